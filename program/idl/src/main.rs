@@ -1,0 +1,115 @@
+//! Writes the program's IDL and Anchor's project file, both rendered from the program crate's own table.
+//!
+//! `make idl` runs it; the test below fails when the files on disk are not what it would write.
+
+mod render;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The files that are written, below the repository's root.
+fn files() -> [(&'static str, String); 2] {
+    [
+        ("idl/haggle.json", render::idl_json()),
+        ("Anchor.toml", render::anchor_toml()),
+    ]
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn main() -> ExitCode {
+    for (name, content) in files() {
+        let path = root().join(name);
+        if let Some(folder) = path.parent() {
+            if let Err(error) = std::fs::create_dir_all(folder) {
+                eprintln!("cannot create the folder of {name}: {error}");
+                return ExitCode::FAILURE;
+            }
+        }
+        if let Err(error) = std::fs::write(&path, content) {
+            eprintln!("cannot write {name}: {error}");
+            return ExitCode::FAILURE;
+        }
+        println!("wrote {name}");
+    }
+    ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_on_disk_are_what_the_table_says() {
+        for (name, content) in files() {
+            let on_disk = std::fs::read_to_string(root().join(name)).unwrap_or_default();
+            assert!(
+                on_disk == content,
+                "{name} is not what the program's table says: run `make idl` and commit the result"
+            );
+        }
+    }
+
+    // Computed with `printf global:submit_offer | sha256sum | cut -c1-16` and the like.
+    #[test]
+    fn discriminators_are_the_first_eight_bytes_of_sha256() {
+        let idl = render::idl();
+        let instruction = |name: &str| {
+            let found = idl.instructions.iter().find(|row| row.name == name);
+            hex(&found.expect(name).discriminator)
+        };
+        INSTRUCTION_VECTORS
+            .iter()
+            .for_each(|(name, expected)| assert_eq!(instruction(name), *expected, "{name}"));
+        assert_eq!(INSTRUCTION_VECTORS.len(), idl.instructions.len());
+
+        for (name, expected) in ACCOUNT_VECTORS {
+            let found = idl.accounts.iter().find(|row| row.name == *name);
+            assert_eq!(hex(&found.expect(name).discriminator), *expected, "{name}");
+        }
+        assert_eq!(ACCOUNT_VECTORS.len(), idl.accounts.len());
+
+        for (name, expected) in EVENT_VECTORS {
+            let found = idl.events.iter().find(|row| row.name == *name);
+            assert_eq!(hex(&found.expect(name).discriminator), *expected, "{name}");
+        }
+        assert_eq!(EVENT_VECTORS.len(), idl.events.len());
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    const INSTRUCTION_VECTORS: &[(&str, &str)] = &[
+        ("initialize_config", "d07f1501c2bec446"),
+        ("create_negotiation", "aeb92ab001aabae5"),
+        ("accept_invitation", "72463ef8cc3162ef"),
+        ("submit_offer", "69ec30b705e8d14d"),
+        ("accept_offer", "e352ea8301123002"),
+        ("reject_negotiation", "0641a6043b947e12"),
+        ("expire_negotiation", "c7ea0d8716cbf298"),
+        ("close_negotiation", "12e684661c5069b3"),
+        ("claim_payout", "7ff0843ee3c69285"),
+    ];
+
+    const ACCOUNT_VECTORS: &[(&str, &str)] = &[
+        ("Negotiation", "4d6a02319249d335"),
+        ("ProtocolConfig", "cf5bfa1c98b3d7d1"),
+    ];
+
+    const EVENT_VECTORS: &[(&str, &str)] = &[
+        ("ConfigInitialized", "b531c89c13a7b25b"),
+        ("NegotiationCreated", "71420f6433509055"),
+        ("InvitationAccepted", "819fb1e3d0211733"),
+        ("OfferSubmitted", "0e51fdc37afe6eb8"),
+        ("OfferAccepted", "51eeee738c120814"),
+        ("NegotiationSettled", "5ce60a7a29784452"),
+        ("NegotiationExpired", "39576227af364a36"),
+        ("NegotiationRejected", "804eaa1a7ceb3108"),
+        ("PayoutRecorded", "df483e78aee174dc"),
+        ("PayoutClaimed", "c8276970743f3a95"),
+        ("NegotiationClosed", "ef8dd1d396723614"),
+    ];
+}
