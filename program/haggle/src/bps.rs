@@ -27,6 +27,7 @@ fn share(amount: u64, bps: u16, rounding: u64) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
 

@@ -295,13 +295,23 @@ macro_rules! instruction {
                 Ok(Self { $($account: *$account,)* })
             }
 
-            /// Checks the addresses that never change.
+            /// Checks the PDAs whose addresses never change.
             ///
             /// # Errors
-            /// 2006 where the address is a PDA's, otherwise 3008.
+            /// 2006.
             #[inline(always)]
-            pub fn check_fixed_addresses(&self) -> Result<(), pinocchio::error::ProgramError> {
-                $( $crate::check::fixed_address(&self.$account, const { &{ $meta } })?; )*
+            pub fn check_fixed_pdas(&self) -> Result<(), pinocchio::error::ProgramError> {
+                $( $crate::check::fixed_pda(&self.$account, const { &{ $meta } })?; )*
+                Ok(())
+            }
+
+            /// Checks the programs, whose addresses never change.
+            ///
+            /// # Errors
+            /// 3008.
+            #[inline(always)]
+            pub fn check_programs(&self) -> Result<(), pinocchio::error::ProgramError> {
+                $( $crate::check::program(&self.$account, const { &{ $meta } })?; )*
                 Ok(())
             }
         }

@@ -84,10 +84,10 @@ pub enum Framework {
     AccountOwnedByWrongProgram = 3007,
     /// The account is not the program that belongs here.
     InvalidProgramId = 3008,
-    /// The program has been deployed at another address than the one it was built for.
-    DeclaredProgramIdMismatch = 4100,
     /// The account has not signed.
     AccountNotSigner = 3010,
+    /// The program has been deployed at another address than the one it was built for.
+    DeclaredProgramIdMismatch = 4100,
 }
 
 impl From<HaggleError> for ProgramError {

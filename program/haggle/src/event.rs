@@ -149,7 +149,8 @@ event! {
 
 event! {
     /// The price has been paid. With it the escrow is accounted for to the unit: settled_amount (fee included), the decay
-    /// and the rest that the buyer got back add up to the deposit.
+    /// and the rest that the buyer gets back add up to the deposit. What could not be
+    /// delivered stands in a PayoutRecorded that follows.
     pub struct NegotiationSettled {
         /// The negotiation's address.
         pub negotiation_id: Address,
@@ -177,11 +178,11 @@ event! {
 }
 
 event! {
-    /// A deadline has passed and the escrow has gone back.
+    /// A deadline has passed and the escrow goes back. What could not be delivered stands in a PayoutRecorded that follows.
     pub struct NegotiationExpired {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// What the buyer got back: the escrow less its decay.
+        /// What is the buyer's again: the escrow less its decay.
         pub refund_amount: u64,
         /// How many offers were made.
         pub rounds_completed: u8,
@@ -191,13 +192,13 @@ event! {
 }
 
 event! {
-    /// One side has walked away and the escrow has gone back.
+    /// One side has walked away and the escrow goes back. What could not be delivered stands in a PayoutRecorded that follows.
     pub struct NegotiationRejected {
         /// The negotiation's address.
         pub negotiation_id: Address,
         /// Who has walked away.
         pub rejected_by: Address,
-        /// What the buyer got back: the escrow less its decay.
+        /// What is the buyer's again: the escrow less its decay.
         pub refund_amount: u64,
         /// How many offers were made.
         pub rounds_completed: u8,
@@ -241,7 +242,7 @@ event! {
         pub negotiation_id: Address,
         /// Who has closed it.
         pub closed_by: Address,
-        /// What has gone to the treasury: fee, decay and whatever somebody donated to the vault.
+        /// What has gone to the treasury: fee, decay and, except in wrapped SOL, whatever somebody donated to the vault.
         pub swept: u64,
         /// The time of this event.
         pub timestamp: i64,

@@ -18,11 +18,18 @@ pub mod escrow;
 pub mod event;
 pub mod instructions;
 pub mod metadata;
+pub mod pda;
 pub mod programs;
 #[cfg(any(target_os = "solana", target_arch = "bpf"))]
 mod runtime;
 pub mod state;
+pub mod sysvar;
 pub mod table;
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests;
+pub mod token;
+pub mod token_call;
 
 use pinocchio::Address;
 

@@ -1,17 +1,19 @@
-//! Writes the program's IDL and Anchor's project file, both rendered from the program crate's own table.
+//! Writes the program's IDL, Anchor's project file and the SDK's fixtures, all from the program crate's own table.
 //!
 //! `make idl` runs it; the test below fails when the files on disk are not what it would write.
 
+mod fixtures;
 mod render;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The files that are written, below the repository's root.
-fn files() -> [(&'static str, String); 2] {
+fn files() -> [(&'static str, String); 3] {
     [
         ("idl/haggle.json", render::idl_json()),
         ("Anchor.toml", render::anchor_toml()),
+        ("sdk/testdata/fixtures.json", fixtures::fixtures_json()),
     ]
 }
 

@@ -7,21 +7,21 @@ use crate::constants::{
 };
 use crate::declare::{instruction, packed, Flag};
 use crate::error::{Framework, HaggleError};
-use crate::escrow::{check_token_account, vault_seeds, Authority, TokenAccount};
+use crate::escrow::{vault_seeds, Authority};
 use crate::event::NegotiationCreated;
 use crate::state::{
     BondState, Negotiation, NegotiationStatus, OfferSide, ProtocolConfig, ZopaPhase,
 };
+use crate::sysvar::Rent;
 use crate::table::Meta;
-use crate::{metadata, programs, ID};
+use crate::token::{check_token_account, Mint, TokenAccount};
+use crate::{metadata, pda, programs, sysvar, ID};
 use core::mem::MaybeUninit;
-use pinocchio::cpi::{CpiAccount, Signer};
+use pinocchio::address::address_eq;
+use pinocchio::cpi::CpiAccount;
 use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::instruction::InstructionAccount;
-use pinocchio::sysvars::clock::Clock;
-use pinocchio::sysvars::Sysvar;
 use pinocchio::{AccountView, Address};
-use pinocchio_system::create_account_with_minimum_balance_signed;
 use pinocchio_token::instructions::{Batch, InitializeAccount3, IntoBatch, TransferChecked};
 
 packed! {
@@ -91,22 +91,6 @@ instruction! {
     }
 }
 
-/// Whether escrow can be held in a mint of SPL Token: it only has to be one.
-///
-/// # Errors
-/// UnsupportedMint.
-#[inline(always)]
-fn check_mint(mint: &AccountView) -> ProgramResult {
-    const SIZE: usize = 82;
-    const IS_INITIALIZED: usize = 45;
-    // SAFETY: the byte is read only when there are enough, and nothing borrows them.
-    if mint.data_len() == SIZE && unsafe { *mint.data_ptr().add(IS_INITIALIZED) } == 1 {
-        Ok(())
-    } else {
-        Err(HaggleError::UnsupportedMint.into())
-    }
-}
-
 impl NegotiationParams {
     /// Refuses terms out of their ranges.
     ///
@@ -150,14 +134,12 @@ impl NegotiationParams {
 #[inline(always)]
 fn bump_of(account: &AccountView, seeds: &[&[u8]]) -> Result<u8, ProgramError> {
     #[cfg(any(target_os = "solana", target_arch = "bpf"))]
-    if let Some((address, bump)) = Address::try_find_program_address(seeds, &ID) {
-        if address == *account.address() {
-            return Ok(bump);
-        }
+    match Address::try_find_program_address(seeds, &ID) {
+        Some((address, bump)) if address_eq(&address, account.address()) => Ok(bump),
+        _ => Err(Framework::ConstraintSeeds.into()),
     }
     #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
-    core::hint::black_box((account, seeds));
-    Err(Framework::ConstraintSeeds.into())
+    panic!("only the virtual machine searches the bump of {seeds:?} for {:?}: {:?}", account.address(), Framework::ConstraintSeeds)
 }
 
 /// Creates the negotiation and its vault, and moves the escrow there.
@@ -183,16 +165,18 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         &accounts.escrow_vault,
         &[VAULT_SEED.as_bytes(), id.as_ref()],
     )?;
+    accounts.check_fixed_pdas()?;
     check_token_account(&accounts.buyer_token_account, &mint, &buyer)?;
-    accounts.check_fixed_addresses()?;
-    check_mint(&accounts.token_mint)?;
+    accounts.check_programs()?;
+    Mint::check(&accounts.token_mint)?;
 
-    let now = Clock::get()?.unix_timestamp;
-    if buyer == seller {
+    let now = sysvar::now()?;
+    if address_eq(&buyer, &seller) {
         return Err(HaggleError::InvalidParams.into());
     }
     params.check(now)?;
-    let config = ProtocolConfig::read(&accounts.config);
+    // SAFETY: `load` has checked the account.
+    let config = unsafe { ProtocolConfig::read(&accounts.config) };
     if config.is_paused != Flag::OFF {
         return Err(HaggleError::Paused.into());
     }
@@ -247,25 +231,27 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     };
 
     let authority = Authority::of(&negotiation);
-    create_account_with_minimum_balance_signed(
-        &mut accounts.negotiation,
+    let rent = Rent::get()?;
+    pda::create(
+        &accounts.negotiation,
+        &authority.seeds(),
         Negotiation::SIZE,
         &ID,
         &accounts.buyer,
-        None,
-        &[Signer::from(&authority.seeds())],
+        &rent,
     )?;
-    negotiation.write(&mut accounts.negotiation);
+    // SAFETY: the account has just been made for it.
+    unsafe { negotiation.write(&mut accounts.negotiation) };
     emit_created(&id, &negotiation, now);
 
     let vault_bump = [vault_bump];
-    create_account_with_minimum_balance_signed(
-        &mut accounts.escrow_vault,
+    pda::create(
+        &accounts.escrow_vault,
+        &vault_seeds(&id, &vault_bump),
         TokenAccount::SIZE,
         &programs::TOKEN,
         &accounts.buyer,
-        None,
-        &[Signer::from(&vault_seeds(&id, &vault_bump))],
+        &rent,
     )?;
     deposit(&accounts, params.escrow_amount)
 }
@@ -278,8 +264,6 @@ fn deposit(accounts: &Accounts, amount: u64) -> ProgramResult {
     let mut data = [const { MaybeUninit::<u8>::uninit() }; DATA];
     let mut metas = [const { MaybeUninit::<InstructionAccount<'_>>::uninit() }; ACCOUNTS];
     let mut views = [const { MaybeUninit::<CpiAccount<'_>>::uninit() }; ACCOUNTS];
-    // SAFETY: `check_mint` has seen the whole mint, and nothing borrows it.
-    let decimals = unsafe { *accounts.token_mint.data_ptr().add(44) };
     let mut batch = Batch::new(&mut data, &mut metas, &mut views)?;
     InitializeAccount3::new(
         &accounts.escrow_vault,
@@ -293,11 +277,10 @@ fn deposit(accounts: &Accounts, amount: u64) -> ProgramResult {
         &accounts.escrow_vault,
         &accounts.buyer,
         amount,
-        decimals,
+        Mint::decimals(&accounts.token_mint)?,
     )
     .into_batch(&mut batch)?;
-    // SAFETY: no reference to the data of these accounts is alive.
-    unsafe { batch.invoke_unchecked() }
+    batch.invoke()
 }
 
 #[inline(always)]
@@ -326,4 +309,543 @@ fn emit_created(id: &Address, negotiation: &Negotiation, now: i64) {
         metadata: negotiation.metadata,
     }
     .emit();
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::tests::stage::{
+        assert_negotiation, associated, event, mint, named, owned, rent, token_account, wallet,
+        Deal, Stage, BUYER, ESCROW, FUNDS, LAMPORTS, MINT, NATIVE_MINT, NOW, OTHER_MINT, SELLER,
+        STRANGER,
+    };
+
+    fn metadata_of_kind_1() -> [u8; 64] {
+        let mut metadata = [0xa5; 64];
+        metadata[0] = 1;
+        metadata[50..].fill(0);
+        metadata
+    }
+
+    #[test]
+    fn the_buyer_deposits_and_the_terms_are_kept() {
+        let mut stage = Stage::new();
+        let deal = Deal::between(BUYER, SELLER, 0x0102_0304_0506_0708, MINT);
+        let terms = NegotiationParams {
+            escrow_amount: 1_234_567,
+            service_hash: *named("translation").as_array(),
+            max_rounds: 7,
+            decay_rate_bps: 123,
+            response_window: 456,
+            global_deadline: NOW + 7_890,
+            min_offer_bps: 2_345,
+            metadata: metadata_of_kind_1(),
+            ..Stage::terms()
+        };
+        let mut config = Stage::config();
+        config.default_protocol_fee_bps = 77;
+        stage.set_config(&config);
+
+        let call = stage.create(&deal, &terms);
+        let outcome = stage.run(&call);
+
+        let zero = Address::new_from_array([0; 32]);
+        let expected = Negotiation {
+            buyer: BUYER,
+            seller: SELLER,
+            session_id: 0x0102_0304_0506_0708,
+            status: NegotiationStatus::Created,
+            current_round: 0,
+            current_offer_amount: 0,
+            current_offer_by: zero,
+            offer_side: OfferSide::Buyer,
+            service_hash: *named("translation").as_array(),
+            escrow_amount: 1_234_567,
+            effective_escrow: 1_234_567,
+            token_mint: MINT,
+            max_rounds: 7,
+            decay_rate_bps: 123,
+            response_window: 456,
+            global_deadline: NOW + 7_890,
+            min_offer_bps: 2_345,
+            protocol_fee_bps: 77,
+            zopa_enabled: Flag::OFF,
+            created_at: NOW,
+            last_offer_at: 0,
+            settled_at: 0,
+            settled_amount: 0,
+            buyer_commitment: [0; 32],
+            seller_commitment: [0; 32],
+            zopa_phase: ZopaPhase::Skipped,
+            metadata: metadata_of_kind_1(),
+            bump: deal.bump,
+            vault_bump: deal.vault_bump,
+            version: 1,
+            turn_deadline: NOW + 7_890,
+            pending_extension: 0,
+            bond_required: 0,
+            bond_state: BondState::None,
+            buyer_price: 0,
+            seller_price: 0,
+            arbiter: zero,
+            milestone_count: 0,
+            milestone_bps: [0; 8],
+            milestones_decided: 0,
+            milestones_claimed: 0,
+            milestones_disputed: 0,
+            milestone_deadline: 0,
+            claimable_buyer: 0,
+            claimable_seller: 0,
+            paid_gross: 0,
+        };
+        outcome.succeeds().emitted(&[event(
+            NegotiationCreated::RECORD,
+            &NegotiationCreated {
+                negotiation_id: deal.negotiation,
+                buyer: BUYER,
+                seller: SELLER,
+                escrow_amount: 1_234_567,
+                token_mint: MINT,
+                max_rounds: 7,
+                decay_rate_bps: 123,
+                global_deadline: NOW + 7_890,
+                timestamp: NOW,
+                session_id: 0x0102_0304_0506_0708,
+                service_hash: *named("translation").as_array(),
+                response_window: 456,
+                min_offer_bps: 2_345,
+                protocol_fee_bps: 77,
+                zopa_enabled: Flag::OFF,
+                bond_required: 0,
+                arbiter: zero,
+                milestone_count: 0,
+                milestone_bps: [0; 8],
+                milestone_deadline: 0,
+                metadata: metadata_of_kind_1(),
+            },
+        )]);
+        assert_negotiation(&stage.negotiation(&deal), &expected);
+        assert_eq!(stage.account(&deal.negotiation).data.len(), 512);
+        assert_eq!(
+            stage.account(&deal.escrow_vault),
+            token_account(&MINT, &deal.negotiation, 1_234_567)
+        );
+        assert_eq!(stage.balance(&deal.buyer_token_account), FUNDS - 1_234_567);
+        assert_eq!(stage.balance(&deal.seller_token_account), 0);
+        assert_eq!(stage.lamports(&deal.negotiation), rent(512));
+        assert_eq!(stage.lamports(&BUYER), LAMPORTS - rent(512) - rent(165));
+        assert_eq!(stage.lamports(&SELLER), LAMPORTS);
+    }
+
+    #[test]
+    fn the_buyer_can_pay_from_any_token_account_of_its_own() {
+        let (mut stage, deal) = (Stage::new(), Stage::deal());
+        let second = named("the buyer's second account");
+        stage.put(second, token_account(&MINT, &BUYER, ESCROW));
+        let call = stage
+            .create(&deal, &Stage::terms())
+            .with("buyer_token_account", second);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&second), 0);
+        assert_eq!(stage.balance(&deal.buyer_token_account), FUNDS);
+        assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+    }
+
+    #[test]
+    fn addresses_with_lamports_on_them_are_used_all_the_same() {
+        for (to_negotiation, to_vault) in [
+            (1, 0),
+            (0, 1),
+            (rent(512) - 1, rent(165) - 1),
+            (rent(512), rent(165)),
+            (rent(512) + 1, rent(165) + 1),
+        ] {
+            let (mut stage, deal) = (Stage::new(), Stage::deal());
+            stage.put(deal.negotiation, wallet(to_negotiation));
+            stage.put(deal.escrow_vault, wallet(to_vault));
+            let call = stage.create(&deal, &Stage::terms());
+            stage.run(&call).succeeds();
+            let (negotiation, vault) = (to_negotiation.max(rent(512)), to_vault.max(rent(165)));
+            assert_eq!(stage.lamports(&deal.negotiation), negotiation);
+            assert_eq!(stage.lamports(&deal.escrow_vault), vault);
+            let paid = negotiation - to_negotiation + vault - to_vault;
+            assert_eq!(stage.lamports(&BUYER), LAMPORTS - paid);
+            assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+            assert_negotiation(
+                &stage.negotiation(&deal),
+                &Stage::created().0.negotiation(&deal),
+            );
+        }
+    }
+
+    #[test]
+    fn a_pair_can_have_several_negotiations_at_once() {
+        let mut stage = Stage::new();
+        for session_id in [0, 1, u64::MAX] {
+            let deal = Deal::between(BUYER, SELLER, session_id, MINT);
+            let call = stage.create(&deal, &Stage::terms());
+            stage.run(&call).succeeds();
+            assert_eq!({ stage.negotiation(&deal).session_id }, session_id);
+        }
+        assert_eq!(
+            stage.balance(&Stage::deal().buyer_token_account),
+            FUNDS - 3 * ESCROW
+        );
+    }
+
+    #[test]
+    fn a_session_cannot_be_created_twice() {
+        let (mut stage, deal) = Stage::created();
+        let call = stage.create(&deal, &Stage::terms());
+        stage.refuses(&call, Framework::AccountOwnedByWrongProgram);
+    }
+
+    #[test]
+    fn nothing_is_created_while_the_protocol_is_paused() {
+        let mut stage = Stage::new();
+        stage.set_config(&ProtocolConfig {
+            is_paused: Flag::ON,
+            ..Stage::config()
+        });
+        let call = stage.create(&Stage::deal(), &Stage::terms());
+        stage.refuses(&call, HaggleError::Paused);
+    }
+
+    #[test]
+    fn nobody_buys_from_itself() {
+        let mut stage = Stage::new();
+        let deal = Deal::between(BUYER, BUYER, 1, MINT);
+        let call = stage.create(&deal, &Stage::terms());
+        stage.refuses(&call, HaggleError::InvalidParams);
+    }
+
+    type Change = fn(&mut NegotiationParams);
+
+    fn with(change: Change) -> NegotiationParams {
+        let mut terms = Stage::terms();
+        change(&mut terms);
+        terms
+    }
+
+    #[test]
+    fn each_term_is_taken_up_to_its_limits() {
+        let cases: [(&str, Change); 14] = [
+            ("escrow 100,000", |terms| terms.escrow_amount = 100_000),
+            ("all that the buyer has", |terms| {
+                terms.escrow_amount = FUNDS
+            }),
+            ("rounds 1", |terms| terms.max_rounds = 1),
+            ("rounds 20", |terms| terms.max_rounds = 20),
+            ("decay 0", |terms| terms.decay_rate_bps = 0),
+            ("decay 1,000", |terms| terms.decay_rate_bps = 1_000),
+            ("window 60", |terms| terms.response_window = 60),
+            ("window 3,600", |terms| terms.response_window = 3_600),
+            ("deadline 60 s ahead", |terms| {
+                terms.global_deadline = NOW + 60
+            }),
+            ("deadline 86,400 s ahead", |terms| {
+                terms.global_deadline = NOW + 86_400
+            }),
+            ("minimum 100", |terms| terms.min_offer_bps = 100),
+            ("minimum 9,000", |terms| terms.min_offer_bps = 9_000),
+            ("metadata of kind 0", |terms| terms.metadata = [0; 64]),
+            ("metadata of kind 1", |terms| {
+                terms.metadata = metadata_of_kind_1()
+            }),
+        ];
+        for (case, change) in cases {
+            let mut stage = Stage::new();
+            let deal = Stage::deal();
+            let call = stage.create(&deal, &with(change));
+            println!("{case}");
+            stage.run(&call).succeeds();
+            assert_eq!(stage.balance(&deal.escrow_vault), {
+                with(change).escrow_amount
+            });
+        }
+    }
+
+    #[test]
+    fn each_term_beyond_its_limits_is_refused() {
+        let cases: [(&str, Change); 21] = [
+            ("escrow 99,999", |terms| terms.escrow_amount = 99_999),
+            ("escrow 0", |terms| terms.escrow_amount = 0),
+            ("rounds 0", |terms| terms.max_rounds = 0),
+            ("rounds 21", |terms| terms.max_rounds = 21),
+            ("decay 1,001", |terms| terms.decay_rate_bps = 1_001),
+            ("window 59", |terms| terms.response_window = 59),
+            ("window 3,601", |terms| terms.response_window = 3_601),
+            ("window below zero", |terms| terms.response_window = -1),
+            ("deadline 59 s ahead", |terms| {
+                terms.global_deadline = NOW + 59
+            }),
+            ("deadline 86,401 s ahead", |terms| {
+                terms.global_deadline = NOW + 86_401
+            }),
+            ("deadline now", |terms| terms.global_deadline = NOW),
+            ("deadline past", |terms| terms.global_deadline = NOW - 60),
+            ("deadline never", |terms| terms.global_deadline = i64::MAX),
+            ("deadline before time", |terms| {
+                terms.global_deadline = i64::MIN
+            }),
+            ("minimum 99", |terms| terms.min_offer_bps = 99),
+            ("minimum 9,001", |terms| terms.min_offer_bps = 9_001),
+            ("metadata of kind 2", |terms| terms.metadata[0] = 2),
+            ("metadata of kind 0 with content", |terms| {
+                terms.metadata[1] = 1
+            }),
+            ("metadata of kind 0 with a last byte", |terms| {
+                terms.metadata[63] = 1
+            }),
+            ("the padding of kind 1, first byte", |terms| {
+                terms.metadata = metadata_of_kind_1();
+                terms.metadata[50] = 1;
+            }),
+            ("the padding of kind 1, last byte", |terms| {
+                terms.metadata = metadata_of_kind_1();
+                terms.metadata[63] = 1;
+            }),
+        ];
+        for (case, change) in cases {
+            let mut stage = Stage::new();
+            let call = stage.create(&Stage::deal(), &with(change));
+            println!("{case}");
+            stage.refuses(&call, HaggleError::InvalidParams);
+        }
+    }
+
+    #[test]
+    fn what_is_not_offered_yet_is_refused() {
+        let cases: [(&str, Change); 7] = [
+            ("sealed prices", |terms| terms.zopa_enabled = Flag::ON),
+            ("a bond", |terms| terms.bond_required = 1),
+            ("an arbiter", |terms| terms.arbiter = STRANGER),
+            ("milestones", |terms| terms.milestone_count = 1),
+            ("a first share", |terms| {
+                terms.milestone_bps = [1, 0, 0, 0, 0, 0, 0, 0]
+            }),
+            ("a last share", |terms| {
+                terms.milestone_bps = [0, 0, 0, 0, 0, 0, 0, 1]
+            }),
+            ("a milestone deadline", |terms| {
+                terms.milestone_deadline = NOW + 86_400
+            }),
+        ];
+        for (case, change) in cases {
+            let mut stage = Stage::new();
+            let call = stage.create(&Stage::deal(), &with(change));
+            println!("{case}");
+            stage.refuses(&call, HaggleError::InvalidParams);
+        }
+    }
+
+    #[test]
+    fn the_deadline_counts_from_the_chains_clock() {
+        let terms = with(|terms| terms.global_deadline = NOW + 60);
+        let mut stage = Stage::new();
+        stage.now = NOW + 1;
+        let call = stage.create(&Stage::deal(), &terms);
+        stage.refuses(&call, HaggleError::InvalidParams);
+        stage.now = NOW;
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&Stage::deal()).created_at }, NOW);
+    }
+
+    #[test]
+    fn a_buyer_without_the_money_is_told_so_by_the_token_program() {
+        let (mut stage, deal) = (Stage::new(), Stage::deal());
+        let before = stage.accounts.clone();
+        let call = stage.create(&deal, &with(|terms| terms.escrow_amount = FUNDS + 1));
+        let outcome = stage.run(&call);
+        assert_eq!(outcome.error_code(), Some(1), "insufficient funds");
+        assert!(stage.accounts == before);
+    }
+
+    #[test]
+    fn a_frozen_account_cannot_pay() {
+        let (mut stage, deal) = (Stage::new(), Stage::deal());
+        stage.freeze(&deal.buyer_token_account);
+        let before = stage.accounts.clone();
+        let call = stage.create(&deal, &Stage::terms());
+        let outcome = stage.run(&call);
+        assert_eq!(outcome.error_code(), Some(17), "account frozen");
+        assert!(stage.accounts == before);
+    }
+
+    #[test]
+    fn a_buyer_without_lamports_for_the_rent_is_told_so_by_the_system_program() {
+        let (mut stage, deal) = (Stage::new(), Stage::deal());
+        stage.put(BUYER, wallet(rent(512) + rent(165) - 1));
+        let before = stage.accounts.clone();
+        let call = stage.create(&deal, &Stage::terms());
+        let outcome = stage.run(&call);
+        assert_eq!(
+            outcome.error_code(),
+            Some(1),
+            "negative result of a transfer"
+        );
+        assert!(stage.accounts == before);
+    }
+
+    #[test]
+    fn the_rent_is_what_the_chain_asks() {
+        const MOST: u64 = u32::MAX as u64;
+        for (price, factor, per_byte) in [
+            (6_960, 1.0, 6_960),
+            (3_480, 2.0, 6_960),
+            (1, 1.0, 1),
+            (MOST, 1.0, MOST),
+            (MOST, 2.0, MOST * 2),
+        ] {
+            let (mut stage, deal) = (Stage::new(), Stage::deal());
+            stage.rent = (price, factor);
+            stage.put(BUYER, wallet(u64::MAX / 4));
+            let call = stage.create(&deal, &Stage::terms());
+            stage.run(&call).succeeds();
+            assert_eq!(stage.lamports(&deal.negotiation), (128 + 512) * per_byte);
+            assert_eq!(stage.lamports(&deal.escrow_vault), (128 + 165) * per_byte);
+        }
+    }
+
+    #[test]
+    fn a_rent_beyond_all_reason_is_refused() {
+        for rent in [
+            (6_960, 1.5),
+            (6_960, 0.0),
+            (6_960, -1.0),
+            (1 << 32, 1.0),
+            (u64::MAX, 1.0),
+        ] {
+            let mut stage = Stage::new();
+            stage.rent = rent;
+            let call = stage.create(&Stage::deal(), &Stage::terms());
+            stage.refuses(&call, HaggleError::Overflow);
+        }
+    }
+
+    #[test]
+    fn what_is_no_mint_is_refused() {
+        let whole = mint(0).data;
+        let mut uninitialised = whole.clone();
+        uninitialised[45] = 0;
+        let longer = [&whole[..], &[0]].concat();
+        let account = token_account(&MINT, &BUYER, 0).data;
+        for (case, data) in [
+            ("not initialised", uninitialised),
+            ("a byte short", whole[..81].to_vec()),
+            ("a byte long", longer),
+            ("a token account", account),
+        ] {
+            let mut stage = Stage::new();
+            let fake = named("no mint");
+            let deal = Deal::between(BUYER, SELLER, 1, fake);
+            stage.put(fake, owned(programs::TOKEN, data));
+            stage.put(
+                deal.buyer_token_account,
+                token_account(&fake, &BUYER, FUNDS),
+            );
+            let call = stage.create(&deal, &Stage::terms());
+            println!("{case}");
+            stage.refuses(&call, HaggleError::UnsupportedMint);
+        }
+    }
+
+    #[test]
+    fn the_account_that_pays_holds_this_mint_for_the_buyer() {
+        let cases = [
+            ("another mint", associated(&BUYER, &OTHER_MINT)),
+            ("another owner", associated(&SELLER, &MINT)),
+            ("no account", named("nothing")),
+            ("a wallet", BUYER),
+        ];
+        for (case, account) in cases {
+            let mut stage = Stage::new();
+            let call = stage
+                .create(&Stage::deal(), &Stage::terms())
+                .with("buyer_token_account", account);
+            println!("{case}");
+            stage.refuses(&call, Framework::ConstraintRaw);
+        }
+    }
+
+    #[test]
+    fn a_delegate_cannot_deposit_the_buyers_tokens() {
+        let mut stage = Stage::new();
+        stage.change(&associated(&BUYER, &MINT), |account| {
+            account.data[72] = 1;
+            account.data[76..108].copy_from_slice(STRANGER.as_ref());
+            account.data[121..129].copy_from_slice(&FUNDS.to_le_bytes());
+        });
+        let deal = Deal::between(STRANGER, SELLER, 1, MINT);
+        let call = stage
+            .create(&deal, &Stage::terms())
+            .with("buyer_token_account", associated(&BUYER, &MINT));
+        stage.refuses(&call, Framework::ConstraintRaw);
+    }
+
+    #[test]
+    fn addresses_of_another_bump_are_refused() {
+        let (stage, deal) = (Stage::new(), Stage::deal());
+        let call = stage.create(&deal, &Stage::terms());
+        let session_id = deal.session_id.to_le_bytes();
+        let negotiation = [
+            NEGOTIATION_SEED.as_bytes(),
+            BUYER.as_ref(),
+            SELLER.as_ref(),
+            &session_id,
+        ];
+        let vault = [VAULT_SEED.as_bytes(), deal.negotiation.as_ref()];
+        let mut tried = 0;
+        for (account, seeds, canonical) in [
+            ("negotiation", &negotiation[..], deal.bump),
+            ("escrow_vault", &vault[..], deal.vault_bump),
+        ] {
+            for bump in (0..canonical).rev() {
+                let bump = [bump];
+                let with_bump = [seeds, &[&bump]].concat();
+                if let Ok(address) = Address::create_program_address(&with_bump, &ID) {
+                    stage.clone().refuses(
+                        &call.clone().with(account, address),
+                        Framework::ConstraintSeeds,
+                    );
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 100, "only {tried} bumps were tried");
+    }
+
+    #[test]
+    fn wrapped_sol_is_deposited_like_any_other_token() {
+        let mut stage = Stage::new();
+        let deal = Deal::between(BUYER, SELLER, 1, NATIVE_MINT);
+        stage.put(
+            deal.buyer_token_account,
+            token_account(&NATIVE_MINT, &BUYER, FUNDS),
+        );
+        let call = stage.create(&deal, &Stage::terms());
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+        assert_eq!(stage.lamports(&deal.escrow_vault), rent(165) + ESCROW);
+    }
+
+    #[test]
+    fn lamports_sent_ahead_to_a_vault_of_wrapped_sol_are_a_donation() {
+        let mut stage = Stage::new();
+        let deal = Deal::between(BUYER, SELLER, 1, NATIVE_MINT);
+        stage.put(
+            deal.buyer_token_account,
+            token_account(&NATIVE_MINT, &BUYER, FUNDS),
+        );
+        stage.put(deal.escrow_vault, wallet(LAMPORTS));
+        let call = stage.create(&deal, &Stage::terms());
+        stage.run(&call).succeeds();
+        assert_eq!(
+            stage.balance(&deal.escrow_vault),
+            LAMPORTS - rent(165) + ESCROW
+        );
+        assert_eq!({ stage.negotiation(&deal).effective_escrow }, ESCROW);
+        assert_eq!(stage.lamports(&deal.escrow_vault), LAMPORTS + ESCROW);
+    }
 }

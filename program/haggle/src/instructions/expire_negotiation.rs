@@ -2,14 +2,13 @@
 
 use crate::declare::instruction;
 use crate::error::HaggleError;
-use crate::escrow::{check_token_account, check_vault, divide, is_payable, Division, Vault};
+use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::NegotiationExpired;
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::{check, programs};
+use crate::token::is_payable;
+use crate::{check, programs, sysvar};
 use pinocchio::error::ProgramResult;
-use pinocchio::sysvars::clock::Clock;
-use pinocchio::sysvars::Sysvar;
 use pinocchio::AccountView;
 
 instruction! {
@@ -41,24 +40,32 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     Args::decode(data)?;
     let accounts = Accounts::load(accounts)?;
     let id = *accounts.negotiation.address();
-    let vault = Vault {
-        negotiation: &accounts.negotiation,
-        account: &accounts.escrow_vault,
-        mint: &accounts.token_mint,
-    };
     let mut view = accounts.negotiation;
-    // SAFETY: `load` has checked the account; the transfer at the end only takes its address and its seeds.
+    // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
     let negotiation = unsafe { Negotiation::of(&mut view) };
     let mint = negotiation.token_mint;
 
-    check_vault(&vault, negotiation)?;
-    let payable = is_payable(&accounts.buyer_token_account, &mint, &{ negotiation.buyer })?;
-    if let Some(account) = check::given(&accounts.seller_token_account) {
-        check_token_account(account, &mint, &{ negotiation.seller })?;
-    }
-    accounts.check_fixed_addresses()?;
+    let vault = Vault::of(
+        &accounts.negotiation,
+        negotiation,
+        &accounts.escrow_vault,
+        &accounts.token_mint,
+    )?;
+    let to_buyer = Recipient {
+        account: &accounts.buyer_token_account,
+        payable: is_payable(&accounts.buyer_token_account, &mint, &negotiation.buyer)?,
+    };
+    // Nothing goes to the seller as long as there is no bond; what is given has to be right all the same.
+    let to_seller = Recipient {
+        account: &accounts.seller_token_account,
+        payable: match check::given(&accounts.seller_token_account) {
+            Some(account) => is_payable(account, &mint, &negotiation.seller)?,
+            None => false,
+        },
+    };
+    accounts.check_programs()?;
 
-    let now = Clock::get()?.unix_timestamp;
+    let now = sysvar::now()?;
     if !negotiation.is_open() || !negotiation.is_overdue(now) {
         return Err(HaggleError::InvalidState.into());
     }
@@ -72,12 +79,238 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         timestamp: now,
     }
     .emit();
-    divide(
-        &vault,
-        negotiation,
-        &division,
-        (&accounts.buyer_token_account, payable),
-        None,
-        now,
-    )
+    let payments = division.deliver(&vault, negotiation, to_buyer, to_seller, now)?;
+    let authority = Authority::of(negotiation);
+    vault.pay(payments, &authority)
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::error::Framework;
+    use crate::event::PayoutRecorded;
+    use crate::tests::stage::{
+        assert_negotiation, associated, event, named, token_account, Deal, Stage, BUYER, ESCROW,
+        FUNDS, MINT, NOW, OTHER_MINT, SELLER,
+    };
+
+    fn expired_event(deal: &Deal, refund: u64, rounds: u8, now: i64) -> Vec<u8> {
+        event(
+            NegotiationExpired::RECORD,
+            &NegotiationExpired {
+                negotiation_id: deal.negotiation,
+                refund_amount: refund,
+                rounds_completed: rounds,
+                timestamp: now,
+            },
+        )
+    }
+
+    type Point = (fn() -> (Stage, Deal), i64, u64, u8);
+
+    /// Each point at which a negotiation can expire, when, what comes back, and after how many rounds.
+    const POINTS: [Point; 4] = [
+        (Stage::created, NOW + 3_600, 5_000_000, 0),
+        (Stage::invited, NOW + 300, 5_000_000, 0),
+        (Stage::offered, NOW + 300, 4_900_000, 1),
+        (Stage::countered, NOW + 300, 4_802_000, 2),
+    ];
+
+    #[test]
+    fn the_buyer_gets_the_escrow_back_less_its_decay() {
+        for (point, deadline, refund, rounds) in POINTS {
+            for now in [deadline, deadline + 1, i64::MAX] {
+                let (mut stage, deal) = point();
+                let before = stage.clone();
+                stage.now = now;
+                let call = stage.expire(&deal);
+                stage
+                    .run(&call)
+                    .succeeds()
+                    .emitted(&[expired_event(&deal, refund, rounds, now)]);
+                assert_negotiation(
+                    &stage.negotiation(&deal),
+                    &Negotiation {
+                        status: NegotiationStatus::Expired,
+                        ..before.negotiation(&deal)
+                    },
+                );
+                assert_eq!(
+                    stage.balance(&deal.buyer_token_account),
+                    FUNDS - ESCROW + refund
+                );
+                assert_eq!(stage.balance(&deal.seller_token_account), 0);
+                assert_eq!(stage.balance(&deal.escrow_vault), ESCROW - refund);
+                for account in [deal.negotiation, deal.escrow_vault, BUYER, SELLER] {
+                    assert_eq!(stage.lamports(&account), before.lamports(&account));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_second_too_early_is_too_early() {
+        for (point, deadline, ..) in POINTS {
+            let (mut stage, deal) = point();
+            let call = stage.expire(&deal);
+            for now in [i64::MIN, NOW, deadline - 1] {
+                stage.now = now;
+                stage.refuses(&call, HaggleError::InvalidState);
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_has_to_sign() {
+        let (stage, deal) = Stage::created();
+        let call = stage.expire(&deal);
+        assert!(call.accounts.iter().all(|account| !account.is_signer));
+    }
+
+    #[test]
+    fn the_response_window_cannot_outlast_the_negotiation() {
+        let mut terms = Stage::terms();
+        terms.response_window = 3_600;
+        terms.global_deadline = NOW + 60;
+        let (mut stage, deal) = Stage::invited_with(&terms);
+        let call = stage.expire(&deal);
+        stage.at(NOW + 59).refuses(&call, HaggleError::InvalidState);
+        stage.now = NOW + 60;
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn what_the_buyer_cannot_receive_is_kept_for_it() {
+        type Spite = (&'static str, fn(&mut Stage, &Deal));
+        let spites: [Spite; 4] = [
+            ("frozen", |stage, deal| {
+                stage.freeze(&deal.buyer_token_account)
+            }),
+            ("closed", |stage, deal| {
+                stage.accounts.remove(&deal.buyer_token_account);
+            }),
+            ("reassigned", |stage, deal| {
+                stage.change(&deal.buyer_token_account, |account| {
+                    account.data[32..64].copy_from_slice(SELLER.as_ref());
+                });
+            }),
+            ("frozen vault", |stage, deal| {
+                stage.freeze(&deal.escrow_vault)
+            }),
+        ];
+        for (spite, spoil) in spites {
+            let (mut stage, deal) = Stage::countered();
+            spoil(&mut stage, &deal);
+            stage.now = NOW + 300;
+            let call = stage.expire(&deal);
+            println!("{spite}");
+            stage.run(&call).succeeds().emitted(&[
+                expired_event(&deal, 4_802_000, 2, NOW + 300),
+                event(
+                    PayoutRecorded::RECORD,
+                    &PayoutRecorded {
+                        negotiation_id: deal.negotiation,
+                        party: BUYER,
+                        amount: 4_802_000,
+                        timestamp: NOW + 300,
+                    },
+                ),
+            ]);
+            let negotiation = stage.negotiation(&deal);
+            assert_eq!(
+                (negotiation.claimable_buyer, negotiation.claimable_seller),
+                (4_802_000, 0)
+            );
+            assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+        }
+    }
+
+    #[test]
+    fn a_stranger_cannot_choose_an_account_that_makes_the_buyer_wait() {
+        let (mut stage, deal) = Stage::offered();
+        stage.now = NOW + 300;
+        stage.put(named("second"), token_account(&MINT, &BUYER, 0));
+        stage.freeze(&named("second"));
+        for account in [
+            named("second"),
+            named("nothing"),
+            deal.seller_token_account,
+            associated(&BUYER, &OTHER_MINT),
+        ] {
+            let call = stage.expire(&deal).with("buyer_token_account", account);
+            stage.refuses(&call, Framework::ConstraintRaw);
+        }
+    }
+
+    #[test]
+    fn an_account_for_the_bond_that_is_given_is_the_sellers() {
+        let (mut stage, deal) = Stage::offered();
+        stage.now = NOW + 300;
+        for (account, error) in [
+            (deal.buyer_token_account, Some(Framework::ConstraintRaw)),
+            (
+                associated(&SELLER, &OTHER_MINT),
+                Some(Framework::ConstraintRaw),
+            ),
+            (named("nothing"), Some(Framework::ConstraintRaw)),
+            (deal.seller_token_account, None),
+        ] {
+            let call = stage.expire(&deal).given("seller_token_account", account);
+            match error {
+                Some(error) => stage.refuses(&call, error),
+                None => {
+                    stage.run(&call).succeeds();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_vault_that_holds_too_little_keeps_everything() {
+        let (mut stage, deal) = Stage::offered_in_wrapped_sol();
+        stage.now = NOW + 300;
+        stage.set_balance(&deal.escrow_vault, 4_899_999);
+        let mut enough = stage.clone();
+        let call = stage.expire(&deal);
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&deal).claimable_buyer }, 4_900_000);
+        assert_eq!(stage.balance(&deal.escrow_vault), 4_899_999);
+
+        enough.set_balance(&deal.escrow_vault, 4_900_000);
+        enough.run(&call).succeeds();
+        assert_eq!({ enough.negotiation(&deal).claimable_buyer }, 0);
+        assert_eq!(enough.balance(&deal.escrow_vault), 0);
+    }
+
+    #[test]
+    fn an_escrow_that_has_been_paid_from_is_not_refunded() {
+        let (mut stage, deal) = Stage::offered();
+        let mut negotiation = stage.negotiation(&deal);
+        negotiation.paid_gross = 1_000_000;
+        stage.set_negotiation(&deal, &negotiation);
+        stage.now = NOW + 300;
+        let call = stage.expire(&deal);
+        stage.refuses(&call, HaggleError::Overflow);
+    }
+
+    #[test]
+    fn an_escrow_that_has_grown_is_not_paid_out() {
+        let (mut stage, deal) = Stage::offered();
+        let mut negotiation = stage.negotiation(&deal);
+        negotiation.effective_escrow = ESCROW + 1;
+        stage.set_negotiation(&deal, &negotiation);
+        stage.now = NOW + 300;
+        let call = stage.expire(&deal);
+        stage.refuses(&call, HaggleError::Overflow);
+    }
+
+    #[test]
+    fn a_pause_does_not_stop_it() {
+        let (mut stage, deal) = Stage::created();
+        stage.pause();
+        stage.now = NOW + 3_600;
+        let call = stage.expire(&deal);
+        stage.run(&call).succeeds();
+    }
 }

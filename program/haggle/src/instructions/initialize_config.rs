@@ -7,14 +7,14 @@ use crate::constants::{
 use crate::declare::{instruction, Flag};
 use crate::error::HaggleError;
 use crate::event::ConfigInitialized;
-use crate::programs;
+use crate::{pda, programs};
 use crate::state::ProtocolConfig;
+use crate::sysvar::Rent;
 use crate::table::{Meta, Seed};
 use crate::ID;
-use pinocchio::cpi::{Seed as SignerSeed, Signer};
+use pinocchio::cpi::Seed as SignerSeed;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
-use pinocchio_system::create_account_with_minimum_balance_signed;
 
 instruction! {
     /// Configures the protocol, once. Signed by the program's upgrade authority, so that nobody can be faster than its
@@ -81,7 +81,8 @@ fn upgrade_authority(program_data: &AccountView) -> Option<&Address> {
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let args = Args::decode(data)?;
     let mut accounts = Accounts::load(accounts)?;
-    accounts.check_fixed_addresses()?;
+    accounts.check_fixed_pdas()?;
+    accounts.check_programs()?;
 
     let window = args.default_response_window;
     let rounds = args.default_max_rounds;
@@ -103,16 +104,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         SignerSeed::from(crate::constants::CONFIG_SEED.as_bytes()),
         SignerSeed::from(&bump),
     ];
-    create_account_with_minimum_balance_signed(
-        &mut accounts.config,
+    pda::create(
+        &accounts.config,
+        &seeds,
         ProtocolConfig::SIZE,
         &ID,
         &accounts.authority,
-        None,
-        &[Signer::from(&seeds)],
+        &Rent::get()?,
     )?;
 
-    ProtocolConfig {
+    let config = ProtocolConfig {
         authority: *accounts.authority.address(),
         treasury,
         default_decay_rate_bps: args.default_decay_rate_bps,
@@ -125,8 +126,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         is_paused: Flag::OFF,
         bump: ProtocolConfig::BUMP,
         pending_authority: Address::new_from_array([0; 32]),
-    }
-    .write(&mut accounts.config);
+    };
+    // SAFETY: the account has just been made for it.
+    unsafe { config.write(&mut accounts.config) };
 
     ConfigInitialized {
         authority: *accounts.authority.address(),
@@ -139,4 +141,203 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     }
     .emit();
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::error::Framework;
+    use crate::tests::stage::{
+        args_of, assert_config, event, named, owned, program_data, record, rent, wallet, Call,
+        Stage, AUTHORITY, LAMPORTS, STRANGER,
+    };
+
+    fn call_with(stage: &Stage, change: impl FnOnce(&mut Args)) -> Call {
+        let call = stage.initialize();
+        let mut args = *Args::decode(&call.data[8..]).expect("the stage's arguments are right");
+        change(&mut args);
+        let data = [&ROW.discriminator, args_of(&args)].concat();
+        call.with_data(data)
+    }
+
+    #[test]
+    fn the_upgrade_authority_configures_the_protocol() {
+        let mut stage = Stage::unconfigured();
+        let call = stage.initialize();
+        stage.run(&call).succeeds().emitted(&[event(
+            ConfigInitialized::RECORD,
+            &ConfigInitialized {
+                authority: AUTHORITY,
+                treasury: named("treasury"),
+                default_decay_rate_bps: 200,
+                default_response_window: 300,
+                default_protocol_fee_bps: 50,
+                default_max_rounds: 10,
+                is_paused: Flag::OFF,
+            },
+        )]);
+        assert_config(&stage.protocol_config(), &Stage::config());
+        assert_eq!(stage.lamports(&ProtocolConfig::ADDRESS), rent(143));
+        assert_eq!(stage.lamports(&AUTHORITY), LAMPORTS - rent(143));
+    }
+
+    #[test]
+    fn an_address_with_lamports_on_it_is_configured_all_the_same() {
+        for sent in [1, rent(143) - 1, rent(143), rent(143) + 1, LAMPORTS] {
+            let mut stage = Stage::unconfigured();
+            stage.put(ProtocolConfig::ADDRESS, wallet(sent));
+            let call = stage.initialize();
+            stage.run(&call).succeeds();
+            assert_config(&stage.protocol_config(), &Stage::config());
+            let held = sent.max(rent(143));
+            assert_eq!(stage.lamports(&ProtocolConfig::ADDRESS), held);
+            assert_eq!(stage.lamports(&AUTHORITY), LAMPORTS - (held - sent));
+        }
+    }
+
+    #[test]
+    fn it_cannot_be_configured_twice() {
+        let mut stage = Stage::unconfigured();
+        let call = stage.initialize();
+        stage.run(&call).succeeds();
+        stage.refuses(&call, Framework::AccountOwnedByWrongProgram);
+    }
+
+    #[test]
+    fn nobody_but_the_upgrade_authority_can() {
+        let mut stage = Stage::unconfigured();
+        let call = stage.initialize().with("authority", STRANGER);
+        stage.refuses(&call, HaggleError::Unauthorized);
+    }
+
+    #[test]
+    fn nobody_can_without_an_upgrade_authority() {
+        let whole = program_data(Some(&AUTHORITY)).data;
+        let changed = |at: usize, byte: u8| {
+            let mut data = whole.clone();
+            data[at] = byte;
+            data
+        };
+        let cases = [
+            ("given up", program_data(None).data),
+            ("empty", Vec::new()),
+            ("a byte short", whole[..44].to_vec()),
+            ("a buffer", changed(0, 1)),
+            ("a program", changed(0, 2)),
+            ("a tag that does not exist", changed(1, 1)),
+            ("an option that is neither", changed(12, 2)),
+        ];
+        for (case, data) in cases {
+            let mut stage = Stage::unconfigured();
+            stage.put(
+                Stage::program_data(),
+                owned(programs::UPGRADEABLE_LOADER, data),
+            );
+            let call = stage.initialize();
+            println!("{case}");
+            stage.refuses(&call, HaggleError::Unauthorized);
+        }
+    }
+
+    #[test]
+    fn the_loaders_account_need_not_hold_more_than_the_authority() {
+        let mut stage = Stage::unconfigured();
+        let data = program_data(Some(&AUTHORITY)).data[..45].to_vec();
+        stage.put(
+            Stage::program_data(),
+            owned(programs::UPGRADEABLE_LOADER, data),
+        );
+        let call = stage.initialize();
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn each_default_is_taken_up_to_its_limits_and_not_beyond() {
+        type Case = (&'static str, fn(&mut Args), bool);
+        let cases: [Case; 15] = [
+            ("decay 0", |args| args.default_decay_rate_bps = 0, true),
+            (
+                "decay 1,000",
+                |args| args.default_decay_rate_bps = 1_000,
+                true,
+            ),
+            (
+                "decay 1,001",
+                |args| args.default_decay_rate_bps = 1_001,
+                false,
+            ),
+            ("window 59", |args| args.default_response_window = 59, false),
+            ("window 60", |args| args.default_response_window = 60, true),
+            (
+                "window 3,600",
+                |args| args.default_response_window = 3_600,
+                true,
+            ),
+            (
+                "window 3,601",
+                |args| args.default_response_window = 3_601,
+                false,
+            ),
+            (
+                "window below zero",
+                |args| args.default_response_window = -60,
+                false,
+            ),
+            ("fee 0", |args| args.default_protocol_fee_bps = 0, true),
+            ("fee 500", |args| args.default_protocol_fee_bps = 500, true),
+            ("fee 501", |args| args.default_protocol_fee_bps = 501, false),
+            ("rounds 0", |args| args.default_max_rounds = 0, false),
+            ("rounds 1", |args| args.default_max_rounds = 1, true),
+            ("rounds 20", |args| args.default_max_rounds = 20, true),
+            ("rounds 21", |args| args.default_max_rounds = 21, false),
+        ];
+        for (case, change, is_taken) in cases {
+            let mut stage = Stage::unconfigured();
+            let call = call_with(&stage, change);
+            println!("{case}");
+            if is_taken {
+                stage.run(&call).succeeds();
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn there_has_to_be_a_treasury() {
+        let mut stage = Stage::unconfigured();
+        let call = call_with(&stage, |args| {
+            args.treasury = Address::new_from_array([0; 32])
+        });
+        stage.refuses(&call, HaggleError::InvalidParams);
+    }
+
+    #[test]
+    fn what_is_written_is_what_was_asked_for() {
+        let mut stage = Stage::unconfigured();
+        let call = call_with(&stage, |args| {
+            *args = Args {
+                treasury: STRANGER,
+                default_decay_rate_bps: 321,
+                default_response_window: 3_210,
+                default_protocol_fee_bps: 123,
+                default_max_rounds: 17,
+            };
+        });
+        stage.run(&call).succeeds();
+        let expected = ProtocolConfig {
+            treasury: STRANGER,
+            default_decay_rate_bps: 321,
+            default_response_window: 3_210,
+            default_protocol_fee_bps: 123,
+            default_max_rounds: 17,
+            ..Stage::config()
+        };
+        assert_config(&stage.protocol_config(), &expected);
+        assert_eq!(
+            stage.account(&ProtocolConfig::ADDRESS),
+            record(ProtocolConfig::RECORD, &expected)
+        );
+    }
 }

@@ -3,6 +3,7 @@
 use crate::error::Framework;
 use crate::table::Instruction;
 use crate::ID;
+use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 
@@ -20,7 +21,7 @@ macro_rules! instructions {
         /// has them, otherwise the instruction's.
         #[inline(always)]
         pub fn dispatch(program_id: &Address, accounts: &mut [AccountView], data: &[u8]) -> ProgramResult {
-            if *program_id != ID {
+            if !address_eq(program_id, &ID) {
                 return Err(Framework::DeclaredProgramIdMismatch.into());
             }
             let Some((discriminator, args)) = data.split_first_chunk::<8>() else {

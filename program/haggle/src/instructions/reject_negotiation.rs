@@ -2,14 +2,13 @@
 
 use crate::declare::instruction;
 use crate::error::HaggleError;
-use crate::escrow::{check_token_account, check_vault, divide, is_payable, Division, Vault};
+use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::NegotiationRejected;
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::{check, programs};
+use crate::token::is_payable;
+use crate::{check, programs, sysvar};
 use pinocchio::error::ProgramResult;
-use pinocchio::sysvars::clock::Clock;
-use pinocchio::sysvars::Sysvar;
 use pinocchio::AccountView;
 
 instruction! {
@@ -47,27 +46,35 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let accounts = Accounts::load(accounts)?;
     let id = *accounts.negotiation.address();
     let rejector = *accounts.rejector.address();
-    let vault = Vault {
-        negotiation: &accounts.negotiation,
-        account: &accounts.escrow_vault,
-        mint: &accounts.token_mint,
-    };
     let mut view = accounts.negotiation;
-    // SAFETY: `load` has checked the account; the transfer at the end only takes its address and its seeds.
+    // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
     let negotiation = unsafe { Negotiation::of(&mut view) };
     let mint = negotiation.token_mint;
 
-    check_vault(&vault, negotiation)?;
-    let payable = is_payable(&accounts.buyer_token_account, &mint, &{ negotiation.buyer })?;
-    if let Some(account) = check::given(&accounts.seller_token_account) {
-        check_token_account(account, &mint, &{ negotiation.seller })?;
-    }
-    accounts.check_fixed_addresses()?;
+    let vault = Vault::of(
+        &accounts.negotiation,
+        negotiation,
+        &accounts.escrow_vault,
+        &accounts.token_mint,
+    )?;
+    let to_buyer = Recipient {
+        account: &accounts.buyer_token_account,
+        payable: is_payable(&accounts.buyer_token_account, &mint, &negotiation.buyer)?,
+    };
+    // Nothing goes to the seller as long as there is no bond; what is given has to be right all the same.
+    let to_seller = Recipient {
+        account: &accounts.seller_token_account,
+        payable: match check::given(&accounts.seller_token_account) {
+            Some(account) => is_payable(account, &mint, &negotiation.seller)?,
+            None => false,
+        },
+    };
+    accounts.check_programs()?;
 
     if !negotiation.is_open() {
         return Err(HaggleError::InvalidState.into());
     }
-    let now = Clock::get()?.unix_timestamp;
+    let now = sysvar::now()?;
     negotiation.check_clock(now)?;
     negotiation.side_of(&rejector)?;
     if args.expected_round != negotiation.current_round {
@@ -84,12 +91,282 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         timestamp: now,
     }
     .emit();
-    divide(
-        &vault,
-        negotiation,
-        &division,
-        (&accounts.buyer_token_account, payable),
-        None,
-        now,
-    )
+    let payments = division.deliver(&vault, negotiation, to_buyer, to_seller, now)?;
+    let authority = Authority::of(negotiation);
+    vault.pay(payments, &authority)
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::error::Framework;
+    use crate::event::{NegotiationRejected, PayoutRecorded};
+    use crate::tests::stage::{
+        args_of, assert_negotiation, associated, event, named, token_account, Deal, Stage, BUYER,
+        ESCROW, FUNDS, MINT, NOW, OTHER_MINT, SELLER, STRANGER,
+    };
+    use pinocchio::Address;
+
+    fn rejected_event(deal: &Deal, by: Address, refund: u64, rounds: u8, now: i64) -> Vec<u8> {
+        event(
+            NegotiationRejected::RECORD,
+            &NegotiationRejected {
+                negotiation_id: deal.negotiation,
+                rejected_by: by,
+                refund_amount: refund,
+                rounds_completed: rounds,
+                timestamp: now,
+            },
+        )
+    }
+
+    #[test]
+    fn either_side_can_walk_away_at_each_point() {
+        type Point = (fn() -> (Stage, Deal), u64, u8);
+        let points: [Point; 4] = [
+            (Stage::created, 5_000_000, 0),
+            (Stage::invited, 5_000_000, 0),
+            (Stage::offered, 4_900_000, 1),
+            (Stage::countered, 4_802_000, 2),
+        ];
+        for (point, refund, rounds) in points {
+            for who in [BUYER, SELLER] {
+                let (mut stage, deal) = point();
+                let before = stage.clone();
+                stage.now = NOW + 9;
+                let call = stage.reject(&deal, who);
+                stage.run(&call).succeeds().emitted(&[rejected_event(
+                    &deal,
+                    who,
+                    refund,
+                    rounds,
+                    NOW + 9,
+                )]);
+                assert_negotiation(
+                    &stage.negotiation(&deal),
+                    &Negotiation {
+                        status: NegotiationStatus::Rejected,
+                        ..before.negotiation(&deal)
+                    },
+                );
+                assert_eq!(
+                    stage.balance(&deal.buyer_token_account),
+                    FUNDS - ESCROW + refund
+                );
+                assert_eq!(stage.balance(&deal.seller_token_account), 0);
+                assert_eq!(stage.balance(&deal.escrow_vault), ESCROW - refund);
+                for account in [deal.negotiation, deal.escrow_vault, BUYER, SELLER] {
+                    assert_eq!(stage.lamports(&account), before.lamports(&account));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stranger_cannot() {
+        for (mut stage, deal) in [
+            Stage::created(),
+            Stage::invited(),
+            Stage::offered(),
+            Stage::countered(),
+        ] {
+            let call = stage.reject(&deal, STRANGER);
+            stage.refuses(&call, HaggleError::Unauthorized);
+        }
+    }
+
+    #[test]
+    fn one_second_too_late_is_too_late() {
+        let (mut stage, deal) = Stage::created();
+        let call = stage.reject(&deal, BUYER);
+        stage.at(NOW + 3_600).refuses(&call, HaggleError::Expired);
+        stage.now = NOW + 3_599;
+        stage.run(&call).succeeds();
+
+        let (mut stage, deal) = Stage::countered();
+        let call = stage.reject(&deal, SELLER);
+        stage
+            .at(NOW + 300)
+            .refuses(&call, HaggleError::ResponseWindowExpired);
+        stage
+            .at(NOW + 3_599)
+            .refuses(&call, HaggleError::ResponseWindowExpired);
+        stage.at(NOW + 3_600).refuses(&call, HaggleError::Expired);
+        stage.now = NOW + 299;
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn a_rejection_of_another_round_is_stale() {
+        let (mut stage, deal) = Stage::countered();
+        for expected_round in [0, 1, 3] {
+            let args = Args { expected_round };
+            let call = stage
+                .call("reject_negotiation", &deal, SELLER, args_of(&args))
+                .without("seller_token_account");
+            stage.refuses(&call, HaggleError::StaleState);
+        }
+    }
+
+    #[test]
+    fn the_buyer_gets_it_in_any_account_of_its_own() {
+        let (mut stage, deal) = Stage::offered();
+        stage.put(named("second"), token_account(&MINT, &BUYER, 0));
+        let call = stage
+            .reject(&deal, SELLER)
+            .with("buyer_token_account", named("second"));
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&named("second")), 4_900_000);
+    }
+
+    #[test]
+    fn what_the_buyer_cannot_receive_is_kept_for_it() {
+        type Spite = (&'static str, fn(&mut Stage, &Deal));
+        let spites: [Spite; 4] = [
+            ("frozen", |stage, deal| {
+                stage.freeze(&deal.buyer_token_account)
+            }),
+            ("closed", |stage, deal| {
+                stage.accounts.remove(&deal.buyer_token_account);
+            }),
+            ("reassigned", |stage, deal| {
+                stage.change(&deal.buyer_token_account, |account| {
+                    account.data[32..64].copy_from_slice(SELLER.as_ref());
+                });
+            }),
+            ("frozen vault", |stage, deal| {
+                stage.freeze(&deal.escrow_vault)
+            }),
+        ];
+        for (spite, spoil) in spites {
+            let (mut stage, deal) = Stage::offered();
+            spoil(&mut stage, &deal);
+            let call = stage.reject(&deal, SELLER);
+            println!("{spite}");
+            stage.run(&call).succeeds().emitted(&[
+                rejected_event(&deal, SELLER, 4_900_000, 1, NOW),
+                event(
+                    PayoutRecorded::RECORD,
+                    &PayoutRecorded {
+                        negotiation_id: deal.negotiation,
+                        party: BUYER,
+                        amount: 4_900_000,
+                        timestamp: NOW,
+                    },
+                ),
+            ]);
+            let negotiation = stage.negotiation(&deal);
+            assert_eq!(
+                (negotiation.claimable_buyer, negotiation.claimable_seller),
+                (4_900_000, 0)
+            );
+            assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+        }
+    }
+
+    #[test]
+    fn only_the_associated_account_may_be_unable_to_receive() {
+        let (mut stage, deal) = Stage::offered();
+        stage.put(named("second"), token_account(&MINT, &BUYER, 0));
+        stage.freeze(&named("second"));
+        for account in [
+            named("second"),
+            named("nothing"),
+            associated(&BUYER, &OTHER_MINT),
+        ] {
+            let call = stage
+                .reject(&deal, SELLER)
+                .with("buyer_token_account", account);
+            stage.refuses(&call, Framework::ConstraintRaw);
+        }
+    }
+
+    #[test]
+    fn an_account_for_the_bond_that_is_given_is_the_sellers() {
+        let (mut stage, deal) = Stage::offered();
+        for account in [
+            deal.buyer_token_account,
+            associated(&SELLER, &OTHER_MINT),
+            named("nothing"),
+        ] {
+            let call = stage
+                .reject(&deal, SELLER)
+                .given("seller_token_account", account);
+            stage.refuses(&call, Framework::ConstraintRaw);
+        }
+        let call = stage
+            .reject(&deal, SELLER)
+            .given("seller_token_account", deal.seller_token_account);
+        stage.refuses(
+            &call.clone().read_only("seller_token_account"),
+            Framework::ConstraintMut,
+        );
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.seller_token_account), 0);
+    }
+
+    #[test]
+    fn tokens_that_somebody_sends_to_the_vault_stay_there() {
+        let (mut stage, deal) = Stage::offered();
+        stage.donate(&deal.escrow_vault, 77);
+        let call = stage.reject(&deal, BUYER);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.escrow_vault), ESCROW - 4_900_000 + 77);
+    }
+
+    #[test]
+    fn a_vault_that_holds_too_little_keeps_everything() {
+        let (mut stage, deal) = Stage::offered_in_wrapped_sol();
+        stage.set_balance(&deal.escrow_vault, 4_899_999);
+        let mut enough = stage.clone();
+        let call = stage.reject(&deal, SELLER);
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&deal).claimable_buyer }, 4_900_000);
+        assert_eq!(stage.balance(&deal.escrow_vault), 4_899_999);
+
+        enough.set_balance(&deal.escrow_vault, 4_900_000);
+        enough.run(&call).succeeds();
+        assert_eq!({ enough.negotiation(&deal).claimable_buyer }, 0);
+        assert_eq!(enough.balance(&deal.escrow_vault), 0);
+    }
+
+    #[test]
+    fn the_sellers_account_may_be_unable_to_receive() {
+        let (mut stage, deal) = Stage::offered();
+        stage.freeze(&deal.seller_token_account);
+        let call = stage
+            .reject(&deal, BUYER)
+            .given("seller_token_account", deal.seller_token_account);
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&deal).claimable_seller }, 0);
+    }
+
+    #[test]
+    fn an_escrow_that_has_been_paid_from_is_not_refunded() {
+        let (mut stage, deal) = Stage::offered();
+        let mut negotiation = stage.negotiation(&deal);
+        negotiation.paid_gross = 1_000_000;
+        stage.set_negotiation(&deal, &negotiation);
+        let call = stage.reject(&deal, SELLER);
+        stage.refuses(&call, HaggleError::Overflow);
+    }
+
+    #[test]
+    fn an_escrow_that_has_grown_is_not_paid_out() {
+        let (mut stage, deal) = Stage::offered();
+        let mut negotiation = stage.negotiation(&deal);
+        negotiation.effective_escrow = ESCROW + 1;
+        stage.set_negotiation(&deal, &negotiation);
+        let call = stage.reject(&deal, SELLER);
+        stage.refuses(&call, HaggleError::Overflow);
+    }
+
+    #[test]
+    fn a_pause_does_not_stop_it() {
+        let (mut stage, deal) = Stage::created();
+        stage.pause();
+        let call = stage.reject(&deal, BUYER);
+        stage.run(&call).succeeds();
+    }
 }

@@ -4,12 +4,10 @@ use crate::bps;
 use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::OfferSubmitted;
-use crate::metadata;
+use crate::{metadata, sysvar};
 use crate::state::{Negotiation, NegotiationStatus, OfferSide};
 use crate::table::Meta;
 use pinocchio::error::ProgramResult;
-use pinocchio::sysvars::clock::Clock;
-use pinocchio::sysvars::Sysvar;
 use pinocchio::AccountView;
 
 instruction! {
@@ -54,7 +52,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     if !negotiation.is_bargaining() {
         return Err(HaggleError::InvalidState.into());
     }
-    let now = Clock::get()?.unix_timestamp;
+    let now = sysvar::now()?;
     negotiation.check_clock(now)?;
     let side = negotiation.side_of(&offerer)?;
     if args.expected_round != negotiation.current_round {
@@ -102,4 +100,397 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     }
     .emit();
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::tests::stage::{
+        args_of, assert_negotiation, event, Call, Deal, Stage, BUYER, ESCROW, NOW, OFFER, SELLER,
+        STRANGER,
+    };
+    use pinocchio::Address;
+
+    /// The escrow after one and after two rounds of 200 bps.
+    const AFTER_1: u64 = 4_900_000;
+    const AFTER_2: u64 = 4_802_000;
+
+    fn call_with(
+        stage: &Stage,
+        deal: &Deal,
+        offerer: Address,
+        change: impl FnOnce(&mut Args),
+    ) -> Call {
+        let mut args = Args {
+            expected_round: stage.negotiation(deal).current_round,
+            amount: OFFER,
+            deadline_extension: 0,
+            metadata: [0; 64],
+        };
+        change(&mut args);
+        stage.call("submit_offer", deal, offerer, args_of(&args))
+    }
+
+    #[test]
+    fn the_buyer_opens_and_the_seller_counters() {
+        let (mut stage, deal) = Stage::invited();
+        let before = stage.clone();
+        let mut metadata = [0; 64];
+        metadata[..6].copy_from_slice(&[1, 3, 0xe8, 3, 0, 0]);
+        stage.now = NOW + 10;
+        let call = stage.offer_with(&deal, BUYER, OFFER, &metadata);
+        stage.run(&call).succeeds().emitted(&[event(
+            OfferSubmitted::RECORD,
+            &OfferSubmitted {
+                negotiation_id: deal.negotiation,
+                offerer: BUYER,
+                amount: OFFER,
+                round: 1,
+                effective_escrow: AFTER_1,
+                timestamp: NOW + 10,
+            },
+        )]);
+        let opened = Negotiation {
+            status: NegotiationStatus::Proposed,
+            current_round: 1,
+            current_offer_amount: OFFER,
+            current_offer_by: BUYER,
+            offer_side: OfferSide::Buyer,
+            effective_escrow: AFTER_1,
+            last_offer_at: NOW + 10,
+            metadata,
+            turn_deadline: NOW + 310,
+            ..before.negotiation(&deal)
+        };
+        assert_negotiation(&stage.negotiation(&deal), &opened);
+
+        stage.now = NOW + 20;
+        let call = stage.offer(&deal, SELLER, 4_000_000);
+        stage.run(&call).succeeds().emitted(&[event(
+            OfferSubmitted::RECORD,
+            &OfferSubmitted {
+                negotiation_id: deal.negotiation,
+                offerer: SELLER,
+                amount: 4_000_000,
+                round: 2,
+                effective_escrow: AFTER_2,
+                timestamp: NOW + 20,
+            },
+        )]);
+        let countered = Negotiation {
+            status: NegotiationStatus::Countered,
+            current_round: 2,
+            current_offer_amount: 4_000_000,
+            current_offer_by: SELLER,
+            offer_side: OfferSide::Seller,
+            effective_escrow: AFTER_2,
+            last_offer_at: NOW + 20,
+            metadata: [0; 64],
+            turn_deadline: NOW + 320,
+            ..opened
+        };
+        assert_negotiation(&stage.negotiation(&deal), &countered);
+        for (address, account) in &before.accounts {
+            if *address != deal.negotiation {
+                assert!(stage.account(address) == *account);
+            }
+        }
+    }
+
+    #[test]
+    fn six_rounds_decay_as_published() {
+        let (mut stage, deal) = Stage::invited();
+        for (round, escrow) in [
+            4_900_000, 4_802_000, 4_705_960, 4_611_841, 4_519_604, 4_429_212,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let who = if round % 2 == 0 { BUYER } else { SELLER };
+            let call = stage.offer(&deal, who, OFFER);
+            stage.run(&call).succeeds();
+            assert_eq!({ stage.negotiation(&deal).effective_escrow }, escrow);
+        }
+        assert_eq!(
+            ESCROW - { stage.negotiation(&deal).effective_escrow },
+            570_788
+        );
+    }
+
+    #[test]
+    fn ten_rounds_decay_by_18_3_percent() {
+        let mut terms = Stage::terms();
+        terms.max_rounds = 10;
+        let (mut stage, deal) = Stage::invited_with(&terms);
+        for round in 0..10 {
+            let who = if round % 2 == 0 { BUYER } else { SELLER };
+            let call = stage.offer(&deal, who, OFFER);
+            stage.run(&call).succeeds();
+        }
+        let lost = ESCROW - { stage.negotiation(&deal).effective_escrow };
+        assert_eq!(lost * 1_000 / ESCROW, 182);
+        assert_eq!((lost * 10_000 / ESCROW + 5) / 10, 183);
+    }
+
+    #[test]
+    fn without_decay_the_escrow_stays() {
+        let mut terms = Stage::terms();
+        terms.decay_rate_bps = 0;
+        let (mut stage, deal) = Stage::invited_with(&terms);
+        let call = stage.offer(&deal, BUYER, ESCROW);
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&deal).effective_escrow }, ESCROW);
+    }
+
+    #[test]
+    fn seller_cannot_open() {
+        let (mut stage, deal) = Stage::invited();
+        let call = stage.offer(&deal, SELLER, OFFER);
+        stage.refuses(&call, HaggleError::NotYourTurn);
+    }
+
+    #[test]
+    fn nobody_offers_twice_in_a_row() {
+        let (mut stage, deal) = Stage::offered();
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.refuses(&call, HaggleError::NotYourTurn);
+        let (mut stage, deal) = Stage::countered();
+        let call = stage.offer(&deal, SELLER, OFFER);
+        stage.refuses(&call, HaggleError::NotYourTurn);
+    }
+
+    #[test]
+    fn a_stranger_cannot_offer() {
+        let (mut stage, deal) = Stage::invited();
+        let call = stage.offer(&deal, STRANGER, OFFER);
+        stage.refuses(&call, HaggleError::Unauthorized);
+    }
+
+    #[test]
+    fn nobody_offers_before_the_seller_takes_part() {
+        let (mut stage, deal) = Stage::created();
+        for who in [BUYER, SELLER] {
+            let call = stage.offer(&deal, who, OFFER);
+            stage.refuses(&call, HaggleError::InvalidState);
+        }
+    }
+
+    #[test]
+    fn offer_one_unit_above_the_escrow_is_refused() {
+        let (mut stage, deal) = Stage::invited();
+        let call = stage.offer(&deal, BUYER, AFTER_1 + 1);
+        stage.refuses(&call, HaggleError::OfferExceedsEscrow);
+        let call = stage.offer(&deal, BUYER, u64::MAX);
+        stage.refuses(&call, HaggleError::OfferExceedsEscrow);
+        let call = stage.offer(&deal, BUYER, AFTER_1);
+        stage.run(&call).succeeds();
+        let call = stage.offer(&deal, SELLER, AFTER_2 + 1);
+        stage.refuses(&call, HaggleError::OfferExceedsEscrow);
+        let call = stage.offer(&deal, SELLER, AFTER_2);
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn offer_one_unit_below_the_minimum_is_refused() {
+        let (mut stage, deal) = Stage::invited();
+        let call = stage.offer(&deal, BUYER, AFTER_1 / 10 - 1);
+        stage.refuses(&call, HaggleError::OfferTooLow);
+        let call = stage.offer(&deal, BUYER, 0);
+        stage.refuses(&call, HaggleError::OfferTooLow);
+        let call = stage.offer(&deal, BUYER, AFTER_1 / 10);
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn the_minimum_is_rounded_down() {
+        let mut terms = Stage::terms();
+        terms.escrow_amount = 100_001;
+        terms.decay_rate_bps = 0;
+        terms.min_offer_bps = 8_999;
+        let (mut stage, deal) = Stage::invited_with(&terms);
+        // 100,001 * 0.8999 = 89,990.8999
+        let call = stage.offer(&deal, BUYER, 89_989);
+        stage.refuses(&call, HaggleError::OfferTooLow);
+        let call = stage.offer(&deal, BUYER, 89_990);
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn all_rounds_can_be_used_and_no_more() {
+        for max_rounds in [1, 2, 20] {
+            let mut terms = Stage::terms();
+            terms.max_rounds = max_rounds;
+            let (mut stage, deal) = Stage::invited_with(&terms);
+            let who = |round: u8| [BUYER, SELLER][usize::from(round % 2)];
+            for round in 0..max_rounds {
+                let call = stage.offer(&deal, who(round), OFFER);
+                stage.run(&call).succeeds();
+            }
+            let call = stage.offer(&deal, who(max_rounds), OFFER);
+            stage.refuses(&call, HaggleError::MaxRoundsReached);
+        }
+    }
+
+    #[test]
+    fn one_second_too_late_is_too_late() {
+        let (mut stage, deal) = Stage::invited();
+        let deadline = stage.negotiation(&deal).turn_deadline;
+        assert_eq!(deadline, NOW + 300);
+        let call = stage.offer(&deal, BUYER, OFFER);
+        for late in [deadline, deadline + 1] {
+            stage.now = late;
+            stage.refuses(&call, HaggleError::ResponseWindowExpired);
+        }
+        stage.now = NOW + 3_599;
+        stage.refuses(&call, HaggleError::ResponseWindowExpired);
+        stage.now = NOW + 3_600;
+        stage.refuses(&call, HaggleError::Expired);
+        stage.now = deadline - 1;
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn the_turn_ends_with_the_negotiation() {
+        let mut terms = Stage::terms();
+        terms.response_window = 3_600;
+        terms.global_deadline = NOW + 600;
+        let (mut stage, deal) = Stage::invited_with(&terms);
+        stage.now = NOW + 599;
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&deal).turn_deadline }, NOW + 600);
+        let call = stage.offer(&deal, SELLER, OFFER);
+        stage.now = NOW + 600;
+        stage.refuses(&call, HaggleError::Expired);
+    }
+
+    #[test]
+    fn an_offer_for_another_round_is_stale() {
+        let (mut stage, deal) = Stage::countered();
+        for round in [0, 1, 3, u8::MAX] {
+            let call = call_with(&stage, &deal, BUYER, |args| args.expected_round = round);
+            stage.refuses(&call, HaggleError::StaleState);
+        }
+    }
+
+    #[test]
+    fn an_offer_that_arrives_after_the_others_is_stale() {
+        let (mut stage, deal) = Stage::invited();
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.run(&call).succeeds();
+        stage.refuses(&call, HaggleError::StaleState);
+    }
+
+    #[test]
+    fn an_extension_of_the_deadline_is_not_offered_yet() {
+        let (mut stage, deal) = Stage::invited();
+        for seconds in [1, u32::MAX] {
+            let call = call_with(&stage, &deal, BUYER, |args| {
+                args.deadline_extension = seconds
+            });
+            stage.refuses(&call, HaggleError::InvalidParams);
+        }
+    }
+
+    #[test]
+    fn metadata_is_structured() {
+        type Case = (&'static str, fn(&mut [u8; 64]), bool);
+        let cases: [Case; 8] = [
+            ("nothing", |_| {}, true),
+            ("terms", |metadata| metadata[0] = 1, true),
+            ("full terms", |metadata| metadata[..50].fill(1), true),
+            ("an unknown kind", |metadata| metadata[0] = 2, false),
+            (
+                "text",
+                |metadata| metadata[..5].copy_from_slice(b"hello"),
+                false,
+            ),
+            ("nothing, and a byte", |metadata| metadata[1] = 1, false),
+            (
+                "terms and a byte of padding",
+                |metadata| metadata[..51].fill(1),
+                false,
+            ),
+            (
+                "terms and the last byte",
+                |metadata| {
+                    metadata[0] = 1;
+                    metadata[63] = 1;
+                },
+                false,
+            ),
+        ];
+        for (case, change, is_taken) in cases {
+            let (mut stage, deal) = Stage::invited();
+            let mut metadata = [0; 64];
+            change(&mut metadata);
+            let call = stage.offer_with(&deal, BUYER, OFFER, &metadata);
+            println!("{case}");
+            if is_taken {
+                stage.run(&call).succeeds();
+                assert_eq!({ stage.negotiation(&deal).metadata }, metadata);
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_reason_to_refuse_is_the_one_that_is_told() {
+        // Each step takes away the reason that was told before: arguments, status, clock, party, state, turn, rounds, amount.
+        let (created, deal) = Stage::created();
+        let mut terms = Stage::terms();
+        terms.max_rounds = 1;
+        let (mut stage, _) = Stage::invited_with(&terms);
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.run(&call).succeeds();
+        let mut args = Args {
+            expected_round: 9,
+            amount: 0,
+            deadline_extension: 1,
+            metadata: [0; 64],
+        };
+        let call = |signer, args: &Args| created.call("submit_offer", &deal, signer, args_of(args));
+
+        let late = NOW + 300;
+        created
+            .at(late)
+            .refuses(&call(STRANGER, &args), HaggleError::InvalidParams);
+        args.deadline_extension = 0;
+        created
+            .at(late)
+            .refuses(&call(STRANGER, &args), HaggleError::InvalidState);
+        stage
+            .at(late)
+            .refuses(&call(STRANGER, &args), HaggleError::ResponseWindowExpired);
+        stage.refuses(&call(STRANGER, &args), HaggleError::Unauthorized);
+        stage.refuses(&call(BUYER, &args), HaggleError::StaleState);
+        args.expected_round = 1;
+        stage.refuses(&call(BUYER, &args), HaggleError::NotYourTurn);
+        stage.refuses(&call(SELLER, &args), HaggleError::MaxRoundsReached);
+    }
+
+    #[test]
+    fn a_clock_at_the_end_of_time_is_refused() {
+        let (mut stage, deal) = Stage::invited();
+        let mut negotiation = stage.negotiation(&deal);
+        negotiation.global_deadline = i64::MAX;
+        negotiation.turn_deadline = i64::MAX;
+        stage.set_negotiation(&deal, &negotiation);
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage
+            .at(i64::MAX - 299)
+            .refuses(&call, HaggleError::Overflow);
+        stage.now = i64::MAX - 300;
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn a_pause_does_not_stop_it() {
+        let (mut stage, deal) = Stage::invited();
+        stage.pause();
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.run(&call).succeeds();
+    }
 }

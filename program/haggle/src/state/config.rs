@@ -51,17 +51,23 @@ impl ProtocolConfig {
     /// The bump of the account's address.
     pub const BUMP: u8 = Self::DERIVED.1;
 
-    /// Reads the configuration from an account that has been checked to hold one.
+    /// Reads the configuration.
+    ///
+    /// # Safety
+    /// `check::record` must have accepted the account, and nothing may borrow its data mutably.
     #[inline(always)]
-    pub fn read(account: &AccountView) -> Self {
-        // SAFETY: `check::record` has compared discriminator and length, the struct is packed and takes any bytes.
+    pub unsafe fn read(account: &AccountView) -> Self {
+        // SAFETY: the length is right, the struct is packed and takes any bytes.
         unsafe { *account.data_ptr().add(8).cast() }
     }
 
-    /// Writes the configuration to an account of this program that is `SIZE` long.
+    /// Writes the configuration.
+    ///
+    /// # Safety
+    /// The account must be this program's, `SIZE` long and writable, and no reference to its data may be alive.
     #[inline(always)]
-    pub fn write(&self, account: &mut AccountView) {
-        // SAFETY: as above; the account is writable and nothing else borrows its data.
+    pub unsafe fn write(&self, account: &mut AccountView) {
+        // SAFETY: the length is right, and the struct has no padding.
         unsafe {
             let data = account.data_mut_ptr();
             data.cast::<[u8; 8]>().write(Self::RECORD.discriminator);

@@ -4,6 +4,7 @@ use crate::declare::{account, wire_enum, Flag};
 use crate::error::HaggleError;
 use crate::table::Seed;
 use crate::{bps, constants};
+use pinocchio::address::address_eq;
 use pinocchio::error::ProgramError;
 use pinocchio::{AccountView, Address};
 
@@ -187,17 +188,20 @@ impl Negotiation {
     ///
     /// # Safety
     /// `check::record` must have accepted the account, and no other reference to its data may be used while this one is:
-    /// each instruction takes one and lets it go before it calls another program.
+    /// each instruction takes one and does not use it any more when it calls another program.
     #[inline(always)]
     pub unsafe fn of(account: &mut AccountView) -> &mut Self {
         // SAFETY: the length is right, the struct is packed and takes any bytes.
         unsafe { &mut *account.data_mut_ptr().add(8).cast() }
     }
 
-    /// Writes a new negotiation to an account of this program that is `SIZE` long.
+    /// Writes a new negotiation.
+    ///
+    /// # Safety
+    /// The account must be this program's, `SIZE` long and writable, and no reference to its data may be alive.
     #[inline(always)]
-    pub fn write(&self, account: &mut AccountView) {
-        // SAFETY: as above; the account is writable and nothing else borrows its data.
+    pub unsafe fn write(&self, account: &mut AccountView) {
+        // SAFETY: the length is right, and the struct has no padding.
         unsafe {
             let data = account.data_mut_ptr();
             data.cast::<[u8; 8]>().write(Self::RECORD.discriminator);
@@ -211,9 +215,9 @@ impl Negotiation {
     /// Unauthorized for anyone else.
     #[inline(always)]
     pub fn side_of(&self, party: &Address) -> Result<OfferSide, ProgramError> {
-        if *party == self.buyer {
+        if address_eq(party, &self.buyer) {
             Ok(OfferSide::Buyer)
-        } else if *party == self.seller {
+        } else if address_eq(party, &self.seller) {
             Ok(OfferSide::Seller)
         } else {
             Err(HaggleError::Unauthorized.into())
@@ -245,8 +249,7 @@ impl Negotiation {
     /// Whether there is an offer that can be accepted.
     #[inline(always)]
     pub fn has_offer(&self) -> bool {
-        let by = self.current_offer_by;
-        by != Address::new_from_array([0; 32])
+        !address_eq(&self.current_offer_by, &Address::new_from_array([0; 32]))
     }
 
     /// The side that has to make the next offer: the buyer opens, then they alternate.
@@ -324,6 +327,6 @@ impl Negotiation {
             Some(self.vault_bump),
             &crate::ID,
         );
-        vault == *account
+        address_eq(&vault, account)
     }
 }

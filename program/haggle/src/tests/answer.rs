@@ -1,0 +1,443 @@
+//! What the program has to answer to a call, told from the row of the table and the design alone: an oracle that shares no
+//! code with the checks.
+
+use super::stage::{args_of, associated, width, Call, Stage};
+use crate::error::{Framework, HaggleError};
+use crate::instructions::{accept_offer, claim_payout};
+use crate::programs;
+use crate::state::OfferSide;
+use crate::table::{Kind, Record, Seed};
+use crate::ID;
+use pinocchio::error::ProgramError;
+use pinocchio::Address;
+use solana_account::Account;
+
+/// What the program has to answer.
+pub type Answer = Result<(), ProgramError>;
+
+fn refuse(error: impl Into<ProgramError>) -> Answer {
+    Err(error.into())
+}
+
+/// The token program's own answer.
+const ACCOUNT_FROZEN: ProgramError = ProgramError::Custom(17);
+
+/// A call in its world.
+struct Question<'a> {
+    stage: &'a Stage,
+    call: &'a Call,
+}
+
+/// The answer to a call in a world.
+pub fn answer(stage: &Stage, call: &Call) -> Answer {
+    let question = Question { stage, call };
+    let row = call.row;
+    if call.accounts.len() < row.accounts.len() {
+        return refuse(Framework::AccountNotEnoughKeys);
+    }
+    let places = || 0..row.accounts.len();
+    for place in places() {
+        question.flags(place)?;
+    }
+    for place in places() {
+        question.owner(place)?;
+    }
+    for place in places() {
+        question.record(place)?;
+    }
+    for place in places() {
+        question.seeds(place)?;
+    }
+    for place in places() {
+        question.stored(place)?;
+    }
+    for place in places() {
+        question.token_account(place)?;
+    }
+    for place in places() {
+        question.program(place)?;
+    }
+    question.rules()
+}
+
+impl Question<'_> {
+    fn address(&self, place: usize) -> Address {
+        self.call.accounts[place].pubkey
+    }
+
+    fn account(&self, place: usize) -> Account {
+        self.stage.account(&self.address(place))
+    }
+
+    fn named(&self, name: &str) -> Address {
+        self.address(self.call.place(name))
+    }
+
+    fn name(&self, place: usize) -> &'static str {
+        self.call.row.accounts[place].name
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.call
+            .row
+            .accounts
+            .iter()
+            .any(|account| account.name == name)
+    }
+
+    fn is_left_out(&self, place: usize) -> bool {
+        self.call.row.accounts[place].meta.optional && self.address(place) == ID
+    }
+
+    // The runtime gives an account that is there twice the sum of its rights, and never lets the program that runs be
+    // written to.
+    fn flags(&self, place: usize) -> Answer {
+        let meta = &self.call.row.accounts[place].meta;
+        let address = self.address(place);
+        let twins = || {
+            self.call
+                .accounts
+                .iter()
+                .filter(|account| account.pubkey == address)
+        };
+        if self.is_left_out(place) {
+            Ok(())
+        } else if meta.signer && !twins().any(|account| account.is_signer) {
+            refuse(Framework::AccountNotSigner)
+        } else if meta.writable && (address == ID || !twins().any(|account| account.is_writable)) {
+            refuse(Framework::ConstraintMut)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn owner(&self, place: usize) -> Answer {
+        match self.call.row.accounts[place].meta.owner {
+            Some(owner) if !self.is_left_out(place) && self.account(place).owner != *owner => {
+                refuse(Framework::AccountOwnedByWrongProgram)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn record(&self, place: usize) -> Answer {
+        let Some(record) = self.call.row.accounts[place].meta.holds else {
+            return Ok(());
+        };
+        let data = self.account(place).data;
+        if data.len() < 8 {
+            refuse(Framework::AccountDiscriminatorNotFound)
+        } else if data[..8] != record.discriminator {
+            refuse(Framework::AccountDiscriminatorMismatch)
+        } else if data.len() != record.size {
+            refuse(Framework::AccountDidNotDeserialize)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn seeds(&self, place: usize) -> Answer {
+        let meta = &self.call.row.accounts[place].meta;
+        if meta.seeds.is_empty() || self.is_left_out(place) {
+            return Ok(());
+        }
+        let seeds: Vec<Vec<u8>> = meta.seeds.iter().map(|seed| self.seed(seed)).collect();
+        let seeds: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).collect();
+        let program = meta.seeds_program.unwrap_or(&ID);
+        if Address::find_program_address(&seeds, program).0 == self.address(place) {
+            Ok(())
+        } else {
+            refuse(Framework::ConstraintSeeds)
+        }
+    }
+
+    fn seed(&self, seed: &Seed) -> Vec<u8> {
+        match seed {
+            Seed::Const(bytes) => bytes.to_vec(),
+            Seed::Account(name) => self.named(name).as_ref().to_vec(),
+            Seed::Arg(name) => self.arg(name).to_vec(),
+        }
+    }
+
+    fn arg(&self, name: &str) -> &[u8] {
+        let mut at = 8;
+        for field in self.call.row.args {
+            let end = at + width(&field.ty);
+            if field.name == name {
+                return &self.call.data[at..end];
+            }
+            at = end;
+        }
+        panic!("{} has no argument {name}", self.call.row.name);
+    }
+
+    fn stored(&self, place: usize) -> Answer {
+        let Some(holder) = self.call.row.accounts[place].meta.stored_in else {
+            return Ok(());
+        };
+        if self.is_left_out(place)
+            || self.stored_address(holder, self.name(place)) == self.address(place)
+        {
+            Ok(())
+        } else {
+            refuse(Framework::ConstraintHasOne)
+        }
+    }
+
+    /// A field of an account that holds a record.
+    fn field(&self, account: &str, name: &str) -> Vec<u8> {
+        let place = self.call.place(account);
+        let record = self.call.row.accounts[place].meta.holds;
+        field(
+            record.expect("the account holds a record"),
+            &self.account(place).data,
+            name,
+        )
+    }
+
+    fn stored_address(&self, account: &str, name: &str) -> Address {
+        address_in(&self.field(account, name))
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        let mut number = [0; 8];
+        let bytes = self.field("negotiation", name);
+        number[..bytes.len()].copy_from_slice(&bytes);
+        u64::from_le_bytes(number)
+    }
+
+    fn program(&self, place: usize) -> Answer {
+        let meta = &self.call.row.accounts[place].meta;
+        match meta.address {
+            Some(address)
+                if meta.seeds.is_empty()
+                    && !self.is_left_out(place)
+                    && self.address(place) != *address =>
+            {
+                refuse(Framework::InvalidProgramId)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn mint(&self) -> Address {
+        if self.has("negotiation") && self.call.row.name != "create_negotiation" {
+            self.stored_address("negotiation", "token_mint")
+        } else {
+            self.named("token_mint")
+        }
+    }
+
+    /// Who has to own a token account; nothing where anyone may.
+    fn token_owner(&self, name: &str) -> Option<Address> {
+        match (self.call.row.name, name) {
+            (_, "destination_token_account") => None,
+            ("create_negotiation", "buyer_token_account") => Some(self.named("buyer")),
+            (_, "buyer_token_account") => Some(self.stored_address("negotiation", "buyer")),
+            (_, "seller_token_account") => Some(self.stored_address("negotiation", "seller")),
+            (_, "treasury_token_account") => Some(self.stored_address("config", "treasury")),
+            (row, name) => panic!("nothing is known of {name} of {row}"),
+        }
+    }
+
+    fn token_account(&self, place: usize) -> Answer {
+        let name = self.name(place);
+        if !name.ends_with("token_account") || self.is_left_out(place) {
+            return Ok(());
+        }
+        let mint = self.mint();
+        let owner = self.token_owner(name);
+        let account = self.account(place);
+        let is_right = token(&account)
+            .is_some_and(|(of, who, _)| of == mint && owner.is_none_or(|owner| owner == who));
+        let can_receive = is_right && account.data[108] == 1;
+        let is_associated =
+            owner.is_some_and(|owner| associated(&owner, &mint) == self.address(place));
+        let is_taken = match (self.call.row.name, name) {
+            // Taken from, or looked at only when something is due.
+            ("create_negotiation" | "accept_invitation" | "close_negotiation", _) => is_right,
+            ("claim_payout", _) => can_receive && self.address(place) != self.named("escrow_vault"),
+            _ => can_receive || is_associated,
+        };
+        if is_taken {
+            Ok(())
+        } else {
+            refuse(Framework::ConstraintRaw)
+        }
+    }
+
+    /// Whether a token account is given that is not frozen.
+    fn can_receive(&self, name: &str) -> bool {
+        let place = self.call.place(name);
+        !self.is_left_out(place) && self.account(place).data[108] == 1
+    }
+
+    fn signer(&self) -> Address {
+        let place = self
+            .call
+            .row
+            .accounts
+            .iter()
+            .position(|account| account.meta.signer);
+        self.address(place.expect("somebody signs"))
+    }
+
+    fn side(&self) -> Result<OfferSide, ProgramError> {
+        let signer = self.signer();
+        if signer == self.stored_address("negotiation", "buyer") {
+            Ok(OfferSide::Buyer)
+        } else if signer == self.stored_address("negotiation", "seller") {
+            Ok(OfferSide::Seller)
+        } else {
+            Err(HaggleError::Unauthorized.into())
+        }
+    }
+
+    fn is_vault_a_token_account(&self) -> bool {
+        token(&self.account(self.call.place("escrow_vault"))).is_some()
+    }
+
+    /// What an instruction asks beyond its accounts, as far as another account can change the answer.
+    fn rules(&self) -> Answer {
+        match self.call.row.name {
+            "initialize_config" => {
+                let data = self.account(self.call.place("program_data")).data;
+                let names = data.len() >= 45 && data[..4] == [3, 0, 0, 0] && data[12] == 1;
+                if names && address_in(&data[13..45]) == self.signer() {
+                    Ok(())
+                } else {
+                    refuse(HaggleError::Unauthorized)
+                }
+            }
+            "create_negotiation" => {
+                let mint = self.account(self.call.place("token_mint")).data;
+                if mint.len() != 82 || mint[45] != 1 {
+                    refuse(HaggleError::UnsupportedMint)
+                } else if self.can_receive("buyer_token_account") {
+                    Ok(())
+                } else {
+                    refuse(ACCOUNT_FROZEN)
+                }
+            }
+            "accept_invitation" => {
+                if self.side()? != OfferSide::Seller {
+                    return refuse(HaggleError::Unauthorized);
+                }
+                let terms = const_crypto::sha2::Sha256::new()
+                    .update(self.named("negotiation").as_ref())
+                    .update(&self.account(self.call.place("negotiation")).data)
+                    .finalize();
+                self.is_seen(self.arg("terms_hash") == terms)
+            }
+            "submit_offer" => {
+                let side = self.side()?;
+                self.is_seen(
+                    u64::from(self.arg("expected_round")[0]) == self.number("current_round"),
+                )?;
+                self.is_turn(side == OfferSide::Buyer)
+            }
+            "accept_offer" => {
+                let side = self.side()?;
+                let seen = accept_offer::Args {
+                    expected_round: self.number("current_round") as u8,
+                    expected_amount: self.number("current_offer_amount"),
+                    expected_metadata: self
+                        .field("negotiation", "metadata")
+                        .try_into()
+                        .expect("64 bytes"),
+                };
+                self.is_seen(self.call.data[8..] == *args_of(&seen))?;
+                self.is_turn(u64::from(side.0) != self.number("offer_side"))?;
+                self.pays()
+            }
+            "reject_negotiation" => {
+                self.side()?;
+                self.is_seen(
+                    u64::from(self.arg("expected_round")[0]) == self.number("current_round"),
+                )?;
+                self.pays()
+            }
+            "expire_negotiation" => self.pays(),
+            "claim_payout" => {
+                let kept = match self.side()? {
+                    OfferSide::Buyer => self.number("claimable_buyer"),
+                    _ => self.number("claimable_seller"),
+                };
+                let seen = claim_payout::Args { amount: kept };
+                self.is_seen(self.call.data[8..] == *args_of(&seen))?;
+                self.pays()
+            }
+            "close_negotiation" => {
+                self.pays()?;
+                // Fee and decay are due to the treasury in every scene.
+                let is_deliverable = self.can_receive("treasury_token_account")
+                    && (self.number("claimable_buyer") == 0
+                        || self.can_receive("buyer_token_account"))
+                    && (self.number("claimable_seller") == 0
+                        || self.can_receive("seller_token_account"));
+                if is_deliverable {
+                    Ok(())
+                } else {
+                    refuse(HaggleError::PayoutPending)
+                }
+            }
+            row => panic!("no rule says what {row} answers"),
+        }
+    }
+
+    fn is_seen(&self, is_it: bool) -> Answer {
+        if is_it {
+            Ok(())
+        } else {
+            refuse(HaggleError::StaleState)
+        }
+    }
+
+    fn is_turn(&self, is_it: bool) -> Answer {
+        if is_it {
+            Ok(())
+        } else {
+            refuse(HaggleError::NotYourTurn)
+        }
+    }
+
+    /// A vault that is none and a mint that is none do not occur on a chain; the program refuses to pay with them.
+    fn pays(&self) -> Answer {
+        if !self.is_vault_a_token_account() {
+            return refuse(HaggleError::Overflow);
+        }
+        Ok(())
+    }
+}
+
+/// The mint, the owner and the state of a token account.
+fn token(account: &Account) -> Option<(Address, Address, u8)> {
+    let data = &account.data;
+    (account.owner == programs::TOKEN && data.len() == 165).then(|| {
+        (
+            address_in(&data[..32]),
+            address_in(&data[32..64]),
+            data[108],
+        )
+    })
+}
+
+fn address_in(bytes: &[u8]) -> Address {
+    Address::new_from_array(bytes.try_into().expect("an address has 32 bytes"))
+}
+
+/// The bytes of a field of a record.
+pub fn field(record: &Record, data: &[u8], name: &str) -> Vec<u8> {
+    let Kind::Struct(fields) = record.def.kind else {
+        unreachable!("records are structs");
+    };
+    let mut at = 8;
+    for field in fields {
+        let end = at + width(&field.ty);
+        if field.name == name {
+            return data[at..end].to_vec();
+        }
+        at = end;
+    }
+    panic!("{} has no field {name}", record.def.name);
+}

@@ -1,0 +1,570 @@
+//! Every account of every instruction, exchanged for every wrong one.
+//!
+//! The cases are counted out, not picked: the rows of the table give the places, the world gives every account that could
+//! stand in one of them, and [`super::answer`] tells what has to come of it. What succeeds although an account was exchanged
+//! has to stand in [`LEGITIMATE`], with the reason.
+
+use super::answer::answer;
+use super::scenes::{
+    deals, scenes, Scene, FOREIGN_CONFIG, FROZEN_ACCOUNT, OTHER_PROGRAM_DATA, SECOND_CONFIG,
+};
+use super::stage::{
+    associated, named, owned, token_account, wallet, Call, Stage, AUTHORITY, BUYER, MINT,
+    NATIVE_MINT, OTHER_MINT, SELLER, STRANGER, TREASURY,
+};
+use crate::error::Framework;
+use crate::instructions::INSTRUCTIONS;
+use crate::programs;
+use crate::state::ProtocolConfig;
+use crate::table::Seed;
+use crate::ID;
+use mollusk_svm::result::ProgramResult;
+use pinocchio::Address;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An exchange that changes nothing of importance.
+struct Legitimate {
+    rows: &'static [&'static str],
+    account: &'static str,
+    /// What is put in the account's place: the beginning of the case's name.
+    what: &'static [&'static str],
+    reason: &'static str,
+}
+
+const LEGITIMATE: &[Legitimate] = &[
+    Legitimate {
+        rows: &["initialize_config"],
+        account: "program_data",
+        what: &["the same with"],
+        reason: "what follows the authority is the program's file",
+    },
+    Legitimate {
+        rows: &["create_negotiation"],
+        account: "buyer_token_account",
+        what: &["a copy"],
+        reason: "the buyer pays from any account of its own",
+    },
+    Legitimate {
+        rows: &["accept_invitation"],
+        account: "escrow_vault",
+        what: &["the deal's vault", "the program itself", "the same"],
+        reason: "optional; without a bond nothing is done with it, so that only its address counts",
+    },
+    Legitimate {
+        rows: &["accept_invitation"],
+        account: "seller_token_account",
+        what: &["the seller's token account", "the program itself", "a copy"],
+        reason: "optional; a bond would come from any account of the seller's",
+    },
+    Legitimate {
+        rows: &["accept_invitation"],
+        account: "token_mint",
+        what: &["the mint", "the program itself"],
+        reason: "optional",
+    },
+    Legitimate {
+        rows: &["accept_invitation"],
+        account: "token_program",
+        what: &["the token program", "the program itself"],
+        reason: "optional",
+    },
+    Legitimate {
+        rows: &["submit_offer"],
+        account: "negotiation",
+        what: &["the next session's negotiation", "another mint's negotiation"],
+        reason: "it is the signer's turn in that one as well: which negotiation an offer is for is what this account says",
+    },
+    Legitimate {
+        rows: &["submit_offer"],
+        account: "negotiation",
+        what: &["a copy"],
+        reason: "only the program makes such accounts, and only at their one address; the owner tells that it did",
+    },
+    Legitimate {
+        rows: &["accept_offer", "reject_negotiation", "expire_negotiation"],
+        account: "buyer_token_account",
+        what: &["a copy"],
+        reason: "the buyer is paid to any account of its own",
+    },
+    Legitimate {
+        rows: &["accept_offer", "reject_negotiation", "expire_negotiation"],
+        account: "seller_token_account",
+        what: &["a copy"],
+        reason: "the seller is paid to any account of its own",
+    },
+    Legitimate {
+        rows: &["accept_offer", "reject_negotiation", "expire_negotiation"],
+        account: "buyer_token_account",
+        what: &["the same"],
+        reason: "the associated account that cannot receive holds up nobody: the payment is recorded",
+    },
+    Legitimate {
+        rows: &["accept_offer", "reject_negotiation", "expire_negotiation"],
+        account: "seller_token_account",
+        what: &["the same"],
+        reason: "the associated account that cannot receive holds up nobody: the payment is recorded",
+    },
+    Legitimate {
+        rows: &["reject_negotiation"],
+        account: "rejector",
+        what: &["the buyer's wallet"],
+        reason: "either party may walk away",
+    },
+    Legitimate {
+        rows: &["reject_negotiation", "expire_negotiation"],
+        account: "seller_token_account",
+        what: &["the seller's token account", "the program itself"],
+        reason: "optional as long as there is no bond",
+    },
+    Legitimate {
+        rows: &["close_negotiation"],
+        account: "closer",
+        what: &[""],
+        reason: "anyone may close",
+    },
+    Legitimate {
+        rows: &["close_negotiation"],
+        account: "buyer_token_account",
+        what: &["the program itself", "a frozen token account"],
+        reason: "nothing is kept for the buyer",
+    },
+    Legitimate {
+        rows: &["close_negotiation"],
+        account: "seller_token_account",
+        what: &["the program itself"],
+        reason: "nothing is kept for the seller",
+    },
+    Legitimate {
+        rows: &["close_negotiation"],
+        account: "buyer_token_account",
+        what: &["a copy"],
+        reason: "what is kept is delivered to any account of the party's",
+    },
+    Legitimate {
+        rows: &["close_negotiation"],
+        account: "seller_token_account",
+        what: &["a copy"],
+        reason: "what is kept is delivered to any account of the party's",
+    },
+    Legitimate {
+        rows: &["close_negotiation"],
+        account: "treasury_token_account",
+        what: &["a copy"],
+        reason: "any token account of the treasury's will do",
+    },
+    Legitimate {
+        rows: &["claim_payout"],
+        account: "destination_token_account",
+        what: &[
+            "the next session's vault",
+            "another pair's vault",
+            "the buyer's token account",
+            "a stranger's token account",
+            "the treasury's token account",
+            "the authority's token account",
+            "a copy",
+        ],
+        reason: "the party names any account that can receive this mint",
+    },
+];
+
+/// One call with something exchanged.
+struct Case {
+    place: &'static str,
+    what: String,
+    stage: Stage,
+    call: Call,
+}
+
+/// Every account of the world under a name.
+fn cast(scene: &Scene) -> Vec<(String, Address)> {
+    let mut cast: Vec<(String, Address)> = Vec::new();
+    let mut add = |name: &str, address: Address| cast.push((name.to_owned(), address));
+    let deal_names = [
+        "the deal's",
+        "the next session's",
+        "another pair's",
+        "another mint's",
+    ];
+    for (name, deal) in deal_names.iter().zip(deals()) {
+        add(&format!("{name} negotiation"), deal.negotiation);
+        add(&format!("{name} vault"), deal.escrow_vault);
+    }
+    let wallets = [
+        ("the buyer's", BUYER),
+        ("the seller's", SELLER),
+        ("a stranger's", STRANGER),
+        ("the treasury's", TREASURY),
+        ("the authority's", AUTHORITY),
+    ];
+    for (name, address) in wallets {
+        add(&format!("{name} wallet"), address);
+        add(
+            &format!("{name} token account"),
+            associated(&address, &MINT),
+        );
+        add(
+            &format!("{name} token account of another mint"),
+            associated(&address, &OTHER_MINT),
+        );
+    }
+    add("a frozen token account of the buyer's", FROZEN_ACCOUNT);
+    add("the mint", MINT);
+    add("another mint", OTHER_MINT);
+    add("the mint of wrapped SOL", NATIVE_MINT);
+    add("the configuration", ProtocolConfig::ADDRESS);
+    add("a second configuration", SECOND_CONFIG);
+    add("another program's configuration", FOREIGN_CONFIG);
+    add("the program's data", Stage::program_data());
+    add("another program's data", OTHER_PROGRAM_DATA);
+    add("the system program", programs::SYSTEM);
+    add("the token program", programs::TOKEN);
+    add(
+        "the program of associated accounts",
+        programs::ASSOCIATED_TOKEN,
+    );
+    add("the program itself", ID);
+    add("nothing", named("nothing"));
+    for address in scene.stage.accounts.keys() {
+        assert!(
+            cast.iter().any(|(_, known)| known == address),
+            "an account of the world has no name: {address}"
+        );
+    }
+    cast
+}
+
+/// One account in the place of another, for each account of the world.
+fn exchanged(scene: &Scene, cases: &mut Vec<Case>) {
+    for (place, account) in scene.call.row.accounts.iter().enumerate() {
+        for (name, address) in cast(scene) {
+            if scene.call.accounts[place].pubkey == address {
+                continue;
+            }
+            let mut call = scene.call.clone();
+            call.accounts[place].pubkey = address;
+            call.accounts[place].is_writable = account.meta.writable;
+            cases.push(Case {
+                place: account.name,
+                what: name,
+                stage: scene.stage.clone(),
+                call,
+            });
+        }
+    }
+}
+
+/// A copy of an account, and what is not quite one, at another address and at its own.
+fn copied(scene: &Scene, cases: &mut Vec<Case>) {
+    for (place, row) in scene.call.row.accounts.iter().enumerate() {
+        let address = scene.call.accounts[place].pubkey;
+        let original = scene.stage.account(&address);
+        if original.executable || address == ID {
+            continue;
+        }
+        let mut add = |what: &str, at: Address, account| {
+            let mut stage = scene.stage.clone();
+            stage.put(at, account);
+            cases.push(Case {
+                place: row.name,
+                what: what.to_owned(),
+                stage,
+                call: scene.call.clone().with(row.name, at),
+            });
+        };
+        let copy = named("a copy");
+        if !original.data.is_empty() {
+            add("a copy", copy, original.clone());
+            add(
+                "a copy of another program's",
+                copy,
+                owned(named("another program"), original.data.clone()),
+            );
+        }
+        // At its own address only where the table asks for more than the address.
+        if row.meta.owner.is_some()
+            || row.name.ends_with("token_account")
+            || row.name == "escrow_vault"
+        {
+            let mut foreign = original.clone();
+            foreign.lamports = foreign.lamports.max(1);
+            foreign.owner = named("another program");
+            add("the same of another program's", address, foreign);
+        }
+        if original.data.is_empty()
+            || row.name == "token_mint" && scene.call.row.name != "create_negotiation"
+        {
+            continue;
+        }
+        for length in [
+            0,
+            1,
+            7,
+            8,
+            44,
+            original.data.len() - 1,
+            original.data.len() + 1,
+            original.data.len() + 8,
+        ] {
+            let mut cut = original.clone();
+            cut.data.resize(length, 0);
+            add(&format!("the same with {length} bytes"), address, cut);
+        }
+    }
+}
+
+/// A PDA that is derived from the same seeds with another bump, empty and with the right one's contents.
+fn of_another_bump(scene: &Scene, cases: &mut Vec<Case>) {
+    for (place, row) in scene.call.row.accounts.iter().enumerate() {
+        if scene.call.accounts[place].pubkey == ID {
+            continue;
+        }
+        let mut seeds: Vec<Vec<u8>> = row
+            .meta
+            .seeds
+            .iter()
+            .map(|seed| match seed {
+                Seed::Const(bytes) => bytes.to_vec(),
+                Seed::Account(name) => scene.call.address_of(name).as_ref().to_vec(),
+                Seed::Arg(_) => scene.deal.session_id.to_le_bytes().to_vec(),
+            })
+            .collect();
+        if row.meta.holds.is_some() && row.name == "negotiation" {
+            seeds = vec![
+                b"negotiation".to_vec(),
+                BUYER.as_ref().to_vec(),
+                SELLER.as_ref().to_vec(),
+                scene.deal.session_id.to_le_bytes().to_vec(),
+            ];
+        }
+        if seeds.is_empty() {
+            continue;
+        }
+        let program = row.meta.seeds_program.unwrap_or(&ID);
+        let plain: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).collect();
+        let (canonical, bump) = Address::find_program_address(&plain, program);
+        let original = scene.stage.account(&canonical);
+        let others: Vec<Address> = (0..bump)
+            .rev()
+            .filter_map(|bump| {
+                let bump = [bump];
+                let seeds = [&plain[..], &[&bump[..]]].concat();
+                Address::create_program_address(&seeds, program).ok()
+            })
+            .take(2)
+            .collect();
+        for address in others {
+            for (what, account) in [
+                ("empty", wallet(0)),
+                ("with the same contents", original.clone()),
+            ] {
+                if row.name == "negotiation" && row.meta.holds.is_some() && what != "empty" {
+                    // The program made the account, so it never is at another address than the canonical one.
+                    continue;
+                }
+                let mut stage = scene.stage.clone();
+                stage.put(address, account);
+                cases.push(Case {
+                    place: row.name,
+                    what: format!("of another bump, {what}"),
+                    stage,
+                    call: scene.call.clone().with(row.name, address),
+                });
+            }
+        }
+    }
+}
+
+/// A flag missing.
+fn unflagged(scene: &Scene, cases: &mut Vec<Case>) {
+    for row in scene.call.row.accounts {
+        let mut add = |what: &str, call| {
+            cases.push(Case {
+                place: row.name,
+                what: what.to_owned(),
+                stage: scene.stage.clone(),
+                call,
+            });
+        };
+        if row.meta.signer {
+            add("unsigned", scene.call.clone().unsigned(row.name));
+        }
+        if row.meta.writable && scene.call.address_of(row.name) != ID {
+            add("read-only", scene.call.clone().read_only(row.name));
+        }
+    }
+}
+
+/// Two accounts that have changed places.
+fn transposed(scene: &Scene, cases: &mut Vec<Case>) {
+    let count = scene.call.row.accounts.len();
+    for first in 0..count {
+        for second in first + 1..count {
+            let mut call = scene.call.clone();
+            let addresses = (call.accounts[first].pubkey, call.accounts[second].pubkey);
+            if addresses.0 == addresses.1 {
+                continue;
+            }
+            call.accounts[first].pubkey = addresses.1;
+            call.accounts[second].pubkey = addresses.0;
+            for place in [first, second] {
+                call.accounts[place].is_writable = call.row.accounts[place].meta.writable;
+            }
+            cases.push(Case {
+                place: call.row.accounts[first].name,
+                what: format!("changed places with {}", call.row.accounts[second].name),
+                stage: scene.stage.clone(),
+                call,
+            });
+        }
+    }
+}
+
+fn legitimate(row: &str, case: &Case) -> Option<usize> {
+    LEGITIMATE.iter().position(|exchange| {
+        exchange.rows.contains(&row)
+            && exchange.account == case.place
+            && exchange.what.iter().any(|what| case.what.starts_with(what))
+    })
+}
+
+/// The tokens of a mint, wherever they are.
+fn supply(stage: &Stage, mint: &Address) -> u64 {
+    stage
+        .accounts
+        .values()
+        .filter(|account| account.owner == programs::TOKEN && account.data.len() == 165)
+        .filter(|account| account.data[..32] == *mint.as_array())
+        .map(|account| u64::from_le_bytes(account.data[64..72].try_into().expect("eight bytes")))
+        .sum()
+}
+
+fn lamports(stage: &Stage) -> u64 {
+    stage
+        .accounts
+        .values()
+        .map(|account| account.lamports)
+        .sum()
+}
+
+#[test]
+fn every_account_exchanged_for_every_wrong_one_is_refused() {
+    let mut refused: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut by_row: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut reasons_used = BTreeSet::new();
+    let mut accepted = 0;
+    let mut wrong = Vec::new();
+    for scene in scenes() {
+        let mut cases = Vec::new();
+        exchanged(&scene, &mut cases);
+        copied(&scene, &mut cases);
+        of_another_bump(&scene, &mut cases);
+        unflagged(&scene, &mut cases);
+        transposed(&scene, &mut cases);
+        let row = scene.call.row.name;
+        *by_row.entry(row).or_default() += cases.len();
+        for mut case in cases {
+            let name = format!("{}: {} <- {}", scene.name, case.place, case.what);
+            let before = case.stage.clone();
+            let expected = answer(&case.stage, &case.call);
+            let outcome = case.stage.run(&case.call);
+            match (&expected, &outcome.result) {
+                (Ok(()), ProgramResult::Success) => {
+                    match legitimate(row, &case) {
+                        Some(reason) => {
+                            reasons_used.insert(reason);
+                        }
+                        None => wrong.push(format!("{name}: succeeds, and no reason is listed")),
+                    }
+                    for mint in [MINT, OTHER_MINT] {
+                        assert_eq!(supply(&case.stage, &mint), supply(&before, &mint), "{name}");
+                    }
+                    assert_eq!(lamports(&case.stage), lamports(&before), "{name}");
+                    accepted += 1;
+                }
+                (Err(expected), ProgramResult::Failure(found)) if expected == found => {
+                    assert!(
+                        case.stage.accounts == before.accounts,
+                        "{name}: accounts have changed"
+                    );
+                    *refused
+                        .entry(outcome.error_code().unwrap_or(0))
+                        .or_default() += 1;
+                }
+                (expected, found) => {
+                    wrong.push(format!("{name}: {found:?} instead of {expected:?}"))
+                }
+            }
+        }
+    }
+    let total = by_row.values().sum::<usize>();
+    println!("{total} cases, {accepted} of them legitimate");
+    println!("by instruction: {by_row:?}");
+    println!("refused by error: {refused:?}");
+    assert!(
+        wrong.is_empty(),
+        "{} of {total}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    for (at, exchange) in LEGITIMATE.iter().enumerate() {
+        let name = (exchange.rows, exchange.account, exchange.reason);
+        assert!(reasons_used.contains(&at), "no case needs {name:?}");
+    }
+    for row in INSTRUCTIONS {
+        let least = row.accounts.len() * 30;
+        assert!(
+            by_row[row.name] >= least,
+            "{}: {}",
+            row.name,
+            by_row[row.name]
+        );
+    }
+    assert!(total >= 3_900, "only {total} cases");
+    for error in [
+        2000, 2001, 2003, 2006, 3001, 3002, 3003, 3007, 3008, 3010, 6001, 6002, 6013, 6014, 6015,
+    ] {
+        assert!(
+            refused.contains_key(&error),
+            "no case is refused with {error}"
+        );
+    }
+}
+
+#[test]
+fn a_list_that_is_too_short_is_refused() {
+    let mut cases = 0;
+    for mut scene in scenes() {
+        for length in 0..scene.call.row.accounts.len() {
+            let mut call = scene.call.clone();
+            call.accounts.truncate(length);
+            scene.stage.refuses(&call, Framework::AccountNotEnoughKeys);
+            cases += 1;
+        }
+    }
+    assert!(
+        cases
+            >= INSTRUCTIONS
+                .iter()
+                .map(|row| row.accounts.len())
+                .sum::<usize>()
+    );
+}
+
+#[test]
+fn accounts_after_the_last_are_not_looked_at() {
+    for scene in scenes() {
+        for more in [1, 6, 20] {
+            let mut stage = scene.stage.clone();
+            let mut call = scene.call.clone();
+            for number in 0..more {
+                let address = named(&format!("one more, {number}"));
+                stage.put(address, token_account(&MINT, &BUYER, 0));
+                let mut meta = call.accounts[0].clone();
+                meta.pubkey = address;
+                call.accounts.push(meta);
+            }
+            stage.run(&call).succeeds();
+        }
+    }
+}
