@@ -1,0 +1,56 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// AcceptRequest says which offer a party accepts.
+type AcceptRequest struct {
+	// Acceptor is the party that did not make the offer. It signs.
+	Acceptor solana.PublicKey
+	// Seen is the negotiation as the acceptor has seen it. The program answers [ErrStaleState] if round, price or metadata are
+	// others by then.
+	Seen *NegotiationAccount
+	// Negotiation is its address, to accept whatever offer the chain has now. It is not needed if Seen is given; without Seen,
+	// Price should be given.
+	Negotiation solana.PublicKey
+	// Price, if it is not zero, is what the acceptor expects the offer to be, in base units of the mint. Another one is
+	// [ErrNotAsExpected].
+	Price uint64
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated token account. The
+	// acceptor's own is created if it is missing, and replaced by another one of its own if it cannot receive; what cannot be paid
+	// to the other party is kept for it.
+	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
+}
+
+// Accept accepts the other side's offer: the seller gets the price less the fee, the buyer the rest of the effective escrow. (The
+// documents call it acceptOffer.)
+//
+// The program answers [ErrInvalidState] without an offer, [ErrExpired], [ErrResponseWindowExpired], [ErrUnauthorized],
+// [ErrStaleState], or [ErrNotYourTurn] to whoever made the offer.
+func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, error) {
+	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	if request.Price != 0 && request.Price != negotiation.CurrentOfferAmount {
+		return nil, fmt.Errorf("%w: the offer is %d base units", ErrNotAsExpected, negotiation.CurrentOfferAmount)
+	}
+	buyer, seller, before, err := c.payoutAccounts(ctx, negotiation, request.Acceptor, request.BuyerTokenAccount, request.SellerTokenAccount)
+	if err != nil {
+		return nil, fmt.Errorf("token accounts: %w", err)
+	}
+	return c.newAction(negotiation.Address, request.Acceptor, &AcceptOffer{
+		Acceptor:           request.Acceptor,
+		Negotiation:        negotiation.Address,
+		BuyerTokenAccount:  buyer,
+		SellerTokenAccount: seller,
+		TokenMint:          negotiation.TokenMint,
+		ExpectedRound:      negotiation.CurrentRound,
+		ExpectedAmount:     negotiation.CurrentOfferAmount,
+		ExpectedMetadata:   negotiation.Metadata,
+	}, before...)
+}

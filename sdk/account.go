@@ -1,0 +1,254 @@
+package haggle
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// NegotiationAccount is a negotiation as the chain had it at a slot. Actions take one as what their signer has seen: should the
+// chain have another state by then, the program answers [ErrStaleState].
+type NegotiationAccount struct {
+	// Address is the negotiation's PDA.
+	Address solana.PublicKey
+	Negotiation
+	// Data are the account's 512 bytes.
+	Data []byte
+	// Slot is when the account was read.
+	Slot uint64
+	// Lamports are the account's rent, which the buyer gets back.
+	Lamports uint64
+}
+
+// TermsHash is what a seller signs in accept_invitation: see [TermsHash].
+func (n *NegotiationAccount) TermsHash() [32]byte { return TermsHash(n.Address, n.Data) }
+
+// Vault is the address of the token account that holds the escrow.
+func (n *NegotiationAccount) Vault() (solana.PublicKey, error) {
+	return solana.CreateProgramAddress([][]byte{[]byte(VaultSeed), n.Address[:], {n.VaultBump}}, ProgramID)
+}
+
+// ConfigAccount is the protocol's configuration as the chain had it at a slot.
+type ConfigAccount struct {
+	// Address is the configuration's PDA.
+	Address solana.PublicKey
+	ProtocolConfig
+	// Slot is when the account was read.
+	Slot uint64
+}
+
+// DerivePDA is a negotiation's address. It is [FindNegotiationAddress] without the bump.
+func DerivePDA(buyer, seller solana.PublicKey, sessionID uint64) (solana.PublicKey, error) {
+	address, _, err := FindNegotiationAddress(buyer, seller, sessionID)
+	return address, err
+}
+
+// GetNegotiation reads a negotiation.
+//
+// It fails with an [*AccountError] that holds [ErrAccountNotFound] once the negotiation has been closed, and always if it never
+// was; [ErrWrongOwner] or a [*DecodeError] for an account that is no negotiation.
+func (c *Client) GetNegotiation(ctx context.Context, negotiation solana.PublicKey) (*NegotiationAccount, error) {
+	account, slot, err := c.accountOf(ctx, negotiation, ProgramID)
+	if err != nil {
+		return nil, err
+	}
+	return decodeNegotiation(negotiation, account, slot)
+}
+
+// GetConfig reads the protocol's configuration. Its error is as GetNegotiation's; [ErrAccountNotFound] means that nobody has
+// initialized it.
+func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
+	address, _, err := FindConfigAddress()
+	if err != nil {
+		return nil, err
+	}
+	account, slot, err := c.accountOf(ctx, address, ProgramID)
+	if err != nil {
+		return nil, err
+	}
+	config := &ConfigAccount{Address: address, Slot: slot}
+	if err := config.ProtocolConfig.Decode(account.Data.GetBinary()); err != nil {
+		return nil, &AccountError{Address: address, Err: err}
+	}
+	return config, nil
+}
+
+func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint64) (*NegotiationAccount, error) {
+	if account.Owner != ProgramID {
+		return nil, &AccountError{Address: address, Err: ErrWrongOwner}
+	}
+	read := &NegotiationAccount{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
+	if err := read.Negotiation.Decode(read.Data); err != nil {
+		return nil, &AccountError{Address: address, Err: err}
+	}
+	return read, nil
+}
+
+// accountOf reads an account that has to belong to a program.
+func (c *Client) accountOf(ctx context.Context, address, owner solana.PublicKey) (*rpc.Account, uint64, error) {
+	accounts, slot, err := c.accounts(ctx, address)
+	if err != nil {
+		return nil, 0, err
+	}
+	account := accounts[0]
+	if account == nil {
+		return nil, 0, &AccountError{Address: address, Err: ErrAccountNotFound}
+	}
+	if account.Owner != owner {
+		return nil, 0, &AccountError{Address: address, Err: fmt.Errorf("%w: %s", ErrWrongOwner, account.Owner)}
+	}
+	return account, slot, nil
+}
+
+// accounts reads accounts, all at the same slot. What does not exist is nil; so is what has neither lamports nor data, which is
+// how some nodes tell of an account that has just been closed.
+func (c *Client) accounts(ctx context.Context, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
+	answer, err := c.rpc.GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{
+		Commitment: c.commitment,
+		Encoding:   solana.EncodingBase64,
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(answer.Value) != len(addresses) {
+		return nil, 0, fmt.Errorf("haggle: the node answers with %d accounts instead of %d", len(answer.Value), len(addresses))
+	}
+	for i, account := range answer.Value {
+		if account == nil {
+			continue
+		}
+		if account.Data == nil {
+			return nil, 0, fmt.Errorf("haggle: the node answers with an account without data: %s", addresses[i])
+		}
+		if account.Lamports == 0 && len(account.Data.GetBinary()) == 0 {
+			answer.Value[i] = nil
+		}
+	}
+	return answer.Value, answer.Context.Slot, nil
+}
+
+func wrongSize(name string, got, want int) error {
+	return &DecodeError{Type: name, Reason: ErrWrongLength, Detail: fmt.Sprintf("%d bytes instead of %d", got, want)}
+}
+
+// Role is an agent's part in a negotiation.
+type Role uint8
+
+// The roles.
+const (
+	// RoleAny is either of the others.
+	RoleAny Role = iota
+	// RoleBuyer pays.
+	RoleBuyer
+	// RoleSeller is paid.
+	RoleSeller
+)
+
+// Filter selects negotiations. The zero value selects all.
+type Filter struct {
+	// Agent is a party; zero selects those of all agents.
+	Agent solana.PublicKey
+	// Role is the agent's; without an agent it means nothing.
+	Role Role
+	// Status are the statuses to select; none selects all.
+	Status []NegotiationStatus
+}
+
+// FindNegotiations lists the negotiations that have not been closed, the oldest first. (The documents call it
+// findNegotiationsForAgent.) The node filters them; an account that claims to be a negotiation and cannot be decoded is an error
+// in its place, and the others follow.
+//
+//	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: me, Role: haggle.RoleSeller}) {
+func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[*NegotiationAccount, error] {
+	return func(yield func(*NegotiationAccount, error) bool) {
+		found, broken, err := c.findNegotiations(ctx, filter)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, err := range broken {
+			if !yield(nil, err) {
+				return
+			}
+		}
+		for _, negotiation := range found {
+			if !yield(negotiation, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*NegotiationAccount, broken []error, err error) {
+	latest := make(map[solana.PublicKey]*NegotiationAccount)
+	for _, filters := range filter.queries() {
+		answer, err := c.rpc.GetProgramAccountsWithContext(ctx, ProgramID, &rpc.GetProgramAccountsOpts{
+			Commitment: c.commitment,
+			Encoding:   solana.EncodingBase64,
+			Filters:    filters,
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if answer == nil {
+			return nil, nil, errors.New("haggle: the node does not answer with a list of accounts")
+		}
+		for _, keyed := range answer.Value {
+			if keyed == nil || keyed.Account == nil || keyed.Account.Data == nil {
+				return nil, nil, errors.New("haggle: the node answers with an account without data")
+			}
+			negotiation, err := decodeNegotiation(keyed.Pubkey, keyed.Account, answer.Context.Slot)
+			if err != nil {
+				broken = append(broken, err)
+				continue
+			}
+			// A negotiation that moves on between two queries answers both.
+			if before := latest[keyed.Pubkey]; before == nil || before.Slot < negotiation.Slot {
+				latest[keyed.Pubkey] = negotiation
+			}
+		}
+	}
+	for _, negotiation := range latest {
+		found = append(found, negotiation)
+	}
+	slices.SortFunc(found, func(a, b *NegotiationAccount) int {
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), bytes.Compare(a.Address[:], b.Address[:]))
+	})
+	return found, broken, nil
+}
+
+// queries are the node's filters, of which each account has to meet all of one query.
+func (f Filter) queries() [][]rpc.RPCFilter {
+	shape := []rpc.RPCFilter{{DataSize: NegotiationSize}, bytesAt(0, []byte(NegotiationDiscriminator))}
+	parties := [][]rpc.RPCFilter{shape}
+	if !f.Agent.IsZero() {
+		parties = nil
+		if f.Role != RoleSeller {
+			parties = append(parties, append(slices.Clip(shape), bytesAt(NegotiationOffsetBuyer, f.Agent[:])))
+		}
+		if f.Role != RoleBuyer {
+			parties = append(parties, append(slices.Clip(shape), bytesAt(NegotiationOffsetSeller, f.Agent[:])))
+		}
+	}
+	if len(f.Status) == 0 {
+		return parties
+	}
+	var queries [][]rpc.RPCFilter
+	for _, filters := range parties {
+		for _, status := range f.Status {
+			queries = append(queries, append(slices.Clip(filters), bytesAt(NegotiationOffsetStatus, []byte{byte(status)})))
+		}
+	}
+	return queries
+}
+
+func bytesAt(offset uint64, value []byte) rpc.RPCFilter {
+	return rpc.RPCFilter{Memcmp: &rpc.RPCFilterMemcmp{Offset: offset, Bytes: value}}
+}

@@ -1,0 +1,149 @@
+package haggle
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func storedAccount(owner solana.PublicKey, data []byte) any {
+	return object{
+		"lamports": 5_000, "owner": owner, "executable": false, "rentEpoch": 0, "space": len(data),
+		"data": []any{base64.StdEncoding.EncodeToString(data), "base64"},
+	}
+}
+
+// clientOf is a client of a node that has one account, at every address.
+func clientOf(t *testing.T, account any) *Client {
+	t.Helper()
+	client, _, _ := newScripted(t, map[string]func(int) (any, error){
+		"getMultipleAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{account}}),
+	})
+	return client
+}
+
+func TestNegotiationIsReadWithWhatItsReaderHasSeen(t *testing.T) {
+	stored := &Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254}
+	data := stored.Encode()
+	address := solana.PublicKey{3}
+	read, err := clientOf(t, storedAccount(ProgramID, data)).GetNegotiation(t.Context(), address)
+	require.NoError(t, err)
+	assert.Equal(t, &NegotiationAccount{Address: address, Negotiation: *stored, Data: data, Slot: testSlot, Lamports: 5_000}, read)
+	assert.Equal(t, TermsHash(address, data), read.TermsHash())
+}
+
+func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
+	negotiation := (&Negotiation{}).Encode()
+	foreign := append([]byte{}, negotiation...)
+	foreign[0] ^= 1
+	cases := map[string]struct {
+		account any
+		want    error
+	}{
+		"none":                {nil, ErrAccountNotFound},
+		"just closed":         {object{"lamports": 0, "owner": solana.SystemProgramID, "executable": false, "rentEpoch": 0, "data": []any{"", "base64"}}, ErrAccountNotFound},
+		"prefunded":           {storedAccount(solana.SystemProgramID, nil), ErrWrongOwner},
+		"another program's":   {storedAccount(solana.TokenProgramID, negotiation), ErrWrongOwner},
+		"too short":           {storedAccount(ProgramID, negotiation[:511]), ErrWrongLength},
+		"too long":            {storedAccount(ProgramID, append(negotiation, 0)), ErrWrongLength},
+		"of another type":     {storedAccount(ProgramID, foreign), ErrWrongDiscriminator},
+		"the configuration's": {storedAccount(ProgramID, (&ProtocolConfig{}).Encode()), nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			address := solana.PublicKey{3}
+			read, err := clientOf(t, c.account).GetNegotiation(t.Context(), address)
+			assert.Nil(t, read)
+			var wrong *AccountError
+			require.ErrorAs(t, err, &wrong)
+			assert.Equal(t, address, wrong.Address)
+			if c.want != nil {
+				assert.ErrorIs(t, err, c.want)
+			}
+		})
+	}
+}
+
+func TestTokenAccountIsReadStrictly(t *testing.T) {
+	data := make([]byte, tokenAccountSize)
+	data[0], data[32], data[64], data[108] = 1, 2, 3, 1
+	read, err := clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	require.NoError(t, err)
+	want := &TokenAccount{
+		Address: solana.PublicKey{9}, Mint: solana.PublicKey{1}, Owner: solana.PublicKey{2}, Amount: 3,
+		State: TokenAccountInitialized, Slot: testSlot,
+	}
+	assert.Equal(t, want, read)
+
+	data[108] = 3
+	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	require.ErrorIs(t, err, ErrOutOfRange)
+	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data[:164])).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	require.ErrorIs(t, err, ErrWrongLength)
+	_, err = clientOf(t, storedAccount(solana.Token2022ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	require.ErrorIs(t, err, ErrWrongOwner)
+}
+
+func TestNowIsTheChainsClock(t *testing.T) {
+	data := make([]byte, clockSize)
+	data[0], data[clockOffsetUnixTime], data[clockOffsetUnixTime+1] = 9, 0x10, 0x27
+	now, err := clientOf(t, storedAccount(sysvarOwner, data)).Now(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 10_000, now)
+	_, err = clientOf(t, storedAccount(sysvarOwner, data[:39])).Now(t.Context())
+	require.ErrorIs(t, err, ErrWrongLength)
+}
+
+func TestFiltersAreTheNodes(t *testing.T) {
+	agent := solana.PublicKey{7}
+	shape := []rpc.RPCFilter{{DataSize: 512}, bytesAt(0, []byte(NegotiationDiscriminator))}
+	buyer, seller := bytesAt(8, agent[:]), bytesAt(40, agent[:])
+	status := func(value NegotiationStatus) rpc.RPCFilter { return bytesAt(80, []byte{byte(value)}) }
+	with := func(more ...rpc.RPCFilter) []rpc.RPCFilter { return append(shape[:2:2], more...) }
+
+	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{Role: RoleSeller}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Agent: agent}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Agent: agent, Role: RoleSeller}.queries())
+	assert.Equal(t,
+		[][]rpc.RPCFilter{with(buyer, status(1)), with(buyer, status(2))},
+		Filter{Agent: agent, Role: RoleBuyer, Status: []NegotiationStatus{NegotiationStatusProposed, NegotiationStatusCountered}}.queries())
+}
+
+func TestTermsThatAreLeftOutComeFromTheConfiguration(t *testing.T) {
+	config := &ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90}
+	request := &CreateRequest{EscrowAmount: 100_000}
+	assert.Equal(t, NegotiationParams{
+		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90, GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
+	}, request.params(config, 1_000))
+
+	request = &CreateRequest{
+		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1, Deadline: 2 * time.Hour, MinOfferBps: 100,
+	}
+	assert.Equal(t, NegotiationParams{
+		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200, MinOfferBps: 100,
+	}, request.params(config, 1_000))
+}
+
+func TestDeadlineLeavesTimeForTheTransaction(t *testing.T) {
+	for asked, given := range map[time.Duration]int64{
+		59 * time.Second: 59, 60 * time.Second: 65, 64 * time.Second: 65, 66 * time.Second: 66, 24 * time.Hour: 86_400,
+	} {
+		request := &CreateRequest{Deadline: asked}
+		assert.Equal(t, given, request.params(&ProtocolConfig{}, 0).GlobalDeadline, asked)
+	}
+}
+
+func TestCheapSessionsAreFoundAtOnce(t *testing.T) {
+	sessionID, negotiation, err := cheapSession(newKeypair(t).PublicKey(), newKeypair(t).PublicKey())
+	require.NoError(t, err)
+	assert.Less(t, sessionID, uint64(1)<<53)
+	_, bump, err := FindVaultAddress(negotiation)
+	require.NoError(t, err)
+	assert.EqualValues(t, firstBump, bump)
+}

@@ -1,0 +1,44 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// ClaimRequest says what a party fetches that could not be paid to it.
+type ClaimRequest struct {
+	// Party is the buyer or the seller. It signs.
+	Party solana.PublicKey
+	// Seen is the negotiation as the party has seen it. The program answers [ErrStaleState] if another amount is kept by then.
+	Seen *NegotiationAccount
+	// Negotiation is its address. It is not needed if Seen is given.
+	Negotiation solana.PublicKey
+	// Destination is the token account to be paid to, whoever owns it. Zero is the party's associated token account, which is
+	// created if it is missing, or another one of the party's that can receive.
+	Destination solana.PublicKey
+}
+
+// ClaimPayout fetches everything that is kept for a party.
+//
+// The program answers [ErrInvalidParams] if that is nothing, [ErrInvalidState] while the negotiation is not over,
+// [ErrUnauthorized], [ErrStaleState], [ErrConstraintRaw] if the destination cannot receive, or [ErrPayoutPending] while the vault
+// is frozen.
+func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action, error) {
+	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	destination, before, err := c.receivingAccount(ctx, request.Destination, request.Party, request.Party, negotiation.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("destination: %w", err)
+	}
+	return c.newAction(negotiation.Address, request.Party, &ClaimPayout{
+		Party:                   request.Party,
+		Negotiation:             negotiation.Address,
+		DestinationTokenAccount: destination,
+		TokenMint:               negotiation.TokenMint,
+		Amount:                  negotiation.ClaimableOf(request.Party),
+	}, before...)
+}

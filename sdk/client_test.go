@@ -1,0 +1,89 @@
+package haggle
+
+import (
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWebSocketEndpointIsDerivedAsSolanasToolsDo(t *testing.T) {
+	for endpoint, want := range map[string]string{
+		"http://127.0.0.1:8899":            "ws://127.0.0.1:8900",
+		"http://[::1]:8899":                "ws://[::1]:8900",
+		"https://api.devnet.solana.com":    "wss://api.devnet.solana.com",
+		"https://rpc.example/v1?api-key=1": "wss://rpc.example/v1?api-key=1",
+	} {
+		client, err := NewClient(Config{Endpoint: endpoint})
+		require.NoError(t, err)
+		assert.Equal(t, want, client.wsEndpoint)
+	}
+	client, err := NewClient(Config{Endpoint: "http://127.0.0.1:8899", WSEndpoint: "ws://other:1"})
+	require.NoError(t, err)
+	assert.Equal(t, "ws://other:1", client.wsEndpoint)
+}
+
+func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+	for _, config := range []Config{
+		{}, {Endpoint: "localhost:8899"}, {Endpoint: "ws://localhost"}, {Endpoint: "http://"}, {Endpoint: "http://\x00"},
+		{Endpoint: "http://localhost", Commitment: rpc.CommitmentProcessed}, {Endpoint: "http://localhost", Commitment: "sure"},
+		{Endpoint: "http://localhost", WSEndpoint: "http://localhost"},
+	} {
+		_, err := NewClient(config)
+		assert.Error(t, err, "%+v", config)
+	}
+}
+
+func TestClosingAClientEndsIt(t *testing.T) {
+	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	require.NoError(t, client.Close())
+	_, err = client.Watch(t.Context(), ProgramID)
+	require.ErrorIs(t, err, ErrClientClosed)
+}
+
+func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
+	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
+	require.NoError(t, err)
+	seen := &NegotiationAccount{Address: solana.PublicKey{1}, Data: make([]byte, NegotiationSize)}
+	seen.CurrentOfferAmount = 3
+
+	_, err = client.Offer(t.Context(), OfferRequest{Offerer: ProgramID})
+	assert.ErrorContains(t, err, "neither Seen nor Negotiation")
+	_, err = client.Offer(t.Context(), OfferRequest{Offerer: ProgramID, Seen: seen, Negotiation: ProgramID})
+	assert.ErrorIs(t, err, ErrNotAsExpected)
+	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: ProgramID, Seen: seen, Price: 4})
+	assert.ErrorIs(t, err, ErrNotAsExpected)
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: seen, ServiceHash: [32]byte{1}})
+	assert.ErrorIs(t, err, ErrNotAsExpected)
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: seen, TermsHash: [32]byte{1}})
+	assert.ErrorIs(t, err, ErrNotAsExpected)
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: &NegotiationAccount{Address: ProgramID}})
+	assert.ErrorIs(t, err, ErrNotAsExpected)
+	_, err = client.Expire(t.Context(), ExpireRequest{Seen: seen})
+	assert.ErrorContains(t, err, "Payer")
+	_, err = client.InitializeConfig(t.Context(), InitializeConfigRequest{Authority: ProgramID})
+	assert.ErrorContains(t, err, "Treasury")
+}
+
+func TestOfferIsMadeOnWhatItsSignerHasSeen(t *testing.T) {
+	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
+	require.NoError(t, err)
+	seen := &NegotiationAccount{Address: solana.PublicKey{1}}
+	seen.CurrentRound = 4
+	me := newKeypair(t).PublicKey()
+	action, err := client.Offer(t.Context(), OfferRequest{Offerer: me, Seen: seen, Amount: 7, Metadata: Terms{Quantity: 2}.Metadata()})
+	require.NoError(t, err)
+	assert.Equal(t, "submit_offer", action.Name)
+	assert.Equal(t, me, action.Payer)
+	assert.Equal(t, seen.Address, action.Negotiation)
+	require.Len(t, action.Instructions, 1)
+	data, err := action.Instructions[0].Data()
+	require.NoError(t, err)
+	var built SubmitOffer
+	require.NoError(t, built.Decode(action.Instructions[0].Accounts(), data))
+	assert.Equal(t, SubmitOffer{Offerer: me, Negotiation: seen.Address, ExpectedRound: 4, Amount: 7, Metadata: Terms{Quantity: 2}.Metadata()}, built)
+}

@@ -1,0 +1,31 @@
+package haggle
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// The Clock sysvar: slot, start of the epoch, epoch, epoch of the leader schedule and Unix time, of eight bytes each.
+const (
+	clockSize           = 40
+	clockOffsetUnixTime = 32
+)
+
+// sysvarOwner is the owner that the chain gives its sysvars.
+var sysvarOwner = solana.MustPublicKeyFromBase58("Sysvar1111111111111111111111111111111111111")
+
+// Now is the chain's time in Unix seconds. Deadlines are in this time: the machine's clock may differ by more than a response
+// window.
+func (c *Client) Now(ctx context.Context) (int64, error) {
+	account, _, err := c.accountOf(ctx, solana.SysVarClockPubkey, sysvarOwner)
+	if err != nil {
+		return 0, err
+	}
+	data := account.Data.GetBinary()
+	if len(data) != clockSize {
+		return 0, &AccountError{Address: solana.SysVarClockPubkey, Err: wrongSize("Clock", len(data), clockSize)}
+	}
+	return int64(binary.LittleEndian.Uint64(data[clockOffsetUnixTime:])), nil
+}

@@ -1,0 +1,93 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// CloseRequest says which negotiation is to be cleared away.
+type CloseRequest struct {
+	// Closer signs, and pays for token accounts that are missing. Anyone may.
+	Closer solana.PublicKey
+	// Seen is the negotiation, if it has been read since it ended.
+	Seen *NegotiationAccount
+	// Negotiation is its address. It is not needed if Seen is given.
+	Negotiation solana.PublicKey
+	// TreasuryTokenAccount is where fee and decay go, BuyerTokenAccount and SellerTokenAccount where what is still kept for a party
+	// goes. Zero is the owner's associated token account, or another one of the owner's that can receive; if the associated one is
+	// missing and something goes there, it is created.
+	TreasuryTokenAccount, BuyerTokenAccount, SellerTokenAccount solana.PublicKey
+}
+
+// CloseNegotiation clears away a negotiation that is over: what is still kept for a party is paid, fee and decay go to the
+// treasury, and the rent goes back to the buyer.
+//
+// The program answers [ErrInvalidState] while it is not over, and [ErrPayoutPending] when what is kept for a party cannot be
+// paid to any account of it.
+func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*Action, error) {
+	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	closing := &closing{client: c, payer: request.Closer, mint: negotiation.TokenMint}
+	instruction := &CloseNegotiation{
+		Closer:      request.Closer,
+		Negotiation: negotiation.Address,
+		Buyer:       negotiation.Buyer,
+		TokenMint:   negotiation.TokenMint,
+	}
+	if instruction.EscrowVault, err = negotiation.Vault(); err != nil {
+		return nil, err
+	}
+	swept, err := c.sweptAmount(ctx, negotiation, instruction.EscrowVault)
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	config, err := c.GetConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("protocol configuration: %w", err)
+	}
+	if instruction.TreasuryTokenAccount, err = closing.account(ctx, request.TreasuryTokenAccount, config.Treasury, swept); err != nil {
+		return nil, fmt.Errorf("treasury's token account: %w", err)
+	}
+	if instruction.BuyerTokenAccount, err = closing.account(ctx, request.BuyerTokenAccount, negotiation.Buyer, negotiation.ClaimableBuyer); err != nil {
+		return nil, fmt.Errorf("buyer's token account: %w", err)
+	}
+	if instruction.SellerTokenAccount, err = closing.account(ctx, request.SellerTokenAccount, negotiation.Seller, negotiation.ClaimableSeller); err != nil {
+		return nil, fmt.Errorf("seller's token account: %w", err)
+	}
+	return c.newAction(negotiation.Address, request.Closer, instruction, closing.creations...)
+}
+
+// sweptAmount is what the treasury gets: everything in the vault that is not kept for a party.
+func (c *Client) sweptAmount(ctx context.Context, n *NegotiationAccount, vault solana.PublicKey) (uint64, error) {
+	account, err := c.GetTokenAccount(ctx, vault)
+	if err != nil {
+		return 0, err
+	}
+	kept := n.ClaimableBuyer + n.ClaimableSeller
+	return account.Amount - min(kept, account.Amount), nil
+}
+
+// closing collects the token accounts that a closing takes, and the instructions that create those that are missing.
+type closing struct {
+	client    *Client
+	payer     solana.PublicKey
+	mint      solana.PublicKey
+	creations []solana.Instruction
+}
+
+// account is where an owner gets an amount. If that is nothing, there is no account to pay for or to pass.
+func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, amount uint64) (solana.PublicKey, error) {
+	if amount == 0 {
+		return named, nil
+	}
+	address, creation, err := c.client.receivingAccount(ctx, named, c.payer, owner, c.mint)
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	c.creations = append(c.creations, creation...)
+	return address, nil
+}

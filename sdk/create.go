@@ -1,0 +1,217 @@
+package haggle
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// DefaultDeadline is the time that a negotiation may take if its creator does not say.
+const DefaultDeadline = time.Hour
+
+// CreateRequest are the terms on which a buyer invites a seller. What is left out comes from the protocol's configuration.
+type CreateRequest struct {
+	// Buyer signs, deposits the escrow and pays the rent, which comes back when the negotiation is closed.
+	Buyer solana.PublicKey
+	// Seller is who is invited; not the buyer.
+	Seller solana.PublicKey
+	// Mint is an SPL Token mint.
+	Mint solana.PublicKey
+	// EscrowAmount is the deposit and the most that can be paid, in base units of the mint, at least 100,000.
+	EscrowAmount uint64
+	// ServiceHash commits to what is bought: see ServiceHash, the function.
+	ServiceHash [32]byte
+	// SessionID tells this pair's negotiations apart. Nil picks a random one below 2^53, so that JSON numbers can hold it.
+	SessionID *uint64
+	// MaxRounds is how many offers can be made, 1 to 20. Zero is the configuration's default.
+	MaxRounds uint8
+	// DecayRateBps is what the escrow loses with every offer, 0 to 1,000 basis points. Nil is the configuration's default.
+	DecayRateBps *uint16
+	// ResponseWindow is the time to answer, 1 minute to 1 hour, rounded up to seconds. Zero is the configuration's default.
+	ResponseWindow time.Duration
+	// Deadline is the time after which the negotiation expires at the latest, 1 minute to 24 hours from the chain's present,
+	// rounded up to seconds. Zero is DefaultDeadline. A deadline of hardly more than the minimum gets a few seconds on top, which
+	// pass before the transaction is executed.
+	Deadline time.Duration
+	// MinOfferBps is the least offer, 100 to 9,000 basis points of the effective escrow. Zero is 1,000.
+	MinOfferBps uint16
+	// Metadata is structured: all zeros, or Terms.Metadata.
+	Metadata [64]byte
+	// BuyerTokenAccount is where the deposit comes from. Zero is the buyer's associated token account.
+	BuyerTokenAccount solana.PublicKey
+}
+
+// CreateAction is the action that creates a negotiation, and what will be known of it once it is done.
+type CreateAction struct {
+	*Action
+	// Vault is the token account that will hold the escrow.
+	Vault solana.PublicKey
+	// SessionID is the one that has been given or picked.
+	SessionID uint64
+	// Params are the terms, complete.
+	Params NegotiationParams
+}
+
+// CreateNegotiation invites a seller and deposits the escrow.
+//
+// It fails with [ErrSessionUsed] for a session id that the pair has used before, with [*InsufficientFunds], and with
+// [ErrAccountNotFound] for a buyer without the token account. The program answers [ErrInvalidParams] to terms out of their
+// ranges, [ErrUnsupportedMint], or [ErrPaused].
+func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
+	config, err := c.GetConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("protocol configuration: %w", err)
+	}
+	now, err := c.Now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("chain's clock: %w", err)
+	}
+	from, err := c.depositAccount(ctx, request)
+	if err != nil {
+		return nil, fmt.Errorf("buyer's token account: %w", err)
+	}
+	sessionID, negotiation, err := c.freeSession(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	vault, _, err := FindVaultAddress(negotiation)
+	if err != nil {
+		return nil, err
+	}
+	params := request.params(&config.ProtocolConfig, now)
+	action, err := c.newAction(negotiation, request.Buyer, &CreateNegotiation{
+		Buyer:             request.Buyer,
+		Seller:            request.Seller,
+		Negotiation:       negotiation,
+		EscrowVault:       vault,
+		BuyerTokenAccount: from,
+		TokenMint:         request.Mint,
+		Config:            config.Address,
+		SessionID:         sessionID,
+		Params:            params,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
+}
+
+// executionSlack is how many seconds may pass between reading the chain's clock and the transaction's execution.
+const executionSlack = 5
+
+func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationParams {
+	deadline := secondsOr(r.Deadline, int64(DefaultDeadline/time.Second))
+	if deadline >= MinDeadlineSeconds {
+		deadline = max(deadline, MinDeadlineSeconds+executionSlack)
+	}
+	return NegotiationParams{
+		EscrowAmount:   r.EscrowAmount,
+		ServiceHash:    r.ServiceHash,
+		MaxRounds:      nonZeroOr(r.MaxRounds, config.DefaultMaxRounds),
+		DecayRateBps:   givenOr(r.DecayRateBps, config.DefaultDecayRateBps),
+		ResponseWindow: secondsOr(r.ResponseWindow, config.DefaultResponseWindow),
+		GlobalDeadline: now + deadline,
+		MinOfferBps:    nonZeroOr(r.MinOfferBps, DefaultMinOfferBps),
+		Metadata:       r.Metadata,
+	}
+}
+
+// depositAccount is the token account that the deposit comes from, which must hold enough.
+func (c *Client) depositAccount(ctx context.Context, request CreateRequest) (solana.PublicKey, error) {
+	address := request.BuyerTokenAccount
+	if address.IsZero() {
+		var err error
+		if address, err = AssociatedTokenAddress(request.Buyer, request.Mint); err != nil {
+			return solana.PublicKey{}, err
+		}
+	}
+	account, err := c.GetTokenAccount(ctx, address)
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	if account.Amount < request.EscrowAmount {
+		return solana.PublicKey{}, &InsufficientFunds{Account: address, Have: account.Amount, Need: request.EscrowAmount}
+	}
+	return address, nil
+}
+
+// freeSession is the session id that is asked for, or a random one, with the address that it leads to.
+func (c *Client) freeSession(ctx context.Context, request CreateRequest) (uint64, solana.PublicKey, error) {
+	if request.SessionID != nil {
+		negotiation, err := DerivePDA(request.Buyer, request.Seller, *request.SessionID)
+		if err != nil {
+			return 0, solana.PublicKey{}, err
+		}
+		used, err := c.hasHistory(ctx, negotiation)
+		if used {
+			err = fmt.Errorf("%w: %d, negotiation %s", ErrSessionUsed, *request.SessionID, negotiation)
+		}
+		return *request.SessionID, negotiation, err
+	}
+	for range sessionAttempts {
+		sessionID, negotiation, err := cheapSession(request.Buyer, request.Seller)
+		if err != nil {
+			return 0, solana.PublicKey{}, err
+		}
+		if used, err := c.hasHistory(ctx, negotiation); err != nil || !used {
+			return sessionID, negotiation, err
+		}
+	}
+	return 0, solana.PublicKey{}, errors.New("haggle: found no free session id")
+}
+
+const (
+	// sessionAttempts is how many random session ids are looked up. Two that are used would be a coincidence already.
+	sessionAttempts = 8
+	// bumpAttempts is how many are tried for the sake of compute units: one in four is cheapest.
+	bumpAttempts = 32
+	// firstBump is the bump that a search for a PDA begins with.
+	firstBump = 255
+)
+
+// cheapSession is a random session id whose two addresses the program finds at once, if possible: every bump that it has to try
+// costs 1,500 compute units.
+func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation solana.PublicKey, err error) {
+	for range bumpAttempts {
+		if sessionID, err = randomSessionID(); err != nil {
+			return 0, solana.PublicKey{}, err
+		}
+		var bump, vaultBump uint8
+		if negotiation, bump, err = FindNegotiationAddress(buyer, seller, sessionID); err != nil {
+			return 0, solana.PublicKey{}, err
+		}
+		if _, vaultBump, err = FindVaultAddress(negotiation); err != nil {
+			return 0, solana.PublicKey{}, err
+		}
+		if bump == firstBump && vaultBump == firstBump {
+			break
+		}
+	}
+	return sessionID, negotiation, nil
+}
+
+// randomSessionID is below 2^53: a float64 holds it exactly.
+func randomSessionID() (uint64, error) {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return 0, fmt.Errorf("haggle: pick a session id: %w", err)
+	}
+	return binary.LittleEndian.Uint64(random[:]) >> 11, nil
+}
+
+// hasHistory says whether anything has ever happened at an address. A negotiation that has been closed leaves no account
+// behind, but its transactions.
+func (c *Client) hasHistory(ctx context.Context, address solana.PublicKey) (bool, error) {
+	one := 1
+	signatures, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{
+		Limit:      &one,
+		Commitment: c.commitment,
+	})
+	return len(signatures) > 0, err
+}

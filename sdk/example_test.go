@@ -1,0 +1,144 @@
+package haggle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// A buyer invites a seller to sell a service for at most five tokens of a mint with six decimals.
+func ExampleClient_CreateNegotiation() {
+	var (
+		ctx          context.Context
+		client       *haggle.Client
+		buyer        *haggle.Keypair
+		seller, mint solana.PublicKey
+	)
+	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer:        buyer.PublicKey(),
+		Seller:       seller,
+		Mint:         mint,
+		EscrowAmount: 5_000_000,
+		ServiceHash:  haggle.ServiceHash("Analyse 10,000 transactions"),
+		MaxRounds:    8,
+		DecayRateBps: new(uint16(150)),
+		Deadline:     30 * time.Minute,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	receipt, err := action.Do(ctx, buyer)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(action.Negotiation, action.SessionID, receipt.Signature)
+}
+
+// A seller answers each of the buyer's offers, until one is good enough.
+func ExampleClient_Watch() {
+	var (
+		ctx     context.Context
+		client  *haggle.Client
+		seller  *haggle.Keypair
+		address solana.PublicKey
+	)
+	subscription, err := client.Watch(ctx, address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer subscription.Close()
+	for seen := range subscription.Events() {
+		offer, ok := seen.Event.(*haggle.OfferSubmitted)
+		if !ok || offer.Offerer == seller.PublicKey() {
+			continue
+		}
+		negotiation, err := client.GetNegotiation(ctx, address)
+		if err != nil {
+			log.Fatal(err)
+		}
+		var action *haggle.Action
+		if negotiation.CurrentOfferAmount >= 3_000_000 {
+			action, err = client.Accept(ctx, haggle.AcceptRequest{Acceptor: seller.PublicKey(), Seen: negotiation})
+		} else {
+			action, err = client.Offer(ctx, haggle.OfferRequest{Offerer: seller.PublicKey(), Seen: negotiation, Amount: 3_500_000})
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		if _, err := action.Do(ctx, seller); err != nil && !errors.Is(err, haggle.ErrStaleState) {
+			log.Fatal(err)
+		}
+	}
+}
+
+// An agent lists the invitations that it has not answered yet.
+func ExampleClient_FindNegotiations() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		agent  solana.PublicKey
+	)
+	filter := haggle.Filter{Agent: agent, Role: haggle.RoleSeller, Status: []haggle.NegotiationStatus{haggle.NegotiationStatusCreated}}
+	for negotiation, err := range client.FindNegotiations(ctx, filter) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(negotiation.Address, negotiation.Buyer, negotiation.EscrowAmount)
+	}
+}
+
+// A wallet that is somewhere else signs the transaction.
+func ExampleAction_Transaction() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		action *haggle.Action
+		wallet func(*solana.Transaction) error
+	)
+	transaction, err := action.Transaction(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := wallet(transaction); err != nil {
+		log.Fatal(err)
+	}
+	receipt, err := client.Submit(ctx, transaction)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(receipt.Slot)
+}
+
+// Offers can carry what is offered besides the price.
+func ExampleTerms() {
+	terms := haggle.Terms{QualityTier: 2, SLAMillis: 1_500, Quantity: 10_000}
+	metadata := terms.Metadata()
+	read, err := haggle.DecodeMetadata(metadata)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(read.QualityTier, read.SLA(), read.Quantity)
+	// Output: 2 1.5s 10000
+}
+
+// Each negotiation of a pair has an address of its own.
+func ExampleDerivePDA() {
+	buyer := solana.MustPublicKeyFromBase58("9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g")
+	seller := solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu")
+	first, err := haggle.DerivePDA(buyer, seller, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := haggle.DerivePDA(buyer, seller, 2)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(first == second)
+	// Output: false
+}

@@ -1,0 +1,3 @@
+package haggle
+
+//go:generate go run ./internal/gen -idl ../idl/haggle.json -out . -anchor internal/anchor

@@ -1,0 +1,83 @@
+package haggle
+
+import (
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// ledgerNode lists the transactions of one address as a node does: the newest first, a page at a time.
+type ledgerNode struct {
+	newestFirst []object
+	// forgetsUntil has the node not know the transaction that a list is to end at, as if it had thrown it away.
+	forgetsUntil bool
+}
+
+func numbered(n int) solana.Signature { return solana.Signature{byte(n >> 8), byte(n), 1} }
+
+func newLedger(t *testing.T, length int) (*Client, *ledgerNode) {
+	t.Helper()
+	ledger := &ledgerNode{}
+	for n := length; n >= 1; n-- {
+		ledger.newestFirst = append(ledger.newestFirst, object{"signature": numbered(n), "slot": n / 2, "err": nil})
+	}
+	client, err := NewClient(Config{Endpoint: "http://localhost"})
+	require.NoError(t, err)
+	client.rpc = rpc.NewWithCustomRPCClient(node{&scriptedNode{calls: make(map[string]int), list: ledger.list}})
+	return client, ledger
+}
+
+func (l *ledgerNode) list(options rpc.M) any {
+	page := []object{}
+	begun := options["before"] == nil
+	for _, item := range l.newestFirst {
+		if !begun {
+			begun = item["signature"] == options["before"]
+			continue
+		}
+		if !l.forgetsUntil && item["signature"] == options["until"] || len(page) == *options["limit"].(*int) {
+			break
+		}
+		page = append(page, item)
+	}
+	return page
+}
+
+func TestHistoryIsListedFromTheOldestOn(t *testing.T) {
+	client, ledger := newLedger(t, 2_500)
+	cases := map[string]struct {
+		from  mark
+		first int
+	}{
+		"everything":              {mark{}, 1},
+		"after a transaction":     {mark{signature: numbered(900), slot: 450}, 901},
+		"after the newest":        {mark{signature: numbered(2_500), slot: 1_250}, 2_501},
+		"from a slot on":          {mark{slot: 1_000}, 2_000},
+		"in the middle of a slot": {mark{signature: numbered(2_000), slot: 1_000}, 2_001},
+	}
+	for _, forgets := range []bool{false, true} {
+		ledger.forgetsUntil = forgets
+		for name, c := range cases {
+			t.Run(name, func(t *testing.T) {
+				entries, err := client.since(t.Context(), solana.PublicKey{1}, c.from)
+				require.NoError(t, err)
+				require.Len(t, entries, 2_500-c.first+1)
+				for i, item := range entries {
+					require.Equal(t, numbered(c.first+i), item.signature)
+				}
+			})
+		}
+	}
+}
+
+func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
+	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110}, {signature: numbered(3), slot: 141}}
+	assert.Equal(t, mark{signature: numbered(2), slot: 110}, mark{}.advance(entries, 142))
+	assert.Equal(t, mark{signature: numbered(3), slot: 141}, mark{}.advance(entries, 173))
+	assert.Equal(t, mark{signature: numbered(9), slot: 90}, mark{signature: numbered(9), slot: 90}.advance(entries, 100))
+	assert.Equal(t, mark{signature: numbered(9), slot: 500}, mark{signature: numbered(9), slot: 90}.advance(nil, 532), "nothing happened until then")
+	assert.Equal(t, mark{}, mark{}.advance(nil, 5))
+}

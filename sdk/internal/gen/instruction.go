@@ -1,0 +1,107 @@
+package main
+
+import "fmt"
+
+// instruction is a struct of an instruction's accounts and arguments.
+type instruction struct {
+	Comment, Name, Discriminator string
+	IDLName                      string
+	Accounts                     []account
+	Fields                       []field // the arguments
+	Leaves                       []leaf
+	Size                         int // of the data
+}
+
+// Label is what errors call the instruction.
+func (ix instruction) Label() string { return ix.IDLName }
+
+type account struct {
+	field
+	IDLName          string
+	Writable, Signer bool
+	Optional         bool
+	Fixed            string // the Go expression of its only address
+	Derived          string // the Go call that derives its address
+}
+
+// SystemProgram says whether the account is the one whose address is zero, so that there is nothing to fill in.
+func (a account) SystemProgram() bool {
+	return a.Fixed == "solana.SystemProgramID"
+}
+
+// Required says whether the caller has to name the account.
+func (a account) Required() bool {
+	return !a.Optional && a.Fixed == "" && a.Derived == ""
+}
+
+// Meta is the Go expression of the account's meta, in an instruction that has been completed.
+func (a account) Meta() string {
+	if a.Optional {
+		return fmt.Sprintf("optionalMeta(v.%s, %t, %t)", a.Name, a.Writable, a.Signer)
+	}
+	flags := ""
+	if a.Writable {
+		flags += ", IsWritable: true"
+	}
+	if a.Signer {
+		flags += ", IsSigner: true"
+	}
+	return fmt.Sprintf("{PublicKey: v.%s%s}", a.Name, flags)
+}
+
+func (p *program) instruction(types types, row idlInstruction) (instruction, error) {
+	name := goName(row.Name)
+	ix := instruction{
+		Comment:       comment(subject(name, row.Docs)),
+		Name:          name,
+		IDLName:       row.Name,
+		Discriminator: literal(row.Discriminator),
+	}
+	taken := map[string]bool{}
+	for _, item := range row.Accounts {
+		a, err := p.account(row, item)
+		if err != nil {
+			return ix, fmt.Errorf("%s: %w", item.Name, err)
+		}
+		taken[a.Name] = true
+		ix.Accounts = append(ix.Accounts, a)
+	}
+	var err error
+	if ix.Fields, err = fieldsOf(types, row.Args); err != nil {
+		return ix, err
+	}
+	for _, arg := range ix.Fields {
+		if taken[arg.Name] {
+			return ix, fmt.Errorf("%s is both an account and an argument", arg.Name)
+		}
+	}
+	ix.Leaves, ix.Size, err = types.layout(row.Args, "", discriminatorSize)
+	return ix, err
+}
+
+func (p *program) account(row idlInstruction, item idlAccount) (account, error) {
+	a := account{
+		field:    field{Name: goName(item.Name), Type: "solana.PublicKey"},
+		IDLName:  item.Name,
+		Writable: item.Writable,
+		Signer:   item.Signer,
+		Optional: item.Optional,
+	}
+	remark := ""
+	switch {
+	case item.Optional:
+		remark = " Zero leaves it out."
+	case item.Address != "":
+		a.Fixed = fixedAddress(item.Address)
+		remark = " Zero stands for " + item.Address + "."
+	case item.PDA != nil:
+		d, err := p.derivation(row, item)
+		if err != nil {
+			return a, err
+		}
+		a.Derived = d.call()
+		remark = " Zero stands for the address that " + d.Func + " finds."
+	}
+	a.Comment = comment(joined(item.Docs) + remark)
+	return a, nil
+}

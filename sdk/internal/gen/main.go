@@ -1,0 +1,55 @@
+// Command gen writes the generated part of package haggle from the program's IDL: constants, types, accounts, events,
+// instructions, addresses and errors, each with its bytes. It also has anchor-go write its own client of the same IDL
+// into sdk/internal/anchor, which tests and benchmarks compare with.
+//
+// It is run by `go generate ./sdk`.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	idlPath := flag.String("idl", "../idl/haggle.json", "the program's IDL")
+	out := flag.String("out", ".", "the folder of package haggle")
+	anchor := flag.String("anchor", "internal/anchor", "the folder of anchor-go's client")
+	flag.Parse()
+	if err := run(*idlPath, *out, *anchor); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(idlPath, out, anchor string) error {
+	program, err := readIDL(idlPath)
+	if err != nil {
+		return err
+	}
+	files, err := render(program)
+	if err != nil {
+		return err
+	}
+	if err := write(out, files); err != nil {
+		return err
+	}
+	files, err = renderAnchor(idlPath)
+	if err != nil {
+		return err
+	}
+	return write(anchor, files)
+}
+
+func write(folder string, files map[string][]byte) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	idlPath      = "../../../idl/haggle.json"
+	sdkFolder    = "../.."
+	anchorFolder = "../anchor"
+)
+
+func TestTheGeneratedFilesAreWhatTheIDLSays(t *testing.T) {
+	out, anchor := t.TempDir(), t.TempDir()
+	require.NoError(t, run(idlPath, out, anchor))
+	requireSameFiles(t, out, sdkFolder, "_gen.go")
+	requireSameFiles(t, anchor, anchorFolder, ".go")
+}
+
+// requireSameFiles compares the files of both folders whose names end in suffix.
+func requireSameFiles(t *testing.T, generated, committed, suffix string) {
+	t.Helper()
+	want := read(t, generated, suffix)
+	got := read(t, committed, suffix)
+	require.NotEmpty(t, want)
+	for name, content := range want {
+		require.Equal(t, content, got[name], "%s is not what the IDL says: run `go generate ./sdk` and commit the result", name)
+	}
+	for name := range got {
+		require.Contains(t, want, name, "%s is not generated any more: delete it", name)
+	}
+}
+
+func read(t *testing.T, folder, suffix string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	files := map[string]string{}
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), suffix) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		require.NoError(t, err)
+		files[entry.Name()] = string(content)
+	}
+	return files
+}
+
+func TestNamesAreGoNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"session_id":             "SessionID",
+		"default_decay_rate_bps": "DefaultDecayRateBps",
+		"MAX_ROUNDS":             "MaxRounds",
+		"buyer":                  "Buyer",
+		"pda":                    "PDA",
+	} {
+		require.Equal(t, want, goName(name))
+	}
+	require.Equal(t, "sessionID", paramName("session_id"))
+	require.Equal(t, "buyer", paramName("buyer"))
+}
+
+func TestCommentsContinueTheirSubject(t *testing.T) {
+	require.Equal(t, "MaxRounds is the most rounds.", sentence("MaxRounds is", []string{"The most", "rounds."}))
+	require.Equal(t, "Hash is SHA-256 of it.", sentence("Hash is", []string{"SHA-256 of it."}))
+	require.Equal(t, "SubmitOffer offers.", subject("SubmitOffer", []string{"Offers."}))
+	require.Equal(t, "Accept: the seller does.", subject("Accept", []string{"The seller does."}))
+}
+
+// What the generator does not know it refuses; it never guesses.
+func TestUnsupportedIDLsAreRefused(t *testing.T) {
+	const frame = `{"address": "11111111111111111111111111111111", "accounts": [{"name": "A", "discriminator": [1,2,3,4,5,6,7,8]}],
+		"types": [{"name": "A", "type": {"kind": "struct", "fields": [{"name": "x", "type": TYPE}]}}]}`
+	for idlType, want := range map[string]string{
+		`"u64"`:                           "",
+		`"string"`:                        "type string is not supported",
+		`{"vec": "u8"}`:                   `type {"vec": "u8"} is not supported`,
+		`{"option": "u8"}`:                `type {"option": "u8"} is not supported`,
+		`{"array": ["i64", 3]}`:           "an array of i64 is not supported",
+		`{"defined": {"name": "Absent"}}`: "type Absent is not defined",
+	} {
+		path := filepath.Join(t.TempDir(), "idl.json")
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(frame, "TYPE", idlType, 1)), 0o600))
+		file, err := readIDL(path)
+		if err == nil {
+			_, err = render(file)
+		}
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+}

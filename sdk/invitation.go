@@ -1,0 +1,55 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// AcceptInvitationRequest says which invitation a seller accepts.
+type AcceptInvitationRequest struct {
+	// Seller signs.
+	Seller solana.PublicKey
+	// Seen is the negotiation as the seller has seen it. The seller agrees to exactly these terms: the program answers
+	// [ErrStaleState] should the buyer have created the negotiation anew with others.
+	Seen *NegotiationAccount
+	// Negotiation is its address, for a seller who takes whatever the chain has now. It is not needed if Seen is given.
+	Negotiation solana.PublicKey
+	// ServiceHash, if it is not zero, is what the seller expects to be asked for. Another one is [ErrNotAsExpected].
+	ServiceHash [32]byte
+	// TermsHash, if it is not zero, is that of the terms that the seller expects. Another one is [ErrNotAsExpected].
+	TermsHash [32]byte
+}
+
+// AcceptInvitation takes part in a negotiation; the buyer opens it then. (The specification's diagram calls it
+// acceptNegotiation.) If the seller has no associated token account for the mint yet, the same transaction creates it, so that it
+// can be paid.
+//
+// The program answers [ErrInvalidState] to an invitation that has been accepted before or has ended, [ErrExpired],
+// [ErrUnauthorized], or [ErrStaleState].
+func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationRequest) (*Action, error) {
+	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	if len(negotiation.Data) != NegotiationSize {
+		return nil, fmt.Errorf("%w: Seen has %d bytes of data instead of %d", ErrNotAsExpected, len(negotiation.Data), NegotiationSize)
+	}
+	if request.ServiceHash != [32]byte{} && request.ServiceHash != negotiation.ServiceHash {
+		return nil, fmt.Errorf("%w: the service's hash is %x", ErrNotAsExpected, negotiation.ServiceHash)
+	}
+	terms := negotiation.TermsHash()
+	if request.TermsHash != [32]byte{} && request.TermsHash != terms {
+		return nil, fmt.Errorf("%w: the terms' hash is %x", ErrNotAsExpected, terms)
+	}
+	_, creation, err := c.receivingAccount(ctx, solana.PublicKey{}, request.Seller, request.Seller, negotiation.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("seller's token account: %w", err)
+	}
+	return c.newAction(negotiation.Address, request.Seller, &AcceptInvitation{
+		Seller:      request.Seller,
+		Negotiation: negotiation.Address,
+		TermsHash:   terms,
+	}, creation...)
+}

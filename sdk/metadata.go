@@ -1,0 +1,78 @@
+package haggle
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrMetadata: metadata of a kind that this version does not know, or with bytes that its kind does not use.
+var ErrMetadata = errors.New("haggle: invalid metadata")
+
+// Terms are structured metadata of kind 1, which an offer or an invitation can carry: what is offered besides the price. There
+// is no free text in it.
+type Terms struct {
+	// QualityTier is the agents' own scale.
+	QualityTier uint8
+	// SLAMillis is the time that the service may take, in milliseconds.
+	SLAMillis uint32
+	// Quantity is the number of units that the price is for.
+	Quantity uint32
+	// StrategyHash commits to a strategy. It is shown in hexadecimal only.
+	StrategyHash [32]byte
+	// BenchmarkPrice is a price to compare with, in base units of the mint.
+	BenchmarkPrice uint64
+}
+
+// Where the fields of kind 1 begin, after the kind's byte.
+const (
+	termsTier      = 1
+	termsSLA       = termsTier + 1
+	termsQuantity  = termsSLA + 4
+	termsStrategy  = termsQuantity + 4
+	termsBenchmark = termsStrategy + 32
+	termsEnd       = termsBenchmark + 8
+)
+
+// SLA is the time that the service may take.
+func (t Terms) SLA() time.Duration { return time.Duration(t.SLAMillis) * time.Millisecond }
+
+// Metadata are the 64 bytes on chain.
+func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
+	metadata[0] = MetadataTerms
+	metadata[termsTier] = t.QualityTier
+	binary.LittleEndian.PutUint32(metadata[termsSLA:], t.SLAMillis)
+	binary.LittleEndian.PutUint32(metadata[termsQuantity:], t.Quantity)
+	copy(metadata[termsStrategy:], t.StrategyHash[:])
+	binary.LittleEndian.PutUint64(metadata[termsBenchmark:], t.BenchmarkPrice)
+	return metadata
+}
+
+// DecodeMetadata reads the 64 bytes on chain. Metadata that says nothing, all zeros, gives nil. The error is [ErrMetadata], for
+// the same bytes for which the program answers [ErrInvalidParams].
+func DecodeMetadata(metadata [MaxMetadataLen]byte) (*Terms, error) {
+	used := 1
+	switch metadata[0] {
+	case MetadataNone:
+	case MetadataTerms:
+		used = termsEnd
+	default:
+		return nil, fmt.Errorf("%w: kind %d", ErrMetadata, metadata[0])
+	}
+	for at, value := range metadata[used:] {
+		if value != 0 {
+			return nil, fmt.Errorf("%w: byte %d is %d, not zero", ErrMetadata, used+at, value)
+		}
+	}
+	if metadata[0] == MetadataNone {
+		return nil, nil
+	}
+	return &Terms{
+		QualityTier:    metadata[termsTier],
+		SLAMillis:      binary.LittleEndian.Uint32(metadata[termsSLA:]),
+		Quantity:       binary.LittleEndian.Uint32(metadata[termsQuantity:]),
+		StrategyHash:   [32]byte(metadata[termsStrategy:termsBenchmark]),
+		BenchmarkPrice: binary.LittleEndian.Uint64(metadata[termsBenchmark:]),
+	}, nil
+}

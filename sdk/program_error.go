@@ -1,0 +1,168 @@
+package haggle
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// What the client answers itself, without the program.
+var (
+	// ErrTransactionExpired: the transaction has not been executed before its blockhash expired, and never will be. The action is
+	// safe to repeat. (The program's own Expired, 6003, is [ErrExpired].)
+	ErrTransactionExpired = errors.New("haggle: the transaction expired before it was executed")
+	// ErrAccountNotFound: there is no account at the address.
+	ErrAccountNotFound = errors.New("haggle: account not found")
+	// ErrWrongOwner: the account belongs to another program than the one that it is read for.
+	ErrWrongOwner = errors.New("haggle: account owned by another program")
+	// ErrSessionUsed: this pair has used the session id before, even if nothing of it is left on chain.
+	ErrSessionUsed = errors.New("haggle: session id has been used before")
+	// ErrNotAsExpected: what the caller expects is not what has been read from the chain. Nothing has been signed.
+	ErrNotAsExpected = errors.New("haggle: the negotiation is not as expected")
+	// ErrMissingSigner: no signer has been given for an account that has to sign.
+	ErrMissingSigner = errors.New("haggle: missing signer")
+	// ErrDetailsUnavailable: the action has been confirmed, but the node does not have its logs, or they are cut off. The receipt
+	// that comes with it is right and not complete: it has signature, slot and elapsed time at least.
+	ErrDetailsUnavailable = errors.New("haggle: confirmed, but the transaction's details are unavailable")
+)
+
+// ProgramError says that the program has refused an instruction. [errors.Is] compares its code:
+//
+//	errors.Is(err, haggle.ErrNotYourTurn)
+type ProgramError struct {
+	// Code is the program's, from 6000, or Anchor's.
+	Code ErrorCode
+	// Name is the code's name in the IDL or in Anchor, empty for a code that this version does not know.
+	Name string
+	// Message says in one line what is wrong.
+	Message string
+	// Instruction is the refused instruction's index in the transaction, from 0.
+	Instruction int
+	// Logs are the transaction's.
+	Logs []string
+	// Signature is the failed transaction's. It is zero when the refusal was simulated and nothing has been sent.
+	Signature solana.Signature
+}
+
+func (e *ProgramError) Error() string {
+	if e.Signature.IsZero() {
+		return "haggle: refused: " + e.Code.Error()
+	}
+	return fmt.Sprintf("haggle: refused: %s (transaction %s)", e.Code.Error(), e.Signature)
+}
+
+// Unwrap is the code.
+func (e *ProgramError) Unwrap() error { return e.Code }
+
+// TransactionError says that a transaction failed for another reason than a refusal by this program: another program's, or the
+// chain's own.
+type TransactionError struct {
+	// Reason is the chain's name for it, such as InsufficientFundsForFee, AccountInUse, or Custom for a program's own number.
+	Reason string
+	// Instruction is the failed instruction's index in the transaction, from 0, or -1 when none of them is at fault.
+	Instruction int
+	// Program is the program that has failed; zero when none has, or the logs do not tell.
+	Program solana.PublicKey
+	// Code is the number that the program has answered with, if Reason is Custom. Only Program knows what it means.
+	Code uint32
+	// Logs are the transaction's.
+	Logs []string
+	// Signature is the failed transaction's. It is zero when the failure was simulated and nothing has been sent.
+	Signature solana.Signature
+}
+
+func (e *TransactionError) Error() string {
+	text := "haggle: transaction failed: " + e.Reason
+	if e.Reason == reasonCustom {
+		text = fmt.Sprintf("haggle: transaction failed: error %d", e.Code)
+	}
+	if !e.Program.IsZero() {
+		text += " of program " + e.Program.String()
+	}
+	if e.Instruction >= 0 {
+		text += fmt.Sprintf(" in instruction %d", e.Instruction)
+	}
+	if meaning := e.meaning(); meaning != "" {
+		text += ": " + meaning
+	}
+	if !e.Signature.IsZero() {
+		text += fmt.Sprintf(" (transaction %s)", e.Signature)
+	}
+	return text
+}
+
+// meaning explains what a party can run into.
+func (e *TransactionError) meaning() string {
+	switch e.Reason {
+	case "AccountNotFound":
+		return "the payer has no lamports"
+	case "InsufficientFundsForFee":
+		return "the payer has too few lamports for the fee"
+	case "InsufficientFundsForRent":
+		return "an account would be left with too few lamports for its rent"
+	case reasonCustom:
+		return customMeanings[e.Program][e.Code]
+	}
+	return ""
+}
+
+// customMeanings are the numbers of the programs that this one calls.
+var customMeanings = map[solana.PublicKey]map[uint32]string{
+	solana.SystemProgramID: {
+		1: "too few lamports",
+	},
+	solana.TokenProgramID: {
+		1:  "too few tokens",
+		3:  "the account is of another mint",
+		4:  "the account is not the signer's",
+		17: "the account is frozen",
+	},
+}
+
+// UnknownOutcome says that a transaction has been sent and that it is not known what became of it: the node could no longer be
+// asked, or the context ended. [Client.Outcome] looks again. The action must not be repeated before that, or before the
+// negotiation has been read again.
+type UnknownOutcome struct {
+	// Signature is the transaction's.
+	Signature solana.Signature
+	// LastValidBlockHeight is the height after which the transaction can no longer be executed.
+	LastValidBlockHeight uint64
+	// SentAt is the machine's time of the first broadcast.
+	SentAt time.Time
+	// Cause says why the client has stopped looking.
+	Cause error
+}
+
+func (e *UnknownOutcome) Error() string {
+	return fmt.Sprintf("haggle: outcome of transaction %s unknown: %v", e.Signature, e.Cause)
+}
+
+// Unwrap is the cause.
+func (e *UnknownOutcome) Unwrap() error { return e.Cause }
+
+// InsufficientFunds says that a token account holds less than is to be taken from it.
+type InsufficientFunds struct {
+	// Account is the token account.
+	Account solana.PublicKey
+	// Have and Need are in base units of the mint.
+	Have, Need uint64
+}
+
+func (e *InsufficientFunds) Error() string {
+	return fmt.Sprintf("haggle: token account %s holds %d base units, %d are needed", e.Account, e.Have, e.Need)
+}
+
+// AccountError says what is wrong with an account that has been read.
+type AccountError struct {
+	// Address is the account's.
+	Address solana.PublicKey
+	// Err is [ErrAccountNotFound], [ErrWrongOwner], or what its bytes cannot be decoded for.
+	Err error
+}
+
+func (e *AccountError) Error() string { return fmt.Sprintf("%v: %s", e.Err, e.Address) }
+
+// Unwrap is the reason.
+func (e *AccountError) Unwrap() error { return e.Err }

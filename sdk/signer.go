@@ -1,0 +1,141 @@
+package haggle
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// Signer signs transactions for one account: a key in memory, or a wallet somewhere else.
+type Signer interface {
+	// PublicKey is the account's address.
+	PublicKey() solana.PublicKey
+	// SignMessage signs the message of a transaction as it is, without hashing it first (Ed25519).
+	SignMessage(ctx context.Context, message []byte) (solana.Signature, error)
+}
+
+// Keypair is a Signer that has its private key in memory.
+type Keypair struct {
+	private solana.PrivateKey
+}
+
+// GenerateKeypair makes a new account's key.
+func GenerateKeypair() (*Keypair, error) {
+	private, err := solana.NewRandomPrivateKey()
+	if err != nil {
+		return nil, fmt.Errorf("haggle: generate a keypair: %w", err)
+	}
+	return &Keypair{private: private}, nil
+}
+
+// NewKeypair takes a private key of 64 bytes, the public key included, as Solana's tools write it. It fails when the two halves
+// do not belong together.
+func NewKeypair(private solana.PrivateKey) (*Keypair, error) {
+	if len(private) != ed25519.PrivateKeySize {
+		return nil, fmt.Errorf("haggle: a keypair has %d bytes, not %d", ed25519.PrivateKeySize, len(private))
+	}
+	derived := ed25519.NewKeyFromSeed(private[:ed25519.SeedSize])
+	if !ed25519.PrivateKey(private).Equal(derived) {
+		return nil, errors.New("haggle: the keypair's public key is not its private key's")
+	}
+	return &Keypair{private: solana.PrivateKey(derived)}, nil
+}
+
+// LoadKeypairFile reads a keypair file of the Solana CLI: a JSON array of 64 bytes.
+func LoadKeypairFile(path string) (*Keypair, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("haggle: keypair: %w", err)
+	}
+	// The file's content is never part of an error: it may have gone somewhere else by then.
+	var numbers []uint8
+	var values []int
+	if json.Unmarshal(content, &values) != nil {
+		return nil, fmt.Errorf("haggle: keypair %s: not a JSON array of numbers", path)
+	}
+	for _, value := range values {
+		if value < 0 || value > 255 {
+			return nil, fmt.Errorf("haggle: keypair %s: a number is not a byte", path)
+		}
+		numbers = append(numbers, uint8(value))
+	}
+	keypair, err := NewKeypair(numbers)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, path)
+	}
+	return keypair, nil
+}
+
+// Save writes a keypair file of the Solana CLI that its owner alone can read. It fails if the file exists.
+func (k *Keypair) Save(path string) error {
+	values := make([]int, len(k.private))
+	for i, value := range k.private {
+		values[i] = int(value)
+	}
+	content, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Errorf("haggle: keypair: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("haggle: keypair: %w", err)
+	}
+	_, err = file.Write(append(content, '\n'))
+	return errors.Join(err, file.Close())
+}
+
+// PublicKey is the account's address.
+func (k *Keypair) PublicKey() solana.PublicKey { return k.private.PublicKey() }
+
+// PrivateKey is the key itself, for other Solana libraries.
+func (k *Keypair) PrivateKey() solana.PrivateKey { return k.private }
+
+// SignMessage signs. It does not fail.
+func (k *Keypair) SignMessage(_ context.Context, message []byte) (solana.Signature, error) {
+	return k.private.Sign(message)
+}
+
+// String is the public key: printing a keypair does not give the private one away.
+func (k *Keypair) String() string { return k.PublicKey().String() }
+
+// GoString is the public key too.
+func (k *Keypair) GoString() string { return "haggle.Keypair(" + k.String() + ")" }
+
+// sign has everyone sign whom the transaction needs. A signature that does not verify is refused before it is sent.
+func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer) error {
+	message, err := transaction.Message.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("haggle: encode the message: %w", err)
+	}
+	needed := transaction.Message.AccountKeys[:transaction.Message.Header.NumRequiredSignatures]
+	signatures := make([]solana.Signature, len(needed))
+	for i, key := range needed {
+		signer := signerFor(signers, key)
+		if signer == nil {
+			return fmt.Errorf("%w: %s", ErrMissingSigner, key)
+		}
+		if signatures[i], err = signer.SignMessage(ctx, message); err != nil {
+			return fmt.Errorf("haggle: %s does not sign: %w", key, err)
+		}
+		if !signatures[i].Verify(key, message) {
+			return fmt.Errorf("haggle: the signature of %s does not verify", key)
+		}
+	}
+	transaction.Signatures = signatures
+	return nil
+}
+
+func signerFor(signers []Signer, key solana.PublicKey) Signer {
+	for _, signer := range signers {
+		if signer != nil && signer.PublicKey() == key {
+			return signer
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newKeypair(t *testing.T) *Keypair {
+	t.Helper()
+	keypair, err := GenerateKeypair()
+	require.NoError(t, err)
+	return keypair
+}
+
+func TestKeypairFilesAreTheSolanaCLIs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "id.json")
+	keypair := newKeypair(t)
+	require.NoError(t, keypair.Save(path))
+
+	read, err := LoadKeypairFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, keypair, read)
+	byLibrary, err := solana.PrivateKeyFromSolanaKeygenFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, keypair.PrivateKey(), byLibrary)
+
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.ErrorIs(t, newKeypair(t).Save(path), os.ErrExist)
+}
+
+func TestBrokenKeypairFilesAreRefusedWithoutBeingQuoted(t *testing.T) {
+	mismatched := append(solana.PrivateKey{}, newKeypair(t).PrivateKey()...)
+	mismatched[63] ^= 1
+	contents := map[string]string{
+		"no JSON":      "sekrit",
+		"an object":    `{"sekrit":1}`,
+		"too short":    "[1,2,3]",
+		"no bytes":     "[256]",
+		"negative":     "[-1]",
+		"wrong halves": fmt.Sprint(jsonOf(mismatched)),
+	}
+	for name, content := range contents {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "id.json")
+			require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+			_, err := LoadKeypairFile(path)
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), path)
+			assert.NotContains(t, err.Error(), "sekrit")
+		})
+	}
+	_, err := LoadKeypairFile(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func jsonOf(key solana.PrivateKey) string {
+	text := "["
+	for i, value := range key {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprint(value)
+	}
+	return text + "]"
+}
+
+func TestPrintingAKeypairKeepsItsSecret(t *testing.T) {
+	keypair := newKeypair(t)
+	secret := keypair.PrivateKey().String()
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
+		printed := fmt.Sprintf(verb, keypair)
+		assert.Contains(t, printed, keypair.PublicKey().String())
+		assert.NotContains(t, printed, secret)
+	}
+}
+
+// forger signs with another key than its own.
+type forger struct{ *Keypair }
+
+func (f forger) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
+	other, err := GenerateKeypair()
+	if err != nil {
+		return solana.Signature{}, err
+	}
+	return other.SignMessage(ctx, message)
+}
+
+func TestTransactionsAreSignedByAllWhoHaveTo(t *testing.T) {
+	payer, sender := newKeypair(t), newKeypair(t)
+	transfer := system.NewTransferInstruction(1, sender.PublicKey(), payer.PublicKey()).Build()
+	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
+	require.NoError(t, err)
+
+	require.ErrorIs(t, sign(t.Context(), transaction, []Signer{payer}), ErrMissingSigner)
+	require.ErrorContains(t, sign(t.Context(), transaction, []Signer{payer, forger{sender}}), "does not verify")
+	assert.Empty(t, transaction.Signatures)
+
+	require.NoError(t, sign(t.Context(), transaction, []Signer{newKeypair(t), sender, nil, payer}))
+	require.NoError(t, transaction.VerifySignatures())
+}

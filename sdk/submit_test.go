@@ -1,0 +1,346 @@
+package haggle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// scriptedNode answers as a node does to which what a real one rarely does happens: it loses transactions, falls silent, lags. Time
+// is the test's.
+type scriptedNode struct {
+	jsonrpc.RPCClient
+	answers map[string]func(call int) (any, error)
+	// list answers getSignaturesForAddress.
+	list func(options rpc.M) any
+	// transaction answers getTransaction, if it is set.
+	transaction func(signature solana.Signature) any
+
+	lock  sync.Mutex
+	calls map[string]int
+}
+
+func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	n.lock.Lock()
+	n.calls[method]++
+	call := n.calls[method]
+	n.lock.Unlock()
+	answer, ok := n.answers[method]
+	if method == "getSignaturesForAddress" {
+		answer, ok = always(n.list(params[1].(rpc.M))), true
+	}
+	if method == "getTransaction" && n.transaction != nil {
+		answer, ok = always(n.transaction(params[0].(solana.Signature))), true
+	}
+	if !ok {
+		return fmt.Errorf("unexpected call of %s", method)
+	}
+	value, err := answer(call)
+	if err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(encoded, out)
+}
+
+func (n *scriptedNode) Close() error { return nil }
+
+func (n *scriptedNode) called(method string) int {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	return n.calls[method]
+}
+
+type object = map[string]any
+
+const (
+	testLastValid = 150
+	testSlot      = 1_000
+)
+
+func always(value any) func(int) (any, error) {
+	return func(int) (any, error) { return value, nil }
+}
+
+func failing(err error) func(int) (any, error) {
+	return func(int) (any, error) { return nil, err }
+}
+
+func statuses(slot uint64, status any) any {
+	return object{"context": object{"slot": slot}, "value": []any{status}}
+}
+
+func executedStatus(level string, chainError any) any {
+	return object{"slot": testSlot, "confirmations": nil, "err": chainError, "confirmationStatus": level}
+}
+
+// newScripted is a client of a node that has executed nothing yet and is at a height where the transaction is still valid, and a
+// signed transaction.
+func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Client, *scriptedNode, *solana.Transaction) {
+	t.Helper()
+	payer := newKeypair(t)
+	transaction, err := solana.NewTransaction(
+		[]solana.Instruction{system.NewTransferInstruction(1, payer.PublicKey(), payer.PublicKey()).Build()},
+		solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
+	require.NoError(t, err)
+	require.NoError(t, sign(t.Context(), transaction, []Signer{payer}))
+	encoded, err := transaction.MarshalBinary()
+	require.NoError(t, err)
+
+	scripted := &scriptedNode{calls: make(map[string]int), answers: map[string]func(int) (any, error){
+		"sendTransaction":      always(transaction.Signatures[0]),
+		"getSignatureStatuses": always(statuses(testSlot, nil)),
+		"getEpochInfo":         always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid}),
+		"getTransaction": always(object{
+			"slot": testSlot, "blockTime": 1_700_000_000, "version": "legacy",
+			"transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
+			"meta":        object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
+		}),
+	}}
+	for method, answer := range answers {
+		scripted.answers[method] = answer
+	}
+	client, err := NewClient(Config{Endpoint: "http://localhost"})
+	require.NoError(t, err)
+	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
+	return client, scripted, transaction
+}
+
+func TestLostTransactionIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var scripted *scriptedNode
+		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			"getSignatureStatuses": func(int) (any, error) {
+				if scripted.called("sendTransaction") < 3 {
+					return statuses(testSlot, nil), nil
+				}
+				return statuses(testSlot, executedStatus("confirmed", nil)), nil
+			},
+		})
+		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		require.NoError(t, err)
+		assert.Equal(t, 3, scripted.called("sendTransaction"))
+		assert.InDelta(t, 4, receipt.Elapsed.Seconds(), 1.5)
+		assert.EqualValues(t, testSlot, receipt.Slot)
+		assert.EqualValues(t, 5_000, receipt.Fee)
+		assert.EqualValues(t, 150, receipt.ComputeUnits)
+		assert.EqualValues(t, 1_700_000_000, receipt.BlockTime)
+		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+	})
+}
+
+func TestProcessedIsNotDone(t *testing.T) {
+	for commitment, levels := range map[rpc.CommitmentType][]string{
+		rpc.CommitmentConfirmed: {"processed", "confirmed"},
+		rpc.CommitmentFinalized: {"processed", "confirmed", "confirmed", "finalized"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+				"getSignatureStatuses": func(call int) (any, error) {
+					return statuses(testSlot, executedStatus(levels[min(call, len(levels))-1], nil)), nil
+				},
+			})
+			client.commitment = commitment
+			_, err := client.submit(t.Context(), transaction, testLastValid)
+			require.NoError(t, err)
+			assert.Equal(t, len(levels), scripted.called("getSignatureStatuses"))
+		})
+	}
+}
+
+func TestTransactionExpiresOnlyWhenNothingCanComeOfItAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			"getEpochInfo": func(int) (any, error) {
+				seconds := uint64(time.Since(began).Seconds())
+				return object{"absoluteSlot": testSlot + seconds, "blockHeight": testLastValid - 10 + seconds}, nil
+			},
+			// The node that knows the statuses is twenty seconds behind the one that knows the height.
+			"getSignatureStatuses": func(int) (any, error) {
+				seconds := uint64(time.Since(began).Seconds())
+				return statuses(testSlot+seconds-min(seconds, 20)*boolOf(seconds < 40), nil), nil
+			},
+		})
+		_, err := client.submit(t.Context(), transaction, testLastValid)
+		require.ErrorIs(t, err, ErrTransactionExpired)
+		var unknown *UnknownOutcome
+		require.False(t, errors.As(err, &unknown))
+		assert.GreaterOrEqual(t, time.Since(began), 40*time.Second)
+		assert.InDelta(t, 20, scripted.called("sendTransaction"), 4)
+	})
+}
+
+func boolOf(condition bool) uint64 {
+	if condition {
+		return 1
+	}
+	return 0
+}
+
+func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silence := errors.New("connection refused")
+		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			"sendTransaction":      failing(silence),
+			"getSignatureStatuses": failing(silence),
+		})
+		began := time.Now()
+		_, err := client.submit(t.Context(), transaction, testLastValid)
+		var unknown *UnknownOutcome
+		require.ErrorAs(t, err, &unknown)
+		require.ErrorIs(t, err, silence)
+		assert.Equal(t, transaction.Signatures[0], unknown.Signature)
+		assert.InDelta(t, silenceLimit.Seconds(), time.Since(began).Seconds(), 2)
+
+		// It is back, and has executed the transaction after all.
+		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("confirmed", nil)))
+		sent := scripted.called("sendTransaction")
+		receipt, err := client.Outcome(t.Context(), unknown)
+		require.NoError(t, err)
+		assert.Equal(t, unknown.Signature, receipt.Signature)
+		assert.Equal(t, sent, scripted.called("sendTransaction"), "looking sends nothing")
+	})
+}
+
+func TestCancelledWaitLeavesTheOutcomeUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _, transaction := newScripted(t, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		_, err := client.submit(ctx, transaction, testLastValid)
+		var unknown *UnknownOutcome
+		require.ErrorAs(t, err, &unknown)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+
+		ended, end := context.WithCancel(t.Context())
+		end()
+		_, err = client.submit(ended, transaction, testLastValid)
+		require.ErrorIs(t, err, context.Canceled)
+		require.False(t, errors.As(err, &unknown), "nothing has been sent")
+	})
+}
+
+func TestRefusedBroadcastsSendNothing(t *testing.T) {
+	cases := map[string]struct {
+		answer jsonrpc.RPCError
+		check  func(t *testing.T, err error)
+	}{
+		"too large": {jsonrpc.RPCError{Code: -32602, Message: "too large"}, func(t *testing.T, err error) {
+			var refused *NodeError
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, -32602, refused.Code)
+			assert.Equal(t, "haggle: the node answers sendTransaction with error -32602: too large", err.Error())
+		}},
+		"failed preflight": {jsonrpc.RPCError{Code: -32002, Message: "Transaction simulation failed", Data: object{
+			"err": object{"InstructionError": []any{0, object{"Custom": 1}}}, "logs": []any{"Program " + solana.SystemProgramID.String() + " failed: custom program error: 0x1"},
+		}}, func(t *testing.T, err error) {
+			var failed *TransactionError
+			require.ErrorAs(t, err, &failed)
+			assert.Equal(t, solana.SystemProgramID, failed.Program)
+			assert.ErrorContains(t, err, "too few lamports")
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){"sendTransaction": failing(&c.answer)})
+			_, err := client.submit(t.Context(), transaction, testLastValid)
+			c.check(t, err)
+			assert.Zero(t, scripted.called("getSignatureStatuses"))
+		})
+	}
+}
+
+func TestTransactionThatTheNodeKnowsAlreadyIsWaitedFor(t *testing.T) {
+	for _, answer := range []*jsonrpc.RPCError{
+		{Code: -32002, Message: "Transaction simulation failed: This transaction has already been processed", Data: object{"err": "AlreadyProcessed"}},
+		{Code: -32603, Message: "This transaction has already been processed"},
+	} {
+		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+			"sendTransaction":      failing(answer),
+			"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
+		})
+		_, err := client.submit(t.Context(), transaction, testLastValid)
+		require.NoError(t, err)
+	}
+}
+
+func TestFailureOnChainNamesItsTransaction(t *testing.T) {
+	client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", object{"InstructionError": []any{0, object{"Custom": 1}}}))),
+	})
+	_, err := client.submit(t.Context(), transaction, testLastValid)
+	var failed *TransactionError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, transaction.Signatures[0], failed.Signature)
+
+	// Whoever looks later learns from the node which programs were called.
+	_, err = client.Outcome(t.Context(), &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: testLastValid})
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, solana.SystemProgramID, failed.Program)
+	assert.Zero(t, scripted.called("getEpochInfo"))
+}
+
+func TestDoneWithoutDetailsIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+			"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
+			"getTransaction":       always(nil),
+		})
+		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		require.ErrorIs(t, err, ErrDetailsUnavailable)
+		require.NotNil(t, receipt)
+		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		assert.EqualValues(t, testSlot, receipt.Slot)
+	})
+}
+
+func TestUnsignedTransactionIsNotSent(t *testing.T) {
+	client, scripted, transaction := newScripted(t, nil)
+	transaction.Signatures[0][3] ^= 1
+	_, err := client.submit(t.Context(), transaction, testLastValid)
+	require.ErrorContains(t, err, "not completely signed")
+	assert.Zero(t, scripted.called("sendTransaction"))
+}
+
+func TestBusyNodeIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
+			"getSlot": func(call int) (any, error) {
+				if call < 4 {
+					return nil, &jsonrpc.RPCError{Code: http.StatusTooManyRequests, Message: "Too many requests"}
+				}
+				return testSlot, nil
+			},
+		})
+		slot, err := client.RPC().GetSlot(t.Context(), rpc.CommitmentConfirmed)
+		require.NoError(t, err)
+		assert.EqualValues(t, testSlot, slot)
+
+		scripted.answers["getSlot"] = failing(jsonrpc.NewHTTPError(http.StatusServiceUnavailable, errors.New("unavailable")))
+		_, err = client.RPC().GetSlot(t.Context(), rpc.CommitmentConfirmed)
+		var refused *NodeError
+		require.ErrorAs(t, err, &refused)
+		assert.Equal(t, http.StatusServiceUnavailable, refused.Code)
+		assert.Equal(t, 4+busyAttempts, scripted.called("getSlot"))
+	})
+}

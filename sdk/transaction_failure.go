@@ -1,0 +1,125 @@
+package haggle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+const reasonCustom = "Custom"
+
+// failure is a transaction's error as the JSON-RPC interface has it.
+type failure struct {
+	reason      string
+	instruction int
+	code        uint32
+}
+
+// parseFailure reads the forms of the chain's TransactionError: "BlockhashNotFound", {"InsufficientFundsForRent": {...}},
+// {"InstructionError": [2, "InvalidArgument"]}, {"InstructionError": [2, {"Custom": 6000}]}.
+func parseFailure(raw any) (failure, error) {
+	encoded, err := json.Marshal(raw)
+	if err != nil {
+		return failure{}, fmt.Errorf("haggle: a transaction's error: %w", err)
+	}
+	reason, detail, err := variant(encoded)
+	if err != nil {
+		return failure{}, err
+	}
+	if reason != "InstructionError" {
+		return failure{reason: reason, instruction: -1}, nil
+	}
+	var parts []json.RawMessage
+	var index uint8
+	if err := json.Unmarshal(detail, &parts); err != nil || len(parts) != 2 {
+		return failure{}, fmt.Errorf("haggle: cannot read the instruction error %s", detail)
+	}
+	if err := json.Unmarshal(parts[0], &index); err != nil {
+		return failure{}, fmt.Errorf("haggle: cannot read the instruction error %s", detail)
+	}
+	found := failure{instruction: int(index)}
+	if found.reason, detail, err = variant(parts[1]); err != nil {
+		return failure{}, err
+	}
+	if found.reason == reasonCustom {
+		if err := json.Unmarshal(detail, &found.code); err != nil {
+			return failure{}, fmt.Errorf("haggle: cannot read the custom error %s", detail)
+		}
+	}
+	return found, nil
+}
+
+// variant reads an enum of Rust's: "Name" or {"Name": detail}.
+func variant(encoded []byte) (name string, detail json.RawMessage, err error) {
+	if json.Unmarshal(encoded, &name) == nil {
+		return name, nil, nil
+	}
+	var object map[string]json.RawMessage
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	if err := decoder.Decode(&object); err != nil || len(object) != 1 {
+		return "", nil, fmt.Errorf("haggle: cannot read the transaction error %s", encoded)
+	}
+	for name, detail = range object {
+		return name, detail, nil
+	}
+	return "", nil, nil
+}
+
+// failureError makes the error that a caller gets of a failed or refused transaction. invoked are the programs that the
+// transaction's instructions call, in their order.
+func failureError(raw any, logs []string, invoked []solana.PublicKey, signature solana.Signature) error {
+	found, err := parseFailure(raw)
+	if err != nil {
+		return err
+	}
+	program := failedProgram(logs)
+	if program.IsZero() && found.instruction >= 0 && found.instruction < len(invoked) {
+		program = blameWithoutLogs(invoked[found.instruction], found.code)
+	}
+	ours := program == ProgramID && found.instruction >= 0 && found.instruction < len(invoked) && invoked[found.instruction] == ProgramID
+	if ours && found.reason == reasonCustom {
+		code := ErrorCode(found.code)
+		return &ProgramError{
+			Code: code, Name: code.Name(), Message: code.Message(),
+			Instruction: found.instruction, Logs: logs, Signature: signature,
+		}
+	}
+	return &TransactionError{
+		Reason: found.reason, Instruction: found.instruction, Program: program, Code: found.code,
+		Logs: logs, Signature: signature,
+	}
+}
+
+// failedProgram is the program that made the transaction fail: a failure ends all the calls around it, the innermost first.
+// It is zero if the logs do not tell.
+func failedProgram(logs []string) solana.PublicKey {
+	for _, line := range logs {
+		rest, ok := strings.CutPrefix(line, "Program ")
+		if !ok {
+			continue
+		}
+		address, rest, ok := strings.Cut(rest, " ")
+		if !ok || !strings.HasPrefix(rest, "failed: ") {
+			continue
+		}
+		if key, err := solana.PublicKeyFromBase58(address); err == nil {
+			return key
+		}
+	}
+	return solana.PublicKey{}
+}
+
+// lowestOwnCode is below all numbers that this program answers with, and above those of the programs that it calls.
+const lowestOwnCode = uint32(ErrInstructionMissing)
+
+// blameWithoutLogs is the program that has failed where the logs have been cut off: the one that the instruction invokes, except
+// that a small number of this program's is one of a program that it calls.
+func blameWithoutLogs(invoked solana.PublicKey, code uint32) solana.PublicKey {
+	if invoked == ProgramID && code < lowestOwnCode {
+		return solana.PublicKey{}
+	}
+	return invoked
+}

@@ -1,0 +1,125 @@
+package haggle
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func chainError(t *testing.T, encoded string) (decoded any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(encoded), &decoded))
+	return decoded
+}
+
+var budgetThenOurs = []solana.PublicKey{solana.ComputeBudget, ProgramID}
+
+func TestOwnRefusalIsAProgramError(t *testing.T) {
+	logs := []string{
+		"Program ComputeBudget111111111111111111111111111111 invoke [1]",
+		"Program ComputeBudget111111111111111111111111111111 success",
+		"Program " + ProgramAddress + " invoke [1]",
+		"Program " + ProgramAddress + " consumed 400 of 5000 compute units",
+		"Program " + ProgramAddress + " failed: custom program error: 0x1772",
+	}
+	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6002}]}`), logs, budgetThenOurs, solana.Signature{})
+
+	require.ErrorIs(t, err, ErrNotYourTurn)
+	require.NotErrorIs(t, err, ErrExpired)
+	var refused *ProgramError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, "NotYourTurn", refused.Name)
+	assert.Equal(t, 1, refused.Instruction)
+	assert.Equal(t, logs, refused.Logs)
+	assert.True(t, refused.Signature.IsZero())
+}
+
+func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
+	tokenFailsInside := []string{
+		"Program " + ProgramAddress + " invoke [1]",
+		"Program log: Program " + ProgramAddress + " failed: custom program error: 0x1772",
+		"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA invoke [2]",
+		"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA failed: custom program error: 0x1",
+		"Program " + ProgramAddress + " failed: custom program error: 0x1",
+	}
+	oursFailsInside := []string{
+		"Program 11111111111111111111111111111111 invoke [1]",
+		"Program " + ProgramAddress + " invoke [2]",
+		"Program " + ProgramAddress + " failed: custom program error: 0x1772",
+		"Program 11111111111111111111111111111111 failed: custom program error: 0x1772",
+	}
+	cases := map[string]struct {
+		chain   string
+		logs    []string
+		invoked []solana.PublicKey
+		want    TransactionError
+	}{
+		"token program below ours": {
+			`{"InstructionError":[1,{"Custom":1}]}`, tokenFailsInside, budgetThenOurs,
+			TransactionError{Reason: "Custom", Instruction: 1, Program: solana.TokenProgramID, Code: 1},
+		},
+		"another program that calls ours": {
+			`{"InstructionError":[0,{"Custom":6002}]}`, oursFailsInside, []solana.PublicKey{solana.SystemProgramID},
+			TransactionError{Reason: "Custom", Instruction: 0, Program: ProgramID, Code: 6002},
+		},
+		"another program with our number": {
+			`{"InstructionError":[0,{"Custom":6002}]}`, nil, []solana.PublicKey{solana.TokenProgramID},
+			TransactionError{Reason: "Custom", Instruction: 0, Program: solana.TokenProgramID, Code: 6002},
+		},
+		"a small number without logs": {
+			`{"InstructionError":[1,{"Custom":1}]}`, []string{"Log truncated"}, budgetThenOurs,
+			TransactionError{Reason: "Custom", Instruction: 1, Code: 1},
+		},
+		"ours out of compute units": {
+			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`,
+			[]string{"Program " + ProgramAddress + " failed: exceeded CUs meter at BPF instruction"}, budgetThenOurs,
+			TransactionError{Reason: "ComputationalBudgetExceeded", Instruction: 1, Program: ProgramID},
+		},
+		"no instruction's fault": {
+			`"BlockhashNotFound"`, nil, budgetThenOurs,
+			TransactionError{Reason: "BlockhashNotFound", Instruction: -1},
+		},
+		"an account's rent": {
+			`{"InsufficientFundsForRent":{"account_index":0}}`, nil, budgetThenOurs,
+			TransactionError{Reason: "InsufficientFundsForRent", Instruction: -1},
+		},
+		"an instruction that the transaction does not have": {
+			`{"InstructionError":[7,{"Custom":6002}]}`, nil, budgetThenOurs,
+			TransactionError{Reason: "Custom", Instruction: 7, Code: 6002},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := failureError(chainError(t, c.chain), c.logs, c.invoked, solana.Signature{})
+			var failed *TransactionError
+			require.ErrorAs(t, err, &failed)
+			c.want.Logs = c.logs
+			assert.Equal(t, c.want, *failed)
+			assert.NotErrorIs(t, err, ErrNotYourTurn)
+			assert.NotEmpty(t, failed.Error())
+		})
+	}
+}
+
+func TestOwnNumberWithoutLogsIsOurs(t *testing.T) {
+	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6013}]}`), nil, budgetThenOurs, solana.Signature{1})
+	require.ErrorIs(t, err, ErrStaleState)
+}
+
+func TestMalformedChainErrorsAreErrorsOfTheirOwn(t *testing.T) {
+	for _, encoded := range []string{
+		`{}`, `[]`, `7`, `true`, `{"A":1,"B":2}`,
+		`{"InstructionError":[]}`, `{"InstructionError":[1]}`, `{"InstructionError":["x",{"Custom":1}]}`,
+		`{"InstructionError":[300,{"Custom":1}]}`, `{"InstructionError":[0,{"Custom":-1}]}`, `{"InstructionError":[0,{"Custom":"x"}]}`,
+	} {
+		err := failureError(chainError(t, encoded), nil, budgetThenOurs, solana.Signature{})
+		require.Error(t, err, encoded)
+		var refused *ProgramError
+		var failed *TransactionError
+		assert.False(t, errors.As(err, &refused) || errors.As(err, &failed), encoded)
+	}
+}
