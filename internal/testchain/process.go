@@ -1,0 +1,180 @@
+package testchain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// stopGrace is how long a process may take to end by itself before it is killed.
+const stopGrace = 5 * time.Second
+
+// launch is a chain about to be started.
+type launch struct {
+	command *exec.Cmd
+	// cleanUp removes what the process leaves on disk; nil if that is nothing.
+	cleanUp func() error
+	// logFile is where the process logs to, if not to stderr.
+	logFile string
+	// ready waits until the chain answers, and says where. It must return when the context ends.
+	ready func(ctx context.Context, stdout io.Reader) (endpoints, error)
+	// limit is the time that getting ready may take.
+	limit time.Duration
+}
+
+type endpoints struct {
+	RPC string `json:"rpc_url"`
+	WS  string `json:"ws_url"`
+}
+
+// process is a child that leads a process group of its own. It ends with stop, or with its parent.
+type process struct {
+	command *exec.Cmd
+	// stdin stays open for as long as the parent lives.
+	stdin   io.Closer
+	exited  chan struct{}
+	status  error
+	cleanUp func() error
+	// draining ends with the process's output.
+	draining sync.WaitGroup
+}
+
+// run starts the process and returns once the chain is ready. On failure nothing of it is left.
+func (l *launch) run(ctx context.Context, log io.Writer) (*process, endpoints, error) {
+	tail := &tailBuffer{next: log}
+	l.command.Stderr = tail
+	started, stdout, err := startProcess(l.command, l.cleanUp)
+	if err != nil {
+		return nil, endpoints{}, err
+	}
+
+	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, fmt.Errorf("not ready after %s", l.limit))
+	defer cancel()
+	var where endpoints
+	outcome := make(chan error, 1)
+	go func() {
+		var err error
+		where, err = l.ready(ctx, stdout)
+		outcome <- err
+	}()
+	select {
+	case err = <-outcome:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-started.exited:
+		err = fmt.Errorf("it ended: %w", started.status)
+	}
+	if err == nil {
+		started.draining.Go(func() { drain(stdout, tail) })
+		return started, where, nil
+	}
+	defer stdout.Close()
+	if l.logFile != "" {
+		if content, readErr := os.ReadFile(l.logFile); readErr == nil {
+			_, _ = tail.Write(content)
+		}
+	}
+	err = errors.Join(err, started.stop())
+	return nil, endpoints{}, fmt.Errorf("%w\n%s", err, tail)
+}
+
+// drain reads what a process still prints: it would end if nobody did.
+func drain(stdout io.ReadCloser, log io.Writer) {
+	_, _ = io.Copy(log, stdout)
+	_ = stdout.Close()
+}
+
+func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadCloser, error) {
+	abandon := func(err error) (*process, io.ReadCloser, error) {
+		if cleanUp != nil {
+			err = errors.Join(err, cleanUp())
+		}
+		return nil, nil, err
+	}
+	// Descriptors of its own rather than exec's pipes: waiting for the process must not close what is still read.
+	stdinReader, stdinWriter, err := os.Pipe()
+	if err != nil {
+		return abandon(err)
+	}
+	stdoutReader, stdoutWriter, err := os.Pipe()
+	if err != nil {
+		_, _ = stdinReader.Close(), stdinWriter.Close()
+		return abandon(err)
+	}
+	command.Stdin, command.Stdout = stdinReader, stdoutWriter
+	command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
+
+	p := &process{command: command, stdin: stdinWriter, exited: make(chan struct{}), cleanUp: cleanUp}
+	starting := make(chan error, 1)
+	go func() {
+		// The kernel takes the end of the thread that started a child for the death of its parent.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		_, _ = stdinReader.Close(), stdoutWriter.Close()
+		starting <- err
+		if err == nil {
+			p.status = command.Wait()
+			if p.status == nil {
+				p.status = errors.New("exit status 0")
+			}
+			close(p.exited)
+		}
+	}()
+	if err := <-starting; err != nil {
+		_, _ = stdinWriter.Close(), stdoutReader.Close()
+		return abandon(err)
+	}
+	return p, stdoutReader, nil
+}
+
+// stop ends the whole process group and returns when it is gone and cleaned up after.
+func (p *process) stop() error {
+	group := -p.command.Process.Pid
+	_ = syscall.Kill(group, syscall.SIGTERM)
+	select {
+	case <-p.exited:
+	case <-time.After(stopGrace):
+	}
+	// Even if the leader has ended: another member of the group may not have.
+	_ = syscall.Kill(group, syscall.SIGKILL)
+	<-p.exited
+	p.draining.Wait()
+	err := p.stdin.Close()
+	if p.cleanUp != nil {
+		err = errors.Join(err, p.cleanUp())
+	}
+	return err
+}
+
+// tailBuffer passes on what is written to it and keeps the end for error messages.
+type tailBuffer struct {
+	next io.Writer
+	lock sync.Mutex
+	kept []byte
+}
+
+const tailBytes = 4096
+
+func (t *tailBuffer) Write(data []byte) (int, error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	t.kept = append(t.kept, data...)
+	t.kept = bytes.Clone(t.kept[max(0, len(t.kept)-tailBytes):])
+	return t.next.Write(data)
+}
+
+func (t *tailBuffer) String() string {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	return strings.TrimSpace(string(t.kept))
+}

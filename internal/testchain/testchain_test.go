@@ -1,0 +1,301 @@
+package testchain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/token"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/ws"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain forgets the chain that the environment may offer: these tests start theirs.
+func TestMain(m *testing.M) {
+	_ = os.Unsetenv(EnvRPCURL)
+	os.Exit(m.Run())
+}
+
+func TestChains(t *testing.T) {
+	for _, kind := range []Kind{Surfpool, Validator} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			t.Run("programs and clock", func(t *testing.T) {
+				t.Parallel()
+				chain := start(t, kind)
+				loadsTheProgramAsUpgradeable(t, chain)
+				advancesTheClock(t, chain)
+			})
+			t.Run("money", func(t *testing.T) {
+				t.Parallel()
+				chain := start(t, kind)
+				fundsAccounts(t, chain)
+				handlesTokens(t, chain)
+				saysWhyATransactionFails(t, chain)
+				notifiesSubscribers(t, chain)
+				leavesNothingBehind(t, chain)
+			})
+		})
+	}
+}
+
+// start uses kind whatever HAGGLE_CHAIN says: this package's tests are about both.
+func start(t *testing.T, kind Kind) *Chain {
+	t.Helper()
+	var log bytes.Buffer
+	chain, err := Start(t.Context(), Options{Kind: kind, Log: &log, Progress: func(line string) { t.Log(line) }})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, chain.Close())
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	require.Equal(t, kind, chain.Kind)
+	return chain
+}
+
+func newKey(t *testing.T) solana.PrivateKey {
+	t.Helper()
+	key, err := solana.NewRandomPrivateKey()
+	require.NoError(t, err)
+	return key
+}
+
+func loadsTheProgramAsUpgradeable(t *testing.T, chain *Chain) {
+	program, err := chain.client.GetAccountInfo(t.Context(), chain.ProgramID)
+	require.NoError(t, err)
+	require.True(t, program.Value.Executable)
+	require.Equal(t, solana.BPFLoaderUpgradeableProgramID, program.Value.Owner)
+
+	address, _, err := solana.FindProgramAddress([][]byte{chain.ProgramID.Bytes()}, solana.BPFLoaderUpgradeableProgramID)
+	require.NoError(t, err)
+	account, err := chain.client.GetAccountInfo(t.Context(), address)
+	require.NoError(t, err)
+	data := account.GetBinary()
+	require.Equal(t, []byte{3, 0, 0, 0}, data[:4], "the state ProgramData")
+	require.EqualValues(t, 1, data[12], "there is an upgrade authority")
+	require.Equal(t, chain.UpgradeAuthority.PublicKey().Bytes(), data[13:45])
+
+	root, err := findRepository()
+	require.NoError(t, err)
+	elf, err := os.ReadFile(filepath.Join(string(root), "program", "target", "deploy", "haggle.so"))
+	require.NoError(t, err)
+	require.Equal(t, elf, data[45:], "the bytes that would be deployed")
+}
+
+func advancesTheClock(t *testing.T, chain *Chain) {
+	latest, err := chain.client.GetLatestBlockhash(t.Context(), rpc.CommitmentConfirmed)
+	require.NoError(t, err)
+	before, err := chain.Now(t.Context())
+	require.NoError(t, err)
+
+	seconds := map[Kind]int64{Surfpool: 3 * 24 * 3600, Validator: 4}[chain.Kind]
+	require.NoError(t, chain.AdvanceTo(t.Context(), before+seconds))
+	after, err := chain.Now(t.Context())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, after, before+seconds)
+	require.LessOrEqual(t, after, before+seconds+3)
+
+	valid, err := chain.client.IsBlockhashValid(t.Context(), latest.Value.Blockhash, rpc.CommitmentConfirmed)
+	require.NoError(t, err)
+	require.True(t, valid.Value, "a blockhash outlives the jump")
+	require.NoError(t, chain.AdvanceTo(t.Context(), before), "a time that has passed")
+	require.NoError(t, chain.Fund(t.Context(), newKey(t).PublicKey(), solana.LAMPORTS_PER_SOL), "the chain goes on")
+
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if chain.Kind == Validator {
+		require.ErrorIs(t, chain.AdvanceTo(ctx, after+3600), context.DeadlineExceeded)
+	}
+}
+
+func fundsAccounts(t *testing.T, chain *Chain) {
+	account := newKey(t).PublicKey()
+	balance, err := chain.Balance(t.Context(), account)
+	require.NoError(t, err)
+	require.Zero(t, balance)
+	require.NoError(t, chain.Fund(t.Context(), account, 2*solana.LAMPORTS_PER_SOL))
+	balance, err = chain.Balance(t.Context(), account)
+	require.NoError(t, err)
+	require.Equal(t, 2*solana.LAMPORTS_PER_SOL, balance)
+}
+
+func handlesTokens(t *testing.T, chain *Chain) {
+	ctx := t.Context()
+	mint, err := chain.CreateMint(ctx, 6)
+	require.NoError(t, err)
+
+	var holdings []Holding
+	for amount := range uint64(7) {
+		holdings = append(holdings, Holding{Owner: newKey(t).PublicKey(), Lamports: 1e9 + amount, Tokens: amount})
+	}
+	owner := newKey(t)
+	holdings[0].Owner = owner.PublicKey()
+	require.NoError(t, chain.Endow(ctx, mint, holdings...))
+	account := func(holder int) solana.PublicKey {
+		address, _, err := solana.FindAssociatedTokenAddress(holdings[holder].Owner, mint)
+		require.NoError(t, err)
+		return address
+	}
+	requireTokens := func(account solana.PublicKey, amount uint64) {
+		t.Helper()
+		tokens, err := chain.Tokens(ctx, account)
+		require.NoError(t, err)
+		require.Equal(t, amount, tokens)
+	}
+	for i, holding := range holdings {
+		requireTokens(account(i), holding.Tokens)
+		lamports, err := chain.Balance(ctx, holding.Owner)
+		require.NoError(t, err)
+		require.Equal(t, holding.Lamports, lamports)
+	}
+
+	second, err := chain.CreateTokenAccount(ctx, mint, owner.PublicKey())
+	require.NoError(t, err)
+	require.NoError(t, chain.MintTo(ctx, mint, account(0), 10))
+	require.NoError(t, chain.Transfer(ctx, mint, account(0), second, owner, 10))
+	requireTokens(second, 10)
+
+	require.NoError(t, chain.Freeze(ctx, mint, second))
+	require.ErrorContains(t, chain.Transfer(ctx, mint, second, account(0), owner, 1), "0x11", "frozen")
+	require.NoError(t, chain.Thaw(ctx, mint, second))
+	require.NoError(t, chain.Transfer(ctx, mint, second, account(1), owner, 10))
+	requireTokens(account(1), 11)
+
+	require.NoError(t, chain.CloseTokenAccount(ctx, second, owner))
+	_, err = chain.TokenAccount(ctx, second)
+	require.ErrorIs(t, err, rpc.ErrNotFound)
+	requireTokens(second, 0)
+
+	heir := newKey(t).PublicKey()
+	require.NoError(t, chain.SetAuthority(ctx, account(0), token.AuthorityAccountOwner, owner, heir))
+	stored, err := chain.TokenAccount(ctx, account(0))
+	require.NoError(t, err)
+	require.Equal(t, heir, stored.Owner)
+}
+
+func saysWhyATransactionFails(t *testing.T, chain *Chain) {
+	poor := newKey(t)
+	err := chain.Transfer(t.Context(), solana.PublicKey{}, poor.PublicKey(), poor.PublicKey(), poor, 1)
+	require.Error(t, err)
+	require.NoError(t, chain.Fund(t.Context(), poor.PublicKey(), solana.LAMPORTS_PER_SOL))
+	err = chain.CloseTokenAccount(t.Context(), poor.PublicKey(), poor)
+	require.ErrorContains(t, err, "Program "+solana.TokenProgramID.String(), "the log is part of the error")
+}
+
+func notifiesSubscribers(t *testing.T, chain *Chain) {
+	client, err := ws.Connect(t.Context(), chain.WSURL)
+	require.NoError(t, err)
+	defer client.Close()
+	account := newKey(t).PublicKey()
+	subscription, err := client.AccountSubscribe(account, rpc.CommitmentConfirmed)
+	require.NoError(t, err)
+	defer subscription.Unsubscribe()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, chain.Fund(ctx, account, solana.LAMPORTS_PER_SOL))
+	change, err := subscription.Recv(ctx)
+	require.NoError(t, err)
+	require.Equal(t, solana.LAMPORTS_PER_SOL, change.Value.Lamports)
+}
+
+func leavesNothingBehind(t *testing.T, chain *Chain) {
+	group := chain.process.command.Process.Pid
+	folder := chain.process.command.Dir
+	require.NoError(t, chain.Close())
+	require.NoError(t, chain.Close(), "closing again")
+	require.ErrorIs(t, syscall.Kill(-group, 0), syscall.ESRCH, "no process of the chain is left")
+	if folder != "" {
+		require.NoDirExists(t, folder)
+	}
+	for _, endpoint := range []string{chain.RPCURL, chain.WSURL} {
+		parsed, err := url.Parse(endpoint)
+		require.NoError(t, err)
+		listener, err := net.Listen("tcp", parsed.Host)
+		require.NoError(t, err, "the port is free again")
+		require.NoError(t, listener.Close())
+	}
+}
+
+func TestExternalChain(t *testing.T) {
+	own := start(t, Surfpool)
+	keyFile := filepath.Join(t.TempDir(), "authority.json")
+	require.NoError(t, os.WriteFile(keyFile, keygenFile(t, own.UpgradeAuthority), 0o600))
+	t.Setenv(EnvRPCURL, own.RPCURL)
+	t.Setenv(EnvWSURL, own.WSURL)
+	t.Setenv(EnvUpgradeAuthority, keyFile)
+
+	chain, err := Start(t.Context(), Options{})
+	require.NoError(t, err)
+	require.Equal(t, External, chain.Kind)
+	require.Equal(t, own.UpgradeAuthority, chain.UpgradeAuthority)
+	fundsAccounts(t, chain)
+	now, err := chain.Now(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, chain.AdvanceTo(t.Context(), now+3600), "it is a surfpool, and travels")
+	require.NoError(t, chain.Close())
+	fundsAccounts(t, own)
+
+	_, err = Start(t.Context(), Options{ProgramID: newKey(t).PublicKey()})
+	require.ErrorIs(t, err, rpc.ErrNotFound, "the program is not there")
+}
+
+func keygenFile(t *testing.T, key solana.PrivateKey) []byte {
+	t.Helper()
+	numbers := make([]int, len(key))
+	for i, value := range key {
+		numbers[i] = int(value)
+	}
+	content, err := json.Marshal(numbers)
+	require.NoError(t, err)
+	return content
+}
+
+func TestWebSocketURL(t *testing.T) {
+	for given, want := range map[string]string{
+		"http://127.0.0.1:8899":    "ws://127.0.0.1:8900",
+		"http://[::1]:8899":        "ws://[::1]:8900",
+		"https://rpc.example/path": "wss://rpc.example/path",
+	} {
+		derived, err := webSocketURL(given)
+		require.NoError(t, err)
+		require.Equal(t, want, derived)
+	}
+	for _, given := range []string{"127.0.0.1:8899", "ftp://host", "http://host:65535"} {
+		_, err := webSocketURL(given)
+		require.Error(t, err, given)
+	}
+}
+
+func TestStartSaysWhatIsWrong(t *testing.T) {
+	t.Run("unknown kind", func(t *testing.T) {
+		_, err := Start(t.Context(), Options{Kind: "mainnet"})
+		require.ErrorContains(t, err, `"surfpool" and "validator"`)
+	})
+	t.Run("no program", func(t *testing.T) {
+		_, err := Start(t.Context(), Options{ELFPath: filepath.Join(t.TempDir(), "none.so")})
+		require.ErrorContains(t, err, "make program")
+	})
+	t.Run("not a program", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "text.so")
+		require.NoError(t, os.WriteFile(file, []byte("text"), 0o600))
+		_, err := Start(t.Context(), Options{Kind: Surfpool, ELFPath: file})
+		require.ErrorContains(t, err, "does not begin like an ELF file")
+	})
+	t.Run("outside a checkout", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		_, err := Start(t.Context(), Options{})
+		require.ErrorContains(t, err, EnvRPCURL)
+	})
+}
