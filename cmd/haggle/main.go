@@ -1,0 +1,39 @@
+// Command haggle negotiates on Solana from a terminal or a script: it creates negotiations, makes and takes offers, watches,
+// and runs a local chain and a demonstration.
+//
+//	haggle localnet                         a chain of one's own, with the program and two agents who have money
+//	haggle negotiation create ...           escrow the most that one would pay, and invite a seller
+//	haggle negotiation watch NEGOTIATION    every event as it happens
+//	haggle help exit-codes                  what a script can distinguish
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A second Ctrl-C ends the program at once.
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is a whole invocation; its result is the exit code.
+func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &session{stdin: stdin, stdout: stdout, stderr: stderr}
+	defer s.disconnect()
+	root := newRootCommand(s)
+	root.SetArgs(arguments)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !s.started {
+		err = failure.AsUsage(err, cmd.CommandPath()+" --help")
+	}
+	return failure.Report(stderr, "haggle", err, s.json || slices.Contains(arguments, "--json"))
+}

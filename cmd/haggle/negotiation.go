@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/connection"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const negotiationHelp = `A negotiation's life, and who does what:
+
+  buyer     create    escrows the most it could pay and invites a seller
+  seller    accept    accepts the invitation; now the buyer opens
+  in turn   offer     makes an offer, which costs the escrow a share
+  either    take      takes the other side's standing offer: it is paid at once
+  either    reject    walks away: the escrow, less its decay, goes back to the buyer
+  anyone    expire    the same, once somebody has let a deadline pass
+  anyone    close     after the end: fees to the treasury, rent to the buyer
+  party     claim     fetches a payment that its token account could not receive`
+
+func newNegotiationCommand(s *session) *cobra.Command {
+	group := newGroupCommand("negotiation", "Create negotiations, bargain, settle and watch", negotiationHelp,
+		newCreateCommand(s), newAcceptCommand(s), newOfferCommand(s), newTakeCommand(s), newRejectCommand(s), newExpireCommand(s),
+		newCloseCommand(s), newClaimCommand(s), newShowCommand(s), newListCommand(s), newWatchCommand(s))
+	group.Aliases = []string{"n"}
+	return group
+}
+
+// seen reads the negotiation that a command names, as every decision about it starts with its state.
+func (s *session) seen(ctx context.Context, client *haggle.Client, written string) (*haggle.NegotiationAccount, error) {
+	address, err := connection.ParseAddress(written)
+	if err != nil {
+		return nil, failure.Usagef("NEGOTIATION: %w", err)
+	}
+	n, err := client.GetNegotiation(ctx, address)
+	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*haggle.DecodeError)) {
+		return nil, notNegotiation(address)
+	}
+	return n, notFound(err, fmt.Sprintf("it was never created here, or has been closed; what happened: haggle negotiation watch %s", address))
+}
+
+func notNegotiation(address solana.PublicKey) error {
+	return &failure.Error{Kind: failure.NotFound, Hint: "yours are listed by: haggle negotiation list", Err: fmt.Errorf("%s is no negotiation", address)}
+}
+
+// act does an action and explains a refusal by the state in which it happened.
+func (s *session) act(ctx context.Context, client *haggle.Client, action *haggle.Action, key *haggle.Keypair) (*haggle.Receipt, error) {
+	receipt, err := action.Do(ctx, key)
+	if errors.Is(err, haggle.ErrDetailsUnavailable) {
+		err = nil
+	}
+	return receipt, s.explain(ctx, client, action.Negotiation, err)
+}
+
+// explain adds to the program's refusal what the negotiation's state says about it.
+func (s *session) explain(ctx context.Context, client *haggle.Client, address solana.PublicKey, err error) error {
+	var code haggle.ErrorCode
+	if !errors.As(err, &code) || address.IsZero() {
+		return err
+	}
+	n, readErr := client.GetNegotiation(ctx, address)
+	if readErr != nil {
+		return err
+	}
+	now, readErr := client.Now(ctx)
+	if readErr != nil {
+		return err
+	}
+	tokens, readErr := s.tokensOf(ctx, n.TokenMint)
+	if readErr != nil {
+		return err
+	}
+	switch {
+	case n.IsOver():
+		return failure.WithHint(err, fmt.Sprintf("it is over (%s); what is left is: haggle negotiation close %s", n.Status, address))
+	case n.IsOverdue(now):
+		return failure.WithHint(err, fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", clock(n.TurnDeadline), address))
+	case n.Status == haggle.NegotiationStatusCreated:
+		return failure.WithHint(err, fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", address, n.Seller))
+	case code == haggle.ErrInvalidState && !n.HasOffer():
+		return failure.WithHint(err, "no offer stands yet: the buyer opens with: haggle negotiation offer "+address.String()+" AMOUNT")
+	case code == haggle.ErrNotYourTurn:
+		return failure.WithHint(err, fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), address))
+	case code == haggle.ErrOfferTooLow, code == haggle.ErrOfferExceedsEscrow:
+		least, most := n.OfferRange()
+		return failure.WithHint(err, fmt.Sprintf("round %d takes offers from %s to %s", n.CurrentRound+1, tokens(least), tokens(most)))
+	case code == haggle.ErrUnauthorized:
+		return failure.WithHint(err, fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller))
+	}
+	return err
+}
+
+// completeNegotiations offers the addresses of the keypair's own negotiations to the shell.
+func (s *session) completeNegotiations(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
+	defer cancel()
+	client, key, err := s.clientAndKey()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var found []string
+	for n, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: key.PublicKey()}) {
+		if err != nil {
+			return found, cobra.ShellCompDirectiveError
+		}
+		found = append(found, fmt.Sprintf("%s\t%s, round %d", n.Address, n.Status, n.CurrentRound))
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}

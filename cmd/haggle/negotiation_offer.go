@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const offerHelp = `Makes an offer, which is a round: the escrow first loses the round's decay, and the offer has to
+fit what is left. The buyer opens, then both take turns. The other side can take the offer until
+its time to answer is over.
+
+The transaction carries the round that is shown: a script that has looked before says with
+--round which round its offer is meant for.`
+
+func newOfferCommand(s *session) *cobra.Command {
+	var terms termsFlags
+	var round uint8
+	cmd := &cobra.Command{
+		Use: "offer NEGOTIATION AMOUNT", Short: "Make an offer (the side whose turn it is)", Long: offerHelp,
+		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
+		Args:    exactly(2), ValidArgsFunction: s.completeNegotiations,
+	}
+	cmd.Flags().Uint8Var(&round, "round", 0, "the round that the offer is meant for, from 1 (default: the next one)")
+	terms.register(cmd)
+	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
+		return s.offer(ctx, arguments[0], arguments[1], round, &terms)
+	})
+	return cmd
+}
+
+func (s *session) offer(ctx context.Context, written, writtenAmount string, round uint8, terms *termsFlags) error {
+	text, err := amount.Parse(writtenAmount)
+	if err != nil {
+		return failure.Usagef("AMOUNT: %w", err)
+	}
+	client, key, err := s.clientAndKey()
+	if err != nil {
+		return err
+	}
+	n, err := s.seen(ctx, client, written)
+	if err != nil {
+		return err
+	}
+	if err := expectRound(n, n.CurrentRound+1, round); err != nil {
+		return err
+	}
+	price, err := s.units(ctx, n.TokenMint, "AMOUNT", text)
+	if err != nil {
+		return err
+	}
+	metadata, err := terms.metadata(ctx, s, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: key.PublicKey(), Seen: n, Amount: price, Metadata: metadata})
+	if err != nil {
+		return s.explain(ctx, client, n.Address, err)
+	}
+	receipt, err := s.act(ctx, client, action, key)
+	if err != nil {
+		return err
+	}
+	tokens, err := s.tokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return s.done(action, receipt, fmt.Sprintf("offered %s in round %d of %d; the escrow is now worth %s",
+		tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound())))
+}
+
+// expectRound refuses to act in another round than the one that the caller means; 0 means any.
+func expectRound(n *haggle.NegotiationAccount, found, expected uint8) error {
+	if expected == 0 || expected == found {
+		return nil
+	}
+	return failure.WithHint(fmt.Errorf("%w: it is round %d, not %d", haggle.ErrNotAsExpected, found, expected),
+		"look at it again: haggle negotiation show "+n.Address.String())
+}

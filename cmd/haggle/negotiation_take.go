@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const takeHelp = `Takes the other side's standing offer, which settles the negotiation: the seller is paid from the
+escrow, less the protocol's fee, and the buyer gets the rest back.
+
+Nobody signs blind. At a terminal the command shows what will be paid and asks; a script says with
+--expect at which price it takes, and nothing is signed if another one stands. Either way the
+transaction carries price, round and terms, and is refused if the offer has changed meanwhile.`
+
+func newTakeCommand(s *session) *cobra.Command {
+	var expected amount.Text
+	var round uint8
+	cmd := &cobra.Command{
+		Use: "take NEGOTIATION", Short: "Take the standing offer (the side that it is made to)", Long: takeHelp,
+		Example: "  haggle negotiation take NEGOTIATION\n  haggle negotiation take NEGOTIATION --expect 3.5 --round 4",
+		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
+	}
+	cmd.Flags().Var(&expected, "expect", "take at this price and at no other")
+	cmd.Flags().Uint8Var(&round, "round", 0, "take the offer of this round and of no other")
+	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
+		return s.take(ctx, arguments[0], expected, round)
+	})
+	return cmd
+}
+
+// payment is what taking an offer pays.
+type payment struct {
+	Price, Fee, ToSeller, ToBuyer amount.Tokens
+}
+
+func paymentOf(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) payment {
+	price := n.CurrentOfferAmount
+	fee := n.FeeOn(price)
+	return payment{tokens(price), tokens(fee), tokens(price - fee), tokens(n.EffectiveEscrow - price)}
+}
+
+func (p payment) text() string {
+	return columns(
+		row{"price", p.Price.String()},
+		row{"to the seller", fmt.Sprintf("%s (after the fee of %s)", p.ToSeller, p.Fee)},
+		row{"to the buyer", p.ToBuyer.String() + " of the escrow"},
+	)
+}
+
+func (s *session) take(ctx context.Context, written string, expected amount.Text, round uint8) error {
+	client, key, err := s.clientAndKey()
+	if err != nil {
+		return err
+	}
+	n, err := s.seen(ctx, client, written)
+	if err != nil {
+		return err
+	}
+	if !n.HasOffer() || !n.IsBargaining() {
+		return s.explain(ctx, client, n.Address, &haggle.ProgramError{
+			Code: haggle.ErrInvalidState, Name: haggle.ErrInvalidState.Name(), Message: haggle.ErrInvalidState.Message(),
+		})
+	}
+	if err := expectRound(n, n.CurrentRound, round); err != nil {
+		return err
+	}
+	tokens, err := s.tokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	paid := paymentOf(n, tokens)
+	if err := s.agree(ctx, n, paid, expected); err != nil {
+		return err
+	}
+	action, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount})
+	if err != nil {
+		return s.explain(ctx, client, n.Address, err)
+	}
+	receipt, err := s.act(ctx, client, action, key)
+	if err != nil {
+		return err
+	}
+	return s.done(action, receipt, fmt.Sprintf("settled for %s: %s to the seller, fee %s, %s back to the buyer", paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer))
+}
+
+// agree makes sure that somebody wants to take at this price: by --expect, otherwise by asking.
+func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid payment, expected amount.Text) error {
+	if !expected.IsZero() {
+		price, err := s.units(ctx, n.TokenMint, "--expect", expected)
+		if err != nil {
+			return err
+		}
+		if price != paid.Price.Units {
+			return failure.WithHint(fmt.Errorf("%w: the offer that stands is %s", haggle.ErrNotAsExpected, paid.Price),
+				"nothing was signed; look at it again: haggle negotiation show "+n.Address.String())
+		}
+		return nil
+	}
+	if !s.interactive() {
+		return failure.Usagef("say at which price to take: the offer that stands is --expect %s", paid.Price)
+	}
+	fmt.Fprintf(s.stderr, "the %s offers in round %d:\n%s\ntake it? [yes/no] ", sideName(n.OfferSide), n.CurrentRound, paid.text())
+	answer, _ := bufio.NewReader(s.stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return &failure.Error{Kind: failure.Other, Err: fmt.Errorf("not taken: nothing was signed")}
+	}
+	return nil
+}

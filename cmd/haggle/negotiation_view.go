@@ -1,0 +1,183 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// completionLimit is how long a shell may wait for words to offer.
+const completionLimit = 3 * time.Second
+
+// negotiationView is a negotiation as the command line shows it. Times are Unix seconds of the chain's clock.
+type negotiationView struct {
+	Negotiation     solana.PublicKey `json:"negotiation"`
+	Status          string           `json:"status"`
+	Buyer           solana.PublicKey `json:"buyer"`
+	Seller          solana.PublicKey `json:"seller"`
+	SessionID       string           `json:"session_id"`
+	Mint            solana.PublicKey `json:"mint"`
+	ServiceHash     string           `json:"service_hash"`
+	TermsHash       string           `json:"terms_hash,omitempty"`
+	Round           uint8            `json:"round"`
+	MaxRounds       uint8            `json:"max_rounds"`
+	Offer           *offerView       `json:"offer,omitempty"`
+	Turn            string           `json:"turn,omitempty"`
+	NextOffer       *rangeView       `json:"next_offer,omitempty"`
+	Escrow          amount.Tokens    `json:"escrow"`
+	EffectiveEscrow amount.Tokens    `json:"effective_escrow"`
+	Settled         *amount.Tokens   `json:"settled,omitempty"`
+	ClaimableBuyer  *amount.Tokens   `json:"claimable_buyer,omitempty"`
+	ClaimableSeller *amount.Tokens   `json:"claimable_seller,omitempty"`
+	DecayRateBps    uint16           `json:"decay_rate_bps"`
+	ProtocolFeeBps  uint16           `json:"protocol_fee_bps"`
+	MinOfferBps     uint16           `json:"min_offer_bps"`
+	ResponseWindow  int64            `json:"response_window"`
+	CreatedAt       int64            `json:"created_at"`
+	TurnDeadline    int64            `json:"turn_deadline"`
+	GlobalDeadline  int64            `json:"global_deadline"`
+	Overdue         bool             `json:"overdue"`
+
+	now int64
+}
+
+type offerView struct {
+	Amount amount.Tokens `json:"amount"`
+	By     string        `json:"by"`
+	Terms  *termsView    `json:"terms,omitempty"`
+}
+
+type rangeView struct {
+	Least amount.Tokens `json:"least"`
+	Most  amount.Tokens `json:"most"`
+}
+
+// view describes a negotiation at a time of the chain's clock.
+func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.Tokens) negotiationView {
+	v := negotiationView{
+		Negotiation: n.Address, Status: n.Status.String(), Buyer: n.Buyer, Seller: n.Seller,
+		SessionID: strconv.FormatUint(n.SessionID, 10), Mint: n.TokenMint, ServiceHash: hex.EncodeToString(n.ServiceHash[:]),
+		Round: n.CurrentRound, MaxRounds: n.MaxRounds, Escrow: tokens(n.EscrowAmount), EffectiveEscrow: tokens(n.EffectiveEscrow),
+		DecayRateBps: n.DecayRateBps, ProtocolFeeBps: n.ProtocolFeeBps, MinOfferBps: n.MinOfferBps, ResponseWindow: n.ResponseWindow,
+		CreatedAt: n.CreatedAt, TurnDeadline: n.TurnDeadline, GlobalDeadline: n.GlobalDeadline, Overdue: n.IsOverdue(now), now: now,
+	}
+	if n.Status == haggle.NegotiationStatusCreated {
+		hash := haggle.TermsHash(n.Address, n.Data)
+		v.TermsHash = hex.EncodeToString(hash[:])
+	}
+	if n.HasOffer() {
+		v.Offer = &offerView{Amount: tokens(n.CurrentOfferAmount), By: sideName(n.OfferSide), Terms: viewTerms(n.Metadata, tokens)}
+	}
+	if n.IsBargaining() {
+		v.Turn = sideName(n.Turn())
+		if n.CurrentRound < n.MaxRounds {
+			least, most := n.OfferRange()
+			v.NextOffer = &rangeView{tokens(least), tokens(most)}
+		}
+	}
+	if n.Status == haggle.NegotiationStatusSettled {
+		v.Settled = given(tokens(n.SettledAmount))
+	}
+	if n.ClaimableBuyer > 0 {
+		v.ClaimableBuyer = given(tokens(n.ClaimableBuyer))
+	}
+	if n.ClaimableSeller > 0 {
+		v.ClaimableSeller = given(tokens(n.ClaimableSeller))
+	}
+	return v
+}
+
+func given[T any](value T) *T { return &value }
+
+// text is the description for people.
+func (v negotiationView) text() string {
+	rows := []row{
+		{"buyer", v.Buyer.String()},
+		{"seller", v.Seller.String()},
+		{"mint", v.Mint.String()},
+		{"service", v.ServiceHash},
+		{"terms", v.TermsHash},
+		{"escrow", v.escrowText()},
+		{"round", fmt.Sprintf("%d of %d", v.Round, v.MaxRounds)},
+		{"offer", v.offerText()},
+		{"turn", v.turnText()},
+		{"next offer", v.nextOfferText()},
+		{"settled for", optional(v.Settled)},
+		{"owed to buyer", optional(v.ClaimableBuyer)},
+		{"owed to seller", optional(v.ClaimableSeller)},
+		{"fee", percent(v.ProtocolFeeBps) + " of the price"},
+		{"ends", v.endText()},
+	}
+	return fmt.Sprintf("%s  %s\n%s", v.Negotiation, v.Status, columns(rows...))
+}
+
+func (v negotiationView) escrowText() string {
+	if v.endText() == "" {
+		return fmt.Sprintf("%s, of which %s was left at the end", v.Escrow, v.EffectiveEscrow)
+	}
+	return fmt.Sprintf("%s, now worth %s (%s per round decays)", v.Escrow, v.EffectiveEscrow, percent(v.DecayRateBps))
+}
+
+func (v negotiationView) offerText() string {
+	if v.Offer == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s by the %s%s", v.Offer.Amount, v.Offer.By, v.Offer.Terms.text())
+}
+
+func (v negotiationView) turnText() string {
+	if v.Turn == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s, until %s", v.Turn, v.when(v.TurnDeadline))
+}
+
+func (v negotiationView) nextOfferText() string {
+	if v.NextOffer == nil {
+		return ""
+	}
+	return fmt.Sprintf("from %s to %s", v.NextOffer.Least, v.NextOffer.Most)
+}
+
+func (v negotiationView) endText() string {
+	switch v.Status {
+	case haggle.NegotiationStatusCreated.String(), haggle.NegotiationStatusProposed.String(), haggle.NegotiationStatusCountered.String():
+		return v.when(v.GlobalDeadline)
+	}
+	return ""
+}
+
+// when is a time with its distance from the chain's present.
+func (v negotiationView) when(second int64) string {
+	distance := time.Duration(second-v.now) * time.Second
+	if distance <= 0 {
+		return fmt.Sprintf("%s (%s ago: it can be expired)", clock(second), duration.Format(-distance))
+	}
+	return fmt.Sprintf("%s (in %s)", clock(second), duration.Format(distance))
+}
+
+// clock is a time of the chain's, in UTC as chains are.
+func clock(second int64) string { return time.Unix(second, 0).UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func optional(tokens *amount.Tokens) string {
+	if tokens == nil {
+		return ""
+	}
+	return tokens.String()
+}
+
+// percent writes basis points without rounding: "1.5%".
+func percent(bps uint16) string {
+	text := strings.TrimRight(fmt.Sprintf("%d.%02d", bps/100, bps%100), "0")
+	return strings.TrimSuffix(text, ".") + "%"
+}
+
+func sideName(side haggle.OfferSide) string { return strings.ToLower(side.String()) }

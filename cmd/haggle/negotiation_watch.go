@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/connection"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/mint"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const watchHelp = `Prints the events of a negotiation, from its beginning and then as they happen, until it is closed;
+or those of all negotiations of an agent, until Ctrl-C or for as long as --timeout says. With --json one
+document per line.
+
+A negotiation that has been closed is told from its beginning to its end. Needs no keypair, except to
+know whose negotiations are meant where neither a negotiation nor an agent is named.
+
+The exit code for a closed negotiation is 0 if it was settled and 8 if it ended without a deal.`
+
+func newWatchCommand(s *session) *cobra.Command {
+	var agent connection.Address
+	var fresh bool
+	cmd := &cobra.Command{
+		Use: "watch [NEGOTIATION]", Short: "Print events as they happen", Long: watchHelp,
+		Example: "  haggle negotiation watch NEGOTIATION\n  haggle negotiation watch --agent ADDRESS --json",
+		Args:    between(0, 1), ValidArgsFunction: s.completeNegotiations,
+	}
+	cmd.Flags().Var(&agent, "agent", "all negotiations of this agent (default: the keypair's)")
+	cmd.Flags().BoolVar(&fresh, "new", false, "only what happens from now on")
+	cmd.RunE = s.unlimited(func(ctx context.Context, arguments []string) error {
+		var options []haggle.WatchOption
+		if !fresh {
+			options = append(options, haggle.FromBeginning())
+		}
+		if len(arguments) == 1 {
+			return s.watchNegotiation(ctx, arguments[0], options)
+		}
+		return s.watchAgent(ctx, agent, options)
+	})
+	return cmd
+}
+
+// watcher prints events; amounts are those of the negotiation's mint, which its first event or its account tells.
+type watcher struct {
+	s      *session
+	client *haggle.Client
+	mints  map[solana.PublicKey]solana.PublicKey
+	digits map[solana.PublicKey]uint8
+	// many says that the events are those of several negotiations.
+	many bool
+	// ended is the event that has decided the negotiation; closed says that nothing more can come.
+	ended  haggle.Event
+	closed bool
+}
+
+func (s *session) newWatcher() (*watcher, error) {
+	client, err := s.client()
+	return &watcher{s: s, client: client, mints: map[solana.PublicKey]solana.PublicKey{}, digits: map[solana.PublicKey]uint8{}}, err
+}
+
+func (s *session) watchNegotiation(ctx context.Context, written string, options []haggle.WatchOption) error {
+	address, err := connection.ParseAddress(written)
+	if err != nil {
+		return failure.Usagef("NEGOTIATION: %w", err)
+	}
+	w, err := s.newWatcher()
+	if err != nil {
+		return err
+	}
+	if err := w.known(ctx, address); err != nil {
+		return err
+	}
+	subscription, err := w.client.Watch(ctx, address, options...)
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	for observation := range subscription.Events() {
+		if err := w.print(ctx, observation); err != nil {
+			return err
+		}
+		if w.closed {
+			return w.outcome()
+		}
+	}
+	return endOfWatch(ctx, subscription.Err())
+}
+
+// known refuses to wait for events of an address that has no past.
+func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
+	n, err := w.client.GetNegotiation(ctx, address)
+	if err == nil {
+		w.mints[address] = n.TokenMint
+		return nil
+	}
+	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*haggle.DecodeError)) {
+		return notNegotiation(address)
+	}
+	if !errors.Is(err, haggle.ErrAccountNotFound) {
+		return err
+	}
+	signatures, historyErr := w.client.RPC().GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
+	if historyErr != nil {
+		return historyErr
+	}
+	if len(signatures) == 0 {
+		return failure.WithHint(err, "there never was a negotiation at this address; check it, and --url")
+	}
+	return nil
+}
+
+func (s *session) watchAgent(ctx context.Context, given connection.Address, options []haggle.WatchOption) error {
+	agent, err := s.agent(given)
+	if err != nil {
+		return err
+	}
+	w, err := s.newWatcher()
+	if err != nil {
+		return err
+	}
+	w.many = true
+	subscription, err := w.client.WatchAgent(ctx, agent, options...)
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	for observation := range subscription.Events() {
+		if err := w.print(ctx, observation); err != nil {
+			return err
+		}
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil // it has been watched for as long as --timeout says
+	}
+	return endOfWatch(ctx, subscription.Err())
+}
+
+// endOfWatch tells a person's Ctrl-C, which is how one stops watching, from a failure.
+func endOfWatch(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (w *watcher) outcome() error {
+	if _, settled := w.ended.(*haggle.NegotiationSettled); settled || w.ended == nil {
+		return nil
+	}
+	return &failure.Error{Kind: failure.NoDeal, Err: errors.New("the negotiation ended without a deal")}
+}
+
+type observationView struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	Signature   solana.Signature `json:"signature"`
+	Slot        uint64           `json:"slot"`
+	Event       eventView        `json:"event"`
+}
+
+func (w *watcher) print(ctx context.Context, observation haggle.Observation) error {
+	if observation.Event == nil {
+		fmt.Fprintf(w.s.stderr, "the logs of transaction %s are cut off: an event may be missing here\n", observation.Signature)
+		return nil
+	}
+	address, _ := observation.Event.NegotiationAddress()
+	switch event := observation.Event.(type) {
+	case *haggle.NegotiationCreated:
+		w.mints[address] = event.TokenMint
+	case *haggle.NegotiationSettled:
+		w.mints[address], w.ended = event.TokenMint, event
+	case *haggle.NegotiationRejected, *haggle.NegotiationExpired:
+		w.ended = event
+	case *haggle.NegotiationClosed:
+		w.closed = true
+	}
+	if w.s.json {
+		return json.NewEncoder(w.s.stdout).Encode(observationView{address, observation.Signature, observation.Slot, viewEvent(observation.Event)})
+	}
+	tokens, err := w.tokens(ctx, address)
+	if err != nil {
+		return err
+	}
+	prefix := ""
+	if w.many {
+		prefix = address.String() + "  "
+	}
+	_, err = fmt.Fprintf(w.s.stdout, "%sslot %d  %s\n", prefix, observation.Slot, sentence(observation.Event, tokens))
+	return err
+}
+
+// tokens writes amounts of a negotiation. One whose beginning has not been seen, and which is gone, is written in base units.
+func (w *watcher) tokens(ctx context.Context, address solana.PublicKey) (func(uint64) amount.Tokens, error) {
+	if _, known := w.mints[address]; !known {
+		n, err := w.client.GetNegotiation(ctx, address)
+		if errors.Is(err, haggle.ErrAccountNotFound) {
+			return func(units uint64) amount.Tokens { return amount.Tokens{Units: units} }, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.mints[address] = n.TokenMint
+	}
+	address = w.mints[address]
+	if _, known := w.digits[address]; !known {
+		decimals, err := mint.Decimals(ctx, w.client.RPC(), address)
+		if err != nil {
+			return nil, err
+		}
+		w.digits[address] = decimals
+	}
+	return func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: w.digits[address]} }, nil
+}

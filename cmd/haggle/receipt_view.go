@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// receiptView is what a confirmed transaction cost and did.
+type receiptView struct {
+	Signature      solana.Signature `json:"signature"`
+	Slot           uint64           `json:"slot"`
+	ComputeUnits   uint64           `json:"compute_units"`
+	FeeLamports    uint64           `json:"fee_lamports"`
+	ConfirmationMS int64            `json:"confirmation_ms"`
+	Events         []eventView      `json:"events"`
+}
+
+func viewReceipt(r *haggle.Receipt) receiptView {
+	v := receiptView{
+		Signature: r.Signature, Slot: r.Slot, ComputeUnits: r.ComputeUnits, FeeLamports: r.Fee,
+		ConfirmationMS: r.Elapsed.Milliseconds(), Events: []eventView{},
+	}
+	for _, event := range r.Events {
+		v.Events = append(v.Events, viewEvent(event))
+	}
+	return v
+}
+
+func (v receiptView) text() string {
+	return columns(
+		row{"signature", v.Signature.String()},
+		row{"cost", fmt.Sprintf("%d compute units, %d lamports", v.ComputeUnits, v.FeeLamports)},
+		row{"confirmed", "after " + (time.Duration(v.ConfirmationMS) * time.Millisecond).String()},
+	)
+}
+
+// actionView is what a command answers that has changed a negotiation.
+type actionView struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	Action      string           `json:"action"`
+	receiptView
+}
+
+// done prints the result of an action: what happened in a line of text, and the receipt.
+func (s *session) done(action *haggle.Action, receipt *haggle.Receipt, happened string) error {
+	v := actionView{action.Negotiation, action.Name, viewReceipt(receipt)}
+	return s.print(v, happened, v.receiptView.text())
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/solanaconfig"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"haggle": main})
+}
+
+// TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one. Beside haggle they can
+// use the binaries buyer and seller, and these commands:
+//
+//	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY and MINT, writes buyer.yml and seller.yml
+//	chain bare             starts one without a configuration; writes authority.yml
+//	advance DURATION       lets the chain's time pass
+//	freeze seller          freezes an agent's associated token account
+//	thaw seller
+//	exits CODE COMMAND...  runs a command that has to end with this exit code
+//	field NAME PATH        sets a variable to a field of the JSON document on stdout: field N .negotiation
+//	until PATTERN COMMAND  repeats a command until it succeeds and its output contains the pattern
+//	await FILE             waits until a file exists
+func TestScripts(t *testing.T) {
+	// Each script has a chain of its own, with a clock of its own.
+	t.Setenv(testchain.EnvRPCURL, "")
+	buildChain(t)
+	programs := buildAgents(t)
+	checkout, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", programs+string(os.PathListSeparator)+env.Getenv("PATH"))
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("PROGRAMS", programs)
+			env.Setenv("CHECKOUT", checkout)
+			for _, name := range []string{testchain.EnvChain, "HAGGLE_CACHE", "XDG_CACHE_HOME"} {
+				env.Setenv(name, os.Getenv(name))
+			}
+			if cache, err := os.UserCacheDir(); err == nil {
+				env.Setenv("XDG_CACHE_HOME", cache)
+			}
+			env.Values[stageKey{}] = &stage{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"chain": startChain, "advance": advance, "freeze": freeze, "thaw": thaw,
+			"exits": exits, "field": field, "until": until, "await": await,
+		},
+	})
+}
+
+// buildChain makes sure that the scripts, which have no home folder, find the chain built.
+func buildChain(t *testing.T) {
+	t.Helper()
+	chain, err := testchain.Start(t.Context(), testchain.Options{Progress: func(line string) { t.Log(line) }})
+	if err == nil {
+		err = chain.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// buildAgents builds the binaries that are processes of their own.
+func buildAgents(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "../buyer", "../seller").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return folder
+}
+
+// stage is the chain of a script.
+type stage struct {
+	chain *testchain.Chain
+	net   *localnet.Net
+}
+
+type stageKey struct{}
+
+const patience = 60 * time.Second
+
+func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s := ts.Value(stageKey{}).(*stage)
+	if len(arguments) == 1 && arguments[0] == "bare" {
+		chain, err := testchain.Start(ctx, testchain.Options{})
+		ts.Check(err)
+		ts.Defer(func() { ts.Check(chain.Close()) })
+		s.chain = chain
+		authority, err := haggle.NewKeypair(chain.UpgradeAuthority)
+		ts.Check(err)
+		ts.Check(chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL))
+		writeConfig(ts, chain, "authority", authority)
+		return
+	}
+	net, err := localnet.Start(ctx, testchain.Options{})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(net.Close()) })
+	s.chain, s.net = net.Chain, net
+	writeConfig(ts, net.Chain, "buyer", net.Buyer)
+	writeConfig(ts, net.Chain, "seller", net.Seller)
+	ts.Setenv("BUYER", net.Buyer.PublicKey().String())
+	ts.Setenv("SELLER", net.Seller.PublicKey().String())
+	ts.Setenv("TREASURY", net.Treasury.String())
+	ts.Setenv("MINT", net.Mint.String())
+}
+
+func writeConfig(ts *testscript.TestScript, chain *testchain.Chain, name string, key *haggle.Keypair) {
+	ts.Check(key.Save(ts.MkAbs(name + ".json")))
+	config := solanaconfig.Config{URL: chain.RPCURL, WebSocketURL: chain.WSURL, KeypairPath: ts.MkAbs(name + ".json")}
+	ts.Check(config.Write(ts.MkAbs(name + ".yml")))
+}
+
+func advance(ts *testscript.TestScript, _ bool, arguments []string) {
+	length, err := duration.Parse(arguments[0])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), length+patience)
+	defer cancel()
+	s := ts.Value(stageKey{}).(*stage)
+	now, err := s.chain.Now(ctx)
+	ts.Check(err)
+	ts.Check(s.chain.AdvanceTo(ctx, now+int64(length/time.Second)))
+}
+
+func freeze(ts *testscript.TestScript, _ bool, arguments []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	net := ts.Value(stageKey{}).(*stage).net
+	ts.Check(net.Chain.Freeze(ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
+}
+
+func thaw(ts *testscript.TestScript, _ bool, arguments []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	net := ts.Value(stageKey{}).(*stage).net
+	ts.Check(net.Chain.Thaw(ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
+}
+
+func tokenAccount(ts *testscript.TestScript, net *localnet.Net, agent string) solana.PublicKey {
+	owner := map[string]*haggle.Keypair{"buyer": net.Buyer, "seller": net.Seller}[agent]
+	account, err := haggle.AssociatedTokenAddress(owner.PublicKey(), net.Mint)
+	ts.Check(err)
+	return account
+}
+
+func exits(ts *testscript.TestScript, _ bool, arguments []string) {
+	want, err := strconv.Atoi(arguments[0])
+	ts.Check(err)
+	err = ts.Exec(arguments[1], arguments[2:]...)
+	got := 0
+	var ended *exec.ExitError
+	if errors.As(err, &ended) {
+		got = ended.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d instead of %d", got, want)
+	}
+}
+
+func field(ts *testscript.TestScript, _ bool, arguments []string) {
+	var value any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &value))
+	for _, name := range strings.Split(strings.TrimPrefix(arguments[1], "."), ".") {
+		object, isObject := value.(map[string]any)
+		if !isObject || object[name] == nil {
+			ts.Fatalf("there is no %s", arguments[1])
+		}
+		value = object[name]
+	}
+	ts.Setenv(arguments[0], fmt.Sprint(value))
+}
+
+func until(ts *testscript.TestScript, _ bool, arguments []string) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		err := ts.Exec(arguments[1], arguments[2:]...)
+		if err == nil && strings.Contains(ts.ReadFile("stdout"), arguments[0]) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%q never came: %v", arguments[0], err)
+		}
+	}
+}
+
+func await(ts *testscript.TestScript, _ bool, arguments []string) {
+	path := ts.MkAbs(filepath.FromSlash(arguments[0]))
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s never came", path)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"golang.org/x/term"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/connection"
+	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/mint"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// session is one invocation: its streams, its persistent flags, and the connection once somebody needs it.
+type session struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	connection     connection.Flags
+	json           bool
+	timeout        duration.Flag
+
+	connected *haggle.Client
+	// started says that the command line was in order.
+	started bool
+}
+
+func (s *session) client() (*haggle.Client, error) {
+	if s.connected != nil {
+		return s.connected, nil
+	}
+	client, err := s.connection.Client()
+	s.connected = client
+	return client, err
+}
+
+func (s *session) disconnect() {
+	if s.connected != nil {
+		_ = s.connected.Close()
+	}
+}
+
+// clientAndKey is what every command needs that signs.
+func (s *session) clientAndKey() (*haggle.Client, *haggle.Keypair, error) {
+	key, err := s.connection.Keypair()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := s.client()
+	return client, key, err
+}
+
+// agent is the address that a command is about: the one given, otherwise the keypair's.
+func (s *session) agent(given connection.Address) (solana.PublicKey, error) {
+	if !given.Key().IsZero() {
+		return given.Key(), nil
+	}
+	key, err := s.connection.Keypair()
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	return key.PublicKey(), nil
+}
+
+// units reads an amount in base units of a mint.
+func (s *session) units(ctx context.Context, address solana.PublicKey, flag string, text amount.Text) (uint64, error) {
+	decimals := uint8(0)
+	if !text.InUnits() {
+		client, err := s.client()
+		if err != nil {
+			return 0, err
+		}
+		if decimals, err = mint.Decimals(ctx, client.RPC(), address); err != nil {
+			return 0, err
+		}
+	}
+	units, err := text.In(decimals)
+	if err != nil {
+		return 0, failure.Usagef("%s: %w", flag, err)
+	}
+	return units, nil
+}
+
+// tokensOf writes amounts of a mint.
+func (s *session) tokensOf(ctx context.Context, address solana.PublicKey) (func(units uint64) amount.Tokens, error) {
+	decimals, err := mint.Decimals(ctx, s.connected.RPC(), address)
+	return func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals} }, err
+}
+
+// print writes the result of a command: as JSON, or as lines of text.
+func (s *session) print(document any, lines ...string) error {
+	if s.json {
+		return json.NewEncoder(s.stdout).Encode(document)
+	}
+	_, err := fmt.Fprintln(s.stdout, strings.Join(lines, "\n"))
+	return err
+}
+
+// row is a line of a description: a name and a value in columns. An empty value gives no line.
+type row struct{ name, value string }
+
+func columns(rows ...row) string {
+	width := 0
+	for _, r := range rows {
+		if r.value != "" {
+			width = max(width, len(r.name))
+		}
+	}
+	var lines []string
+	for _, r := range rows {
+		if r.value != "" {
+			lines = append(lines, fmt.Sprintf("  %-*s  %s", width, r.name, r.value))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// interactive says whether somebody is there to answer a question.
+func (s *session) interactive() bool {
+	file, isFile := s.stdin.(*os.File)
+	return isFile && !s.json && term.IsTerminal(int(file.Fd()))
+}
+
+// notFound says what to do where an account is missing.
+func notFound(err error, hint string) error {
+	if errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, rpc.ErrNotFound) {
+		return failure.WithHint(err, hint)
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// termsFlags describe a service beside its price. They become the structured metadata of an invitation or an offer.
+type termsFlags struct {
+	qualityTier uint8
+	sla         time.Duration
+	quantity    uint32
+	strategy    string
+	benchmark   amount.Text
+}
+
+func (t *termsFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Uint8Var(&t.qualityTier, "quality-tier", 0, "terms: quality tier, on a scale of the parties' own")
+	flags.DurationVar(&t.sla, "sla", 0, `terms: time to answer, in milliseconds on chain ("250ms", "2s")`)
+	flags.Uint32Var(&t.quantity, "quantity", 0, "terms: number of units that the price is for")
+	flags.StringVar(&t.strategy, "strategy-hash", "", "terms: commitment to a strategy, 32 bytes in hex")
+	flags.Var(&t.benchmark, "benchmark-price", "terms: price to compare with")
+}
+
+// metadata are the 64 bytes, all zero if no flag is given.
+func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.PublicKey) (metadata [haggle.MaxMetadataLen]byte, err error) {
+	if t.sla < 0 || t.sla%time.Millisecond != 0 || t.sla/time.Millisecond > 1<<32-1 {
+		return metadata, failure.Usagef("--sla: %s is not a number of milliseconds below 2^32", t.sla)
+	}
+	terms := haggle.Terms{QualityTier: t.qualityTier, SLAMillis: uint32(t.sla / time.Millisecond), Quantity: t.quantity}
+	if t.strategy != "" {
+		if terms.StrategyHash, err = parseHash("--strategy-hash", t.strategy); err != nil {
+			return metadata, err
+		}
+	}
+	if !t.benchmark.IsZero() {
+		if terms.BenchmarkPrice, err = s.units(ctx, mint, "--benchmark-price", t.benchmark); err != nil {
+			return metadata, err
+		}
+	}
+	if terms == (haggle.Terms{}) {
+		return metadata, nil
+	}
+	return terms.Metadata(), nil
+}
+
+func parseHash(flag, written string) (hash [32]byte, err error) {
+	content, err := hex.DecodeString(written)
+	if err != nil || len(content) != len(hash) {
+		return hash, failure.Usagef("%s: %q is not 32 bytes in hex", flag, written)
+	}
+	return [32]byte(content), nil
+}
+
+// serviceFlags name a service: by its description, which is hashed, or by the hash itself.
+type serviceFlags struct {
+	description string
+	hash        string
+}
+
+func (f *serviceFlags) register(cmd *cobra.Command, purpose string) {
+	cmd.Flags().StringVar(&f.description, "service", "", purpose+": its description, of which only the SHA-256 goes on chain")
+	cmd.Flags().StringVar(&f.hash, "service-hash", "", purpose+": the SHA-256 of its description, in hex")
+	cmd.MarkFlagsMutuallyExclusive("service", "service-hash")
+}
+
+// value is the hash; given says whether there is one.
+func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
+	switch {
+	case f.hash != "":
+		hash, err = parseHash("--service-hash", f.hash)
+		return hash, true, err
+	case f.description != "":
+		return haggle.ServiceHash(f.description), true, nil
+	}
+	return hash, false, nil
+}
+
+type termsView struct {
+	QualityTier    uint8         `json:"quality_tier"`
+	SLAMillis      uint32        `json:"sla_ms"`
+	Quantity       uint32        `json:"quantity"`
+	StrategyHash   string        `json:"strategy_hash"`
+	BenchmarkPrice amount.Tokens `json:"benchmark_price"`
+}
+
+func viewTerms(metadata [haggle.MaxMetadataLen]byte, tokens func(uint64) amount.Tokens) *termsView {
+	terms, err := haggle.DecodeMetadata(metadata)
+	if err != nil || terms == nil {
+		return nil
+	}
+	return &termsView{
+		terms.QualityTier, terms.SLAMillis, terms.Quantity,
+		hex.EncodeToString(terms.StrategyHash[:]), tokens(terms.BenchmarkPrice),
+	}
+}
+
+func (v *termsView) text() string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (quality tier %d, SLA %d ms, quantity %d, benchmark %s)", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// version is the module's as Go has built it in, with the commit if it was built from a checkout.
+func version() string {
+	info, known := debug.ReadBuildInfo()
+	if !known {
+		return "unknown"
+	}
+	text := info.Main.Version
+	if text == "" || text == "(devel)" {
+		text = "development"
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" && !strings.Contains(text, setting.Value[:min(12, len(setting.Value))]) {
+			text += " " + setting.Value
+		}
+	}
+	return text
+}
+
+func newVersionCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "version", Short: "Print the version and the program's address",
+		Long:    "Prints the version of this program and the address of the on-chain program that it talks to.",
+		Example: "  haggle version --json | jq -r .program",
+		Args:    exactly(0),
+	}
+	cmd.RunE = s.limited(func(context.Context, []string) error {
+		v := struct {
+			Version string `json:"version"`
+			Program string `json:"program"`
+		}{version(), haggle.ProgramAddress}
+		return s.print(v, "haggle "+v.Version, "program "+v.Program)
+	})
+	return cmd
+}
+
+// newExitCodesTopic is a page of the help.
+func newExitCodesTopic() *cobra.Command {
+	var page strings.Builder
+	page.WriteString("A script can tell by the exit code what became of a command:\n\n")
+	for _, known := range failure.Kinds {
+		fmt.Fprintf(&page, "  %3d  %-18s  %s\n", known.Kind, known.Name, known.Meaning)
+	}
+	page.WriteString(`
+Errors go to stderr. With --json they are documents too:
+
+  {"error":{"exit_code":3,"code":6002,"name":"NotYourTurn","message":"...","hint":"...","logs":[...]}}
+
+"code" and "name" are the program's where it has refused (exit code 3), "hint" says what to do.`)
+	return &cobra.Command{Use: "exit-codes", Short: "What exit codes mean", Long: page.String()}
+}

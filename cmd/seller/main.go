@@ -1,0 +1,191 @@
+// Command seller is an example of an agent that sells a service: it waits for a buyer of whom it knows nothing but the address,
+// finds the invitation on chain, checks its terms, and concedes in equal steps from its opening price towards its reservation
+// price.
+//
+//	seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3
+//
+// All that it knows about the negotiation is read from the chain at each step. Started again, it goes on with the negotiation that
+// it finds open.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/concession"
+	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const (
+	// hurry is the time before the global deadline at which the seller stops bargaining, in seconds.
+	hurry = 20
+	// grace is how long the buyer, whose money goes back, may take to expire the negotiation itself, in seconds.
+	grace = 30
+	// lookAgain is how often the seller looks for an invitation even if it has heard of none.
+	lookAgain = 5 * time.Second
+)
+
+type seller struct {
+	*agent.Party
+	maxDecayBps uint16
+	declined    map[solana.PublicKey]bool
+}
+
+func main() {
+	log := &agent.Log{Agent: "seller", Out: os.Stdout}
+	var known agent.Flags
+	s := seller{declined: map[solana.PublicKey]bool{}}
+	patience := duration.Flag(10 * time.Minute)
+	cmd := &cobra.Command{
+		Use:   "seller",
+		Short: "Sell a service: bargain with a buyer on Solana",
+		Long: `Waits for an invitation of the buyer, finds it on chain, checks its terms, and concedes in equal steps from
+the opening price towards the reservation price. Interrupted and started again, it goes on with the
+negotiation that it finds open.
+
+Exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 if there was no deal.`,
+		Example: "  seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3 --keypair seller.json",
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if s.Party, err = known.Open(cmd.Context(), log); err != nil {
+				return err
+			}
+			defer s.Client.Close()
+			return s.sell(cmd.Context(), time.Duration(patience))
+		},
+	}
+	known.Register(cmd, "buyer", "4.5", "3")
+	cmd.Flags().Uint16Var(&s.maxDecayBps, "max-decay-bps", 300, "most that the escrow may lose each round, in basis points")
+	cmd.Flags().Var(&patience, "patience", "how long to wait for an invitation")
+	agent.Main(cmd, log)
+}
+
+func (s *seller) sell(ctx context.Context, patience time.Duration) error {
+	if s.Opening < s.Reservation {
+		return failure.Usagef("a seller's prices fall: --opening, then --reservation")
+	}
+	n, err := s.invitation(ctx, patience)
+	if err != nil {
+		return err
+	}
+	outcome, err := agent.Follow(ctx, s.Client, n.Address, s.step)
+	if err != nil {
+		return err
+	}
+	if outcome.Status != haggle.NegotiationStatusSettled {
+		return &failure.Error{Kind: failure.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", outcome.Status, outcome.Rounds)}
+	}
+	s.Note("sold for %s after %d offers, %s of it after the fee", s.Tokens(outcome.Price), outcome.Rounds, s.Tokens(outcome.Price-outcome.Fee))
+	return nil
+}
+
+// invitation waits until the chain has a negotiation with the buyer that suits the seller.
+func (s *seller) invitation(ctx context.Context, patience time.Duration) (*haggle.NegotiationAccount, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	heard, err := s.Client.WatchAgent(ctx, s.Self)
+	if err != nil {
+		return nil, err
+	}
+	defer heard.Close()
+	s.Note("waiting for an invitation of %s", s.Counterpart)
+	for events := heard.Events(); ; {
+		n, err := s.search(ctx)
+		if n != nil || err != nil {
+			return n, err
+		}
+		select {
+		case _, more := <-events:
+			if !more {
+				events = nil
+			}
+		case <-time.After(lookAgain):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("no invitation: %w", ctx.Err())
+		}
+	}
+}
+
+func (s *seller) search(ctx context.Context) (*haggle.NegotiationAccount, error) {
+	for n, err := range s.Client.FindNegotiations(ctx, haggle.Filter{Agent: s.Self, Role: haggle.RoleSeller}) {
+		if err != nil {
+			return nil, err
+		}
+		if n.Buyer != s.Counterpart || n.IsOver() && n.ClaimableSeller == 0 {
+			continue
+		}
+		if why := s.objection(n); why == "" {
+			s.Note("found %s: %s escrowed, %d rounds", n.Address, s.Tokens(n.EscrowAmount), n.MaxRounds)
+			return n, nil
+		} else if !s.declined[n.Address] {
+			s.declined[n.Address] = true
+			s.Note("leaving %s alone: %s", n.Address, why)
+		}
+	}
+	return nil, nil
+}
+
+// objection says why an invitation does not suit; it is empty if it does.
+func (s *seller) objection(n *haggle.NegotiationAccount) string {
+	switch {
+	case n.ServiceHash != s.ServiceHash:
+		return "it asks for another service"
+	case n.TokenMint != s.Mint:
+		return "it pays in another mint, " + n.TokenMint.String()
+	case n.EscrowAmount < s.Reservation:
+		return "its escrow does not cover the reservation price"
+	case n.DecayRateBps > s.maxDecayBps:
+		return fmt.Sprintf("its escrow loses %d basis points each round", n.DecayRateBps)
+	}
+	return ""
+}
+
+// step does what the state of the negotiation asks of the seller.
+func (s *seller) step(ctx context.Context, n *haggle.NegotiationAccount, now int64) (done bool, err error) {
+	switch {
+	case n.IsOver() && n.ClaimableSeller > 0:
+		action, err := s.Client.ClaimPayout(ctx, haggle.ClaimRequest{Party: s.Self, Seen: n})
+		err = s.Do(ctx, "claim", n, nil, action, err)
+		return err == nil, err
+	case n.IsOver():
+		return true, nil
+	case n.IsOverdue(now - grace):
+		action, err := s.Client.Expire(ctx, haggle.ExpireRequest{Payer: s.Self, Seen: n})
+		return false, s.Do(ctx, "expire", n, nil, action, err)
+	case n.IsOverdue(now):
+		return false, nil
+	case n.Status == haggle.NegotiationStatusCreated:
+		action, err := s.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: s.Self, Seen: n, ServiceHash: s.ServiceHash})
+		return false, s.Do(ctx, "join", n, nil, action, err)
+	case n.Turn() == haggle.OfferSideSeller:
+		return false, s.answer(ctx, n, now)
+	}
+	return false, nil
+}
+
+// answer takes the buyer's offer if it is no less than the seller would ask next, and asks otherwise. When nothing can be asked
+// any more, the reservation price decides.
+func (s *seller) answer(ctx context.Context, n *haggle.NegotiationAccount, now int64) error {
+	plan := concession.Linear{Opening: s.Opening, Reservation: s.Reservation, Offers: uint64(n.MaxRounds) / 2}
+	price := plan.Price(uint64(n.CurrentRound) / 2)
+	last := n.RoundsLeft() == 0 || n.GlobalDeadline-now < hurry
+	if last {
+		price = s.Reservation
+	}
+	if n.CurrentOfferAmount >= price {
+		return s.Take(ctx, n)
+	}
+	least, most := n.OfferRange()
+	price = max(min(price, most), least)
+	if last || price < s.Reservation {
+		return s.WalkAway(ctx, n)
+	}
+	return s.Offer(ctx, n, price)
+}

@@ -1,0 +1,140 @@
+// Package amount reads and writes amounts of tokens exactly.
+//
+// People write "3.5" and mean tokens; programs write "3500000u" and mean base units, of which the mint says how many make a
+// token. [Parse] checks the form, [Text.In] counts the base units once the mint's decimals are known. Nothing here is a
+// floating point number, and nothing is rounded: what cannot be paid exactly is an error.
+package amount
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Text is an amount as somebody wrote it, its form checked. The zero value is no amount.
+type Text struct {
+	written  string
+	whole    string
+	fraction string
+	units    bool
+}
+
+var errForm = errors.New(`write tokens as "3.5" or base units as "3500000u"`)
+
+// Parse checks the form of an amount: digits with at most one point between them, or digits and a "u". There is no sign, no
+// exponent, no separator of thousands and no space.
+func Parse(written string) (Text, error) {
+	refuse := func(why string) (Text, error) {
+		return Text{}, fmt.Errorf("%q is not an amount: %s; %w", written, why, errForm)
+	}
+	if written == "" {
+		return refuse("it is empty")
+	}
+	digits, units := strings.CutSuffix(written, "u")
+	whole, fraction, pointed := strings.Cut(digits, ".")
+	switch {
+	case units && pointed:
+		return refuse("base units are whole")
+	case !isDigits(whole):
+		return refuse("before the point there are digits alone")
+	case pointed && !isDigits(fraction):
+		return refuse("after the point there are digits alone")
+	}
+	return Text{written: written, whole: whole, fraction: fraction, units: units}, nil
+}
+
+func isDigits(text string) bool {
+	for _, char := range []byte(text) {
+		if char < '0' || char > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// In is the amount in base units of a mint with so many decimals. More digits after the point than the mint has are an error,
+// zeros included, and so is what does not fit 64 bits.
+func (t Text) In(decimals uint8) (uint64, error) {
+	if t.IsZero() {
+		return 0, errors.New("no amount is given")
+	}
+	digits := t.whole
+	if !t.units {
+		if len(t.fraction) > int(decimals) {
+			return 0, fmt.Errorf("%s has %d digits after the point, and the mint has %d", t.written, len(t.fraction), decimals)
+		}
+		digits += t.fraction + strings.Repeat("0", int(decimals)-len(t.fraction))
+	}
+	units, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s is more than the %d base units that an account can hold", t.written, uint64(math.MaxUint64))
+	}
+	return units, nil
+}
+
+// InUnits reports whether the amount is written in base units, so that In does not depend on the decimals.
+func (t Text) InUnits() bool { return t.units }
+
+// IsZero reports whether nothing was written.
+func (t Text) IsZero() bool { return t.written == "" }
+
+// String is the amount as it was written.
+func (t Text) String() string { return t.written }
+
+// Set is Parse for a command line's flag.
+func (t *Text) Set(written string) error {
+	parsed, err := Parse(written)
+	if err == nil {
+		*t = parsed
+	}
+	return err
+}
+
+// Type is what a command line's help calls such a flag.
+func (*Text) Type() string { return "amount" }
+
+// Tokens is an amount of a mint's.
+type Tokens struct {
+	// Units are base units of the mint.
+	Units uint64
+	// Decimals say how many base units make a token: ten to the power of them.
+	Decimals uint8
+}
+
+// String is the amount in tokens, with all of the mint's decimals, so that a column of them lines up: "3.500000".
+func (t Tokens) String() string {
+	digits := strconv.FormatUint(t.Units, 10)
+	if t.Decimals == 0 {
+		return digits
+	}
+	if missing := int(t.Decimals) + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	point := len(digits) - int(t.Decimals)
+	return digits[:point] + "." + digits[point:]
+}
+
+// MarshalJSON writes base units, decimals and tokens; the numbers that may not fit a float64 are strings.
+func (t Tokens) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Units    string `json:"units"`
+		Decimals uint8  `json:"decimals"`
+		Tokens   string `json:"tokens"`
+	}{strconv.FormatUint(t.Units, 10), t.Decimals, t.String()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Tokens) UnmarshalJSON(data []byte) error {
+	var written struct {
+		Units    uint64 `json:"units,string"`
+		Decimals uint8  `json:"decimals"`
+	}
+	if err := json.Unmarshal(data, &written); err != nil {
+		return err
+	}
+	*t = Tokens{Units: written.Units, Decimals: written.Decimals}
+	return nil
+}

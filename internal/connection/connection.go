@@ -1,0 +1,154 @@
+// Package connection holds the flags with which a program finds a cluster and a key, as the Solana tools have them.
+package connection
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/spf13/pflag"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/solanaconfig"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// Flags are what the command line says. Whatever is empty comes from the Solana tools' configuration file, and what is not
+// there either is localhost, the keypair of "solana-keygen new", and the commitment "confirmed".
+type Flags struct {
+	URL          string
+	WebSocketURL string
+	KeypairPath  string
+	ConfigPath   string
+	Commitment   string
+	// MaxPriorityFee is in lamports.
+	MaxPriorityFee uint64
+}
+
+// Register adds the flags to a set.
+func (f *Flags) Register(set *pflag.FlagSet) {
+	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
+	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: follows from the RPC endpoint)")
+	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "keypair that signs and pays: a file of the Solana tools")
+	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
+	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "most lamports that a transaction pays to be executed earlier")
+	set.StringVar(&f.Commitment, "commitment", "", "when a transaction counts: confirmed or finalized (default: confirmed)")
+}
+
+// Settings are the flags with everything filled in.
+type Settings struct {
+	haggle.Config
+	KeypairPath string
+}
+
+// Settle fills in what is not on the command line.
+func (f *Flags) Settle() (Settings, error) {
+	configured, err := solanaconfig.Read(f.ConfigPath)
+	if err != nil {
+		return Settings{}, failure.Usagef("--config: %w", err)
+	}
+	url := firstOf(f.URL, configured.URL, solanaconfig.LocalhostURL)
+	endpoint, err := solanaconfig.ResolveURL(url)
+	if err != nil {
+		return Settings{}, failure.Usagef("--url: %w", err)
+	}
+	if configured.Commitment == rpc.CommitmentProcessed {
+		// What is merely processed may never have happened, which is no ground to pay on.
+		configured.Commitment = rpc.CommitmentConfirmed
+	}
+	commitment, err := solanaconfig.ParseCommitment(firstOf(f.Commitment, string(configured.Commitment), string(rpc.CommitmentConfirmed)))
+	if err != nil {
+		return Settings{}, failure.Usagef("--commitment: %w", err)
+	}
+	if commitment == rpc.CommitmentProcessed {
+		return Settings{}, failure.Usagef("--commitment: what is merely processed may never have happened: confirmed or finalized")
+	}
+	socket := f.WebSocketURL
+	if socket == "" && f.URL == "" {
+		socket = configured.WebSocketURL
+	}
+	if socket == "" {
+		if socket, err = solanaconfig.WebSocketURL(endpoint); err != nil {
+			return Settings{}, failure.Usagef("--ws: %w", err)
+		}
+	}
+	return Settings{
+		Config:      haggle.Config{Endpoint: endpoint, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
+		KeypairPath: firstOf(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
+	}, nil
+}
+
+// Client connects to the cluster.
+func (f *Flags) Client() (*haggle.Client, error) {
+	settings, err := f.Settle()
+	if err != nil {
+		return nil, err
+	}
+	return haggle.NewClient(settings.Config)
+}
+
+// Keypair reads the key that signs.
+func (f *Flags) Keypair() (*haggle.Keypair, error) {
+	settings, err := f.Settle()
+	if err != nil {
+		return nil, err
+	}
+	key, err := haggle.LoadKeypairFile(settings.KeypairPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &failure.Error{
+			Kind: failure.Usage,
+			Hint: "make one with: haggle keygen --outfile FILE; then name it with --keypair FILE",
+			Err:  fmt.Errorf("there is no keypair at %s", settings.KeypairPath),
+		}
+	}
+	if err != nil {
+		return nil, failure.Usagef("--keypair: %w", err)
+	}
+	return key, nil
+}
+
+func firstOf(candidates ...string) string {
+	for _, candidate := range candidates {
+		if candidate != "" {
+			return candidate
+		}
+	}
+	return ""
+}
+
+// Address is an account's address on a command line. The zero value is none.
+type Address solana.PublicKey
+
+// Set reads 32 bytes in base 58.
+func (a *Address) Set(written string) error {
+	key, err := ParseAddress(written)
+	if err == nil {
+		*a = Address(key)
+	}
+	return err
+}
+
+// String is the address in base 58, or empty.
+func (a *Address) String() string {
+	if a.Key().IsZero() {
+		return ""
+	}
+	return a.Key().String()
+}
+
+// Type is what a command line's help calls such a flag.
+func (*Address) Type() string { return "address" }
+
+// Key is the address for the SDK.
+func (a Address) Key() solana.PublicKey { return solana.PublicKey(a) }
+
+// ParseAddress reads 32 bytes in base 58 and says more clearly than the decoder what is wrong.
+func ParseAddress(written string) (solana.PublicKey, error) {
+	key, err := solana.PublicKeyFromBase58(written)
+	if err != nil || key.IsZero() && written != (solana.PublicKey{}).String() {
+		return solana.PublicKey{}, fmt.Errorf("%q is not an address (32 bytes in base 58)", written)
+	}
+	return key, nil
+}

@@ -1,0 +1,186 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// holding is what somebody has: base units of the mint, and lamports.
+type holding struct {
+	Tokens   uint64 `json:"tokens,string"`
+	Lamports uint64 `json:"lamports,string"`
+}
+
+// The parties whose holdings are compared.
+const (
+	buyer    = "buyer"
+	seller   = "seller"
+	treasury = "treasury"
+)
+
+// account is what the chain says about a negotiation that is over.
+type account struct {
+	Negotiation solana.PublicKey   `json:"negotiation"`
+	Before      map[string]holding `json:"before"`
+	After       map[string]holding `json:"after"`
+	// Escrow, Paid, Fee, Decay and Refund are in base units: paid and refund as the balances tell, the others as the events do.
+	Escrow amount.Tokens `json:"escrow"`
+	Paid   amount.Tokens `json:"paid"`
+	Fee    amount.Tokens `json:"fee"`
+	Decay  amount.Tokens `json:"decay"`
+	Refund amount.Tokens `json:"refund"`
+	// Fees are what each party has paid for transactions, in lamports.
+	Fees         map[string]uint64 `json:"transaction_fees"`
+	Transactions int               `json:"transactions"`
+	// Rent are the lamports that the two accounts held while the negotiation went on.
+	Rent uint64 `json:"rent_lamports"`
+	// Gone says that neither the negotiation nor its vault exists any more.
+	Gone bool `json:"accounts_gone"`
+
+	created haggle.NegotiationCreated
+	offers  []haggle.OfferSubmitted
+	settled *haggle.NegotiationSettled
+}
+
+func (s *stage) holdings(ctx context.Context) (map[string]holding, error) {
+	owners := map[string]solana.PublicKey{buyer: s.net.Buyer.PublicKey(), seller: s.net.Seller.PublicKey(), treasury: s.net.Treasury}
+	found := map[string]holding{}
+	for name, owner := range owners {
+		address, err := haggle.AssociatedTokenAddress(owner, s.net.Mint)
+		if err != nil {
+			return nil, err
+		}
+		tokens, err := s.net.Chain.Tokens(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		lamports, err := s.net.Chain.Balance(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		found[name] = holding{tokens, lamports}
+	}
+	return found, nil
+}
+
+// account asks the chain for everything anew; nothing that the agents have said goes into it but the address.
+func (s *stage) account(ctx context.Context, negotiation solana.PublicKey, before map[string]holding) (*account, error) {
+	a := &account{Negotiation: negotiation, Before: before, Fees: map[string]uint64{}}
+	var err error
+	if a.After, err = s.holdings(ctx); err != nil {
+		return nil, err
+	}
+	vault, _, err := haggle.FindVaultAddress(negotiation)
+	if err != nil {
+		return nil, err
+	}
+	if a.Gone, err = s.gone(ctx, negotiation, vault); err != nil {
+		return nil, err
+	}
+	if err := s.readHistory(ctx, a, vault); err != nil {
+		return nil, err
+	}
+	a.Escrow = tokens(a.created.EscrowAmount)
+	if a.settled != nil {
+		a.Fee, a.Decay = tokens(a.settled.ProtocolFee), tokens(a.settled.EscrowDecayTotal)
+	}
+	a.Paid = tokens(a.After[seller].Tokens - a.Before[seller].Tokens)
+	a.Refund = tokens(a.After[buyer].Tokens + a.created.EscrowAmount - a.Before[buyer].Tokens)
+	return a, nil
+}
+
+func tokens(units uint64) amount.Tokens {
+	return amount.Tokens{Units: units, Decimals: localnet.Decimals}
+}
+
+func (s *stage) gone(ctx context.Context, addresses ...solana.PublicKey) (bool, error) {
+	found, err := s.net.Chain.Client().GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(found.Value, func(account *rpc.Account) bool { return account != nil && account.Lamports > 0 }), nil
+}
+
+// readHistory goes through the negotiation's transactions, from the oldest to the newest.
+func (s *stage) readHistory(ctx context.Context, a *account, vault solana.PublicKey) error {
+	signatures, err := s.net.Chain.Client().GetSignaturesForAddressWithOpts(ctx, a.Negotiation, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(signatures)
+	for _, listed := range signatures {
+		newest := uint64(0)
+		transaction, err := s.net.Chain.Client().GetTransaction(ctx, listed.Signature, &rpc.GetTransactionOpts{
+			Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed, MaxSupportedTransactionVersion: &newest,
+		})
+		if err != nil {
+			return fmt.Errorf("transaction %s: %w", listed.Signature, err)
+		}
+		if err := s.readTransaction(a, vault, transaction); err != nil {
+			return fmt.Errorf("transaction %s: %w", listed.Signature, err)
+		}
+	}
+	return nil
+}
+
+func (s *stage) readTransaction(a *account, vault solana.PublicKey, found *rpc.GetTransactionResult) error {
+	transaction, err := found.Transaction.GetTransaction()
+	if err != nil {
+		return err
+	}
+	a.Transactions++
+	switch transaction.Message.AccountKeys[0] {
+	case s.net.Buyer.PublicKey():
+		a.Fees[buyer] += found.Meta.Fee
+	case s.net.Seller.PublicKey():
+		a.Fees[seller] += found.Meta.Fee
+	}
+	events, err := haggle.ParseLogs(found.Meta.LogMessages)
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		switch e := event.(type) {
+		case *haggle.NegotiationCreated:
+			a.created = *e
+			for i, key := range transaction.Message.AccountKeys {
+				if key == a.Negotiation || key == vault {
+					a.Rent += found.Meta.PostBalances[i]
+				}
+			}
+		case *haggle.OfferSubmitted:
+			a.offers = append(a.offers, *e)
+		case *haggle.NegotiationSettled:
+			a.settled = e
+		}
+	}
+	return nil
+}
+
+// check is the verdict: nil only if all is as it has to be.
+func (a *account) check() error {
+	var wrong []error
+	claim := func(holds bool, format string, arguments ...any) {
+		if !holds {
+			wrong = append(wrong, fmt.Errorf(format, arguments...))
+		}
+	}
+	claim(a.settled != nil, "the negotiation was not settled")
+	claim(a.Gone, "the negotiation or its vault still exists")
+	claim(a.Escrow.Units == a.Paid.Units+a.Fee.Units+a.Decay.Units+a.Refund.Units, "the escrow is not conserved")
+	claim(a.After[treasury].Tokens-a.Before[treasury].Tokens == a.Fee.Units+a.Decay.Units, "the treasury did not get fee and decay")
+	claim(a.settled == nil || a.settled.SettledAmount == a.Paid.Units+a.Fee.Units, "the price is not what the seller got and the fee")
+	for _, party := range []string{buyer, seller} {
+		claim(a.Before[party].Lamports-a.After[party].Lamports == a.Fees[party], "the %s has paid more lamports than the transactions' fees", party)
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,148 @@
+// Package demo shows a whole negotiation on a local chain: two agents, each a process of its own that knows the other by nothing
+// but its address, bargain, settle and close; afterwards the chain is asked where every token and lamport has gone.
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/solanaconfig"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// bargainLimit is longer than eight rounds take on the slowest chain.
+const bargainLimit = 5 * time.Minute
+
+// Options say how to show it.
+type Options struct {
+	// Out receives the story, Progress what is built before it.
+	Out, Progress io.Writer
+	// JSON makes each action and the final account a document on a line.
+	JSON bool
+	// Colour is for terminals.
+	Colour bool
+	// Chain is the kind of chain to start; empty leaves it to the environment.
+	Chain testchain.Kind
+	// Programs is the folder with the binaries buyer and seller. Empty looks beside this binary and builds them otherwise.
+	Programs string
+	// Plot is a file for a drawing of the offers as SVG; empty makes none.
+	Plot string
+}
+
+// Run shows it, and returns an error unless the chain confirms that the negotiation has been settled and closed and that
+// everything adds up. No process is left when it returns.
+func Run(ctx context.Context, options Options) (err error) {
+	folder, err := os.MkdirTemp("", "haggle-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	programs, err := findPrograms(ctx, options, folder)
+	if err != nil {
+		return err
+	}
+	net, err := localnet.Start(ctx, testchain.Options{Kind: options.Chain, Progress: func(line string) { fmt.Fprintln(options.Progress, line) }})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, net.Close()) }()
+
+	show := &stage{options: options, net: net, folder: folder}
+	show.introduce()
+	return show.play(ctx, programs)
+}
+
+// prices are what an agent begins with and how far it goes, in tokens.
+type prices struct{ opening, reservation string }
+
+var (
+	buyerPrices  = prices{"2", "3.5"}
+	sellerPrices = prices{"4.5", "3"}
+)
+
+// stage is the demonstration under way.
+type stage struct {
+	options Options
+	net     *localnet.Net
+	folder  string
+}
+
+func (s *stage) play(ctx context.Context, programs programs) error {
+	before, err := s.holdings(ctx)
+	if err != nil {
+		return err
+	}
+	actions, err := s.bargain(ctx, programs)
+	if err != nil {
+		return err
+	}
+	if len(actions) == 0 {
+		return errors.New("the agents did nothing")
+	}
+	account, err := s.account(ctx, actions[0].Negotiation, before)
+	if err != nil {
+		return err
+	}
+	if s.options.JSON {
+		err = json.NewEncoder(s.options.Out).Encode(account)
+	} else {
+		s.reportAccount(account)
+	}
+	if err == nil && s.options.Plot != "" {
+		err = plot(s.options.Plot, account)
+	}
+	return errors.Join(err, account.check())
+}
+
+// bargain runs both agents until they have ended, and prints what they do in its order on chain.
+func (s *stage) bargain(ctx context.Context, programs programs) ([]agent.Action, error) {
+	asked := ctx
+	ctx, cancel := context.WithTimeout(ctx, bargainLimit)
+	defer cancel()
+	seller, err := s.agent(ctx, cancel, programs.seller, "seller", s.net.Seller, sellerPrices, "--buyer", s.net.Buyer.PublicKey())
+	if err != nil {
+		return nil, err
+	}
+	buyer, err := s.agent(ctx, cancel, programs.buyer, "buyer", s.net.Buyer, buyerPrices, "--seller", s.net.Seller.PublicKey())
+	if err != nil {
+		cancel()
+		return nil, errors.Join(err, seller.wait())
+	}
+	s.reportHeader()
+	order := newOrder(s.reportAction)
+	for action := range merge(seller.said, buyer.said) {
+		order.add(action)
+	}
+	order.flush()
+	err = errors.Join(buyer.wait(), seller.wait())
+	if asked.Err() != nil {
+		err = asked.Err()
+	}
+	return order.told, err
+}
+
+// agent starts a process, without which the other one is stopped, that knows its own key, the cluster, the mint, and the other side's address.
+func (s *stage) agent(ctx context.Context, failed func(), program, name string, key *haggle.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
+	keypair := filepath.Join(s.folder, name+".json")
+	if err := key.Save(keypair); err != nil {
+		return nil, err
+	}
+	config := solanaconfig.Config{URL: s.net.Chain.RPCURL, WebSocketURL: s.net.Chain.WSURL, KeypairPath: keypair, Commitment: "confirmed"}
+	configPath := filepath.Join(s.folder, name+".yml")
+	if err := config.Write(configPath); err != nil {
+		return nil, err
+	}
+	return startProcess(ctx, failed, name, program, "--config", configPath, flag, counterpart.String(), "--mint", s.net.Mint.String(),
+		"--opening", limits.opening, "--reservation", limits.reservation, "--json")
+}

@@ -1,0 +1,50 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+const module = "github.com/haggle-protocol/haggle"
+
+// programs are the paths of the agents' binaries.
+type programs struct{ buyer, seller string }
+
+func in(folder string) programs {
+	return programs{filepath.Join(folder, "buyer"), filepath.Join(folder, "seller")}
+}
+
+func (p programs) exist() bool {
+	for _, path := range []string{p.buyer, p.seller} {
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// findPrograms takes the binaries that it is told or that lie beside this one, and otherwise builds them into the folder.
+func findPrograms(ctx context.Context, options Options, folder string) (programs, error) {
+	if options.Programs != "" {
+		found := in(options.Programs)
+		if !found.exist() {
+			return found, fmt.Errorf("the binaries buyer and seller are not both in %s", options.Programs)
+		}
+		return found, nil
+	}
+	if own, err := os.Executable(); err == nil && in(filepath.Dir(own)).exist() {
+		return in(filepath.Dir(own)), nil
+	}
+	fmt.Fprintln(options.Progress, "building buyer and seller")
+	var said bytes.Buffer
+	build := exec.CommandContext(ctx, "go", "build", "-o", folder, module+"/cmd/buyer", module+"/cmd/seller")
+	build.Stdout, build.Stderr = &said, &said
+	if err := build.Run(); err != nil {
+		return programs{}, fmt.Errorf("build buyer and seller (is this a checkout?): %w\n%s", err, &said)
+	}
+	return in(folder), nil
+}

@@ -1,0 +1,106 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/amount"
+)
+
+// The few colours, as terminals have them.
+const (
+	plain = "\x1b[0m"
+	bold  = "\x1b[1m"
+	faint = "\x1b[2m"
+	green = "\x1b[32m"
+)
+
+func (s *stage) paint(colour, text string) string {
+	if !s.options.Colour {
+		return text
+	}
+	return colour + text + plain
+}
+
+func (s *stage) printf(format string, arguments ...any) {
+	fmt.Fprintf(s.options.Out, format, arguments...)
+}
+
+func (s *stage) introduce() {
+	if s.options.JSON {
+		return
+	}
+	s.printf("%s\n\n", s.paint(bold, "Two agents bargain over a price and settle it from escrow"))
+	for _, known := range [][2]string{
+		{"chain", fmt.Sprintf("%s at %s", s.net.Chain.Kind, s.net.Chain.RPCURL)},
+		{"program", s.net.Chain.ProgramID.String()},
+		{"mint", s.net.Mint.String()},
+		{"buyer", fmt.Sprintf("%s  bids from %s up to %s", s.net.Buyer.PublicKey(), buyerPrices.opening, buyerPrices.reservation)},
+		{"seller", fmt.Sprintf("%s  asks from %s down to %s", s.net.Seller.PublicKey(), sellerPrices.opening, sellerPrices.reservation)},
+	} {
+		s.printf("  %-8s %s\n", known[0], known[1])
+	}
+	s.printf("\n")
+}
+
+func (s *stage) reportHeader() {
+	if !s.options.JSON {
+		s.printf("%s\n", s.paint(faint, agent.Header))
+	}
+}
+
+func (s *stage) reportAction(action agent.Action) {
+	if s.options.JSON {
+		_ = json.NewEncoder(s.options.Out).Encode(action)
+		return
+	}
+	s.printf("%s\n", action.Line())
+}
+
+// solDecimals: a SOL is 10^9 lamports.
+const solDecimals = 9
+
+func (s *stage) reportAccount(a *account) {
+	s.printf("\n%s\n", s.paint(faint, fmt.Sprintf("%-16s  %16s  %16s  %16s", "balances", "before", "after", "change")))
+	for _, party := range []string{buyer, seller, treasury} {
+		s.printf("%s\n", balanceLine(party+" tokens", a.Before[party].Tokens, a.After[party].Tokens, a.Escrow.Decimals))
+	}
+	for _, party := range []string{buyer, seller} {
+		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, solDecimals))
+	}
+	s.printf("\n%d transactions cost the buyer %s and the seller %s lamports\n", a.Transactions, grouped(a.Fees[buyer]), grouped(a.Fees[seller]))
+	if a.Gone {
+		s.printf("negotiation and vault are gone; their rent, %s lamports, is back with the buyer\n", grouped(a.Rent))
+	}
+	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s\n", a.Escrow, a.Paid, a.Fee, a.Decay, a.Refund)
+	if err := a.check(); err == nil {
+		s.printf("%s\n", s.paint(green, "settled, closed, and conserved to the unit"))
+	}
+}
+
+func balanceLine(name string, before, after uint64, decimals uint8) string {
+	change := amount.Tokens{Units: after - before, Decimals: decimals}
+	sign := "+"
+	if after < before {
+		sign, change.Units = "-", before-after
+	}
+	if after == before {
+		sign = ""
+	}
+	return fmt.Sprintf("%-16s  %16s  %16s  %16s", name,
+		amount.Tokens{Units: before, Decimals: decimals}, amount.Tokens{Units: after, Decimals: decimals}, sign+change.String())
+}
+
+// grouped writes a number with separators of thousands: "10,000".
+func grouped(number uint64) string {
+	digits := strconv.FormatUint(number, 10)
+	var groups []string
+	for len(digits) > 3 {
+		groups = append([]string{digits[len(digits)-3:]}, groups...)
+		digits = digits[:len(digits)-3]
+	}
+	return strings.Join(append([]string{digits}, groups...), ",")
+}

@@ -1,0 +1,216 @@
+// Package failure tells scripts and people what went wrong: an exit code, a name, and what to do about it.
+package failure
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// Kind is what a script has to distinguish; its number is the exit code.
+type Kind int
+
+// The exit codes.
+const (
+	None        Kind = 0
+	Other       Kind = 1
+	Usage       Kind = 2
+	Refused     Kind = 3
+	NotFound    Kind = 4
+	Expired     Kind = 5
+	Unknown     Kind = 6
+	Network     Kind = 7
+	NoDeal      Kind = 8
+	Interrupted Kind = 130
+)
+
+// Kinds are all exit codes with what they mean, for the help.
+var Kinds = []struct {
+	Kind    Kind
+	Name    string
+	Meaning string
+}{
+	{None, "OK", "done"},
+	{Other, "Failed", "failed for a reason that has no code of its own"},
+	{Usage, "Usage", "the command line is wrong: nothing was sent"},
+	{Refused, "ProgramError", "refused by the program, or the state is not as expected: nothing changed"},
+	{NotFound, "NotFound", "there is no such account: never created, or closed"},
+	{Expired, "TransactionExpired", "the transaction can no longer land: repeating it is safe"},
+	{Unknown, "UnknownOutcome", "it may have landed or may still: look at the state before repeating anything"},
+	{Network, "Network", "the endpoint did not answer, or not in time"},
+	{NoDeal, "NoDeal", "the negotiation ended without a deal (buyer, seller, negotiation watch)"},
+	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
+}
+
+// Error is a failure with a hint for whoever sees it.
+type Error struct {
+	Kind Kind
+	// Hint says what to do; it may be empty.
+	Hint string
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap is the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Usagef is a mistake on the command line.
+func Usagef(format string, arguments ...any) error {
+	return &Error{Kind: Usage, Err: fmt.Errorf(format, arguments...)}
+}
+
+// AsUsage makes a mistake on the command line of an error that says nothing about itself. A nil error stays nil.
+func AsUsage(err error, hint string) error {
+	if err == nil || errors.As(err, new(*Error)) {
+		return err
+	}
+	return &Error{Kind: Usage, Hint: hint, Err: err}
+}
+
+// WithHint adds what to do about an error, whose kind stays as it is. A nil error stays nil, and a hint that is there stays.
+func WithHint(err error, hint string) error {
+	if err == nil || hint == "" {
+		return err
+	}
+	known := new(Error)
+	if errors.As(err, &known) && known.Hint != "" {
+		return err
+	}
+	return &Error{Kind: KindOf(err), Hint: hint, Err: err}
+}
+
+// KindOf classifies an error: what is neither an *Error nor one of the SDK's or the network's is Other.
+func KindOf(err error) Kind {
+	var (
+		own      *Error
+		program  *haggle.ProgramError
+		unknown  *haggle.UnknownOutcome
+		network  net.Error
+		location *url.Error
+		http     *jsonrpc.HTTPError
+	)
+	switch {
+	case err == nil:
+		return None
+	case errors.As(err, &own):
+		return own.Kind
+	case errors.As(err, &unknown):
+		return Unknown
+	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected):
+		return Refused
+	case errors.Is(err, haggle.ErrTransactionExpired):
+		return Expired
+	case errors.Is(err, haggle.ErrAccountNotFound), errors.Is(err, rpc.ErrNotFound):
+		return NotFound
+	case errors.Is(err, context.Canceled):
+		return Interrupted
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http):
+		return Network
+	}
+	return Other
+}
+
+// Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil error writes nothing.
+func Report(w io.Writer, program string, err error, asJSON bool) int {
+	if err == nil {
+		return int(None)
+	}
+	told := describe(err)
+	if asJSON {
+		_ = json.NewEncoder(w).Encode(map[string]description{"error": told})
+		return told.ExitCode
+	}
+	fmt.Fprintf(w, "%s: %s\n", program, told.Message)
+	if told.Hint != "" {
+		fmt.Fprintf(w, "  %s\n", told.Hint)
+	}
+	return told.ExitCode
+}
+
+type description struct {
+	ExitCode int `json:"exit_code"`
+	// Code is the program's number, if the program has refused.
+	Code    uint32   `json:"code,omitempty"`
+	Name    string   `json:"name"`
+	Message string   `json:"message"`
+	Hint    string   `json:"hint,omitempty"`
+	Logs    []string `json:"logs,omitempty"`
+}
+
+func describe(err error) description {
+	kind := KindOf(err)
+	told := description{ExitCode: int(kind), Message: strings.TrimPrefix(err.Error(), "haggle: "), Hint: usualHint(kind)}
+	for _, known := range Kinds {
+		if known.Kind == kind {
+			told.Name = known.Name
+		}
+	}
+	var (
+		program     *haggle.ProgramError
+		transaction *haggle.TransactionError
+		funds       *haggle.InsufficientFunds
+	)
+	switch {
+	case errors.As(err, &program):
+		told.Code, told.Logs = uint32(program.Code), program.Logs
+		if program.Name != "" {
+			told.Name = program.Name
+		}
+		if hint := programHints[program.Code]; hint != "" {
+			told.Hint = hint
+		}
+	case errors.Is(err, haggle.ErrNotAsExpected):
+		told.Name = "NotAsExpected"
+	case errors.As(err, &transaction):
+		told.Name, told.Logs = transaction.Reason, transaction.Logs
+	case errors.As(err, &funds):
+		told.Name = "InsufficientFunds"
+	}
+	var own *Error
+	switch {
+	case errors.As(err, &own) && own.Hint != "":
+		told.Hint = own.Hint
+	case kind == Interrupted && own == nil:
+		told.Message = "interrupted"
+	}
+	return told
+}
+
+func usualHint(kind Kind) string {
+	switch kind {
+	case Expired:
+		return "nothing happened and nothing will: run the command again"
+	case Unknown:
+		return "look at the negotiation before you repeat it: haggle negotiation show"
+	case Network:
+		return "check --url; a local chain is started with: haggle localnet"
+	}
+	return ""
+}
+
+// programHints say what to do about what the program refuses, where the state of the negotiation does not say it better.
+var programHints = map[haggle.ErrorCode]string{
+	haggle.ErrUnauthorized:          "sign with the keypair of a party that may do this: --keypair",
+	haggle.ErrNotYourTurn:           "the other side has to answer first: haggle negotiation watch",
+	haggle.ErrExpired:               "the global deadline has passed; the escrow goes back with: haggle negotiation expire",
+	haggle.ErrResponseWindowExpired: "nobody answered in time; the escrow goes back with: haggle negotiation expire",
+	haggle.ErrOfferTooLow:           "haggle negotiation show tells the range that the next offer must lie in",
+	haggle.ErrOfferExceedsEscrow:    "haggle negotiation show tells the range that the next offer must lie in",
+	haggle.ErrMaxRoundsReached:      "no offer is left: take the last one or reject it",
+	haggle.ErrInvalidParams:         "the ranges are in the help: haggle negotiation create --help",
+	haggle.ErrPaused:                "new negotiations wait until the protocol's authority resumes it; those that run go on",
+	haggle.ErrStaleState:            "the other side was faster: look again, then decide: haggle negotiation show",
+	haggle.ErrUnsupportedMint:       "escrow takes mints of SPL Token",
+	haggle.ErrPayoutPending:         "a party's token account cannot receive its money: it has to claim it: haggle negotiation claim",
+}

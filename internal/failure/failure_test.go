@@ -1,0 +1,101 @@
+package failure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"testing"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+func refused(code haggle.ErrorCode) error {
+	return fmt.Errorf("wrapped: %w", &haggle.ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Logs: []string{"a log"}})
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, sample := range []struct {
+		err  error
+		kind Kind
+		name string
+	}{
+		{nil, None, ""},
+		{errors.New("broken"), Other, "Failed"},
+		{Usagef("wrong"), Usage, "Usage"},
+		{AsUsage(errors.New("unknown flag"), "help"), Usage, "Usage"},
+		{refused(haggle.ErrNotYourTurn), Refused, "NotYourTurn"},
+		{refused(haggle.ErrConstraintSeeds), Refused, "ConstraintSeeds"},
+		{refused(31337), Refused, "ProgramError"},
+		{fmt.Errorf("%w: 3", haggle.ErrNotAsExpected), Refused, "NotAsExpected"},
+		{&haggle.AccountError{Err: haggle.ErrAccountNotFound}, NotFound, "NotFound"},
+		{fmt.Errorf("mint: %w", rpc.ErrNotFound), NotFound, "NotFound"},
+		{fmt.Errorf("%w: x", haggle.ErrTransactionExpired), Expired, "TransactionExpired"},
+		{&haggle.UnknownOutcome{Cause: context.Canceled}, Unknown, "UnknownOutcome"},
+		{&url.Error{Op: "Post", Err: errors.New("refused")}, Network, "Network"},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, Network, "Network"},
+		{fmt.Errorf("no invitation: %w", context.DeadlineExceeded), Network, "Network"},
+		{context.Canceled, Interrupted, "Interrupted"},
+		{&Error{Kind: NoDeal, Err: errors.New("no deal")}, NoDeal, "NoDeal"},
+		{&haggle.TransactionError{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
+		{&haggle.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
+	} {
+		require.Equal(t, sample.kind, KindOf(sample.err), "%v", sample.err)
+		var out bytes.Buffer
+		require.Equal(t, int(sample.kind), Report(&out, "haggle", sample.err, true))
+		if sample.err == nil {
+			require.Empty(t, out.String())
+			continue
+		}
+		var document struct{ Error description }
+		require.NoError(t, json.Unmarshal(out.Bytes(), &document))
+		require.Equal(t, sample.name, document.Error.Name)
+		require.Equal(t, int(sample.kind), document.Error.ExitCode)
+		require.NotEmpty(t, document.Error.Message)
+	}
+}
+
+func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
+	told := describe(refused(haggle.ErrStaleState))
+	require.EqualValues(t, 6013, told.Code)
+	require.Equal(t, []string{"a log"}, told.Logs)
+	require.Contains(t, told.Hint, "look again")
+	told = describe(WithHint(refused(haggle.ErrStaleState), "do this instead"))
+	require.Equal(t, "do this instead", told.Hint)
+	require.EqualValues(t, 6013, told.Code)
+}
+
+func TestForPeople(t *testing.T) {
+	var out bytes.Buffer
+	require.Equal(t, 1, Report(&out, "haggle", WithHint(errors.New("haggle: broken"), "mend it"), false))
+	require.Equal(t, "haggle: broken\n  mend it\n", out.String())
+	out.Reset()
+	require.Equal(t, 130, Report(&out, "buyer", context.Canceled, false))
+	require.Equal(t, "buyer: interrupted\n", out.String())
+}
+
+func TestHintsStay(t *testing.T) {
+	require.NoError(t, WithHint(nil, "nothing"))
+	require.NoError(t, AsUsage(nil, "nothing"))
+	first := WithHint(errors.New("broken"), "first")
+	require.Equal(t, first, WithHint(first, "second"))
+	require.Equal(t, Network, KindOf(WithHint(context.DeadlineExceeded, "wait")))
+}
+
+func TestKindsAreComplete(t *testing.T) {
+	seen := map[Kind]bool{}
+	for _, known := range Kinds {
+		require.False(t, seen[known.Kind])
+		require.NotEmpty(t, known.Meaning)
+		seen[known.Kind] = true
+	}
+	for _, kind := range []Kind{None, Other, Usage, Refused, NotFound, Expired, Unknown, Network, NoDeal, Interrupted} {
+		require.True(t, seen[kind])
+	}
+}

@@ -1,0 +1,126 @@
+// Package localnet sets up all that two agents need to bargain with each other: a chain with the program, the protocol's
+// configuration, a mint, and a buyer and a seller who have SOL and tokens.
+package localnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// Decimals are those of the mint, as USDC has them.
+const Decimals = 6
+
+// What the agents begin with.
+const (
+	StartLamports = 10 * solana.LAMPORTS_PER_SOL
+	// StartTokens are base units of the mint.
+	StartTokens = 100_000_000
+)
+
+// Net is a running chain with everybody on it.
+type Net struct {
+	Chain  *testchain.Chain
+	Client *haggle.Client
+	Mint   solana.PublicKey
+	// Treasury is the wallet whose token accounts receive fees and decay.
+	Treasury solana.PublicKey
+	Buyer    *haggle.Keypair
+	Seller   *haggle.Keypair
+}
+
+// Start starts a chain and sets everything up; the context limits this alone. The chain runs until Close.
+func Start(ctx context.Context, options testchain.Options) (*Net, error) {
+	options.ProgramID = haggle.ProgramID
+	chain, err := testchain.Start(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	net := &Net{Chain: chain}
+	if err := net.setUp(ctx); err != nil {
+		return nil, errors.Join(err, net.Close())
+	}
+	return net, nil
+}
+
+// Close stops the chain and returns when its processes are gone.
+func (n *Net) Close() error {
+	var err error
+	if n.Client != nil {
+		err = n.Client.Close()
+	}
+	return errors.Join(err, n.Chain.Close())
+}
+
+func (n *Net) setUp(ctx context.Context) (err error) {
+	n.Client, err = haggle.NewClient(haggle.Config{Endpoint: n.Chain.RPCURL, WSEndpoint: n.Chain.WSURL})
+	if err != nil {
+		return err
+	}
+	if n.Buyer, err = haggle.GenerateKeypair(); err != nil {
+		return err
+	}
+	if n.Seller, err = haggle.GenerateKeypair(); err != nil {
+		return err
+	}
+	if err := n.configure(ctx); err != nil {
+		return err
+	}
+	if n.Mint, err = n.Chain.CreateMint(ctx, Decimals); err != nil {
+		return err
+	}
+	return n.Chain.Endow(ctx, n.Mint,
+		testchain.Holding{Owner: n.Buyer.PublicKey(), Lamports: StartLamports, Tokens: StartTokens},
+		testchain.Holding{Owner: n.Seller.PublicKey(), Lamports: StartLamports},
+		testchain.Holding{Owner: n.Treasury})
+}
+
+// Endow gives SOL and tokens to somebody else.
+func (n *Net) Endow(ctx context.Context, owners ...solana.PublicKey) error {
+	var holdings []testchain.Holding
+	for _, owner := range owners {
+		holdings = append(holdings, testchain.Holding{Owner: owner, Lamports: StartLamports, Tokens: StartTokens})
+	}
+	return n.Chain.Endow(ctx, n.Mint, holdings...)
+}
+
+// configure initializes the protocol with a new treasury, unless the chain has a configuration.
+func (n *Net) configure(ctx context.Context) error {
+	config, err := n.Client.GetConfig(ctx)
+	if err == nil {
+		n.Treasury = config.Treasury
+		return nil
+	}
+	if !errors.Is(err, haggle.ErrAccountNotFound) {
+		return err
+	}
+	if n.Chain.UpgradeAuthority == nil {
+		return fmt.Errorf("the protocol is not initialized on %s: %s has to name the upgrade authority's keypair file",
+			n.Chain.RPCURL, testchain.EnvUpgradeAuthority)
+	}
+	authority, err := haggle.NewKeypair(n.Chain.UpgradeAuthority)
+	if err != nil {
+		return err
+	}
+	treasury, err := haggle.GenerateKeypair()
+	if err != nil {
+		return err
+	}
+	n.Treasury = treasury.PublicKey()
+	if err := n.Chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL); err != nil {
+		return err
+	}
+	action, err := n.Client.InitializeConfig(ctx, haggle.InitializeConfigRequest{Authority: authority.PublicKey(), Treasury: n.Treasury})
+	if err != nil {
+		return err
+	}
+	if _, err := action.Do(ctx, authority); err != nil {
+		return fmt.Errorf("initialize the protocol: %w", err)
+	}
+	return nil
+}

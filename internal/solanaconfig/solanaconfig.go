@@ -1,0 +1,132 @@
+// Package solanaconfig reads what the Solana command line tools have configured: the cluster, the keypair and the commitment,
+// from the YAML file that "solana config set" writes. It understands the tools' names for clusters ("devnet", "d") and finds a
+// WebSocket endpoint as they do.
+package solanaconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"go.yaml.in/yaml/v3"
+)
+
+// LocalhostURL is the cluster of those who have configured none.
+const LocalhostURL = "http://localhost:8899"
+
+var clusters = map[string]string{
+	"localhost":    LocalhostURL,
+	"devnet":       rpc.DevNet_RPC,
+	"testnet":      rpc.TestNet_RPC,
+	"mainnet-beta": rpc.MainNetBeta_RPC,
+}
+
+// Config is the part of the file that matters here. Empty fields are not configured.
+type Config struct {
+	// URL is the JSON-RPC endpoint, or the name of a cluster.
+	URL string `yaml:"json_rpc_url"`
+	// WebSocketURL is the endpoint of subscriptions. Empty means that it follows from URL.
+	WebSocketURL string `yaml:"websocket_url"`
+	// KeypairPath is the file of the keypair that signs.
+	KeypairPath string `yaml:"keypair_path"`
+	// Commitment is "processed", "confirmed" or "finalized".
+	Commitment rpc.CommitmentType `yaml:"commitment"`
+}
+
+// DefaultPath is where the Solana tools keep the file, or empty if the user has no home folder.
+func DefaultPath() string { return inHome(".config", "solana", "cli", "config.yml") }
+
+// DefaultKeypairPath is where "solana-keygen new" writes, or empty if the user has no home folder.
+func DefaultKeypairPath() string { return inHome(".config", "solana", "id.json") }
+
+func inHome(elements ...string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, elements...)...)
+}
+
+// Read reads the file. An empty path means DefaultPath, where it is no error that there is none.
+func Read(path string) (Config, error) {
+	mustExist := path != ""
+	if !mustExist {
+		path = DefaultPath()
+	}
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !mustExist {
+		return Config{}, nil
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	var config Config
+	if err := yaml.Unmarshal(content, &config); err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return config, nil
+}
+
+// Write writes a file that Read and the Solana tools understand.
+func (c Config) Write(path string) error {
+	content, err := yaml.Marshal(struct {
+		Config `yaml:",inline"`
+		Labels map[string]string `yaml:"address_labels"`
+	}{c, map[string]string{}})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
+}
+
+// ResolveURL turns the name of a cluster, or its first letter, into the endpoint. An http or https address stays as it is.
+func ResolveURL(given string) (string, error) {
+	for name, endpoint := range clusters {
+		if given == name || given == name[:1] {
+			return endpoint, nil
+		}
+	}
+	parsed, err := url.Parse(given)
+	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {
+		return "", fmt.Errorf("%q is neither an http address nor localhost, devnet, testnet or mainnet-beta (l, d, t, m)", given)
+	}
+	return given, nil
+}
+
+// WebSocketURL is where the Solana tools expect subscriptions for an endpoint: the other scheme, and the next port if the
+// address has one.
+func WebSocketURL(endpoint string) (string, error) {
+	parsed, err := url.Parse(endpoint)
+	if err != nil {
+		return "", err
+	}
+	scheme, known := map[string]string{"http": "ws", "https": "wss"}[parsed.Scheme]
+	if !known {
+		return "", fmt.Errorf("%q is not an http address", endpoint)
+	}
+	parsed.Scheme = scheme
+	if written := parsed.Port(); written != "" {
+		port, err := strconv.ParseUint(written, 10, 16)
+		if err != nil || port == 65_535 {
+			return "", fmt.Errorf("%q: no port follows %s; name the WebSocket endpoint", endpoint, written)
+		}
+		parsed.Host = net.JoinHostPort(parsed.Hostname(), strconv.FormatUint(port+1, 10))
+	}
+	return parsed.String(), nil
+}
+
+// ParseCommitment accepts the three levels of commitment.
+func ParseCommitment(given string) (rpc.CommitmentType, error) {
+	switch level := rpc.CommitmentType(strings.ToLower(given)); level {
+	case rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
+		return level, nil
+	}
+	return "", fmt.Errorf("%q is no commitment level: they are processed, confirmed and finalized", given)
+}
