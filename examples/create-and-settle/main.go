@@ -1,0 +1,135 @@
+// Create-and-settle bargains once from the first deposit to the last lamport of rent, both sides in one program:
+//
+//	go run ./examples/create-and-settle
+//
+// It starts a local chain. With HAGGLE_RPC_URL it uses the one that runs there.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const service = "Find whale patterns in 10,000 Solana transactions"
+
+func main() {
+	log.SetFlags(0)
+	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
+	net, err := localnet.Start(context.Background(), testchain.Options{Progress: progress})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = settle(context.Background(), net)
+	if closeErr := net.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func settle(ctx context.Context, net *localnet.Net) error {
+	client, buyer, seller := net.Client, net.Buyer, net.Seller
+
+	// The buyer deposits the most that it could pay, 5 tokens, and invites the seller.
+	invitation, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer:        buyer.PublicKey(),
+		Seller:       seller.PublicKey(),
+		Mint:         net.Mint,
+		EscrowAmount: 5_000_000,
+		ServiceHash:  haggle.ServiceHash(service),
+		MaxRounds:    8,
+		DecayRateBps: new(uint16(150)),
+		Deadline:     30 * time.Minute,
+	})
+	if err != nil {
+		return err
+	}
+	if err := do(ctx, invitation.Action, nil, buyer); err != nil {
+		return err
+	}
+	address := invitation.Negotiation
+
+	// The seller takes part on the terms it reads there, and only if they are about the service it knows.
+	seen, err := client.GetNegotiation(ctx, address)
+	if err != nil {
+		return err
+	}
+	acceptance, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+		Seller: seller.PublicKey(), Seen: seen, ServiceHash: haggle.ServiceHash(service),
+	})
+	if err := do(ctx, acceptance, err, seller); err != nil {
+		return err
+	}
+
+	// The buyer opens at 2, the seller asks for 4, the buyer offers 3, and the seller takes it.
+	for _, offer := range []struct {
+		by     *haggle.Keypair
+		amount uint64
+	}{{buyer, 2_000_000}, {seller, 4_000_000}, {buyer, 3_000_000}} {
+		action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: offer.by.PublicKey(), Negotiation: address, Amount: offer.amount})
+		if err := do(ctx, action, err, offer.by); err != nil {
+			return err
+		}
+	}
+	agreement, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: seller.PublicKey(), Negotiation: address, Price: 3_000_000})
+	if err := do(ctx, agreement, err, seller); err != nil {
+		return err
+	}
+
+	// Fee and decay go to the treasury, the rent goes back to the buyer.
+	closing, err := client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: buyer.PublicKey(), Negotiation: address})
+	if err := do(ctx, closing, err, buyer); err != nil {
+		return err
+	}
+	return report(ctx, net)
+}
+
+// do carries an action out and prints what has come of it. It takes the error of the call that has made the action, too.
+func do(ctx context.Context, action *haggle.Action, err error, signers ...haggle.Signer) error {
+	if err != nil {
+		return err
+	}
+	receipt, err := action.Do(ctx, signers...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", action.Name, err)
+	}
+	fmt.Printf("%-18s %6d compute units, %d lamports, confirmed after %s\n",
+		action.Name, receipt.ComputeUnits, receipt.Fee, receipt.Elapsed.Round(time.Millisecond))
+	for _, event := range receipt.Events {
+		switch event := event.(type) {
+		case *haggle.OfferSubmitted:
+			fmt.Printf("  round %d: %d of %d base units\n", event.Round, event.Amount, event.EffectiveEscrow)
+		case *haggle.NegotiationSettled:
+			fmt.Printf("  settled at %d: fee %d, decay %d\n", event.SettledAmount, event.ProtocolFee, event.EscrowDecayTotal)
+		}
+	}
+	return nil
+}
+
+func report(ctx context.Context, net *localnet.Net) error {
+	for _, party := range []struct {
+		name   string
+		wallet solana.PublicKey
+	}{{"buyer", net.Buyer.PublicKey()}, {"seller", net.Seller.PublicKey()}, {"treasury", net.Treasury}} {
+		address, err := haggle.AssociatedTokenAddress(party.wallet, net.Mint)
+		if err != nil {
+			return err
+		}
+		account, err := net.Client.GetTokenAccount(ctx, address)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-8s has %9d base units\n", party.name, account.Amount)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+// List prints an agent's negotiations, and whose turn it is in each:
+//
+//	HAGGLE_RPC_URL=https://api.devnet.solana.com go run ./examples/list AGENT
+//
+// Without an address it starts a local chain with a buyer who invites a seller to three negotiations, and lists the buyer's.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+func main() {
+	log.SetFlags(0)
+	var err error
+	if len(os.Args) > 1 {
+		err = listAgent(context.Background(), os.Getenv(testchain.EnvRPCURL), os.Args[1])
+	} else {
+		err = listInvitations(context.Background())
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func listAgent(ctx context.Context, endpoint, address string) error {
+	agent, err := solana.PublicKeyFromBase58(address)
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return list(ctx, client, agent)
+}
+
+// list asks the node for the negotiations that the agent is a party of, in either role and any status.
+func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) error {
+	now, err := client.Now(ctx)
+	if err != nil {
+		return err
+	}
+	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: agent}) {
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s session %d: %s, round %d of %d, %d of %d base units in escrow, %s\n",
+			negotiation.Address, negotiation.SessionID, negotiation.Status, negotiation.CurrentRound, negotiation.MaxRounds,
+			negotiation.EffectiveEscrow, negotiation.EscrowAmount, next(negotiation, agent, now))
+	}
+	return nil
+}
+
+// next says what can happen next.
+func next(negotiation *haggle.NegotiationAccount, agent solana.PublicKey, now int64) string {
+	switch {
+	case negotiation.IsOver():
+		return "can be closed"
+	case negotiation.IsOverdue(now):
+		return "can be expired"
+	case negotiation.Status == haggle.NegotiationStatusCreated:
+		return fmt.Sprintf("invited, %d s left", negotiation.TurnDeadline-now)
+	case negotiation.Party(negotiation.Turn()) == agent:
+		return fmt.Sprintf("your turn, %d s left", negotiation.TurnDeadline-now)
+	default:
+		return fmt.Sprintf("the other side's turn, %d s left", negotiation.TurnDeadline-now)
+	}
+}
+
+func listInvitations(ctx context.Context) error {
+	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
+	net, err := localnet.Start(ctx, testchain.Options{Progress: progress})
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	for escrow := range uint64(3) {
+		invitation, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+			Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, EscrowAmount: (escrow + 1) * 1_000_000,
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := invitation.Do(ctx, net.Buyer); err != nil {
+			return err
+		}
+	}
+	return list(ctx, net.Client, net.Buyer.PublicKey())
+}

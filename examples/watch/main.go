@@ -1,0 +1,145 @@
+// Watch prints everything that happens to an agent's negotiations, those of the past included:
+//
+//	HAGGLE_RPC_URL=https://api.devnet.solana.com go run ./examples/watch AGENT
+//
+// Without an address it starts a local chain with two agents who bargain, and watches the seller.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+func main() {
+	log.SetFlags(0)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	if len(os.Args) > 1 {
+		err = watchAgent(ctx, os.Getenv(testchain.EnvRPCURL), os.Args[1])
+	} else {
+		err = watchBargaining(ctx)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Fatal(err)
+	}
+}
+
+func watchAgent(ctx context.Context, endpoint, address string) error {
+	agent, err := solana.PublicKeyFromBase58(address)
+	if err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, WSEndpoint: os.Getenv(testchain.EnvWSURL)})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	subscription, err := client.WatchAgent(ctx, agent, haggle.FromBeginning())
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	for seen := range subscription.Events() {
+		show(seen)
+	}
+	return subscription.Err()
+}
+
+// watchBargaining watches a seller until its only negotiation has been rejected.
+func watchBargaining(ctx context.Context) error {
+	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
+	net, err := localnet.Start(ctx, testchain.Options{Progress: progress})
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	subscription, err := net.Client.WatchAgent(ctx, net.Seller.PublicKey())
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	go func() {
+		if err := bargain(ctx, net); err != nil {
+			fail(err)
+		}
+	}()
+	for seen := range subscription.Events() {
+		show(seen)
+		if _, over := seen.Event.(*haggle.NegotiationRejected); over {
+			return nil
+		}
+	}
+	return subscription.Err()
+}
+
+// show prints an event. Type switches like this one are how agents react.
+func show(seen haggle.Observation) {
+	if seen.Truncated {
+		fmt.Printf("slot %d: something that the logs do not tell, %s\n", seen.Slot, seen.Signature)
+		return
+	}
+	fmt.Printf("slot %d: %s %s", seen.Slot, seen.Event.EventName(), seen.Negotiation)
+	switch event := seen.Event.(type) {
+	case *haggle.NegotiationCreated:
+		fmt.Printf(": %s invites %s, escrow %d", event.Buyer, event.Seller, event.EscrowAmount)
+	case *haggle.OfferSubmitted:
+		fmt.Printf(": round %d, %s offers %d of %d", event.Round, event.Offerer, event.Amount, event.EffectiveEscrow)
+	case *haggle.NegotiationSettled:
+		fmt.Printf(": paid %d, fee %d", event.SettledAmount, event.ProtocolFee)
+	case *haggle.NegotiationRejected:
+		fmt.Printf(": %s walks away, %d go back", event.RejectedBy, event.RefundAmount)
+	}
+	fmt.Println()
+}
+
+// bargain has two agents make an offer each; then the buyer walks away.
+func bargain(ctx context.Context, net *localnet.Net) error {
+	client, buyer, seller := net.Client, net.Buyer, net.Seller
+	invitation, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: buyer.PublicKey(), Seller: seller.PublicKey(), Mint: net.Mint, EscrowAmount: 5_000_000,
+	})
+	if err != nil {
+		return err
+	}
+	address := invitation.Negotiation
+	for _, step := range []struct {
+		signer *haggle.Keypair
+		action func() (*haggle.Action, error)
+	}{
+		{buyer, func() (*haggle.Action, error) { return invitation.Action, nil }},
+		{seller, func() (*haggle.Action, error) {
+			return client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: seller.PublicKey(), Negotiation: address})
+		}},
+		{buyer, func() (*haggle.Action, error) {
+			return client.Offer(ctx, haggle.OfferRequest{Offerer: buyer.PublicKey(), Negotiation: address, Amount: 2_000_000})
+		}},
+		{seller, func() (*haggle.Action, error) {
+			return client.Offer(ctx, haggle.OfferRequest{Offerer: seller.PublicKey(), Negotiation: address, Amount: 4_500_000})
+		}},
+		{buyer, func() (*haggle.Action, error) {
+			return client.Reject(ctx, haggle.RejectRequest{Rejector: buyer.PublicKey(), Negotiation: address})
+		}},
+	} {
+		action, err := step.action()
+		if err != nil {
+			return err
+		}
+		if _, err := action.Do(ctx, step.signer); err != nil {
+			return fmt.Errorf("%s: %w", action.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+// Package tests plays whole negotiations on a real chain: the program's deployable file, the SDK, and nothing in between.
+//
+// Each test is a scenario with a buyer, a seller and a mint of its own, and says to the unit what is in every token account
+// when it ends. The same scenarios run on every kind of chain that internal/testchain knows (HAGGLE_CHAIN); the list of
+// those that were played to their end is printed, and written to the file that HAGGLE_SCENARIO_LIST names.
+package tests
