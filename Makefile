@@ -1,0 +1,83 @@
+# Everything that is done with this repository. What a machine lacks is installed or built on the way, once, and kept outside
+# the tree (HAGGLE_CACHE, by default ~/.cache/haggle).
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test program idl generate localnet lint test-rust test-go test-chains cu bench fmt clean prerequisites chains
+
+export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
+
+# Cargo and rustup take the Rust version from the folder they run in.
+program := cd program && CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
+localnet := cd program/localnet && CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
+# Clippy as the compiler of our crates alone: unlike `cargo clippy`, it uses the dependencies that the tests have built.
+clippy := CLIPPY_ARGS=-Dwarnings RUSTC_WORKSPACE_WRAPPER=clippy-driver cargo build --locked --all-targets
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: program ## two agents bargain on a local chain, with everything they do printed
+	@go run ./cmd/haggle demo $(ARGS)
+
+test: program chains lint test-rust test-go test-chains ## build what is missing, lint, and run every test
+
+program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
+	@toolchain/build-program
+
+idl: prerequisites ## write the IDL, Anchor.toml and the SDK's fixtures from the program's table
+	@$(program) cargo run --locked --quiet --package haggle-idl
+
+generate: prerequisites ## write the SDK's generated files from the IDL
+	@echo "==> go generate"
+	@go generate ./...
+
+localnet: program ## run a local chain with the program loaded until interrupted
+	@go run ./cmd/haggle localnet $(ARGS)
+
+lint: prerequisites ## formats, go vet, staticcheck, clippy
+	@echo "==> gofmt, go vet, staticcheck"
+	@unformatted=$$(gofmt -l .); \
+	    [ -z "$$unformatted" ] || { echo "not formatted (make fmt): $$unformatted"; exit 1; }
+	@go vet ./...
+	@toolchain/staticcheck ./...
+	@echo "==> cargo fmt --check, clippy"
+	@$(program) cargo fmt --all --check
+	@$(localnet) cargo fmt --check
+	@$(program) $(clippy) --workspace
+	@$(localnet) $(clippy)
+
+test-rust: program ## the program's tests against the built ELF, the IDL's, the local chain's
+	@echo "==> cargo test"
+	@$(program) cargo test --locked --workspace
+	@$(localnet) cargo test --locked
+
+test-go: program ## the Go tests except the scenarios
+	@echo "==> go test"
+	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v '/tests$$')
+
+test-chains: program ## the scenarios of tests/ on both kinds of local chain
+	@toolchain/scenarios
+
+cu: program ## measure the compute units of every instruction: program/CU.md
+	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --package haggle-program --lib compute
+
+bench: prerequisites ## measure the SDK against reflective decoding: docs/BENCHMARKS.md
+	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md
+
+fmt: prerequisites ## format everything
+	@gofmt -w .
+	@$(program) cargo fmt --all
+	@$(localnet) cargo fmt
+
+clean: ## remove what was built inside the tree
+	@rm -rf program/target
+	@echo "removed program/target; compilers, chains and cargo's output stay in $$HAGGLE_CACHE"
+
+prerequisites:
+	@toolchain/prerequisites
+
+chains: prerequisites
+	@toolchain/localnet >/dev/null
+	@toolchain/validator >/dev/null
