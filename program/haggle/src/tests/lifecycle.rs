@@ -42,7 +42,12 @@ fn tell_all(seeds: impl Iterator<Item = u64>, aloud: bool) -> Tally {
     let fixed = Fixed::derive();
     let mut tally = Tally::default();
     for seed in seeds {
-        let desk = Desk { machine: &mut machine, fixed: &fixed, tally: &mut tally, aloud };
+        let desk = Desk {
+            machine: &mut machine,
+            fixed: &fixed,
+            tally: &mut tally,
+            aloud,
+        };
         if let Err(what) = tell(seed, desk) {
             panic!("{what}\nTell it again: HAGGLE_SEED={seed} cargo test -p haggle-program lifecycle -- --nocapture");
         }
@@ -62,7 +67,10 @@ fn every_life_of_a_negotiation_goes_as_the_design_says() {
     let tellers: Vec<_> = (0..THREADS)
         .map(|thread| {
             std::thread::spawn(move || {
-                tell_all((0..SEQUENCES).filter(|seed| seed % THREADS == thread), false)
+                tell_all(
+                    (0..SEQUENCES).filter(|seed| seed % THREADS == thread),
+                    false,
+                )
             })
         })
         .collect();
@@ -72,7 +80,10 @@ fn every_life_of_a_negotiation_goes_as_the_design_says() {
     }
     println!("{tally}");
     assert_eq!(tally.sequences, SEQUENCES);
-    assert!(tally.terminal * 2 >= tally.sequences, "too few sequences reach an end");
+    assert!(
+        tally.terminal * 2 >= tally.sequences,
+        "too few sequences reach an end"
+    );
     let complaints = tally.complaints();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

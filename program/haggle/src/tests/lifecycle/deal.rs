@@ -118,7 +118,9 @@ impl Deal {
 
     /// The 512 bytes of the account.
     pub fn bytes(&self) -> Vec<u8> {
-        let offer_by = self.offer_by.map_or([0; 32], |side| self.parties[side].to_bytes());
+        let offer_by = self
+            .offer_by
+            .map_or([0; 32], |side| self.parties[side].to_bytes());
         let mut bytes = Vec::with_capacity(NEGOTIATION_SIZE);
         bytes.extend(NEGOTIATION);
         bytes.extend(self.parties[BUYER].as_ref());
@@ -202,9 +204,16 @@ impl Config {
 }
 
 /// Whether a party's account takes a payment; if not, whether the payment is recorded (false) or refused (None).
-pub fn receives(ledger: &Ledger, account: &Address, mint: &Address, party: &Address) -> Option<bool> {
+pub fn receives(
+    ledger: &Ledger,
+    account: &Address,
+    mint: &Address,
+    party: &Address,
+) -> Option<bool> {
     match ledger.held(account) {
-        Some(held) if held.mint == *mint && held.owner == *party && held.state == INITIALIZED => Some(true),
+        Some(held) if held.mint == *mint && held.owner == *party && held.state == INITIALIZED => {
+            Some(true)
+        }
         _ if *account == associated(party, mint) => Some(false),
         _ => None,
     }

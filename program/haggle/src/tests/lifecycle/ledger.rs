@@ -29,14 +29,22 @@ pub fn rent(size: usize) -> u64 {
 
 /// A wallet, or, without lamports, nothing.
 pub fn wallet(lamports: u64) -> Account {
-    Account { lamports, ..Account::default() }
+    Account {
+        lamports,
+        ..Account::default()
+    }
 }
 
 pub fn mint(initialized: bool) -> Account {
     let mut data = vec![0; MINT_SIZE];
     data[44] = 6;
     data[45] = u8::from(initialized);
-    Account { lamports: rent(MINT_SIZE), data, owner: TOKEN, ..Account::default() }
+    Account {
+        lamports: rent(MINT_SIZE),
+        data,
+        owner: TOKEN,
+        ..Account::default()
+    }
 }
 
 /// A token account. One of wrapped SOL keeps what it holds in lamports too.
@@ -52,7 +60,12 @@ pub fn token_account(mint: &Address, owner: &Address, amount: u64) -> Account {
         data[113..121].copy_from_slice(&lamports.to_le_bytes());
         lamports += amount;
     }
-    Account { lamports, data, owner: TOKEN, ..Account::default() }
+    Account {
+        lamports,
+        data,
+        owner: TOKEN,
+        ..Account::default()
+    }
 }
 
 /// What is read of a token account.
@@ -114,7 +127,13 @@ impl Ledger {
         for (address, comes) in [(from, false), (to, true)] {
             let account = self.change(address);
             let before = u64::from_le_bytes(account.data[64..72].try_into().unwrap());
-            let moved = |value: u64| if comes { value + amount } else { value - amount };
+            let moved = |value: u64| {
+                if comes {
+                    value + amount
+                } else {
+                    value - amount
+                }
+            };
             account.data[64..72].copy_from_slice(&moved(before).to_le_bytes());
             if wrapped {
                 account.lamports = moved(account.lamports);
@@ -129,11 +148,18 @@ impl Ledger {
 
     /// How many tokens of a mint all accounts hold together.
     pub fn supply(&self, mint: &Address) -> u128 {
-        let amounts = self.0.values().filter_map(held).filter(|held| held.mint == *mint);
+        let amounts = self
+            .0
+            .values()
+            .filter_map(held)
+            .filter(|held| held.mint == *mint);
         amounts.map(|held| u128::from(held.amount)).sum()
     }
 
     pub fn lamports(&self) -> u128 {
-        self.0.values().map(|account| u128::from(account.lamports)).sum()
+        self.0
+            .values()
+            .map(|account| u128::from(account.lamports))
+            .sum()
     }
 }

@@ -168,14 +168,21 @@ impl Fixed {
     pub fn derive() -> Self {
         let (config, config_bump) = Address::find_program_address(&[b"config"], &ID);
         let program_data = Address::find_program_address(&[ID.as_ref()], &LOADER).0;
-        Self { config, config_bump, program_data }
+        Self {
+            config,
+            config_bump,
+            program_data,
+        }
     }
 }
 
 pub fn negotiation_address(parties: &[Address; 2], session_id: u64) -> (Address, u8) {
     let session = session_id.to_le_bytes();
     let [buyer, seller] = parties;
-    Address::find_program_address(&[b"negotiation", buyer.as_ref(), seller.as_ref(), &session], &ID)
+    Address::find_program_address(
+        &[b"negotiation", buyer.as_ref(), seller.as_ref(), &session],
+        &ID,
+    )
 }
 
 pub fn vault_address(negotiation: &Address) -> (Address, u8) {
@@ -198,12 +205,15 @@ impl WrongAddresses {
 
     fn when(&mut self, wrong: bool, code: u32) {
         if wrong {
-            self.0.insert(Self::ORDER.iter().position(|known| *known == code).unwrap());
+            self.0
+                .insert(Self::ORDER.iter().position(|known| *known == code).unwrap());
         }
     }
 
     fn worst(&self) -> Result<(), u32> {
-        self.0.first().map_or(Ok(()), |worst| Err(Self::ORDER[*worst]))
+        self.0
+            .first()
+            .map_or(Ok(()), |worst| Err(Self::ORDER[*worst]))
     }
 }
 
@@ -265,14 +275,25 @@ pub fn predict(world: &World, fixed: &Fixed, instruction: &Instruction) -> Resul
     let Some((tag, arguments)) = instruction.data.split_first_chunk::<8>() else {
         return Err(100);
     };
-    let kind = KINDS.into_iter().find(|kind| kind.discriminator() == *tag).ok_or(101u32)?;
+    let kind = KINDS
+        .into_iter()
+        .find(|kind| kind.discriminator() == *tag)
+        .ok_or(101u32)?;
     refuse(arguments.len() != kind.arguments(), 102)?;
     // The only flag or enum among the arguments: whether prices are compared under seal.
     refuse(kind == Kind::Create && arguments[8 + 61] > 1, 102)?;
 
     check_places(world, instruction, kind.places())?;
-    let keys: Vec<_> = instruction.accounts.iter().map(|meta| meta.pubkey).collect();
-    let case = Case { world, fixed, keys: &keys };
+    let keys: Vec<_> = instruction
+        .accounts
+        .iter()
+        .map(|meta| meta.pubkey)
+        .collect();
+    let case = Case {
+        world,
+        fixed,
+        keys: &keys,
+    };
     let arguments = Reader(arguments);
     match kind {
         Kind::Initialize => case.initialize(arguments),
@@ -299,7 +320,10 @@ fn check_places(world: &World, instruction: &Instruction, places: &[Place]) -> R
     for (flags, _, key) in &given {
         // An account that stands in two places has the rights of both; a program that is called is never written to.
         let has = |right: fn(&AccountMeta) -> bool| {
-            instruction.accounts.iter().any(|meta| meta.pubkey == *key && right(meta))
+            instruction
+                .accounts
+                .iter()
+                .any(|meta| meta.pubkey == *key && right(meta))
         };
         refuse(flags.contains('s') && !has(|meta| meta.is_signer), 3010)?;
         let writable = has(|meta| meta.is_writable && meta.pubkey != ID);
@@ -337,7 +361,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn initialize(&self, mut arguments: Reader) -> Result<Next, u32> {
-        let [authority, config, program_data, system, ..] = *self.keys else { unreachable!() };
+        let [authority, config, program_data, system, ..] = *self.keys else {
+            unreachable!()
+        };
         let mut wrong = WrongAddresses::default();
         wrong.when(config != self.fixed.config, 2006);
         wrong.when(program_data != self.fixed.program_data, 2006);
@@ -373,11 +399,15 @@ impl Case<'_> {
         };
         make(&mut world.ledger, &authority, &config, ID, made.bytes())?;
         world.config = Some(made);
-        Ok(Next { world, outcomes: vec!["configured".into()] })
+        Ok(Next {
+            world,
+            outcomes: vec!["configured".into()],
+        })
     }
 
     fn create(&self, mut arguments: Reader) -> Result<Next, u32> {
-        let [buyer, seller, negotiation, vault, tokens, mint, config, token_program, system, ..] = *self.keys
+        let [buyer, seller, negotiation, vault, tokens, mint, config, token_program, system, ..] =
+            *self.keys
         else {
             unreachable!()
         };
@@ -387,12 +417,21 @@ impl Case<'_> {
         let (vault_pda, vault_bump) = vault_address(&negotiation);
         let held = self.world.ledger.held(&tokens);
         let mut wrong = WrongAddresses::default();
-        wrong.when(negotiation != address || vault != vault_pda || config != self.fixed.config, 2006);
-        wrong.when(held.is_none_or(|held| held.mint != mint || held.owner != buyer), 2003);
+        wrong.when(
+            negotiation != address || vault != vault_pda || config != self.fixed.config,
+            2006,
+        );
+        wrong.when(
+            held.is_none_or(|held| held.mint != mint || held.owner != buyer),
+            2003,
+        );
         wrong.when(token_program != TOKEN || system != SYSTEM, 3008);
         wrong.worst()?;
         let mint_account = self.world.ledger.get(&mint);
-        refuse(mint_account.data.len() != MINT_SIZE || mint_account.data[45] != 1, UNSUPPORTED_MINT)?;
+        refuse(
+            mint_account.data.len() != MINT_SIZE || mint_account.data[45] != 1,
+            UNSUPPORTED_MINT,
+        )?;
 
         let now = self.world.now;
         let rules = self.world.config.as_ref().unwrap();
@@ -439,7 +478,12 @@ impl Case<'_> {
         refuse(!in_range, INVALID_PARAMS)?;
         refuse(rules.paused, PAUSED)?;
 
-        let deal = Deal { metadata, effective: deal.escrow, turn_deadline: deal.deadline, ..deal };
+        let deal = Deal {
+            metadata,
+            effective: deal.escrow,
+            turn_deadline: deal.deadline,
+            ..deal
+        };
         let mut world = self.world.clone();
         make(&mut world.ledger, &buyer, &negotiation, ID, deal.bytes())?;
         let empty = token_account(&mint, &negotiation, 0).data;
@@ -455,7 +499,10 @@ impl Case<'_> {
         refuse(held.amount < deal.escrow, TOO_LITTLE)?;
         world.ledger.transfer(&tokens, &vault, deal.escrow);
         world.deals.insert(negotiation, deal);
-        Ok(Next { world, outcomes: vec!["created".into()] })
+        Ok(Next {
+            world,
+            outcomes: vec!["created".into()],
+        })
     }
 
     fn accept_invitation(&self, mut arguments: Reader) -> Result<Next, u32> {
@@ -466,7 +513,10 @@ impl Case<'_> {
         let mut wrong = WrongAddresses::default();
         wrong.when(vault != ID && vault != deal.vault, 2006);
         wrong.when(mint != ID && mint != deal.mint, 2001);
-        wrong.when(tokens != ID && !self.belongs(&tokens, deal, deal.parties[SELLER]), 2003);
+        wrong.when(
+            tokens != ID && !self.belongs(&tokens, deal, deal.parties[SELLER]),
+            2003,
+        );
         wrong.when(token_program != ID && token_program != TOKEN, 3008);
         wrong.worst()?;
 
@@ -476,12 +526,18 @@ impl Case<'_> {
         refuse(arguments.take() != deal.terms_hash(&negotiation), STALE)?;
 
         let turn_deadline = self.next_turn(deal)?;
-        let deal = Deal { status: PROPOSED, turn_deadline, ..deal.clone() };
+        let deal = Deal {
+            status: PROPOSED,
+            turn_deadline,
+            ..deal.clone()
+        };
         Ok(self.wrote(negotiation, deal, "invitation accepted"))
     }
 
     fn offer(&self, mut arguments: Reader) -> Result<Next, u32> {
-        let [signer, negotiation, ..] = *self.keys else { unreachable!() };
+        let [signer, negotiation, ..] = *self.keys else {
+            unreachable!()
+        };
         let deal = &self.world.deals[&negotiation];
         let expected_round = arguments.u8();
         let amount = arguments.u64();
@@ -511,22 +567,40 @@ impl Case<'_> {
             turn_deadline,
             ..deal.clone()
         };
-        let outcome = if side == BUYER { "offer by the buyer" } else { "offer by the seller" };
+        let outcome = if side == BUYER {
+            "offer by the buyer"
+        } else {
+            "offer by the seller"
+        };
         Ok(self.wrote(negotiation, deal, outcome))
     }
 
     fn accept_offer(&self, mut arguments: Reader) -> Result<Next, u32> {
-        let [signer, negotiation, vault, to_buyer, to_seller, mint, token_program, ..] = *self.keys else {
+        let [signer, negotiation, vault, to_buyer, to_seller, mint, token_program, ..] = *self.keys
+        else {
             unreachable!()
         };
         let deal = &self.world.deals[&negotiation];
-        let buyer_gets = receives(&self.world.ledger, &to_buyer, &deal.mint, &deal.parties[BUYER]);
-        let seller_gets = receives(&self.world.ledger, &to_seller, &deal.mint, &deal.parties[SELLER]);
+        let buyer_gets = receives(
+            &self.world.ledger,
+            &to_buyer,
+            &deal.mint,
+            &deal.parties[BUYER],
+        );
+        let seller_gets = receives(
+            &self.world.ledger,
+            &to_seller,
+            &deal.mint,
+            &deal.parties[SELLER],
+        );
         let mut wrong = self.wrong_vault(deal, vault, mint, token_program);
         wrong.when(buyer_gets.is_none() || seller_gets.is_none(), 2003);
         wrong.worst()?;
 
-        refuse(!deal.is_bargaining() || deal.offer_by.is_none(), INVALID_STATE)?;
+        refuse(
+            !deal.is_bargaining() || deal.offer_by.is_none(),
+            INVALID_STATE,
+        )?;
         self.in_time(deal)?;
         let side = deal.side_of(&signer).ok_or(UNAUTHORIZED)?;
         let is_as_seen = arguments.u8() == deal.round
@@ -538,23 +612,31 @@ impl Case<'_> {
         let by = if side == BUYER { "buyer" } else { "seller" };
         let to_the_unit = deal.offer == deal.effective;
         let settled_at = self.world.now;
-        let deal = Deal { status: SETTLED, settled_at, paid: deal.offer, ..deal.clone() };
+        let deal = Deal {
+            status: SETTLED,
+            settled_at,
+            paid: deal.offer,
+            ..deal.clone()
+        };
         let buyer = (to_buyer, buyer_gets == Some(true));
         let seller = (to_seller, seller_gets == Some(true));
         let mut next = self.divide(negotiation, deal, buyer, seller);
         next.outcomes.push(format!("settled, accepted by the {by}"));
         if to_the_unit {
-            next.outcomes.push("settled for the whole effective escrow".into());
+            next.outcomes
+                .push("settled for the whole effective escrow".into());
         }
         Ok(next)
     }
 
     fn reject(&self, mut arguments: Reader) -> Result<Next, u32> {
-        let [signer, negotiation, vault, to_buyer, to_seller, mint, token_program, ..] = *self.keys else {
+        let [signer, negotiation, vault, to_buyer, to_seller, mint, token_program, ..] = *self.keys
+        else {
             unreachable!()
         };
         let deal = &self.world.deals[&negotiation];
-        let buyer_gets = self.check_refund(deal, [vault, to_buyer, to_seller, mint, token_program])?;
+        let buyer_gets =
+            self.check_refund(deal, [vault, to_buyer, to_seller, mint, token_program])?;
 
         refuse(!deal.is_open(), INVALID_STATE)?;
         self.in_time(deal)?;
@@ -563,7 +645,10 @@ impl Case<'_> {
 
         let by = if side == BUYER { "buyer" } else { "seller" };
         let outcome = format!("rejected by the {by} {}", stage(deal));
-        let deal = Deal { status: REJECTED, ..deal.clone() };
+        let deal = Deal {
+            status: REJECTED,
+            ..deal.clone()
+        };
         let mut next = self.divide(negotiation, deal, (to_buyer, buyer_gets), (ID, false));
         next.outcomes.push(outcome);
         Ok(next)
@@ -574,12 +659,20 @@ impl Case<'_> {
             unreachable!()
         };
         let deal = &self.world.deals[&negotiation];
-        let buyer_gets = self.check_refund(deal, [vault, to_buyer, to_seller, mint, token_program])?;
+        let buyer_gets =
+            self.check_refund(deal, [vault, to_buyer, to_seller, mint, token_program])?;
         refuse(!deal.is_open() || self.in_time(deal).is_ok(), INVALID_STATE)?;
 
-        let which = if self.in_time(deal) == Err(PAST_WINDOW) { "window" } else { "deadline" };
+        let which = if self.in_time(deal) == Err(PAST_WINDOW) {
+            "window"
+        } else {
+            "deadline"
+        };
         let outcome = format!("expired past the {which} {}", stage(deal));
-        let deal = Deal { status: EXPIRED, ..deal.clone() };
+        let deal = Deal {
+            status: EXPIRED,
+            ..deal.clone()
+        };
         let mut next = self.divide(negotiation, deal, (to_buyer, buyer_gets), (ID, false));
         next.outcomes.push(outcome);
         Ok(next)
@@ -589,11 +682,21 @@ impl Case<'_> {
     /// a bond, and has to be right all the same when it is given.
     fn check_refund(&self, deal: &Deal, accounts: [Address; 5]) -> Result<bool, u32> {
         let [vault, to_buyer, to_seller, mint, token_program] = accounts;
-        let buyer_gets = receives(&self.world.ledger, &to_buyer, &deal.mint, &deal.parties[BUYER]);
+        let buyer_gets = receives(
+            &self.world.ledger,
+            &to_buyer,
+            &deal.mint,
+            &deal.parties[BUYER],
+        );
         let mut wrong = self.wrong_vault(deal, vault, mint, token_program);
         wrong.when(buyer_gets.is_none(), 2003);
         if to_seller != ID {
-            let seller_gets = receives(&self.world.ledger, &to_seller, &deal.mint, &deal.parties[SELLER]);
+            let seller_gets = receives(
+                &self.world.ledger,
+                &to_seller,
+                &deal.mint,
+                &deal.parties[SELLER],
+            );
             wrong.when(seller_gets.is_none(), 2003);
         }
         wrong.worst()?;
@@ -601,10 +704,13 @@ impl Case<'_> {
     }
 
     fn claim(&self, mut arguments: Reader) -> Result<Next, u32> {
-        let [signer, negotiation, vault, to, mint, token_program, ..] = *self.keys else { unreachable!() };
+        let [signer, negotiation, vault, to, mint, token_program, ..] = *self.keys else {
+            unreachable!()
+        };
         let deal = &self.world.deals[&negotiation];
         let destination = self.world.ledger.held(&to);
-        let takes = destination.is_some_and(|held| held.mint == deal.mint && held.state == INITIALIZED);
+        let takes =
+            destination.is_some_and(|held| held.mint == deal.mint && held.state == INITIALIZED);
         let mut wrong = self.wrong_vault(deal, vault, mint, token_program);
         wrong.when(!takes || to == vault, 2003);
         wrong.worst()?;
@@ -647,17 +753,32 @@ impl Case<'_> {
 
         refuse(deal.is_open(), INVALID_STATE)?;
         let takes = recipients.map(|(account, _)| {
-            account != ID && self.world.ledger.held(&account).is_some_and(|held| held.state == INITIALIZED)
+            account != ID
+                && self
+                    .world
+                    .ledger
+                    .held(&account)
+                    .is_some_and(|held| held.state == INITIALIZED)
         });
         let balance = self.world.ledger.amount(&vault);
         let [for_buyer, for_seller] = deal.claimable;
         let kept = for_buyer + for_seller;
-        refuse(balance < kept || (balance > 0 && !self.can_pay(&vault, kept)), PAYOUT_PENDING)?;
+        refuse(
+            balance < kept || (balance > 0 && !self.can_pay(&vault, kept)),
+            PAYOUT_PENDING,
+        )?;
         // Of wrapped SOL the treasury gets what the protocol earned; the rest goes to the buyer with the rent.
-        let earned = if deal.mint == WRAPPED_SOL { deal.fee() + deal.decay() } else { u64::MAX };
+        let earned = if deal.mint == WRAPPED_SOL {
+            deal.fee() + deal.decay()
+        } else {
+            u64::MAX
+        };
         let swept = earned.min(balance - kept);
         let amounts = [swept, for_buyer, for_seller];
-        let pending = amounts.into_iter().zip(takes).any(|(amount, takes)| amount > 0 && !takes);
+        let pending = amounts
+            .into_iter()
+            .zip(takes)
+            .any(|(amount, takes)| amount > 0 && !takes);
         refuse(pending, PAYOUT_PENDING)?;
 
         let mut world = self.world.clone();
@@ -690,7 +811,10 @@ impl Case<'_> {
             (for_buyer > 0, "delivering what was kept for the buyer"),
             (for_seller > 0, "delivering what was kept for the seller"),
             (swept == 0, "with nothing for the treasury"),
-            (balance - kept > deal.fee() + deal.decay(), "with a donation"),
+            (
+                balance - kept > deal.fee() + deal.decay(),
+                "with a donation",
+            ),
         ] {
             if happened {
                 outcomes.push(format!("closed {what}"));
@@ -711,15 +835,27 @@ impl Case<'_> {
     }
 
     fn belongs(&self, account: &Address, deal: &Deal, owner: Address) -> bool {
-        self.world.ledger.held(account).is_some_and(|held| held.mint == deal.mint && held.owner == owner)
+        self.world
+            .ledger
+            .held(account)
+            .is_some_and(|held| held.mint == deal.mint && held.owner == owner)
     }
 
     /// A vault cannot pay while it is frozen, or when the rent of wrapped SOL has risen at its tokens' cost.
     fn can_pay(&self, vault: &Address, amount: u64) -> bool {
-        self.world.ledger.held(vault).is_some_and(|held| held.state != FROZEN && held.amount >= amount)
+        self.world
+            .ledger
+            .held(vault)
+            .is_some_and(|held| held.state != FROZEN && held.amount >= amount)
     }
 
-    fn wrong_vault(&self, deal: &Deal, vault: Address, mint: Address, program: Address) -> WrongAddresses {
+    fn wrong_vault(
+        &self,
+        deal: &Deal,
+        vault: Address,
+        mint: Address,
+        program: Address,
+    ) -> WrongAddresses {
         let mut wrong = WrongAddresses::default();
         wrong.when(vault != deal.vault, 2006);
         wrong.when(mint != deal.mint, 2001);
@@ -732,7 +868,10 @@ impl Case<'_> {
         let mut world = self.world.clone();
         world.ledger.change(&negotiation).data = deal.bytes();
         world.deals.insert(negotiation, deal);
-        Next { world, outcomes: vec![outcome.into()] }
+        Next {
+            world,
+            outcomes: vec![outcome.into()],
+        }
     }
 
     /// The end of a deal: the seller gets the price less the fee, the buyer what is left of the effective escrow; what cannot
@@ -749,7 +888,11 @@ impl Case<'_> {
         let pays = self.can_pay(&vault, shares[BUYER] + shares[SELLER]);
         let accounts = [buyer, seller];
         let delivered = [BUYER, SELLER].map(|side| accounts[side].1 && pays);
-        let ended = if deal.status == SETTLED { "price" } else { "refund" };
+        let ended = if deal.status == SETTLED {
+            "price"
+        } else {
+            "refund"
+        };
         let mut outcomes = vec![];
         for (side, party) in [(BUYER, "buyer"), (SELLER, "seller")] {
             if shares[side] > 0 && !delivered[side] {
@@ -762,7 +905,9 @@ impl Case<'_> {
         let mut next = self.wrote(negotiation, deal, "over");
         for side in [SELLER, BUYER] {
             if delivered[side] && shares[side] > 0 {
-                next.world.ledger.transfer(&vault, &accounts[side].0, shares[side]);
+                next.world
+                    .ledger
+                    .transfer(&vault, &accounts[side].0, shares[side]);
             }
         }
         next.outcomes = outcomes;

@@ -4,8 +4,8 @@
 use super::chance::Chance;
 use super::deal::{Deal, BUYER, CREATED, NEGOTIATION_SIZE, SELLER};
 use super::ledger::{
-    associated, mint, rent, token_account, wallet, Ledger, FROZEN, INITIALIZED, LOADER, SYSTEM, TOKEN,
-    TOKEN_ACCOUNT_SIZE, WRAPPED_SOL,
+    associated, mint, rent, token_account, wallet, Ledger, FROZEN, INITIALIZED, LOADER, SYSTEM,
+    TOKEN, TOKEN_ACCOUNT_SIZE, WRAPPED_SOL,
 };
 use super::model::{negotiation_address, predict, vault_address, Fixed, Kind, World, KINDS};
 use super::tally::Tally;
@@ -112,7 +112,11 @@ impl<'a> Story<'a> {
         let mut chance = Chance::from_seed(seed);
         let [buyer, seller, stranger, deployer] = [(); 4].map(|()| address(&mut chance));
         let is_wrapped = chance.percent(20);
-        let token_mint = if is_wrapped { WRAPPED_SOL } else { address(&mut chance) };
+        let token_mint = if is_wrapped {
+            WRAPPED_SOL
+        } else {
+            address(&mut chance)
+        };
         let treasury = match chance.between(0, 19) {
             0 => buyer,
             1 => seller,
@@ -137,7 +141,10 @@ impl<'a> Story<'a> {
             for (account, amount) in accounts.into_iter().zip(amounts) {
                 ledger.set(account, token_account(&token_mint, &party, amount));
             }
-            ledger.set(address(&mut chance), token_account(&other_mint, &party, 1_000_000));
+            ledger.set(
+                address(&mut chance),
+                token_account(&other_mint, &party, 1_000_000),
+            );
             tokens.insert(party, accounts);
         }
         let [strangers_tokens, treasury_tokens, blank_mint, blank_tokens] =
@@ -148,11 +155,24 @@ impl<'a> Story<'a> {
         ledger.set(blank_tokens, token_account(&blank_mint, &buyer, 1_000_000));
 
         for (program, owner) in [(SYSTEM, NATIVE_LOADER), (TOKEN, LOADER_V2), (ID, LOADER_V3)] {
-            ledger.set(program, Account { lamports: 1, owner, executable: true, ..Account::default() });
+            ledger.set(
+                program,
+                Account {
+                    lamports: 1,
+                    owner,
+                    executable: true,
+                    ..Account::default()
+                },
+            );
         }
         let mut loaders = vec![3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
         loaders.extend(deployer.as_ref());
-        let loaders = Account { lamports: rent(loaders.len()), data: loaders, owner: LOADER, ..Account::default() };
+        let loaders = Account {
+            lamports: rent(loaders.len()),
+            data: loaders,
+            owner: LOADER,
+            ..Account::default()
+        };
         ledger.set(desk.fixed.program_data, loaders);
         let oddities = oddities(&mut chance, &mut ledger, &desk.fixed.config);
 
@@ -172,14 +192,23 @@ impl<'a> Story<'a> {
         for slot in &slots {
             for account in [slot.negotiation, slot.vault] {
                 if chance.percent(15) {
-                    ledger.set(account, wallet(chance.between(1, 2 * rent(NEGOTIATION_SIZE))));
+                    ledger.set(
+                        account,
+                        wallet(chance.between(1, 2 * rent(NEGOTIATION_SIZE))),
+                    );
                 }
             }
         }
 
         let supply = ledger.supply(&token_mint);
         let lamports = ledger.lamports();
-        let world = World { now, ledger, deals: BTreeMap::new(), config: None, deployer };
+        let world = World {
+            now,
+            ledger,
+            deals: BTreeMap::new(),
+            config: None,
+            deployer,
+        };
         let cast = Cast {
             buyer,
             stranger,
@@ -209,12 +238,18 @@ impl<'a> Story<'a> {
     /// The treasury is decided on before the configuration exists.
     fn with_treasury(mut self, treasury: Address) -> Self {
         self.world.config = None;
-        self.cast.tokens.entry(treasury).or_insert([self.cast.treasury_tokens; 2]);
+        self.cast
+            .tokens
+            .entry(treasury)
+            .or_insert([self.cast.treasury_tokens; 2]);
         self
     }
 
     fn treasury(&self) -> Address {
-        self.world.ledger.held(&self.cast.treasury_tokens).map_or(self.cast.stranger, |held| held.owner)
+        self.world
+            .ledger
+            .held(&self.cast.treasury_tokens)
+            .map_or(self.cast.stranger, |held| held.owner)
     }
 
     fn go_on(&mut self) -> Result<(), String> {
@@ -334,13 +369,17 @@ impl<'a> Story<'a> {
 
     /// Ends and closes a negotiation as its parties would in the end.
     fn finish(&mut self, at: usize) -> Result<(), String> {
-        let Some(deal) = self.deal(at).cloned() else { return Ok(()) };
+        let Some(deal) = self.deal(at).cloned() else {
+            return Ok(());
+        };
         if deal.is_open() {
             if self.world.now < deal.turn_deadline && self.chance.percent(60) {
                 self.world.now = deal.turn_deadline;
             }
             let kind = match self.world.now < deal.turn_deadline {
-                true if deal.offer_by.is_some() => self.chance.pick(&[Kind::AcceptOffer, Kind::Reject]),
+                true if deal.offer_by.is_some() => {
+                    self.chance.pick(&[Kind::AcceptOffer, Kind::Reject])
+                }
                 true => Kind::Reject,
                 false => Kind::Expire,
             };
@@ -366,9 +405,19 @@ impl<'a> Story<'a> {
     /// Lets time pass: a little, or to the second around a deadline.
     fn wait(&mut self, at: usize) {
         let now = self.world.now;
-        let mut until = vec![now.saturating_add(1), now.saturating_add(self.chance.between_i64(1, 50))];
-        if let Some((turn, global)) = self.deal(at).map(|deal| (deal.turn_deadline, deal.deadline)) {
-            let end = if self.chance.percent(70) { turn } else { global };
+        let mut until = vec![
+            now.saturating_add(1),
+            now.saturating_add(self.chance.between_i64(1, 50)),
+        ];
+        if let Some((turn, global)) = self
+            .deal(at)
+            .map(|deal| (deal.turn_deadline, deal.deadline))
+        {
+            let end = if self.chance.percent(70) {
+                turn
+            } else {
+                global
+            };
             until.extend([end - 1, end - 1, end, end.saturating_add(1)]);
         }
         until.retain(|time| *time >= now);
@@ -404,7 +453,9 @@ impl<'a> Story<'a> {
         ]);
         match trick {
             Trick::Freeze => {
-                let whose = self.chance.weighted(&[(8, mine), (2, self.cast.treasury_tokens)]);
+                let whose = self
+                    .chance
+                    .weighted(&[(8, mine), (2, self.cast.treasury_tokens)]);
                 self.set_state(&whose, FROZEN);
             }
             Trick::ThawAll => {
@@ -430,14 +481,18 @@ impl<'a> Story<'a> {
             Trick::Donate if vault_exists => {
                 let amount = self.chance.between(1, 20);
                 if self.world.ledger.amount(&self.cast.strangers_tokens) >= amount {
-                    self.world.ledger.transfer(&self.cast.strangers_tokens, &slot.vault, amount);
+                    self.world
+                        .ledger
+                        .transfer(&self.cast.strangers_tokens, &slot.vault, amount);
                     self.slots[at].donated += amount;
                 }
             }
             Trick::GiveLamports => {
                 let to = self.chance.pick(&[slot.vault, slot.negotiation]);
                 let lamports = self.chance.between(1, 5_000_000);
-                self.world.ledger.move_lamports(&self.cast.stranger, &to, lamports);
+                self.world
+                    .ledger
+                    .move_lamports(&self.cast.stranger, &to, lamports);
             }
             Trick::Govern => self.govern(),
             Trick::ChangeReserve if vault_exists => self.change_reserve(at),
@@ -460,7 +515,9 @@ impl<'a> Story<'a> {
 
     fn close_account(&mut self, account: &Address, owner: &Address) {
         let ledger = &mut self.world.ledger;
-        let Some(held) = ledger.held(account) else { return };
+        let Some(held) = ledger.held(account) else {
+            return;
+        };
         // The buyer's funds would go too far away to begin another negotiation.
         if held.amount > 1_000 && self.chance.percent(90) {
             return;
@@ -487,7 +544,9 @@ impl<'a> Story<'a> {
     fn govern(&mut self) {
         let what = self.chance.between(0, 3);
         let fee_bps = self.chance.between(0, 500) as u16;
-        let Some(config) = self.world.config.as_mut() else { return };
+        let Some(config) = self.world.config.as_mut() else {
+            return;
+        };
         match what {
             0 => config.paused = !config.paused,
             1 => config.paused = false,
@@ -508,7 +567,9 @@ impl<'a> Story<'a> {
             true => rent(TOKEN_ACCOUNT_SIZE) + self.chance.between(1, 2_000_000),
             false => rent(TOKEN_ACCOUNT_SIZE),
         };
-        let Some(amount) = lamports.checked_sub(reserve) else { return };
+        let Some(amount) = lamports.checked_sub(reserve) else {
+            return;
+        };
         let account = self.world.ledger.change(&vault);
         account.data[113..121].copy_from_slice(&reserve.to_le_bytes());
         account.data[64..72].copy_from_slice(&amount.to_le_bytes());
@@ -521,7 +582,13 @@ impl<'a> Story<'a> {
         let slot = self.slots[at].clone();
         let deal = self.deal(at).cloned();
         let [buyer, seller] = slot.parties;
-        let nobody = Seen { round: 0, offer: 0, metadata: [0; 64], turn: BUYER, claimable: [0; 2] };
+        let nobody = Seen {
+            round: 0,
+            offer: 0,
+            metadata: [0; 64],
+            turn: BUYER,
+            claimable: [0; 2],
+        };
         let seen = deal.as_ref().map_or(nobody, Seen::of);
         let mint = self.cast.mint;
         let fixed_config = self.desk.fixed.config;
@@ -532,7 +599,9 @@ impl<'a> Story<'a> {
                 let signer = self.mostly(seller, &[buyer, self.cast.stranger]);
                 let hash = match (&deal, slot.first_terms) {
                     (Some(_), Some(first)) if self.chance.percent(8) => first,
-                    (Some(deal), _) if self.chance.percent(95) => deal.terms_hash(&slot.negotiation),
+                    (Some(deal), _) if self.chance.percent(95) => {
+                        deal.terms_hash(&slot.negotiation)
+                    }
                     _ => self.chance.bytes(),
                 };
                 let mut bond = [slot.vault, self.cast.tokens[&seller][0], mint, TOKEN];
@@ -541,7 +610,10 @@ impl<'a> Story<'a> {
                         *account = ID;
                     }
                 }
-                ([[signer, slot.negotiation].as_slice(), &bond].concat(), hash.to_vec())
+                (
+                    [[signer, slot.negotiation].as_slice(), &bond].concat(),
+                    hash.to_vec(),
+                )
             }
             Kind::Offer => {
                 let turn = slot.parties[seen.turn];
@@ -549,7 +621,11 @@ impl<'a> Story<'a> {
                 let mut arguments = vec![self.nearly(seen.round)];
                 let amount = self.offer_amount(deal.as_ref());
                 arguments.extend(amount.to_le_bytes());
-                let extension = if self.chance.percent(98) { 0 } else { self.chance.between(1, 100) as u32 };
+                let extension = if self.chance.percent(98) {
+                    0
+                } else {
+                    self.chance.between(1, 100) as u32
+                };
                 arguments.extend(extension.to_le_bytes());
                 arguments.extend(self.metadata());
                 (vec![signer, slot.negotiation], arguments)
@@ -560,22 +636,72 @@ impl<'a> Story<'a> {
                 let to_buyer = self.recipient(&buyer);
                 let to_seller = self.recipient(&seller);
                 let mut arguments = vec![self.nearly(seen.round)];
-                let amount = if self.chance.percent(97) { seen.offer } else { seen.offer.wrapping_sub(1) };
+                let amount = if self.chance.percent(97) {
+                    seen.offer
+                } else {
+                    seen.offer.wrapping_sub(1)
+                };
                 arguments.extend(amount.to_le_bytes());
-                arguments.extend(if self.chance.percent(97) { seen.metadata } else { self.metadata() });
-                (vec![signer, slot.negotiation, slot.vault, to_buyer, to_seller, mint, TOKEN], arguments)
+                arguments.extend(if self.chance.percent(97) {
+                    seen.metadata
+                } else {
+                    self.metadata()
+                });
+                (
+                    vec![
+                        signer,
+                        slot.negotiation,
+                        slot.vault,
+                        to_buyer,
+                        to_seller,
+                        mint,
+                        TOKEN,
+                    ],
+                    arguments,
+                )
             }
             Kind::Reject => {
-                let signer = self.chance.weighted(&[(46, buyer), (46, seller), (8, self.cast.stranger)]);
+                let signer =
+                    self.chance
+                        .weighted(&[(46, buyer), (46, seller), (8, self.cast.stranger)]);
                 let to_buyer = self.recipient(&buyer);
-                let to_seller = if self.chance.percent(75) { ID } else { self.recipient(&seller) };
+                let to_seller = if self.chance.percent(75) {
+                    ID
+                } else {
+                    self.recipient(&seller)
+                };
                 let arguments = vec![self.nearly(seen.round)];
-                (vec![signer, slot.negotiation, slot.vault, to_buyer, to_seller, mint, TOKEN], arguments)
+                (
+                    vec![
+                        signer,
+                        slot.negotiation,
+                        slot.vault,
+                        to_buyer,
+                        to_seller,
+                        mint,
+                        TOKEN,
+                    ],
+                    arguments,
+                )
             }
             Kind::Expire => {
                 let to_buyer = self.recipient(&buyer);
-                let to_seller = if self.chance.percent(75) { ID } else { self.recipient(&seller) };
-                (vec![slot.negotiation, slot.vault, to_buyer, to_seller, mint, TOKEN], vec![])
+                let to_seller = if self.chance.percent(75) {
+                    ID
+                } else {
+                    self.recipient(&seller)
+                };
+                (
+                    vec![
+                        slot.negotiation,
+                        slot.vault,
+                        to_buyer,
+                        to_seller,
+                        mint,
+                        TOKEN,
+                    ],
+                    vec![],
+                )
             }
             Kind::Claim => {
                 let likely = match seen.claimable {
@@ -583,7 +709,10 @@ impl<'a> Story<'a> {
                     [_, 0] => BUYER,
                     _ => self.chance.index(2),
                 };
-                let signer = self.mostly(slot.parties[likely], &[slot.parties[1 - likely], self.cast.stranger]);
+                let signer = self.mostly(
+                    slot.parties[likely],
+                    &[slot.parties[1 - likely], self.cast.stranger],
+                );
                 let amount = match self.chance.between(0, 19) {
                     0 => 0,
                     1 => seen.claimable[likely].wrapping_add(1),
@@ -595,11 +724,18 @@ impl<'a> Story<'a> {
                     true => choices[0],
                     false => self.chance.pick(&choices),
                 };
-                (vec![signer, slot.negotiation, slot.vault, to, mint, TOKEN], amount.to_le_bytes().to_vec())
+                (
+                    vec![signer, slot.negotiation, slot.vault, to, mint, TOKEN],
+                    amount.to_le_bytes().to_vec(),
+                )
             }
             Kind::Close => {
                 let closer = self.chance.pick(&[buyer, seller, self.cast.stranger]);
-                let mut accounts = [self.cast.treasury_tokens, self.recipient(&buyer), self.recipient(&seller)];
+                let mut accounts = [
+                    self.cast.treasury_tokens,
+                    self.recipient(&buyer),
+                    self.recipient(&seller),
+                ];
                 let needed = [true, seen.claimable[BUYER] > 0, seen.claimable[SELLER] > 0];
                 for (account, needed) in accounts.iter_mut().zip(needed) {
                     if self.chance.percent(if needed { 4 } else { 60 }) {
@@ -607,7 +743,10 @@ impl<'a> Story<'a> {
                     }
                 }
                 let head = [closer, slot.negotiation, slot.vault, fixed_config, buyer];
-                ([head.as_slice(), &accounts, &[mint, TOKEN]].concat(), vec![])
+                (
+                    [head.as_slice(), &accounts, &[mint, TOKEN]].concat(),
+                    vec![],
+                )
             }
         };
         instruction(kind, &keys, &arguments)
@@ -615,7 +754,11 @@ impl<'a> Story<'a> {
 
     fn initialize(&mut self) -> Instruction {
         let mut arguments = vec![];
-        let treasury = if self.chance.percent(97) { self.treasury() } else { Address::default() };
+        let treasury = if self.chance.percent(97) {
+            self.treasury()
+        } else {
+            Address::default()
+        };
         arguments.extend(treasury.as_ref());
         let decay_bps = self.around(0, 1_000) as u16;
         let window = self.around(60, 3_600) as i64;
@@ -626,7 +769,12 @@ impl<'a> Story<'a> {
         arguments.extend(fee_bps.to_le_bytes());
         arguments.push(max_rounds);
         let authority = self.mostly(self.cast.deployer, &[self.cast.stranger]);
-        let keys = [authority, self.desk.fixed.config, self.desk.fixed.program_data, SYSTEM];
+        let keys = [
+            authority,
+            self.desk.fixed.config,
+            self.desk.fixed.program_data,
+            SYSTEM,
+        ];
         instruction(Kind::Initialize, &keys, &arguments)
     }
 
@@ -635,7 +783,9 @@ impl<'a> Story<'a> {
         let mut parties = slot.parties;
         let mut addresses = [slot.negotiation, slot.vault];
         let richest = self.cast.tokens[&parties[BUYER]];
-        let richest = richest.into_iter().max_by_key(|account| self.world.ledger.amount(account));
+        let richest = richest
+            .into_iter()
+            .max_by_key(|account| self.world.ledger.amount(account));
         let mut accounts = (richest.unwrap(), self.cast.mint);
         match self.chance.between(0, 59) {
             0 => {
@@ -643,7 +793,9 @@ impl<'a> Story<'a> {
                 addresses[0] = negotiation_address(&parties, slot.session_id).0;
                 addresses[1] = vault_address(&addresses[0]).0;
             }
-            1 if parties[BUYER] == self.cast.buyer => accounts = (self.cast.blank_tokens, self.cast.blank_mint),
+            1 if parties[BUYER] == self.cast.buyer => {
+                accounts = (self.cast.blank_tokens, self.cast.blank_mint)
+            }
             _ => {}
         }
         let available = self.world.ledger.amount(&accounts.0).max(100_000);
@@ -653,14 +805,24 @@ impl<'a> Story<'a> {
             2 => available,
             3 => available.saturating_add(1),
             4 => 5_000_000,
-            _ => self.chance.between(100_000, available.min(self.funds / 2 + 1).max(100_000)),
+            _ => self
+                .chance
+                .between(100_000, available.min(self.funds / 2 + 1).max(100_000)),
         };
         let mut arguments = slot.session_id.to_le_bytes().to_vec();
         arguments.extend(escrow.to_le_bytes());
         arguments.extend(self.chance.bytes());
         let long = self.chance.percent(70);
-        arguments.push(if long { self.chance.between(6, 20) as u8 } else { self.around(1, 4) as u8 });
-        let decay_bps = if self.chance.percent(15) { 0 } else { self.around(0, 1_000) as u16 };
+        arguments.push(if long {
+            self.chance.between(6, 20) as u8
+        } else {
+            self.around(1, 4) as u8
+        });
+        let decay_bps = if self.chance.percent(15) {
+            0
+        } else {
+            self.around(0, 1_000) as u16
+        };
         arguments.extend(decay_bps.to_le_bytes());
         arguments.extend((self.around(60, 3_600) as i64).to_le_bytes());
         let ahead = match self.chance.percent(40) {
@@ -684,7 +846,17 @@ impl<'a> Story<'a> {
         let [negotiation, vault] = addresses;
         let (tokens, mint) = accounts;
         let config = self.desk.fixed.config;
-        let keys = [buyer, seller, negotiation, vault, tokens, mint, config, TOKEN, SYSTEM];
+        let keys = [
+            buyer,
+            seller,
+            negotiation,
+            vault,
+            tokens,
+            mint,
+            config,
+            TOKEN,
+            SYSTEM,
+        ];
         instruction(Kind::Create, &keys, &arguments)
     }
 
@@ -714,7 +886,9 @@ impl<'a> Story<'a> {
     }
 
     fn offer_amount(&mut self, deal: Option<&Deal>) -> u64 {
-        let Some(deal) = deal else { return self.chance.between(0, 5_000_000) };
+        let Some(deal) = deal else {
+            return self.chance.between(0, 5_000_000);
+        };
         let most = deal.next_effective();
         let least = super::deal::floored(most, deal.min_offer_bps);
         match self.chance.between(0, 29) {
@@ -745,8 +919,14 @@ impl<'a> Story<'a> {
 
     /// A token account that a party is to be paid to: mostly its own.
     fn recipient(&mut self, party: &Address) -> Address {
-        let own = self.cast.tokens.get(party).copied().unwrap_or([self.cast.strangers_tokens; 2]);
-        self.chance.weighted(&[(64, own[0]), (32, own[1]), (4, self.cast.strangers_tokens)])
+        let own = self
+            .cast
+            .tokens
+            .get(party)
+            .copied()
+            .unwrap_or([self.cast.strangers_tokens; 2]);
+        self.chance
+            .weighted(&[(64, own[0]), (32, own[1]), (4, self.cast.strangers_tokens)])
     }
 
     /// The call, or in so many of a hundred cases one with a single thing wrong.
@@ -767,8 +947,16 @@ impl<'a> Story<'a> {
             7 => call.accounts[place].pubkey = call.accounts[self.chance.index(places)].pubkey,
             8 => call.accounts.truncate(place),
             9 => self.spoil_data(&mut call.data),
-            10 => call.program_id = if self.chance.percent(30) { IMPOSTOR } else { ID },
-            _ => call.accounts.push(AccountMeta::new_readonly(self.cast.stranger, false)),
+            10 => {
+                call.program_id = if self.chance.percent(30) {
+                    IMPOSTOR
+                } else {
+                    ID
+                }
+            }
+            _ => call
+                .accounts
+                .push(AccountMeta::new_readonly(self.cast.stranger, false)),
         }
         call
     }
@@ -786,7 +974,9 @@ impl<'a> Story<'a> {
 
     /// Runs a call and compares all that it does with the model.
     fn call(&mut self, call: Instruction) -> Result<(), String> {
-        let kind = KINDS.into_iter().find(|kind| call.data.starts_with(&kind.discriminator()));
+        let kind = KINDS
+            .into_iter()
+            .find(|kind| call.data.starts_with(&kind.discriminator()));
         let expected = predict(&self.world, self.desk.fixed, &call);
         let found = run(self.desk.machine, &self.world, &call);
         self.desk.tally.instructions += 1;
@@ -814,7 +1004,10 @@ impl<'a> Story<'a> {
             (expected, found) => {
                 let expected = expected.map(|next| next.outcomes);
                 let found = found.map(|_| "success");
-                return Err(format!("{}\nanswers {found:?}, and not {expected:?}", show(&call)));
+                return Err(format!(
+                    "{}\nanswers {found:?}, and not {expected:?}",
+                    show(&call)
+                ));
             }
         };
         let before = std::mem::replace(&mut self.world, next.world);
@@ -837,12 +1030,20 @@ impl<'a> Story<'a> {
                     slot.paid_out = 0;
                     slot.donated = u64::try_from(holds - u128::from(deal.escrow)).unwrap();
                     if slot.was_closed {
-                        self.desk.tally.outcome("created again after closing".into());
+                        self.desk
+                            .tally
+                            .outcome("created again after closing".into());
                     }
-                    if before.ledger.get(&slot.negotiation).lamports + before.ledger.get(&slot.vault).lamports > 0 {
-                        self.desk.tally.outcome("created where lamports had been sent ahead".into());
+                    if before.ledger.get(&slot.negotiation).lamports
+                        + before.ledger.get(&slot.vault).lamports
+                        > 0
+                    {
+                        self.desk
+                            .tally
+                            .outcome("created where lamports had been sent ahead".into());
                     }
-                    slot.first_terms.get_or_insert(deal.terms_hash(&slot.negotiation));
+                    slot.first_terms
+                        .get_or_insert(deal.terms_hash(&slot.negotiation));
                 }
                 (Some(_), Some(deal)) if holds <= held_before => {
                     slot.paid_out += u64::try_from(held_before - holds).unwrap();
@@ -856,7 +1057,9 @@ impl<'a> Story<'a> {
                     if was.is_some_and(Deal::is_open) && !deal.is_open() {
                         self.reached_an_end = true;
                         if deal.paid > 0 && deal.round == deal.max_rounds {
-                            self.desk.tally.outcome("settled after the last round".into());
+                            self.desk
+                                .tally
+                                .outcome("settled after the last round".into());
                         }
                     }
                 }
@@ -870,7 +1073,9 @@ impl<'a> Story<'a> {
                     let everything = held_before + u128::from(slot.paid_out);
                     let expected = u128::from(deal.escrow) + u128::from(slot.donated);
                     if self.cast.mint != WRAPPED_SOL && everything != expected {
-                        return Err(format!("{everything} came out of a vault that got {expected}"));
+                        return Err(format!(
+                            "{everything} came out of a vault that got {expected}"
+                        ));
                     }
                 }
                 (None, None) => {}
@@ -889,7 +1094,10 @@ impl<'a> Story<'a> {
         }
         let lamports = self.world.ledger.lamports();
         if lamports != self.lamports {
-            return Err(format!("there are {lamports} lamports and not {}", self.lamports));
+            return Err(format!(
+                "there are {lamports} lamports and not {}",
+                self.lamports
+            ));
         }
         for at in 0..self.slots.len() {
             let slot = self.slots[at].clone();
@@ -913,7 +1121,10 @@ impl<'a> Story<'a> {
             false => self.world.ledger.amount(&slot.vault),
         };
         if holds < deal.owed() {
-            return Err(format!("the vault holds {holds}, and {} are owed", deal.owed()));
+            return Err(format!(
+                "the vault holds {holds}, and {} are owed",
+                deal.owed()
+            ));
         }
         Ok(())
     }
@@ -923,7 +1134,10 @@ impl<'a> Story<'a> {
         let acts = self.would_succeed(&self.reject(slot, deal, deal.parties[BUYER]));
         let expires = self.would_succeed(&self.expire(slot));
         if acts == expires {
-            return Err(format!("at {} acting is {acts} and expiring is {expires}:\n{deal:#?}", self.world.now));
+            return Err(format!(
+                "at {} acting is {acts} and expiring is {expires}:\n{deal:#?}",
+                self.world.now
+            ));
         }
         Ok(())
     }
@@ -939,11 +1153,23 @@ impl<'a> Story<'a> {
         let accept = [round.as_slice(), &deal.metadata].concat();
         let offer = [round.as_slice(), &[0; 4 + 64]].concat();
         let mut calls = vec![
-            instruction(Kind::AcceptInvitation, &[seller, slot.negotiation, ID, ID, ID, ID], &hash),
+            instruction(
+                Kind::AcceptInvitation,
+                &[seller, slot.negotiation, ID, ID, ID, ID],
+                &hash,
+            ),
             self.expire(slot),
         ];
         for party in [buyer, seller] {
-            let keys = [party, slot.negotiation, slot.vault, to_buyer, to_seller, mint, TOKEN];
+            let keys = [
+                party,
+                slot.negotiation,
+                slot.vault,
+                to_buyer,
+                to_seller,
+                mint,
+                TOKEN,
+            ];
             calls.push(instruction(Kind::AcceptOffer, &keys, &accept));
             calls.push(instruction(Kind::Offer, &[party, slot.negotiation], &offer));
             calls.push(self.reject(slot, deal, party));
@@ -951,7 +1177,10 @@ impl<'a> Story<'a> {
         // One of them at a time: there are many steps.
         let call = &calls[self.chance.index(calls.len())];
         if self.would_succeed(call) {
-            return Err(format!("{}\nchanges a negotiation that is over:\n{deal:#?}", show(call)));
+            return Err(format!(
+                "{}\nchanges a negotiation that is over:\n{deal:#?}",
+                show(call)
+            ));
         }
         Ok(())
     }
@@ -963,13 +1192,28 @@ impl<'a> Story<'a> {
 
     fn reject(&self, slot: &Slot, deal: &Deal, party: Address) -> Instruction {
         let to_buyer = self.cast.tokens[&slot.parties[BUYER]][0];
-        let keys = [party, slot.negotiation, slot.vault, to_buyer, ID, self.cast.mint, TOKEN];
+        let keys = [
+            party,
+            slot.negotiation,
+            slot.vault,
+            to_buyer,
+            ID,
+            self.cast.mint,
+            TOKEN,
+        ];
         instruction(Kind::Reject, &keys, &[deal.round])
     }
 
     fn expire(&self, slot: &Slot) -> Instruction {
         let to_buyer = self.cast.tokens[&slot.parties[BUYER]][0];
-        let keys = [slot.negotiation, slot.vault, to_buyer, ID, self.cast.mint, TOKEN];
+        let keys = [
+            slot.negotiation,
+            slot.vault,
+            to_buyer,
+            ID,
+            self.cast.mint,
+            TOKEN,
+        ];
         instruction(Kind::Expire, &keys, &[])
     }
 }
@@ -1027,7 +1271,11 @@ enum Answer {
 }
 
 /// Runs a call on a copy of the accounts it names.
-fn run(machine: &mut Mollusk, world: &World, call: &Instruction) -> Result<Vec<(Address, Account)>, Answer> {
+fn run(
+    machine: &mut Mollusk,
+    world: &World,
+    call: &Instruction,
+) -> Result<Vec<(Address, Account)>, Answer> {
     let mut given: Vec<(Address, Account)> = Vec::with_capacity(call.accounts.len());
     for meta in &call.accounts {
         if given.iter().all(|(address, _)| *address != meta.pubkey) {
@@ -1048,11 +1296,14 @@ fn run(machine: &mut Mollusk, world: &World, call: &Instruction) -> Result<Vec<(
 fn instruction(kind: Kind, keys: &[Address], arguments: &[u8]) -> Instruction {
     let places = kind.places();
     assert_eq!(keys.len(), places.len());
-    let accounts = places.iter().zip(keys).map(|((flags, _), key)| AccountMeta {
-        pubkey: *key,
-        is_signer: flags.contains('s'),
-        is_writable: flags.contains('w') && *key != ID,
-    });
+    let accounts = places
+        .iter()
+        .zip(keys)
+        .map(|((flags, _), key)| AccountMeta {
+            pubkey: *key,
+            is_signer: flags.contains('s'),
+            is_writable: flags.contains('w') && *key != ID,
+        });
     Instruction {
         program_id: ID,
         accounts: accounts.collect(),
@@ -1062,7 +1313,9 @@ fn instruction(kind: Kind, keys: &[Address], arguments: &[u8]) -> Instruction {
 
 /// A call as a report shows it.
 fn show(call: &Instruction) -> String {
-    let kind = KINDS.into_iter().find(|kind| call.data.starts_with(&kind.discriminator()));
+    let kind = KINDS
+        .into_iter()
+        .find(|kind| call.data.starts_with(&kind.discriminator()));
     let accounts = call.accounts.iter().map(|meta| {
         let signer = if meta.is_signer { " signer" } else { "" };
         let writable = if meta.is_writable { " writable" } else { "" };
@@ -1086,7 +1339,12 @@ fn oddities(chance: &mut Chance, ledger: &mut Ledger, config: &Address) -> [Addr
     ]
     .map(|(owner, data)| {
         let place = address(chance);
-        let account = Account { lamports: rent(data.len()), data, owner, ..Account::default() };
+        let account = Account {
+            lamports: rent(data.len()),
+            data,
+            owner,
+            ..Account::default()
+        };
         ledger.set(place, account);
         place
     });

@@ -144,9 +144,15 @@ impl Tally {
                 complaints.push(format!("{outcome}: {count} times only"));
             }
         }
-        let strange = self.errors.keys().filter(|code| ERRORS.iter().all(|(known, _)| known != *code));
+        let strange = self
+            .errors
+            .keys()
+            .filter(|code| ERRORS.iter().all(|(known, _)| known != *code));
         complaints.extend(strange.map(|code| format!("error {code} is not in the list")));
-        let strange = self.outcomes.keys().filter(|outcome| !OUTCOMES.contains(&outcome.as_str()));
+        let strange = self
+            .outcomes
+            .keys()
+            .filter(|outcome| !OUTCOMES.contains(&outcome.as_str()));
         complaints.extend(strange.map(|outcome| format!("\"{outcome}\" is not in the list")));
         complaints
     }
@@ -165,7 +171,10 @@ impl Display for Tally {
         }
         writeln!(page, "\n   times  error")?;
         for (code, count) in &self.errors {
-            let name = ERRORS.iter().find(|(known, _)| known == code).map_or("", |(_, name)| name);
+            let name = ERRORS
+                .iter()
+                .find(|(known, _)| known == code)
+                .map_or("", |(_, name)| name);
             let by: Vec<_> = self
                 .answers
                 .iter()
