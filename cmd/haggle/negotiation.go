@@ -68,32 +68,37 @@ func (s *session) explain(ctx context.Context, client *haggle.Client, address so
 	if readErr != nil {
 		return err
 	}
-	now, readErr := client.Now(ctx)
-	if readErr != nil {
-		return err
-	}
-	tokens, readErr := s.tokensOf(ctx, n.TokenMint)
-	if readErr != nil {
-		return err
+	return failure.WithHint(err, s.stateHint(ctx, client, n, code))
+}
+
+// stateHint says what to do about a refusal, as the state suggests; it is empty if that says no more than the refusal.
+func (s *session) stateHint(ctx context.Context, client *haggle.Client, n *haggle.NegotiationAccount, code haggle.ErrorCode) string {
+	now, err := client.Now(ctx)
+	if err != nil {
+		return ""
 	}
 	switch {
 	case n.IsOver():
-		return failure.WithHint(err, fmt.Sprintf("it is over (%s); what is left is: haggle negotiation close %s", n.Status, address))
+		return fmt.Sprintf("it is over (%s); what is left is: haggle negotiation close %s", n.Status, n.Address)
 	case n.IsOverdue(now):
-		return failure.WithHint(err, fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", clock(n.TurnDeadline), address))
-	case n.Status == haggle.NegotiationStatusCreated:
-		return failure.WithHint(err, fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", address, n.Seller))
-	case code == haggle.ErrInvalidState && !n.HasOffer():
-		return failure.WithHint(err, "no offer stands yet: the buyer opens with: haggle negotiation offer "+address.String()+" AMOUNT")
-	case code == haggle.ErrNotYourTurn:
-		return failure.WithHint(err, fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), address))
-	case code == haggle.ErrOfferTooLow, code == haggle.ErrOfferExceedsEscrow:
-		least, most := n.OfferRange()
-		return failure.WithHint(err, fmt.Sprintf("round %d takes offers from %s to %s", n.CurrentRound+1, tokens(least), tokens(most)))
+		return fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", clock(n.TurnDeadline), n.Address)
 	case code == haggle.ErrUnauthorized:
-		return failure.WithHint(err, fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller))
+		return fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller)
+	case n.Status == haggle.NegotiationStatusCreated:
+		return fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", n.Address, n.Seller)
+	case code == haggle.ErrInvalidState && !n.HasOffer():
+		return fmt.Sprintf("no offer stands yet: the buyer opens with: haggle negotiation offer %s AMOUNT", n.Address)
+	case code == haggle.ErrNotYourTurn:
+		return fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), n.Address)
+	case code == haggle.ErrOfferTooLow, code == haggle.ErrOfferExceedsEscrow:
+		tokens, err := s.tokensOf(ctx, n.TokenMint)
+		if err != nil {
+			return ""
+		}
+		least, most := n.OfferRange()
+		return fmt.Sprintf("round %d takes offers from %s to %s", n.CurrentRound+1, tokens(least), tokens(most))
 	}
-	return err
+	return ""
 }
 
 // completeNegotiations offers the addresses of the keypair's own negotiations to the shell.

@@ -65,9 +65,8 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 		return err
 	}
 	if !n.HasOffer() || !n.IsBargaining() {
-		return s.explain(ctx, client, n.Address, &haggle.ProgramError{
-			Code: haggle.ErrInvalidState, Name: haggle.ErrInvalidState.Name(), Message: haggle.ErrInvalidState.Message(),
-		})
+		return failure.WithHint(fmt.Errorf("%w: there is no offer to take", haggle.ErrNotAsExpected),
+			s.stateHint(ctx, client, n, haggle.ErrInvalidState))
 	}
 	if err := expectRound(n, n.CurrentRound, round); err != nil {
 		return err

@@ -171,8 +171,7 @@ type observationView struct {
 
 func (w *watcher) print(ctx context.Context, observation haggle.Observation) error {
 	if observation.Event == nil {
-		fmt.Fprintf(w.s.stderr, "the logs of transaction %s are cut off: an event may be missing here\n", observation.Signature)
-		return nil
+		return w.printTruncated(observation)
 	}
 	address, _ := observation.Event.NegotiationAddress()
 	switch event := observation.Event.(type) {
@@ -198,6 +197,16 @@ func (w *watcher) print(ctx context.Context, observation haggle.Observation) err
 	}
 	_, err = fmt.Fprintf(w.s.stdout, "%sslot %d  %s\n", prefix, observation.Slot, sentence(observation.Event, tokens))
 	return err
+}
+
+// printTruncated tells of a transaction of which not everything can be told.
+func (w *watcher) printTruncated(observation haggle.Observation) error {
+	v := struct {
+		Signature solana.Signature `json:"signature"`
+		Slot      uint64           `json:"slot"`
+		Truncated bool             `json:"truncated"`
+	}{observation.Signature, observation.Slot, true}
+	return w.s.print(v, fmt.Sprintf("slot %d  the logs of transaction %s are cut off: an event may be missing here", v.Slot, v.Signature))
 }
 
 // tokens writes amounts of a negotiation. One whose beginning has not been seen, and which is gone, is written in base units.

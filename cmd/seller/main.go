@@ -114,11 +114,16 @@ func (s *seller) invitation(ctx context.Context, patience time.Duration) (*haggl
 }
 
 func (s *seller) search(ctx context.Context) (*haggle.NegotiationAccount, error) {
+	now, err := s.Client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for n, err := range s.Client.FindNegotiations(ctx, haggle.Filter{Agent: s.Self, Role: haggle.RoleSeller}) {
 		if err != nil {
 			return nil, err
 		}
-		if n.Buyer != s.Counterpart || n.IsOver() && n.ClaimableSeller == 0 {
+		missed := n.Status == haggle.NegotiationStatusCreated && n.IsOverdue(now)
+		if n.Buyer != s.Counterpart || missed || n.IsOver() && n.ClaimableSeller == 0 {
 			continue
 		}
 		if why := s.objection(n); why == "" {
