@@ -61,7 +61,7 @@ test-chains: program ## the scenarios of tests/ on both kinds of local chain
 	@toolchain/scenarios
 
 cu: program ## measure the compute units of every instruction: program/CU.md
-	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --package haggle-program --lib compute
+	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --workspace compute
 
 bench: prerequisites ## measure the SDK against reflective decoding: docs/BENCHMARKS.md
 	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md
