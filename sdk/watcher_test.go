@@ -138,3 +138,16 @@ func TestNothingIsForgottenThatALateNotificationMayTellOf(t *testing.T) {
 	w.forget()
 	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.seen)
 }
+
+func TestCreationIsToldEvenIfItCannotBeFollowedYet(t *testing.T) {
+	b := blocks{}
+	w := newWatcher(t, b)
+	w.fixed, w.agent = solana.PublicKey{}, solana.PublicKey{7}
+	w.watched = []*watchedAddress{{address: w.agent}}
+	w.stream = serveLogs(t, func(string) []string { return []string{"hang up"} })
+	created := &NegotiationCreated{NegotiationID: watchedNegotiation, Seller: w.agent}
+	b.executed(t, 1, 100, nil, created, offerOf(1))
+	require.Error(t, w.hear(t.Context(), []solana.Signature{numbered(1)}))
+	assert.Equal(t, []Observation{observed(1, 100, created), observed(1, 100, offerOf(1))}, w.told())
+	require.NotNil(t, w.find(watchedNegotiation), "the next connection listens to it")
+}
