@@ -5,7 +5,7 @@ use crate::constants::{NEGOTIATION_SEED, VAULT_SEED};
 use crate::error::HaggleError;
 use crate::event::PayoutRecorded;
 use crate::state::Negotiation;
-use crate::token::TokenAccount;
+use crate::token::{is_payable, TokenAccount};
 use crate::token_call::TokenCall;
 use pinocchio::cpi::{Seed, Signer};
 use pinocchio::error::{ProgramError, ProgramResult};
@@ -70,6 +70,41 @@ pub struct Recipient<'a> {
     pub account: &'a AccountView,
     /// What `token::is_payable` says of it.
     pub payable: bool,
+}
+
+impl<'a> Recipient<'a> {
+    /// A party's account, which may be unable to receive.
+    ///
+    /// # Errors
+    /// 2003 when it can neither be paid to nor is the party's associated token account.
+    #[inline(always)]
+    pub fn of(
+        account: &'a AccountView,
+        mint: &Address,
+        party: &Address,
+    ) -> Result<Self, ProgramError> {
+        let payable = is_payable(account, mint, party)?;
+        Ok(Self { account, payable })
+    }
+
+    /// The account of a party that is paid nothing unless there is a bond. What is given has to be right all the same.
+    ///
+    /// # Errors
+    /// As `of`, for an account that is given.
+    #[inline(always)]
+    pub fn if_given(
+        account: &'a AccountView,
+        mint: &Address,
+        party: &Address,
+    ) -> Result<Self, ProgramError> {
+        match check::given(account) {
+            Some(given) => Self::of(given, mint, party),
+            None => Ok(Self {
+                account,
+                payable: false,
+            }),
+        }
+    }
 }
 
 /// A vault with what a transfer from it takes. There is none that has not been checked.

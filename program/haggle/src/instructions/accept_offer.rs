@@ -7,7 +7,6 @@ use crate::event::{NegotiationSettled, OfferAccepted};
 use crate::{programs, sysvar};
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::token::is_payable;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
@@ -61,14 +60,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         &accounts.escrow_vault,
         &accounts.token_mint,
     )?;
-    let to_buyer = Recipient {
-        account: &accounts.buyer_token_account,
-        payable: is_payable(&accounts.buyer_token_account, &mint, &negotiation.buyer)?,
-    };
-    let to_seller = Recipient {
-        account: &accounts.seller_token_account,
-        payable: is_payable(&accounts.seller_token_account, &mint, &negotiation.seller)?,
-    };
+    let to_buyer = Recipient::of(&accounts.buyer_token_account, &mint, &negotiation.buyer)?;
+    let to_seller = Recipient::of(&accounts.seller_token_account, &mint, &negotiation.seller)?;
     accounts.check_programs()?;
 
     if !negotiation.is_bargaining() || !negotiation.has_offer() {

@@ -6,8 +6,7 @@ use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::NegotiationExpired;
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::token::is_payable;
-use crate::{check, programs, sysvar};
+use crate::{programs, sysvar};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
@@ -51,18 +50,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         &accounts.escrow_vault,
         &accounts.token_mint,
     )?;
-    let to_buyer = Recipient {
-        account: &accounts.buyer_token_account,
-        payable: is_payable(&accounts.buyer_token_account, &mint, &negotiation.buyer)?,
-    };
-    // Nothing goes to the seller as long as there is no bond; what is given has to be right all the same.
-    let to_seller = Recipient {
-        account: &accounts.seller_token_account,
-        payable: match check::given(&accounts.seller_token_account) {
-            Some(account) => is_payable(account, &mint, &negotiation.seller)?,
-            None => false,
-        },
-    };
+    let to_buyer = Recipient::of(&accounts.buyer_token_account, &mint, &negotiation.buyer)?;
+    let to_seller = Recipient::if_given(&accounts.seller_token_account, &mint, &negotiation.seller)?;
     accounts.check_programs()?;
 
     let now = sysvar::now()?;
