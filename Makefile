@@ -10,10 +10,12 @@ export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cach
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
 
 # Cargo and rustup take the Rust version from the folder they run in.
-program := cd program && CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
-localnet := cd program/localnet && CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
-# Clippy as the compiler of our crates alone: unlike `cargo clippy`, it uses the dependencies that the tests have built.
-clippy := CLIPPY_ARGS=-Dwarnings RUSTC_WORKSPACE_WRAPPER=clippy-driver cargo build --locked --all-targets
+wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
+program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
+localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
+clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locked --all-targets
+# A macro declares these modules, so cargo does not see them.
+rustfmt-instructions := rustfmt --edition 2021 haggle/src/instructions/[a-z]*.rs
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,14 +45,16 @@ lint: prerequisites ## formats, go vet, staticcheck, clippy
 	@go vet ./...
 	@toolchain/staticcheck ./...
 	@echo "==> cargo fmt --check, clippy"
-	@$(program) cargo fmt --all --check
+	@$(program) cargo fmt --all --check && $(rustfmt-instructions) --check
 	@$(localnet) cargo fmt --check
 	@$(program) $(clippy) --workspace
 	@$(localnet) $(clippy)
 
 test-rust: program ## the program's tests against the built ELF, the IDL's, the local chain's
 	@echo "==> cargo test"
-	@$(program) cargo test --locked --workspace
+	@$(program) cargo test --locked --workspace -- --skip tests::lifecycle
+	@echo "==> cargo test: random lifecycles"
+	@$(program) cargo test --locked --workspace tests::lifecycle -- --nocapture
 	@$(localnet) cargo test --locked
 
 test-go: program ## the Go tests except the scenarios
@@ -68,7 +72,7 @@ bench: prerequisites ## measure the SDK against reflective decoding: docs/BENCHM
 
 fmt: prerequisites ## format everything
 	@gofmt -w .
-	@$(program) cargo fmt --all
+	@$(program) cargo fmt --all && $(rustfmt-instructions)
 	@$(localnet) cargo fmt
 
 clean: ## remove what was built inside the tree

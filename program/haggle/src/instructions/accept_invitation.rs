@@ -93,8 +93,9 @@ fn terms_hash(negotiation: &AccountView) -> [u8; 32] {
     #[cfg(any(target_os = "solana", target_arch = "bpf"))]
     {
         // SAFETY: nothing borrows the data while the syscall reads it.
-        let slices: [&[u8]; 2] =
-            [negotiation.address().as_ref(), unsafe { negotiation.borrow_unchecked() }];
+        let slices: [&[u8]; 2] = [negotiation.address().as_ref(), unsafe {
+            negotiation.borrow_unchecked()
+        }];
         let mut hash = core::mem::MaybeUninit::<[u8; 32]>::uninit();
         // SAFETY: the syscall reads two slices and writes the 32 bytes.
         unsafe {
@@ -107,7 +108,10 @@ fn terms_hash(negotiation: &AccountView) -> [u8; 32] {
         }
     }
     #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
-    panic!("only the virtual machine hashes the terms of {:?}", negotiation.address())
+    panic!(
+        "only the virtual machine hashes the terms of {:?}",
+        negotiation.address()
+    )
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::{NegotiationSettled, OfferAccepted};
-use crate::{programs, sysvar};
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
+use crate::{programs, sysvar};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 

@@ -4,10 +4,10 @@ use crate::declare::instruction;
 use crate::error::{Framework, HaggleError};
 use crate::escrow::{Authority, Payment, Vault};
 use crate::event::PayoutClaimed;
-use crate::{programs, sysvar};
 use crate::state::{Negotiation, OfferSide};
 use crate::table::Meta;
 use crate::token::TokenAccount;
+use crate::{programs, sysvar};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
@@ -100,7 +100,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     }
     .emit();
     vault.pay(
-        [Payment { to: destination, amount }],
+        [Payment {
+            to: destination,
+            amount,
+        }],
         &Authority::of(negotiation),
     )
 }

@@ -171,9 +171,18 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let authority = Authority::of(negotiation);
     vault.pay_and_close(
         [
-            Payment { to: &accounts.treasury_token_account, amount: to_treasury },
-            Payment { to: &accounts.buyer_token_account, amount: to_buyer },
-            Payment { to: &accounts.seller_token_account, amount: to_seller },
+            Payment {
+                to: &accounts.treasury_token_account,
+                amount: to_treasury,
+            },
+            Payment {
+                to: &accounts.buyer_token_account,
+                amount: to_buyer,
+            },
+            Payment {
+                to: &accounts.seller_token_account,
+                amount: to_seller,
+            },
         ],
         &accounts.buyer,
         &authority,

@@ -139,7 +139,11 @@ fn bump_of(account: &AccountView, seeds: &[&[u8]]) -> Result<u8, ProgramError> {
         _ => Err(Framework::ConstraintSeeds.into()),
     }
     #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
-    panic!("only the virtual machine searches the bump of {seeds:?} for {:?}: {:?}", account.address(), Framework::ConstraintSeeds)
+    panic!(
+        "only the virtual machine searches the bump of {seeds:?} for {:?}: {:?}",
+        account.address(),
+        Framework::ConstraintSeeds
+    )
 }
 
 /// Creates the negotiation and its vault, and moves the escrow there.
@@ -159,7 +163,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 
     let bump = bump_of(
         &accounts.negotiation,
-        &[NEGOTIATION_SEED.as_bytes(), buyer.as_ref(), seller.as_ref(), &session_id],
+        &[
+            NEGOTIATION_SEED.as_bytes(),
+            buyer.as_ref(),
+            seller.as_ref(),
+            &session_id,
+        ],
     )?;
     let vault_bump = bump_of(
         &accounts.escrow_vault,

@@ -51,7 +51,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         &accounts.token_mint,
     )?;
     let to_buyer = Recipient::of(&accounts.buyer_token_account, &mint, &negotiation.buyer)?;
-    let to_seller = Recipient::if_given(&accounts.seller_token_account, &mint, &negotiation.seller)?;
+    let to_seller =
+        Recipient::if_given(&accounts.seller_token_account, &mint, &negotiation.seller)?;
     accounts.check_programs()?;
 
     let now = sysvar::now()?;

@@ -7,11 +7,11 @@ use crate::constants::{
 use crate::declare::{instruction, Flag};
 use crate::error::HaggleError;
 use crate::event::ConfigInitialized;
-use crate::{pda, programs};
 use crate::state::ProtocolConfig;
 use crate::sysvar::Rent;
 use crate::table::{Meta, Seed};
 use crate::ID;
+use crate::{pda, programs};
 use pinocchio::cpi::Seed as SignerSeed;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};

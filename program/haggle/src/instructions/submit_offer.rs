@@ -4,9 +4,9 @@ use crate::bps;
 use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::OfferSubmitted;
-use crate::{metadata, sysvar};
 use crate::state::{Negotiation, NegotiationStatus, OfferSide};
 use crate::table::Meta;
+use crate::{metadata, sysvar};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
