@@ -2,6 +2,7 @@ package haggle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
@@ -14,8 +15,8 @@ type AcceptRequest struct {
 	// Seen is the negotiation as the acceptor has seen it. The program answers [ErrStaleState] if round, price or metadata are
 	// others by then.
 	Seen *NegotiationAccount
-	// Negotiation is its address, to accept whatever offer the chain has now. It is not needed if Seen is given; without Seen,
-	// Price should be given.
+	// Negotiation is its address. It is not needed if Seen is given; without Seen, Price has to be given, because nobody signs
+	// blind.
 	Negotiation solana.PublicKey
 	// Price, if it is not zero, is what the acceptor expects the offer to be, in base units of the mint. Another one is
 	// [ErrNotAsExpected].
@@ -32,6 +33,9 @@ type AcceptRequest struct {
 // The program answers [ErrInvalidState] without an offer, [ErrExpired], [ErrResponseWindowExpired], [ErrUnauthorized],
 // [ErrStaleState], or [ErrNotYourTurn] to whoever made the offer.
 func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, error) {
+	if request.Seen == nil && request.Price == 0 {
+		return nil, errors.New("haggle: accept_offer: neither Seen nor Price is given")
+	}
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
 		return nil, err

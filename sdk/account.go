@@ -209,6 +209,9 @@ func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*
 				broken = append(broken, err)
 				continue
 			}
+			if !filter.selects(&negotiation.Negotiation) {
+				return nil, nil, fmt.Errorf("haggle: the node answers with a negotiation that has not been asked for: %s", keyed.Pubkey)
+			}
 			// A negotiation that moves on between two queries answers both.
 			if before := latest[keyed.Pubkey]; before == nil || before.Slot < negotiation.Slot {
 				latest[keyed.Pubkey] = negotiation
@@ -222,6 +225,15 @@ func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), bytes.Compare(a.Address[:], b.Address[:]))
 	})
 	return found, broken, nil
+}
+
+// selects says whether the node's filters let a negotiation through.
+func (f Filter) selects(n *Negotiation) bool {
+	isBuyer, isSeller := n.Buyer == f.Agent && f.Role != RoleSeller, n.Seller == f.Agent && f.Role != RoleBuyer
+	if !f.Agent.IsZero() && !isBuyer && !isSeller {
+		return false
+	}
+	return len(f.Status) == 0 || slices.Contains(f.Status, n.Status)
 }
 
 // queries are the node's filters, of which each account has to meet all of one query.

@@ -147,3 +147,36 @@ func TestCheapSessionsAreFoundAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, firstBump, bump)
 }
+
+func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
+	agent, other := solana.PublicKey{7}, solana.PublicKey{8}
+	stored := &Negotiation{Buyer: agent, Seller: other, Status: NegotiationStatusProposed}
+	client, _, _ := newScripted(t, map[string]func(int) (any, error){
+		"getProgramAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{
+			object{"pubkey": solana.PublicKey{3}, "account": storedAccount(ProgramID, stored.Encode())},
+		}}),
+	})
+	for name, c := range map[string]struct {
+		filter   Filter
+		selected bool
+	}{
+		"everyone's":          {Filter{}, true},
+		"either role":         {Filter{Agent: agent}, true},
+		"the right role":      {Filter{Agent: other, Role: RoleSeller}, true},
+		"the wrong role":      {Filter{Agent: agent, Role: RoleSeller}, false},
+		"somebody else's":     {Filter{Agent: solana.PublicKey{9}}, false},
+		"the right status":    {Filter{Status: []NegotiationStatus{NegotiationStatusProposed}}, true},
+		"the wrong status":    {Filter{Agent: agent, Status: []NegotiationStatus{NegotiationStatusSettled}}, false},
+		"one of two statuses": {Filter{Status: []NegotiationStatus{NegotiationStatusSettled, NegotiationStatusProposed}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, _, err := client.findNegotiations(t.Context(), c.filter)
+			if !c.selected {
+				require.ErrorContains(t, err, "not been asked for")
+				return
+			}
+			require.NoError(t, err)
+			assert.Len(t, found, 1)
+		})
+	}
+}

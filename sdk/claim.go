@@ -15,12 +15,13 @@ type ClaimRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// Destination is the token account to be paid to, whoever owns it. Zero is the party's associated token account, which is
-	// created if it is missing, or another one of the party's that can receive.
+	// Destination is the token account to be paid to, whoever owns it: the program does not ask. Zero is the party's associated
+	// token account, which is created if it is missing. An account that only the node names is never taken.
 	Destination solana.PublicKey
 }
 
-// ClaimPayout fetches everything that is kept for a party.
+// ClaimPayout fetches everything that is kept for a party. Without Destination it fails with an [*AccountError] if the party's
+// associated token account cannot receive: then one has to be given.
 //
 // The program answers [ErrInvalidParams] if that is nothing, [ErrInvalidState] while the negotiation is not over,
 // [ErrUnauthorized], [ErrStaleState], [ErrConstraintRaw] if the destination cannot receive, or [ErrPayoutPending] while the vault
@@ -30,7 +31,7 @@ func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action
 	if err != nil {
 		return nil, err
 	}
-	destination, before, err := c.receivingAccount(ctx, request.Destination, request.Party, request.Party, negotiation.TokenMint)
+	destination, before, err := c.claimingAccount(ctx, request.Destination, request.Party, negotiation.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("destination: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -50,14 +51,17 @@ type Client struct {
 
 // NewClient makes a client. It does not connect yet.
 func NewClient(config Config) (*Client, error) {
-	derived, err := webSocketEndpoint(config.Endpoint)
+	// No error quotes an endpoint: it may contain a key.
+	endpoint, err := parseEndpoint(config.Endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("haggle: endpoint %q: %w", config.Endpoint, err)
+		return nil, fmt.Errorf("haggle: Endpoint: %w", err)
 	}
 	if config.WSEndpoint == "" {
-		config.WSEndpoint = derived
+		if config.WSEndpoint, err = webSocketEndpoint(endpoint); err != nil {
+			return nil, fmt.Errorf("haggle: WSEndpoint is not given and does not follow from Endpoint: %w", err)
+		}
 	} else if parsed, err := url.Parse(config.WSEndpoint); err != nil || parsed.Scheme != "ws" && parsed.Scheme != "wss" {
-		return nil, fmt.Errorf("haggle: WebSocket endpoint %q: not a ws or wss URL", config.WSEndpoint)
+		return nil, errors.New("haggle: WSEndpoint: not a ws or wss URL")
 	}
 	switch config.Commitment {
 	case "":
@@ -133,30 +137,39 @@ func (t *boundedTransport) RoundTrip(request *http.Request) (*http.Response, err
 	return response, err
 }
 
-func webSocketEndpoint(endpoint string) (string, error) {
+func parseEndpoint(endpoint string) (*url.URL, error) {
 	parsed, err := url.Parse(endpoint)
 	if err != nil {
-		return "", errors.New("not a URL")
+		return nil, errors.New("not a URL")
 	}
-	switch parsed.Scheme {
-	case "http":
-		parsed.Scheme = "ws"
-	case "https":
-		parsed.Scheme = "wss"
-	default:
-		return "", errors.New("not an http or https URL")
+	if parsed.Scheme != "http" && parsed.Scheme != "https" {
+		return nil, errors.New("not an http or https URL")
 	}
 	if parsed.Hostname() == "" {
-		return "", errors.New("the URL names no host")
+		return nil, errors.New("the URL names no host")
 	}
 	if text := parsed.Port(); text != "" {
-		port, err := strconv.ParseUint(text, 10, 16)
-		if err != nil {
-			return "", errors.New("not a port")
+		if _, err := strconv.ParseUint(text, 10, 16); err != nil {
+			return nil, errors.New("not a port")
 		}
-		parsed.Host = net.JoinHostPort(parsed.Hostname(), strconv.FormatUint(port+1, 10))
 	}
-	return parsed.String(), nil
+	return parsed, nil
+}
+
+func webSocketEndpoint(endpoint *url.URL) (string, error) {
+	derived := *endpoint
+	derived.Scheme = "ws"
+	if endpoint.Scheme == "https" {
+		derived.Scheme = "wss"
+	}
+	if text := endpoint.Port(); text != "" {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || port == math.MaxUint16 {
+			return "", errors.New("there is no port after " + text)
+		}
+		derived.Host = net.JoinHostPort(endpoint.Hostname(), strconv.FormatUint(port+1, 10))
+	}
+	return derived.String(), nil
 }
 
 // sleep waits, unless the context ends first.

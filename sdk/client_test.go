@@ -23,6 +23,22 @@ func TestWebSocketEndpointIsDerivedAsSolanasToolsDo(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://127.0.0.1:8899", WSEndpoint: "ws://other:1"})
 	require.NoError(t, err)
 	assert.Equal(t, "ws://other:1", client.wsEndpoint)
+
+	_, err = NewClient(Config{Endpoint: "http://127.0.0.1:65535"})
+	require.ErrorContains(t, err, "no port after 65535")
+	_, err = NewClient(Config{Endpoint: "http://127.0.0.1:65535", WSEndpoint: "ws://other:1"})
+	require.NoError(t, err)
+}
+
+func TestRefusedConfigurationsDoNotGiveAwayTheEndpoint(t *testing.T) {
+	for _, config := range []Config{
+		{Endpoint: "ftp://user:sekrit@rpc.example/sekrit?api-key=sekrit"}, {Endpoint: "http://sekrit\x00"}, {Endpoint: "http://rpc.example:99999/sekrit"},
+		{Endpoint: "http://rpc.example:65535/?api-key=sekrit"}, {Endpoint: "http://rpc.example", WSEndpoint: "http://rpc.example/?api-key=sekrit"},
+	} {
+		_, err := NewClient(config)
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "sekrit")
+	}
 }
 
 func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
@@ -55,6 +71,10 @@ func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
 	assert.ErrorContains(t, err, "neither Seen nor Negotiation")
 	_, err = client.Offer(t.Context(), OfferRequest{Offerer: ProgramID, Seen: seen, Negotiation: ProgramID})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
+	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: ProgramID, Negotiation: seen.Address})
+	assert.ErrorContains(t, err, "neither Seen nor Price")
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Negotiation: seen.Address})
+	assert.ErrorContains(t, err, "none of Seen, ServiceHash and TermsHash")
 	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: ProgramID, Seen: seen, Price: 4})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: seen, ServiceHash: [32]byte{1}})

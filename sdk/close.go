@@ -9,7 +9,7 @@ import (
 
 // CloseRequest says which negotiation is to be cleared away.
 type CloseRequest struct {
-	// Closer signs, and pays for token accounts that are missing. Anyone may.
+	// Closer signs, and pays for the token accounts that are created. Anyone may.
 	Closer solana.PublicKey
 	// Seen is the negotiation, if it has been read since it ended.
 	Seen *NegotiationAccount
@@ -17,21 +17,24 @@ type CloseRequest struct {
 	Negotiation solana.PublicKey
 	// TreasuryTokenAccount is where fee and decay go, BuyerTokenAccount and SellerTokenAccount where what is still kept for a party
 	// goes. Zero is the owner's associated token account, or another one of the owner's that can receive; if the associated one is
-	// missing and something goes there, it is created.
+	// missing and something goes there, the treasury's and the closer's own are created.
 	TreasuryTokenAccount, BuyerTokenAccount, SellerTokenAccount solana.PublicKey
+	// CreateMissing has the closer create, and pay the rent of, a party's associated token account that is missing also where the
+	// closer is not that party. Otherwise a party that closes its account could have everyone pay for another one.
+	CreateMissing bool
 }
 
 // CloseNegotiation clears away a negotiation that is over: what is still kept for a party is paid, fee and decay go to the
 // treasury, and the rent goes back to the buyer.
 //
 // The program answers [ErrInvalidState] while it is not over, and [ErrPayoutPending] when what is kept for a party cannot be
-// paid to any account of it.
+// paid to any account of it; so it does when a party that is not the closer has none and CreateMissing is not set.
 func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
 		return nil, err
 	}
-	closing := &closing{client: c, payer: request.Closer, mint: negotiation.TokenMint}
+	closing := &closing{client: c, payer: request.Closer, mint: negotiation.TokenMint, createMissing: request.CreateMissing}
 	instruction := &CloseNegotiation{
 		Closer:      request.Closer,
 		Negotiation: negotiation.Address,
@@ -49,13 +52,13 @@ func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*A
 	if err != nil {
 		return nil, fmt.Errorf("protocol configuration: %w", err)
 	}
-	if instruction.TreasuryTokenAccount, err = closing.account(ctx, request.TreasuryTokenAccount, config.Treasury, swept); err != nil {
+	if instruction.TreasuryTokenAccount, err = closing.account(ctx, request.TreasuryTokenAccount, config.Treasury, swept, true); err != nil {
 		return nil, fmt.Errorf("treasury's token account: %w", err)
 	}
-	if instruction.BuyerTokenAccount, err = closing.account(ctx, request.BuyerTokenAccount, negotiation.Buyer, negotiation.ClaimableBuyer); err != nil {
+	if instruction.BuyerTokenAccount, err = closing.account(ctx, request.BuyerTokenAccount, negotiation.Buyer, negotiation.ClaimableBuyer, false); err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
-	if instruction.SellerTokenAccount, err = closing.account(ctx, request.SellerTokenAccount, negotiation.Seller, negotiation.ClaimableSeller); err != nil {
+	if instruction.SellerTokenAccount, err = closing.account(ctx, request.SellerTokenAccount, negotiation.Seller, negotiation.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
 	return c.newAction(negotiation.Address, request.Closer, instruction, closing.creations...)
@@ -73,20 +76,26 @@ func (c *Client) sweptAmount(ctx context.Context, n *NegotiationAccount, vault s
 
 // closing collects the token accounts that a closing takes, and the instructions that create those that are missing.
 type closing struct {
-	client    *Client
-	payer     solana.PublicKey
-	mint      solana.PublicKey
-	creations []solana.Instruction
+	client *Client
+	payer  solana.PublicKey
+	mint   solana.PublicKey
+	// createMissing has missing accounts created whosever they are.
+	createMissing bool
+	creations     []solana.Instruction
 }
 
-// account is where an owner gets an amount. If that is nothing, there is no account to pay for or to pass.
-func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, amount uint64) (solana.PublicKey, error) {
-	if amount == 0 {
+// account is where an owner gets an amount. If that is nothing, there is no account to pay for or to pass. Nor is there if it is
+// missing and not to be created; the program then answers [ErrPayoutPending].
+func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, amount uint64, create bool) (solana.PublicKey, error) {
+	if amount == 0 || !named.IsZero() {
 		return named, nil
 	}
 	address, creation, err := c.client.receivingAccount(ctx, named, c.payer, owner, c.mint)
 	if err != nil {
 		return solana.PublicKey{}, err
+	}
+	if len(creation) > 0 && !create && !c.createMissing && owner != c.payer {
+		return c.client.otherAccount(ctx, owner, c.mint)
 	}
 	c.creations = append(c.creations, creation...)
 	return address, nil

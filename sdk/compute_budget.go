@@ -44,6 +44,8 @@ func (b computeBudget) instructions() []solana.Instruction {
 
 // unitLimitFor is the limit for a transaction whose simulation has consumed so many units: a tenth more, and the reserve.
 func unitLimitFor(consumed uint64) uint32 {
+	// A node can say anything; the sum must not wrap around.
+	consumed = min(consumed, maxUnitLimit)
 	return uint32(min(consumed+consumed/10+unitReserve, maxUnitLimit))
 }
 

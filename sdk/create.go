@@ -209,7 +209,7 @@ func randomSessionID() (uint64, error) {
 // behind, but its transactions.
 func (c *Client) hasHistory(ctx context.Context, address solana.PublicKey) (bool, error) {
 	one := 1
-	signatures, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{
+	signatures, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{
 		Limit:      &one,
 		Commitment: c.commitment,
 	})

@@ -38,6 +38,18 @@ type entry struct {
 	failed    bool
 }
 
+// signatures is a page of the transactions that mention an address, the newest first. None of its elements is nil.
+func (c *Client) signatures(ctx context.Context, address solana.PublicKey, options *rpc.GetSignaturesForAddressOpts) ([]*rpc.TransactionSignature, error) {
+	listed, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, options)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(listed, nil) {
+		return nil, errors.New("haggle: the node lists a transaction without saying which")
+	}
+	return listed, nil
+}
+
 // newest is the mark at which an address is now.
 func (c *Client) newest(ctx context.Context, address solana.PublicKey) (mark, error) {
 	slot, err := c.rpc.GetSlot(ctx, c.commitment)
@@ -45,7 +57,7 @@ func (c *Client) newest(ctx context.Context, address solana.PublicKey) (mark, er
 		return mark{}, err
 	}
 	one := 1
-	listed, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment})
+	listed, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment})
 	if err != nil {
 		return mark{}, err
 	}
@@ -73,7 +85,7 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark)
 	page := historyPage
 	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment}
 	for {
-		listed, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, options)
+		listed, err := c.signatures(ctx, address, options)
 		if err != nil {
 			return nil, err
 		}

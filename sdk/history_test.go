@@ -73,6 +73,43 @@ func TestHistoryIsListedFromTheOldestOn(t *testing.T) {
 	}
 }
 
+func TestListThatDoesNotSayWhichTransactionIsAnError(t *testing.T) {
+	client, _, _ := newScripted(t, map[string]func(int) (any, error){"getSlot": always(testSlot)})
+	scripted := &scriptedNode{
+		calls:   make(map[string]int),
+		answers: map[string]func(int) (any, error){"getSlot": always(testSlot)},
+		list:    func(rpc.M) any { return []any{nil} },
+	}
+	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
+	_, err := client.newest(t.Context(), solana.PublicKey{1})
+	require.ErrorContains(t, err, "without saying which")
+	_, err = client.since(t.Context(), solana.PublicKey{1}, mark{})
+	require.ErrorContains(t, err, "without saying which")
+	_, err = client.hasHistory(t.Context(), solana.PublicKey{1})
+	require.ErrorContains(t, err, "without saying which")
+}
+
+func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
+	nothing := always(object{"context": object{"slot": testSlot}, "value": []any{nil}})
+	client, _, _ := newScripted(t, map[string]func(int) (any, error){
+		"getProgramAccounts": nothing, "getTokenAccountsByOwner": nothing, "getSignatureStatuses": nothing, "getMultipleAccounts": nothing,
+		"getRecentPrioritizationFees": always([]any{nil}),
+	})
+	client.maxPriorityFee = 1
+	_, _, err := client.findNegotiations(t.Context(), Filter{})
+	require.Error(t, err)
+	other, err := client.otherAccount(t.Context(), solana.PublicKey{1}, solana.PublicKey{2})
+	require.NoError(t, err)
+	assert.True(t, other.IsZero())
+	_, err = client.markAt(t.Context(), numbered(1))
+	require.Error(t, err)
+	_, err = client.GetConfig(t.Context())
+	require.ErrorIs(t, err, ErrAccountNotFound)
+	price, err := client.unitPrice(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Zero(t, price)
+}
+
 func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
 	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110}, {signature: numbered(3), slot: 141}}
 	assert.Equal(t, mark{signature: numbered(2), slot: 110}, mark{}.advance(entries, 142))

@@ -2,6 +2,7 @@ package haggle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
@@ -14,7 +15,8 @@ type AcceptInvitationRequest struct {
 	// Seen is the negotiation as the seller has seen it. The seller agrees to exactly these terms: the program answers
 	// [ErrStaleState] should the buyer have created the negotiation anew with others.
 	Seen *NegotiationAccount
-	// Negotiation is its address, for a seller who takes whatever the chain has now. It is not needed if Seen is given.
+	// Negotiation is its address. It is not needed if Seen is given; without Seen, ServiceHash or TermsHash has to be given, because
+	// nobody signs blind.
 	Negotiation solana.PublicKey
 	// ServiceHash, if it is not zero, is what the seller expects to be asked for. Another one is [ErrNotAsExpected].
 	ServiceHash [32]byte
@@ -29,6 +31,9 @@ type AcceptInvitationRequest struct {
 // The program answers [ErrInvalidState] to an invitation that has been accepted before or has ended, [ErrExpired],
 // [ErrUnauthorized], or [ErrStaleState].
 func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationRequest) (*Action, error) {
+	if request.Seen == nil && request.ServiceHash == [32]byte{} && request.TermsHash == [32]byte{} {
+		return nil, errors.New("haggle: accept_invitation: none of Seen, ServiceHash and TermsHash is given")
+	}
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
 		return nil, err

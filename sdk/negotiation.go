@@ -71,12 +71,12 @@ func (v *Negotiation) OfferRange() (least, most uint64) {
 func (v *Negotiation) FeeOn(price uint64) uint64 { return shareOf(price, v.ProtocolFeeBps, 0) }
 
 // Decay is what the escrow has lost over all rounds so far, in base units of the mint.
-func (v *Negotiation) Decay() uint64 { return v.EscrowAmount - v.EffectiveEscrow }
+func (v *Negotiation) Decay() uint64 { return v.EscrowAmount - min(v.EffectiveEscrow, v.EscrowAmount) }
 
 // shareOf is a share in basis points, computed as the program does: from quotient and remainder, so that it is exact and cannot
-// overflow up to 10,000 basis points.
+// overflow up to 10,000 basis points. A higher rate, which the program does not store, counts as that.
 func shareOf(amount uint64, bps uint16, rounding uint64) uint64 {
-	share := uint64(bps)
+	share := min(uint64(bps), BpsDenominator)
 	return amount/BpsDenominator*share + (amount%BpsDenominator*share+rounding)/BpsDenominator
 }
 

@@ -78,3 +78,12 @@ func TestTimeIsUpAtTheDeadlineItself(t *testing.T) {
 	assert.False(t, negotiation.IsOverdue(99))
 	assert.True(t, negotiation.IsOverdue(100))
 }
+
+func TestImpossibleRatesDoNotWrapAround(t *testing.T) {
+	n := &Negotiation{EscrowAmount: 1, EffectiveEscrow: 5_000_000, DecayRateBps: 20_000}
+	assert.Zero(t, n.EscrowAfterRound())
+	n.DecayRateBps = 65_535
+	n.EffectiveEscrow = ^uint64(0)
+	assert.Zero(t, n.EscrowAfterRound())
+	assert.Zero(t, n.Decay())
+}

@@ -1,15 +1,19 @@
 package haggle
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 )
 
@@ -24,6 +28,8 @@ type NodeError struct {
 	// Data is what the node adds; nil if that is nothing.
 	Data any
 	err  error
+	// repeated says that an attempt before this one has failed, of which it is not known what the node made.
+	repeated bool
 }
 
 func (e *NodeError) Error() string {
@@ -60,6 +66,21 @@ const (
 	invalidParams  = -32602
 )
 
+// Answers to sendTransaction of a node that has found fault with the transaction.
+const (
+	preflightFailure    = -32002
+	signatureNotCorrect = -32003
+)
+
+// meansNotForwarded says whether an answer to sendTransaction makes certain that the node has not passed the transaction on.
+func (e *NodeError) meansNotForwarded() bool {
+	switch e.Code {
+	case methodNotFound, invalidParams, preflightFailure, signatureNotCorrect:
+		return true
+	}
+	return false
+}
+
 // A request that the node is too busy for is made again. Each method may be: a transaction that is sent twice is executed once.
 const (
 	busyAttempts  = 6
@@ -76,8 +97,11 @@ type node struct {
 func (n node) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	pause := busyPause
 	for attempt := 1; ; attempt++ {
-		err := nodeError(method, n.RPCClient.CallForInto(ctx, out, method, params))
+		err := n.callOnce(ctx, out, method, params)
 		var refused *NodeError
+		if errors.As(err, &refused) {
+			refused.repeated = attempt > 1
+		}
 		if err == nil || attempt == busyAttempts || !errors.As(err, &refused) || !refused.busy() {
 			return err
 		}
@@ -85,6 +109,41 @@ func (n node) CallForInto(ctx context.Context, out any, method string, params []
 			return err
 		}
 		pause = min(2*pause, busyPauseMost)
+	}
+}
+
+func (n node) callOnce(ctx context.Context, out any, method string, params []any) error {
+	var result json.RawMessage
+	if err := n.RPCClient.CallForInto(ctx, &result, method, params); err != nil {
+		return nodeError(method, err)
+	}
+	if err := refuseCompressed(result); err != nil {
+		return nodeError(method, err)
+	}
+	return nodeError(method, (&jsonrpc.RPCResponse{Result: result}).GetObject(out))
+}
+
+var errCompressed = errors.New("the node answers with compressed data, which has not been asked for")
+
+// refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes can become more than
+// fits into memory.
+func refuseCompressed(result []byte) error {
+	// A string can spell the encoding's name with escapes.
+	if !bytes.Contains(result, []byte("zstd")) && !bytes.Contains(result, []byte(`\u`)) {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(result))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if token == string(solana.EncodingBase64Zstd) {
+			return errCompressed
+		}
 	}
 }
 

@@ -63,3 +63,19 @@ func TestStatesOfANodeThatPass(t *testing.T) {
 		assert.False(t, (&NodeError{Code: code, Message: message}).busy(), code)
 	}
 }
+
+func TestCompressedDataIsRefused(t *testing.T) {
+	for _, encoding := range []string{`base64+zstd`, `base64\u002bzstd`, `base64+\u007astd`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":1},"value":[{"lamports":1,"owner":"` + ProgramAddress +
+				`","data":["KLUv/QQAAQAA","` + encoding + `"],"executable":false,"rentEpoch":0}]}}`))
+		}))
+		client, err := NewClient(Config{Endpoint: server.URL})
+		require.NoError(t, err)
+		_, err = client.GetConfig(t.Context())
+		require.ErrorIs(t, err, errCompressed, encoding)
+		require.NoError(t, client.Close())
+		server.Close()
+	}
+	require.NoError(t, refuseCompressed([]byte(`{"logs":["Program log: base64+zstd is a name", "\u0001"]}`)))
+}

@@ -133,6 +133,8 @@ type UnknownOutcome struct {
 	SentAt time.Time
 	// Cause says why the client has stopped looking.
 	Cause error
+	// blockhash is the transaction's if LastValidBlockHeight is an estimate; otherwise zero.
+	blockhash solana.Hash
 }
 
 func (e *UnknownOutcome) Error() string {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -22,7 +24,22 @@ type Signer interface {
 
 // Keypair is a Signer that has its private key in memory.
 type Keypair struct {
-	private solana.PrivateKey
+	// private is behind two pointers: fmt follows one when it prints a structure that contains a Keypair, and then shows where the
+	// key is instead of the key.
+	private **solana.PrivateKey
+}
+
+func keypairOf(private solana.PrivateKey) *Keypair {
+	pointer := &private
+	return &Keypair{private: &pointer}
+}
+
+// key is the private key itself; nil for the zero Keypair.
+func (k *Keypair) key() solana.PrivateKey {
+	if k.private == nil {
+		return nil
+	}
+	return **k.private
 }
 
 // GenerateKeypair makes a new account's key.
@@ -31,7 +48,7 @@ func GenerateKeypair() (*Keypair, error) {
 	if err != nil {
 		return nil, fmt.Errorf("haggle: generate a keypair: %w", err)
 	}
-	return &Keypair{private: private}, nil
+	return keypairOf(private), nil
 }
 
 // NewKeypair takes a private key of 64 bytes, the public key included, as Solana's tools write it. It fails when the two halves
@@ -44,7 +61,7 @@ func NewKeypair(private solana.PrivateKey) (*Keypair, error) {
 	if !ed25519.PrivateKey(private).Equal(derived) {
 		return nil, errors.New("haggle: the keypair's public key is not its private key's")
 	}
-	return &Keypair{private: solana.PrivateKey(derived)}, nil
+	return keypairOf(solana.PrivateKey(derived)), nil
 }
 
 // LoadKeypairFile reads a keypair file of the Solana CLI: a JSON array of 64 bytes.
@@ -74,8 +91,8 @@ func LoadKeypairFile(path string) (*Keypair, error) {
 
 // Save writes a keypair file of the Solana CLI that its owner alone can read. It fails if the file exists.
 func (k *Keypair) Save(path string) error {
-	values := make([]int, len(k.private))
-	for i, value := range k.private {
+	values := make([]int, len(k.key()))
+	for i, value := range k.key() {
 		values[i] = int(value)
 	}
 	content, err := json.Marshal(values)
@@ -91,21 +108,35 @@ func (k *Keypair) Save(path string) error {
 }
 
 // PublicKey is the account's address.
-func (k *Keypair) PublicKey() solana.PublicKey { return k.private.PublicKey() }
+func (k *Keypair) PublicKey() solana.PublicKey { return k.key().PublicKey() }
 
-// PrivateKey is the key itself, for other Solana libraries.
-func (k *Keypair) PrivateKey() solana.PrivateKey { return k.private }
+// PrivateKey is a copy of the key itself, for other Solana libraries.
+func (k *Keypair) PrivateKey() solana.PrivateKey { return slices.Clone(k.key()) }
 
 // SignMessage signs. It does not fail.
 func (k *Keypair) SignMessage(_ context.Context, message []byte) (solana.Signature, error) {
-	return k.private.Sign(message)
+	return k.key().Sign(message)
 }
 
 // String is the public key: printing a keypair does not give the private one away.
-func (k *Keypair) String() string { return k.PublicKey().String() }
+func (k Keypair) String() string {
+	if k.private == nil {
+		return "none"
+	}
+	return k.key().PublicKey().String()
+}
 
 // GoString is the public key too.
-func (k *Keypair) GoString() string { return "haggle.Keypair(" + k.String() + ")" }
+func (k Keypair) GoString() string { return "haggle.Keypair(" + k.String() + ")" }
+
+// Format writes the public key, whatever the verb.
+func (k Keypair) Format(state fmt.State, verb rune) {
+	text := k.String()
+	if verb == 'v' && state.Flag('#') {
+		text = k.GoString()
+	}
+	_, _ = io.WriteString(state, text)
+}
 
 // sign has everyone sign whom the transaction needs. A signature that does not verify is refused before it is sent.
 func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer) error {

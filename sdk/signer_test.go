@@ -77,11 +77,27 @@ func jsonOf(key solana.PrivateKey) string {
 func TestPrintingAKeypairKeepsItsSecret(t *testing.T) {
 	keypair := newKeypair(t)
 	secret := keypair.PrivateKey().String()
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {
-		printed := fmt.Sprintf(verb, keypair)
-		assert.Contains(t, printed, keypair.PublicKey().String())
-		assert.NotContains(t, printed, secret)
+	bytes := fmt.Sprint([]byte(keypair.PrivateKey()))
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
+		for _, value := range []any{keypair, *keypair} {
+			printed := fmt.Sprintf(verb, value)
+			assert.Contains(t, printed, keypair.PublicKey().String())
+			assert.NotContains(t, printed, secret)
+		}
+		// fmt does not call the methods of what a structure hides.
+		hidden := fmt.Sprintf(verb, struct{ keypair Keypair }{*keypair})
+		for _, shown := range []string{secret, bytes[1:40], fmt.Sprintf("%x", []byte(keypair.PrivateKey()))} {
+			assert.NotContains(t, hidden, shown)
+		}
 	}
+	assert.Equal(t, "none", fmt.Sprint(Keypair{}))
+}
+
+func TestPrivateKeyIsACopy(t *testing.T) {
+	keypair := newKeypair(t)
+	before := keypair.PublicKey()
+	clear(keypair.PrivateKey())
+	assert.Equal(t, before, keypair.PublicKey())
 }
 
 // forger signs with another key than its own.

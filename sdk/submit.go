@@ -34,24 +34,64 @@ const (
 
 // Submit sends a signed transaction, and sends it again until it is confirmed or cannot be executed any more. It does not
 // simulate it. Its errors are [Action.Do]'s; a transaction that has been executed and has failed has paid its fee.
+//
+// Since it cannot be told how old the transaction's blockhash is, it waits for up to the whole life of a blockhash, and until the
+// node says that this one is no longer valid. A transaction with a durable nonce, which has no such end, is refused.
 func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (*Receipt, error) {
-	// Its blockhash is no younger than the latest one, so it is not valid for longer.
-	latest, err := c.latestBlockhash(ctx)
+	if transaction.UsesDurableNonce() {
+		return nil, errDurableNonce
+	}
+	height, err := c.highestBlock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.submit(ctx, transaction, latest.LastValidBlockHeight)
+	return c.submitWithin(ctx, transaction, validity{lastHeight: height + blockhashLife, blockhash: transaction.Message.RecentBlockhash})
+}
+
+// validity says until when a transaction can be executed.
+type validity struct {
+	// lastHeight is the last height of a block that it can be in.
+	lastHeight uint64
+	// blockhash is the transaction's if lastHeight is an estimate, which may be too low should the node be behind; otherwise zero.
+	blockhash solana.Hash
+}
+
+// blockhashLife is how many blocks after its own a blockhash can be used in.
+const blockhashLife = 150
+
+var errDurableNonce = errors.New("haggle: a transaction with a durable nonce does not expire, so its outcome cannot be waited for")
+
+// highestBlock is the height of the newest block that the node knows of.
+func (c *Client) highestBlock(ctx context.Context) (uint64, error) {
+	var height uint64
+	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed} {
+		epoch, err := c.rpc.GetEpochInfo(ctx, commitment)
+		if err != nil {
+			return 0, err
+		}
+		if epoch == nil {
+			return 0, errors.New("haggle: the node does not say how high its newest block is")
+		}
+		height = max(height, epoch.BlockHeight)
+	}
+	return height, nil
 }
 
 // Outcome looks again what has become of a transaction, and waits until that is certain. It sends nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt, error) {
 	pending := &pendingTransaction{
-		client: c, signature: unknown.Signature, lastValid: unknown.LastValidBlockHeight, sentAt: unknown.SentAt,
+		client: c, signature: unknown.Signature, sentAt: unknown.SentAt,
+		valid: validity{lastHeight: unknown.LastValidBlockHeight, blockhash: unknown.blockhash},
 	}
 	return pending.await(ctx)
 }
 
+// submit sends a transaction of which it is known until which block height it is valid.
 func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, lastValid uint64) (*Receipt, error) {
+	return c.submitWithin(ctx, transaction, validity{lastHeight: lastValid})
+}
+
+func (c *Client) submitWithin(ctx context.Context, transaction *solana.Transaction, valid validity) (*Receipt, error) {
 	if err := transaction.VerifySignatures(); err != nil {
 		return nil, fmt.Errorf("haggle: the transaction is not completely signed: %w", err)
 	}
@@ -64,7 +104,7 @@ func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, la
 		signature: transaction.Signatures[0],
 		encoded:   base64.StdEncoding.EncodeToString(encoded),
 		invoked:   invokedPrograms(transaction),
-		lastValid: lastValid,
+		valid:     valid,
 		sentAt:    time.Now(),
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -85,9 +125,9 @@ type pendingTransaction struct {
 	// encoded is the transaction, in base 64; empty if it is only watched.
 	encoded string
 	// invoked are the programs that its instructions call; nil if they are not known.
-	invoked   []solana.PublicKey
-	lastValid uint64
-	sentAt    time.Time
+	invoked []solana.PublicKey
+	valid   validity
+	sentAt  time.Time
 }
 
 func (p *pendingTransaction) broadcast(ctx context.Context) error {
@@ -101,10 +141,11 @@ func (p *pendingTransaction) broadcast(ctx context.Context) error {
 }
 
 // refusal is the error of a first broadcast after which nothing can come of the transaction: the node has answered that it does
-// not forward it. It is nil when the node may have forwarded it all the same, or already knows it.
+// not forward it. It is nil when the node may have forwarded it all the same, or already knows it; so it is after a repetition,
+// because the attempt before may have been forwarded, and for all that a server between here and the node can have answered.
 func (p *pendingTransaction) refusal(err error) error {
 	var answered *NodeError
-	if !errors.As(err, &answered) || answered.busy() {
+	if !errors.As(err, &answered) || answered.repeated || answered.busy() || !answered.meansNotForwarded() {
 		return nil
 	}
 	data, _ := answered.Data.(map[string]any)
@@ -163,7 +204,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 }
 
 func (p *pendingTransaction) unknown(cause error) error {
-	return &UnknownOutcome{Signature: p.signature, LastValidBlockHeight: p.lastValid, SentAt: p.sentAt, Cause: cause}
+	return &UnknownOutcome{Signature: p.signature, LastValidBlockHeight: p.valid.lastHeight, SentAt: p.sentAt, Cause: cause, blockhash: p.valid.blockhash}
 }
 
 // status is nil for a transaction that the node does not know. The slot is how far the node had come.
@@ -189,18 +230,33 @@ func (p *pendingTransaction) reached(status *rpc.SignatureStatusesResult) bool {
 // come at least as far as the one that said that the blockhash is too old can say that the transaction is not in a block.
 func (p *pendingTransaction) hasExpired(ctx context.Context) bool {
 	epoch, err := p.client.rpc.GetEpochInfo(ctx, p.client.commitment)
-	if err != nil || epoch == nil || epoch.BlockHeight <= p.lastValid {
+	if err != nil || epoch == nil || epoch.BlockHeight <= p.valid.lastHeight {
 		return false
 	}
+	reached := epoch.AbsoluteSlot
+	if !p.valid.blockhash.IsZero() {
+		answer, err := p.client.rpc.IsBlockhashValid(ctx, p.valid.blockhash, rpc.CommitmentProcessed)
+		if err != nil || answer == nil || answer.Value || answer.Context.Slot < reached {
+			return false
+		}
+		reached = answer.Context.Slot
+	}
 	status, slot, err := p.status(ctx)
-	return err == nil && status == nil && slot >= epoch.AbsoluteSlot
+	return err == nil && status == nil && slot >= reached
 }
 
 // settle fetches what a transaction has done that has been executed for good.
 func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureStatusesResult) (*Receipt, error) {
 	receipt := &Receipt{Signature: p.signature, Slot: status.Slot, Elapsed: time.Since(p.sentAt)}
 	details, err := p.client.executed(ctx, p.signature, detailsLimit)
-	if status.Err != nil {
+	if err == nil && details.Slot != status.Slot {
+		return nil, p.unknown(fmt.Errorf("the node has the transaction in slot %d and in slot %d", status.Slot, details.Slot))
+	}
+	failed := status.Err
+	if failed == nil && err == nil {
+		failed = details.Meta.Err
+	}
+	if failed != nil {
 		var logs []string
 		invoked := p.invoked
 		if err == nil {
@@ -209,7 +265,7 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 				invoked = invokedPrograms(transaction)
 			}
 		}
-		return nil, failureError(status.Err, logs, invoked, p.signature)
+		return nil, failureError(failed, logs, invoked, p.signature)
 	}
 	if err != nil {
 		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)

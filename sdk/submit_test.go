@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"testing"
@@ -24,6 +25,8 @@ import (
 type scriptedNode struct {
 	jsonrpc.RPCClient
 	answers map[string]func(call int) (any, error)
+	// accounts answers getMultipleAccounts for one address, if it is set.
+	accounts map[solana.PublicKey]any
 	// list answers getSignaturesForAddress.
 	list func(options rpc.M) any
 	// transaction answers getTransaction, if it is set.
@@ -44,6 +47,10 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 	answer, ok := n.answers[method]
 	if method == "getSignaturesForAddress" {
 		answer, ok = always(n.list(params[1].(rpc.M))), true
+	}
+	if method == "getMultipleAccounts" && n.accounts != nil {
+		address := params[0].([]solana.PublicKey)[0]
+		answer, ok = always(object{"context": object{"slot": testSlot}, "value": []any{n.accounts[address]}}), true
 	}
 	if method == "getTransaction" && n.transaction != nil {
 		answer, ok = always(n.transaction(params[0].(solana.Signature))), true
@@ -110,6 +117,7 @@ func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Clie
 		"sendTransaction":      always(transaction.Signatures[0]),
 		"getSignatureStatuses": always(statuses(testSlot, nil)),
 		"getEpochInfo":         always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid}),
+		"isBlockhashValid":     always(object{"context": object{"slot": testSlot}, "value": true}),
 		"getTransaction": always(object{
 			"slot": testSlot, "blockTime": 1_700_000_000, "version": "legacy",
 			"transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
@@ -268,6 +276,120 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 			assert.Zero(t, scripted.called("getSignatureStatuses"))
 		})
 	}
+}
+
+func TestBroadcastThatMayHaveBeenForwardedIsWaitedFor(t *testing.T) {
+	refusal := &jsonrpc.RPCError{Code: -32602, Message: "no longer valid"}
+	cases := map[string]func(int) (any, error){
+		"internal error":    failing(&jsonrpc.RPCError{Code: -32603, Message: "Internal error"}),
+		"unknown error":     failing(&jsonrpc.RPCError{Code: -32000, Message: "Server error"}),
+		"internal, by HTTP": failing(jsonrpc.NewHTTPError(http.StatusInternalServerError, errors.New("internal"))),
+		"timeout":           failing(jsonrpc.NewHTTPError(http.StatusRequestTimeout, errors.New("timeout"))),
+		"web server":        failing(jsonrpc.NewHTTPError(520, errors.New("unknown"))),
+		"no answer":         failing(io.ErrUnexpectedEOF),
+		"refused the second time": func(call int) (any, error) {
+			if call == 1 {
+				return nil, jsonrpc.NewHTTPError(http.StatusGatewayTimeout, errors.New("timeout"))
+			}
+			return nil, refusal
+		},
+	}
+	for name, send := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+					"sendTransaction":      send,
+					"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
+				})
+				_, err := client.submit(t.Context(), transaction, testLastValid)
+				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
+		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+			// The first answer, at processed, is the node's highest block.
+			"getEpochInfo": func(call int) (any, error) {
+				ahead := 3 * boolOf(call == 1)
+				return object{"absoluteSlot": testSlot + seconds(), "blockHeight": 1_000 + ahead + 2*seconds()}, nil
+			},
+			"getSignatureStatuses": func(int) (any, error) { return statuses(testSlot+seconds(), nil), nil },
+			"isBlockhashValid": func(int) (any, error) {
+				return object{"context": object{"slot": testSlot + seconds()}, "value": seconds() < 90}, nil
+			},
+		})
+		_, err := client.Submit(t.Context(), transaction)
+		require.ErrorIs(t, err, ErrTransactionExpired)
+		assert.GreaterOrEqual(t, time.Since(began), 90*time.Second)
+	})
+}
+
+func TestSubmittedTransactionOutlivesTheNodesFirstHeightByABlockhashsLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
+		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			"getEpochInfo": func(int) (any, error) {
+				return object{"absoluteSlot": testSlot + seconds(), "blockHeight": 1_000 + 2*seconds()}, nil
+			},
+			"getSignatureStatuses": func(int) (any, error) { return statuses(testSlot+seconds(), nil), nil },
+			// A node that does not know the blockhash yet calls it invalid.
+			"isBlockhashValid": func(int) (any, error) {
+				return object{"context": object{"slot": testSlot + seconds()}, "value": false}, nil
+			},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		defer cancel()
+		_, err := client.Submit(ctx, transaction)
+		var unknown *UnknownOutcome
+		require.ErrorAs(t, err, &unknown)
+		assert.EqualValues(t, 1_150, unknown.LastValidBlockHeight)
+
+		// Whoever looks later waits for the blockhash too.
+		_, err = client.Outcome(t.Context(), unknown)
+		require.ErrorIs(t, err, ErrTransactionExpired)
+		assert.Positive(t, scripted.called("isBlockhashValid"))
+		assert.GreaterOrEqual(t, time.Since(began), 75*time.Second)
+	})
+}
+
+func TestDurableNonceIsRefused(t *testing.T) {
+	client, scripted, _ := newScripted(t, nil)
+	payer := newKeypair(t)
+	nonce := newKeypair(t).PublicKey()
+	transaction, err := solana.NewTransaction([]solana.Instruction{
+		system.NewAdvanceNonceAccountInstruction(nonce, solana.SysVarRecentBlockHashesPubkey, payer.PublicKey()).Build(),
+	}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
+	require.NoError(t, err)
+	require.NoError(t, sign(t.Context(), transaction, []Signer{payer}))
+	_, err = client.Submit(t.Context(), transaction)
+	require.ErrorContains(t, err, "durable nonce")
+	assert.Zero(t, scripted.called("sendTransaction"))
+}
+
+func TestDetailsThatContradictTheStatusAreNoSuccess(t *testing.T) {
+	client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
+	})
+	details, err := scripted.answers["getTransaction"](1)
+	require.NoError(t, err)
+	meta := details.(object)["meta"].(object)
+
+	meta["err"] = object{"InstructionError": []any{0, object{"Custom": 1}}}
+	_, err = client.submit(t.Context(), transaction, testLastValid)
+	var failed *TransactionError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, transaction.Signatures[0], failed.Signature)
+
+	meta["err"], details.(object)["slot"] = nil, testSlot+1
+	_, err = client.submit(t.Context(), transaction, testLastValid)
+	var unknown *UnknownOutcome
+	require.ErrorAs(t, err, &unknown)
 }
 
 func TestTransactionThatTheNodeKnowsAlreadyIsWaitedFor(t *testing.T) {

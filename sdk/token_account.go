@@ -95,39 +95,86 @@ func isMissing(account *rpc.Account) bool {
 	return account == nil || (account.Owner == solana.SystemProgramID && len(account.Data.GetBinary()) == 0)
 }
 
+// associatedAccount is an owner's associated token account as the node has it.
+type associatedAccount struct {
+	address    solana.PublicKey
+	missing    bool
+	canReceive bool
+}
+
+func (c *Client) associatedAccount(ctx context.Context, owner, mint solana.PublicKey) (associatedAccount, error) {
+	address, err := AssociatedTokenAddress(owner, mint)
+	if err != nil {
+		return associatedAccount{}, err
+	}
+	accounts, slot, err := c.accounts(ctx, address)
+	if err != nil {
+		return associatedAccount{}, err
+	}
+	found := associatedAccount{address: address, missing: isMissing(accounts[0])}
+	if !found.missing {
+		account, err := decodeTokenAccount(address, accounts[0], slot)
+		found.canReceive = err == nil && account.canReceive(mint, owner)
+	}
+	return found, nil
+}
+
 // receivingAccount is the token account at which an owner is paid: the one that is named, otherwise the associated one; if that
 // cannot receive, another one of the owner's that can. If the associated one is missing, the instruction that creates it comes
-// with it, for which the payer pays.
+// with it, for which the payer pays. A node can name any account as another one of the owner's, so this is only for instructions
+// of which the program checks the owner.
 func (c *Client) receivingAccount(ctx context.Context, named, payer, owner, mint solana.PublicKey) (solana.PublicKey, []solana.Instruction, error) {
 	if !named.IsZero() {
 		return named, nil, nil
 	}
-	associated, err := AssociatedTokenAddress(owner, mint)
+	associated, err := c.associatedAccount(ctx, owner, mint)
 	if err != nil {
 		return solana.PublicKey{}, nil, err
 	}
-	accounts, slot, err := c.accounts(ctx, associated)
-	if err != nil {
-		return solana.PublicKey{}, nil, err
+	if associated.missing {
+		return created(associated.address, payer, owner, mint)
 	}
-	if isMissing(accounts[0]) {
-		creation, err := CreateAssociatedTokenAccount(payer, owner, mint)
-		if err != nil {
-			return solana.PublicKey{}, nil, err
-		}
-		return associated, []solana.Instruction{creation}, nil
-	}
-	if account, err := decodeTokenAccount(associated, accounts[0], slot); err == nil && account.canReceive(mint, owner) {
-		return associated, nil, nil
+	if associated.canReceive {
+		return associated.address, nil, nil
 	}
 	other, err := c.otherAccount(ctx, owner, mint)
 	if err != nil {
 		return solana.PublicKey{}, nil, err
 	}
 	if other.IsZero() {
-		return associated, nil, nil
+		return associated.address, nil, nil
 	}
 	return other, nil, nil
+}
+
+// claimingAccount is the token account that a party claims to: the one that is named, otherwise the associated one, whose address
+// follows from the party's. The program pays a claim to any account, so none is taken that a node has named.
+func (c *Client) claimingAccount(ctx context.Context, named, party, mint solana.PublicKey) (solana.PublicKey, []solana.Instruction, error) {
+	if !named.IsZero() {
+		return named, nil, nil
+	}
+	associated, err := c.associatedAccount(ctx, party, mint)
+	if err != nil {
+		return solana.PublicKey{}, nil, err
+	}
+	if associated.missing {
+		return created(associated.address, party, party, mint)
+	}
+	if !associated.canReceive {
+		return solana.PublicKey{}, nil, &AccountError{Address: associated.address, Err: errCannotReceive}
+	}
+	return associated.address, nil, nil
+}
+
+var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so Destination has to be given")
+
+// created is an associated token account with the instruction that creates it.
+func created(address, payer, owner, mint solana.PublicKey) (solana.PublicKey, []solana.Instruction, error) {
+	creation, err := CreateAssociatedTokenAccount(payer, owner, mint)
+	if err != nil {
+		return solana.PublicKey{}, nil, err
+	}
+	return address, []solana.Instruction{creation}, nil
 }
 
 // otherAccount is any token account of an owner's that can receive; zero if there is none.

@@ -82,7 +82,11 @@ func (d *deal) state() *haggle.NegotiationAccount {
 
 func (d *deal) takePart(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: by.PublicKey(), Negotiation: d.address})
+		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		if err != nil {
+			return nil, err
+		}
+		return d.venue.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: by.PublicKey(), Seen: seen})
 	}}
 }
 
@@ -100,7 +104,11 @@ func (d *deal) offerWith(by party, amount uint64, metadata [64]byte) move {
 
 func (d *deal) accept(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.Accept(ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Negotiation: d.address})
+		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		if err != nil {
+			return nil, err
+		}
+		return d.venue.client.Accept(ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Seen: seen})
 	}}
 }
 

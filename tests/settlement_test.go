@@ -83,7 +83,7 @@ func TestPaymentToOtherAccounts(t *testing.T) {
 		d.offers(2_000_000)
 		buyers, sellers := s.anotherAccount(s.buyer), s.anotherAccount(s.seller)
 		action, err := s.venue.client.Accept(s.ctx, haggle.AcceptRequest{
-			Acceptor: s.seller.PublicKey(), Negotiation: d.address, BuyerTokenAccount: buyers, SellerTokenAccount: sellers,
+			Acceptor: s.seller.PublicKey(), Seen: d.state(), BuyerTokenAccount: buyers, SellerTokenAccount: sellers,
 		})
 		require.NoError(t, err)
 		_, err = action.Do(s.ctx, s.seller)

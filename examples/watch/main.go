@@ -121,7 +121,11 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 	}{
 		{buyer, func() (*haggle.Action, error) { return invitation.Action, nil }},
 		{seller, func() (*haggle.Action, error) {
-			return client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: seller.PublicKey(), Negotiation: address})
+			seen, err := client.GetNegotiation(ctx, address)
+			if err != nil {
+				return nil, err
+			}
+			return client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: seller.PublicKey(), Seen: seen})
 		}},
 		{buyer, func() (*haggle.Action, error) {
 			return client.Offer(ctx, haggle.OfferRequest{Offerer: buyer.PublicKey(), Negotiation: address, Amount: 2_000_000})

@@ -1,0 +1,143 @@
+package haggle
+
+import (
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var keptMint = solana.PublicKey{77}
+
+// tokenAccountData are an SPL Token account's bytes.
+func tokenAccountData(owner solana.PublicKey, state TokenAccountState) []byte {
+	data := make([]byte, tokenAccountSize)
+	copy(data, keptMint[:])
+	copy(data[tokenAccountOffsetOwner:], owner[:])
+	data[tokenAccountOffsetAmt] = 200
+	data[tokenAccountOffsetState] = byte(state)
+	return data
+}
+
+// payoutClient is a client of a node that has the same account at every address, and that names the offered account as any
+// owner's.
+func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Client {
+	t.Helper()
+	client, _, _ := newScripted(t, map[string]func(int) (any, error){
+		"getMultipleAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{stored}}),
+		"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": []any{nil, object{
+			"pubkey": offered, "account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, TokenAccountInitialized)),
+		}}}),
+	})
+	return client
+}
+
+func keptFor(t *testing.T, party solana.PublicKey) *NegotiationAccount {
+	t.Helper()
+	return &NegotiationAccount{Address: newKeypair(t).PublicKey(), Negotiation: Negotiation{
+		Buyer: newKeypair(t).PublicKey(), Seller: party, TokenMint: keptMint, ClaimableSeller: 9, Status: NegotiationStatusSettled,
+	}}
+}
+
+func claimOf(t *testing.T, action *Action) *ClaimPayout {
+	t.Helper()
+	last := action.Instructions[len(action.Instructions)-1]
+	data, err := last.Data()
+	require.NoError(t, err)
+	claim := new(ClaimPayout)
+	require.NoError(t, claim.Decode(last.Accounts(), data))
+	return claim
+}
+
+func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
+	party, thief := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
+	associated, err := AssociatedTokenAddress(party, keptMint)
+	require.NoError(t, err)
+	cases := map[string]struct {
+		stored    any
+		creations int
+		refused   bool
+	}{
+		"missing":          {nil, 1, false},
+		"usable":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountInitialized)), 0, false},
+		"frozen":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountFrozen)), 0, true},
+		"given away":       {storedAccount(solana.TokenProgramID, tokenAccountData(thief, TokenAccountInitialized)), 0, true},
+		"no token account": {storedAccount(ProgramID, []byte{1}), 0, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client := payoutClient(t, c.stored, party, thief)
+			action, err := client.ClaimPayout(t.Context(), ClaimRequest{Party: party, Seen: keptFor(t, party)})
+			if c.refused {
+				var wrong *AccountError
+				require.ErrorAs(t, err, &wrong)
+				assert.Equal(t, associated, wrong.Address)
+				assert.ErrorContains(t, err, "Destination")
+				return
+			}
+			require.NoError(t, err)
+			assert.Len(t, action.Instructions, c.creations+1)
+			assert.Equal(t, associated, claimOf(t, action).DestinationTokenAccount)
+		})
+	}
+
+	// Whoever says where to gets it there, without the node being asked.
+	named := newKeypair(t).PublicKey()
+	client := payoutClient(t, storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountFrozen)), party, thief)
+	action, err := client.ClaimPayout(t.Context(), ClaimRequest{Party: party, Seen: keptFor(t, party), Destination: named})
+	require.NoError(t, err)
+	assert.Equal(t, named, claimOf(t, action).DestinationTokenAccount)
+}
+
+func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
+	seller, closer, treasury := newKeypair(t).PublicKey(), newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
+	associated, err := AssociatedTokenAddress(seller, keptMint)
+	require.NoError(t, err)
+	treasurys, err := AssociatedTokenAddress(treasury, keptMint)
+	require.NoError(t, err)
+	n := keptFor(t, seller)
+	vault, bump, err := FindVaultAddress(n.Address)
+	require.NoError(t, err)
+	n.VaultBump = bump
+	config, _, err := FindConfigAddress()
+	require.NoError(t, err)
+	stored := map[solana.PublicKey]any{
+		vault:  storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
+		config: storedAccount(ProgramID, (&ProtocolConfig{Treasury: treasury}).Encode()),
+	}
+	other := newKeypair(t).PublicKey()
+	cases := map[string]struct {
+		request   CloseRequest
+		offered   []any
+		want      solana.PublicKey
+		creations int
+	}{
+		"a stranger":              {CloseRequest{Closer: closer}, nil, solana.PublicKey{}, 1},
+		"a stranger who wants to": {CloseRequest{Closer: closer, CreateMissing: true}, nil, associated, 2},
+		"the party itself":        {CloseRequest{Closer: seller}, nil, associated, 2},
+		"another account of the party's": {CloseRequest{Closer: closer}, []any{object{
+			"pubkey": other, "account": storedAccount(solana.TokenProgramID, tokenAccountData(seller, TokenAccountInitialized)),
+		}}, other, 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
+				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": c.offered}),
+			})
+			scripted.accounts = stored
+			c.request.Seen = n
+			action, err := client.CloseNegotiation(t.Context(), c.request)
+			require.NoError(t, err)
+			require.Len(t, action.Instructions, c.creations+1)
+			last := action.Instructions[c.creations]
+			data, err := last.Data()
+			require.NoError(t, err)
+			var built CloseNegotiation
+			require.NoError(t, built.Decode(last.Accounts(), data))
+			assert.Equal(t, c.want, built.SellerTokenAccount)
+			assert.Equal(t, treasurys, built.TreasuryTokenAccount)
+			assert.True(t, built.BuyerTokenAccount.IsZero())
+		})
+	}
+}
