@@ -8,13 +8,15 @@ repo=$(dirname "$toolchain")
 home=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
 HAGGLE_CACHE=${HAGGLE_CACHE:-${XDG_CACHE_HOME:-$home/.cache}/haggle}
 export HAGGLE_CACHE
-mkdir -p "$HAGGLE_CACHE"/{bin,log,lock,target}
 
 # Where installers put cargo and go, for shells that did not read a profile.
 PATH=$PATH:${CARGO_HOME:-$home/.cargo}/bin:/usr/local/go/bin
 
 say() { printf '%s\n' "haggle: $*" >&2; }
 die() { say "$*"; exit 1; }
+
+{ mkdir -p "$HAGGLE_CACHE"/{bin,log,lock,target} && [ -w "$HAGGLE_CACHE/lock" ]; } 2>/dev/null ||
+    die "$HAGGLE_CACHE cannot be written to: set HAGGLE_CACHE to a folder that can"
 
 need_command() { # name, how to get it
     command -v "$1" >/dev/null || die "$1 is not on PATH: $2"

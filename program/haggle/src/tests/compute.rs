@@ -11,7 +11,7 @@ use pinocchio::Address;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// An instruction's ceiling in compute units, and what the architecture document estimated.
+/// An instruction's ceiling in compute units, and what was estimated before the program was written.
 struct Budget {
     instruction: &'static str,
     ceiling: u64,
@@ -497,7 +497,7 @@ const HEAD: &str = "\
 
 What each instruction costs, measured by running the deployed file in a validator's virtual machine, with SPL Token as
 p-token 1.0.0, every address at its first bump and nothing sent ahead to it. Net is without what the token program used.
-The ceilings are the design's, and exceeding one fails the tests; the estimates are those of the architecture document.
+The ceilings are the design's, and exceeding one fails the tests; the estimates are those made before the program was written.
 Three ceilings were corrected, because what the chain itself charges left no room:
 - initialize_config, 2,100: creating an account costs 946 for the call and 150 in the system program, its event 315, reading
   the rent some 110, before any instruction of ours. (1,500 is meant for administration that creates nothing.)

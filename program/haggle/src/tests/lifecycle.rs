@@ -1,5 +1,5 @@
 //! Whole lives of negotiations, told at random: 20,000 and more sequences of what buyers, sellers and strangers do, each
-//! step of which must end exactly as a model written from DESIGN says, and leave the laws intact:
+//! step of which must end exactly as a model written from the design says, and leave the laws intact:
 //!
 //! - money is conserved to the unit: escrow = paid net + fee + decay + refund, delivered or kept;
 //! - a vault never holds less than what is owed, and no token and no lamport comes into being or gets lost;

@@ -1,4 +1,4 @@
-//! What a negotiation and the configuration are, written down from DESIGN and not from the program: each field by hand
+//! What a negotiation and the configuration are, written down from docs/PROTOCOL.md and not from the program: each field by hand
 //! at its place in the account.
 
 use super::ledger::{associated, Ledger, INITIALIZED};
