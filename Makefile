@@ -36,7 +36,8 @@ generate: prerequisites ## write the SDK's generated files from the IDL
 	@go generate ./...
 
 localnet: program ## run a local chain with the program loaded until interrupted
-	@go run ./cmd/haggle localnet $(ARGS)
+	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
+	@exec "$$HAGGLE_CACHE/bin/haggle" localnet $(ARGS)
 
 lint: prerequisites ## formats, go vet, staticcheck, clippy
 	@echo "==> gofmt, go vet, staticcheck"

@@ -23,10 +23,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// hurry is the time before the global deadline at which the buyer stops bargaining, in seconds: it takes what is good enough, or
-// walks away.
-const hurry = 20
-
 type buyer struct {
 	*agent.Party
 	escrow   uint64
@@ -82,7 +78,7 @@ func (b *buyer) buy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	outcome, err := agent.Follow(ctx, b.Client, n.Address, b.step)
+	outcome, err := agent.Follow(ctx, b.Client, n, b.step)
 	if err != nil {
 		return err
 	}
@@ -108,16 +104,10 @@ func (b *buyer) unfinished(ctx context.Context) (*haggle.NegotiationAccount, err
 }
 
 func (b *buyer) invite(ctx context.Context) (*haggle.NegotiationAccount, error) {
-	created, err := b.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+	return b.Create(ctx, haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
-		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline,
+		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline, Metadata: b.Metadata,
 	})
-	if err != nil {
-		return nil, err
-	}
-	n := &haggle.NegotiationAccount{Address: created.Negotiation}
-	n.EffectiveEscrow = b.escrow
-	return n, b.Do(ctx, "create", n, nil, created.Action, nil)
 }
 
 // step does what the state of the negotiation asks of the buyer.
@@ -125,8 +115,7 @@ func (b *buyer) step(ctx context.Context, n *haggle.NegotiationAccount, now int6
 	switch {
 	case n.IsOver():
 		action, err := b.Client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: b.Self, Seen: n})
-		err = b.Do(ctx, "close", n, nil, action, err)
-		return err == nil, err
+		return b.Finish(n, b.Do(ctx, "close", n, nil, action, err))
 	case n.IsOverdue(now):
 		action, err := b.Client.Expire(ctx, haggle.ExpireRequest{Payer: b.Self, Seen: n})
 		return false, b.Do(ctx, "expire", n, nil, action, err)
@@ -141,11 +130,11 @@ func (b *buyer) step(ctx context.Context, n *haggle.NegotiationAccount, now int6
 func (b *buyer) answer(ctx context.Context, n *haggle.NegotiationAccount, now int64) error {
 	plan := concession.Linear{Opening: b.Opening, Reservation: b.Reservation, Offers: (uint64(n.MaxRounds) + 1) / 2}
 	bid := plan.Price(uint64(n.CurrentRound) / 2)
-	last := n.RoundsLeft() == 0 || n.GlobalDeadline-now < hurry
+	last := n.RoundsLeft() == 0 || n.GlobalDeadline-now < agent.Hurry
 	if last {
 		bid = b.Reservation
 	}
-	if n.HasOffer() && n.CurrentOfferAmount <= bid {
+	if n.HasOffer() && n.CurrentOfferAmount <= bid && b.Suits(n) {
 		return b.Take(ctx, n)
 	}
 	least, most := n.OfferRange()

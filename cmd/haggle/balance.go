@@ -16,9 +16,6 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// solDecimals: a SOL is 10^9 lamports.
-const solDecimals = 9
-
 type balanceView struct {
 	Owner   solana.PublicKey  `json:"owner"`
 	Mint    *solana.PublicKey `json:"mint,omitempty"`
@@ -75,7 +72,7 @@ func lamportsOf(ctx context.Context, client *haggle.Client, owner solana.PublicK
 	if err != nil {
 		return amount.Tokens{}, err
 	}
-	return amount.Tokens{Units: balance.Value, Decimals: solDecimals}, nil
+	return amount.Tokens{Units: balance.Value, Decimals: amount.SOLDecimals}, nil
 }
 
 // tokensHeld is zero where there is no account.
@@ -112,7 +109,7 @@ func newAirdropCommand(s *session) *cobra.Command {
 		if err != nil {
 			return failure.Usagef("AMOUNT: %w", err)
 		}
-		lamports, err := written.In(solDecimals)
+		lamports, err := written.In(amount.SOLDecimals)
 		if err != nil {
 			return failure.Usagef("AMOUNT: %w", err)
 		}

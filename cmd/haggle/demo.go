@@ -31,6 +31,9 @@ func newDemoCommand(s *session) *cobra.Command {
 	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a drawing of the offers")
 	_ = cmd.RegisterFlagCompletionFunc("chain", cobra.FixedCompletions([]string{"surfpool", "validator"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = s.unlimited(func(ctx context.Context, _ []string) error {
+		if err := knownChain(kind); err != nil {
+			return err
+		}
 		options.Out, options.Progress = s.stdout, s.stderr
 		options.JSON, options.Colour, options.Chain = s.json, s.colourful(), testchain.Kind(kind)
 		return demo.Run(ctx, options)

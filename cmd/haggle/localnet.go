@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
@@ -50,6 +51,9 @@ func newLocalnetCommand(s *session) *cobra.Command {
 	cmd.Flags().StringArrayVar(&funded, "fund", nil, "address that gets SOL and tokens too; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("chain", cobra.FixedCompletions([]string{"surfpool", "validator"}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = s.unlimited(func(ctx context.Context, _ []string) error {
+		if err := knownChain(kind); err != nil {
+			return err
+		}
 		if url := os.Getenv(testchain.EnvRPCURL); url != "" {
 			return failure.Usagef("%s names a chain that runs already, %s: unset it to start another", testchain.EnvRPCURL, url)
 		}
@@ -66,12 +70,21 @@ func newLocalnetCommand(s *session) *cobra.Command {
 	return cmd
 }
 
+// knownChain refuses what --chain cannot be, before anything is built.
+func knownChain(written string) error {
+	switch testchain.Kind(written) {
+	case "", testchain.Surfpool, testchain.Validator:
+		return nil
+	}
+	return failure.Usagef("--chain: %q is neither %s nor %s", written, testchain.Surfpool, testchain.Validator)
+}
+
 func (s *session) localnet(ctx context.Context, given string, kind testchain.Kind, funded []solana.PublicKey) (err error) {
 	folder, err := claimFolder(given)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, folder.remove()) }()
+	defer func() { err = errors.Join(err, folder.release()) }()
 	net, err := localnet.Start(ctx, testchain.Options{Kind: kind, Progress: func(line string) { fmt.Fprintln(s.stderr, line) }})
 	if err != nil {
 		return err
@@ -133,33 +146,68 @@ type localnetFolder struct {
 	path string
 	// own says that the folder has been made here, and goes with what is in it.
 	own bool
+	// lock is the open folder. It is locked for as long as the process lives, so that nobody takes it for one left behind.
+	lock *os.File
 }
 
 // claimFolder takes a folder that is new, empty, or left behind by a localnet that was killed.
 func claimFolder(given string) (localnetFolder, error) {
 	if given == "" {
 		path, err := os.MkdirTemp("", "haggle-localnet-")
-		return localnetFolder{path, true}, err
+		if err != nil {
+			return localnetFolder{}, err
+		}
+		return lockFolder(path, path, true)
 	}
 	path, err := filepath.Abs(given)
 	if err != nil {
 		return localnetFolder{}, err
 	}
 	err = os.Mkdir(path, folderMode)
-	if !errors.Is(err, os.ErrExist) {
-		return localnetFolder{path, true}, err
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return localnetFolder{}, failure.Usagef("--dir: %w", err)
 	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return localnetFolder{}, err
+	folder, lockErr := lockFolder(path, given, err == nil)
+	if lockErr != nil || folder.own {
+		return folder, lockErr
 	}
-	_, err = os.Stat(filepath.Join(path, localnetFile))
-	if len(entries) > 0 && err != nil {
-		return localnetFolder{}, failure.Usagef("--dir: %s has other files in it: name a new folder", given)
+	if err := folder.takeOver(given); err != nil {
+		return localnetFolder{}, errors.Join(err, folder.lock.Close())
 	}
-	folder := localnetFolder{path: path}
-	return folder, folder.remove()
+	return folder, nil
 }
+
+// lockFolder opens a folder and locks it. The kernel lets go of it when the process ends, however that happens.
+func lockFolder(path, given string, own bool) (localnetFolder, error) {
+	lock, err := os.Open(path)
+	if err != nil {
+		return localnetFolder{}, failure.Usagef("--dir: %w", err)
+	}
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = failure.Usagef("--dir: another localnet is using %s (stop it, or name another folder)", given)
+	}
+	if err != nil {
+		return localnetFolder{}, errors.Join(err, lock.Close())
+	}
+	return localnetFolder{path, own, lock}, nil
+}
+
+// takeOver empties a folder that was there before, unless it has files in it that are no localnet's.
+func (f localnetFolder) takeOver(given string) error {
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return failure.Usagef("--dir: %w", err)
+	}
+	_, err = os.Stat(filepath.Join(f.path, localnetFile))
+	if len(entries) > 0 && err != nil {
+		return failure.Usagef("--dir: %s has other files in it: name a new folder", given)
+	}
+	return f.remove()
+}
+
+// release deletes what has been written and lets go of the folder.
+func (f localnetFolder) release() error { return errors.Join(f.remove(), f.lock.Close()) }
 
 // remove deletes what a localnet writes; without its chain it is worth nothing.
 func (f localnetFolder) remove() error {

@@ -88,6 +88,8 @@ func (s *session) stateHint(ctx context.Context, client *haggle.Client, n *haggl
 		return fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", n.Address, n.Seller)
 	case code == haggle.ErrInvalidState && !n.HasOffer():
 		return fmt.Sprintf("no offer stands yet: the buyer opens with: haggle negotiation offer %s AMOUNT", n.Address)
+	case code == haggle.ErrNotYourTurn && n.HasOffer():
+		return fmt.Sprintf("the offer that stands is your own; it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), n.Address)
 	case code == haggle.ErrNotYourTurn:
 		return fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), n.Address)
 	case code == haggle.ErrOfferTooLow, code == haggle.ErrOfferExceedsEscrow:

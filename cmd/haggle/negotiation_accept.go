@@ -12,28 +12,31 @@ import (
 
 const acceptHelp = `Accepts an invitation. The keypair is the seller's; nothing is owed by it yet.
 
-The transaction carries the hash of the terms that are shown: should the buyer put other terms
-in their place meanwhile, it is refused. To accept nothing but known terms, give the service
-that is meant, or the hash of all terms as "negotiation show" prints it.`
+Nobody signs blind. At a terminal the command shows the terms and asks; a script says which ones it
+accepts: the service that is meant, the hash of all terms as "negotiation show" prints it, or --yes.
+Either way the transaction carries the hash of the terms, and is refused if the buyer has put others
+in their place meanwhile.`
 
 func newAcceptCommand(s *session) *cobra.Command {
 	var service serviceFlags
 	var terms string
+	var yes bool
 	cmd := &cobra.Command{
 		Use: "accept NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
 		Example: `  haggle negotiation accept NEGOTIATION --service "Summarise a paper"`,
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
 	service.register(cmd, "expected service")
-	cmd.Flags().StringVar(&terms, "terms", "", "expected hash of all terms, in hex")
+	cmd.Flags().StringVar(&terms, "terms-hash", "", "expected hash of all terms, in hex")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "accept whatever the terms are")
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
-		return s.accept(ctx, arguments[0], service, terms)
+		return s.accept(ctx, arguments[0], service, terms, yes)
 	})
 	return cmd
 }
 
-func (s *session) accept(ctx context.Context, written string, service serviceFlags, terms string) error {
-	hash, _, err := service.value()
+func (s *session) accept(ctx context.Context, written string, service serviceFlags, terms string, yes bool) error {
+	hash, given, err := service.value()
 	if err != nil {
 		return err
 	}
@@ -48,7 +51,14 @@ func (s *session) accept(ctx context.Context, written string, service serviceFla
 	if err := expectTerms(n, terms); err != nil {
 		return err
 	}
-	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: key.PublicKey(), Seen: n, ServiceHash: hash})
+	if n.Status == haggle.NegotiationStatusCreated && !given && terms == "" && !yes {
+		if err := s.agreeToTerms(ctx, client, n); err != nil {
+			return err
+		}
+	}
+	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(),
+	})
 	if err != nil {
 		return s.explain(ctx, client, n.Address, err)
 	}
@@ -59,11 +69,27 @@ func (s *session) accept(ctx context.Context, written string, service serviceFla
 	return s.done(action, receipt, fmt.Sprintf("accepted: %d rounds, %s of the escrow decay each; the buyer opens", n.MaxRounds, percent(n.DecayRateBps)))
 }
 
+// agreeToTerms shows an invitation and asks.
+func (s *session) agreeToTerms(ctx context.Context, client *haggle.Client, n *haggle.NegotiationAccount) error {
+	if !s.interactive() {
+		return failure.Usagef("say which terms to accept: --service, --terms-hash %x, or --yes", n.TermsHash())
+	}
+	now, err := client.Now(ctx)
+	if err != nil {
+		return err
+	}
+	tokens, err := s.tokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return s.confirm(view(n, now, tokens).text()+"\naccept it?", "not accepted: nothing was signed")
+}
+
 func expectTerms(n *haggle.NegotiationAccount, written string) error {
 	if written == "" {
 		return nil
 	}
-	expected, err := parseHash("--terms", written)
+	expected, err := parseHash("--terms-hash", written)
 	if err != nil {
 		return err
 	}

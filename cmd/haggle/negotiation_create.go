@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
@@ -71,13 +73,22 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 	if !given {
 		return failure.Usagef("--service or --service-hash is missing: the seller checks what it is paid for")
 	}
+	if err := f.checkRanges(cmd); err != nil {
+		return err
+	}
 	client, key, err := s.clientAndKey()
 	if err != nil {
 		return err
 	}
+	if key.PublicKey() == f.seller.Key() {
+		return failure.Usagef("--seller: buyer and seller must differ, and %s is the keypair's own address", f.seller.Key())
+	}
 	escrow, err := s.units(ctx, f.mint.Key(), "--escrow", f.escrow)
 	if err != nil {
 		return err
+	}
+	if escrow < haggle.MinEscrowLamports {
+		return failure.Usagef("--escrow %s: from %du", f.escrow, haggle.MinEscrowLamports)
 	}
 	metadata, err := f.terms.metadata(ctx, s, f.mint.Key())
 	if err != nil {
@@ -97,14 +108,61 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 	return f.create(ctx, s, client, key, request)
 }
 
+// checkRanges refuses what the program would, as far as flags have been given.
+func (f *createFlags) checkRanges(cmd *cobra.Command) error {
+	for _, given := range []struct {
+		flag               string
+		value, least, most int64
+		text               func(int64) string
+	}{
+		{"rounds", int64(f.rounds), int64(haggle.MinRounds), int64(haggle.MaxRounds), number},
+		{"decay-bps", int64(f.decayBps), 0, int64(haggle.MaxDecayRateBps), number},
+		{"min-offer-bps", int64(f.minOfferBps), int64(haggle.MinOfferBpsFloor), int64(haggle.MinOfferBpsCeiling), number},
+		{"window", seconds(f.window), haggle.MinResponseWindow, haggle.MaxResponseWindow, length},
+		{"deadline", seconds(f.deadline), haggle.MinDeadlineSeconds, haggle.MaxDeadlineSeconds, length},
+	} {
+		if cmd.Flags().Changed(given.flag) && (given.value < given.least || given.value > given.most) {
+			return failure.Usagef("--%s %s: %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
+		}
+	}
+	return nil
+}
+
+func number(value int64) string { return fmt.Sprint(value) }
+
+func length(seconds int64) string { return duration.Format(time.Duration(seconds) * time.Second) }
+
+func seconds(given duration.Flag) int64 { return int64(time.Duration(given) / time.Second) }
+
+// shortage is a lack of funds in tokens rather than base units.
+type shortage struct {
+	error
+	cause *haggle.InsufficientFunds
+}
+
+func (e shortage) Unwrap() error { return e.cause }
+
+func (s *session) explainShortage(ctx context.Context, mint solana.PublicKey, err error) error {
+	var funds *haggle.InsufficientFunds
+	if !errors.As(err, &funds) {
+		return err
+	}
+	tokens, readErr := s.tokensOf(ctx, mint)
+	if readErr != nil {
+		return err
+	}
+	told := fmt.Errorf("the buyer's token account %s holds %s, and --escrow takes %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
+	return failure.WithHint(shortage{told, funds}, "escrow less, or pay from another account: --token-account")
+}
+
 func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Client, key *haggle.Keypair, request haggle.CreateRequest) error {
 	action, err := client.CreateNegotiation(ctx, request)
 	if err != nil {
-		return err
+		return s.explainShortage(ctx, request.Mint, err)
 	}
 	receipt, err := s.act(ctx, client, action.Action, key)
 	if err != nil {
-		return err
+		return withSession(err, action.Negotiation, action.SessionID)
 	}
 	tokens, err := s.tokensOf(ctx, request.Mint)
 	if err != nil {
@@ -118,5 +176,15 @@ func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Cli
 	return s.print(v,
 		fmt.Sprintf("created %s: %s escrowed; the seller is invited", action.Negotiation, tokens(request.EscrowAmount)),
 		v.text(),
-		fmt.Sprintf("next: haggle negotiation accept %s   (the seller)", action.Negotiation))
+		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept %s   (the seller)", action.Negotiation))
+}
+
+// withSession says how not to escrow twice after a creation of which it is not known what has become of it.
+func withSession(err error, negotiation solana.PublicKey, session uint64) error {
+	switch failure.KindOf(err) {
+	case failure.Unknown, failure.Expired, failure.Network, failure.Interrupted:
+		return failure.WithHint(err, fmt.Sprintf(
+			"look first: haggle negotiation show %s; to repeat it safely add --session %d, an id that counts once", negotiation, session))
+	}
+	return err
 }

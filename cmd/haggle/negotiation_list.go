@@ -123,9 +123,9 @@ func (v negotiationView) line(agent solana.PublicKey) string {
 	case v.Seller:
 		part = "selling to " + v.Buyer.String()
 	}
-	offer := "no offer"
+	offer := fmt.Sprintf("no offer, %s in escrow", v.EffectiveEscrow)
 	if v.Offer != nil {
-		offer = v.Offer.Amount.String()
+		offer = fmt.Sprintf("%s of %s", v.Offer.Amount, v.EffectiveEscrow)
 	}
-	return fmt.Sprintf("%s  %-9s  round %2d/%-2d  %s of %s  %s", v.Negotiation, v.Status, v.Round, v.MaxRounds, offer, v.EffectiveEscrow, part)
+	return fmt.Sprintf("%s  %-9s  round %2d/%-2d  %s  %s", v.Negotiation, v.Status, v.Round, v.MaxRounds, offer, part)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +15,9 @@ const takeHelp = `Takes the other side's standing offer, which settles the negot
 escrow, less the protocol's fee, and the buyer gets the rest back.
 
 Nobody signs blind. At a terminal the command shows what will be paid and asks; a script says with
---expect at which price it takes, and nothing is signed if another one stands. Either way the
-transaction carries price, round and terms, and is refused if the offer has changed meanwhile.`
+--expect at which price it takes, and nothing is signed if another one stands. An offer that carries
+terms beside its price also needs --round in a script, for whoever takes it agrees to them. Either way
+the transaction carries price, round and terms, and is refused if the offer has changed meanwhile.`
 
 func newTakeCommand(s *session) *cobra.Command {
 	var expected amount.Text
@@ -47,9 +46,11 @@ func paymentOf(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) 
 	return payment{tokens(price), tokens(fee), tokens(price - fee), tokens(n.EffectiveEscrow - price)}
 }
 
-func (p payment) text() string {
+// text tells what is paid, and for which terms beside the price.
+func (p payment) text(terms string) string {
 	return columns(
 		row{"price", p.Price.String()},
+		row{"terms", terms},
 		row{"to the seller", fmt.Sprintf("%s (after the fee of %s)", p.ToSeller, p.Fee)},
 		row{"to the buyer", p.ToBuyer.String() + " of the escrow"},
 	)
@@ -76,7 +77,7 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 		return err
 	}
 	paid := paymentOf(n, tokens)
-	if err := s.agree(ctx, n, paid, expected); err != nil {
+	if err := s.agree(ctx, n, paid, expected, round); err != nil {
 		return err
 	}
 	action, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount})
@@ -91,7 +92,8 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 }
 
 // agree makes sure that somebody wants to take at this price: by --expect, otherwise by asking.
-func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid payment, expected amount.Text) error {
+func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid payment, expected amount.Text, round uint8) error {
+	terms := viewTerms(n.Metadata, func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: paid.Price.Decimals} })
 	if !expected.IsZero() {
 		price, err := s.units(ctx, n.TokenMint, "--expect", expected)
 		if err != nil {
@@ -101,15 +103,14 @@ func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid 
 			return failure.WithHint(fmt.Errorf("%w: the offer that stands is %s", haggle.ErrNotAsExpected, paid.Price),
 				"nothing was signed; look at it again: haggle negotiation show "+n.Address.String())
 		}
+		if n.Metadata != [haggle.MaxMetadataLen]byte{} && round == 0 && !s.interactive() {
+			return failure.Usagef("the offer carries terms%s: look at them, then say which offer to take: --round %d", terms.text(), n.CurrentRound)
+		}
 		return nil
 	}
 	if !s.interactive() {
 		return failure.Usagef("say at which price to take: the offer that stands is --expect %s", paid.Price)
 	}
-	fmt.Fprintf(s.stderr, "the %s offers in round %d:\n%s\ntake it? [yes/no] ", sideName(n.OfferSide), n.CurrentRound, paid.text())
-	answer, _ := bufio.NewReader(s.stdin).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
-		return &failure.Error{Kind: failure.Other, Err: fmt.Errorf("not taken: nothing was signed")}
-	}
-	return nil
+	return s.confirm(fmt.Sprintf("the %s offers in round %d:\n%s\ntake it?", sideName(n.OfferSide), n.CurrentRound, paid.text(terms.summary())),
+		"not taken: nothing was signed")
 }

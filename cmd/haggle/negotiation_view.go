@@ -27,6 +27,7 @@ type negotiationView struct {
 	Mint            solana.PublicKey `json:"mint"`
 	ServiceHash     string           `json:"service_hash"`
 	TermsHash       string           `json:"terms_hash,omitempty"`
+	Terms           *termsView       `json:"terms,omitempty"`
 	Round           uint8            `json:"round"`
 	MaxRounds       uint8            `json:"max_rounds"`
 	Offer           *offerView       `json:"offer,omitempty"`
@@ -72,6 +73,7 @@ func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.To
 	if n.Status == haggle.NegotiationStatusCreated {
 		hash := haggle.TermsHash(n.Address, n.Data)
 		v.TermsHash = hex.EncodeToString(hash[:])
+		v.Terms = viewTerms(n.Metadata, tokens)
 	}
 	if n.HasOffer() {
 		v.Offer = &offerView{Amount: tokens(n.CurrentOfferAmount), By: sideName(n.OfferSide), Terms: viewTerms(n.Metadata, tokens)}
@@ -104,7 +106,7 @@ func (v negotiationView) text() string {
 		{"seller", v.Seller.String()},
 		{"mint", v.Mint.String()},
 		{"service", v.ServiceHash},
-		{"terms", v.TermsHash},
+		{"terms", v.TermsHash + v.Terms.text()},
 		{"escrow", v.escrowText()},
 		{"round", fmt.Sprintf("%d of %d", v.Round, v.MaxRounds)},
 		{"offer", v.offerText()},

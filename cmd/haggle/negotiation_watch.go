@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,9 @@ document per line.
 A negotiation that has been closed is told from its beginning to its end. Needs no keypair, except to
 know whose negotiations are meant where neither a negotiation nor an agent is named.
 
-The exit code for a closed negotiation is 0 if it was settled and 8 if it ended without a deal.`
+The exit code for one negotiation is 0 if it was seen to be settled and nothing else: 8 if it ended
+without a deal, 9 if it is closed and its end has not been seen, 130 after Ctrl-C. Should its buyer have
+closed it and created another one at its address, that one counts.`
 
 func newWatchCommand(s *session) *cobra.Command {
 	var agent connection.Address
@@ -88,11 +91,69 @@ func (s *session) watchNegotiation(ctx context.Context, written string, options 
 		if err := w.print(ctx, observation); err != nil {
 			return err
 		}
-		if w.closed {
+		if !w.closed {
+			continue
+		}
+		again, err := w.createdAgain(ctx, address, observation.Signature)
+		if err != nil {
+			return err
+		}
+		if !again {
 			return w.outcome()
 		}
 	}
-	return endOfWatch(ctx, subscription.Err())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return cmp.Or(subscription.Err(), errors.New("the subscription has ended before the negotiation"))
+}
+
+// createdAgain says whether another negotiation has been created at the address of one that has been closed: it is there, or it
+// has been since.
+func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, closed solana.Signature) (bool, error) {
+	_, err := w.client.GetNegotiation(ctx, address)
+	if err == nil {
+		return true, nil
+	}
+	if !errors.Is(err, haggle.ErrAccountNotFound) {
+		return false, err
+	}
+	// Only successful transactions of the program's count: anybody can mention an address.
+	since, err := w.client.RPC().GetSignaturesForAddressWithOpts(ctx, address,
+		&rpc.GetSignaturesForAddressOpts{Until: closed, Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return false, err
+	}
+	for _, later := range since {
+		if later.Err != nil || later.Signature == closed {
+			continue
+		}
+		created, err := w.creates(ctx, address, later.Signature)
+		if created || err != nil {
+			return created, err
+		}
+	}
+	return false, nil
+}
+
+// creates says whether a transaction has created a negotiation at the address.
+func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signature solana.Signature) (bool, error) {
+	version := uint64(0)
+	found, err := w.client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
+		Commitment: rpc.CommitmentConfirmed, MaxSupportedTransactionVersion: &version,
+	})
+	if err != nil || found == nil || found.Meta == nil {
+		return false, err
+	}
+	// Logs that somebody else's transaction has cut off say nothing of this program's.
+	events, _ := haggle.ParseLogs(found.Meta.LogMessages)
+	for _, event := range events {
+		created, is := event.(*haggle.NegotiationCreated)
+		if is && created.NegotiationID == address {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // known refuses to wait for events of an address that has no past.
@@ -156,7 +217,10 @@ func endOfWatch(ctx context.Context, err error) error {
 }
 
 func (w *watcher) outcome() error {
-	if _, settled := w.ended.(*haggle.NegotiationSettled); settled || w.ended == nil {
+	if w.ended == nil {
+		return &failure.Error{Kind: failure.Undecided, Err: errors.New("the negotiation is closed, and how it ended has not been seen")}
+	}
+	if _, settled := w.ended.(*haggle.NegotiationSettled); settled {
 		return nil
 	}
 	return &failure.Error{Kind: failure.NoDeal, Err: errors.New("the negotiation ended without a deal")}
@@ -176,7 +240,7 @@ func (w *watcher) print(ctx context.Context, observation haggle.Observation) err
 	address, _ := observation.Event.NegotiationAddress()
 	switch event := observation.Event.(type) {
 	case *haggle.NegotiationCreated:
-		w.mints[address] = event.TokenMint
+		w.mints[address], w.ended, w.closed = event.TokenMint, nil, false
 	case *haggle.NegotiationSettled:
 		w.mints[address], w.ended = event.TokenMint, event
 	case *haggle.NegotiationRejected, *haggle.NegotiationExpired:

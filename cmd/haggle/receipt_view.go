@@ -9,12 +9,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// receiptView is what a confirmed transaction cost and did.
+// receiptView is what a confirmed transaction cost and did. Its cost is left out, and its events are not complete, where the node
+// does not have the transaction's details.
 type receiptView struct {
 	Signature      solana.Signature `json:"signature"`
 	Slot           uint64           `json:"slot"`
-	ComputeUnits   uint64           `json:"compute_units"`
-	FeeLamports    uint64           `json:"fee_lamports"`
+	ComputeUnits   uint64           `json:"compute_units,omitempty"`
+	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
 	ConfirmationMS int64            `json:"confirmation_ms"`
 	Events         []eventView      `json:"events"`
 }
@@ -33,9 +34,16 @@ func viewReceipt(r *haggle.Receipt) receiptView {
 func (v receiptView) text() string {
 	return columns(
 		row{"signature", v.Signature.String()},
-		row{"cost", fmt.Sprintf("%d compute units, %d lamports", v.ComputeUnits, v.FeeLamports)},
+		row{"cost", v.cost()},
 		row{"confirmed", "after " + (time.Duration(v.ConfirmationMS) * time.Millisecond).String()},
 	)
+}
+
+func (v receiptView) cost() string {
+	if v.ComputeUnits == 0 {
+		return "unknown: the node does not have the transaction's details"
+	}
+	return fmt.Sprintf("%d compute units, %d lamports", v.ComputeUnits, v.FeeLamports)
 }
 
 // actionView is what a command answers that has changed a negotiation.

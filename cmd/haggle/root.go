@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ func newRootCommand(s *session) *cobra.Command {
 	root.SetIn(s.stdin)
 	root.SetOut(s.stdout)
 	root.SetErr(s.stderr)
+	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("haggle {{.Version}}\n")
 	s.timeout = duration.Flag(usualTimeout)
 	flags := root.PersistentFlags()
@@ -64,7 +66,37 @@ func newRootCommand(s *session) *cobra.Command {
 		newKeygenCommand(s), newAddressCommand(s), newAirdropCommand(s), newBalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)
+	root.SetHelpCommand(newHelpCommand(root))
 	return root
+}
+
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about a command", Long: "Prints the help of a command.",
+		Example: "  haggle help negotiation create",
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			cmd, rest, err := root.Find(arguments)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return knownCommand(cmd, rest)
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+// negativeNumber is what a flag that begins with a digit was meant as.
+var negativeNumber = regexp.MustCompile(`^unknown shorthand flag: '[0-9]' in (-.*)$`)
+
+// flagError says better than the parser what is wrong with an amount below zero.
+func flagError(_ *cobra.Command, err error) error {
+	if found := negativeNumber.FindStringSubmatch(err.Error()); found != nil {
+		return fmt.Errorf("%s: a negative amount is not possible", found[1])
+	}
+	return err
 }
 
 // newGroupCommand holds subcommands and does nothing itself.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -128,6 +129,16 @@ func columns(rows ...row) string {
 func (s *session) interactive() bool {
 	file, isFile := s.stdin.(*os.File)
 	return isFile && !s.json && term.IsTerminal(int(file.Fd()))
+}
+
+// confirm asks a person; whatever is not "yes" is the refusal.
+func (s *session) confirm(question, refusal string) error {
+	fmt.Fprintf(s.stderr, "%s [yes/no] ", question)
+	answer, _ := bufio.NewReader(s.stdin).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return &failure.Error{Kind: failure.Other, Err: errors.New(refusal)}
+	}
+	return nil
 }
 
 // notFound says what to do where an account is missing.

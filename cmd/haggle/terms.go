@@ -105,9 +105,21 @@ func viewTerms(metadata [haggle.MaxMetadataLen]byte, tokens func(uint64) amount.
 	}
 }
 
+// text is a summary in brackets after a space; empty without terms.
 func (v *termsView) text() string {
 	if v == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (quality tier %d, SLA %d ms, quantity %d, benchmark %s)", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
+	return " (" + v.summary() + ")"
+}
+
+func (v *termsView) summary() string {
+	if v == nil {
+		return ""
+	}
+	text := fmt.Sprintf("quality tier %d, SLA %d ms, quantity %d, benchmark %s", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
+	if v.StrategyHash != hex.EncodeToString(make([]byte, len(haggle.Terms{}.StrategyHash))) {
+		text += ", strategy " + v.StrategyHash
+	}
+	return text
 }

@@ -10,11 +10,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/agent"
@@ -25,8 +25,6 @@ import (
 )
 
 const (
-	// hurry is the time before the global deadline at which the seller stops bargaining, in seconds.
-	hurry = 20
 	// grace is how long the buyer, whose money goes back, may take to expire the negotiation itself, in seconds.
 	grace = 30
 	// lookAgain is how often the seller looks for an invitation even if it has heard of none.
@@ -36,13 +34,15 @@ const (
 type seller struct {
 	*agent.Party
 	maxDecayBps uint16
-	declined    map[solana.PublicKey]bool
+	declined    map[[32]byte]bool
+	// invited is the negotiation that has been found, whose terms have been checked.
+	invited *haggle.NegotiationAccount
 }
 
 func main() {
 	log := &agent.Log{Agent: "seller", Out: os.Stdout}
 	var known agent.Flags
-	s := seller{declined: map[solana.PublicKey]bool{}}
+	s := seller{declined: map[[32]byte]bool{}}
 	patience := duration.Flag(10 * time.Minute)
 	cmd := &cobra.Command{
 		Use:   "seller",
@@ -71,13 +71,26 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	if s.Opening < s.Reservation {
 		return failure.Usagef("a seller's prices fall: --opening, then --reservation")
 	}
-	n, err := s.invitation(ctx, patience)
-	if err != nil {
-		return err
-	}
-	outcome, err := agent.Follow(ctx, s.Client, n.Address, s.step)
-	if err != nil {
-		return err
+	var outcome agent.Outcome
+	for followed := false; !followed; {
+		n, err := s.invitation(ctx, patience)
+		if err != nil {
+			return err
+		}
+		s.invited = n
+		outcome, err = agent.Follow(ctx, s.Client, n, s.step)
+		if followed = !errors.Is(err, agent.ErrReplaced); followed && err != nil {
+			return err
+		}
+		if !followed {
+			s.Note("%s: looking again", err)
+			// A node that lags would otherwise be asked without end for what has just been found wanting.
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(time.Second):
+			}
+		}
 	}
 	if outcome.Status != haggle.NegotiationStatusSettled {
 		return &failure.Error{Kind: failure.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", outcome.Status, outcome.Rounds)}
@@ -129,36 +142,43 @@ func (s *seller) search(ctx context.Context) (*haggle.NegotiationAccount, error)
 		if why := s.objection(n); why == "" {
 			s.Note("found %s: %s escrowed, %d rounds", n.Address, s.Tokens(n.EscrowAmount), n.MaxRounds)
 			return n, nil
-		} else if !s.declined[n.Address] {
-			s.declined[n.Address] = true
+		} else if !s.declined[n.TermsHash()] {
+			s.declined[n.TermsHash()] = true
 			s.Note("leaving %s alone: %s", n.Address, why)
 		}
 	}
 	return nil, nil
 }
 
-// objection says why an invitation does not suit; it is empty if it does.
+// objection says why a negotiation does not suit; it is empty if it does.
 func (s *seller) objection(n *haggle.NegotiationAccount) string {
 	switch {
 	case n.ServiceHash != s.ServiceHash:
 		return "it asks for another service"
 	case n.TokenMint != s.Mint:
 		return "it pays in another mint, " + n.TokenMint.String()
-	case n.EscrowAmount < s.Reservation:
-		return "its escrow does not cover the reservation price"
+	case n.EscrowAmount-n.FeeOn(n.EscrowAmount) < s.Reservation:
+		return "its escrow, less the fee, does not cover the reservation price"
 	case n.DecayRateBps > s.maxDecayBps:
 		return fmt.Sprintf("its escrow loses %d basis points each round", n.DecayRateBps)
+	case n.ZopaEnabled || n.BondRequired > 0 || !n.Arbiter.IsZero() || n.MilestoneCount > 0:
+		return "it wants sealed prices, a bond, an arbiter or milestones"
+	case n.CurrentRound == 0 && !s.Suits(n):
+		return "it has terms beside price and service"
 	}
 	return ""
 }
 
-// step does what the state of the negotiation asks of the seller.
+// step does what the state of the negotiation asks of the seller. Whatever has been found to suit is looked at again: it is the
+// terms at the time of signing that count.
 func (s *seller) step(ctx context.Context, n *haggle.NegotiationAccount, now int64) (done bool, err error) {
+	if why := s.objection(n); why != "" {
+		return false, fmt.Errorf("%w, and %s", agent.ErrReplaced, why)
+	}
 	switch {
 	case n.IsOver() && n.ClaimableSeller > 0:
 		action, err := s.Client.ClaimPayout(ctx, haggle.ClaimRequest{Party: s.Self, Seen: n})
-		err = s.Do(ctx, "claim", n, nil, action, err)
-		return err == nil, err
+		return s.Finish(n, s.Do(ctx, "claim", n, nil, action, err))
 	case n.IsOver():
 		return true, nil
 	case n.IsOverdue(now - grace):
@@ -167,7 +187,9 @@ func (s *seller) step(ctx context.Context, n *haggle.NegotiationAccount, now int
 	case n.IsOverdue(now):
 		return false, nil
 	case n.Status == haggle.NegotiationStatusCreated:
-		action, err := s.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: s.Self, Seen: n, ServiceHash: s.ServiceHash})
+		action, err := s.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+			Seller: s.Self, Seen: n, ServiceHash: s.ServiceHash, TermsHash: s.invited.TermsHash(),
+		})
 		return false, s.Do(ctx, "join", n, nil, action, err)
 	case n.Turn() == haggle.OfferSideSeller:
 		return false, s.answer(ctx, n, now)
@@ -176,21 +198,31 @@ func (s *seller) step(ctx context.Context, n *haggle.NegotiationAccount, now int
 }
 
 // answer takes the buyer's offer if it is no less than the seller would ask next, and asks otherwise. When nothing can be asked
-// any more, the reservation price decides.
+// any more, the reservation price decides, which is what is left after the fee.
 func (s *seller) answer(ctx context.Context, n *haggle.NegotiationAccount, now int64) error {
 	plan := concession.Linear{Opening: s.Opening, Reservation: s.Reservation, Offers: uint64(n.MaxRounds) / 2}
-	price := plan.Price(uint64(n.CurrentRound) / 2)
-	last := n.RoundsLeft() == 0 || n.GlobalDeadline-now < hurry
+	least := gross(n, s.Reservation)
+	price := max(plan.Price(uint64(n.CurrentRound)/2), least)
+	last := n.RoundsLeft() == 0 || n.GlobalDeadline-now < agent.Hurry
 	if last {
-		price = s.Reservation
+		price = least
 	}
-	if n.CurrentOfferAmount >= price {
+	if n.CurrentOfferAmount >= price && s.Suits(n) {
 		return s.Take(ctx, n)
 	}
-	least, most := n.OfferRange()
-	price = max(min(price, most), least)
-	if last || price < s.Reservation {
+	floor, ceiling := n.OfferRange()
+	price = max(min(price, ceiling), floor)
+	if last || price < least {
 		return s.WalkAway(ctx, n)
 	}
 	return s.Offer(ctx, n, price)
+}
+
+// gross is the least price of which so much is left after the fee. The escrow has to cover it.
+func gross(n *haggle.NegotiationAccount, net uint64) uint64 {
+	price := net
+	for missing := n.FeeOn(price); missing > 0; missing = net + n.FeeOn(price) - price {
+		price += missing
+	}
+	return price
 }

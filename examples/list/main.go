@@ -36,6 +36,9 @@ func listAgent(ctx context.Context, endpoint, address string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", address, err)
 	}
+	if endpoint == "" {
+		return fmt.Errorf("set %s to the endpoint of the chain that the agent is on", testchain.EnvRPCURL)
+	}
 	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
 	if err != nil {
 		return err

@@ -24,12 +24,13 @@ type Action struct {
 	// Price is what has been offered or taken; nil for other actions.
 	Price *amount.Tokens `json:"price,omitempty"`
 	// EffectiveEscrow is what the escrow is worth after the action.
-	EffectiveEscrow amount.Tokens    `json:"effective_escrow"`
-	ComputeUnits    uint64           `json:"compute_units"`
-	FeeLamports     uint64           `json:"fee_lamports"`
-	ConfirmationMS  int64            `json:"confirmation_ms"`
-	Slot            uint64           `json:"slot"`
-	Signature       solana.Signature `json:"signature"`
+	EffectiveEscrow amount.Tokens `json:"effective_escrow"`
+	// ComputeUnits and FeeLamports are zero, and left out, if the node does not tell them.
+	ComputeUnits   uint64           `json:"compute_units,omitempty"`
+	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
+	ConfirmationMS int64            `json:"confirmation_ms"`
+	Slot           uint64           `json:"slot"`
+	Signature      solana.Signature `json:"signature"`
 }
 
 // Header names the columns of Line.
@@ -45,7 +46,11 @@ func (a Action) Line() string {
 	if a.Round > 0 {
 		round = fmt.Sprint(a.Round)
 	}
-	return fmt.Sprintf("%-6s  %-6s  %5s  %-12s  %-12s  %13d  %6d ms", a.Agent, a.Name, round, price, a.EffectiveEscrow, a.ComputeUnits, a.ConfirmationMS)
+	consumed := "unknown"
+	if a.ComputeUnits > 0 {
+		consumed = fmt.Sprint(a.ComputeUnits)
+	}
+	return fmt.Sprintf("%-6s  %-6s  %5s  %-12s  %-12s  %13s  %6d ms", a.Agent, a.Name, round, price, a.EffectiveEscrow, consumed, a.ConfirmationMS)
 }
 
 // Note is something an agent has to say beside its actions.

@@ -63,6 +63,8 @@ type Party struct {
 	Counterpart solana.PublicKey
 	Mint        solana.PublicKey
 	ServiceHash [32]byte
+	// Metadata are the terms beside price and service; all zeros for none.
+	Metadata [haggle.MaxMetadataLen]byte
 	// Opening and Reservation are base units of the mint.
 	Opening, Reservation uint64
 
@@ -132,10 +134,14 @@ func (p *Party) Take(ctx context.Context, n *haggle.NegotiationAccount) error {
 	return p.Do(ctx, "take", n, &price, action, err)
 }
 
+// Suits says whether the standing offer means what the price is for: an offer's metadata can promise less than was agreed on, and
+// whoever takes it agrees to that. These agents have agreed on none.
+func (p *Party) Suits(n *haggle.NegotiationAccount) bool { return n.Metadata == p.Metadata }
+
 // Offer offers a price.
 func (p *Party) Offer(ctx context.Context, n *haggle.NegotiationAccount, units uint64) error {
 	price := p.Tokens(units)
-	action, err := p.Client.Offer(ctx, haggle.OfferRequest{Offerer: p.Self, Seen: n, Amount: units})
+	action, err := p.Client.Offer(ctx, haggle.OfferRequest{Offerer: p.Self, Seen: n, Amount: units, Metadata: p.Metadata})
 	return p.Do(ctx, "offer", n, &price, action, err)
 }
 
@@ -143,6 +149,18 @@ func (p *Party) Offer(ctx context.Context, n *haggle.NegotiationAccount, units u
 func (p *Party) WalkAway(ctx context.Context, n *haggle.NegotiationAccount) error {
 	action, err := p.Client.Reject(ctx, haggle.RejectRequest{Rejector: p.Self, Seen: n})
 	return p.Do(ctx, "reject", n, nil, action, err)
+}
+
+// Finish says whether an agent is done with a negotiation that is over, after the last thing that it has tried. What has been
+// agreed on stands, even where a token account that cannot receive keeps the rest waiting.
+func (p *Party) Finish(n *haggle.NegotiationAccount, err error) (done bool, _ error) {
+	var token *haggle.TransactionError
+	waits := errors.Is(err, haggle.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
+	if n.Status != haggle.NegotiationStatusSettled || !waits {
+		return err == nil, err
+	}
+	p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim %s, then close", n.Address)
+	return true, nil
 }
 
 // Main runs an agent's command until it ends or is interrupted, and exits with a code that a script can use.

@@ -14,6 +14,9 @@ import (
 	"strings"
 )
 
+// SOLDecimals: a SOL is 10^9 lamports.
+const SOLDecimals = 9
+
 // Text is an amount as somebody wrote it, its form checked. The zero value is no amount.
 type Text struct {
 	written  string

@@ -37,7 +37,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVar(&f.Commitment, "commitment", "", "when a transaction counts: confirmed or finalized (default: confirmed)")
 }
 
-// Settings are the flags with everything filled in.
+// Settings are the flags with everything filled in, except for a WebSocket endpoint that follows from the RPC endpoint.
 type Settings struct {
 	haggle.Config
 	KeypairPath string
@@ -46,6 +46,9 @@ type Settings struct {
 // Settle fills in what is not on the command line.
 func (f *Flags) Settle() (Settings, error) {
 	configured, err := solanaconfig.Read(f.ConfigPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Settings{}, &failure.Error{Kind: failure.Usage, Hint: "if a localnet wrote it: is that still running?", Err: fmt.Errorf("--config: %w", err)}
+	}
 	if err != nil {
 		return Settings{}, failure.Usagef("--config: %w", err)
 	}
@@ -69,11 +72,6 @@ func (f *Flags) Settle() (Settings, error) {
 	if socket == "" && f.URL == "" {
 		socket = configured.WebSocketURL
 	}
-	if socket == "" {
-		if socket, err = solanaconfig.WebSocketURL(endpoint); err != nil {
-			return Settings{}, failure.Usagef("--ws: %w", err)
-		}
-	}
 	return Settings{
 		Config:      haggle.Config{Endpoint: endpoint, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
 		KeypairPath: firstOf(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
@@ -86,7 +84,11 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return haggle.NewClient(settings.Config)
+	client, err := haggle.NewClient(settings.Config)
+	if err != nil {
+		return nil, failure.Usagef("--url, --ws: %w", err)
+	}
+	return client, nil
 }
 
 // Keypair reads the key that signs.

@@ -50,7 +50,10 @@ func TestTheVerdictNoticesASingleUnit(t *testing.T) {
 
 func TestThePlotIsWellFormed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "offers.svg")
-	require.NoError(t, plot(path, sound()))
+	drawing, err := openDrawing(path)
+	require.NoError(t, err)
+	require.NoError(t, drawing.draw(sound()))
+	require.NoError(t, drawing.finish())
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()

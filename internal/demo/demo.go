@@ -43,6 +43,11 @@ type Options struct {
 // Run shows it, and returns an error unless the chain confirms that the negotiation has been settled and closed and that
 // everything adds up. No process is left when it returns.
 func Run(ctx context.Context, options Options) (err error) {
+	drawing, err := openDrawing(options.Plot)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, drawing.finish()) }()
 	folder, err := os.MkdirTemp("", "haggle-demo-")
 	if err != nil {
 		return err
@@ -58,7 +63,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
 
-	show := &stage{options: options, net: net, folder: folder}
+	show := &stage{options: options, net: net, folder: folder, drawing: drawing}
 	show.introduce()
 	return show.play(ctx, programs)
 }
@@ -76,6 +81,7 @@ type stage struct {
 	options Options
 	net     *localnet.Net
 	folder  string
+	drawing *drawing
 }
 
 func (s *stage) play(ctx context.Context, programs programs) error {
@@ -99,8 +105,8 @@ func (s *stage) play(ctx context.Context, programs programs) error {
 	} else {
 		s.reportAccount(account)
 	}
-	if err == nil && s.options.Plot != "" {
-		err = plot(s.options.Plot, account)
+	if err == nil {
+		err = s.drawing.draw(account)
 	}
 	return errors.Join(err, account.check())
 }

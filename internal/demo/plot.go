@@ -1,11 +1,10 @@
 package demo
 
 import (
-	"bytes"
 	"fmt"
 	"image/color"
+	"io"
 	"math"
-	"os"
 
 	"github.com/gagliardetto/solana-go"
 	chart "gonum.org/v1/plot"
@@ -30,8 +29,8 @@ var (
 	escrowColour = color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}
 )
 
-// plot draws bids, asks and what the escrow is worth, round by round, as an SVG file.
-func plot(path string, a *account) error {
+// plot draws bids, asks and what the escrow is worth, round by round, as SVG.
+func plot(w io.Writer, a *account) error {
 	p := chart.New()
 	p.Title.Text = "Bids, asks and the escrow's worth"
 	p.X.Label.Text = "round"
@@ -64,11 +63,8 @@ func plot(path string, a *account) error {
 	}
 	canvas := vgsvg.New(plotWidth, plotHeight)
 	p.Draw(draw.Crop(draw.New(canvas), plotMargin, -plotMargin, plotMargin, -plotMargin))
-	var file bytes.Buffer
-	if _, err := canvas.WriteTo(&file); err != nil {
-		return err
-	}
-	return os.WriteFile(path, file.Bytes(), 0o644)
+	_, err = canvas.WriteTo(w)
+	return err
 }
 
 func addOffers(p *chart.Plot, name string, offers []haggle.OfferSubmitted, colour color.Color) error {

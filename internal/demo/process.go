@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -31,7 +32,7 @@ type process struct {
 // startProcess runs an agent; should it fail, failed is called.
 func startProcess(ctx context.Context, failed func(), name, program string, arguments ...string) (*process, error) {
 	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), said: make(chan agent.Action), ended: make(chan struct{})}
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
 	p.command.Cancel = func() error { return syscall.Kill(-p.command.Process.Pid, syscall.SIGINT) }
 	p.command.WaitDelay = stopGrace
 	p.command.Stderr = &p.stderr
@@ -39,10 +40,16 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 	if err != nil {
 		return nil, err
 	}
-	if err := p.command.Start(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
+	starting := make(chan error, 1)
 	go func() {
+		// The kernel takes the end of the thread that started a child for the death of its parent.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.command.Start()
+		starting <- err
+		if err != nil {
+			return
+		}
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			var action agent.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {
@@ -58,6 +65,9 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 		close(p.ended)
 		close(p.said)
 	}()
+	if err := <-starting; err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	return p, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 )
 
 const module = "github.com/haggle-protocol/haggle"
@@ -43,7 +44,15 @@ func findPrograms(ctx context.Context, options Options, folder string) (programs
 	var said bytes.Buffer
 	build := exec.CommandContext(ctx, "go", "build", "-o", folder, module+"/cmd/buyer", module+"/cmd/seller")
 	build.Stdout, build.Stderr = &said, &said
-	if err := build.Run(); err != nil {
+	// Ctrl-C reaches the compiler through the context, so that it is told as what it is.
+	build.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	build.Cancel = func() error { return syscall.Kill(-build.Process.Pid, syscall.SIGINT) }
+	build.WaitDelay = stopGrace
+	err := build.Run()
+	if ctx.Err() != nil {
+		return programs{}, ctx.Err()
+	}
+	if err != nil {
 		return programs{}, fmt.Errorf("build buyer and seller (is this a checkout?): %w\n%s", err, &said)
 	}
 	return in(folder), nil

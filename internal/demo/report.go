@@ -60,16 +60,13 @@ func (s *stage) reportAction(action agent.Action) {
 	s.printf("%s\n", action.Line())
 }
 
-// solDecimals: a SOL is 10^9 lamports.
-const solDecimals = 9
-
 func (s *stage) reportAccount(a *account) {
 	s.printf("\n%s\n", s.paint(faint, fmt.Sprintf("%-16s  %16s  %16s  %16s", "balances", "before", "after", "change")))
 	for _, party := range []string{buyer, seller, treasury} {
 		s.printf("%s\n", balanceLine(party+" tokens", a.Before[party].Tokens, a.After[party].Tokens, a.Escrow.Decimals))
 	}
 	for _, party := range []string{buyer, seller} {
-		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, solDecimals))
+		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, amount.SOLDecimals))
 	}
 	s.printf("\n%d transactions cost the buyer %s and the seller %s lamports\n", a.Transactions, grouped(a.Fees[buyer]), grouped(a.Fees[seller]))
 	if a.Gone {

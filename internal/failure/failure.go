@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/gagliardetto/solana-go/rpc"
@@ -31,6 +33,7 @@ const (
 	Unknown     Kind = 6
 	Network     Kind = 7
 	NoDeal      Kind = 8
+	Undecided   Kind = 9
 	Interrupted Kind = 130
 )
 
@@ -49,6 +52,7 @@ var Kinds = []struct {
 	{Unknown, "UnknownOutcome", "it may have landed or may still: look at the state before repeating anything"},
 	{Network, "Network", "the endpoint did not answer, or not in time"},
 	{NoDeal, "NoDeal", "the negotiation ended without a deal (buyer, seller, negotiation watch)"},
+	{Undecided, "Undecided", "the negotiation is closed, and how it ended has not been seen (negotiation watch)"},
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 
@@ -99,6 +103,9 @@ func KindOf(err error) Kind {
 		network  net.Error
 		location *url.Error
 		http     *jsonrpc.HTTPError
+		path     *fs.PathError
+		link     *os.LinkError
+		node     *haggle.NodeError
 	)
 	switch {
 	case err == nil:
@@ -115,11 +122,24 @@ func KindOf(err error) Kind {
 		return NotFound
 	case errors.Is(err, context.Canceled):
 		return Interrupted
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http):
+	case errors.As(err, &path), errors.As(err, &link):
+		// A system call's error has the methods of the network's.
+		return Other
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http),
+		errors.As(err, &node), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isBehind(err), isSilent(err):
 		return Network
 	}
 	return Other
 }
+
+// isBehind says whether a node does not know a blockhash yet that another node has given: nothing was sent.
+func isBehind(err error) bool {
+	var transaction *haggle.TransactionError
+	return errors.As(err, &transaction) && transaction.Reason == "BlockhashNotFound" && transaction.Signature.IsZero()
+}
+
+// isSilent says whether a node has closed the connection instead of answering, for which the JSON-RPC client has no type.
+func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
 
 // Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil error writes nothing.
 func Report(w io.Writer, program string, err error, asJSON bool) int {

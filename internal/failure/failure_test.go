@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"testing"
@@ -44,6 +45,10 @@ func TestExitCodes(t *testing.T) {
 		{context.Canceled, Interrupted, "Interrupted"},
 		{&Error{Kind: NoDeal, Err: errors.New("no deal")}, NoDeal, "NoDeal"},
 		{&haggle.TransactionError{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
+		{fmt.Errorf("haggle: getSlot: %w", io.ErrUnexpectedEOF), Network, "Network"},
+		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
+		{&haggle.NodeError{Method: "getSlot", Code: 500}, Network, "Network"},
+		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
 		{&haggle.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
 	} {
 		require.Equal(t, sample.kind, KindOf(sample.err), "%v", sample.err)

@@ -1,17 +1,14 @@
 // Package solanaconfig reads what the Solana command line tools have configured: the cluster, the keypair and the commitment,
-// from the YAML file that "solana config set" writes. It understands the tools' names for clusters ("devnet", "d") and finds a
-// WebSocket endpoint as they do.
+// from the YAML file that "solana config set" writes. It understands the tools' names for clusters ("devnet", "d").
 package solanaconfig
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/gagliardetto/solana-go/rpc"
@@ -98,28 +95,6 @@ func ResolveURL(given string) (string, error) {
 		return "", fmt.Errorf("%q is neither an http address nor localhost, devnet, testnet or mainnet-beta (l, d, t, m)", given)
 	}
 	return given, nil
-}
-
-// WebSocketURL is where the Solana tools expect subscriptions for an endpoint: the other scheme, and the next port if the
-// address has one.
-func WebSocketURL(endpoint string) (string, error) {
-	parsed, err := url.Parse(endpoint)
-	if err != nil {
-		return "", err
-	}
-	scheme, known := map[string]string{"http": "ws", "https": "wss"}[parsed.Scheme]
-	if !known {
-		return "", fmt.Errorf("%q is not an http address", endpoint)
-	}
-	parsed.Scheme = scheme
-	if written := parsed.Port(); written != "" {
-		port, err := strconv.ParseUint(written, 10, 16)
-		if err != nil || port == 65_535 {
-			return "", fmt.Errorf("%q: no port follows %s; name the WebSocket endpoint", endpoint, written)
-		}
-		parsed.Host = net.JoinHostPort(parsed.Hostname(), strconv.FormatUint(port+1, 10))
-	}
-	return parsed.String(), nil
 }
 
 // ParseCommitment accepts the three levels of commitment.

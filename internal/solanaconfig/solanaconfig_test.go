@@ -70,22 +70,6 @@ func TestResolveURL(t *testing.T) {
 	}
 }
 
-func TestWebSocketURL(t *testing.T) {
-	for given, want := range map[string]string{
-		"http://127.0.0.1:8899":    "ws://127.0.0.1:8900",
-		"http://[::1]:8899":        "ws://[::1]:8900",
-		"https://rpc.example/path": "wss://rpc.example/path",
-	} {
-		got, err := WebSocketURL(given)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	for _, given := range []string{"ftp://host", "http://host:65535", "http://%"} {
-		_, err := WebSocketURL(given)
-		require.Error(t, err, given)
-	}
-}
-
 func TestParseCommitment(t *testing.T) {
 	for _, given := range []string{"processed", "confirmed", "finalized", "Finalized"} {
 		_, err := ParseCommitment(given)
