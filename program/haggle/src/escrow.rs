@@ -155,11 +155,7 @@ impl<'a> Vault<'a> {
         authority: &Authority<'_>,
     ) -> ProgramResult {
         let mut call = TokenCall::new(self.account, self.mint, self.negotiation)?;
-        for payment in &payments {
-            if payment.amount > 0 {
-                call.transfer(payment.to, payment.amount)?;
-            }
-        }
+        add(&mut call, &payments)?;
         // SAFETY: no reference to these accounts' data is used but the authority's, to fields that the call does not change.
         unsafe { call.invoke(&[Signer::from(&authority.seeds())]) };
         Ok(())
@@ -177,16 +173,23 @@ impl<'a> Vault<'a> {
         authority: &Authority<'_>,
     ) -> ProgramResult {
         let mut call = TokenCall::new(self.account, self.mint, self.negotiation)?;
-        for payment in &payments {
-            if payment.amount > 0 {
-                call.transfer(payment.to, payment.amount)?;
-            }
-        }
+        add(&mut call, &payments)?;
         call.close(rent_to)?;
         // SAFETY: no reference to these accounts' data is used but the authority's, to fields that the call does not change.
         unsafe { call.invoke(&[Signer::from(&authority.seeds())]) };
         Ok(())
     }
+}
+
+/// Adds the transfers of those payments that are any.
+#[inline(always)]
+fn add<'a, const N: usize>(call: &mut TokenCall<'a>, payments: &[Payment<'a>; N]) -> ProgramResult {
+    for payment in payments {
+        if payment.amount > 0 {
+            call.transfer(payment.to, payment.amount)?;
+        }
+    }
+    Ok(())
 }
 
 /// What each party gets of the escrow when a negotiation ends, in base units.
