@@ -4,7 +4,8 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test program idl generate localnet lint test-rust test-go test-chains cu bench fmt clean prerequisites chains
+.PHONY: help demo test program idl generate localnet lint test-rust test-go test-chains test-anchor verify deploy cu bench fmt clean \
+    load fuzz test-fuzz prerequisites chains anchor-packages
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -13,9 +14,8 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
 wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
 program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
 localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
+fuzz := cd program/fuzz && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/fuzz"
 clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locked --all-targets
-# A macro declares these modules, so cargo does not see them.
-rustfmt-instructions := rustfmt --edition 2021 haggle/src/instructions/[a-z]*.rs
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ help: ## show this
 demo: program ## two agents bargain on a local chain, with everything they do printed
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains lint test-rust test-go test-chains ## build what is missing, lint, and run every test
+test: program chains lint verify test-rust test-go test-chains test-anchor ## build what is missing, lint, and run every test
 
 program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
 	@toolchain/build-program
@@ -46,7 +46,7 @@ lint: prerequisites ## formats, go vet, staticcheck, clippy
 	@go vet ./...
 	@toolchain/staticcheck ./...
 	@echo "==> cargo fmt --check, clippy"
-	@$(program) cargo fmt --all --check && $(rustfmt-instructions) --check
+	@$(program) cargo fmt --all --check
 	@$(localnet) cargo fmt --check
 	@$(program) $(clippy) --workspace
 	@$(localnet) $(clippy)
@@ -65,16 +65,39 @@ test-go: program ## the Go tests except the scenarios
 test-chains: program ## the scenarios of tests/ on both kinds of local chain
 	@toolchain/scenarios
 
+test-anchor: program ## a negotiation with the Anchor TypeScript client, from nothing but the IDL
+	@toolchain/anchor-client
+
+verify: program ## show that the build is reproducible; with CLUSTER=... also that it is what is deployed
+	@toolchain/verify
+
+deploy: prerequisites ## deploy the program with the Solana CLI: CLUSTER=... PROGRAM_KEYPAIR=... (docs/DEPLOYMENT.md)
+	@toolchain/deploy
+
 cu: program ## measure the compute units of every instruction: program/CU.md
 	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --workspace compute
 
 bench: prerequisites ## measure the SDK against reflective decoding: docs/BENCHMARKS.md
 	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md
 
+load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
+	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./internal/load/loadtest
+	@exec env -u HAGGLE_RPC_URL "$$HAGGLE_CACHE/bin/haggle-loadtest" --report docs/LOAD.md --pairs $(or $(PAIRS),1000) $(ARGS)
+
+test-fuzz: program ## the fuzzer's own tests, and a short run of it
+	@echo "==> cargo test: the fuzzer"
+	@$(fuzz) cargo test --locked
+	@echo "==> fuzzing"
+	@EXECUTIONS=100000 toolchain/fuzz
+
+fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... shows a case that it has found
+	@toolchain/fuzz
+
 fmt: prerequisites ## format everything
 	@gofmt -w .
-	@$(program) cargo fmt --all && $(rustfmt-instructions)
+	@$(program) cargo fmt --all
 	@$(localnet) cargo fmt
+	@$(fuzz) cargo fmt
 
 clean: ## remove what was built inside the tree
 	@rm -rf program/target
@@ -86,3 +109,6 @@ prerequisites:
 chains: prerequisites
 	@toolchain/localnet >/dev/null
 	@toolchain/validator >/dev/null
+
+anchor-packages:
+	@toolchain/anchor-packages >/dev/null

@@ -10,7 +10,8 @@ import (
 
 // AcceptRequest says which offer a party accepts.
 type AcceptRequest struct {
-	// Acceptor is the party that did not make the offer. It signs.
+	// Acceptor is the party that did not make the offer; the midpoint of revealed prices, which nobody has made, either may accept:
+	// see [Negotiation.CanAccept]. It signs.
 	Acceptor solana.PublicKey
 	// Seen is the negotiation as the acceptor has seen it. The program answers [ErrStaleState] if round, price or metadata are
 	// others by then.
@@ -27,10 +28,11 @@ type AcceptRequest struct {
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// Accept accepts the other side's offer: the seller gets the price less the fee, the buyer the rest of the effective escrow. (The
-// documents call it acceptOffer.)
+// Accept accepts the other side's offer, or the midpoint: the seller gets the price less the fee, the buyer the rest of the
+// effective escrow, and a bond goes back to the seller. With milestones only the buyer is paid, and the price stays in escrow for
+// them. (The documents call it acceptOffer.)
 //
-// The program answers [ErrInvalidState] without an offer, [ErrExpired], [ErrResponseWindowExpired], [ErrUnauthorized],
+// The program answers [ErrInvalidState] without an offer, [ErrNoZopa] after prices without a zone, [ErrExpired], [ErrResponseWindowExpired], [ErrUnauthorized],
 // [ErrStaleState], or [ErrNotYourTurn] to whoever made the offer.
 func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, error) {
 	if request.Seen == nil && request.Price == 0 {
@@ -43,18 +45,19 @@ func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, er
 	if request.Price != 0 && request.Price != negotiation.CurrentOfferAmount {
 		return nil, fmt.Errorf("%w: the offer is %d base units", ErrNotAsExpected, negotiation.CurrentOfferAmount)
 	}
-	buyer, seller, before, err := c.payoutAccounts(ctx, negotiation, request.Acceptor, request.BuyerTokenAccount, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, negotiation, request.Acceptor, request.BuyerTokenAccount, request.SellerTokenAccount)
 	if err != nil {
-		return nil, fmt.Errorf("token accounts: %w", err)
+		return nil, err
 	}
 	return c.newAction(negotiation.Address, request.Acceptor, &AcceptOffer{
 		Acceptor:           request.Acceptor,
 		Negotiation:        negotiation.Address,
-		BuyerTokenAccount:  buyer,
-		SellerTokenAccount: seller,
+		BuyerTokenAccount:  to.buyer,
+		SellerTokenAccount: to.seller,
 		TokenMint:          negotiation.TokenMint,
+		TokenProgram:       to.mint.TokenProgram,
 		ExpectedRound:      negotiation.CurrentRound,
 		ExpectedAmount:     negotiation.CurrentOfferAmount,
 		ExpectedMetadata:   negotiation.Metadata,
-	}, before...)
+	}, to.before...)
 }

@@ -53,7 +53,7 @@ func DerivePDA(buyer, seller solana.PublicKey, sessionID uint64) (solana.PublicK
 // GetNegotiation reads a negotiation.
 //
 // It fails with an [*AccountError] that holds [ErrAccountNotFound] once the negotiation has been closed, and always if it never
-// was; [ErrWrongOwner] or a [*DecodeError] for an account that is no negotiation.
+// was; [ErrWrongOwner] or a [*DecodeError] for an account that is no negotiation, or one of a later version.
 func (c *Client) GetNegotiation(ctx context.Context, negotiation solana.PublicKey) (*NegotiationAccount, error) {
 	account, slot, err := c.accountOf(ctx, negotiation, ProgramID)
 	if err != nil {
@@ -87,6 +87,9 @@ func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint
 	read := &NegotiationAccount{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
 	if err := read.Negotiation.Decode(read.Data); err != nil {
 		return nil, &AccountError{Address: address, Err: err}
+	}
+	if read.Version != NegotiationVersion {
+		return nil, &AccountError{Address: address, Err: outOfRange("Negotiation", "Version", read.Version)}
 	}
 	return read, nil
 }
@@ -143,17 +146,19 @@ type Role uint8
 
 // The roles.
 const (
-	// RoleAny is either of the others.
+	// RoleAny is either of the parties.
 	RoleAny Role = iota
 	// RoleBuyer pays.
 	RoleBuyer
 	// RoleSeller is paid.
 	RoleSeller
+	// RoleArbiter decides disputes about milestones, and is not a party.
+	RoleArbiter
 )
 
 // Filter selects negotiations. The zero value selects all.
 type Filter struct {
-	// Agent is a party; zero selects those of all agents.
+	// Agent is a party, or the arbiter if Role says so; zero selects those of all agents.
 	Agent solana.PublicKey
 	// Role is the agent's; without an agent it means nothing.
 	Role Role
@@ -229,11 +234,25 @@ func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*
 
 // selects says whether the node's filters let a negotiation through.
 func (f Filter) selects(n *Negotiation) bool {
-	isBuyer, isSeller := n.Buyer == f.Agent && f.Role != RoleSeller, n.Seller == f.Agent && f.Role != RoleBuyer
-	if !f.Agent.IsZero() && !isBuyer && !isSeller {
+	roles := map[Role]solana.PublicKey{RoleBuyer: n.Buyer, RoleSeller: n.Seller, RoleArbiter: n.Arbiter}
+	has := func(role Role) bool { return roles[role] == f.Agent }
+	if !f.Agent.IsZero() && !slices.ContainsFunc(f.roles(), has) {
 		return false
 	}
 	return len(f.Status) == 0 || slices.Contains(f.Status, n.Status)
+}
+
+// roles are those that the agent may have.
+func (f Filter) roles() []Role {
+	if f.Role == RoleAny {
+		return []Role{RoleBuyer, RoleSeller}
+	}
+	return []Role{f.Role}
+}
+
+// roleOffsets are where a negotiation says who has a role.
+var roleOffsets = map[Role]uint64{
+	RoleBuyer: NegotiationOffsetBuyer, RoleSeller: NegotiationOffsetSeller, RoleArbiter: NegotiationOffsetArbiter,
 }
 
 // queries are the node's filters, of which each account has to meet all of one query.
@@ -242,11 +261,8 @@ func (f Filter) queries() [][]rpc.RPCFilter {
 	parties := [][]rpc.RPCFilter{shape}
 	if !f.Agent.IsZero() {
 		parties = nil
-		if f.Role != RoleSeller {
-			parties = append(parties, append(slices.Clip(shape), bytesAt(NegotiationOffsetBuyer, f.Agent[:])))
-		}
-		if f.Role != RoleBuyer {
-			parties = append(parties, append(slices.Clip(shape), bytesAt(NegotiationOffsetSeller, f.Agent[:])))
+		for _, role := range f.roles() {
+			parties = append(parties, append(slices.Clip(shape), bytesAt(roleOffsets[role], f.Agent[:])))
 		}
 	}
 	if len(f.Status) == 0 {

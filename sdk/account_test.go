@@ -28,7 +28,7 @@ func clientOf(t *testing.T, account any) *Client {
 }
 
 func TestNegotiationIsReadWithWhatItsReaderHasSeen(t *testing.T) {
-	stored := &Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254}
+	stored := &Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254, Version: NegotiationVersion}
 	data := stored.Encode()
 	address := solana.PublicKey{3}
 	read, err := clientOf(t, storedAccount(ProgramID, data)).GetNegotiation(t.Context(), address)
@@ -38,7 +38,7 @@ func TestNegotiationIsReadWithWhatItsReaderHasSeen(t *testing.T) {
 }
 
 func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
-	negotiation := (&Negotiation{}).Encode()
+	negotiation := (&Negotiation{Version: NegotiationVersion}).Encode()
 	foreign := append([]byte{}, negotiation...)
 	foreign[0] ^= 1
 	cases := map[string]struct {
@@ -51,6 +51,8 @@ func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
 		"another program's":   {storedAccount(solana.TokenProgramID, negotiation), ErrWrongOwner},
 		"too short":           {storedAccount(ProgramID, negotiation[:511]), ErrWrongLength},
 		"too long":            {storedAccount(ProgramID, append(negotiation, 0)), ErrWrongLength},
+		"of a later version":  {storedAccount(ProgramID, (&Negotiation{Version: NegotiationVersion + 1}).Encode()), ErrOutOfRange},
+		"of no version":       {storedAccount(ProgramID, (&Negotiation{}).Encode()), ErrOutOfRange},
 		"of another type":     {storedAccount(ProgramID, foreign), ErrWrongDiscriminator},
 		"the configuration's": {storedAccount(ProgramID, (&ProtocolConfig{}).Encode()), nil},
 	}
@@ -75,7 +77,7 @@ func TestTokenAccountIsReadStrictly(t *testing.T) {
 	read, err := clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.NoError(t, err)
 	want := &TokenAccount{
-		Address: solana.PublicKey{9}, Mint: solana.PublicKey{1}, Owner: solana.PublicKey{2}, Amount: 3,
+		Address: solana.PublicKey{9}, TokenProgram: solana.TokenProgramID, Mint: solana.PublicKey{1}, Owner: solana.PublicKey{2}, Amount: 3,
 		State: TokenAccountInitialized, Slot: testSlot,
 	}
 	assert.Equal(t, want, read)
@@ -85,8 +87,10 @@ func TestTokenAccountIsReadStrictly(t *testing.T) {
 	require.ErrorIs(t, err, ErrOutOfRange)
 	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data[:164])).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, ErrWrongLength)
-	_, err = clientOf(t, storedAccount(solana.Token2022ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	_, err = clientOf(t, storedAccount(ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, ErrWrongOwner)
+	_, err = clientOf(t, nil).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	require.ErrorIs(t, err, ErrAccountNotFound)
 }
 
 func TestNowIsTheChainsClock(t *testing.T) {
@@ -110,6 +114,7 @@ func TestFiltersAreTheNodes(t *testing.T) {
 	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{Role: RoleSeller}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Agent: agent}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Agent: agent, Role: RoleSeller}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))}, Filter{Agent: agent, Role: RoleArbiter}.queries())
 	assert.Equal(t,
 		[][]rpc.RPCFilter{with(buyer, status(1)), with(buyer, status(2))},
 		Filter{Agent: agent, Role: RoleBuyer, Status: []NegotiationStatus{NegotiationStatusProposed, NegotiationStatusCountered}}.queries())
@@ -128,6 +133,24 @@ func TestTermsThatAreLeftOutComeFromTheConfiguration(t *testing.T) {
 	assert.Equal(t, NegotiationParams{
 		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200, MinOfferBps: 100,
 	}, request.params(config, 1_000))
+}
+
+func TestBondComparisonAndMilestonesArePartOfTheTerms(t *testing.T) {
+	arbiter := solana.PublicKey{5}
+	request := &CreateRequest{
+		EscrowAmount: 100_000, Bond: 5_000, Zopa: true,
+		Milestones: &Milestones{Arbiter: arbiter, Shares: []uint16{2_500, 7_500}, Deadline: 48*time.Hour + 1},
+	}
+	params := request.params(&ProtocolConfig{}, 1_000)
+	assert.EqualValues(t, 5_000, params.BondRequired)
+	assert.True(t, params.ZopaEnabled)
+	assert.Equal(t, arbiter, params.Arbiter)
+	assert.EqualValues(t, 2, params.MilestoneCount)
+	assert.Equal(t, [8]uint16{2_500, 7_500}, params.MilestoneBps)
+	assert.EqualValues(t, 1_000+48*3_600+1, params.MilestoneDeadline)
+
+	request.Milestones.Deadline = 0
+	assert.EqualValues(t, 1_000+30*86_400, request.params(&ProtocolConfig{}, 1_000).MilestoneDeadline)
 }
 
 func TestDeadlineLeavesTimeForTheTransaction(t *testing.T) {
@@ -150,7 +173,8 @@ func TestCheapSessionsAreFoundAtOnce(t *testing.T) {
 
 func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
 	agent, other := solana.PublicKey{7}, solana.PublicKey{8}
-	stored := &Negotiation{Buyer: agent, Seller: other, Status: NegotiationStatusProposed}
+	arbiter := solana.PublicKey{10}
+	stored := &Negotiation{Buyer: agent, Seller: other, Arbiter: arbiter, Status: NegotiationStatusProposed, Version: NegotiationVersion}
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
 		"getProgramAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{
 			object{"pubkey": solana.PublicKey{3}, "account": storedAccount(ProgramID, stored.Encode())},
@@ -164,6 +188,9 @@ func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
 		"either role":         {Filter{Agent: agent}, true},
 		"the right role":      {Filter{Agent: other, Role: RoleSeller}, true},
 		"the wrong role":      {Filter{Agent: agent, Role: RoleSeller}, false},
+		"the arbiter":         {Filter{Agent: arbiter, Role: RoleArbiter}, true},
+		"an arbiter's party":  {Filter{Agent: agent, Role: RoleArbiter}, false},
+		"no party":            {Filter{Agent: arbiter}, false},
 		"somebody else's":     {Filter{Agent: solana.PublicKey{9}}, false},
 		"the right status":    {Filter{Status: []NegotiationStatus{NegotiationStatusProposed}}, true},
 		"the wrong status":    {Filter{Agent: agent, Status: []NegotiationStatus{NegotiationStatusSettled}}, false},

@@ -50,15 +50,26 @@ func requireSameFields(t *testing.T, ours, theirs reflect.Value) {
 
 // builders are anchor-go's: they take the arguments, then the accounts.
 var builders = map[string]any{
-	"initialize_config":  anchor.NewInitializeConfigInstruction,
-	"create_negotiation": anchor.NewCreateNegotiationInstruction,
-	"accept_invitation":  anchor.NewAcceptInvitationInstruction,
-	"submit_offer":       anchor.NewSubmitOfferInstruction,
-	"accept_offer":       anchor.NewAcceptOfferInstruction,
-	"reject_negotiation": anchor.NewRejectNegotiationInstruction,
-	"expire_negotiation": anchor.NewExpireNegotiationInstruction,
-	"close_negotiation":  anchor.NewCloseNegotiationInstruction,
-	"claim_payout":       anchor.NewClaimPayoutInstruction,
+	"initialize_config":      anchor.NewInitializeConfigInstruction,
+	"create_negotiation":     anchor.NewCreateNegotiationInstruction,
+	"accept_invitation":      anchor.NewAcceptInvitationInstruction,
+	"submit_offer":           anchor.NewSubmitOfferInstruction,
+	"accept_offer":           anchor.NewAcceptOfferInstruction,
+	"reject_negotiation":     anchor.NewRejectNegotiationInstruction,
+	"expire_negotiation":     anchor.NewExpireNegotiationInstruction,
+	"close_negotiation":      anchor.NewCloseNegotiationInstruction,
+	"claim_payout":           anchor.NewClaimPayoutInstruction,
+	"update_config":          anchor.NewUpdateConfigInstruction,
+	"set_paused":             anchor.NewSetPausedInstruction,
+	"propose_authority":      anchor.NewProposeAuthorityInstruction,
+	"accept_authority":       anchor.NewAcceptAuthorityInstruction,
+	"submit_zopa_commitment": anchor.NewSubmitZopaCommitmentInstruction,
+	"reveal_zopa_price":      anchor.NewRevealZopaPriceInstruction,
+	"claim_milestone":        anchor.NewClaimMilestoneInstruction,
+	"release_milestone":      anchor.NewReleaseMilestoneInstruction,
+	"dispute_milestone":      anchor.NewDisputeMilestoneInstruction,
+	"resolve_dispute":        anchor.NewResolveDisputeInstruction,
+	"settle_deadline":        anchor.NewSettleDeadlineInstruction,
 }
 
 func TestAnchorGoBuildsTheSame(t *testing.T) {

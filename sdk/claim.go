@@ -23,7 +23,7 @@ type ClaimRequest struct {
 // ClaimPayout fetches everything that is kept for a party. Without Destination it fails with an [*AccountError] if the party's
 // associated token account cannot receive: then one has to be given.
 //
-// The program answers [ErrInvalidParams] if that is nothing, [ErrInvalidState] while the negotiation is not over,
+// The program answers [ErrInvalidParams] if that is nothing, [ErrInvalidState] before a price is agreed on or the negotiation is over,
 // [ErrUnauthorized], [ErrStaleState], [ErrConstraintRaw] if the destination cannot receive, or [ErrPayoutPending] while the vault
 // is frozen.
 func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action, error) {
@@ -31,7 +31,11 @@ func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action
 	if err != nil {
 		return nil, err
 	}
-	destination, before, err := c.claimingAccount(ctx, request.Destination, request.Party, negotiation.TokenMint)
+	mint, err := c.GetMint(ctx, negotiation.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("mint: %w", err)
+	}
+	destination, before, err := c.claimingAccount(ctx, request.Destination, request.Party, mint)
 	if err != nil {
 		return nil, fmt.Errorf("destination: %w", err)
 	}
@@ -40,6 +44,7 @@ func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action
 		Negotiation:             negotiation.Address,
 		DestinationTokenAccount: destination,
 		TokenMint:               negotiation.TokenMint,
+		TokenProgram:            mint.TokenProgram,
 		Amount:                  negotiation.ClaimableOf(request.Party),
 	}, before...)
 }

@@ -41,6 +41,7 @@ type Client struct {
 	wsEndpoint     string
 	commitment     rpc.CommitmentType
 	maxPriorityFee uint64
+	mints          mintCache
 
 	// closing ends with Close, which then waits for what is running. The lock keeps anything from starting in between.
 	closing context.Context

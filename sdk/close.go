@@ -34,12 +34,17 @@ func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*A
 	if err != nil {
 		return nil, err
 	}
-	closing := &closing{client: c, payer: request.Closer, mint: negotiation.TokenMint, createMissing: request.CreateMissing}
+	mint, err := c.GetMint(ctx, negotiation.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("mint: %w", err)
+	}
+	closing := &closing{client: c, payer: request.Closer, mint: mint, createMissing: request.CreateMissing}
 	instruction := &CloseNegotiation{
-		Closer:      request.Closer,
-		Negotiation: negotiation.Address,
-		Buyer:       negotiation.Buyer,
-		TokenMint:   negotiation.TokenMint,
+		Closer:       request.Closer,
+		Negotiation:  negotiation.Address,
+		Buyer:        negotiation.Buyer,
+		TokenMint:    negotiation.TokenMint,
+		TokenProgram: mint.TokenProgram,
 	}
 	if instruction.EscrowVault, err = negotiation.Vault(); err != nil {
 		return nil, err
@@ -78,7 +83,7 @@ func (c *Client) sweptAmount(ctx context.Context, n *NegotiationAccount, vault s
 type closing struct {
 	client *Client
 	payer  solana.PublicKey
-	mint   solana.PublicKey
+	mint   *Mint
 	// createMissing has missing accounts created whosever they are.
 	createMissing bool
 	creations     []solana.Instruction

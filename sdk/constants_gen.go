@@ -53,6 +53,16 @@ const (
 	MaxProtocolFeeBps uint16 = 500
 	// DefaultProtocolFeeBps is the protocol fee that the specification proposes, in basis points of what is paid.
 	DefaultProtocolFeeBps uint16 = 50
+	// MaxMilestones is the most milestones that a price can be paid in.
+	MaxMilestones uint8 = 8
+	// MinReviewWindow is the shortest time that a buyer has to look at a claimed milestone, in seconds; a longer
+	// response window is it instead.
+	MinReviewWindow int64 = 3600
+	// MaxMilestoneSeconds is the farthest deadline of milestones, in seconds from creation.
+	MaxMilestoneSeconds int64 = 31536000
+	// ZopaDomain is what a sealed reservation price starts with before it is hashed; the negotiation, the agent, the
+	// price (u64, little endian) and a nonce of 32 bytes follow.
+	ZopaDomain string = "haggle-zopa"
 	// MetadataNone is metadata that says nothing: all bytes are zero.
 	MetadataNone uint8 = 0
 	// MetadataTerms is metadata with the terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32,

@@ -21,7 +21,7 @@ type CreateRequest struct {
 	Buyer solana.PublicKey
 	// Seller is who is invited; not the buyer.
 	Seller solana.PublicKey
-	// Mint is an SPL Token mint.
+	// Mint is a mint of SPL Token or Token-2022, of the latter one whose extensions say nothing about transfers: see [Mint.Check].
 	Mint solana.PublicKey
 	// EscrowAmount is the deposit and the most that can be paid, in base units of the mint, at least 100,000.
 	EscrowAmount uint64
@@ -41,11 +41,33 @@ type CreateRequest struct {
 	Deadline time.Duration
 	// MinOfferBps is the least offer, 100 to 9,000 basis points of the effective escrow. Zero is 1,000.
 	MinOfferBps uint16
+	// Bond is what the seller has to deposit to take part, in base units of the mint; it comes back at the end, unless it is
+	// forfeited. Zero asks for none.
+	Bond uint64
+	// Zopa has both parties compare their reservation prices under seal before they make offers: see [SealPrice]. It takes a Bond.
+	Zopa bool
+	// Milestones has the price paid in tranches. Nil has it paid at once.
+	Milestones *Milestones
 	// Metadata is structured: all zeros, or Terms.Metadata.
 	Metadata [64]byte
 	// BuyerTokenAccount is where the deposit comes from. Zero is the buyer's associated token account.
 	BuyerTokenAccount solana.PublicKey
 }
+
+// Milestones are the tranches that a price is paid in.
+type Milestones struct {
+	// Arbiter decides disputes; neither of the parties.
+	Arbiter solana.PublicKey
+	// Shares are the tranches' parts of the price, 1 to 8 of them, in basis points: each at least 1, together 10,000.
+	Shares []uint16
+	// Deadline is when what nobody has claimed falls back to the buyer, in time from the chain's present, rounded up to seconds: at
+	// the earliest a review window for each milestone after the negotiation's own deadline, at the latest 365 days. Zero is
+	// DefaultMilestoneDeadline.
+	Deadline time.Duration
+}
+
+// DefaultMilestoneDeadline is the time that milestones may take if the creator of a negotiation does not say.
+const DefaultMilestoneDeadline = 30 * 24 * time.Hour
 
 // CreateAction is the action that creates a negotiation, and what will be known of it once it is done.
 type CreateAction struct {
@@ -60,10 +82,20 @@ type CreateAction struct {
 
 // CreateNegotiation invites a seller and deposits the escrow.
 //
-// It fails with [ErrSessionUsed] for a session id that the pair has used before, with [*InsufficientFunds], and with
-// [ErrAccountNotFound] for a buyer without the token account. The program answers [ErrInvalidParams] to terms out of their
-// ranges, [ErrUnsupportedMint], or [ErrPaused].
+// It fails with [ErrSessionUsed] for a session id that the pair has used before, with [*InsufficientFunds], with
+// [ErrAccountNotFound] for a buyer without the token account, and with [*UnsupportedMint]. The program answers [ErrInvalidParams]
+// to terms out of their ranges, or [ErrPaused].
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
+	if request.Milestones != nil && len(request.Milestones.Shares) > int(MaxMilestones) {
+		return nil, refuse("create_negotiation", ErrInvalidParams, "%d milestones, at most %d", len(request.Milestones.Shares), MaxMilestones)
+	}
+	mint, err := c.GetMint(ctx, request.Mint)
+	if err == nil {
+		err = mint.Check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mint: %w", err)
+	}
 	config, err := c.GetConfig(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("protocol configuration: %w", err)
@@ -72,7 +104,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
-	from, err := c.depositAccount(ctx, request)
+	from, err := c.depositAccount(ctx, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
 	if err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
@@ -92,6 +124,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 		EscrowVault:       vault,
 		BuyerTokenAccount: from,
 		TokenMint:         request.Mint,
+		TokenProgram:      mint.TokenProgram,
 		Config:            config.Address,
 		SessionID:         sessionID,
 		Params:            params,
@@ -110,7 +143,7 @@ func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationPar
 	if deadline >= MinDeadlineSeconds {
 		deadline = max(deadline, MinDeadlineSeconds+executionSlack)
 	}
-	return NegotiationParams{
+	params := NegotiationParams{
 		EscrowAmount:   r.EscrowAmount,
 		ServiceHash:    r.ServiceHash,
 		MaxRounds:      nonZeroOr(r.MaxRounds, config.DefaultMaxRounds),
@@ -118,25 +151,31 @@ func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationPar
 		ResponseWindow: secondsOr(r.ResponseWindow, config.DefaultResponseWindow),
 		GlobalDeadline: now + deadline,
 		MinOfferBps:    nonZeroOr(r.MinOfferBps, DefaultMinOfferBps),
+		ZopaEnabled:    r.Zopa,
+		BondRequired:   r.Bond,
 		Metadata:       r.Metadata,
 	}
+	if r.Milestones != nil {
+		params.Arbiter = r.Milestones.Arbiter
+		params.MilestoneCount = uint8(copy(params.MilestoneBps[:], r.Milestones.Shares))
+		params.MilestoneDeadline = now + secondsOr(r.Milestones.Deadline, int64(DefaultMilestoneDeadline/time.Second))
+	}
+	return params
 }
 
-// depositAccount is the token account that the deposit comes from, which must hold enough.
-func (c *Client) depositAccount(ctx context.Context, request CreateRequest) (solana.PublicKey, error) {
-	address := request.BuyerTokenAccount
-	if address.IsZero() {
-		var err error
-		if address, err = AssociatedTokenAddress(request.Buyer, request.Mint); err != nil {
-			return solana.PublicKey{}, err
-		}
+// depositAccount is the token account that an owner's deposit comes from, which must hold enough: the one that is named, otherwise
+// the associated one.
+func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *Mint, amount uint64) (solana.PublicKey, error) {
+	address, err := othersAccount(named, owner, mint)
+	if err != nil {
+		return solana.PublicKey{}, err
 	}
 	account, err := c.GetTokenAccount(ctx, address)
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
-	if account.Amount < request.EscrowAmount {
-		return solana.PublicKey{}, &InsufficientFunds{Account: address, Have: account.Amount, Need: request.EscrowAmount}
+	if account.Amount < amount {
+		return solana.PublicKey{}, &InsufficientFunds{Account: address, Have: account.Amount, Need: amount}
 	}
 	return address, nil
 }

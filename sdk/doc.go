@@ -5,6 +5,10 @@
 // that is accepted ([Client.Accept]) is paid. Either side may walk away ([Client.Reject]); once its time is over anyone may end a
 // negotiation ([Client.Expire]), and anyone may clear one away that is over ([Client.CloseNegotiation]).
 //
+// If the buyer asks for it, the seller deposits a bond; both compare their reservation prices under seal before they make offers
+// ([SealPrice], [Client.CommitZopa], [Client.RevealZopa]); and the price is paid in tranches ([Milestones], [Client.ClaimMilestone],
+// [Client.ReleaseMilestone], [Client.DisputeMilestone], [Client.ResolveDispute], [Client.SettleDeadline]).
+//
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
 //	...
 //	negotiation, err := client.GetNegotiation(ctx, address)
@@ -23,13 +27,18 @@
 // # What can go wrong
 //
 // A [*ProgramError] is a refusal by the program, a [*TransactionError] any other failure; both come from a simulation, before
-// anything is sent, unless they have a signature. After [ErrTransactionExpired] an action can be repeated. After an
+// anything is sent, unless they have a signature. What the client refuses itself, because the program would, is the same
+// [*ProgramError]. After [ErrTransactionExpired] an action can be repeated. After an
 // [*UnknownOutcome] one has to look first: with [Client.Outcome], or at the negotiation itself.
 //
 // # Units
 //
 // Amounts are in base units of the negotiation's mint, rates and shares in basis points, times in Unix seconds of the chain's
 // clock ([Client.Now]), which is not the machine's.
+//
+// # Tokens
+//
+// Escrow is held in mints of SPL Token and Token-2022 alike; the client finds out which program a mint belongs to ([Client.GetMint]).
 //
 // # Layers
 //

@@ -29,7 +29,8 @@ const (
 	ErrAccountDiscriminatorMismatch ErrorCode = 3002
 	// ErrAccountDidNotDeserialize: an account has the right discriminator and the wrong length.
 	ErrAccountDidNotDeserialize ErrorCode = 3003
-	// ErrAccountNotEnoughKeys: there are fewer accounts than the instruction takes.
+	// ErrAccountNotEnoughKeys: there are fewer accounts than the instruction takes, or an optional one has been left out that this
+	// negotiation needs: those of a bond, or those of the refund when the revealed prices leave no room for a deal.
 	ErrAccountNotEnoughKeys ErrorCode = 3005
 	// ErrAccountOwnedByWrongProgram: another program owns an account, or nobody has created it.
 	ErrAccountOwnedByWrongProgram ErrorCode = 3007
@@ -65,7 +66,7 @@ func frameworkError(code ErrorCode) (name, message string) {
 	case ErrAccountDidNotDeserialize:
 		return "AccountDidNotDeserialize", "Failed to deserialize the account"
 	case ErrAccountNotEnoughKeys:
-		return "AccountNotEnoughKeys", "Not enough account keys given to the instruction"
+		return "AccountNotEnoughKeys", "Not enough account keys given to the instruction, or an optional account left out that this negotiation needs (a bond's, or a refund's)"
 	case ErrAccountOwnedByWrongProgram:
 		return "AccountOwnedByWrongProgram", "The given account is owned by a different program than expected"
 	case ErrInvalidProgramID:

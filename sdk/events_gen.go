@@ -41,20 +41,38 @@ func newEvent(data []byte) (Event, error) {
 	switch string(data[:8]) {
 	case ConfigInitializedDiscriminator:
 		return new(ConfigInitialized), nil
+	case ConfigUpdatedDiscriminator:
+		return new(ConfigUpdated), nil
 	case NegotiationCreatedDiscriminator:
 		return new(NegotiationCreated), nil
 	case InvitationAcceptedDiscriminator:
 		return new(InvitationAccepted), nil
+	case ZopaCommittedDiscriminator:
+		return new(ZopaCommitted), nil
+	case ZopaRevealedDiscriminator:
+		return new(ZopaRevealed), nil
 	case OfferSubmittedDiscriminator:
 		return new(OfferSubmitted), nil
 	case OfferAcceptedDiscriminator:
 		return new(OfferAccepted), nil
+	case MilestoneClaimedDiscriminator:
+		return new(MilestoneClaimed), nil
+	case MilestoneReleasedDiscriminator:
+		return new(MilestoneReleased), nil
+	case MilestoneDisputedDiscriminator:
+		return new(MilestoneDisputed), nil
+	case DisputeResolvedDiscriminator:
+		return new(DisputeResolved), nil
+	case DeadlineSettledDiscriminator:
+		return new(DeadlineSettled), nil
 	case NegotiationSettledDiscriminator:
 		return new(NegotiationSettled), nil
 	case NegotiationExpiredDiscriminator:
 		return new(NegotiationExpired), nil
 	case NegotiationRejectedDiscriminator:
 		return new(NegotiationRejected), nil
+	case BondSettledDiscriminator:
+		return new(BondSettled), nil
 	case PayoutRecordedDiscriminator:
 		return new(PayoutRecorded), nil
 	case PayoutClaimedDiscriminator:
@@ -119,6 +137,71 @@ func (v *ConfigInitialized) Decode(data []byte) error {
 // AppendTo appends the value's bytes, discriminator first, to dst.
 func (v *ConfigInitialized) AppendTo(dst []byte) []byte {
 	dst = append(dst, ConfigInitializedDiscriminator...)
+	dst = append(dst, v.Authority[:]...)
+	dst = append(dst, v.Treasury[:]...)
+	dst = binary.LittleEndian.AppendUint16(dst, v.DefaultDecayRateBps)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.DefaultResponseWindow))
+	dst = binary.LittleEndian.AppendUint16(dst, v.DefaultProtocolFeeBps)
+	dst = append(dst, v.DefaultMaxRounds)
+	dst = appendBool(dst, v.IsPaused)
+	return dst
+}
+
+// ConfigUpdated says that the configuration has been changed, or its authority. Negotiations under way keep the
+// terms they were created with.
+type ConfigUpdated struct {
+	// Who may change the configuration.
+	Authority solana.PublicKey
+	// The wallet that fees and decay go to.
+	Treasury solana.PublicKey
+	// The decay per round that the SDK fills in, in basis points.
+	DefaultDecayRateBps uint16
+	// The time to answer that the SDK fills in, in seconds.
+	DefaultResponseWindow int64
+	// The fee of negotiations created from now on, in basis points.
+	DefaultProtocolFeeBps uint16
+	// The number of rounds that the SDK fills in.
+	DefaultMaxRounds uint8
+	// Whether creating negotiations is stopped.
+	IsPaused bool
+}
+
+const (
+	// ConfigUpdatedSize is how long the event is in bytes, discriminator included.
+	ConfigUpdatedSize = 86
+	// ConfigUpdatedDiscriminator is what the event's bytes begin with.
+	ConfigUpdatedDiscriminator = "\x28\xf1\xe6\x7a\x0b\x13\xc6\xc2"
+)
+
+// EventName is the event's name in the IDL.
+func (v *ConfigUpdated) EventName() string { return "ConfigUpdated" }
+
+// NegotiationAddress answers false: the event is about no negotiation.
+func (v *ConfigUpdated) NegotiationAddress() (solana.PublicKey, bool) {
+	return solana.PublicKey{}, false
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *ConfigUpdated) Decode(data []byte) error {
+	if len(data) != ConfigUpdatedSize || string(data[:8]) != ConfigUpdatedDiscriminator {
+		return unfit("ConfigUpdated", data, ConfigUpdatedDiscriminator, ConfigUpdatedSize)
+	}
+	if data[85] > 1 {
+		return outOfRange("ConfigUpdated", "IsPaused", data[85])
+	}
+	v.Authority = solana.PublicKey(data[8:40])
+	v.Treasury = solana.PublicKey(data[40:72])
+	v.DefaultDecayRateBps = binary.LittleEndian.Uint16(data[72:74])
+	v.DefaultResponseWindow = int64(binary.LittleEndian.Uint64(data[74:82]))
+	v.DefaultProtocolFeeBps = binary.LittleEndian.Uint16(data[82:84])
+	v.DefaultMaxRounds = data[84]
+	v.IsPaused = data[85] == 1
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *ConfigUpdated) AppendTo(dst []byte) []byte {
+	dst = append(dst, ConfigUpdatedDiscriminator...)
 	dst = append(dst, v.Authority[:]...)
 	dst = append(dst, v.Treasury[:]...)
 	dst = binary.LittleEndian.AppendUint16(dst, v.DefaultDecayRateBps)
@@ -307,6 +390,118 @@ func (v *InvitationAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
+// ZopaCommitted says that one side has committed to its reservation price without showing it.
+type ZopaCommitted struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Who has committed.
+	Agent solana.PublicKey
+	// How far the comparison of reservation prices is now.
+	Phase ZopaPhase
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// ZopaCommittedSize is how long the event is in bytes, discriminator included.
+	ZopaCommittedSize = 81
+	// ZopaCommittedDiscriminator is what the event's bytes begin with.
+	ZopaCommittedDiscriminator = "\xd1\x9f\x61\x5e\x6b\x2d\x7e\x26"
+)
+
+// EventName is the event's name in the IDL.
+func (v *ZopaCommitted) EventName() string { return "ZopaCommitted" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *ZopaCommitted) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *ZopaCommitted) Decode(data []byte) error {
+	if len(data) != ZopaCommittedSize || string(data[:8]) != ZopaCommittedDiscriminator {
+		return unfit("ZopaCommitted", data, ZopaCommittedDiscriminator, ZopaCommittedSize)
+	}
+	if data[72] > 4 {
+		return outOfRange("ZopaCommitted", "Phase", data[72])
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Agent = solana.PublicKey(data[40:72])
+	v.Phase = ZopaPhase(data[72])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[73:81]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *ZopaCommitted) AppendTo(dst []byte) []byte {
+	dst = append(dst, ZopaCommittedDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Agent[:]...)
+	dst = append(dst, byte(v.Phase))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// ZopaRevealed says that one side has revealed the reservation price that it had committed to.
+type ZopaRevealed struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Who has revealed.
+	Agent solana.PublicKey
+	// The reservation price.
+	Price uint64
+	// How far the comparison of reservation prices is now.
+	Phase ZopaPhase
+	// The price in the middle, which either side may accept now; zero before both are revealed and without a zone.
+	Midpoint uint64
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// ZopaRevealedSize is how long the event is in bytes, discriminator included.
+	ZopaRevealedSize = 97
+	// ZopaRevealedDiscriminator is what the event's bytes begin with.
+	ZopaRevealedDiscriminator = "\x15\x25\x41\xa5\xe7\x40\xdd\x83"
+)
+
+// EventName is the event's name in the IDL.
+func (v *ZopaRevealed) EventName() string { return "ZopaRevealed" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *ZopaRevealed) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *ZopaRevealed) Decode(data []byte) error {
+	if len(data) != ZopaRevealedSize || string(data[:8]) != ZopaRevealedDiscriminator {
+		return unfit("ZopaRevealed", data, ZopaRevealedDiscriminator, ZopaRevealedSize)
+	}
+	if data[80] > 4 {
+		return outOfRange("ZopaRevealed", "Phase", data[80])
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Agent = solana.PublicKey(data[40:72])
+	v.Price = binary.LittleEndian.Uint64(data[72:80])
+	v.Phase = ZopaPhase(data[80])
+	v.Midpoint = binary.LittleEndian.Uint64(data[81:89])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[89:97]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *ZopaRevealed) AppendTo(dst []byte) []byte {
+	dst = append(dst, ZopaRevealedDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Agent[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Price)
+	dst = append(dst, byte(v.Phase))
+	dst = binary.LittleEndian.AppendUint64(dst, v.Midpoint)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
 // OfferSubmitted says that one side has made an offer. (The seller's is what the specification's diagram calls
 // CounterOffered.)
 type OfferSubmitted struct {
@@ -414,6 +609,277 @@ func (v *OfferAccepted) AppendTo(dst []byte) []byte {
 	dst = append(dst, v.AcceptedBy[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, v.Amount)
 	dst = append(dst, v.Round)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// MilestoneClaimed says that the seller says that a milestone has been reached; the buyer has a review window to
+// dispute it.
+type MilestoneClaimed struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Which milestone, from 0.
+	Index uint8
+	// The end of the review window, from which on anyone may release the milestone.
+	ReviewDeadline int64
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// MilestoneClaimedSize is how long the event is in bytes, discriminator included.
+	MilestoneClaimedSize = 57
+	// MilestoneClaimedDiscriminator is what the event's bytes begin with.
+	MilestoneClaimedDiscriminator = "\xef\x94\x12\x19\xb1\x01\x27\x28"
+)
+
+// EventName is the event's name in the IDL.
+func (v *MilestoneClaimed) EventName() string { return "MilestoneClaimed" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *MilestoneClaimed) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *MilestoneClaimed) Decode(data []byte) error {
+	if len(data) != MilestoneClaimedSize || string(data[:8]) != MilestoneClaimedDiscriminator {
+		return unfit("MilestoneClaimed", data, MilestoneClaimedDiscriminator, MilestoneClaimedSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Index = data[40]
+	v.ReviewDeadline = int64(binary.LittleEndian.Uint64(data[41:49]))
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[49:57]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *MilestoneClaimed) AppendTo(dst []byte) []byte {
+	dst = append(dst, MilestoneClaimedDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Index)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.ReviewDeadline))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// MilestoneReleased says that a milestone has been paid.
+type MilestoneReleased struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Which milestone, from 0.
+	Index uint8
+	// What the seller gets, fee already taken off.
+	SellerAmount uint64
+	// The fee.
+	Fee uint64
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// MilestoneReleasedSize is how long the event is in bytes, discriminator included.
+	MilestoneReleasedSize = 65
+	// MilestoneReleasedDiscriminator is what the event's bytes begin with.
+	MilestoneReleasedDiscriminator = "\x31\xe1\x5b\xdf\x22\xa5\x6d\xb5"
+)
+
+// EventName is the event's name in the IDL.
+func (v *MilestoneReleased) EventName() string { return "MilestoneReleased" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *MilestoneReleased) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *MilestoneReleased) Decode(data []byte) error {
+	if len(data) != MilestoneReleasedSize || string(data[:8]) != MilestoneReleasedDiscriminator {
+		return unfit("MilestoneReleased", data, MilestoneReleasedDiscriminator, MilestoneReleasedSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Index = data[40]
+	v.SellerAmount = binary.LittleEndian.Uint64(data[41:49])
+	v.Fee = binary.LittleEndian.Uint64(data[49:57])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[57:65]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *MilestoneReleased) AppendTo(dst []byte) []byte {
+	dst = append(dst, MilestoneReleasedDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Index)
+	dst = binary.LittleEndian.AppendUint64(dst, v.SellerAmount)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Fee)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// MilestoneDisputed says that the buyer disputes a milestone; the arbiter decides.
+type MilestoneDisputed struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Which milestone, from 0.
+	Index uint8
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// MilestoneDisputedSize is how long the event is in bytes, discriminator included.
+	MilestoneDisputedSize = 49
+	// MilestoneDisputedDiscriminator is what the event's bytes begin with.
+	MilestoneDisputedDiscriminator = "\x53\x6a\xe5\xe4\x9f\x3d\x7a\x10"
+)
+
+// EventName is the event's name in the IDL.
+func (v *MilestoneDisputed) EventName() string { return "MilestoneDisputed" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *MilestoneDisputed) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *MilestoneDisputed) Decode(data []byte) error {
+	if len(data) != MilestoneDisputedSize || string(data[:8]) != MilestoneDisputedDiscriminator {
+		return unfit("MilestoneDisputed", data, MilestoneDisputedDiscriminator, MilestoneDisputedSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Index = data[40]
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[41:49]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *MilestoneDisputed) AppendTo(dst []byte) []byte {
+	dst = append(dst, MilestoneDisputedDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Index)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// DisputeResolved says that the arbiter has divided a disputed milestone.
+type DisputeResolved struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Which milestone, from 0.
+	Index uint8
+	// What the seller gets, fee already taken off.
+	SellerAmount uint64
+	// The fee.
+	Fee uint64
+	// What the buyer gets back, without a forfeited bond.
+	BuyerAmount uint64
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// DisputeResolvedSize is how long the event is in bytes, discriminator included.
+	DisputeResolvedSize = 73
+	// DisputeResolvedDiscriminator is what the event's bytes begin with.
+	DisputeResolvedDiscriminator = "\x79\x40\xf9\x99\x8b\x80\xec\xbb"
+)
+
+// EventName is the event's name in the IDL.
+func (v *DisputeResolved) EventName() string { return "DisputeResolved" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *DisputeResolved) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *DisputeResolved) Decode(data []byte) error {
+	if len(data) != DisputeResolvedSize || string(data[:8]) != DisputeResolvedDiscriminator {
+		return unfit("DisputeResolved", data, DisputeResolvedDiscriminator, DisputeResolvedSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Index = data[40]
+	v.SellerAmount = binary.LittleEndian.Uint64(data[41:49])
+	v.Fee = binary.LittleEndian.Uint64(data[49:57])
+	v.BuyerAmount = binary.LittleEndian.Uint64(data[57:65])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[65:73]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *DisputeResolved) AppendTo(dst []byte) []byte {
+	dst = append(dst, DisputeResolvedDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Index)
+	dst = binary.LittleEndian.AppendUint64(dst, v.SellerAmount)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Fee)
+	dst = binary.LittleEndian.AppendUint64(dst, v.BuyerAmount)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// DeadlineSettled says that the time for milestones has passed and all that were undecided have been decided, each
+// mask with a bit for every milestone.
+type DeadlineSettled struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Those that had been claimed and not disputed: paid.
+	Released uint8
+	// Those that were disputed: split in half.
+	Split uint8
+	// Those that nobody had claimed: refunded.
+	Refunded uint8
+	// What the seller gets for all of them, fee already taken off.
+	SellerAmount uint64
+	// The fee on them.
+	Fee uint64
+	// What the buyer gets back of them.
+	BuyerAmount uint64
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// DeadlineSettledSize is how long the event is in bytes, discriminator included.
+	DeadlineSettledSize = 75
+	// DeadlineSettledDiscriminator is what the event's bytes begin with.
+	DeadlineSettledDiscriminator = "\xbf\x5f\xdb\x86\x7e\xf0\x6f\x6d"
+)
+
+// EventName is the event's name in the IDL.
+func (v *DeadlineSettled) EventName() string { return "DeadlineSettled" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *DeadlineSettled) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *DeadlineSettled) Decode(data []byte) error {
+	if len(data) != DeadlineSettledSize || string(data[:8]) != DeadlineSettledDiscriminator {
+		return unfit("DeadlineSettled", data, DeadlineSettledDiscriminator, DeadlineSettledSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.Released = data[40]
+	v.Split = data[41]
+	v.Refunded = data[42]
+	v.SellerAmount = binary.LittleEndian.Uint64(data[43:51])
+	v.Fee = binary.LittleEndian.Uint64(data[51:59])
+	v.BuyerAmount = binary.LittleEndian.Uint64(data[59:67])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[67:75]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *DeadlineSettled) AppendTo(dst []byte) []byte {
+	dst = append(dst, DeadlineSettledDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.Released)
+	dst = append(dst, v.Split)
+	dst = append(dst, v.Refunded)
+	dst = binary.LittleEndian.AppendUint64(dst, v.SellerAmount)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Fee)
+	dst = binary.LittleEndian.AppendUint64(dst, v.BuyerAmount)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
 	return dst
 }
@@ -597,6 +1063,55 @@ func (v *NegotiationRejected) AppendTo(dst []byte) []byte {
 	dst = append(dst, v.RejectedBy[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, v.RefundAmount)
 	dst = append(dst, v.RoundsCompleted)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// BondSettled says that the seller's bond has left the vault, or is kept for the one it belongs to now.
+type BondSettled struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// Who it belongs to now: the seller, or the buyer when it is forfeited.
+	To solana.PublicKey
+	// How much.
+	Amount uint64
+	// The time of this event.
+	Timestamp int64
+}
+
+const (
+	// BondSettledSize is how long the event is in bytes, discriminator included.
+	BondSettledSize = 88
+	// BondSettledDiscriminator is what the event's bytes begin with.
+	BondSettledDiscriminator = "\xbb\x96\xac\xd4\xe5\x77\xa5\x7b"
+)
+
+// EventName is the event's name in the IDL.
+func (v *BondSettled) EventName() string { return "BondSettled" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *BondSettled) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *BondSettled) Decode(data []byte) error {
+	if len(data) != BondSettledSize || string(data[:8]) != BondSettledDiscriminator {
+		return unfit("BondSettled", data, BondSettledDiscriminator, BondSettledSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.To = solana.PublicKey(data[40:72])
+	v.Amount = binary.LittleEndian.Uint64(data[72:80])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[80:88]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *BondSettled) AppendTo(dst []byte) []byte {
+	dst = append(dst, BondSettledDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = append(dst, v.To[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Amount)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
 	return dst
 }

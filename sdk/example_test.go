@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -113,6 +114,81 @@ func ExampleAction_Transaction() {
 		log.Fatal(err)
 	}
 	fmt.Println(receipt.Slot)
+}
+
+// An agent that compares reservation prices under seal keeps what it takes to reveal its own before it commits to it.
+func ExampleSealPrice() {
+	var (
+		ctx         context.Context
+		client      *haggle.Client
+		negotiation *haggle.NegotiationAccount
+		me          *haggle.Keypair
+	)
+	sealed, err := haggle.SealPrice(negotiation, me.PublicKey(), 3_000_000)
+	if err != nil {
+		log.Fatal(err)
+	}
+	secret, err := sealed.Secret()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile("price.json", secret, 0o600); err != nil {
+		log.Fatal(err)
+	}
+	action, err := client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealed, Seen: negotiation})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := action.Do(ctx, me); err != nil {
+		log.Fatal(err)
+	}
+	// Later, perhaps after a restart, once both sides have committed:
+	if secret, err = os.ReadFile("price.json"); err != nil {
+		log.Fatal(err)
+	}
+	if sealed, err = haggle.ParseSealedPrice(secret); err != nil {
+		log.Fatal(err)
+	}
+	if action, err = client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: sealed}); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := action.Do(ctx, me); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A buyer pays half of the price for a draft and half for the rest, with an arbiter for disputes and a bond of the seller's.
+func ExampleMilestones() {
+	var (
+		ctx                   context.Context
+		client                *haggle.Client
+		buyer                 *haggle.Keypair
+		seller, arbiter, mint solana.PublicKey
+	)
+	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer:        buyer.PublicKey(),
+		Seller:       seller,
+		Mint:         mint,
+		EscrowAmount: 5_000_000,
+		ServiceHash:  haggle.ServiceHash("Analyse 10,000 transactions"),
+		Bond:         250_000,
+		Milestones:   &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000}, Deadline: 14 * 24 * time.Hour},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := action.Do(ctx, buyer); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// The benchmark of a simulation, in which both reservation prices are known, travels with an offer.
+func ExampleNashBenchmark() {
+	if price, ok := haggle.NashBenchmark(4_000_000, 2_500_001); ok {
+		terms := haggle.Terms{Quantity: 1, BenchmarkPrice: price}
+		fmt.Println(terms.BenchmarkPrice)
+	}
+	// Output: 3250000
 }
 
 // Offers can carry what is offered besides the price.

@@ -11,18 +11,19 @@ import (
 type ExpireRequest struct {
 	// Payer pays the transaction's fee, and signs. Anyone may.
 	Payer solana.PublicKey
-	// Seen is the negotiation, if it has been read already. Nothing of it but what never changes is used.
+	// Seen is the negotiation, if it has been read already. It may have moved on since.
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to. Zero is the buyer's associated token account, which is created if it is
-	// missing and the buyer pays; what cannot be paid back is kept for the buyer.
-	BuyerTokenAccount solana.PublicKey
+	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the party's associated token
+	// account, which is created if it is missing and the party pays; what cannot be paid back is kept for its party.
+	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
 // Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the
-// rounds so far. (The documents call it expireNegotiation.) The program answers [ErrInvalidState] once it has ended, and as long
-// as someone may still act: see [Negotiation.IsOverdue].
+// rounds so far, and the seller its bond, which it forfeits to the buyer if it has not revealed its price in time. (The documents
+// call it expireNegotiation.) The program answers [ErrInvalidState] once it has ended, and as long as someone may still act: see
+// [Negotiation.IsOverdue].
 func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, error) {
 	if request.Payer.IsZero() {
 		return nil, errors.New("haggle: expire_negotiation: Payer is not given")
@@ -31,13 +32,15 @@ func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	buyer, before, err := c.refundAccount(ctx, negotiation, request.Payer, request.BuyerTokenAccount)
+	to, err := c.refunds(ctx, negotiation, request.Payer, request.BuyerTokenAccount, request.SellerTokenAccount)
 	if err != nil {
 		return nil, err
 	}
 	return c.newAction(negotiation.Address, request.Payer, &ExpireNegotiation{
-		Negotiation:       negotiation.Address,
-		BuyerTokenAccount: buyer,
-		TokenMint:         negotiation.TokenMint,
-	}, before...)
+		Negotiation:        negotiation.Address,
+		BuyerTokenAccount:  to.buyer,
+		SellerTokenAccount: to.seller,
+		TokenMint:          negotiation.TokenMint,
+		TokenProgram:       to.mint.TokenProgram,
+	}, to.before...)
 }

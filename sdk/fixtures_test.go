@@ -97,7 +97,10 @@ func newRecord(t testing.TB, name string) record {
 		new(haggle.ConfigInitialized), new(haggle.NegotiationCreated), new(haggle.InvitationAccepted),
 		new(haggle.OfferSubmitted), new(haggle.OfferAccepted), new(haggle.NegotiationSettled),
 		new(haggle.NegotiationExpired), new(haggle.NegotiationRejected), new(haggle.PayoutRecorded),
-		new(haggle.PayoutClaimed), new(haggle.NegotiationClosed),
+		new(haggle.PayoutClaimed), new(haggle.NegotiationClosed), new(haggle.ConfigUpdated),
+		new(haggle.ZopaCommitted), new(haggle.ZopaRevealed), new(haggle.BondSettled),
+		new(haggle.MilestoneClaimed), new(haggle.MilestoneReleased), new(haggle.MilestoneDisputed),
+		new(haggle.DisputeResolved), new(haggle.DeadlineSettled),
 	} {
 		if reflect.TypeOf(empty).Elem().Name() == name {
 			return empty

@@ -1,6 +1,8 @@
 package haggle_test
 
 import (
+	"encoding/json"
+	"os"
 	"reflect"
 	"testing"
 
@@ -80,15 +82,26 @@ func requireBuilds(t *testing.T, f fixture, instruction haggle.AnyInstruction) {
 // What is derived or never changes need not be given: the same instruction comes out.
 func TestInstructionsFillInWhatTheyKnow(t *testing.T) {
 	known := map[string][]string{
-		"initialize_config":  {"Config", "ProgramData", "SystemProgram"},
-		"create_negotiation": {"Negotiation", "EscrowVault", "Config", "TokenProgram", "SystemProgram"},
-		"accept_invitation":  {},
-		"submit_offer":       {},
-		"accept_offer":       {"EscrowVault", "TokenProgram"},
-		"reject_negotiation": {"EscrowVault", "TokenProgram"},
-		"expire_negotiation": {"EscrowVault", "TokenProgram"},
-		"close_negotiation":  {"EscrowVault", "Config", "TokenProgram"},
-		"claim_payout":       {"EscrowVault", "TokenProgram"},
+		"initialize_config":      {"Config", "ProgramData", "SystemProgram"},
+		"update_config":          {"Config"},
+		"set_paused":             {"Config"},
+		"propose_authority":      {"Config"},
+		"accept_authority":       {"Config"},
+		"create_negotiation":     {"Negotiation", "EscrowVault", "Config", "SystemProgram"},
+		"accept_invitation":      {},
+		"submit_zopa_commitment": {},
+		"reveal_zopa_price":      {},
+		"submit_offer":           {},
+		"accept_offer":           {"EscrowVault"},
+		"reject_negotiation":     {"EscrowVault"},
+		"expire_negotiation":     {"EscrowVault"},
+		"close_negotiation":      {"EscrowVault", "Config"},
+		"claim_payout":           {"EscrowVault"},
+		"claim_milestone":        {},
+		"release_milestone":      {"EscrowVault"},
+		"dispute_milestone":      {},
+		"resolve_dispute":        {"EscrowVault"},
+		"settle_deadline":        {"EscrowVault"},
 	}
 	for _, f := range loadFixtures(t).Instructions {
 		t.Run(f.title(), func(t *testing.T) {
@@ -189,4 +202,34 @@ func TestOffsetsAreWhereTheFieldsBegin(t *testing.T) {
 		haggle.NegotiationOffsetBuyer, haggle.NegotiationOffsetSeller, haggle.NegotiationOffsetSessionID,
 		haggle.NegotiationOffsetStatus, haggle.NegotiationOffsetMetadata, haggle.NegotiationOffsetBump,
 	})
+}
+
+// Whatever the IDL has is in the program's fixtures, so that every test that goes through those goes through all of it.
+func TestFixturesAreOfEverythingInTheIDL(t *testing.T) {
+	content, err := os.ReadFile("../idl/haggle.json")
+	require.NoError(t, err)
+	var idl struct{ Instructions, Accounts, Events []struct{ Name string } }
+	require.NoError(t, json.Unmarshal(content, &idl))
+	all := loadFixtures(t)
+	for _, c := range []struct {
+		known    []struct{ Name string }
+		fixtures []fixture
+		count    int
+	}{{idl.Instructions, all.Instructions, 20}, {idl.Accounts, all.Accounts, 2}, {idl.Events, all.Events, 20}} {
+		require.Len(t, c.known, c.count)
+		names := map[string]bool{}
+		for _, f := range c.fixtures {
+			names[f.Name] = true
+		}
+		require.Len(t, names, c.count)
+		for _, row := range c.known {
+			require.True(t, names[row.Name], row.Name)
+		}
+	}
+}
+
+func TestMissingOptionalAccountIsExplained(t *testing.T) {
+	require.Equal(t, "AccountNotEnoughKeys", haggle.ErrAccountNotEnoughKeys.Name())
+	require.Contains(t, haggle.ErrAccountNotEnoughKeys.Error(), "3005")
+	require.Contains(t, haggle.ErrAccountNotEnoughKeys.Message(), "optional account left out")
 }

@@ -98,7 +98,7 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 	client.maxPriorityFee = 1
 	_, _, err := client.findNegotiations(t.Context(), Filter{})
 	require.Error(t, err)
-	other, err := client.otherAccount(t.Context(), solana.PublicKey{1}, solana.PublicKey{2})
+	other, err := client.otherAccount(t.Context(), solana.PublicKey{1}, &Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID})
 	require.NoError(t, err)
 	assert.True(t, other.IsZero())
 	_, err = client.markAt(t.Context(), numbered(1))

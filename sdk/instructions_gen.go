@@ -42,10 +42,22 @@ func newInstruction(data []byte) (AnyInstruction, error) {
 	switch string(data[:8]) {
 	case InitializeConfigDiscriminator:
 		return new(InitializeConfig), nil
+	case UpdateConfigDiscriminator:
+		return new(UpdateConfig), nil
+	case SetPausedDiscriminator:
+		return new(SetPaused), nil
+	case ProposeAuthorityDiscriminator:
+		return new(ProposeAuthority), nil
+	case AcceptAuthorityDiscriminator:
+		return new(AcceptAuthority), nil
 	case CreateNegotiationDiscriminator:
 		return new(CreateNegotiation), nil
 	case AcceptInvitationDiscriminator:
 		return new(AcceptInvitation), nil
+	case SubmitZopaCommitmentDiscriminator:
+		return new(SubmitZopaCommitment), nil
+	case RevealZopaPriceDiscriminator:
+		return new(RevealZopaPrice), nil
 	case SubmitOfferDiscriminator:
 		return new(SubmitOffer), nil
 	case AcceptOfferDiscriminator:
@@ -58,6 +70,16 @@ func newInstruction(data []byte) (AnyInstruction, error) {
 		return new(CloseNegotiation), nil
 	case ClaimPayoutDiscriminator:
 		return new(ClaimPayout), nil
+	case ClaimMilestoneDiscriminator:
+		return new(ClaimMilestone), nil
+	case ReleaseMilestoneDiscriminator:
+		return new(ReleaseMilestone), nil
+	case DisputeMilestoneDiscriminator:
+		return new(DisputeMilestone), nil
+	case ResolveDisputeDiscriminator:
+		return new(ResolveDispute), nil
+	case SettleDeadlineDiscriminator:
+		return new(SettleDeadline), nil
 	}
 	return nil, wrongDiscriminator("instruction", data)
 }
@@ -167,6 +189,318 @@ func (v *InitializeConfig) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
+// UpdateConfig replaces the treasury, the fee and the defaults. Negotiations under way keep the fee and the terms
+// that they were created with; what they earn goes to the treasury there is when they are closed.
+type UpdateConfig struct {
+	// The configuration's authority.
+	Authority solana.PublicKey
+	// The configuration. Zero stands for the address that FindConfigAddress finds.
+	Config solana.PublicKey
+
+	// The wallet whose token accounts receive fees and decay.
+	Treasury solana.PublicKey
+	// The decay per round that the SDK fills in, in basis points, 0 to 1,000.
+	DefaultDecayRateBps uint16
+	// The time to answer that the SDK fills in, in seconds, 60 to 3,600.
+	DefaultResponseWindow int64
+	// The fee of negotiations created from now on, in basis points of what is paid, 0 to 500.
+	DefaultProtocolFeeBps uint16
+	// The number of rounds that the SDK fills in, 1 to 20.
+	DefaultMaxRounds uint8
+}
+
+const (
+	// UpdateConfigAccounts is how many accounts the instruction takes.
+	UpdateConfigAccounts = 2
+	// UpdateConfigDataSize is how long the instruction's data is in bytes, discriminator included.
+	UpdateConfigDataSize = 53
+	// UpdateConfigDiscriminator is what the instruction's data begins with.
+	UpdateConfigDiscriminator = "\x1d\x9e\xfc\xbf\x0a\x53\xdb\x63"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *UpdateConfig) InstructionName() string { return "update_config" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *UpdateConfig) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, UpdateConfigDataSize))), nil
+}
+
+func (v *UpdateConfig) complete() (err error) {
+	if v.Authority.IsZero() {
+		return &MissingAccountError{Instruction: "update_config", Account: "authority"}
+	}
+	if v.Config.IsZero() {
+		if v.Config, _, err = FindConfigAddress(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *UpdateConfig) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Authority, IsSigner: true},
+		{PublicKey: v.Config, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *UpdateConfig) AppendData(dst []byte) []byte {
+	dst = append(dst, UpdateConfigDiscriminator...)
+	dst = append(dst, v.Treasury[:]...)
+	dst = binary.LittleEndian.AppendUint16(dst, v.DefaultDecayRateBps)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.DefaultResponseWindow))
+	dst = binary.LittleEndian.AppendUint16(dst, v.DefaultProtocolFeeBps)
+	dst = append(dst, v.DefaultMaxRounds)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *UpdateConfig) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != UpdateConfigDataSize || string(data[:8]) != UpdateConfigDiscriminator {
+		return unfit("update_config", data, UpdateConfigDiscriminator, UpdateConfigDataSize)
+	}
+	if len(accounts) < UpdateConfigAccounts {
+		return tooFewAccounts("update_config", len(accounts), UpdateConfigAccounts)
+	}
+	v.Authority = accounts[0].PublicKey
+	v.Config = accounts[1].PublicKey
+	v.Treasury = solana.PublicKey(data[8:40])
+	v.DefaultDecayRateBps = binary.LittleEndian.Uint16(data[40:42])
+	v.DefaultResponseWindow = int64(binary.LittleEndian.Uint64(data[42:50]))
+	v.DefaultProtocolFeeBps = binary.LittleEndian.Uint16(data[50:52])
+	v.DefaultMaxRounds = data[52]
+	return nil
+}
+
+// SetPaused stops or resumes the creation of negotiations. Nothing else is ever stopped: nobody's money is locked
+// by it.
+type SetPaused struct {
+	// The configuration's authority.
+	Authority solana.PublicKey
+	// The configuration. Zero stands for the address that FindConfigAddress finds.
+	Config solana.PublicKey
+
+	// Whether creating negotiations is stopped.
+	Paused bool
+}
+
+const (
+	// SetPausedAccounts is how many accounts the instruction takes.
+	SetPausedAccounts = 2
+	// SetPausedDataSize is how long the instruction's data is in bytes, discriminator included.
+	SetPausedDataSize = 9
+	// SetPausedDiscriminator is what the instruction's data begins with.
+	SetPausedDiscriminator = "\x5b\x3c\x7d\xc0\xb0\xe1\xa6\xda"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *SetPaused) InstructionName() string { return "set_paused" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *SetPaused) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, SetPausedDataSize))), nil
+}
+
+func (v *SetPaused) complete() (err error) {
+	if v.Authority.IsZero() {
+		return &MissingAccountError{Instruction: "set_paused", Account: "authority"}
+	}
+	if v.Config.IsZero() {
+		if v.Config, _, err = FindConfigAddress(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *SetPaused) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Authority, IsSigner: true},
+		{PublicKey: v.Config, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *SetPaused) AppendData(dst []byte) []byte {
+	dst = append(dst, SetPausedDiscriminator...)
+	dst = appendBool(dst, v.Paused)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *SetPaused) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != SetPausedDataSize || string(data[:8]) != SetPausedDiscriminator {
+		return unfit("set_paused", data, SetPausedDiscriminator, SetPausedDataSize)
+	}
+	if len(accounts) < SetPausedAccounts {
+		return tooFewAccounts("set_paused", len(accounts), SetPausedAccounts)
+	}
+	if data[8] > 1 {
+		return outOfRange("set_paused", "Paused", data[8])
+	}
+	v.Authority = accounts[0].PublicKey
+	v.Config = accounts[1].PublicKey
+	v.Paused = data[8] == 1
+	return nil
+}
+
+// ProposeAuthority names who may become the configuration's authority by accepting. Until then nothing changes, so
+// that a mistyped address locks nobody out; zeros take the proposal back.
+type ProposeAuthority struct {
+	// The configuration's authority.
+	Authority solana.PublicKey
+	// The configuration. Zero stands for the address that FindConfigAddress finds.
+	Config solana.PublicKey
+
+	// Who may accept; zeros for nobody.
+	NewAuthority solana.PublicKey
+}
+
+const (
+	// ProposeAuthorityAccounts is how many accounts the instruction takes.
+	ProposeAuthorityAccounts = 2
+	// ProposeAuthorityDataSize is how long the instruction's data is in bytes, discriminator included.
+	ProposeAuthorityDataSize = 40
+	// ProposeAuthorityDiscriminator is what the instruction's data begins with.
+	ProposeAuthorityDiscriminator = "\x14\x94\xec\xc6\x4c\x77\x63\x8e"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *ProposeAuthority) InstructionName() string { return "propose_authority" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *ProposeAuthority) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, ProposeAuthorityDataSize))), nil
+}
+
+func (v *ProposeAuthority) complete() (err error) {
+	if v.Authority.IsZero() {
+		return &MissingAccountError{Instruction: "propose_authority", Account: "authority"}
+	}
+	if v.Config.IsZero() {
+		if v.Config, _, err = FindConfigAddress(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *ProposeAuthority) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Authority, IsSigner: true},
+		{PublicKey: v.Config, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *ProposeAuthority) AppendData(dst []byte) []byte {
+	dst = append(dst, ProposeAuthorityDiscriminator...)
+	dst = append(dst, v.NewAuthority[:]...)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *ProposeAuthority) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != ProposeAuthorityDataSize || string(data[:8]) != ProposeAuthorityDiscriminator {
+		return unfit("propose_authority", data, ProposeAuthorityDiscriminator, ProposeAuthorityDataSize)
+	}
+	if len(accounts) < ProposeAuthorityAccounts {
+		return tooFewAccounts("propose_authority", len(accounts), ProposeAuthorityAccounts)
+	}
+	v.Authority = accounts[0].PublicKey
+	v.Config = accounts[1].PublicKey
+	v.NewAuthority = solana.PublicKey(data[8:40])
+	return nil
+}
+
+// AcceptAuthority makes the signer, whom the authority has named, the authority.
+type AcceptAuthority struct {
+	// Whom the authority has named.
+	Authority solana.PublicKey
+	// The configuration. Zero stands for the address that FindConfigAddress finds.
+	Config solana.PublicKey
+}
+
+const (
+	// AcceptAuthorityAccounts is how many accounts the instruction takes.
+	AcceptAuthorityAccounts = 2
+	// AcceptAuthorityDataSize is how long the instruction's data is in bytes, discriminator included.
+	AcceptAuthorityDataSize = 8
+	// AcceptAuthorityDiscriminator is what the instruction's data begins with.
+	AcceptAuthorityDiscriminator = "\x6b\x56\xc6\x5b\x21\x0c\x6b\xa0"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *AcceptAuthority) InstructionName() string { return "accept_authority" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *AcceptAuthority) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, AcceptAuthorityDataSize))), nil
+}
+
+func (v *AcceptAuthority) complete() (err error) {
+	if v.Authority.IsZero() {
+		return &MissingAccountError{Instruction: "accept_authority", Account: "authority"}
+	}
+	if v.Config.IsZero() {
+		if v.Config, _, err = FindConfigAddress(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *AcceptAuthority) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Authority, IsSigner: true},
+		{PublicKey: v.Config, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *AcceptAuthority) AppendData(dst []byte) []byte {
+	return append(dst, AcceptAuthorityDiscriminator...)
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *AcceptAuthority) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != AcceptAuthorityDataSize || string(data[:8]) != AcceptAuthorityDiscriminator {
+		return unfit("accept_authority", data, AcceptAuthorityDiscriminator, AcceptAuthorityDataSize)
+	}
+	if len(accounts) < AcceptAuthorityAccounts {
+		return tooFewAccounts("accept_authority", len(accounts), AcceptAuthorityAccounts)
+	}
+	v.Authority = accounts[0].PublicKey
+	v.Config = accounts[1].PublicKey
+	return nil
+}
+
 // CreateNegotiation deposits the escrow and invites a seller. The negotiation can be rejected by either side, or
 // expires.
 type CreateNegotiation struct {
@@ -184,7 +518,7 @@ type CreateNegotiation struct {
 	TokenMint solana.PublicKey
 	// The configuration, which fixes the fee. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
-	// The token program of the mint. Zero stands for TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA.
+	// The token program of the mint.
 	TokenProgram solana.PublicKey
 	// Creates the accounts. Zero stands for 11111111111111111111111111111111.
 	SystemProgram solana.PublicKey
@@ -230,6 +564,9 @@ func (v *CreateNegotiation) complete() (err error) {
 	if v.TokenMint.IsZero() {
 		return &MissingAccountError{Instruction: "create_negotiation", Account: "token_mint"}
 	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "create_negotiation", Account: "token_program"}
+	}
 	if v.Negotiation.IsZero() {
 		if v.Negotiation, _, err = FindNegotiationAddress(v.Buyer, v.Seller, v.SessionID); err != nil {
 			return err
@@ -244,9 +581,6 @@ func (v *CreateNegotiation) complete() (err error) {
 		if v.Config, _, err = FindConfigAddress(); err != nil {
 			return err
 		}
-	}
-	if v.TokenProgram.IsZero() {
-		v.TokenProgram = solana.TokenProgramID
 	}
 	return nil
 }
@@ -329,8 +663,9 @@ func (v *CreateNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	return nil
 }
 
-// AcceptInvitation: the seller takes part, on the terms it has seen and no others. The buyer then has a response
-// window to open. (The specification's diagram calls this accept_negotiation.)
+// AcceptInvitation: the seller takes part, on the terms it has seen and no others, and deposits the bond that they
+// ask for. The buyer then has a response window to open. (The specification's diagram calls this
+// accept_negotiation.)
 type AcceptInvitation struct {
 	// The invited seller.
 	Seller solana.PublicKey
@@ -418,6 +753,180 @@ func (v *AcceptInvitation) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
+// SubmitZopaCommitment commits to a reservation price without showing it: the buyer first, then the seller, each
+// within its turn. The hash names the negotiation and the side, so that one side's cannot be copied by the other.
+type SubmitZopaCommitment struct {
+	// The party whose turn it is.
+	Agent solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+
+	// SHA-256 of "haggle-zopa", the negotiation's address, the signer's address, the price (u64, little endian) and a
+	// nonce of 32 random bytes.
+	Commitment [32]byte
+}
+
+const (
+	// SubmitZopaCommitmentAccounts is how many accounts the instruction takes.
+	SubmitZopaCommitmentAccounts = 2
+	// SubmitZopaCommitmentDataSize is how long the instruction's data is in bytes, discriminator included.
+	SubmitZopaCommitmentDataSize = 40
+	// SubmitZopaCommitmentDiscriminator is what the instruction's data begins with.
+	SubmitZopaCommitmentDiscriminator = "\x9b\xe7\x87\x13\x59\x3d\x35\xd0"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *SubmitZopaCommitment) InstructionName() string { return "submit_zopa_commitment" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *SubmitZopaCommitment) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, SubmitZopaCommitmentDataSize))), nil
+}
+
+func (v *SubmitZopaCommitment) complete() (err error) {
+	if v.Agent.IsZero() {
+		return &MissingAccountError{Instruction: "submit_zopa_commitment", Account: "agent"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "submit_zopa_commitment", Account: "negotiation"}
+	}
+	return nil
+}
+
+func (v *SubmitZopaCommitment) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Agent, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *SubmitZopaCommitment) AppendData(dst []byte) []byte {
+	dst = append(dst, SubmitZopaCommitmentDiscriminator...)
+	dst = append(dst, v.Commitment[:]...)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *SubmitZopaCommitment) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != SubmitZopaCommitmentDataSize || string(data[:8]) != SubmitZopaCommitmentDiscriminator {
+		return unfit("submit_zopa_commitment", data, SubmitZopaCommitmentDiscriminator, SubmitZopaCommitmentDataSize)
+	}
+	if len(accounts) < SubmitZopaCommitmentAccounts {
+		return tooFewAccounts("submit_zopa_commitment", len(accounts), SubmitZopaCommitmentAccounts)
+	}
+	v.Agent = accounts[0].PublicKey
+	v.Negotiation = accounts[1].PublicKey
+	v.Commitment = [32]byte(data[8:40])
+	return nil
+}
+
+// RevealZopaPrice reveals a reservation price: the buyer first, then the seller, each within its turn. If the
+// seller's leaves room for a deal, the price in the middle stands as an offer that either side may accept. If it
+// does not, the negotiation ends: the escrow goes back to the buyer and the bond to the seller.
+type RevealZopaPrice struct {
+	// The party whose turn it is.
+	Agent solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+	// The vault; only where the prices leave no room for a deal. Zero leaves it out.
+	EscrowVault solana.PublicKey
+	// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded. Only where
+	// the prices leave no room for a deal. Zero leaves it out.
+	BuyerTokenAccount solana.PublicKey
+	// A token account of the seller's that the bond goes back to; if it cannot receive, the associated one, and the
+	// bond is recorded. Only where the prices leave no room for a deal. Zero leaves it out.
+	SellerTokenAccount solana.PublicKey
+	// The mint of the escrow; only where the prices leave no room for a deal. Zero leaves it out.
+	TokenMint solana.PublicKey
+	// The token program of the mint; only where the prices leave no room for a deal. Zero leaves it out.
+	TokenProgram solana.PublicKey
+
+	// The reservation price, in base units of the mint: 1 to the escrow.
+	Price uint64
+	// The nonce of the commitment.
+	Nonce [32]byte
+}
+
+const (
+	// RevealZopaPriceAccounts is how many accounts the instruction takes.
+	RevealZopaPriceAccounts = 7
+	// RevealZopaPriceDataSize is how long the instruction's data is in bytes, discriminator included.
+	RevealZopaPriceDataSize = 48
+	// RevealZopaPriceDiscriminator is what the instruction's data begins with.
+	RevealZopaPriceDiscriminator = "\x5e\x6d\x4b\x36\x6f\xcb\xa2\x61"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *RevealZopaPrice) InstructionName() string { return "reveal_zopa_price" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *RevealZopaPrice) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, RevealZopaPriceDataSize))), nil
+}
+
+func (v *RevealZopaPrice) complete() (err error) {
+	if v.Agent.IsZero() {
+		return &MissingAccountError{Instruction: "reveal_zopa_price", Account: "agent"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "reveal_zopa_price", Account: "negotiation"}
+	}
+	return nil
+}
+
+func (v *RevealZopaPrice) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Agent, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+		optionalMeta(v.EscrowVault, true, false),
+		optionalMeta(v.BuyerTokenAccount, true, false),
+		optionalMeta(v.SellerTokenAccount, true, false),
+		optionalMeta(v.TokenMint, false, false),
+		optionalMeta(v.TokenProgram, false, false),
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *RevealZopaPrice) AppendData(dst []byte) []byte {
+	dst = append(dst, RevealZopaPriceDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Price)
+	dst = append(dst, v.Nonce[:]...)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *RevealZopaPrice) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != RevealZopaPriceDataSize || string(data[:8]) != RevealZopaPriceDiscriminator {
+		return unfit("reveal_zopa_price", data, RevealZopaPriceDiscriminator, RevealZopaPriceDataSize)
+	}
+	if len(accounts) < RevealZopaPriceAccounts {
+		return tooFewAccounts("reveal_zopa_price", len(accounts), RevealZopaPriceAccounts)
+	}
+	v.Agent = accounts[0].PublicKey
+	v.Negotiation = accounts[1].PublicKey
+	v.EscrowVault = givenAddress(accounts[2])
+	v.BuyerTokenAccount = givenAddress(accounts[3])
+	v.SellerTokenAccount = givenAddress(accounts[4])
+	v.TokenMint = givenAddress(accounts[5])
+	v.TokenProgram = givenAddress(accounts[6])
+	v.Price = binary.LittleEndian.Uint64(data[8:16])
+	v.Nonce = [32]byte(data[16:48])
+	return nil
+}
+
 // SubmitOffer offers a price, which opens the next round and takes its decay from the escrow. The buyer opens, then
 // turns alternate. (The seller's offer is what the specification's diagram calls submit_counter_offer.)
 type SubmitOffer struct {
@@ -430,7 +939,8 @@ type SubmitOffer struct {
 	ExpectedRound uint8
 	// The price, in base units of the mint: at least the minimum offer and at most the escrow after this round's decay.
 	Amount uint64
-	// How many seconds longer the negotiation should take. Not yet offered: 0.
+	// How many seconds longer the negotiation should take. Once both sides have asked for more time with offers that
+	// follow each other, the smaller of the two is granted.
 	DeadlineExtension uint32
 	// Structured metadata: all zeros, or kind 1.
 	Metadata [64]byte
@@ -503,8 +1013,9 @@ func (v *SubmitOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// AcceptOffer accepts the other side's offer: the seller is paid the price less the fee, the buyer gets the rest of
-// the effective escrow back. Fee and decay stay in the vault until the negotiation is closed.
+// AcceptOffer accepts the other side's offer, or the price in the middle of the zone: the seller is paid the price
+// less the fee and gets its bond back, the buyer gets the rest of the effective escrow. With milestones the price
+// and the bond stay in the vault until they are decided. Fee and decay stay there until the negotiation is closed.
 type AcceptOffer struct {
 	// The party that did not make the offer.
 	Acceptor solana.PublicKey
@@ -518,7 +1029,7 @@ type AcceptOffer struct {
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint. Zero stands for TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA.
+	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
 	// The round that the signer has seen.
@@ -567,13 +1078,13 @@ func (v *AcceptOffer) complete() (err error) {
 	if v.TokenMint.IsZero() {
 		return &MissingAccountError{Instruction: "accept_offer", Account: "token_mint"}
 	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "accept_offer", Account: "token_program"}
+	}
 	if v.EscrowVault.IsZero() {
 		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
 			return err
 		}
-	}
-	if v.TokenProgram.IsZero() {
-		v.TokenProgram = solana.TokenProgramID
 	}
 	return nil
 }
@@ -621,8 +1132,9 @@ func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// RejectNegotiation walks away: the buyer gets the escrow back, less the decay of the rounds so far. Either party
-// may, in time, at any point before an agreement.
+// RejectNegotiation walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller
+// its bond. Either party may, in time, at any point before an agreement; a seller that does so instead of revealing
+// its reservation price, once the buyer has revealed its own, loses the bond to the buyer.
 type RejectNegotiation struct {
 	// Either party.
 	Rejector solana.PublicKey
@@ -636,7 +1148,7 @@ type RejectNegotiation struct {
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint. Zero stands for TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA.
+	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
 	// The round that the signer has seen.
@@ -678,13 +1190,13 @@ func (v *RejectNegotiation) complete() (err error) {
 	if v.TokenMint.IsZero() {
 		return &MissingAccountError{Instruction: "reject_negotiation", Account: "token_mint"}
 	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "reject_negotiation", Account: "token_program"}
+	}
 	if v.EscrowVault.IsZero() {
 		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
 			return err
 		}
-	}
-	if v.TokenProgram.IsZero() {
-		v.TokenProgram = solana.TokenProgramID
 	}
 	return nil
 }
@@ -729,7 +1241,8 @@ func (v *RejectNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 }
 
 // ExpireNegotiation ends a negotiation whose deadline or response window has passed: the buyer gets the escrow
-// back, less the decay of the rounds so far. Anyone may.
+// back, less the decay of the rounds so far, and the seller its bond; a seller that has let the time to reveal its
+// reservation price pass, once the buyer has revealed its own, loses the bond to the buyer. Anyone may.
 type ExpireNegotiation struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
@@ -741,7 +1254,7 @@ type ExpireNegotiation struct {
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint. Zero stands for TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA.
+	// The token program of the mint.
 	TokenProgram solana.PublicKey
 }
 
@@ -777,13 +1290,13 @@ func (v *ExpireNegotiation) complete() (err error) {
 	if v.TokenMint.IsZero() {
 		return &MissingAccountError{Instruction: "expire_negotiation", Account: "token_mint"}
 	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "expire_negotiation", Account: "token_program"}
+	}
 	if v.EscrowVault.IsZero() {
 		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
 			return err
 		}
-	}
-	if v.TokenProgram.IsZero() {
-		v.TokenProgram = solana.TokenProgramID
 	}
 	return nil
 }
@@ -843,7 +1356,7 @@ type CloseNegotiation struct {
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint. Zero stands for TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA.
+	// The token program of the mint.
 	TokenProgram solana.PublicKey
 }
 
@@ -882,6 +1395,9 @@ func (v *CloseNegotiation) complete() (err error) {
 	if v.TokenMint.IsZero() {
 		return &MissingAccountError{Instruction: "close_negotiation", Account: "token_mint"}
 	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "close_negotiation", Account: "token_program"}
+	}
 	if v.EscrowVault.IsZero() {
 		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
 			return err
@@ -891,9 +1407,6 @@ func (v *CloseNegotiation) complete() (err error) {
 		if v.Config, _, err = FindConfigAddress(); err != nil {
 			return err
 		}
-	}
-	if v.TokenProgram.IsZero() {
-		v.TokenProgram = solana.TokenProgramID
 	}
 	return nil
 }
@@ -953,7 +1466,7 @@ type ClaimPayout struct {
 	DestinationTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
-	// The token program of the mint. Zero stands for TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA.
+	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
 	// What the signer expects, in base units of the mint: all that is kept for it.
@@ -995,13 +1508,13 @@ func (v *ClaimPayout) complete() (err error) {
 	if v.TokenMint.IsZero() {
 		return &MissingAccountError{Instruction: "claim_payout", Account: "token_mint"}
 	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "claim_payout", Account: "token_program"}
+	}
 	if v.EscrowVault.IsZero() {
 		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
 			return err
 		}
-	}
-	if v.TokenProgram.IsZero() {
-		v.TokenProgram = solana.TokenProgramID
 	}
 	return nil
 }
@@ -1040,5 +1553,474 @@ func (v *ClaimPayout) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	v.TokenMint = accounts[4].PublicKey
 	v.TokenProgram = accounts[5].PublicKey
 	v.Amount = binary.LittleEndian.Uint64(data[8:16])
+	return nil
+}
+
+// ClaimMilestone claims a milestone, in any order, one at a time. The buyer then has a review window to release or
+// dispute it; from its end on anyone may release it.
+type ClaimMilestone struct {
+	// The seller.
+	Seller solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+
+	// Which milestone, from 0.
+	Index uint8
+}
+
+const (
+	// ClaimMilestoneAccounts is how many accounts the instruction takes.
+	ClaimMilestoneAccounts = 2
+	// ClaimMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
+	ClaimMilestoneDataSize = 9
+	// ClaimMilestoneDiscriminator is what the instruction's data begins with.
+	ClaimMilestoneDiscriminator = "\xd3\x86\x98\x25\x03\x52\xd6\xbd"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *ClaimMilestone) InstructionName() string { return "claim_milestone" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *ClaimMilestone) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, ClaimMilestoneDataSize))), nil
+}
+
+func (v *ClaimMilestone) complete() (err error) {
+	if v.Seller.IsZero() {
+		return &MissingAccountError{Instruction: "claim_milestone", Account: "seller"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "claim_milestone", Account: "negotiation"}
+	}
+	return nil
+}
+
+func (v *ClaimMilestone) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Seller, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *ClaimMilestone) AppendData(dst []byte) []byte {
+	dst = append(dst, ClaimMilestoneDiscriminator...)
+	dst = append(dst, v.Index)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *ClaimMilestone) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != ClaimMilestoneDataSize || string(data[:8]) != ClaimMilestoneDiscriminator {
+		return unfit("claim_milestone", data, ClaimMilestoneDiscriminator, ClaimMilestoneDataSize)
+	}
+	if len(accounts) < ClaimMilestoneAccounts {
+		return tooFewAccounts("claim_milestone", len(accounts), ClaimMilestoneAccounts)
+	}
+	v.Seller = accounts[0].PublicKey
+	v.Negotiation = accounts[1].PublicKey
+	v.Index = data[8]
+	return nil
+}
+
+// ReleaseMilestone pays the milestone that is under review: the buyer may at any time, anyone once the review
+// window has passed in silence. With the last milestone the negotiation is settled and the bond goes back to the
+// seller.
+type ReleaseMilestone struct {
+	// The buyer, or after the review window anyone.
+	Releaser solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+	// The vault. Zero stands for the address that FindVaultAddress finds.
+	EscrowVault solana.PublicKey
+	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	SellerTokenAccount solana.PublicKey
+	// The mint of the escrow.
+	TokenMint solana.PublicKey
+	// The token program of the mint.
+	TokenProgram solana.PublicKey
+
+	// Which milestone, from 0.
+	Index uint8
+}
+
+const (
+	// ReleaseMilestoneAccounts is how many accounts the instruction takes.
+	ReleaseMilestoneAccounts = 6
+	// ReleaseMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
+	ReleaseMilestoneDataSize = 9
+	// ReleaseMilestoneDiscriminator is what the instruction's data begins with.
+	ReleaseMilestoneDiscriminator = "\x38\x02\xc7\xa4\xb8\x6c\xa7\xde"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *ReleaseMilestone) InstructionName() string { return "release_milestone" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *ReleaseMilestone) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, ReleaseMilestoneDataSize))), nil
+}
+
+func (v *ReleaseMilestone) complete() (err error) {
+	if v.Releaser.IsZero() {
+		return &MissingAccountError{Instruction: "release_milestone", Account: "releaser"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "release_milestone", Account: "negotiation"}
+	}
+	if v.SellerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "release_milestone", Account: "seller_token_account"}
+	}
+	if v.TokenMint.IsZero() {
+		return &MissingAccountError{Instruction: "release_milestone", Account: "token_mint"}
+	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "release_milestone", Account: "token_program"}
+	}
+	if v.EscrowVault.IsZero() {
+		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *ReleaseMilestone) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Releaser, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+		{PublicKey: v.EscrowVault, IsWritable: true},
+		{PublicKey: v.SellerTokenAccount, IsWritable: true},
+		{PublicKey: v.TokenMint},
+		{PublicKey: v.TokenProgram},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *ReleaseMilestone) AppendData(dst []byte) []byte {
+	dst = append(dst, ReleaseMilestoneDiscriminator...)
+	dst = append(dst, v.Index)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *ReleaseMilestone) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != ReleaseMilestoneDataSize || string(data[:8]) != ReleaseMilestoneDiscriminator {
+		return unfit("release_milestone", data, ReleaseMilestoneDiscriminator, ReleaseMilestoneDataSize)
+	}
+	if len(accounts) < ReleaseMilestoneAccounts {
+		return tooFewAccounts("release_milestone", len(accounts), ReleaseMilestoneAccounts)
+	}
+	v.Releaser = accounts[0].PublicKey
+	v.Negotiation = accounts[1].PublicKey
+	v.EscrowVault = accounts[2].PublicKey
+	v.SellerTokenAccount = accounts[3].PublicKey
+	v.TokenMint = accounts[4].PublicKey
+	v.TokenProgram = accounts[5].PublicKey
+	v.Index = data[8]
+	return nil
+}
+
+// DisputeMilestone disputes the milestone that is under review. The arbiter then decides it, and the seller may
+// claim another.
+type DisputeMilestone struct {
+	// The buyer.
+	Buyer solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+
+	// Which milestone, from 0.
+	Index uint8
+}
+
+const (
+	// DisputeMilestoneAccounts is how many accounts the instruction takes.
+	DisputeMilestoneAccounts = 2
+	// DisputeMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
+	DisputeMilestoneDataSize = 9
+	// DisputeMilestoneDiscriminator is what the instruction's data begins with.
+	DisputeMilestoneDiscriminator = "\xc7\xd1\x46\x92\x88\x2b\xb3\x29"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *DisputeMilestone) InstructionName() string { return "dispute_milestone" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *DisputeMilestone) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, DisputeMilestoneDataSize))), nil
+}
+
+func (v *DisputeMilestone) complete() (err error) {
+	if v.Buyer.IsZero() {
+		return &MissingAccountError{Instruction: "dispute_milestone", Account: "buyer"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "dispute_milestone", Account: "negotiation"}
+	}
+	return nil
+}
+
+func (v *DisputeMilestone) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Buyer, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *DisputeMilestone) AppendData(dst []byte) []byte {
+	dst = append(dst, DisputeMilestoneDiscriminator...)
+	dst = append(dst, v.Index)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *DisputeMilestone) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != DisputeMilestoneDataSize || string(data[:8]) != DisputeMilestoneDiscriminator {
+		return unfit("dispute_milestone", data, DisputeMilestoneDiscriminator, DisputeMilestoneDataSize)
+	}
+	if len(accounts) < DisputeMilestoneAccounts {
+		return tooFewAccounts("dispute_milestone", len(accounts), DisputeMilestoneAccounts)
+	}
+	v.Buyer = accounts[0].PublicKey
+	v.Negotiation = accounts[1].PublicKey
+	v.Index = data[8]
+	return nil
+}
+
+// ResolveDispute divides a disputed milestone between the parties, as the arbiter decides, and may give the
+// seller's bond to the buyer. With the last milestone the negotiation is settled.
+type ResolveDispute struct {
+	// The arbiter.
+	Arbiter solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+	// The vault. Zero stands for the address that FindVaultAddress finds.
+	EscrowVault solana.PublicKey
+	// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+	BuyerTokenAccount solana.PublicKey
+	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	SellerTokenAccount solana.PublicKey
+	// The mint of the escrow.
+	TokenMint solana.PublicKey
+	// The token program of the mint.
+	TokenProgram solana.PublicKey
+
+	// Which milestone, from 0.
+	Index uint8
+	// The seller's share of the milestone, in basis points, 0 to 10,000. The odd unit is the buyer's.
+	SellerBps uint16
+	// Whether the seller's bond goes to the buyer.
+	ForfeitBond bool
+}
+
+const (
+	// ResolveDisputeAccounts is how many accounts the instruction takes.
+	ResolveDisputeAccounts = 7
+	// ResolveDisputeDataSize is how long the instruction's data is in bytes, discriminator included.
+	ResolveDisputeDataSize = 12
+	// ResolveDisputeDiscriminator is what the instruction's data begins with.
+	ResolveDisputeDiscriminator = "\xe7\x06\xca\x06\x60\x67\x0c\xe6"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *ResolveDispute) InstructionName() string { return "resolve_dispute" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *ResolveDispute) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, ResolveDisputeDataSize))), nil
+}
+
+func (v *ResolveDispute) complete() (err error) {
+	if v.Arbiter.IsZero() {
+		return &MissingAccountError{Instruction: "resolve_dispute", Account: "arbiter"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "resolve_dispute", Account: "negotiation"}
+	}
+	if v.BuyerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "resolve_dispute", Account: "buyer_token_account"}
+	}
+	if v.SellerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "resolve_dispute", Account: "seller_token_account"}
+	}
+	if v.TokenMint.IsZero() {
+		return &MissingAccountError{Instruction: "resolve_dispute", Account: "token_mint"}
+	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "resolve_dispute", Account: "token_program"}
+	}
+	if v.EscrowVault.IsZero() {
+		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *ResolveDispute) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Arbiter, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+		{PublicKey: v.EscrowVault, IsWritable: true},
+		{PublicKey: v.BuyerTokenAccount, IsWritable: true},
+		{PublicKey: v.SellerTokenAccount, IsWritable: true},
+		{PublicKey: v.TokenMint},
+		{PublicKey: v.TokenProgram},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *ResolveDispute) AppendData(dst []byte) []byte {
+	dst = append(dst, ResolveDisputeDiscriminator...)
+	dst = append(dst, v.Index)
+	dst = binary.LittleEndian.AppendUint16(dst, v.SellerBps)
+	dst = appendBool(dst, v.ForfeitBond)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != ResolveDisputeDataSize || string(data[:8]) != ResolveDisputeDiscriminator {
+		return unfit("resolve_dispute", data, ResolveDisputeDiscriminator, ResolveDisputeDataSize)
+	}
+	if len(accounts) < ResolveDisputeAccounts {
+		return tooFewAccounts("resolve_dispute", len(accounts), ResolveDisputeAccounts)
+	}
+	if data[11] > 1 {
+		return outOfRange("resolve_dispute", "ForfeitBond", data[11])
+	}
+	v.Arbiter = accounts[0].PublicKey
+	v.Negotiation = accounts[1].PublicKey
+	v.EscrowVault = accounts[2].PublicKey
+	v.BuyerTokenAccount = accounts[3].PublicKey
+	v.SellerTokenAccount = accounts[4].PublicKey
+	v.TokenMint = accounts[5].PublicKey
+	v.TokenProgram = accounts[6].PublicKey
+	v.Index = data[8]
+	v.SellerBps = binary.LittleEndian.Uint16(data[9:11])
+	v.ForfeitBond = data[11] == 1
+	return nil
+}
+
+// SettleDeadline decides what is left of the milestones once their deadline has passed, or, with an open dispute, a
+// review window later: those that were claimed and not disputed are paid, disputed ones are split in half, the odd
+// unit to the buyer, and those that nobody claimed go back to the buyer. Anyone may.
+type SettleDeadline struct {
+	// The negotiation.
+	Negotiation solana.PublicKey
+	// The vault. Zero stands for the address that FindVaultAddress finds.
+	EscrowVault solana.PublicKey
+	// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+	BuyerTokenAccount solana.PublicKey
+	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	SellerTokenAccount solana.PublicKey
+	// The mint of the escrow.
+	TokenMint solana.PublicKey
+	// The token program of the mint.
+	TokenProgram solana.PublicKey
+}
+
+const (
+	// SettleDeadlineAccounts is how many accounts the instruction takes.
+	SettleDeadlineAccounts = 6
+	// SettleDeadlineDataSize is how long the instruction's data is in bytes, discriminator included.
+	SettleDeadlineDataSize = 8
+	// SettleDeadlineDiscriminator is what the instruction's data begins with.
+	SettleDeadlineDiscriminator = "\x26\xb4\xd2\x1c\x92\x41\x94\xf0"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *SettleDeadline) InstructionName() string { return "settle_deadline" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *SettleDeadline) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, SettleDeadlineDataSize))), nil
+}
+
+func (v *SettleDeadline) complete() (err error) {
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "settle_deadline", Account: "negotiation"}
+	}
+	if v.BuyerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "settle_deadline", Account: "buyer_token_account"}
+	}
+	if v.SellerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "settle_deadline", Account: "seller_token_account"}
+	}
+	if v.TokenMint.IsZero() {
+		return &MissingAccountError{Instruction: "settle_deadline", Account: "token_mint"}
+	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "settle_deadline", Account: "token_program"}
+	}
+	if v.EscrowVault.IsZero() {
+		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *SettleDeadline) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Negotiation, IsWritable: true},
+		{PublicKey: v.EscrowVault, IsWritable: true},
+		{PublicKey: v.BuyerTokenAccount, IsWritable: true},
+		{PublicKey: v.SellerTokenAccount, IsWritable: true},
+		{PublicKey: v.TokenMint},
+		{PublicKey: v.TokenProgram},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *SettleDeadline) AppendData(dst []byte) []byte {
+	return append(dst, SettleDeadlineDiscriminator...)
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *SettleDeadline) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != SettleDeadlineDataSize || string(data[:8]) != SettleDeadlineDiscriminator {
+		return unfit("settle_deadline", data, SettleDeadlineDiscriminator, SettleDeadlineDataSize)
+	}
+	if len(accounts) < SettleDeadlineAccounts {
+		return tooFewAccounts("settle_deadline", len(accounts), SettleDeadlineAccounts)
+	}
+	v.Negotiation = accounts[0].PublicKey
+	v.EscrowVault = accounts[1].PublicKey
+	v.BuyerTokenAccount = accounts[2].PublicKey
+	v.SellerTokenAccount = accounts[3].PublicKey
+	v.TokenMint = accounts[4].PublicKey
+	v.TokenProgram = accounts[5].PublicKey
 	return nil
 }

@@ -22,11 +22,14 @@ type AcceptInvitationRequest struct {
 	ServiceHash [32]byte
 	// TermsHash, if it is not zero, is that of the terms that the seller expects. Another one is [ErrNotAsExpected].
 	TermsHash [32]byte
+	// SellerTokenAccount is where the bond comes from, if one is asked for. Zero is the seller's associated token account.
+	SellerTokenAccount solana.PublicKey
 }
 
 // AcceptInvitation takes part in a negotiation; the buyer opens it then. (The specification's diagram calls it
 // acceptNegotiation.) If the seller has no associated token account for the mint yet, the same transaction creates it, so that it
-// can be paid.
+// can be paid. A negotiation that asks for a bond takes it from the seller's token account: [*InsufficientFunds] if that holds less,
+// [ErrAccountNotFound] if there is none.
 //
 // The program answers [ErrInvalidState] to an invitation that has been accepted before or has ended, [ErrExpired],
 // [ErrUnauthorized], or [ErrStaleState].
@@ -48,13 +51,35 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 	if request.TermsHash != [32]byte{} && request.TermsHash != terms {
 		return nil, fmt.Errorf("%w: the terms' hash is %x", ErrNotAsExpected, terms)
 	}
-	_, creation, err := c.receivingAccount(ctx, solana.PublicKey{}, request.Seller, request.Seller, negotiation.TokenMint)
+	mint, err := c.GetMint(ctx, negotiation.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("mint: %w", err)
+	}
+	instruction := &AcceptInvitation{Seller: request.Seller, Negotiation: negotiation.Address, TermsHash: terms}
+	if negotiation.BondRequired > 0 {
+		if err := c.addBond(ctx, instruction, negotiation, request.SellerTokenAccount, mint); err != nil {
+			return nil, err
+		}
+	}
+	_, creation, err := c.receivingAccount(ctx, solana.PublicKey{}, request.Seller, request.Seller, mint)
 	if err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
-	return c.newAction(negotiation.Address, request.Seller, &AcceptInvitation{
-		Seller:      request.Seller,
-		Negotiation: negotiation.Address,
-		TermsHash:   terms,
-	}, creation...)
+	return c.newAction(negotiation.Address, request.Seller, instruction, creation...)
+}
+
+// addBond adds the accounts that the bond moves between.
+func (c *Client) addBond(ctx context.Context, instruction *AcceptInvitation, n *NegotiationAccount, named solana.PublicKey, mint *Mint) (err error) {
+	if instruction.Seller == n.Seller && n.Status == NegotiationStatusCreated {
+		instruction.SellerTokenAccount, err = c.depositAccount(ctx, named, n.Seller, mint, n.BondRequired)
+	} else {
+		// The program refuses this for another reason than what the account holds, which may be the bond's absence itself.
+		instruction.SellerTokenAccount, err = othersAccount(named, n.Seller, mint)
+	}
+	if err != nil {
+		return fmt.Errorf("seller's token account: %w", err)
+	}
+	instruction.EscrowVault, err = n.Vault()
+	instruction.TokenMint, instruction.TokenProgram = mint.Address, mint.TokenProgram
+	return err
 }

@@ -161,3 +161,20 @@ func TestParseLogsReportsEverything(t *testing.T) {
 	require.ErrorIs(t, err, haggle.ErrLogsTruncated)
 	require.ErrorIs(t, err, haggle.ErrWrongDiscriminator)
 }
+
+// Every event of the program is found in a transaction's logs, as it was written and in its place.
+func TestParseLogsFindsEveryEvent(t *testing.T) {
+	lines := []string{"Program " + us + " invoke [1]"}
+	var names, found []string
+	for _, f := range loadFixtures(t).Events {
+		lines = append(lines, "Program data: "+base64.StdEncoding.EncodeToString(f.Data))
+		names = append(names, f.Name)
+	}
+	events, err := haggle.ParseLogs(append(lines, "Program "+us+" success"))
+	require.NoError(t, err)
+	for i, event := range events {
+		found = append(found, event.EventName())
+		require.Equal(t, lines[i+1], logged(event))
+	}
+	require.Equal(t, names, found)
+}

@@ -21,7 +21,8 @@ type Terms struct {
 	Quantity uint32
 	// StrategyHash commits to a strategy. It is shown in hexadecimal only.
 	StrategyHash [32]byte
-	// BenchmarkPrice is a price to compare with, in base units of the mint.
+	// BenchmarkPrice is a price to compare with, in base units of the mint: for research, that of the Nash bargaining solution, see
+	// [NashBenchmark].
 	BenchmarkPrice uint64
 }
 
@@ -75,4 +76,20 @@ func DecodeMetadata(metadata [MaxMetadataLen]byte) (*Terms, error) {
 		StrategyHash:   [32]byte(metadata[termsStrategy:termsBenchmark]),
 		BenchmarkPrice: binary.LittleEndian.Uint64(metadata[termsBenchmark:]),
 	}, nil
+}
+
+// NashBenchmark is the price of the Nash bargaining solution, in base units of the mint, for reservation prices that are both
+// known: the buyer's most and the seller's least. Of all prices p it maximises the product of what the two gain over having no deal
+// (Nash 1950),
+//
+//	(most - p) * (p - least)
+//
+// for utilities that are linear in the price and disagreement points that are worth the same, zero, to both sides. That is the
+// middle, floor((most + least) / 2), which is also the midpoint of the program's comparison under seal. Without a zone, where the
+// buyer's most is below the seller's least, there is no such price, and ok is false.
+func NashBenchmark(most, least uint64) (price uint64, ok bool) {
+	if most < least {
+		return 0, false
+	}
+	return least + (most-least)/2, true
 }

@@ -1,6 +1,7 @@
 package haggle
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -40,4 +41,44 @@ func TestEachByteIsAcceptedOnlyWhereItsKindUsesIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestNashBenchmarkIsThePriceThatMaximisesTheProductOfGains(t *testing.T) {
+	for least := range uint64(30) {
+		for most := range uint64(30) {
+			price, ok := NashBenchmark(most, least)
+			require.Equal(t, most >= least, ok)
+			if !ok {
+				continue
+			}
+			for other := least; other <= most; other++ {
+				require.GreaterOrEqual(t, (most-price)*(price-least), (most-other)*(other-least), "%d to %d", least, most)
+			}
+			require.Equal(t, (most+least)/2, price)
+		}
+	}
+	price, ok := NashBenchmark(math.MaxUint64, math.MaxUint64-1)
+	require.True(t, ok)
+	assert.EqualValues(t, uint64(math.MaxUint64-1), price)
+}
+
+func FuzzDecodeMetadata(f *testing.F) {
+	terms := Terms{QualityTier: 3, SLAMillis: 1_500, Quantity: 10_000, StrategyHash: ServiceHash("linear"), BenchmarkPrice: 3_000_000}
+	for _, seed := range [][MaxMetadataLen]byte{{}, terms.Metadata(), {2}, {63: 1}, {1, 63: 1}} {
+		f.Add(seed[:])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var metadata [MaxMetadataLen]byte
+		copy(metadata[:], data)
+		read, err := DecodeMetadata(metadata)
+		switch {
+		case err != nil:
+			require.ErrorIs(t, err, ErrMetadata)
+			require.Nil(t, read)
+		case read == nil:
+			require.Equal(t, [MaxMetadataLen]byte{}, metadata)
+		default:
+			require.Equal(t, metadata, read.Metadata())
+		}
+	})
 }

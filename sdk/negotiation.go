@@ -31,21 +31,33 @@ func (v *Negotiation) IsOpen() bool {
 	return v.Status == NegotiationStatusCreated || v.IsBargaining()
 }
 
+// IsAgreed reports whether a price is agreed on and is being paid by milestones.
+func (v *Negotiation) IsAgreed() bool { return v.Status == NegotiationStatusAccepted }
+
 // IsOver reports whether nothing but paying out and closing is left.
 func (v *Negotiation) IsOver() bool {
 	return v.Status == NegotiationStatusSettled || v.Status == NegotiationStatusExpired || v.Status == NegotiationStatusRejected
 }
 
-// HasOffer reports whether an offer has been made.
+// HasOffer reports whether an offer has been made, or a midpoint found.
 func (v *Negotiation) HasOffer() bool { return !v.CurrentOfferBy.IsZero() }
 
-// Turn is the side that has to make the next offer: the buyer opens, then they alternate. It is also the side that can accept
-// the latest one.
+// Turn is the side that has to move: in the comparison of reservation prices the one whose step it is, afterwards the one that
+// makes the next offer, which the buyer opens and then alternates. It is also the side that can accept the latest offer, except
+// that either can accept a midpoint: see [Negotiation.CanAccept].
 func (v *Negotiation) Turn() OfferSide {
+	if side, ok := v.ZopaStep().Side(); ok {
+		return side
+	}
 	if v.CurrentRound == 0 || v.OfferSide == OfferSideSeller {
 		return OfferSideBuyer
 	}
 	return OfferSideSeller
+}
+
+// CanAccept reports whether there is an offer that a side can accept: the other side's, or the midpoint.
+func (v *Negotiation) CanAccept(side OfferSide) bool {
+	return v.IsBargaining() && v.HasOffer() && (v.HasMidpoint() || v.Turn() == side)
 }
 
 // RoundsLeft is how many offers can still be made.
@@ -72,6 +84,14 @@ func (v *Negotiation) FeeOn(price uint64) uint64 { return shareOf(price, v.Proto
 
 // Decay is what the escrow has lost over all rounds so far, in base units of the mint.
 func (v *Negotiation) Decay() uint64 { return v.EscrowAmount - min(v.EffectiveEscrow, v.EscrowAmount) }
+
+// HeldBond is what of the vault is the seller's bond, in base units of the mint; zero unless one is held.
+func (v *Negotiation) HeldBond() uint64 {
+	if v.BondState != BondStateHeld {
+		return 0
+	}
+	return v.BondRequired
+}
 
 // shareOf is a share in basis points, computed as the program does: from quotient and remainder, so that it is exact and cannot
 // overflow up to 10,000 basis points. A higher rate, which the program does not store, counts as that.

@@ -2,6 +2,8 @@ package haggle
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -16,6 +18,10 @@ type OfferRequest struct {
 	Negotiation solana.PublicKey
 	// Amount is the price in base units of the mint: see [Negotiation.OfferRange].
 	Amount uint64
+	// DeadlineExtension proposes to move the global deadline, rounded up to seconds; zero proposes nothing. If the other side's
+	// offer before has proposed to as well, the deadline moves by the smaller of the two: up to 24 hours from creation, and so
+	// that the milestones keep their time. Otherwise the proposal is pending until the other side's next offer.
+	DeadlineExtension time.Duration
 	// Metadata is structured: all zeros, or Terms.Metadata. Whoever accepts the offer accepts it, too.
 	Metadata [64]byte
 }
@@ -25,17 +31,23 @@ type OfferRequest struct {
 //
 // The program answers [ErrInvalidState] before the invitation has been accepted and after the end, [ErrExpired],
 // [ErrResponseWindowExpired], [ErrUnauthorized], [ErrStaleState], [ErrNotYourTurn], [ErrMaxRoundsReached], [ErrOfferTooLow],
-// [ErrOfferExceedsEscrow], or [ErrInvalidParams] for metadata that is not structured.
+// [ErrOfferExceedsEscrow], [ErrNoZopa] after prices without a zone, or [ErrInvalidParams] for metadata that is not structured and for
+// an extension that goes too far.
 func (c *Client) Offer(ctx context.Context, request OfferRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
 		return nil, err
 	}
+	extension := secondsOr(request.DeadlineExtension, 0)
+	if extension < 0 || extension > math.MaxUint32 {
+		return nil, refuse("submit_offer", ErrInvalidParams, "the deadline cannot be extended by %s", request.DeadlineExtension)
+	}
 	return c.newAction(negotiation.Address, request.Offerer, &SubmitOffer{
-		Offerer:       request.Offerer,
-		Negotiation:   negotiation.Address,
-		ExpectedRound: negotiation.CurrentRound,
-		Amount:        request.Amount,
-		Metadata:      request.Metadata,
+		Offerer:           request.Offerer,
+		Negotiation:       negotiation.Address,
+		ExpectedRound:     negotiation.CurrentRound,
+		Amount:            request.Amount,
+		DeadlineExtension: uint32(extension),
+		Metadata:          request.Metadata,
 	})
 }

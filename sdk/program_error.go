@@ -38,7 +38,8 @@ type ProgramError struct {
 	Name string
 	// Message says in one line what is wrong.
 	Message string
-	// Instruction is the refused instruction's index in the transaction, from 0.
+	// Instruction is the refused instruction's index in the transaction, from 0; -1 when the client has refused it itself, as the
+	// program would, before there was a transaction.
 	Instruction int
 	// Logs are the transaction's.
 	Logs []string
@@ -55,6 +56,16 @@ func (e *ProgramError) Error() string {
 
 // Unwrap is the code.
 func (e *ProgramError) Unwrap() error { return e.Code }
+
+// refusal is the error of what the program would refuse.
+func refusal(code ErrorCode) *ProgramError {
+	return &ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Instruction: -1}
+}
+
+// refuse says in an action's name, and with its own detail, that the program would refuse it.
+func refuse(action string, code ErrorCode, detail string, values ...any) error {
+	return fmt.Errorf("haggle: %s: %w: %s", action, refusal(code), fmt.Sprintf(detail, values...))
+}
 
 // TransactionError says that a transaction failed for another reason than a refusal by this program: another program's, or the
 // chain's own.
@@ -118,6 +129,13 @@ var customMeanings = map[solana.PublicKey]map[uint32]string{
 		3:  "the account is of another mint",
 		4:  "the account is not the signer's",
 		17: "the account is frozen",
+	},
+	solana.Token2022ProgramID: {
+		1:  "too few tokens",
+		3:  "the account is of another mint",
+		4:  "the account is not the signer's",
+		17: "the account is frozen",
+		42: "the account's CPI guard does not let a program take tokens from it",
 	},
 }
 

@@ -2,7 +2,6 @@ package haggle
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -15,13 +14,14 @@ type RejectRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address, to reject whatever the chain has now. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to. Zero is the buyer's associated token account, which is created if it is
-	// missing and the buyer rejects; what cannot be paid back is kept for the buyer.
-	BuyerTokenAccount solana.PublicKey
+	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the party's associated token
+	// account, which is created if it is missing and the party rejects; what cannot be paid back is kept for its party.
+	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// Reject walks away: the buyer gets the escrow back, less the decay of the rounds so far. (The documents call it
-// rejectNegotiation.)
+// Reject walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. A seller that
+// rejects instead of revealing its price after the buyer has revealed its own forfeits the bond to the buyer. (The documents call
+// it rejectNegotiation.)
 //
 // The program answers [ErrInvalidState] once the negotiation has ended, [ErrExpired], [ErrResponseWindowExpired],
 // [ErrUnauthorized], or [ErrStaleState].
@@ -30,28 +30,17 @@ func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	buyer, before, err := c.refundAccount(ctx, negotiation, request.Rejector, request.BuyerTokenAccount)
+	to, err := c.refunds(ctx, negotiation, request.Rejector, request.BuyerTokenAccount, request.SellerTokenAccount)
 	if err != nil {
 		return nil, err
 	}
 	return c.newAction(negotiation.Address, request.Rejector, &RejectNegotiation{
-		Rejector:          request.Rejector,
-		Negotiation:       negotiation.Address,
-		BuyerTokenAccount: buyer,
-		TokenMint:         negotiation.TokenMint,
-		ExpectedRound:     negotiation.CurrentRound,
-	}, before...)
-}
-
-// refundAccount is the token account that the escrow goes back to. The buyer creates its own if it is missing.
-func (c *Client) refundAccount(ctx context.Context, n *NegotiationAccount, acting, named solana.PublicKey) (account solana.PublicKey, before []solana.Instruction, err error) {
-	if acting == n.Buyer {
-		account, before, err = c.receivingAccount(ctx, named, acting, n.Buyer, n.TokenMint)
-	} else {
-		account, err = othersAccount(named, n.Buyer, n.TokenMint)
-	}
-	if err != nil {
-		return solana.PublicKey{}, nil, fmt.Errorf("buyer's token account: %w", err)
-	}
-	return account, before, nil
+		Rejector:           request.Rejector,
+		Negotiation:        negotiation.Address,
+		BuyerTokenAccount:  to.buyer,
+		SellerTokenAccount: to.seller,
+		TokenMint:          negotiation.TokenMint,
+		TokenProgram:       to.mint.TokenProgram,
+		ExpectedRound:      negotiation.CurrentRound,
+	}, to.before...)
 }

@@ -108,7 +108,12 @@ func TestEveryValueOfEveryByteIsKeptOrRefused(t *testing.T) {
 		"Negotiation.BondState":                 4,
 		"ProtocolConfig.IsPaused":               2,
 		"ConfigInitialized.IsPaused":            2,
+		"ConfigUpdated.IsPaused":                2,
 		"NegotiationCreated.ZopaEnabled":        2,
+		"ZopaCommitted.Phase":                   5,
+		"ZopaRevealed.Phase":                    5,
+		"set_paused.Paused":                     2,
+		"resolve_dispute.ForfeitBond":           2,
 		"create_negotiation.Params.ZopaEnabled": 2,
 	}, ranged)
 }

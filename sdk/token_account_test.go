@@ -30,6 +30,7 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 			"pubkey": offered, "account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, TokenAccountInitialized)),
 		}}}),
 	})
+	client.mints.put(keptMint, Mint{Address: keptMint, TokenProgram: solana.TokenProgramID})
 	return client
 }
 
@@ -52,7 +53,7 @@ func claimOf(t *testing.T, action *Action) *ClaimPayout {
 
 func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 	party, thief := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	associated, err := AssociatedTokenAddress(party, keptMint)
+	associated, err := AssociatedTokenAddress(party, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	cases := map[string]struct {
 		stored    any
@@ -92,9 +93,9 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 
 func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 	seller, closer, treasury := newKeypair(t).PublicKey(), newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	associated, err := AssociatedTokenAddress(seller, keptMint)
+	associated, err := AssociatedTokenAddress(seller, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
-	treasurys, err := AssociatedTokenAddress(treasury, keptMint)
+	treasurys, err := AssociatedTokenAddress(treasury, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	n := keptFor(t, seller)
 	vault, bump, err := FindVaultAddress(n.Address)
@@ -103,8 +104,9 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 	config, _, err := FindConfigAddress()
 	require.NoError(t, err)
 	stored := map[solana.PublicKey]any{
-		vault:  storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
-		config: storedAccount(ProgramID, (&ProtocolConfig{Treasury: treasury}).Encode()),
+		vault:    storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
+		config:   storedAccount(ProgramID, (&ProtocolConfig{Treasury: treasury}).Encode()),
+		keptMint: storedAccount(solana.TokenProgramID, mintData()),
 	}
 	other := newKeypair(t).PublicKey()
 	cases := map[string]struct {

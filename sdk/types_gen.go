@@ -155,17 +155,18 @@ type NegotiationParams struct {
 	GlobalDeadline int64
 	// The least offer, in basis points of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16
-	// Whether reservation prices are compared under seal first. Not yet offered: false.
+	// Whether reservation prices are compared under seal first. Takes a bond.
 	ZopaEnabled bool
-	// What the seller has to deposit, in base units of the mint. Not yet offered: 0.
+	// What the seller has to deposit, in base units of the mint; 0 for no bond.
 	BondRequired uint64
-	// Who decides disputes about milestones. Not yet offered: zeros.
+	// Who decides disputes about milestones, neither party; zeros without milestones.
 	Arbiter solana.PublicKey
-	// The number of milestones. Not yet offered: 0.
+	// The number of milestones, at most 8; 0 when the price is paid at once.
 	MilestoneCount uint8
-	// Each milestone's share of the price, in basis points. Not yet offered: zeros.
+	// Each milestone's share of the price, in basis points, together 10,000; zeros behind the last.
 	MilestoneBps [8]uint16
-	// When milestones that nobody claimed fall back to the buyer. Not yet offered: 0.
+	// When milestones that nobody claimed fall back to the buyer, in Unix seconds: a review window for each after
+	// global_deadline at the earliest, 365 days from now at the latest; 0 without milestones.
 	MilestoneDeadline int64
 	// Structured metadata: all zeros, or kind 1.
 	Metadata [64]byte

@@ -133,7 +133,8 @@ func (d *deal) claim(by party, destination solana.PublicKey) move {
 // claimOf is an attempt to claim an amount that need not be what is kept.
 func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) move {
 	return raw(by, &haggle.ClaimPayout{
-		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint, Amount: amount,
+		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint,
+		TokenProgram: solana.TokenProgramID, Amount: amount,
 	})
 }
 
@@ -155,7 +156,7 @@ func (d *deal) closeTo(by party, to delivery) move {
 func (d *deal) closeUndelivered(by party) move {
 	return raw(by, &haggle.CloseNegotiation{
 		Closer: by.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(),
-		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint,
+		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint, TokenProgram: solana.TokenProgramID,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk"
@@ -231,7 +232,8 @@ func (d *deal) recreate(escrow uint64) *deal {
 	require.NoError(d.t, err)
 	instruction, err := (&haggle.CreateNegotiation{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(), BuyerTokenAccount: d.buyer.account, TokenMint: d.mint,
-		SessionID: d.session,
+		TokenProgram: solana.TokenProgramID,
+		SessionID:    d.session,
 		Params: haggle.NegotiationParams{
 			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
 			GlobalDeadline: now + 3_600, MinOfferBps: 1_000,

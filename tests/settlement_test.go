@@ -111,6 +111,7 @@ func TestTermsInMetadata(t *testing.T) {
 		s.refuses(haggle.ErrStaleState, raw(s.seller, &haggle.AcceptOffer{
 			Acceptor: s.seller.PublicKey(), Negotiation: d.address,
 			BuyerTokenAccount: s.buyer.account, SellerTokenAccount: s.seller.account, TokenMint: s.mint,
+			TokenProgram:  solana.TokenProgramID,
 			ExpectedRound: state.CurrentRound, ExpectedAmount: state.CurrentOfferAmount,
 		}))
 		settled := the[*haggle.NegotiationSettled](t, s.do(d.accept(s.seller)))

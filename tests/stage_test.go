@@ -83,7 +83,7 @@ func (s *stage) stranger() party {
 }
 
 func (s *stage) associated(wallet solana.PublicKey) solana.PublicKey {
-	account, err := haggle.AssociatedTokenAddress(wallet, s.mint)
+	account, err := haggle.AssociatedTokenAddress(wallet, s.mint, solana.TokenProgramID)
 	require.NoError(s.t, err)
 	return account
 }

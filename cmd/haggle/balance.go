@@ -81,7 +81,11 @@ func (s *session) tokensHeld(ctx context.Context, client *haggle.Client, owner, 
 	if err != nil {
 		return amount.Tokens{}, err
 	}
-	address, err := haggle.AssociatedTokenAddress(owner, mint)
+	known, err := client.GetMint(ctx, mint)
+	if err != nil {
+		return amount.Tokens{}, err
+	}
+	address, err := known.AssociatedTokenAddress(owner)
 	if err != nil {
 		return amount.Tokens{}, err
 	}

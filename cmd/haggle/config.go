@@ -76,9 +76,12 @@ type configView struct {
 	ResponseWindow int64            `json:"default_response_window"`
 	MaxRounds      uint8            `json:"default_max_rounds"`
 	Paused         bool             `json:"is_paused"`
-	Negotiations   string           `json:"total_negotiations"`
-	Volume         string           `json:"total_settled_volume"`
-	Fees           string           `json:"total_fees_collected"`
+	// Pending is who may take the authority over; zero for nobody.
+	Pending solana.PublicKey `json:"pending_authority"`
+
+	Negotiations string `json:"total_negotiations"`
+	Volume       string `json:"total_settled_volume"`
+	Fees         string `json:"total_fees_collected"`
 }
 
 func newConfigShowCommand(s *session) *cobra.Command {
@@ -100,7 +103,7 @@ add up base units of all mints.`,
 		}
 		v := configView{
 			haggle.ProgramID, config.Address, config.Authority, config.Treasury, config.DefaultProtocolFeeBps, config.DefaultDecayRateBps,
-			config.DefaultResponseWindow, config.DefaultMaxRounds, config.IsPaused,
+			config.DefaultResponseWindow, config.DefaultMaxRounds, config.IsPaused, config.PendingAuthority,
 			fmt.Sprint(config.TotalNegotiations), fmt.Sprint(config.TotalSettledVolume), fmt.Sprint(config.TotalFeesCollected),
 		}
 		return s.print(v, v.text())
@@ -113,9 +116,14 @@ func (v configView) text() string {
 	if v.Paused {
 		state = "paused: no new negotiations"
 	}
+	pending := ""
+	if !v.Pending.IsZero() {
+		pending = v.Pending.String() + ", who has not accepted yet"
+	}
 	return columns(
 		row{"program", v.Program.String()},
 		row{"authority", v.Authority.String()},
+		row{"successor", pending},
 		row{"treasury", v.Treasury.String()},
 		row{"fee", percent(v.ProtocolFeeBps) + " of what is paid"},
 		row{"decay", percent(v.DecayRateBps) + " per round, unless a negotiation says otherwise"},

@@ -22,7 +22,10 @@ const negotiationHelp = `A negotiation's life, and who does what:
   either    reject    walks away: the escrow, less its decay, goes back to the buyer
   anyone    expire    the same, once somebody has let a deadline pass
   anyone    close     after the end: fees to the treasury, rent to the buyer
-  party     claim     fetches a payment that its token account could not receive`
+  party     claim     fetches a payment that its token account could not receive
+
+Before the first offer both can compare reservation prices under seal: haggle zopa --help. A price
+that is paid by milestones is paid with: haggle milestone --help`
 
 func newNegotiationCommand(s *session) *cobra.Command {
 	group := newGroupCommand("negotiation", "Create negotiations, bargain, settle and watch", negotiationHelp,
@@ -77,15 +80,24 @@ func (s *session) stateHint(ctx context.Context, client *haggle.Client, n *haggl
 	if err != nil {
 		return ""
 	}
+	step := n.ZopaStep()
 	switch {
+	case n.EndedWithoutZone():
+		return fmt.Sprintf("no price suits both sides; what is left is: haggle negotiation close %s", n.Address)
 	case n.IsOver():
 		return fmt.Sprintf("it is over (%s); what is left is: haggle negotiation close %s", n.Status, n.Address)
-	case n.IsOverdue(now):
+	case n.IsOpen() && n.IsOverdue(now):
 		return fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", clock(n.TurnDeadline), n.Address)
+	case n.IsAgreed():
+		return fmt.Sprintf("the price is agreed on and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)
 	case code == haggle.ErrUnauthorized:
 		return fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller)
 	case n.Status == haggle.NegotiationStatusCreated:
 		return fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", n.Address, n.Seller)
+	case step.IsCommit() && code != haggle.ErrInvalidParams:
+		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa commit %s PRICE", n.Situation(), clock(n.TurnDeadline), n.Address)
+	case step.IsReveal() && code != haggle.ErrInvalidParams:
+		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa reveal %s", n.Situation(), clock(n.TurnDeadline), n.Address)
 	case code == haggle.ErrInvalidState && !n.HasOffer():
 		return fmt.Sprintf("no offer stands yet: the buyer opens with: haggle negotiation offer %s AMOUNT", n.Address)
 	case code == haggle.ErrNotYourTurn && n.HasOffer():

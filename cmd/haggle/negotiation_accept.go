@@ -6,20 +6,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-const acceptHelp = `Accepts an invitation. The keypair is the seller's; nothing is owed by it yet.
+const acceptHelp = `Accepts an invitation. The keypair is the seller's, and it deposits the bond that the terms ask for.
 
 Nobody signs blind. At a terminal the command shows the terms and asks; a script says which ones it
-accepts: the service that is meant, the hash of all terms as "negotiation show" prints it, or --yes.
+accepts: the service that is meant, and with it the bond if there is one; or the hash of all terms as
+"negotiation show" prints it; or --yes.
 Either way the transaction carries the hash of the terms, and is refused if the buyer has put others
 in their place meanwhile.`
 
 func newAcceptCommand(s *session) *cobra.Command {
 	var service serviceFlags
 	var terms string
+	var bond amount.Text
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "accept NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
@@ -28,14 +31,15 @@ func newAcceptCommand(s *session) *cobra.Command {
 	}
 	service.register(cmd, "expected service")
 	cmd.Flags().StringVar(&terms, "terms-hash", "", "expected hash of all terms, in hex")
+	cmd.Flags().Var(&bond, "bond", "deposit at most this bond (default: none)")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "accept whatever the terms are")
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
-		return s.accept(ctx, arguments[0], service, terms, yes)
+		return s.accept(ctx, arguments[0], service, terms, bond, yes)
 	})
 	return cmd
 }
 
-func (s *session) accept(ctx context.Context, written string, service serviceFlags, terms string, yes bool) error {
+func (s *session) accept(ctx context.Context, written string, service serviceFlags, terms string, bond amount.Text, yes bool) error {
 	hash, given, err := service.value()
 	if err != nil {
 		return err
@@ -56,6 +60,11 @@ func (s *session) accept(ctx context.Context, written string, service serviceFla
 			return err
 		}
 	}
+	if n.BondRequired > 0 && given && terms == "" && !yes {
+		if err := s.agreeToBond(ctx, n, bond); err != nil {
+			return err
+		}
+	}
 	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
 		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(),
 	})
@@ -66,7 +75,32 @@ func (s *session) accept(ctx context.Context, written string, service serviceFla
 	if err != nil {
 		return err
 	}
-	return s.done(action, receipt, fmt.Sprintf("accepted: %d rounds, %s of the escrow decay each; the buyer opens", n.MaxRounds, percent(n.DecayRateBps)))
+	next := "the buyer opens"
+	if n.ZopaEnabled {
+		next = "the buyer commits to its reservation price first"
+	}
+	return s.done(action, receipt, fmt.Sprintf("accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, percent(n.DecayRateBps), next))
+}
+
+// agreeToBond refuses to deposit more than the caller has said.
+func (s *session) agreeToBond(ctx context.Context, n *haggle.NegotiationAccount, written amount.Text) error {
+	most := uint64(0)
+	if !written.IsZero() {
+		units, err := s.units(ctx, n.TokenMint, "--bond", written)
+		if err != nil {
+			return err
+		}
+		most = units
+	}
+	if n.BondRequired <= most {
+		return nil
+	}
+	tokens, err := s.tokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return failure.WithHint(fmt.Errorf("%w: the terms ask for a bond of %s", haggle.ErrNotAsExpected, tokens(n.BondRequired)),
+		fmt.Sprintf("nothing was signed; to deposit it: --bond %s", tokens(n.BondRequired)))
 }
 
 // agreeToTerms shows an invitation and asks.

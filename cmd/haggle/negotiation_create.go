@@ -24,10 +24,16 @@ offer costs it a share (the decay), so neither side gains by wearing the other o
 What is left out comes from the protocol's configuration (haggle config show). The ranges:
   --escrow      from 100000u          --rounds      1 to 20 offers of both sides together
   --decay-bps   0 to 1000             --window      60s to 1h to answer
-  --deadline    60s to 1d from now    --min-offer-bps  100 to 9000 of the escrow's worth`
+  --deadline    60s to 1d from now    --min-offer-bps  100 to 9000 of the escrow's worth
+
+With --bond the seller has to deposit that much, and has it back at the end. With --zopa both sides
+compare their reservation prices under seal first (haggle zopa --help), which takes a bond. With
+--milestones the price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.`
 
 const createExample = `  haggle negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper" \
       --rounds 8 --decay-bps 150 --deadline 30m
+  haggle negotiation create ... --zopa --bond 0.5
+  haggle negotiation create ... --milestones 3000,7000 --arbiter ADDRESS --milestone-deadline 14d
   haggle negotiation create ... --json | jq -r .negotiation`
 
 type createFlags struct {
@@ -39,6 +45,9 @@ type createFlags struct {
 	rounds                uint8
 	decayBps, minOfferBps uint16
 	sessionID             uint64
+	bond                  amount.Text
+	zopa                  bool
+	milestones            milestoneFlags
 }
 
 func newCreateCommand(s *session) *cobra.Command {
@@ -59,6 +68,9 @@ func newCreateCommand(s *session) *cobra.Command {
 	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", haggle.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
 	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
+	flags.Var(&f.bond, "bond", "what the seller has to deposit (default: nothing)")
+	flags.BoolVar(&f.zopa, "zopa", false, "compare reservation prices under seal first; takes --bond")
+	f.milestones.register(cmd)
 	f.terms.register(cmd)
 	required(cmd, "seller", "mint", "escrow")
 	cmd.RunE = s.limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
@@ -90,6 +102,19 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 	if escrow < haggle.MinEscrowLamports {
 		return failure.Usagef("--escrow %s: from %du", f.escrow, haggle.MinEscrowLamports)
 	}
+	bond := uint64(0)
+	if !f.bond.IsZero() {
+		if bond, err = s.units(ctx, f.mint.Key(), "--bond", f.bond); err != nil {
+			return err
+		}
+	}
+	if f.zopa && bond == 0 {
+		return failure.Usagef("--zopa takes a --bond: without one the seller could look at the buyer's price and walk away")
+	}
+	milestones, err := f.milestones.value()
+	if err != nil {
+		return err
+	}
 	metadata, err := f.terms.metadata(ctx, s, f.mint.Key())
 	if err != nil {
 		return err
@@ -98,6 +123,7 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
 		MaxRounds: f.rounds, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
 		MinOfferBps: f.minOfferBps, Metadata: metadata, BuyerTokenAccount: f.account.Key(),
+		Bond: bond, Zopa: f.zopa, Milestones: milestones,
 	}
 	if cmd.Flags().Changed("decay-bps") {
 		request.DecayRateBps = &f.decayBps

@@ -104,7 +104,11 @@ events are left, which "negotiation watch" finds.`,
 	}
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
-			if t.seen.IsOpen() {
+			if t.seen.IsAgreed() {
+				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
+					fmt.Sprintf("%s; what is undecided at %s can be settled then: haggle milestone settle %s", t.seen.Situation(), clock(t.seen.SettleDueAt()), t.seen.Address))
+			}
+			if !t.seen.IsOver() {
 				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
 					"end it first: take, reject, or expire after "+clock(t.seen.TurnDeadline))
 			}

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/sdk"
 )
@@ -21,20 +23,22 @@ The transaction carries the round that is shown: a script that has looked before
 func newOfferCommand(s *session) *cobra.Command {
 	var terms termsFlags
 	var round uint8
+	var extension duration.Flag
 	cmd := &cobra.Command{
 		Use: "offer NEGOTIATION AMOUNT", Short: "Make an offer (the side whose turn it is)", Long: offerHelp,
 		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
 		Args:    exactly(2), ValidArgsFunction: s.completeNegotiations,
 	}
 	cmd.Flags().Uint8Var(&round, "round", 0, "the round that the offer is meant for, from 1 (default: the next one)")
+	cmd.Flags().Var(&extension, "extend", "ask for this much more time; granted once the other side's next offer asks too, the smaller of the two")
 	terms.register(cmd)
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
-		return s.offer(ctx, arguments[0], arguments[1], round, &terms)
+		return s.offer(ctx, arguments[0], arguments[1], round, time.Duration(extension), &terms)
 	})
 	return cmd
 }
 
-func (s *session) offer(ctx context.Context, written, writtenAmount string, round uint8, terms *termsFlags) error {
+func (s *session) offer(ctx context.Context, written, writtenAmount string, round uint8, extension time.Duration, terms *termsFlags) error {
 	text, err := amount.Parse(writtenAmount)
 	if err != nil {
 		return failure.Usagef("AMOUNT: %w", err)
@@ -58,7 +62,9 @@ func (s *session) offer(ctx context.Context, written, writtenAmount string, roun
 	if err != nil {
 		return err
 	}
-	action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: key.PublicKey(), Seen: n, Amount: price, Metadata: metadata})
+	action, err := client.Offer(ctx, haggle.OfferRequest{
+		Offerer: key.PublicKey(), Seen: n, Amount: price, DeadlineExtension: extension, Metadata: metadata,
+	})
 	if err != nil {
 		return s.explain(ctx, client, n.Address, err)
 	}

@@ -12,7 +12,9 @@ import (
 )
 
 const takeHelp = `Takes the other side's standing offer, which settles the negotiation: the seller is paid from the
-escrow, less the protocol's fee, and the buyer gets the rest back.
+escrow, less the protocol's fee, and the buyer gets the rest back. With milestones the price stays in
+escrow until they are reached. Where reservation prices were compared, either side can take the price
+in the middle.
 
 Nobody signs blind. At a terminal the command shows what will be paid and asks; a script says with
 --expect at which price it takes, and nothing is signed if another one stands. An offer that carries
@@ -88,6 +90,9 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 	if err != nil {
 		return err
 	}
+	if n.MilestoneCount > 0 {
+		return s.done(action, receipt, fmt.Sprintf("agreed on %s, to be paid by %d milestones; %s back to the buyer", paid.Price, n.MilestoneCount, paid.ToBuyer))
+	}
 	return s.done(action, receipt, fmt.Sprintf("settled for %s: %s to the seller, fee %s, %s back to the buyer", paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer))
 }
 
@@ -111,6 +116,10 @@ func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid 
 	if !s.interactive() {
 		return failure.Usagef("say at which price to take: the offer that stands is --expect %s", paid.Price)
 	}
-	return s.confirm(fmt.Sprintf("the %s offers in round %d:\n%s\ntake it?", sideName(n.OfferSide), n.CurrentRound, paid.text(terms.summary())),
+	offered := fmt.Sprintf("the %s offers in round %d", sideName(n.OfferSide), n.CurrentRound)
+	if n.HasMidpoint() {
+		offered = "in the middle of the reservation prices stands"
+	}
+	return s.confirm(fmt.Sprintf("%s:\n%s\ntake it?", offered, paid.text(terms.summary())),
 		"not taken: nothing was signed")
 }

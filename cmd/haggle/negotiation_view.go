@@ -46,6 +46,11 @@ type negotiationView struct {
 	TurnDeadline    int64            `json:"turn_deadline"`
 	GlobalDeadline  int64            `json:"global_deadline"`
 	Overdue         bool             `json:"overdue"`
+	Situation       string           `json:"situation"`
+	Extension       uint32           `json:"pending_extension,omitempty"`
+	Bond            *bondView        `json:"bond,omitempty"`
+	Zopa            *zopaView        `json:"zopa,omitempty"`
+	Milestones      *milestonesView  `json:"milestones,omitempty"`
 
 	now int64
 }
@@ -69,6 +74,8 @@ func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.To
 		Round: n.CurrentRound, MaxRounds: n.MaxRounds, Escrow: tokens(n.EscrowAmount), EffectiveEscrow: tokens(n.EffectiveEscrow),
 		DecayRateBps: n.DecayRateBps, ProtocolFeeBps: n.ProtocolFeeBps, MinOfferBps: n.MinOfferBps, ResponseWindow: n.ResponseWindow,
 		CreatedAt: n.CreatedAt, TurnDeadline: n.TurnDeadline, GlobalDeadline: n.GlobalDeadline, Overdue: n.IsOverdue(now), now: now,
+		Situation: n.Situation(), Extension: n.PendingExtension,
+		Bond: viewBond(n, tokens), Zopa: viewZopa(n, tokens), Milestones: viewMilestones(n, tokens),
 	}
 	if n.Status == haggle.NegotiationStatusCreated {
 		hash := haggle.TermsHash(n.Address, n.Data)
@@ -76,11 +83,11 @@ func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.To
 		v.Terms = viewTerms(n.Metadata, tokens)
 	}
 	if n.HasOffer() {
-		v.Offer = &offerView{Amount: tokens(n.CurrentOfferAmount), By: sideName(n.OfferSide), Terms: viewTerms(n.Metadata, tokens)}
+		v.Offer = &offerView{Amount: tokens(n.CurrentOfferAmount), By: offeredBy(n), Terms: viewTerms(n.Metadata, tokens)}
 	}
 	if n.IsBargaining() {
 		v.Turn = sideName(n.Turn())
-		if n.CurrentRound < n.MaxRounds {
+		if n.CurrentRound < n.MaxRounds && n.ZopaStep() == haggle.ZopaStepNone {
 			least, most := n.OfferRange()
 			v.NextOffer = &rangeView{tokens(least), tokens(most)}
 		}
@@ -112,13 +119,17 @@ func (v negotiationView) text() string {
 		{"offer", v.offerText()},
 		{"turn", v.turnText()},
 		{"next offer", v.nextOfferText()},
+		{"more time", v.extensionText()},
+		{"bond", v.Bond.text()},
+		{"prices", v.Zopa.text()},
+		{"milestones", v.Milestones.text(v)},
 		{"settled for", optional(v.Settled)},
 		{"owed to buyer", optional(v.ClaimableBuyer)},
 		{"owed to seller", optional(v.ClaimableSeller)},
 		{"fee", percent(v.ProtocolFeeBps) + " of the price"},
 		{"ends", v.endText()},
 	}
-	return fmt.Sprintf("%s  %s\n%s", v.Negotiation, v.Status, columns(rows...))
+	return fmt.Sprintf("%s  %s: %s\n%s", v.Negotiation, v.Status, v.Situation, columns(rows...))
 }
 
 func (v negotiationView) escrowText() string {
@@ -131,6 +142,9 @@ func (v negotiationView) escrowText() string {
 func (v negotiationView) offerText() string {
 	if v.Offer == nil {
 		return ""
+	}
+	if v.Offer.By == "nobody" {
+		return fmt.Sprintf("%s, in the middle of the reservation prices: either side may take it", v.Offer.Amount)
 	}
 	return fmt.Sprintf("%s by the %s%s", v.Offer.Amount, v.Offer.By, v.Offer.Terms.text())
 }
@@ -147,6 +161,21 @@ func (v negotiationView) nextOfferText() string {
 		return ""
 	}
 	return fmt.Sprintf("from %s to %s", v.NextOffer.Least, v.NextOffer.Most)
+}
+
+func (v negotiationView) extensionText() string {
+	if v.Extension == 0 {
+		return ""
+	}
+	return duration.Format(time.Duration(v.Extension)*time.Second) + " asked for with the latest offer"
+}
+
+// offeredBy is a side, or "nobody" for the midpoint of the reservation prices.
+func offeredBy(n *haggle.NegotiationAccount) string {
+	if n.HasMidpoint() {
+		return "nobody"
+	}
+	return sideName(n.OfferSide)
 }
 
 func (v negotiationView) endText() string {

@@ -61,7 +61,8 @@ func newRootCommand(s *session) *cobra.Command {
 	flags.Var(&s.timeout, "timeout", "give up after this long (0s: never; watch, localnet and demo run on unless you say)")
 
 	root.AddCommand(
-		newConfigCommand(s), newNegotiationCommand(s),
+		newNegotiationCommand(s), newZopaCommand(s), newMilestoneCommand(s),
+		newConfigCommand(s), newAdminCommand(s), newProgramCommand(s),
 		newLocalnetCommand(s), newDemoCommand(s),
 		newKeygenCommand(s), newAddressCommand(s), newAirdropCommand(s), newBalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 //	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY and MINT, writes buyer.yml and seller.yml
 //	chain bare             starts one without a configuration; writes authority.yml
 //	advance DURATION       lets the chain's time pass
+//	give seller TOKENS     mints to an agent's associated token account
 //	freeze seller          freezes an agent's associated token account
 //	thaw seller
 //	exits CODE COMMAND...  runs a command that has to end with this exit code
@@ -65,7 +66,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"chain": startChain, "advance": advance, "freeze": freeze, "thaw": thaw,
+			"chain": startChain, "advance": advance, "give": give, "freeze": freeze, "thaw": thaw,
 			"exits": exits, "field": field, "until": until, "await": await,
 		},
 	})
@@ -162,9 +163,18 @@ func thaw(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(net.Chain.Thaw(ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
 }
 
+func give(ts *testscript.TestScript, _ bool, arguments []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	net := ts.Value(stageKey{}).(*stage).net
+	tokens, err := strconv.ParseUint(arguments[1], 10, 32)
+	ts.Check(err)
+	ts.Check(net.Chain.MintTo(ctx, net.Mint, tokenAccount(ts, net, arguments[0]), tokens*1_000_000))
+}
+
 func tokenAccount(ts *testscript.TestScript, net *localnet.Net, agent string) solana.PublicKey {
 	owner := map[string]*haggle.Keypair{"buyer": net.Buyer, "seller": net.Seller}[agent]
-	account, err := haggle.AssociatedTokenAddress(owner.PublicKey(), net.Mint)
+	account, err := haggle.AssociatedTokenAddress(owner.PublicKey(), net.Mint, solana.TokenProgramID)
 	ts.Check(err)
 	return account
 }

@@ -117,11 +117,15 @@ func do(ctx context.Context, action *haggle.Action, err error, signers ...haggle
 }
 
 func report(ctx context.Context, net *localnet.Net) error {
+	mint, err := net.Client.GetMint(ctx, net.Mint)
+	if err != nil {
+		return err
+	}
 	for _, party := range []struct {
 		name   string
 		wallet solana.PublicKey
 	}{{"buyer", net.Buyer.PublicKey()}, {"seller", net.Seller.PublicKey()}, {"treasury", net.Treasury}} {
-		address, err := haggle.AssociatedTokenAddress(party.wallet, net.Mint)
+		address, err := mint.AssociatedTokenAddress(party.wallet)
 		if err != nil {
 			return err
 		}

@@ -72,6 +72,7 @@ func TestWhatANodeDoesNotHaveYetIsNotClosed(t *testing.T) {
 
 func TestTermsTellNegotiationsApart(t *testing.T) {
 	n := &haggle.NegotiationAccount{}
+	n.Version = haggle.NegotiationVersion
 	n.CreatedAt, n.EscrowAmount = 1, 5
 	before := termsOf(n)
 	n.CurrentRound, n.CurrentOfferAmount = 3, 2

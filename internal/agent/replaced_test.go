@@ -17,6 +17,7 @@ import (
 
 func TestNoStepIsTakenOnANegotiationThatHasTakenTheOthersPlace(t *testing.T) {
 	found := &haggle.NegotiationAccount{}
+	found.Version = haggle.NegotiationVersion
 	found.CreatedAt, found.EscrowAmount, found.DecayRateBps = 10, 5_000_000, 150
 	worthless := found.Negotiation
 	worthless.CreatedAt, worthless.TokenMint[0] = 20, 1

@@ -16,7 +16,8 @@ const Hurry = 20
 var ErrReplaced = errors.New("another negotiation has taken its place")
 
 // terms are what a negotiation is created with and keeps to its end. A buyer can close a negotiation and create another one at the
-// same address; by these an agent tells the two apart.
+// same address; by these an agent tells the two apart. The deadline is one of them: it moves only when both sides ask for more time,
+// and these agents never do.
 type terms struct {
 	buyer, seller, mint, arbiter                 solana.PublicKey
 	session, escrow, bond                        uint64

@@ -55,7 +55,7 @@ func (s *stage) holdings(ctx context.Context) (map[string]holding, error) {
 	owners := map[string]solana.PublicKey{buyer: s.net.Buyer.PublicKey(), seller: s.net.Seller.PublicKey(), treasury: s.net.Treasury}
 	found := map[string]holding{}
 	for name, owner := range owners {
-		address, err := haggle.AssociatedTokenAddress(owner, s.net.Mint)
+		address, err := haggle.AssociatedTokenAddress(owner, s.net.Mint, solana.TokenProgramID)
 		if err != nil {
 			return nil, err
 		}

@@ -3,9 +3,12 @@
 //! Addresses are compared with `address_eq`, here and everywhere: `==` would be a call of the virtual machine's memcmp, which
 //! costs three times as much.
 
+use crate::constants::NEGOTIATION_VERSION;
 use crate::error::Framework;
-use crate::table::Meta;
+use crate::state::Negotiation;
+use crate::table::{Meta, Record};
 use crate::ID;
+use core::mem::offset_of;
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramError;
 use pinocchio::{AccountView, Address};
@@ -18,6 +21,15 @@ pub fn given(account: &AccountView) -> Option<&AccountView> {
     } else {
         Some(account)
     }
+}
+
+/// An optional account that this call cannot do without.
+///
+/// # Errors
+/// 3005 when it has been left out.
+#[inline(always)]
+pub fn needed(account: &AccountView) -> Result<&AccountView, ProgramError> {
+    given(account).ok_or(Framework::AccountNotEnoughKeys.into())
 }
 
 #[inline(always)]
@@ -47,18 +59,20 @@ pub fn flags(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
 /// 3007.
 #[inline(always)]
 pub fn owner(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    match meta.owner {
-        Some(owner) if !address_eq(account.owner(), owner) && !is_left_out(account, meta) => {
-            Err(Framework::AccountOwnedByWrongProgram.into())
-        }
-        _ => Ok(()),
+    if meta.owners.is_empty()
+        || is_among(account.owner(), meta.owners)
+        || is_left_out(account, meta)
+    {
+        Ok(())
+    } else {
+        Err(Framework::AccountOwnedByWrongProgram.into())
     }
 }
 
 /// Does it hold a record of the right type?
 ///
 /// # Errors
-/// 3001 without a discriminator, 3002 with another one, 3003 with the wrong length behind it.
+/// 3001 without a discriminator, 3002 with another one, 3003 with the wrong length or an unknown version behind it.
 #[inline(always)]
 pub fn record(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
     let Some(record) = meta.holds else {
@@ -72,10 +86,21 @@ pub fn record(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
     if found != u64::from_ne_bytes(record.discriminator) {
         return Err(Framework::AccountDiscriminatorMismatch.into());
     }
-    if account.data_len() != record.size {
+    if account.data_len() != record.size || !is_of_known_version(account, record) {
         return Err(Framework::AccountDidNotDeserialize.into());
     }
     Ok(())
+}
+
+/// Whether a negotiation has been written with the layout that this program knows: an older program never misreads what a
+/// newer one wrote. Other records have no version.
+#[inline(always)]
+fn is_of_known_version(account: &AccountView, record: &Record) -> bool {
+    const VERSION: usize = 8 + offset_of!(Negotiation, version);
+    const NEGOTIATION: u64 = u64::from_ne_bytes(Negotiation::RECORD.discriminator);
+    u64::from_ne_bytes(record.discriminator) != NEGOTIATION
+        // SAFETY: the length has been found to be the record's, and nothing borrows the data.
+        || unsafe { *account.data_ptr().add(VERSION) } == NEGOTIATION_VERSION
 }
 
 /// Is it the one PDA that belongs here?
@@ -97,10 +122,39 @@ pub fn fixed_pda(account: &AccountView, meta: &Meta) -> Result<(), ProgramError>
 /// 3008.
 #[inline(always)]
 pub fn program(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    if !meta.seeds.is_empty() || is_at_fixed_address(account, meta) {
+    let is_right = if meta.one_of.is_empty() {
+        !meta.seeds.is_empty() || is_at_fixed_address(account, meta)
+    } else {
+        is_among(account.address(), meta.one_of) || is_left_out(account, meta)
+    };
+    if is_right {
         Ok(())
     } else {
         Err(Framework::InvalidProgramId.into())
+    }
+}
+
+#[inline(always)]
+fn is_among(address: &Address, addresses: &[&Address]) -> bool {
+    for other in addresses {
+        if address_eq(address, other) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Is it the token program of the mint? Where either has been left out, there is nothing to compare.
+///
+/// # Errors
+/// 3008.
+#[inline(always)]
+pub fn token_program(account: &AccountView, mint: &AccountView) -> Result<(), ProgramError> {
+    match (given(account), given(mint)) {
+        (Some(program), Some(mint)) if !address_eq(program.address(), mint.owner()) => {
+            Err(Framework::InvalidProgramId.into())
+        }
+        _ => Ok(()),
     }
 }
 

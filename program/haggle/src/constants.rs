@@ -62,6 +62,15 @@ constants! {
     pub const MAX_PROTOCOL_FEE_BPS: u16 = U16(500);
     /// The protocol fee that the specification proposes, in basis points of what is paid.
     pub const DEFAULT_PROTOCOL_FEE_BPS: u16 = U16(50);
+    /// The most milestones that a price can be paid in.
+    pub const MAX_MILESTONES: u8 = U8(8);
+    /// The shortest time that a buyer has to look at a claimed milestone, in seconds; a longer response window is it instead.
+    pub const MIN_REVIEW_WINDOW: i64 = I64(3_600);
+    /// The farthest deadline of milestones, in seconds from creation.
+    pub const MAX_MILESTONE_SECONDS: i64 = I64(31_536_000);
+    /// What a sealed reservation price starts with before it is hashed; the negotiation, the agent, the price (u64, little
+    /// endian) and a nonce of 32 bytes follow.
+    pub const ZOPA_DOMAIN: &str = Text("haggle-zopa");
     /// Metadata that says nothing: all bytes are zero.
     pub const METADATA_NONE: u8 = U8(0);
     /// Metadata with the terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32, strategy hash

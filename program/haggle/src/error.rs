@@ -76,9 +76,9 @@ pub enum Framework {
     AccountDiscriminatorNotFound = 3001,
     /// The account is of another type.
     AccountDiscriminatorMismatch = 3002,
-    /// The account has the right discriminator and the wrong length.
+    /// The account has the right discriminator and the wrong length, or a version that this program does not know.
     AccountDidNotDeserialize = 3003,
-    /// There are fewer accounts than the instruction takes.
+    /// There are fewer accounts than the instruction takes, or an optional one is missing that this call needs.
     AccountNotEnoughKeys = 3005,
     /// Another program than the right one owns the account.
     AccountOwnedByWrongProgram = 3007,

@@ -1,11 +1,12 @@
 //! Money out of a vault: only [`Vault::pay`] and [`Vault::pay_and_close`] take any.
 
+use crate::bond::SettledBond;
 use crate::check;
 use crate::constants::{NEGOTIATION_SEED, VAULT_SEED};
 use crate::error::HaggleError;
 use crate::event::PayoutRecorded;
-use crate::state::Negotiation;
-use crate::token::{is_payable, TokenAccount};
+use crate::state::{Negotiation, OfferSide};
+use crate::token::{is_payable, Currency, TokenAccount};
 use crate::token_call::TokenCall;
 use pinocchio::cpi::{Seed, Signer};
 use pinocchio::error::{ProgramError, ProgramResult};
@@ -80,10 +81,10 @@ impl<'a> Recipient<'a> {
     #[inline(always)]
     pub fn of(
         account: &'a AccountView,
-        mint: &Address,
+        currency: &Currency<'_>,
         party: &Address,
     ) -> Result<Self, ProgramError> {
-        let payable = is_payable(account, mint, party)?;
+        let payable = is_payable(account, currency, party)?;
         Ok(Self { account, payable })
     }
 
@@ -94,15 +95,21 @@ impl<'a> Recipient<'a> {
     #[inline(always)]
     pub fn if_given(
         account: &'a AccountView,
-        mint: &Address,
+        currency: &Currency<'_>,
         party: &Address,
     ) -> Result<Self, ProgramError> {
         match check::given(account) {
-            Some(given) => Self::of(given, mint, party),
-            None => Ok(Self {
-                account,
-                payable: false,
-            }),
+            Some(given) => Self::of(given, currency, party),
+            None => Ok(Self::nobody(account)),
+        }
+    }
+
+    /// Stands for a party that is paid nothing.
+    #[inline(always)]
+    pub fn nobody(account: &'a AccountView) -> Self {
+        Self {
+            account,
+            payable: false,
         }
     }
 }
@@ -135,13 +142,19 @@ impl<'a> Vault<'a> {
         })
     }
 
+    /// The tokens that it holds.
+    #[inline(always)]
+    pub fn currency(&self) -> Currency<'a> {
+        Currency::of(self.mint)
+    }
+
     /// The token account as it is now. That of a negotiation under way always is one.
     ///
     /// # Errors
     /// Overflow when it is none.
     #[inline(always)]
     pub fn holdings(&self) -> Result<TokenAccount<'_>, ProgramError> {
-        TokenAccount::of(self.account).ok_or(HaggleError::Overflow.into())
+        TokenAccount::of(self.account, &self.currency()).ok_or(HaggleError::Overflow.into())
     }
 
     /// Pays. The caller has written the negotiation's new state before.
@@ -192,7 +205,7 @@ fn add<'a, const N: usize>(call: &mut TokenCall<'a>, payments: &[Payment<'a>; N]
     Ok(())
 }
 
-/// What each party gets of the escrow when a negotiation ends, in base units.
+/// What each party gets now, in base units.
 pub struct Division {
     /// To the buyer.
     pub buyer: u64,
@@ -201,7 +214,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// Everything that is left goes back to the buyer.
+    /// Everything that is left of the escrow goes back to the buyer.
     #[inline(always)]
     pub fn refund(negotiation: &Negotiation) -> Self {
         Self {
@@ -210,26 +223,46 @@ impl Division {
         }
     }
 
+    /// With the bond, in the same transfer as the rest.
+    ///
+    /// # Errors
+    /// Overflow beyond 2^64, more than any mint can have.
+    #[inline(always)]
+    pub fn with(mut self, bond: SettledBond) -> Result<Self, ProgramError> {
+        let side = if bond.side == OfferSide::Buyer {
+            &mut self.buyer
+        } else {
+            &mut self.seller
+        };
+        *side = side.checked_add(bond.amount).ok_or(HaggleError::Overflow)?;
+        Ok(self)
+    }
+
     /// The payments that can be made now, buyer's first. What cannot be delivered is recorded in the negotiation: because the
     /// party's account cannot receive, because the vault is frozen, or because it holds too little, which a vault of wrapped
     /// SOL can after the rent has risen. So ending a negotiation never depends on whether somebody can be paid.
     ///
+    /// `owed` is what the vault owed before the instruction changed anything.
+    ///
     /// # Errors
-    /// Overflow if the parts, the fee and the decay were not the escrow.
+    /// Overflow if what was owed were not what is owed now and what is paid.
     #[inline(always)]
     pub fn deliver<'a>(
         &self,
+        owed: u64,
         vault: &Vault<'_>,
         negotiation: &mut Negotiation,
         buyer: Recipient<'a>,
         seller: Recipient<'a>,
         now: i64,
     ) -> Result<[Payment<'a>; 2], ProgramError> {
-        self.check_conservation(negotiation)?;
         let due = self
             .buyer
             .checked_add(self.seller)
             .ok_or(HaggleError::Overflow)?;
+        if negotiation.owed()?.checked_add(due) != Some(owed) {
+            return Err(HaggleError::Overflow.into());
+        }
         let holdings = vault.holdings()?;
         let vault_pays = !holdings.is_frozen() && holdings.amount() >= due;
 
@@ -251,34 +284,18 @@ impl Division {
         };
         let id = vault.negotiation.address();
         if to_buyer.amount != self.buyer {
-            negotiation.claimable_buyer = self.buyer;
+            negotiation.claimable_buyer = { negotiation.claimable_buyer }
+                .checked_add(self.buyer)
+                .ok_or(HaggleError::Overflow)?;
             record(id, negotiation.buyer, self.buyer, now);
         }
         if to_seller.amount != self.seller {
-            negotiation.claimable_seller = self.seller;
+            negotiation.claimable_seller = { negotiation.claimable_seller }
+                .checked_add(self.seller)
+                .ok_or(HaggleError::Overflow)?;
             record(id, negotiation.seller, self.seller, now);
         }
         Ok([to_buyer, to_seller])
-    }
-
-    /// Money is conserved to the unit: what the parties get, the fee and the decay are the escrow.
-    ///
-    /// # Errors
-    /// Overflow.
-    #[inline(always)]
-    fn check_conservation(&self, negotiation: &Negotiation) -> ProgramResult {
-        let escrow = negotiation.escrow_amount;
-        let fee = negotiation.fee_on(negotiation.paid_gross);
-        let decay = escrow.checked_sub(negotiation.effective_escrow);
-        let sum = decay
-            .and_then(|decay| decay.checked_add(fee))
-            .and_then(|sum| sum.checked_add(self.seller))
-            .and_then(|sum| sum.checked_add(self.buyer));
-        if sum == Some(escrow) {
-            Ok(())
-        } else {
-            Err(HaggleError::Overflow.into())
-        }
     }
 }
 

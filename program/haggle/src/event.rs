@@ -4,6 +4,7 @@
 //! in base units of the negotiation's mint, rates in basis points, times in Unix seconds of the chain's clock.
 
 use crate::declare::{event, Flag, Wire};
+use crate::state::ZopaPhase;
 use crate::table::Record;
 use pinocchio::Address;
 
@@ -16,13 +17,22 @@ macro_rules! events {
 
 events![
     ConfigInitialized,
+    ConfigUpdated,
     NegotiationCreated,
     InvitationAccepted,
+    ZopaCommitted,
+    ZopaRevealed,
     OfferSubmitted,
     OfferAccepted,
+    MilestoneClaimed,
+    MilestoneReleased,
+    MilestoneDisputed,
+    DisputeResolved,
+    DeadlineSettled,
     NegotiationSettled,
     NegotiationExpired,
     NegotiationRejected,
+    BondSettled,
     PayoutRecorded,
     PayoutClaimed,
     NegotiationClosed,
@@ -31,6 +41,26 @@ events![
 event! {
     /// The protocol has been configured for the first time.
     pub struct ConfigInitialized {
+        /// Who may change the configuration.
+        pub authority: Address,
+        /// The wallet that fees and decay go to.
+        pub treasury: Address,
+        /// The decay per round that the SDK fills in, in basis points.
+        pub default_decay_rate_bps: u16,
+        /// The time to answer that the SDK fills in, in seconds.
+        pub default_response_window: i64,
+        /// The fee of negotiations created from now on, in basis points.
+        pub default_protocol_fee_bps: u16,
+        /// The number of rounds that the SDK fills in.
+        pub default_max_rounds: u8,
+        /// Whether creating negotiations is stopped.
+        pub is_paused: Flag,
+    }
+}
+
+event! {
+    /// The configuration has been changed, or its authority. Negotiations under way keep the terms they were created with.
+    pub struct ConfigUpdated {
         /// Who may change the configuration.
         pub authority: Address,
         /// The wallet that fees and decay go to.
@@ -114,6 +144,38 @@ event! {
 }
 
 event! {
+    /// One side has committed to its reservation price without showing it.
+    pub struct ZopaCommitted {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Who has committed.
+        pub agent: Address,
+        /// How far the comparison of reservation prices is now.
+        pub phase: ZopaPhase,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// One side has revealed the reservation price that it had committed to.
+    pub struct ZopaRevealed {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Who has revealed.
+        pub agent: Address,
+        /// The reservation price.
+        pub price: u64,
+        /// How far the comparison of reservation prices is now.
+        pub phase: ZopaPhase,
+        /// The price in the middle, which either side may accept now; zero before both are revealed and without a zone.
+        pub midpoint: u64,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
     /// One side has made an offer. (The seller's is what the specification's diagram calls CounterOffered.)
     pub struct OfferSubmitted {
         /// The negotiation's address.
@@ -142,6 +204,89 @@ event! {
         pub amount: u64,
         /// The round that the offer was made in.
         pub round: u8,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// The seller says that a milestone has been reached; the buyer has a review window to dispute it.
+    pub struct MilestoneClaimed {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Which milestone, from 0.
+        pub index: u8,
+        /// The end of the review window, from which on anyone may release the milestone.
+        pub review_deadline: i64,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// A milestone has been paid.
+    pub struct MilestoneReleased {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Which milestone, from 0.
+        pub index: u8,
+        /// What the seller gets, fee already taken off.
+        pub seller_amount: u64,
+        /// The fee.
+        pub fee: u64,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// The buyer disputes a milestone; the arbiter decides.
+    pub struct MilestoneDisputed {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Which milestone, from 0.
+        pub index: u8,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// The arbiter has divided a disputed milestone.
+    pub struct DisputeResolved {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Which milestone, from 0.
+        pub index: u8,
+        /// What the seller gets, fee already taken off.
+        pub seller_amount: u64,
+        /// The fee.
+        pub fee: u64,
+        /// What the buyer gets back, without a forfeited bond.
+        pub buyer_amount: u64,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// The time for milestones has passed and all that were undecided have been decided, each mask with a bit for every
+    /// milestone.
+    pub struct DeadlineSettled {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Those that had been claimed and not disputed: paid.
+        pub released: u8,
+        /// Those that were disputed: split in half.
+        pub split: u8,
+        /// Those that nobody had claimed: refunded.
+        pub refunded: u8,
+        /// What the seller gets for all of them, fee already taken off.
+        pub seller_amount: u64,
+        /// The fee on them.
+        pub fee: u64,
+        /// What the buyer gets back of them.
+        pub buyer_amount: u64,
         /// The time of this event.
         pub timestamp: i64,
     }
@@ -202,6 +347,20 @@ event! {
         pub refund_amount: u64,
         /// How many offers were made.
         pub rounds_completed: u8,
+        /// The time of this event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// The seller's bond has left the vault, or is kept for the one it belongs to now.
+    pub struct BondSettled {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// Who it belongs to now: the seller, or the buyer when it is forfeited.
+        pub to: Address,
+        /// How much.
+        pub amount: u64,
         /// The time of this event.
         pub timestamp: i64,
     }

@@ -9,6 +9,7 @@
 #![cfg_attr(any(target_os = "solana", target_arch = "bpf"), no_std)]
 #![deny(clippy::arithmetic_side_effects)]
 
+pub mod bond;
 pub mod bps;
 pub mod check;
 pub mod constants;
@@ -16,12 +17,16 @@ pub mod declare;
 pub mod error;
 pub mod escrow;
 pub mod event;
+pub mod hash;
 pub mod instructions;
 pub mod metadata;
+pub mod milestone;
 pub mod pda;
 pub mod programs;
 #[cfg(any(target_os = "solana", target_arch = "bpf"))]
 mod runtime;
+mod security_txt;
+pub mod settlement;
 pub mod state;
 pub mod sysvar;
 pub mod table;
@@ -30,6 +35,8 @@ pub mod table;
 mod tests;
 pub mod token;
 pub mod token_call;
+pub mod token_extension;
+pub mod zopa;
 
 use pinocchio::Address;
 

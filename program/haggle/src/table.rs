@@ -111,12 +111,14 @@ pub struct Meta {
     pub signer: bool,
     /// The program's own address in this place stands for no account.
     pub optional: bool,
-    /// The program that must own it, or the instruction answers 3007.
-    pub owner: Option<&'static Address>,
+    /// The programs of which one must own it, or the instruction answers 3007; none where it does not matter.
+    pub owners: &'static [&'static Address],
     /// The account type that it must hold, or the instruction answers 3001 to 3003.
     pub holds: Option<&'static Record>,
     /// The only address that is taken; another one is answered with 3008, or with 2006 where it is a PDA's.
     pub address: Option<&'static Address>,
+    /// The only addresses that are taken, where there are several; another one is answered with 3008.
+    pub one_of: &'static [&'static Address],
     /// The seeds of its address.
     pub seeds: &'static [Seed],
     /// The program whose PDA it is, where that is another one.
@@ -142,9 +144,10 @@ impl Meta {
         writable: false,
         signer: false,
         optional: false,
-        owner: None,
+        owners: &[],
         holds: None,
         address: None,
+        one_of: &[],
         seeds: &[],
         seeds_program: None,
         stored_in: None,
@@ -170,17 +173,17 @@ impl Meta {
         self
     }
 
-    /// The account belongs to a program.
+    /// The account belongs to one of these programs.
     #[must_use]
-    pub const fn owned_by(mut self, program: &'static Address) -> Self {
-        self.owner = Some(program);
+    pub const fn owned_by(mut self, programs: &'static [&'static Address]) -> Self {
+        self.owners = programs;
         self
     }
 
     /// The account belongs to this program and holds a record of this type.
     #[must_use]
     pub const fn holds(mut self, record: &'static Record) -> Self {
-        self.owner = Some(&crate::ID);
+        self.owners = &[&crate::ID];
         self.holds = Some(record);
         self
     }
@@ -189,6 +192,13 @@ impl Meta {
     #[must_use]
     pub const fn at(mut self, address: &'static Address) -> Self {
         self.address = Some(address);
+        self
+    }
+
+    /// The account is one of several programs.
+    #[must_use]
+    pub const fn one_of(mut self, programs: &'static [&'static Address]) -> Self {
+        self.one_of = programs;
         self
     }
 

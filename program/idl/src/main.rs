@@ -86,14 +86,25 @@ mod tests {
 
     const INSTRUCTION_VECTORS: &[(&str, &str)] = &[
         ("initialize_config", "d07f1501c2bec446"),
+        ("update_config", "1d9efcbf0a53db63"),
+        ("set_paused", "5b3c7dc0b0e1a6da"),
+        ("propose_authority", "1494ecc64c77638e"),
+        ("accept_authority", "6b56c65b210c6ba0"),
         ("create_negotiation", "aeb92ab001aabae5"),
         ("accept_invitation", "72463ef8cc3162ef"),
+        ("submit_zopa_commitment", "9be78713593d35d0"),
+        ("reveal_zopa_price", "5e6d4b366fcba261"),
         ("submit_offer", "69ec30b705e8d14d"),
         ("accept_offer", "e352ea8301123002"),
         ("reject_negotiation", "0641a6043b947e12"),
         ("expire_negotiation", "c7ea0d8716cbf298"),
         ("close_negotiation", "12e684661c5069b3"),
         ("claim_payout", "7ff0843ee3c69285"),
+        ("claim_milestone", "d38698250352d6bd"),
+        ("release_milestone", "3802c7a4b86ca7de"),
+        ("dispute_milestone", "c7d14692882bb329"),
+        ("resolve_dispute", "e706ca0660670ce6"),
+        ("settle_deadline", "26b4d21c924194f0"),
     ];
 
     const ACCOUNT_VECTORS: &[(&str, &str)] = &[
@@ -103,13 +114,22 @@ mod tests {
 
     const EVENT_VECTORS: &[(&str, &str)] = &[
         ("ConfigInitialized", "b531c89c13a7b25b"),
+        ("ConfigUpdated", "28f1e67a0b13c6c2"),
         ("NegotiationCreated", "71420f6433509055"),
         ("InvitationAccepted", "819fb1e3d0211733"),
+        ("ZopaCommitted", "d19f615e6b2d7e26"),
+        ("ZopaRevealed", "152541a5e740dd83"),
         ("OfferSubmitted", "0e51fdc37afe6eb8"),
         ("OfferAccepted", "51eeee738c120814"),
+        ("MilestoneClaimed", "ef941219b1012728"),
+        ("MilestoneReleased", "31e15bdf22a56db5"),
+        ("MilestoneDisputed", "536ae5e49f3d7a10"),
+        ("DisputeResolved", "7940f9998b80ecbb"),
+        ("DeadlineSettled", "bf5fdb867ef06f6d"),
         ("NegotiationSettled", "5ce60a7a29784452"),
         ("NegotiationExpired", "39576227af364a36"),
         ("NegotiationRejected", "804eaa1a7ceb3108"),
+        ("BondSettled", "bb96acd4e577a57b"),
         ("PayoutRecorded", "df483e78aee174dc"),
         ("PayoutClaimed", "c8276970743f3a95"),
         ("NegotiationClosed", "ef8dd1d396723614"),

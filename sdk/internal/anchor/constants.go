@@ -77,6 +77,19 @@ const MAX_PROTOCOL_FEE_BPS = uint16(0x1f4)
 // The protocol fee that the specification proposes, in basis points of what is paid.
 const DEFAULT_PROTOCOL_FEE_BPS = uint16(0x32)
 
+// The most milestones that a price can be paid in.
+const MAX_MILESTONES = uint8(0x8)
+
+// The shortest time that a buyer has to look at a claimed milestone, in seconds; a longer response window is it instead.
+const MIN_REVIEW_WINDOW = int64(3600)
+
+// The farthest deadline of milestones, in seconds from creation.
+const MAX_MILESTONE_SECONDS = int64(31536000)
+
+// What a sealed reservation price starts with before it is hashed; the negotiation, the agent, the price (u64, little
+// endian) and a nonce of 32 bytes follow.
+const ZOPA_DOMAIN = "haggle-zopa"
+
 // Metadata that says nothing: all bytes are zero.
 const METADATA_NONE = uint8(0x0)
 

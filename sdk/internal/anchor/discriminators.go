@@ -12,13 +12,22 @@ var (
 // Event discriminators
 var (
 	Event_ConfigInitialized   = [8]byte{181, 49, 200, 156, 19, 167, 178, 91}
+	Event_ConfigUpdated       = [8]byte{40, 241, 230, 122, 11, 19, 198, 194}
 	Event_NegotiationCreated  = [8]byte{113, 66, 15, 100, 51, 80, 144, 85}
 	Event_InvitationAccepted  = [8]byte{129, 159, 177, 227, 208, 33, 23, 51}
+	Event_ZopaCommitted       = [8]byte{209, 159, 97, 94, 107, 45, 126, 38}
+	Event_ZopaRevealed        = [8]byte{21, 37, 65, 165, 231, 64, 221, 131}
 	Event_OfferSubmitted      = [8]byte{14, 81, 253, 195, 122, 254, 110, 184}
 	Event_OfferAccepted       = [8]byte{81, 238, 238, 115, 140, 18, 8, 20}
+	Event_MilestoneClaimed    = [8]byte{239, 148, 18, 25, 177, 1, 39, 40}
+	Event_MilestoneReleased   = [8]byte{49, 225, 91, 223, 34, 165, 109, 181}
+	Event_MilestoneDisputed   = [8]byte{83, 106, 229, 228, 159, 61, 122, 16}
+	Event_DisputeResolved     = [8]byte{121, 64, 249, 153, 139, 128, 236, 187}
+	Event_DeadlineSettled     = [8]byte{191, 95, 219, 134, 126, 240, 111, 109}
 	Event_NegotiationSettled  = [8]byte{92, 230, 10, 122, 41, 120, 68, 82}
 	Event_NegotiationExpired  = [8]byte{57, 87, 98, 39, 175, 54, 74, 54}
 	Event_NegotiationRejected = [8]byte{128, 78, 170, 26, 124, 235, 49, 8}
+	Event_BondSettled         = [8]byte{187, 150, 172, 212, 229, 119, 165, 123}
 	Event_PayoutRecorded      = [8]byte{223, 72, 62, 120, 174, 225, 116, 220}
 	Event_PayoutClaimed       = [8]byte{200, 39, 105, 112, 116, 63, 58, 149}
 	Event_NegotiationClosed   = [8]byte{239, 141, 209, 211, 150, 114, 54, 20}
@@ -26,13 +35,24 @@ var (
 
 // Instruction discriminators
 var (
-	Instruction_InitializeConfig  = [8]byte{208, 127, 21, 1, 194, 190, 196, 70}
-	Instruction_CreateNegotiation = [8]byte{174, 185, 42, 176, 1, 170, 186, 229}
-	Instruction_AcceptInvitation  = [8]byte{114, 70, 62, 248, 204, 49, 98, 239}
-	Instruction_SubmitOffer       = [8]byte{105, 236, 48, 183, 5, 232, 209, 77}
-	Instruction_AcceptOffer       = [8]byte{227, 82, 234, 131, 1, 18, 48, 2}
-	Instruction_RejectNegotiation = [8]byte{6, 65, 166, 4, 59, 148, 126, 18}
-	Instruction_ExpireNegotiation = [8]byte{199, 234, 13, 135, 22, 203, 242, 152}
-	Instruction_CloseNegotiation  = [8]byte{18, 230, 132, 102, 28, 80, 105, 179}
-	Instruction_ClaimPayout       = [8]byte{127, 240, 132, 62, 227, 198, 146, 133}
+	Instruction_InitializeConfig     = [8]byte{208, 127, 21, 1, 194, 190, 196, 70}
+	Instruction_UpdateConfig         = [8]byte{29, 158, 252, 191, 10, 83, 219, 99}
+	Instruction_SetPaused            = [8]byte{91, 60, 125, 192, 176, 225, 166, 218}
+	Instruction_ProposeAuthority     = [8]byte{20, 148, 236, 198, 76, 119, 99, 142}
+	Instruction_AcceptAuthority      = [8]byte{107, 86, 198, 91, 33, 12, 107, 160}
+	Instruction_CreateNegotiation    = [8]byte{174, 185, 42, 176, 1, 170, 186, 229}
+	Instruction_AcceptInvitation     = [8]byte{114, 70, 62, 248, 204, 49, 98, 239}
+	Instruction_SubmitZopaCommitment = [8]byte{155, 231, 135, 19, 89, 61, 53, 208}
+	Instruction_RevealZopaPrice      = [8]byte{94, 109, 75, 54, 111, 203, 162, 97}
+	Instruction_SubmitOffer          = [8]byte{105, 236, 48, 183, 5, 232, 209, 77}
+	Instruction_AcceptOffer          = [8]byte{227, 82, 234, 131, 1, 18, 48, 2}
+	Instruction_RejectNegotiation    = [8]byte{6, 65, 166, 4, 59, 148, 126, 18}
+	Instruction_ExpireNegotiation    = [8]byte{199, 234, 13, 135, 22, 203, 242, 152}
+	Instruction_CloseNegotiation     = [8]byte{18, 230, 132, 102, 28, 80, 105, 179}
+	Instruction_ClaimPayout          = [8]byte{127, 240, 132, 62, 227, 198, 146, 133}
+	Instruction_ClaimMilestone       = [8]byte{211, 134, 152, 37, 3, 82, 214, 189}
+	Instruction_ReleaseMilestone     = [8]byte{56, 2, 199, 164, 184, 108, 167, 222}
+	Instruction_DisputeMilestone     = [8]byte{199, 209, 70, 146, 136, 43, 179, 41}
+	Instruction_ResolveDispute       = [8]byte{231, 6, 202, 6, 96, 103, 12, 230}
+	Instruction_SettleDeadline       = [8]byte{38, 180, 210, 28, 146, 65, 148, 240}
 )

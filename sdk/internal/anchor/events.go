@@ -22,6 +22,13 @@ func ParseAnyEvent(eventData []byte) (any, error) {
 			return nil, fmt.Errorf("failed to unmarshal event as ConfigInitialized: %w", err)
 		}
 		return value, nil
+	case Event_ConfigUpdated:
+		value := new(ConfigUpdated)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as ConfigUpdated: %w", err)
+		}
+		return value, nil
 	case Event_NegotiationCreated:
 		value := new(NegotiationCreated)
 		err := value.UnmarshalWithDecoder(decoder)
@@ -36,6 +43,20 @@ func ParseAnyEvent(eventData []byte) (any, error) {
 			return nil, fmt.Errorf("failed to unmarshal event as InvitationAccepted: %w", err)
 		}
 		return value, nil
+	case Event_ZopaCommitted:
+		value := new(ZopaCommitted)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as ZopaCommitted: %w", err)
+		}
+		return value, nil
+	case Event_ZopaRevealed:
+		value := new(ZopaRevealed)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as ZopaRevealed: %w", err)
+		}
+		return value, nil
 	case Event_OfferSubmitted:
 		value := new(OfferSubmitted)
 		err := value.UnmarshalWithDecoder(decoder)
@@ -48,6 +69,41 @@ func ParseAnyEvent(eventData []byte) (any, error) {
 		err := value.UnmarshalWithDecoder(decoder)
 		if err != nil {
 			return nil, fmt.Errorf("failed to unmarshal event as OfferAccepted: %w", err)
+		}
+		return value, nil
+	case Event_MilestoneClaimed:
+		value := new(MilestoneClaimed)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as MilestoneClaimed: %w", err)
+		}
+		return value, nil
+	case Event_MilestoneReleased:
+		value := new(MilestoneReleased)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as MilestoneReleased: %w", err)
+		}
+		return value, nil
+	case Event_MilestoneDisputed:
+		value := new(MilestoneDisputed)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as MilestoneDisputed: %w", err)
+		}
+		return value, nil
+	case Event_DisputeResolved:
+		value := new(DisputeResolved)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as DisputeResolved: %w", err)
+		}
+		return value, nil
+	case Event_DeadlineSettled:
+		value := new(DeadlineSettled)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as DeadlineSettled: %w", err)
 		}
 		return value, nil
 	case Event_NegotiationSettled:
@@ -69,6 +125,13 @@ func ParseAnyEvent(eventData []byte) (any, error) {
 		err := value.UnmarshalWithDecoder(decoder)
 		if err != nil {
 			return nil, fmt.Errorf("failed to unmarshal event as NegotiationRejected: %w", err)
+		}
+		return value, nil
+	case Event_BondSettled:
+		value := new(BondSettled)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as BondSettled: %w", err)
 		}
 		return value, nil
 	case Event_PayoutRecorded:
@@ -114,6 +177,23 @@ func ParseEvent_ConfigInitialized(eventData []byte) (*ConfigInitialized, error) 
 	return event, nil
 }
 
+func ParseEvent_ConfigUpdated(eventData []byte) (*ConfigUpdated, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_ConfigUpdated {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_ConfigUpdated, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(ConfigUpdated)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type ConfigUpdated: %w", err)
+	}
+	return event, nil
+}
+
 func ParseEvent_NegotiationCreated(eventData []byte) (*NegotiationCreated, error) {
 	decoder := binary.NewBorshDecoder(eventData)
 	discriminator, err := decoder.ReadDiscriminator()
@@ -148,6 +228,40 @@ func ParseEvent_InvitationAccepted(eventData []byte) (*InvitationAccepted, error
 	return event, nil
 }
 
+func ParseEvent_ZopaCommitted(eventData []byte) (*ZopaCommitted, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_ZopaCommitted {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_ZopaCommitted, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(ZopaCommitted)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type ZopaCommitted: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_ZopaRevealed(eventData []byte) (*ZopaRevealed, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_ZopaRevealed {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_ZopaRevealed, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(ZopaRevealed)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type ZopaRevealed: %w", err)
+	}
+	return event, nil
+}
+
 func ParseEvent_OfferSubmitted(eventData []byte) (*OfferSubmitted, error) {
 	decoder := binary.NewBorshDecoder(eventData)
 	discriminator, err := decoder.ReadDiscriminator()
@@ -178,6 +292,91 @@ func ParseEvent_OfferAccepted(eventData []byte) (*OfferAccepted, error) {
 	err = event.UnmarshalWithDecoder(decoder)
 	if err != nil {
 		return nil, fmt.Errorf("failed to unmarshal event of type OfferAccepted: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_MilestoneClaimed(eventData []byte) (*MilestoneClaimed, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_MilestoneClaimed {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_MilestoneClaimed, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(MilestoneClaimed)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type MilestoneClaimed: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_MilestoneReleased(eventData []byte) (*MilestoneReleased, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_MilestoneReleased {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_MilestoneReleased, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(MilestoneReleased)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type MilestoneReleased: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_MilestoneDisputed(eventData []byte) (*MilestoneDisputed, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_MilestoneDisputed {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_MilestoneDisputed, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(MilestoneDisputed)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type MilestoneDisputed: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_DisputeResolved(eventData []byte) (*DisputeResolved, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_DisputeResolved {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_DisputeResolved, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(DisputeResolved)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type DisputeResolved: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_DeadlineSettled(eventData []byte) (*DeadlineSettled, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_DeadlineSettled {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_DeadlineSettled, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(DeadlineSettled)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type DeadlineSettled: %w", err)
 	}
 	return event, nil
 }
@@ -229,6 +428,23 @@ func ParseEvent_NegotiationRejected(eventData []byte) (*NegotiationRejected, err
 	err = event.UnmarshalWithDecoder(decoder)
 	if err != nil {
 		return nil, fmt.Errorf("failed to unmarshal event of type NegotiationRejected: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_BondSettled(eventData []byte) (*BondSettled, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_BondSettled {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_BondSettled, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(BondSettled)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type BondSettled: %w", err)
 	}
 	return event, nil
 }

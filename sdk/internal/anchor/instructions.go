@@ -88,6 +88,191 @@ func NewInitializeConfigInstruction(
 	), nil
 }
 
+// Builds a "update_config" instruction.
+// Replaces the treasury, the fee and the defaults. Negotiations under way keep the fee and the terms that they were // created with; what they earn goes to the treasury there is when they are closed.
+func NewUpdateConfigInstruction(
+	// Params:
+	treasuryParam solanago.PublicKey,
+	defaultDecayRateBpsParam uint16,
+	defaultResponseWindowParam int64,
+	defaultProtocolFeeBpsParam uint16,
+	defaultMaxRoundsParam uint8,
+
+	// Accounts:
+	authorityAccount solanago.PublicKey,
+	configAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_UpdateConfig[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `treasuryParam`:
+		err = enc__.Encode(treasuryParam)
+		if err != nil {
+			return nil, errors.NewField("treasuryParam", err)
+		}
+		// Serialize `defaultDecayRateBpsParam`:
+		err = enc__.Encode(defaultDecayRateBpsParam)
+		if err != nil {
+			return nil, errors.NewField("defaultDecayRateBpsParam", err)
+		}
+		// Serialize `defaultResponseWindowParam`:
+		err = enc__.Encode(defaultResponseWindowParam)
+		if err != nil {
+			return nil, errors.NewField("defaultResponseWindowParam", err)
+		}
+		// Serialize `defaultProtocolFeeBpsParam`:
+		err = enc__.Encode(defaultProtocolFeeBpsParam)
+		if err != nil {
+			return nil, errors.NewField("defaultProtocolFeeBpsParam", err)
+		}
+		// Serialize `defaultMaxRoundsParam`:
+		err = enc__.Encode(defaultMaxRoundsParam)
+		if err != nil {
+			return nil, errors.NewField("defaultMaxRoundsParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "authority": Read-only, Signer, Required
+		// The configuration's authority.
+		accounts__.Append(solanago.NewAccountMeta(authorityAccount, false, true))
+		// Account 1 "config": Writable, Non-signer, Required
+		// The configuration.
+		accounts__.Append(solanago.NewAccountMeta(configAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "set_paused" instruction.
+// Stops or resumes the creation of negotiations. Nothing else is ever stopped: nobody's money is locked by it.
+func NewSetPausedInstruction(
+	// Params:
+	pausedParam bool,
+
+	// Accounts:
+	authorityAccount solanago.PublicKey,
+	configAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_SetPaused[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `pausedParam`:
+		err = enc__.Encode(pausedParam)
+		if err != nil {
+			return nil, errors.NewField("pausedParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "authority": Read-only, Signer, Required
+		// The configuration's authority.
+		accounts__.Append(solanago.NewAccountMeta(authorityAccount, false, true))
+		// Account 1 "config": Writable, Non-signer, Required
+		// The configuration.
+		accounts__.Append(solanago.NewAccountMeta(configAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "propose_authority" instruction.
+// Names who may become the configuration's authority by accepting. Until then nothing changes, so that a mistyped address // locks nobody out; zeros take the proposal back.
+func NewProposeAuthorityInstruction(
+	// Params:
+	newAuthorityParam solanago.PublicKey,
+
+	// Accounts:
+	authorityAccount solanago.PublicKey,
+	configAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_ProposeAuthority[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `newAuthorityParam`:
+		err = enc__.Encode(newAuthorityParam)
+		if err != nil {
+			return nil, errors.NewField("newAuthorityParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "authority": Read-only, Signer, Required
+		// The configuration's authority.
+		accounts__.Append(solanago.NewAccountMeta(authorityAccount, false, true))
+		// Account 1 "config": Writable, Non-signer, Required
+		// The configuration.
+		accounts__.Append(solanago.NewAccountMeta(configAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "accept_authority" instruction.
+// Makes the signer, whom the authority has named, the authority.
+func NewAcceptAuthorityInstruction(
+	authorityAccount solanago.PublicKey,
+	configAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "authority": Read-only, Signer, Required
+		// Whom the authority has named.
+		accounts__.Append(solanago.NewAccountMeta(authorityAccount, false, true))
+		// Account 1 "config": Writable, Non-signer, Required
+		// The configuration.
+		accounts__.Append(solanago.NewAccountMeta(configAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		nil,
+	), nil
+}
+
 // Builds a "create_negotiation" instruction.
 // Deposits the escrow and invites a seller. The negotiation can be rejected by either side, or expires.
 func NewCreateNegotiationInstruction(
@@ -151,7 +336,7 @@ func NewCreateNegotiationInstruction(
 		// Account 6 "config": Read-only, Non-signer, Required
 		// The configuration, which fixes the fee.
 		accounts__.Append(solanago.NewAccountMeta(configAccount, false, false))
-		// Account 7 "token_program": Read-only, Non-signer, Required, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 7 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 		// Account 8 "system_program": Read-only, Non-signer, Required
@@ -168,7 +353,7 @@ func NewCreateNegotiationInstruction(
 }
 
 // Builds a "accept_invitation" instruction.
-// The seller takes part, on the terms it has seen and no others. The buyer then has a response window to open. (The // specification's diagram calls this accept_negotiation.)
+// The seller takes part, on the terms it has seen and no others, and deposits the bond that they ask for. The buyer then // has a response window to open. (The specification's diagram calls this accept_negotiation.)
 func NewAcceptInvitationInstruction(
 	// Params:
 	termsHashParam [32]uint8,
@@ -215,8 +400,126 @@ func NewAcceptInvitationInstruction(
 		// Account 4 "token_mint": Read-only, Non-signer, Optional
 		// The mint of the escrow; only where a bond is asked for.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 5 "token_program": Read-only, Non-signer, Optional, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 5 "token_program": Read-only, Non-signer, Optional
 		// The token program of the mint; only where a bond is asked for.
+		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "submit_zopa_commitment" instruction.
+// Commits to a reservation price without showing it: the buyer first, then the seller, each within its turn. The hash // names the negotiation and the side, so that one side's cannot be copied by the other.
+func NewSubmitZopaCommitmentInstruction(
+	// Params:
+	commitmentParam [32]uint8,
+
+	// Accounts:
+	agentAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_SubmitZopaCommitment[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `commitmentParam`:
+		err = enc__.Encode(commitmentParam)
+		if err != nil {
+			return nil, errors.NewField("commitmentParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "agent": Read-only, Signer, Required
+		// The party whose turn it is.
+		accounts__.Append(solanago.NewAccountMeta(agentAccount, false, true))
+		// Account 1 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "reveal_zopa_price" instruction.
+// Reveals a reservation price: the buyer first, then the seller, each within its turn. If the seller's leaves room for a // deal, the price in the middle stands as an offer that either side may accept. If it does not, the negotiation ends: // the escrow goes back to the buyer and the bond to the seller.
+func NewRevealZopaPriceInstruction(
+	// Params:
+	priceParam uint64,
+	nonceParam [32]uint8,
+
+	// Accounts:
+	agentAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+	escrowVaultAccount solanago.PublicKey,
+	buyerTokenAccountAccount solanago.PublicKey,
+	sellerTokenAccountAccount solanago.PublicKey,
+	tokenMintAccount solanago.PublicKey,
+	tokenProgramAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_RevealZopaPrice[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `priceParam`:
+		err = enc__.Encode(priceParam)
+		if err != nil {
+			return nil, errors.NewField("priceParam", err)
+		}
+		// Serialize `nonceParam`:
+		err = enc__.Encode(nonceParam)
+		if err != nil {
+			return nil, errors.NewField("nonceParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "agent": Read-only, Signer, Required
+		// The party whose turn it is.
+		accounts__.Append(solanago.NewAccountMeta(agentAccount, false, true))
+		// Account 1 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+		// Account 2 "escrow_vault": Writable, Non-signer, Optional
+		// The vault; only where the prices leave no room for a deal.
+		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
+		// Account 3 "buyer_token_account": Writable, Non-signer, Optional
+		// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded. Only where
+		// the prices leave no room for a deal.
+		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
+		// Account 4 "seller_token_account": Writable, Non-signer, Optional
+		// A token account of the seller's that the bond goes back to; if it cannot receive, the associated one, and the
+		// bond is recorded. Only where the prices leave no room for a deal.
+		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
+		// Account 5 "token_mint": Read-only, Non-signer, Optional
+		// The mint of the escrow; only where the prices leave no room for a deal.
+		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
+		// Account 6 "token_program": Read-only, Non-signer, Optional
+		// The token program of the mint; only where the prices leave no room for a deal.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
 
@@ -292,7 +595,7 @@ func NewSubmitOfferInstruction(
 }
 
 // Builds a "accept_offer" instruction.
-// Accepts the other side's offer: the seller is paid the price less the fee, the buyer gets the rest of the effective // escrow back. Fee and decay stay in the vault until the negotiation is closed.
+// Accepts the other side's offer, or the price in the middle of the zone: the seller is paid the price less the fee and // gets its bond back, the buyer gets the rest of the effective escrow. With milestones the price and the bond stay in // the vault until they are decided. Fee and decay stay there until the negotiation is closed.
 func NewAcceptOfferInstruction(
 	// Params:
 	expectedRoundParam uint8,
@@ -355,7 +658,7 @@ func NewAcceptOfferInstruction(
 		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 6 "token_program": Read-only, Non-signer, Required, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 6 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
@@ -369,7 +672,7 @@ func NewAcceptOfferInstruction(
 }
 
 // Builds a "reject_negotiation" instruction.
-// Walks away: the buyer gets the escrow back, less the decay of the rounds so far. Either party may, in time, at any // point before an agreement.
+// Walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. Either // party may, in time, at any point before an agreement; a seller that does so instead of revealing its reservation // price, once the buyer has revealed its own, loses the bond to the buyer.
 func NewRejectNegotiationInstruction(
 	// Params:
 	expectedRoundParam uint8,
@@ -420,7 +723,7 @@ func NewRejectNegotiationInstruction(
 		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 6 "token_program": Read-only, Non-signer, Required, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 6 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
@@ -434,7 +737,7 @@ func NewRejectNegotiationInstruction(
 }
 
 // Builds a "expire_negotiation" instruction.
-// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the // rounds so far. Anyone may.
+// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the // rounds so far, and the seller its bond; a seller that has let the time to reveal its reservation price pass, once the // buyer has revealed its own, loses the bond to the buyer. Anyone may.
 func NewExpireNegotiationInstruction(
 	negotiationAccount solanago.PublicKey,
 	escrowVaultAccount solanago.PublicKey,
@@ -462,7 +765,7 @@ func NewExpireNegotiationInstruction(
 		// Account 4 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 5 "token_program": Read-only, Non-signer, Required, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 5 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
@@ -520,7 +823,7 @@ func NewCloseNegotiationInstruction(
 		// Account 8 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 9 "token_program": Read-only, Non-signer, Required, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 9 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
@@ -581,7 +884,7 @@ func NewClaimPayoutInstruction(
 		// Account 4 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 5 "token_program": Read-only, Non-signer, Required, Address: TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA
+		// Account 5 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
@@ -591,5 +894,275 @@ func NewClaimPayoutInstruction(
 		ProgramID,
 		accounts__,
 		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "claim_milestone" instruction.
+// Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute it; from // its end on anyone may release it.
+func NewClaimMilestoneInstruction(
+	// Params:
+	indexParam uint8,
+
+	// Accounts:
+	sellerAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_ClaimMilestone[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `indexParam`:
+		err = enc__.Encode(indexParam)
+		if err != nil {
+			return nil, errors.NewField("indexParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "seller": Read-only, Signer, Required
+		// The seller.
+		accounts__.Append(solanago.NewAccountMeta(sellerAccount, false, true))
+		// Account 1 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "release_milestone" instruction.
+// Pays the milestone that is under review: the buyer may at any time, anyone once the review window has passed in // silence. With the last milestone the negotiation is settled and the bond goes back to the seller.
+func NewReleaseMilestoneInstruction(
+	// Params:
+	indexParam uint8,
+
+	// Accounts:
+	releaserAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+	escrowVaultAccount solanago.PublicKey,
+	sellerTokenAccountAccount solanago.PublicKey,
+	tokenMintAccount solanago.PublicKey,
+	tokenProgramAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_ReleaseMilestone[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `indexParam`:
+		err = enc__.Encode(indexParam)
+		if err != nil {
+			return nil, errors.NewField("indexParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "releaser": Read-only, Signer, Required
+		// The buyer, or after the review window anyone.
+		accounts__.Append(solanago.NewAccountMeta(releaserAccount, false, true))
+		// Account 1 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+		// Account 2 "escrow_vault": Writable, Non-signer, Required
+		// The vault.
+		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
+		// Account 3 "seller_token_account": Writable, Non-signer, Required
+		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
+		// Account 4 "token_mint": Read-only, Non-signer, Required
+		// The mint of the escrow.
+		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
+		// Account 5 "token_program": Read-only, Non-signer, Required
+		// The token program of the mint.
+		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "dispute_milestone" instruction.
+// Disputes the milestone that is under review. The arbiter then decides it, and the seller may claim another.
+func NewDisputeMilestoneInstruction(
+	// Params:
+	indexParam uint8,
+
+	// Accounts:
+	buyerAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_DisputeMilestone[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `indexParam`:
+		err = enc__.Encode(indexParam)
+		if err != nil {
+			return nil, errors.NewField("indexParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "buyer": Read-only, Signer, Required
+		// The buyer.
+		accounts__.Append(solanago.NewAccountMeta(buyerAccount, false, true))
+		// Account 1 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "resolve_dispute" instruction.
+// Divides a disputed milestone between the parties, as the arbiter decides, and may give the seller's bond to the buyer. // With the last milestone the negotiation is settled.
+func NewResolveDisputeInstruction(
+	// Params:
+	indexParam uint8,
+	sellerBpsParam uint16,
+	forfeitBondParam bool,
+
+	// Accounts:
+	arbiterAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+	escrowVaultAccount solanago.PublicKey,
+	buyerTokenAccountAccount solanago.PublicKey,
+	sellerTokenAccountAccount solanago.PublicKey,
+	tokenMintAccount solanago.PublicKey,
+	tokenProgramAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_ResolveDispute[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `indexParam`:
+		err = enc__.Encode(indexParam)
+		if err != nil {
+			return nil, errors.NewField("indexParam", err)
+		}
+		// Serialize `sellerBpsParam`:
+		err = enc__.Encode(sellerBpsParam)
+		if err != nil {
+			return nil, errors.NewField("sellerBpsParam", err)
+		}
+		// Serialize `forfeitBondParam`:
+		err = enc__.Encode(forfeitBondParam)
+		if err != nil {
+			return nil, errors.NewField("forfeitBondParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "arbiter": Read-only, Signer, Required
+		// The arbiter.
+		accounts__.Append(solanago.NewAccountMeta(arbiterAccount, false, true))
+		// Account 1 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+		// Account 2 "escrow_vault": Writable, Non-signer, Required
+		// The vault.
+		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
+		// Account 3 "buyer_token_account": Writable, Non-signer, Required
+		// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
+		// Account 4 "seller_token_account": Writable, Non-signer, Required
+		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
+		// Account 5 "token_mint": Read-only, Non-signer, Required
+		// The mint of the escrow.
+		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
+		// Account 6 "token_program": Read-only, Non-signer, Required
+		// The token program of the mint.
+		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
+	), nil
+}
+
+// Builds a "settle_deadline" instruction.
+// Decides what is left of the milestones once their deadline has passed, or, with an open dispute, a review window later: // those that were claimed and not disputed are paid, disputed ones are split in half, the odd unit to the buyer, and // those that nobody claimed go back to the buyer. Anyone may.
+func NewSettleDeadlineInstruction(
+	negotiationAccount solanago.PublicKey,
+	escrowVaultAccount solanago.PublicKey,
+	buyerTokenAccountAccount solanago.PublicKey,
+	sellerTokenAccountAccount solanago.PublicKey,
+	tokenMintAccount solanago.PublicKey,
+	tokenProgramAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+		// Account 1 "escrow_vault": Writable, Non-signer, Required
+		// The vault.
+		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
+		// Account 2 "buyer_token_account": Writable, Non-signer, Required
+		// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
+		// Account 3 "seller_token_account": Writable, Non-signer, Required
+		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
+		// Account 4 "token_mint": Read-only, Non-signer, Required
+		// The mint of the escrow.
+		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
+		// Account 5 "token_program": Read-only, Non-signer, Required
+		// The token program of the mint.
+		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		nil,
 	), nil
 }

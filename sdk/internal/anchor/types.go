@@ -1077,6 +1077,135 @@ func UnmarshalConfigInitialized(buf []byte) (*ConfigInitialized, error) {
 	return obj, nil
 }
 
+// The configuration has been changed, or its authority. Negotiations under way keep the terms they were created with.
+type ConfigUpdated struct {
+	// Who may change the configuration.
+	Authority solanago.PublicKey `json:"authority"`
+
+	// The wallet that fees and decay go to.
+	Treasury solanago.PublicKey `json:"treasury"`
+
+	// The decay per round that the SDK fills in, in basis points.
+	DefaultDecayRateBps uint16 `json:"defaultDecayRateBps"`
+
+	// The time to answer that the SDK fills in, in seconds.
+	DefaultResponseWindow int64 `json:"defaultResponseWindow"`
+
+	// The fee of negotiations created from now on, in basis points.
+	DefaultProtocolFeeBps uint16 `json:"defaultProtocolFeeBps"`
+
+	// The number of rounds that the SDK fills in.
+	DefaultMaxRounds uint8 `json:"defaultMaxRounds"`
+
+	// Whether creating negotiations is stopped.
+	IsPaused bool `json:"isPaused"`
+}
+
+func (obj ConfigUpdated) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `Authority`:
+	err = encoder.Encode(obj.Authority)
+	if err != nil {
+		return errors.NewField("Authority", err)
+	}
+	// Serialize `Treasury`:
+	err = encoder.Encode(obj.Treasury)
+	if err != nil {
+		return errors.NewField("Treasury", err)
+	}
+	// Serialize `DefaultDecayRateBps`:
+	err = encoder.Encode(obj.DefaultDecayRateBps)
+	if err != nil {
+		return errors.NewField("DefaultDecayRateBps", err)
+	}
+	// Serialize `DefaultResponseWindow`:
+	err = encoder.Encode(obj.DefaultResponseWindow)
+	if err != nil {
+		return errors.NewField("DefaultResponseWindow", err)
+	}
+	// Serialize `DefaultProtocolFeeBps`:
+	err = encoder.Encode(obj.DefaultProtocolFeeBps)
+	if err != nil {
+		return errors.NewField("DefaultProtocolFeeBps", err)
+	}
+	// Serialize `DefaultMaxRounds`:
+	err = encoder.Encode(obj.DefaultMaxRounds)
+	if err != nil {
+		return errors.NewField("DefaultMaxRounds", err)
+	}
+	// Serialize `IsPaused`:
+	err = encoder.Encode(obj.IsPaused)
+	if err != nil {
+		return errors.NewField("IsPaused", err)
+	}
+	return nil
+}
+
+func (obj ConfigUpdated) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding ConfigUpdated: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *ConfigUpdated) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `Authority`:
+	err = decoder.Decode(&obj.Authority)
+	if err != nil {
+		return errors.NewField("Authority", err)
+	}
+	// Deserialize `Treasury`:
+	err = decoder.Decode(&obj.Treasury)
+	if err != nil {
+		return errors.NewField("Treasury", err)
+	}
+	// Deserialize `DefaultDecayRateBps`:
+	err = decoder.Decode(&obj.DefaultDecayRateBps)
+	if err != nil {
+		return errors.NewField("DefaultDecayRateBps", err)
+	}
+	// Deserialize `DefaultResponseWindow`:
+	err = decoder.Decode(&obj.DefaultResponseWindow)
+	if err != nil {
+		return errors.NewField("DefaultResponseWindow", err)
+	}
+	// Deserialize `DefaultProtocolFeeBps`:
+	err = decoder.Decode(&obj.DefaultProtocolFeeBps)
+	if err != nil {
+		return errors.NewField("DefaultProtocolFeeBps", err)
+	}
+	// Deserialize `DefaultMaxRounds`:
+	err = decoder.Decode(&obj.DefaultMaxRounds)
+	if err != nil {
+		return errors.NewField("DefaultMaxRounds", err)
+	}
+	// Deserialize `IsPaused`:
+	err = decoder.Decode(&obj.IsPaused)
+	if err != nil {
+		return errors.NewField("IsPaused", err)
+	}
+	return nil
+}
+
+func (obj *ConfigUpdated) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling ConfigUpdated: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalConfigUpdated(buf []byte) (*ConfigUpdated, error) {
+	obj := new(ConfigUpdated)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
 // A buyer has put money into escrow and invited a seller.
 type NegotiationCreated struct {
 	// The negotiation's address.
@@ -1492,6 +1621,212 @@ func UnmarshalInvitationAccepted(buf []byte) (*InvitationAccepted, error) {
 	return obj, nil
 }
 
+// One side has committed to its reservation price without showing it.
+type ZopaCommitted struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Who has committed.
+	Agent solanago.PublicKey `json:"agent"`
+
+	// How far the comparison of reservation prices is now.
+	Phase ZopaPhase `json:"phase"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj ZopaCommitted) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Agent`:
+	err = encoder.Encode(obj.Agent)
+	if err != nil {
+		return errors.NewField("Agent", err)
+	}
+	// Serialize `Phase`:
+	err = encoder.Encode(obj.Phase)
+	if err != nil {
+		return errors.NewField("Phase", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj ZopaCommitted) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding ZopaCommitted: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *ZopaCommitted) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Agent`:
+	err = decoder.Decode(&obj.Agent)
+	if err != nil {
+		return errors.NewField("Agent", err)
+	}
+	// Deserialize `Phase`:
+	err = decoder.Decode(&obj.Phase)
+	if err != nil {
+		return errors.NewField("Phase", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *ZopaCommitted) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling ZopaCommitted: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalZopaCommitted(buf []byte) (*ZopaCommitted, error) {
+	obj := new(ZopaCommitted)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// One side has revealed the reservation price that it had committed to.
+type ZopaRevealed struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Who has revealed.
+	Agent solanago.PublicKey `json:"agent"`
+
+	// The reservation price.
+	Price uint64 `json:"price"`
+
+	// How far the comparison of reservation prices is now.
+	Phase ZopaPhase `json:"phase"`
+
+	// The price in the middle, which either side may accept now; zero before both are revealed and without a zone.
+	Midpoint uint64 `json:"midpoint"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj ZopaRevealed) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Agent`:
+	err = encoder.Encode(obj.Agent)
+	if err != nil {
+		return errors.NewField("Agent", err)
+	}
+	// Serialize `Price`:
+	err = encoder.Encode(obj.Price)
+	if err != nil {
+		return errors.NewField("Price", err)
+	}
+	// Serialize `Phase`:
+	err = encoder.Encode(obj.Phase)
+	if err != nil {
+		return errors.NewField("Phase", err)
+	}
+	// Serialize `Midpoint`:
+	err = encoder.Encode(obj.Midpoint)
+	if err != nil {
+		return errors.NewField("Midpoint", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj ZopaRevealed) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding ZopaRevealed: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *ZopaRevealed) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Agent`:
+	err = decoder.Decode(&obj.Agent)
+	if err != nil {
+		return errors.NewField("Agent", err)
+	}
+	// Deserialize `Price`:
+	err = decoder.Decode(&obj.Price)
+	if err != nil {
+		return errors.NewField("Price", err)
+	}
+	// Deserialize `Phase`:
+	err = decoder.Decode(&obj.Phase)
+	if err != nil {
+		return errors.NewField("Phase", err)
+	}
+	// Deserialize `Midpoint`:
+	err = decoder.Decode(&obj.Midpoint)
+	if err != nil {
+		return errors.NewField("Midpoint", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *ZopaRevealed) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling ZopaRevealed: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalZopaRevealed(buf []byte) (*ZopaRevealed, error) {
+	obj := new(ZopaRevealed)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
 // One side has made an offer. (The seller's is what the specification's diagram calls CounterOffered.)
 type OfferSubmitted struct {
 	// The negotiation's address.
@@ -1704,6 +2039,535 @@ func (obj *OfferAccepted) Unmarshal(buf []byte) error {
 
 func UnmarshalOfferAccepted(buf []byte) (*OfferAccepted, error) {
 	obj := new(OfferAccepted)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// The seller says that a milestone has been reached; the buyer has a review window to dispute it.
+type MilestoneClaimed struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Which milestone, from 0.
+	Index uint8 `json:"index"`
+
+	// The end of the review window, from which on anyone may release the milestone.
+	ReviewDeadline int64 `json:"reviewDeadline"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj MilestoneClaimed) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Index`:
+	err = encoder.Encode(obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Serialize `ReviewDeadline`:
+	err = encoder.Encode(obj.ReviewDeadline)
+	if err != nil {
+		return errors.NewField("ReviewDeadline", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj MilestoneClaimed) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding MilestoneClaimed: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *MilestoneClaimed) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Index`:
+	err = decoder.Decode(&obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Deserialize `ReviewDeadline`:
+	err = decoder.Decode(&obj.ReviewDeadline)
+	if err != nil {
+		return errors.NewField("ReviewDeadline", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *MilestoneClaimed) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling MilestoneClaimed: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalMilestoneClaimed(buf []byte) (*MilestoneClaimed, error) {
+	obj := new(MilestoneClaimed)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// A milestone has been paid.
+type MilestoneReleased struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Which milestone, from 0.
+	Index uint8 `json:"index"`
+
+	// What the seller gets, fee already taken off.
+	SellerAmount uint64 `json:"sellerAmount"`
+
+	// The fee.
+	Fee uint64 `json:"fee"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj MilestoneReleased) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Index`:
+	err = encoder.Encode(obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Serialize `SellerAmount`:
+	err = encoder.Encode(obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Serialize `Fee`:
+	err = encoder.Encode(obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj MilestoneReleased) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding MilestoneReleased: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *MilestoneReleased) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Index`:
+	err = decoder.Decode(&obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Deserialize `SellerAmount`:
+	err = decoder.Decode(&obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Deserialize `Fee`:
+	err = decoder.Decode(&obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *MilestoneReleased) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling MilestoneReleased: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalMilestoneReleased(buf []byte) (*MilestoneReleased, error) {
+	obj := new(MilestoneReleased)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// The buyer disputes a milestone; the arbiter decides.
+type MilestoneDisputed struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Which milestone, from 0.
+	Index uint8 `json:"index"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj MilestoneDisputed) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Index`:
+	err = encoder.Encode(obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj MilestoneDisputed) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding MilestoneDisputed: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *MilestoneDisputed) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Index`:
+	err = decoder.Decode(&obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *MilestoneDisputed) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling MilestoneDisputed: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalMilestoneDisputed(buf []byte) (*MilestoneDisputed, error) {
+	obj := new(MilestoneDisputed)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// The arbiter has divided a disputed milestone.
+type DisputeResolved struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Which milestone, from 0.
+	Index uint8 `json:"index"`
+
+	// What the seller gets, fee already taken off.
+	SellerAmount uint64 `json:"sellerAmount"`
+
+	// The fee.
+	Fee uint64 `json:"fee"`
+
+	// What the buyer gets back, without a forfeited bond.
+	BuyerAmount uint64 `json:"buyerAmount"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj DisputeResolved) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Index`:
+	err = encoder.Encode(obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Serialize `SellerAmount`:
+	err = encoder.Encode(obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Serialize `Fee`:
+	err = encoder.Encode(obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Serialize `BuyerAmount`:
+	err = encoder.Encode(obj.BuyerAmount)
+	if err != nil {
+		return errors.NewField("BuyerAmount", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj DisputeResolved) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding DisputeResolved: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *DisputeResolved) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Index`:
+	err = decoder.Decode(&obj.Index)
+	if err != nil {
+		return errors.NewField("Index", err)
+	}
+	// Deserialize `SellerAmount`:
+	err = decoder.Decode(&obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Deserialize `Fee`:
+	err = decoder.Decode(&obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Deserialize `BuyerAmount`:
+	err = decoder.Decode(&obj.BuyerAmount)
+	if err != nil {
+		return errors.NewField("BuyerAmount", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *DisputeResolved) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling DisputeResolved: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalDisputeResolved(buf []byte) (*DisputeResolved, error) {
+	obj := new(DisputeResolved)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// The time for milestones has passed and all that were undecided have been decided, each mask with a bit for every
+// milestone.
+type DeadlineSettled struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Those that had been claimed and not disputed: paid.
+	Released uint8 `json:"released"`
+
+	// Those that were disputed: split in half.
+	Split uint8 `json:"split"`
+
+	// Those that nobody had claimed: refunded.
+	Refunded uint8 `json:"refunded"`
+
+	// What the seller gets for all of them, fee already taken off.
+	SellerAmount uint64 `json:"sellerAmount"`
+
+	// The fee on them.
+	Fee uint64 `json:"fee"`
+
+	// What the buyer gets back of them.
+	BuyerAmount uint64 `json:"buyerAmount"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj DeadlineSettled) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `Released`:
+	err = encoder.Encode(obj.Released)
+	if err != nil {
+		return errors.NewField("Released", err)
+	}
+	// Serialize `Split`:
+	err = encoder.Encode(obj.Split)
+	if err != nil {
+		return errors.NewField("Split", err)
+	}
+	// Serialize `Refunded`:
+	err = encoder.Encode(obj.Refunded)
+	if err != nil {
+		return errors.NewField("Refunded", err)
+	}
+	// Serialize `SellerAmount`:
+	err = encoder.Encode(obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Serialize `Fee`:
+	err = encoder.Encode(obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Serialize `BuyerAmount`:
+	err = encoder.Encode(obj.BuyerAmount)
+	if err != nil {
+		return errors.NewField("BuyerAmount", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj DeadlineSettled) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding DeadlineSettled: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *DeadlineSettled) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `Released`:
+	err = decoder.Decode(&obj.Released)
+	if err != nil {
+		return errors.NewField("Released", err)
+	}
+	// Deserialize `Split`:
+	err = decoder.Decode(&obj.Split)
+	if err != nil {
+		return errors.NewField("Split", err)
+	}
+	// Deserialize `Refunded`:
+	err = decoder.Decode(&obj.Refunded)
+	if err != nil {
+		return errors.NewField("Refunded", err)
+	}
+	// Deserialize `SellerAmount`:
+	err = decoder.Decode(&obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Deserialize `Fee`:
+	err = decoder.Decode(&obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Deserialize `BuyerAmount`:
+	err = decoder.Decode(&obj.BuyerAmount)
+	if err != nil {
+		return errors.NewField("BuyerAmount", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *DeadlineSettled) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling DeadlineSettled: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalDeadlineSettled(buf []byte) (*DeadlineSettled, error) {
+	obj := new(DeadlineSettled)
 	err := obj.Unmarshal(buf)
 	if err != nil {
 		return nil, err
@@ -2087,6 +2951,96 @@ func UnmarshalNegotiationRejected(buf []byte) (*NegotiationRejected, error) {
 	return obj, nil
 }
 
+// The seller's bond has left the vault, or is kept for the one it belongs to now.
+type BondSettled struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// Who it belongs to now: the seller, or the buyer when it is forfeited.
+	To solanago.PublicKey `json:"to"`
+
+	// How much.
+	Amount uint64 `json:"amount"`
+
+	// The time of this event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj BondSettled) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `To`:
+	err = encoder.Encode(obj.To)
+	if err != nil {
+		return errors.NewField("To", err)
+	}
+	// Serialize `Amount`:
+	err = encoder.Encode(obj.Amount)
+	if err != nil {
+		return errors.NewField("Amount", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj BondSettled) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding BondSettled: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *BondSettled) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `To`:
+	err = decoder.Decode(&obj.To)
+	if err != nil {
+		return errors.NewField("To", err)
+	}
+	// Deserialize `Amount`:
+	err = decoder.Decode(&obj.Amount)
+	if err != nil {
+		return errors.NewField("Amount", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *BondSettled) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling BondSettled: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalBondSettled(buf []byte) (*BondSettled, error) {
+	obj := new(BondSettled)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
 // A payment could not be delivered and is kept for the party.
 type PayoutRecorded struct {
 	// The negotiation's address.
@@ -2380,22 +3334,23 @@ type NegotiationParams struct {
 	// The least offer, in basis points of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16 `json:"minOfferBps"`
 
-	// Whether reservation prices are compared under seal first. Not yet offered: false.
+	// Whether reservation prices are compared under seal first. Takes a bond.
 	ZopaEnabled bool `json:"zopaEnabled"`
 
-	// What the seller has to deposit, in base units of the mint. Not yet offered: 0.
+	// What the seller has to deposit, in base units of the mint; 0 for no bond.
 	BondRequired uint64 `json:"bondRequired"`
 
-	// Who decides disputes about milestones. Not yet offered: zeros.
+	// Who decides disputes about milestones, neither party; zeros without milestones.
 	Arbiter solanago.PublicKey `json:"arbiter"`
 
-	// The number of milestones. Not yet offered: 0.
+	// The number of milestones, at most 8; 0 when the price is paid at once.
 	MilestoneCount uint8 `json:"milestoneCount"`
 
-	// Each milestone's share of the price, in basis points. Not yet offered: zeros.
+	// Each milestone's share of the price, in basis points, together 10,000; zeros behind the last.
 	MilestoneBps [8]uint16 `json:"milestoneBps"`
 
-	// When milestones that nobody claimed fall back to the buyer. Not yet offered: 0.
+	// When milestones that nobody claimed fall back to the buyer, in Unix seconds: a review window for each after
+	// global_deadline at the earliest, 365 days from now at the latest; 0 without milestones.
 	MilestoneDeadline int64 `json:"milestoneDeadline"`
 
 	// Structured metadata: all zeros, or kind 1.

@@ -3,17 +3,19 @@
 use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::InvitationAccepted;
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::hash::sha256;
+use crate::state::{BondState, Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::token::check_token_account;
+use crate::token::{check_token_account, Currency};
+use crate::token_call::TokenCall;
 use crate::{check, programs, sysvar};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// The seller takes part, on the terms it has seen and no others. The buyer then has a response window to open. (The
-    /// specification's diagram calls this accept_negotiation.)
+    /// The seller takes part, on the terms it has seen and no others, and deposits the bond that they ask for. The buyer then
+    /// has a response window to open. (The specification's diagram calls this accept_negotiation.)
     pub fn accept_invitation(
         /// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller has read them.
         terms_hash: [u8; 32],
@@ -30,14 +32,15 @@ instruction! {
         /// The mint of the escrow; only where a bond is asked for.
         token_mint: Meta::READ.optional().stored_in("negotiation"),
         /// The token program of the mint; only where a bond is asked for.
-        token_program: Meta::READ.optional().at(&programs::TOKEN),
+        token_program: Meta::READ.optional().one_of(programs::TOKENS),
     }
 }
 
 /// Starts the bargaining.
 ///
 /// # Errors
-/// InvalidState once it has started, Expired, Unauthorized for anyone but the seller, StaleState for other terms.
+/// InvalidState once it has started, Expired, Unauthorized for anyone but the seller, StaleState for other terms, 3005
+/// without an account that the bond needs; the token program's when the seller has too little.
 #[inline(always)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let args = Args::decode(data)?;
@@ -49,7 +52,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     // SAFETY: `load` has checked the account, and the hash above is done with its data.
     let negotiation = unsafe { Negotiation::of(&mut view) };
 
-    // Without a bond nothing is done with the optional accounts; what is given has to be right all the same.
+    // Only a bond needs the optional accounts; what is given has to be right all the same.
     if let Some(vault) = check::given(&accounts.escrow_vault) {
         check::pda(negotiation.is_vault(&id, vault.address()))?;
     }
@@ -57,9 +60,13 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         check::stored(mint, &negotiation.token_mint)?;
     }
     if let Some(account) = check::given(&accounts.seller_token_account) {
-        check_token_account(account, &negotiation.token_mint, &negotiation.seller)?;
+        let currency = Currency::known_by(&negotiation.token_mint, &accounts.token_mint);
+        check_token_account(account, &currency, &negotiation.seller)?;
     }
-    accounts.check_programs()?;
+    if check::given(&accounts.token_program).is_some() {
+        accounts.check_programs()?;
+        check::token_program(&accounts.token_program, &accounts.token_mint)?;
+    }
 
     if negotiation.status != NegotiationStatus::Created {
         return Err(HaggleError::InvalidState.into());
@@ -73,45 +80,45 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         return Err(HaggleError::StaleState.into());
     }
 
+    let bond = negotiation.bond_required;
+    if bond > 0 {
+        check::needed(&accounts.escrow_vault)?;
+        check::needed(&accounts.seller_token_account)?;
+        check::needed(&accounts.token_mint)?;
+        check::needed(&accounts.token_program)?;
+        negotiation.bond_state = BondState::Held;
+    }
     negotiation.status = NegotiationStatus::Proposed;
     negotiation.start_turn(now)?;
 
     InvitationAccepted {
         negotiation_id: id,
         seller,
-        bond: negotiation.bond_required,
+        bond,
         turn_deadline: negotiation.turn_deadline,
         timestamp: now,
     }
     .emit();
+    if bond == 0 {
+        return Ok(());
+    }
+    let mut deposit = TokenCall::new(
+        &accounts.seller_token_account,
+        &accounts.token_mint,
+        &accounts.seller,
+    )?;
+    deposit.transfer(&accounts.escrow_vault, bond)?;
+    // SAFETY: no reference to these accounts' data is used any more.
+    unsafe { deposit.invoke(&[]) };
     Ok(())
 }
 
 /// SHA-256 of the negotiation's address and its account's data.
 #[inline(always)]
 fn terms_hash(negotiation: &AccountView) -> [u8; 32] {
-    #[cfg(any(target_os = "solana", target_arch = "bpf"))]
-    {
-        // SAFETY: nothing borrows the data while the syscall reads it.
-        let slices: [&[u8]; 2] = [negotiation.address().as_ref(), unsafe {
-            negotiation.borrow_unchecked()
-        }];
-        let mut hash = core::mem::MaybeUninit::<[u8; 32]>::uninit();
-        // SAFETY: the syscall reads two slices and writes the 32 bytes.
-        unsafe {
-            pinocchio::syscalls::sol_sha256(
-                slices.as_ptr().cast(),
-                slices.len() as u64,
-                hash.as_mut_ptr().cast(),
-            );
-            hash.assume_init()
-        }
-    }
-    #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
-    panic!(
-        "only the virtual machine hashes the terms of {:?}",
-        negotiation.address()
-    )
+    // SAFETY: nothing borrows the data while it is hashed.
+    let data = unsafe { negotiation.borrow_unchecked() };
+    sha256(&[negotiation.address().as_ref(), data])
 }
 
 #[cfg(test)]
@@ -120,8 +127,9 @@ mod tests {
     use super::*;
     use crate::error::Framework;
     use crate::tests::stage::{
-        args_of, assert_negotiation, associated, event, named, owned, Call, Deal, Stage, BUYER,
-        MINT, NOW, OTHER_MINT, SELLER, STRANGER,
+        args_of, assert_negotiation, assert_shares, associated, event, named, owned, token_account,
+        Call, Deal, Stage, BOND, BUYER, BUYER_REST, ESCROW, FUNDS, MINT, NATIVE_MINT, NOW,
+        OTHER_MINT, SELLER, SELLER_FUNDS, STRANGER,
     };
     use pinocchio::Address;
 
@@ -165,6 +173,206 @@ mod tests {
                 assert!(stage.account(address) == *account);
             }
         }
+    }
+
+    #[test]
+    fn the_seller_deposits_its_bond_to_the_unit() {
+        let (mut stage, deal) = Stage::created_with_bond(&Stage::bonded_terms());
+        let before = stage.clone();
+        stage.now = NOW + 100;
+        let call = stage.accept_invitation_with_bond(&deal);
+        stage.run(&call).succeeds().emitted(&[event(
+            InvitationAccepted::RECORD,
+            &InvitationAccepted {
+                negotiation_id: deal.negotiation,
+                seller: SELLER,
+                bond: BOND,
+                turn_deadline: NOW + 400,
+                timestamp: NOW + 100,
+            },
+        )]);
+        assert_negotiation(
+            &stage.negotiation(&deal),
+            &Negotiation {
+                status: NegotiationStatus::Proposed,
+                turn_deadline: NOW + 400,
+                bond_state: BondState::Held,
+                ..before.negotiation(&deal)
+            },
+        );
+        assert_shares(
+            &stage,
+            &deal,
+            BUYER_REST,
+            SELLER_FUNDS - BOND,
+            ESCROW + BOND,
+        );
+        let moved = [
+            deal.negotiation,
+            deal.escrow_vault,
+            deal.seller_token_account,
+        ];
+        stage.assert_untouched_since(&before, &moved);
+        for account in [deal.negotiation, deal.escrow_vault, SELLER] {
+            assert_eq!(stage.lamports(&account), before.lamports(&account));
+        }
+    }
+
+    #[test]
+    fn a_bond_takes_all_that_the_seller_has_and_not_a_unit_more() {
+        for (bond, missing) in [(1, 0), (BOND, 0), (BOND, 1), (SELLER_FUNDS, 0)] {
+            let mut terms = Stage::bonded_terms();
+            terms.bond_required = bond;
+            let (mut stage, deal) = Stage::created_with(&terms);
+            stage.set_balance(&deal.seller_token_account, bond - missing);
+            let before = stage.accounts.clone();
+            let call = stage.accept_invitation_with_bond(&deal);
+            let outcome = stage.run(&call);
+            if missing == 0 {
+                outcome.succeeds();
+                assert_eq!(stage.balance(&deal.seller_token_account), 0);
+                assert_eq!(stage.balance(&deal.escrow_vault), ESCROW + bond);
+            } else {
+                assert_eq!(outcome.error_code(), Some(1), "insufficient funds");
+                assert!(stage.accounts == before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_frozen_account_cannot_pay_the_bond() {
+        let (stage, deal) = Stage::created_with_bond(&Stage::bonded_terms());
+        for frozen in [deal.seller_token_account, deal.escrow_vault] {
+            let mut stage = stage.clone();
+            stage.freeze(&frozen);
+            let before = stage.accounts.clone();
+            let call = stage.accept_invitation_with_bond(&deal);
+            let outcome = stage.run(&call);
+            assert_eq!(outcome.error_code(), Some(17), "account frozen");
+            assert!(stage.accounts == before);
+        }
+    }
+
+    #[test]
+    fn the_bond_comes_from_any_account_of_the_sellers() {
+        let (mut stage, deal) = Stage::created_with_bond(&Stage::bonded_terms());
+        stage.put(named("second"), token_account(&MINT, &SELLER, BOND + 1));
+        let call = stage
+            .accept_invitation_with_bond(&deal)
+            .with("seller_token_account", named("second"));
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&named("second")), 1);
+        assert_eq!(stage.balance(&deal.seller_token_account), SELLER_FUNDS);
+    }
+
+    #[test]
+    fn nobody_elses_account_pays_the_bond() {
+        let (mut stage, deal) = Stage::created_with_bond(&Stage::bonded_terms());
+        stage.put(
+            associated(&STRANGER, &MINT),
+            token_account(&MINT, &STRANGER, FUNDS),
+        );
+        // That the seller may spend from an account does not make it the seller's.
+        stage.put(named("delegated"), token_account(&MINT, &STRANGER, FUNDS));
+        stage.change(&named("delegated"), |account| {
+            account.data[72] = 1;
+            account.data[76..108].copy_from_slice(SELLER.as_ref());
+            account.data[121..129].copy_from_slice(&FUNDS.to_le_bytes());
+        });
+        for account in [
+            deal.buyer_token_account,
+            deal.escrow_vault,
+            associated(&STRANGER, &MINT),
+            associated(&SELLER, &OTHER_MINT),
+            named("delegated"),
+            named("nothing"),
+            SELLER,
+        ] {
+            let call = stage
+                .accept_invitation_with_bond(&deal)
+                .with("seller_token_account", account);
+            stage.refuses(&call, Framework::ConstraintRaw);
+        }
+    }
+
+    #[test]
+    fn a_bond_needs_its_accounts() {
+        let (mut stage, deal) = Stage::created_with_bond(&Stage::sealed_terms());
+        let call = stage.accept_invitation_with_bond(&deal);
+        for account in [
+            "escrow_vault",
+            "seller_token_account",
+            "token_mint",
+            "token_program",
+        ] {
+            let call = call.clone().without(account);
+            stage.refuses(&call, Framework::AccountNotEnoughKeys);
+        }
+        let bare = stage.accept_invitation(&deal);
+        stage.refuses(&bare, Framework::AccountNotEnoughKeys);
+        // What else is wrong is told before.
+        stage.at(NOW + 3_600).refuses(&bare, HaggleError::Expired);
+        stage.refuses(
+            &bare.clone().with("seller", STRANGER),
+            HaggleError::Unauthorized,
+        );
+        stage.change(&deal.negotiation, |account| account.data[100] ^= 1);
+        stage.refuses(&bare, HaggleError::StaleState);
+    }
+
+    #[test]
+    fn a_bond_beside_the_largest_escrow_fills_the_vault() {
+        let mut terms = Stage::bonded_terms();
+        terms.escrow_amount = u64::MAX - BOND;
+        let (mut stage, deal) = (Stage::new(), Stage::deal());
+        stage.set_balance(&deal.buyer_token_account, terms.escrow_amount);
+        stage.set_balance(&deal.seller_token_account, BOND);
+        let call = stage.create(&deal, &terms);
+        stage.run(&call).succeeds();
+        let call = stage.accept_invitation_with_bond(&deal);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.escrow_vault), u64::MAX);
+        let call = stage
+            .reject(&deal, BUYER)
+            .given("seller_token_account", deal.seller_token_account);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.escrow_vault), 0);
+        assert_eq!(stage.balance(&deal.seller_token_account), BOND);
+    }
+
+    #[test]
+    fn a_bond_of_wrapped_sol_is_deposited_like_any_other() {
+        let mut stage = Stage::new();
+        let deal = Deal::between(BUYER, SELLER, 1, NATIVE_MINT);
+        for (account, who) in [
+            (deal.buyer_token_account, BUYER),
+            (deal.seller_token_account, SELLER),
+        ] {
+            stage.put(account, token_account(&NATIVE_MINT, &who, FUNDS));
+        }
+        let call = stage.create(&deal, &Stage::bonded_terms());
+        stage.run(&call).succeeds();
+        let lamports = stage.lamports(&deal.escrow_vault);
+        let call = stage.accept_invitation_with_bond(&deal);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.escrow_vault), ESCROW + BOND);
+        assert_eq!(stage.lamports(&deal.escrow_vault), lamports + BOND);
+        assert_eq!(stage.balance(&deal.seller_token_account), FUNDS - BOND);
+    }
+
+    #[test]
+    fn a_bond_that_is_raised_behind_the_sellers_back_is_not_paid() {
+        let (mut stage, deal) = Stage::created_with_bond(&Stage::bonded_terms());
+        let seen = stage.accept_invitation_with_bond(&deal);
+        let call = stage.reject(&deal, BUYER);
+        stage.run(&call).succeeds();
+        let call = stage.close(&deal, BUYER);
+        stage.run(&call).succeeds();
+        let mut terms = Stage::bonded_terms();
+        terms.bond_required = SELLER_FUNDS;
+        let call = stage.create(&deal, &terms);
+        stage.run(&call).succeeds();
+        stage.refuses(&seen, HaggleError::StaleState);
     }
 
     #[test]
@@ -297,7 +505,11 @@ mod tests {
                 continue;
             }
             let outcome = stage.run(&call);
-            outcome.refused(HaggleError::StaleState);
+            if at == 8 + core::mem::offset_of!(Negotiation, version) {
+                outcome.refused(Framework::AccountDidNotDeserialize);
+            } else {
+                outcome.refused(HaggleError::StaleState);
+            }
         }
     }
 

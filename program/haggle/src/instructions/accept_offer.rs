@@ -1,18 +1,20 @@
-//! One side accepts the other's offer, and the escrow is paid out.
+//! One side accepts the offer that stands, and the price is paid, or kept for milestones.
 
 use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
-use crate::event::{NegotiationSettled, OfferAccepted};
+use crate::event::OfferAccepted;
+use crate::settlement::{settle, Paid};
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::{programs, sysvar};
+use crate::{check, programs, sysvar};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Accepts the other side's offer: the seller is paid the price less the fee, the buyer gets the rest of the effective
-    /// escrow back. Fee and decay stay in the vault until the negotiation is closed.
+    /// Accepts the other side's offer, or the price in the middle of the zone: the seller is paid the price less the fee and
+    /// gets its bond back, the buyer gets the rest of the effective escrow. With milestones the price and the bond stay in
+    /// the vault until they are decided. Fee and decay stay there until the negotiation is closed.
     pub fn accept_offer(
         /// The round that the signer has seen.
         expected_round: u8,
@@ -35,14 +37,14 @@ instruction! {
         /// The mint of the escrow.
         token_mint: Meta::READ.stored_in("negotiation"),
         /// The token program of the mint.
-        token_program: Meta::READ.at(&programs::TOKEN),
+        token_program: Meta::READ.one_of(programs::TOKENS),
     }
 }
 
-/// Settles the negotiation.
+/// Settles the negotiation, or starts its milestones.
 ///
 /// # Errors
-/// InvalidState without an offer, Expired, ResponseWindowExpired, Unauthorized, StaleState, NotYourTurn for one's own offer.
+/// InvalidState without an offer, NoZopa, Expired, ResponseWindowExpired, Unauthorized, StaleState, NotYourTurn for one's own offer.
 #[inline(always)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let args = Args::decode(data)?;
@@ -52,19 +54,24 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let mut view = accounts.negotiation;
     // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
     let negotiation = unsafe { Negotiation::of(&mut view) };
-    let mint = negotiation.token_mint;
-
     let vault = Vault::of(
         &accounts.negotiation,
         negotiation,
         &accounts.escrow_vault,
         &accounts.token_mint,
     )?;
-    let to_buyer = Recipient::of(&accounts.buyer_token_account, &mint, &negotiation.buyer)?;
-    let to_seller = Recipient::of(&accounts.seller_token_account, &mint, &negotiation.seller)?;
+    let currency = vault.currency();
+    let to_buyer = Recipient::of(&accounts.buyer_token_account, &currency, &negotiation.buyer)?;
+    let to_seller = Recipient::of(
+        &accounts.seller_token_account,
+        &currency,
+        &negotiation.seller,
+    )?;
     accounts.check_programs()?;
+    check::token_program(&accounts.token_program, &accounts.token_mint)?;
 
-    if !negotiation.is_bargaining() || !negotiation.has_offer() {
+    negotiation.check_bargaining()?;
+    if !negotiation.has_offer() {
         return Err(HaggleError::InvalidState.into());
     }
     let now = sysvar::now()?;
@@ -77,26 +84,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     {
         return Err(HaggleError::StaleState.into());
     }
-    if side == negotiation.offer_side {
+    if side == negotiation.offer_side && !negotiation.has_midpoint(&id) {
         return Err(HaggleError::NotYourTurn.into());
     }
 
-    let fee = negotiation.fee_on(amount);
-    let division = Division {
-        seller: amount.checked_sub(fee).ok_or(HaggleError::Overflow)?,
-        buyer: { negotiation.effective_escrow }
-            .checked_sub(amount)
-            .ok_or(HaggleError::Overflow)?,
-    };
-    let decay = { negotiation.escrow_amount }
-        .checked_sub(negotiation.effective_escrow)
-        .ok_or(HaggleError::Overflow)?;
-
-    negotiation.status = NegotiationStatus::Settled;
-    negotiation.settled_at = now;
+    let owed = negotiation.owed()?;
     negotiation.settled_amount = amount;
-    negotiation.paid_gross = amount;
-
     OfferAccepted {
         negotiation_id: id,
         accepted_by: acceptor,
@@ -105,21 +98,26 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         timestamp: now,
     }
     .emit();
-    NegotiationSettled {
-        negotiation_id: id,
-        buyer: negotiation.buyer,
-        seller: negotiation.seller,
-        settled_amount: amount,
-        total_rounds: negotiation.current_round,
-        protocol_fee: fee,
-        escrow_decay_total: decay,
-        timestamp: now,
-        token_mint: mint,
-        service_hash: negotiation.service_hash,
-        metadata: negotiation.metadata,
-    }
-    .emit();
-    let payments = division.deliver(&vault, negotiation, to_buyer, to_seller, now)?;
+
+    let rest = { negotiation.effective_escrow }
+        .checked_sub(amount)
+        .ok_or(HaggleError::Overflow)?;
+    let division = if negotiation.milestone_count > 0 {
+        negotiation.status = NegotiationStatus::Accepted;
+        Division {
+            buyer: rest,
+            seller: 0,
+        }
+    } else {
+        let paid = Paid::count(negotiation, amount)?;
+        let bond = settle(&id, negotiation, now)?;
+        Division {
+            buyer: rest,
+            seller: paid.net,
+        }
+        .with(bond)?
+    };
+    let payments = division.deliver(owed, &vault, negotiation, to_buyer, to_seller, now)?;
     let authority = Authority::of(negotiation);
     vault.pay(payments, &authority)
 }
@@ -129,11 +127,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 mod tests {
     use super::*;
     use crate::error::Framework;
+    use crate::event::NegotiationSettled;
     use crate::event::PayoutRecorded;
     use crate::instructions::create_negotiation::NegotiationParams;
+    use crate::state::BondState;
     use crate::tests::stage::{
         args_of, assert_negotiation, associated, event, named, rent, token_account, Deal, Stage,
-        BUYER, ESCROW, FUNDS, MINT, NOW, OFFER, OTHER_MINT, SELLER, STRANGER,
+        BOND, BUYER, ESCROW, FUNDS, MIDPOINT, MINT, NOW, OFFER, OTHER_MINT, PRICE, SELLER,
+        STRANGER, THIRDS,
     };
     use pinocchio::Address;
 
@@ -717,5 +718,174 @@ mod tests {
         stage.pause();
         let call = stage.accept_offer(&deal, SELLER);
         stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn with_milestones_the_price_and_the_bond_stay() {
+        let (mut stage, deal) = Stage::offered_with(&Stage::milestone_terms(&THIRDS), PRICE);
+        let before = stage.clone();
+        stage.now = NOW + 7;
+        let call = stage.accept_offer(&deal, SELLER);
+        let outcome = stage.run(&call);
+        outcome.succeeds();
+        assert_negotiation(
+            &stage.negotiation(&deal),
+            &Negotiation {
+                status: NegotiationStatus::Accepted,
+                settled_amount: PRICE,
+                ..before.negotiation(&deal)
+            },
+        );
+        outcome.emitted(&[accepted_event(&stage, &deal, SELLER)]);
+        assert_eq!(stage.balance(&deal.seller_token_account), 0);
+        assert_eq!(
+            stage.balance(&deal.buyer_token_account),
+            FUNDS - ESCROW + AFTER_1 - PRICE
+        );
+        assert_eq!(stage.balance(&deal.escrow_vault), DECAY + PRICE + BOND);
+    }
+
+    #[test]
+    fn with_milestones_what_the_buyer_cannot_receive_is_kept_and_can_be_fetched() {
+        let (mut stage, deal) = Stage::offered_with(&Stage::milestone_terms(&THIRDS), PRICE);
+        stage.freeze(&deal.buyer_token_account);
+        let call = stage.accept_offer(&deal, SELLER);
+        let outcome = stage.run(&call);
+        outcome.succeeds().emitted(&[
+            accepted_event(&stage, &deal, SELLER),
+            recorded_event(&stage, &deal, BUYER, AFTER_1 - PRICE),
+        ]);
+        let negotiation = stage.negotiation(&deal);
+        assert_eq!({ negotiation.claimable_buyer }, AFTER_1 - PRICE);
+        assert_eq!(negotiation.status, NegotiationStatus::Accepted);
+        stage.thaw(&deal.buyer_token_account);
+        let call = stage.claim(&deal, BUYER, AFTER_1 - PRICE);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.balance(&deal.escrow_vault), DECAY + PRICE + BOND);
+        // The rest of its life goes on as if nothing had happened.
+        stage.claims_and_is_paid(&deal, 0);
+        assert_eq!(stage.balance(&deal.seller_token_account), 994_900);
+    }
+
+    #[test]
+    fn both_accounts_have_to_be_right_even_where_nothing_is_paid_to_one() {
+        let (mut stage, deal) = Stage::offered_with(&Stage::milestone_terms(&THIRDS), PRICE);
+        let call = stage
+            .accept_offer(&deal, SELLER)
+            .with("seller_token_account", deal.buyer_token_account);
+        stage.refuses(&call, Framework::ConstraintRaw);
+    }
+
+    #[test]
+    fn a_bond_goes_back_in_the_same_transfer_as_the_price() {
+        let mut terms = Stage::terms();
+        terms.bond_required = BOND;
+        for frozen in [false, true] {
+            let (mut stage, deal) = Stage::offered_with(&terms, OFFER);
+            let before = stage.clone();
+            if frozen {
+                stage.freeze(&deal.seller_token_account);
+            }
+            let call = stage.accept_offer(&deal, SELLER);
+            let outcome = stage.run(&call);
+            outcome.succeeds();
+            let mut events = vec![
+                accepted_event(&stage, &deal, SELLER),
+                settled_event(&stage, &deal, FEE, DECAY),
+                stage.bond_event(&deal, SELLER, BOND),
+            ];
+            let (paid, kept) = if frozen {
+                events.push(recorded_event(&stage, &deal, SELLER, OFFER - FEE + BOND));
+                (0, OFFER - FEE + BOND)
+            } else {
+                (OFFER - FEE + BOND, 0)
+            };
+            outcome.emitted(&events);
+            assert_negotiation(
+                &stage.negotiation(&deal),
+                &Negotiation {
+                    status: NegotiationStatus::Settled,
+                    settled_at: NOW,
+                    settled_amount: OFFER,
+                    paid_gross: OFFER,
+                    bond_state: BondState::Returned,
+                    claimable_seller: kept,
+                    ..before.negotiation(&deal)
+                },
+            );
+            assert_eq!(stage.balance(&deal.seller_token_account), paid);
+            assert_eq!(stage.balance(&deal.escrow_vault), FEE + DECAY + kept);
+        }
+    }
+
+    #[test]
+    fn either_side_accepts_the_midpoint() {
+        for who in [BUYER, SELLER] {
+            let (mut stage, deal) = Stage::with_midpoint();
+            let before = stage.clone();
+            let call = stage.accept_offer(&deal, who);
+            let outcome = stage.run(&call);
+            outcome.succeeds();
+            let negotiation = stage.negotiation(&deal);
+            assert_eq!({ negotiation.settled_amount }, MIDPOINT);
+            assert_eq!(negotiation.status, NegotiationStatus::Settled);
+            outcome.emitted(&[
+                accepted_event(&stage, &deal, who),
+                // No round has been played, so nothing has decayed.
+                settled_event(&stage, &deal, 17_500, 0),
+                stage.bond_event(&deal, SELLER, BOND),
+            ]);
+            assert_eq!(
+                stage.balance(&deal.buyer_token_account)
+                    - before.balance(&deal.buyer_token_account),
+                ESCROW - MIDPOINT
+            );
+            assert_eq!(
+                stage.balance(&deal.seller_token_account)
+                    - before.balance(&deal.seller_token_account),
+                MIDPOINT - 17_500 + BOND
+            );
+            assert_eq!(stage.balance(&deal.escrow_vault), 17_500);
+        }
+        let (mut stage, deal) = Stage::with_midpoint();
+        let call = stage.accept_offer(&deal, STRANGER);
+        stage.refuses(&call, HaggleError::Unauthorized);
+        let late = stage.at({ stage.negotiation(&deal).turn_deadline });
+        let call = late.accept_offer(&deal, SELLER);
+        late.at(late.now)
+            .refuses(&call, HaggleError::ResponseWindowExpired);
+    }
+
+    #[test]
+    fn an_offer_replaces_the_midpoint() {
+        let (mut stage, deal) = Stage::with_midpoint();
+        let midpoint = stage.accept_offer(&deal, SELLER);
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.run(&call).succeeds();
+        stage.refuses(&midpoint, HaggleError::StaleState);
+        let own = stage.accept_offer(&deal, BUYER);
+        stage.refuses(&own, HaggleError::NotYourTurn);
+        let call = stage.accept_offer(&deal, SELLER);
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn there_is_nothing_to_accept_while_prices_are_compared_or_without_a_zone() {
+        for (mut stage, deal) in [
+            Stage::sealed(),
+            Stage::buyer_committed(),
+            Stage::both_committed(),
+            Stage::buyer_revealed(),
+        ] {
+            for who in [BUYER, SELLER] {
+                let call = stage.accept_offer(&deal, who);
+                stage.refuses(&call, HaggleError::InvalidState);
+            }
+        }
+        let (mut stage, deal) = Stage::without_zone();
+        for who in [BUYER, SELLER, STRANGER] {
+            let call = stage.accept_offer(&deal, who);
+            stage.refuses(&call, HaggleError::NoZopa);
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::event::PayoutClaimed;
 use crate::state::{Negotiation, OfferSide};
 use crate::table::Meta;
 use crate::token::TokenAccount;
-use crate::{programs, sysvar};
+use crate::{check, programs, sysvar};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
@@ -30,7 +30,7 @@ instruction! {
         /// The mint of the escrow.
         token_mint: Meta::READ.stored_in("negotiation"),
         /// The token program of the mint.
-        token_program: Meta::READ.at(&programs::TOKEN),
+        token_program: Meta::READ.one_of(programs::TOKENS),
     }
 }
 
@@ -57,14 +57,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     )?;
     // Paying the vault to itself would leave the money to the treasury.
     let destination = &accounts.destination_token_account;
-    let can_receive = match TokenAccount::of(destination) {
-        Some(token) => token.is_for(&negotiation.token_mint) && token.can_receive(),
+    let currency = vault.currency();
+    let can_receive = match TokenAccount::of(destination, &currency) {
+        Some(token) => token.is_in(&currency) && token.can_receive(),
         None => false,
     };
     if !can_receive || address_eq(destination.address(), accounts.escrow_vault.address()) {
         return Err(Framework::ConstraintRaw.into());
     }
     accounts.check_programs()?;
+    check::token_program(&accounts.token_program, &accounts.token_mint)?;
 
     let amount = args.amount;
     if amount == 0 {
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
     use crate::tests::stage::{
         assert_negotiation, associated, event, named, owned, token_account, wallet, Deal, Stage,
-        BUYER, FUNDS, MINT, NATIVE_MINT, NOW, OTHER_MINT, SELLER, STRANGER,
+        BUYER, FUNDS, MINT, NATIVE_MINT, NOW, OTHER_MINT, SELLER, STRANGER, THIRDS,
     };
     use pinocchio::Address;
 
@@ -351,5 +353,41 @@ mod tests {
         stage.pause();
         let call = stage.claim(&deal, SELLER, SELLERS);
         stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn what_is_kept_is_paid_while_milestones_are_under_way_and_the_rest_stays() {
+        let (mut stage, deal) = Stage::accepted(&THIRDS);
+        stage.freeze(&deal.seller_token_account);
+        stage.claims_and_is_paid(&deal, 0);
+        stage.thaw(&deal.seller_token_account);
+        let before = stage.clone();
+        let kept = 994_900;
+        for amount in [1, kept - 1, kept + 1] {
+            let call = stage.claim(&deal, SELLER, amount);
+            stage.refuses(&call, HaggleError::StaleState);
+        }
+        let close = stage.close(&deal, SELLER);
+        stage.refuses(&close, HaggleError::InvalidState);
+        let call = stage.claim(&deal, SELLER, kept);
+        let now = stage.now;
+        stage
+            .run(&call)
+            .succeeds()
+            .emitted(&[claimed_event(&deal, SELLER, kept, now)]);
+        assert_negotiation(
+            &stage.negotiation(&deal),
+            &Negotiation {
+                claimable_seller: 0,
+                ..before.negotiation(&deal)
+            },
+        );
+        assert_eq!(stage.balance(&deal.seller_token_account), kept);
+        assert_eq!(
+            stage.balance(&deal.escrow_vault),
+            before.balance(&deal.escrow_vault) - kept
+        );
+        let call = stage.claim(&deal, SELLER, kept);
+        stage.refuses(&call, HaggleError::StaleState);
     }
 }

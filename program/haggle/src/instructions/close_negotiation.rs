@@ -6,7 +6,7 @@ use crate::escrow::{Authority, Payment, Vault};
 use crate::event::{NegotiationClosed, PayoutClaimed};
 use crate::state::{Negotiation, ProtocolConfig};
 use crate::table::Meta;
-use crate::token::TokenAccount;
+use crate::token::{Currency, TokenAccount};
 use crate::{check, programs, sysvar};
 use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};
@@ -38,25 +38,25 @@ instruction! {
         /// The mint of the escrow.
         token_mint: Meta::READ.stored_in("negotiation"),
         /// The token program of the mint.
-        token_program: Meta::READ.at(&programs::TOKEN),
+        token_program: Meta::READ.one_of(programs::TOKENS),
     }
 }
 
 /// Whether an owner's account is given and can receive.
 ///
 /// # Errors
-/// 2003 when it is not a token account of this mint and this owner.
+/// 2003 when it is not a token account of this currency and this owner.
 #[inline(always)]
 fn is_recipient(
     account: &AccountView,
-    mint: &Address,
+    currency: &Currency<'_>,
     owner: &Address,
 ) -> Result<bool, ProgramError> {
     let Some(account) = check::given(account) else {
         return Ok(false);
     };
-    match TokenAccount::of(account) {
-        Some(token) if token.is_of(mint, owner) => Ok(token.can_receive()),
+    match TokenAccount::of(account, currency) {
+        Some(token) if token.is_of(currency, owner) => Ok(token.can_receive()),
         _ => Err(Framework::ConstraintRaw.into()),
     }
 }
@@ -103,7 +103,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let mut view = accounts.negotiation;
     // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
     let negotiation = unsafe { Negotiation::of(&mut view) };
-    let mint = negotiation.token_mint;
     let buyer = negotiation.buyer;
     let seller = negotiation.seller;
 
@@ -118,10 +117,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     // SAFETY: `load` has checked the account.
     let mut config = unsafe { ProtocolConfig::read(&accounts.config) };
     let treasury = config.treasury;
-    let treasury_payable = is_recipient(&accounts.treasury_token_account, &mint, &treasury)?;
-    let buyer_payable = is_recipient(&accounts.buyer_token_account, &mint, &buyer)?;
-    let seller_payable = is_recipient(&accounts.seller_token_account, &mint, &seller)?;
+    let currency = vault.currency();
+    let treasury_payable = is_recipient(&accounts.treasury_token_account, &currency, &treasury)?;
+    let buyer_payable = is_recipient(&accounts.buyer_token_account, &currency, &buyer)?;
+    let seller_payable = is_recipient(&accounts.seller_token_account, &currency, &seller)?;
     accounts.check_programs()?;
+    check::token_program(&accounts.token_program, &accounts.token_mint)?;
 
     if !negotiation.is_over() {
         return Err(HaggleError::InvalidState.into());

@@ -1,28 +1,27 @@
 //! The buyer deposits the escrow and invites a seller.
 
 use crate::constants::{
-    MAX_DEADLINE_SECONDS, MAX_DECAY_RATE_BPS, MAX_RESPONSE_WINDOW, MAX_ROUNDS,
-    MIN_DEADLINE_SECONDS, MIN_ESCROW_LAMPORTS, MIN_OFFER_BPS_CEILING, MIN_OFFER_BPS_FLOOR,
-    MIN_RESPONSE_WINDOW, MIN_ROUNDS, NEGOTIATION_SEED, NEGOTIATION_VERSION, VAULT_SEED,
+    BPS_DENOMINATOR, MAX_DEADLINE_SECONDS, MAX_DECAY_RATE_BPS, MAX_MILESTONES,
+    MAX_MILESTONE_SECONDS, MAX_RESPONSE_WINDOW, MAX_ROUNDS, MIN_DEADLINE_SECONDS,
+    MIN_ESCROW_LAMPORTS, MIN_OFFER_BPS_CEILING, MIN_OFFER_BPS_FLOOR, MIN_RESPONSE_WINDOW,
+    MIN_ROUNDS, NEGOTIATION_SEED, NEGOTIATION_VERSION, VAULT_SEED,
 };
 use crate::declare::{instruction, packed, Flag};
 use crate::error::{Framework, HaggleError};
 use crate::escrow::{vault_seeds, Authority};
 use crate::event::NegotiationCreated;
+use crate::milestone::earliest_milestone_deadline;
 use crate::state::{
     BondState, Negotiation, NegotiationStatus, OfferSide, ProtocolConfig, ZopaPhase,
 };
 use crate::sysvar::Rent;
 use crate::table::Meta;
-use crate::token::{check_token_account, Mint, TokenAccount};
-use crate::{metadata, pda, programs, sysvar, ID};
-use core::mem::MaybeUninit;
+use crate::token::{check_token_account, Currency, Mint, TokenAccount};
+use crate::token_call::TokenCall;
+use crate::{check, metadata, pda, programs, sysvar, ID};
 use pinocchio::address::address_eq;
-use pinocchio::cpi::CpiAccount;
 use pinocchio::error::{ProgramError, ProgramResult};
-use pinocchio::instruction::InstructionAccount;
 use pinocchio::{AccountView, Address};
-use pinocchio_token::instructions::{Batch, InitializeAccount3, IntoBatch, TransferChecked};
 
 packed! {
     /// The terms of a negotiation. The SDK fills in what its caller leaves out, from the configuration's defaults.
@@ -41,17 +40,18 @@ packed! {
         pub global_deadline: i64,
         /// The least offer, in basis points of the effective escrow, 100 to 9,000.
         pub min_offer_bps: u16,
-        /// Whether reservation prices are compared under seal first. Not yet offered: false.
+        /// Whether reservation prices are compared under seal first. Takes a bond.
         pub zopa_enabled: Flag,
-        /// What the seller has to deposit, in base units of the mint. Not yet offered: 0.
+        /// What the seller has to deposit, in base units of the mint; 0 for no bond.
         pub bond_required: u64,
-        /// Who decides disputes about milestones. Not yet offered: zeros.
+        /// Who decides disputes about milestones, neither party; zeros without milestones.
         pub arbiter: Address,
-        /// The number of milestones. Not yet offered: 0.
+        /// The number of milestones, at most 8; 0 when the price is paid at once.
         pub milestone_count: u8,
-        /// Each milestone's share of the price, in basis points. Not yet offered: zeros.
+        /// Each milestone's share of the price, in basis points, together 10,000; zeros behind the last.
         pub milestone_bps: [u16; 8],
-        /// When milestones that nobody claimed fall back to the buyer. Not yet offered: 0.
+        /// When milestones that nobody claimed fall back to the buyer, in Unix seconds: a review window for each after
+        /// global_deadline at the earliest, 365 days from now at the latest; 0 without milestones.
         pub milestone_deadline: i64,
         /// Structured metadata: all zeros, or kind 1.
         pub metadata: [u8; 64],
@@ -72,20 +72,20 @@ instruction! {
         /// Who is invited to sell; not the buyer.
         seller: Meta::READ,
         /// The negotiation that is made.
-        negotiation: Meta::WRITE.owned_by(&programs::SYSTEM).derived(Negotiation::SEEDS),
+        negotiation: Meta::WRITE.owned_by(&[&programs::SYSTEM]).derived(Negotiation::SEEDS),
         /// The vault that is made.
-        escrow_vault: Meta::WRITE.owned_by(&programs::SYSTEM).derived(Negotiation::VAULT_SEEDS),
+        escrow_vault: Meta::WRITE.owned_by(&[&programs::SYSTEM]).derived(Negotiation::VAULT_SEEDS),
         /// The buyer's token account that the deposit comes from.
         buyer_token_account: Meta::WRITE,
         /// The mint of the deposit.
-        token_mint: Meta::READ.owned_by(&programs::TOKEN),
+        token_mint: Meta::READ.owned_by(programs::TOKENS),
         /// The configuration, which fixes the fee.
         config: Meta::READ
             .holds(ProtocolConfig::RECORD)
             .at(&ProtocolConfig::ADDRESS)
             .derived(ProtocolConfig::SEEDS),
         /// The token program of the mint.
-        token_program: Meta::READ.at(&programs::TOKEN),
+        token_program: Meta::READ.one_of(programs::TOKENS),
         /// Creates the accounts.
         system_program: Meta::READ.at(&programs::SYSTEM),
     }
@@ -97,33 +97,63 @@ impl NegotiationParams {
     /// # Errors
     /// InvalidParams.
     #[inline(always)]
-    fn check(&self, now: i64) -> ProgramResult {
+    fn check(&self, buyer: &Address, seller: &Address, now: i64) -> ProgramResult {
         let window = self.response_window;
         let min_offer = self.min_offer_bps;
         let ahead = { self.global_deadline }
             .checked_sub(now)
             .ok_or(HaggleError::InvalidParams)?;
-        let in_range = { self.escrow_amount } >= MIN_ESCROW_LAMPORTS
+        let in_range = !address_eq(buyer, seller)
+            && { self.escrow_amount } >= MIN_ESCROW_LAMPORTS
             && (MIN_ROUNDS..=MAX_ROUNDS).contains(&self.max_rounds)
             && { self.decay_rate_bps } <= MAX_DECAY_RATE_BPS
             && (MIN_RESPONSE_WINDOW..=MAX_RESPONSE_WINDOW).contains(&window)
             && (MIN_DEADLINE_SECONDS..=MAX_DEADLINE_SECONDS).contains(&ahead)
-            && (MIN_OFFER_BPS_FLOOR..=MIN_OFFER_BPS_CEILING).contains(&min_offer);
-        if !in_range || self.asks_for_what_is_not_offered() {
+            && (MIN_OFFER_BPS_FLOOR..=MIN_OFFER_BPS_CEILING).contains(&min_offer)
+            && self.has_valid_bond()
+            && self.has_valid_milestones(buyer, seller, now);
+        if !in_range {
             return Err(HaggleError::InvalidParams.into());
         }
         metadata::check(&self.metadata)
     }
 
-    /// Sealed prices, bonds and milestones have their place in the accounts, and no instruction yet.
+    /// Escrow and bond are of one mint, whose supply they cannot exceed. Sealed prices need a bond, or a seller could look at
+    /// the buyer's price and walk away.
     #[inline(always)]
-    fn asks_for_what_is_not_offered(&self) -> bool {
-        self.zopa_enabled != Flag::OFF
-            || self.bond_required != 0
-            || { self.arbiter } != Address::new_from_array([0; 32])
-            || self.milestone_count != 0
-            || { self.milestone_bps } != [0; 8]
-            || self.milestone_deadline != 0
+    fn has_valid_bond(&self) -> bool {
+        let bond = self.bond_required;
+        { self.escrow_amount }.checked_add(bond).is_some()
+            && (bond > 0 || self.zopa_enabled == Flag::OFF)
+    }
+
+    /// Milestones have a share each and all of the price together, somebody neutral who decides disputes, and the time that
+    /// their reviews take.
+    #[inline(always)]
+    fn has_valid_milestones(&self, buyer: &Address, seller: &Address, now: i64) -> bool {
+        let count = self.milestone_count;
+        let deadline = self.milestone_deadline;
+        let arbiter = self.arbiter;
+        let has_arbiter = !address_eq(&arbiter, &Address::new_from_array([0; 32]));
+        if count == 0 {
+            return !has_arbiter && deadline == 0 && { self.milestone_bps } == [0; 8];
+        }
+        let mut sum = 0u64;
+        for (index, share) in { self.milestone_bps }.into_iter().enumerate() {
+            if (index < count as usize) != (share > 0) {
+                return false;
+            }
+            sum = sum.saturating_add(share as u64);
+        }
+        let earliest =
+            earliest_milestone_deadline(self.global_deadline, count, self.response_window);
+        count <= MAX_MILESTONES
+            && sum == BPS_DENOMINATOR
+            && has_arbiter
+            && !address_eq(&arbiter, buyer)
+            && !address_eq(&arbiter, seller)
+            && deadline >= earliest
+            && deadline <= now.saturating_add(MAX_MILESTONE_SECONDS)
     }
 }
 
@@ -175,15 +205,17 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         &[VAULT_SEED.as_bytes(), id.as_ref()],
     )?;
     accounts.check_fixed_pdas()?;
-    check_token_account(&accounts.buyer_token_account, &mint, &buyer)?;
+    check_token_account(
+        &accounts.buyer_token_account,
+        &Currency::of(&accounts.token_mint),
+        &buyer,
+    )?;
     accounts.check_programs()?;
+    check::token_program(&accounts.token_program, &accounts.token_mint)?;
     Mint::check(&accounts.token_mint)?;
 
     let now = sysvar::now()?;
-    if address_eq(&buyer, &seller) {
-        return Err(HaggleError::InvalidParams.into());
-    }
-    params.check(now)?;
+    params.check(&buyer, &seller, now)?;
     // SAFETY: `load` has checked the account.
     let config = unsafe { ProtocolConfig::read(&accounts.config) };
     if config.is_paused != Flag::OFF {
@@ -216,7 +248,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         settled_amount: 0,
         buyer_commitment: [0; 32],
         seller_commitment: [0; 32],
-        zopa_phase: ZopaPhase::Skipped,
+        zopa_phase: if params.zopa_enabled == Flag::OFF {
+            ZopaPhase::Skipped
+        } else {
+            ZopaPhase::NotStarted
+        },
         metadata: params.metadata,
         bump,
         vault_bump,
@@ -258,38 +294,26 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         &accounts.escrow_vault,
         &vault_seeds(&id, &vault_bump),
         TokenAccount::SIZE,
-        &programs::TOKEN,
+        accounts.token_mint.owner(),
         &accounts.buyer,
         &rent,
     )?;
     deposit(&accounts, params.escrow_amount)
 }
 
-/// Makes the vault a token account of the negotiation's and moves the escrow there, in one call.
+/// Makes the vault a token account of the negotiation's and moves the escrow there.
 #[inline(always)]
 fn deposit(accounts: &Accounts, amount: u64) -> ProgramResult {
-    const ACCOUNTS: usize = 2 + 4;
-    const DATA: usize = 1 + (2 + 33) + (2 + 10);
-    let mut data = [const { MaybeUninit::<u8>::uninit() }; DATA];
-    let mut metas = [const { MaybeUninit::<InstructionAccount<'_>>::uninit() }; ACCOUNTS];
-    let mut views = [const { MaybeUninit::<CpiAccount<'_>>::uninit() }; ACCOUNTS];
-    let mut batch = Batch::new(&mut data, &mut metas, &mut views)?;
-    InitializeAccount3::new(
-        &accounts.escrow_vault,
-        &accounts.token_mint,
-        accounts.negotiation.address(),
-    )
-    .into_batch(&mut batch)?;
-    TransferChecked::new(
+    let mut call = TokenCall::new(
         &accounts.buyer_token_account,
         &accounts.token_mint,
-        &accounts.escrow_vault,
         &accounts.buyer,
-        amount,
-        Mint::decimals(&accounts.token_mint)?,
-    )
-    .into_batch(&mut batch)?;
-    batch.invoke()
+    )?;
+    call.initialize(&accounts.escrow_vault, accounts.negotiation.address())?;
+    call.transfer(&accounts.escrow_vault, amount)?;
+    // SAFETY: no reference to these accounts' data is used any more.
+    unsafe { call.invoke(&[]) };
+    Ok(())
 }
 
 #[inline(always)]
@@ -326,8 +350,8 @@ mod tests {
     use super::*;
     use crate::tests::stage::{
         assert_negotiation, associated, event, mint, named, owned, rent, token_account, wallet,
-        Deal, Stage, BUYER, ESCROW, FUNDS, LAMPORTS, MINT, NATIVE_MINT, NOW, OTHER_MINT, SELLER,
-        STRANGER,
+        Deal, Stage, ARBITER, BUYER, ESCROW, FUNDS, LAMPORTS, MINT, NATIVE_MINT, NOW, OTHER_MINT,
+        SELLER, STRANGER,
     };
 
     fn metadata_of_kind_1() -> [u8; 64] {
@@ -624,18 +648,108 @@ mod tests {
         }
     }
 
+    /// Sealed prices, a bond, and three milestones.
+    fn terms_with_everything() -> NegotiationParams {
+        NegotiationParams {
+            zopa_enabled: Flag::ON,
+            bond_required: 987_654,
+            arbiter: ARBITER,
+            milestone_count: 3,
+            milestone_bps: [2_500, 3_333, 4_167, 0, 0, 0, 0, 0],
+            milestone_deadline: NOW + 3_600 + 3 * 3_600,
+            ..Stage::terms()
+        }
+    }
+
     #[test]
-    fn what_is_not_offered_yet_is_refused() {
-        let cases: [(&str, Change); 7] = [
-            ("sealed prices", |terms| terms.zopa_enabled = Flag::ON),
-            ("a bond", |terms| terms.bond_required = 1),
-            ("an arbiter", |terms| terms.arbiter = STRANGER),
-            ("milestones", |terms| terms.milestone_count = 1),
+    fn sealed_prices_a_bond_and_milestones_are_kept_and_told() {
+        let mut stage = Stage::new();
+        let deal = Stage::deal();
+        let terms = terms_with_everything();
+        let mut plain = stage.clone();
+        let call = plain.create(&deal, &Stage::terms());
+        plain.run(&call).succeeds();
+        let call = stage.create(&deal, &terms);
+        stage.run(&call).succeeds().emitted(&[event(
+            NegotiationCreated::RECORD,
+            &NegotiationCreated {
+                negotiation_id: deal.negotiation,
+                buyer: BUYER,
+                seller: SELLER,
+                escrow_amount: ESCROW,
+                token_mint: MINT,
+                max_rounds: 6,
+                decay_rate_bps: 200,
+                global_deadline: NOW + 3_600,
+                timestamp: NOW,
+                session_id: 1,
+                service_hash: *named("service").as_array(),
+                response_window: 300,
+                min_offer_bps: 1_000,
+                protocol_fee_bps: 50,
+                zopa_enabled: Flag::ON,
+                bond_required: 987_654,
+                arbiter: ARBITER,
+                milestone_count: 3,
+                milestone_bps: [2_500, 3_333, 4_167, 0, 0, 0, 0, 0],
+                milestone_deadline: NOW + 14_400,
+                metadata: [0; 64],
+            },
+        )]);
+        assert_negotiation(
+            &stage.negotiation(&deal),
+            &Negotiation {
+                zopa_enabled: Flag::ON,
+                zopa_phase: ZopaPhase::NotStarted,
+                bond_required: 987_654,
+                arbiter: ARBITER,
+                milestone_count: 3,
+                milestone_bps: [2_500, 3_333, 4_167, 0, 0, 0, 0, 0],
+                milestone_deadline: NOW + 14_400,
+                ..plain.negotiation(&deal)
+            },
+        );
+        // The bond is the seller's, and comes later.
+        assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+    }
+
+    /// The first shares of milestones of which each has one, together 10,000.
+    fn shares(count: u8) -> [u16; 8] {
+        let mut shares = [0; 8];
+        shares[..usize::from(count)].fill(1);
+        shares[usize::from(count) - 1] = 10_001 - u16::from(count);
+        shares
+    }
+
+    #[test]
+    fn milestones_are_one_to_eight() {
+        for count in 0..=u8::MAX {
+            let mut stage = Stage::new();
+            let mut terms = terms_with_everything();
+            terms.milestone_count = count;
+            terms.milestone_bps = shares(count.clamp(1, 8));
+            terms.milestone_deadline = NOW + 365 * 86_400;
+            let call = stage.create(&Stage::deal(), &terms);
+            if (1..=8).contains(&count) {
+                stage.run(&call).succeeds();
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_milestones_is_zero_without_them() {
+        let cases: [(&str, Change); 5] = [
+            ("an arbiter", |terms| terms.arbiter = ARBITER),
             ("a first share", |terms| {
                 terms.milestone_bps = [1, 0, 0, 0, 0, 0, 0, 0]
             }),
             ("a last share", |terms| {
                 terms.milestone_bps = [0, 0, 0, 0, 0, 0, 0, 1]
+            }),
+            ("all of the price", |terms| {
+                terms.milestone_bps = [10_000, 0, 0, 0, 0, 0, 0, 0]
             }),
             ("a milestone deadline", |terms| {
                 terms.milestone_deadline = NOW + 86_400
@@ -646,6 +760,164 @@ mod tests {
             let call = stage.create(&Stage::deal(), &with(change));
             println!("{case}");
             stage.refuses(&call, HaggleError::InvalidParams);
+        }
+    }
+
+    #[test]
+    fn shares_are_one_for_each_milestone_and_together_the_price() {
+        let cases: [([u16; 8], u8, bool); 16] = [
+            ([10_000, 0, 0, 0, 0, 0, 0, 0], 1, true),
+            ([9_999, 0, 0, 0, 0, 0, 0, 0], 1, false),
+            ([10_001, 0, 0, 0, 0, 0, 0, 0], 1, false),
+            ([0, 0, 0, 0, 0, 0, 0, 0], 1, false),
+            ([10_000, 0, 0, 0, 0, 0, 0, 0], 2, false),
+            ([9_999, 1, 0, 0, 0, 0, 0, 0], 2, true),
+            ([1, 9_999, 0, 0, 0, 0, 0, 0], 2, true),
+            ([0, 10_000, 0, 0, 0, 0, 0, 0], 2, false),
+            ([5_000, 5_000, 0, 0, 0, 0, 0, 0], 1, false),
+            ([5_000, 4_999, 1, 0, 0, 0, 0, 0], 2, false),
+            ([5_000, 4_999, 0, 0, 0, 0, 0, 1], 2, false),
+            ([5_000, 4_999, 0, 0, 0, 0, 0, 0], 2, false),
+            ([5_000, 5_001, 0, 0, 0, 0, 0, 0], 2, false),
+            ([1_250; 8], 8, true),
+            ([1_250; 8], 7, false),
+            // Together 10,000 if a sum were kept in sixteen bits.
+            ([65_535, 10_001, 0, 0, 0, 0, 0, 0], 2, false),
+        ];
+        for (milestone_bps, milestone_count, is_taken) in cases {
+            let mut stage = Stage::new();
+            let mut terms = terms_with_everything();
+            terms.milestone_bps = milestone_bps;
+            terms.milestone_count = milestone_count;
+            terms.milestone_deadline = NOW + 86_400;
+            let call = stage.create(&Stage::deal(), &terms);
+            println!("{milestone_count}: {milestone_bps:?}");
+            if is_taken {
+                stage.run(&call).succeeds();
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn the_arbiter_is_somebody_and_neither_party() {
+        for (arbiter, is_taken) in [
+            (ARBITER, true),
+            (STRANGER, true),
+            (Address::new_from_array([0; 32]), false),
+            (BUYER, false),
+            (SELLER, false),
+        ] {
+            let mut stage = Stage::new();
+            let mut terms = terms_with_everything();
+            terms.arbiter = arbiter;
+            let call = stage.create(&Stage::deal(), &terms);
+            if is_taken {
+                stage.run(&call).succeeds();
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn milestones_have_time_for_their_reviews_and_a_year_at_most() {
+        const YEAR: i64 = 365 * 86_400;
+        for (response_window, global_deadline, count, earliest) in [
+            (60, 3_600, 1, 3_600 + 3_600),
+            (3_600, 3_600, 1, 3_600 + 3_600),
+            (300, 60, 8, 60 + 8 * 3_600),
+            (3_600, 86_400, 8, 86_400 + 8 * 3_600),
+        ] {
+            let terms = |milestone_deadline: i64| NegotiationParams {
+                response_window,
+                global_deadline: NOW + global_deadline,
+                milestone_count: count,
+                milestone_bps: shares(count),
+                milestone_deadline,
+                ..terms_with_everything()
+            };
+            for deadline in [NOW + earliest, NOW + earliest + 1, NOW + YEAR] {
+                let mut stage = Stage::new();
+                let call = stage.create(&Stage::deal(), &terms(deadline));
+                stage.run(&call).succeeds();
+            }
+            for deadline in [
+                i64::MIN,
+                -1,
+                0,
+                NOW,
+                NOW + earliest - 1,
+                NOW + YEAR + 1,
+                i64::MAX,
+            ] {
+                let mut stage = Stage::new();
+                let call = stage.create(&Stage::deal(), &terms(deadline));
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn sealed_prices_take_a_bond() {
+        for (zopa_enabled, bond_required, is_taken) in [
+            (Flag::ON, 0, false),
+            (Flag::ON, 1, true),
+            (Flag::OFF, 0, true),
+            (Flag::OFF, 1, true),
+        ] {
+            let mut stage = Stage::new();
+            let deal = Stage::deal();
+            let mut terms = Stage::terms();
+            terms.zopa_enabled = zopa_enabled;
+            terms.bond_required = bond_required;
+            let call = stage.create(&deal, &terms);
+            if is_taken {
+                stage.run(&call).succeeds();
+                let phase = stage.negotiation(&deal).zopa_phase;
+                assert_eq!(phase == ZopaPhase::Skipped, zopa_enabled == Flag::OFF);
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
+        }
+    }
+
+    #[test]
+    fn a_flag_is_zero_or_one() {
+        for zopa_enabled in [Flag(2), Flag(u8::MAX)] {
+            let mut stage = Stage::new();
+            let mut terms = terms_with_everything();
+            terms.zopa_enabled = zopa_enabled;
+            let call = stage.create(&Stage::deal(), &terms);
+            stage.refuses(&call, Framework::InstructionDidNotDeserialize);
+        }
+    }
+
+    #[test]
+    fn escrow_and_bond_fit_one_vault() {
+        for (escrow_amount, bond_required, is_taken) in [
+            (ESCROW, u64::MAX - ESCROW, true),
+            (ESCROW, u64::MAX - ESCROW + 1, false),
+            (ESCROW, u64::MAX, false),
+            (u64::MAX, 0, true),
+            (u64::MAX, 1, false),
+            (u64::MAX - 1, 1, true),
+            (u64::MAX, u64::MAX, false),
+        ] {
+            let mut stage = Stage::new();
+            let deal = Stage::deal();
+            stage.set_balance(&deal.buyer_token_account, escrow_amount);
+            let mut terms = Stage::terms();
+            terms.escrow_amount = escrow_amount;
+            terms.bond_required = bond_required;
+            let call = stage.create(&deal, &terms);
+            if is_taken {
+                stage.run(&call).succeeds();
+                assert_eq!(stage.balance(&deal.escrow_vault), escrow_amount);
+            } else {
+                stage.refuses(&call, HaggleError::InvalidParams);
+            }
         }
     }
 

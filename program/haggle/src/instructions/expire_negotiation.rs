@@ -1,18 +1,20 @@
 //! A deadline has passed.
 
+use crate::bond::{Bond, SettledBond};
 use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::NegotiationExpired;
 use crate::state::{Negotiation, NegotiationStatus};
 use crate::table::Meta;
-use crate::{programs, sysvar};
+use crate::{check, programs, sysvar};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
     /// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the
-    /// rounds so far. Anyone may.
+    /// rounds so far, and the seller its bond; a seller that has let the time to reveal its reservation price pass, once the
+    /// buyer has revealed its own, loses the bond to the buyer. Anyone may.
     pub fn expire_negotiation();
     accounts {
         /// The negotiation.
@@ -26,14 +28,14 @@ instruction! {
         /// The mint of the escrow.
         token_mint: Meta::READ.stored_in("negotiation"),
         /// The token program of the mint.
-        token_program: Meta::READ.at(&programs::TOKEN),
+        token_program: Meta::READ.one_of(programs::TOKENS),
     }
 }
 
 /// Ends the negotiation.
 ///
 /// # Errors
-/// InvalidState once it has ended, and as long as someone may still act.
+/// InvalidState once it has ended, and as long as someone may still act; 3005 without an account for the bond.
 #[inline(always)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     Args::decode(data)?;
@@ -42,34 +44,53 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let mut view = accounts.negotiation;
     // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
     let negotiation = unsafe { Negotiation::of(&mut view) };
-    let mint = negotiation.token_mint;
-
     let vault = Vault::of(
         &accounts.negotiation,
         negotiation,
         &accounts.escrow_vault,
         &accounts.token_mint,
     )?;
-    let to_buyer = Recipient::of(&accounts.buyer_token_account, &mint, &negotiation.buyer)?;
-    let to_seller =
-        Recipient::if_given(&accounts.seller_token_account, &mint, &negotiation.seller)?;
+    let currency = vault.currency();
+    let to_buyer = Recipient::of(&accounts.buyer_token_account, &currency, &negotiation.buyer)?;
+    let to_seller = Recipient::if_given(
+        &accounts.seller_token_account,
+        &currency,
+        &negotiation.seller,
+    )?;
     accounts.check_programs()?;
+    check::token_program(&accounts.token_program, &accounts.token_mint)?;
 
     let now = sysvar::now()?;
     if !negotiation.is_open() || !negotiation.is_overdue(now) {
         return Err(HaggleError::InvalidState.into());
     }
 
-    let division = Division::refund(negotiation);
+    // The buyer has revealed its reservation price and the seller has fallen silent.
+    let bond = if negotiation.seller_owes_reveal() {
+        Bond::Forfeited
+    } else {
+        Bond::Returned
+    };
+    if negotiation.held_bond() > 0 && bond == Bond::Returned {
+        check::needed(&accounts.seller_token_account)?;
+    }
+
+    let owed = negotiation.owed()?;
+    let refund = Division::refund(negotiation);
     negotiation.status = NegotiationStatus::Expired;
     NegotiationExpired {
         negotiation_id: id,
-        refund_amount: division.buyer,
+        refund_amount: refund.buyer,
         rounds_completed: negotiation.current_round,
         timestamp: now,
     }
     .emit();
-    let payments = division.deliver(&vault, negotiation, to_buyer, to_seller, now)?;
+    let bond = SettledBond::take(negotiation, bond);
+    bond.emit(&id, negotiation, now);
+    let payments =
+        refund
+            .with(bond)?
+            .deliver(owed, &vault, negotiation, to_buyer, to_seller, now)?;
     let authority = Authority::of(negotiation);
     vault.pay(payments, &authority)
 }
@@ -80,9 +101,11 @@ mod tests {
     use super::*;
     use crate::error::Framework;
     use crate::event::PayoutRecorded;
+    use crate::state::BondState;
     use crate::tests::stage::{
-        assert_negotiation, associated, event, named, token_account, Deal, Stage, BUYER, ESCROW,
-        FUNDS, MINT, NOW, OTHER_MINT, SELLER,
+        assert_negotiation, assert_shares, associated, event, named, token_account, Deal, Stage,
+        BOND, BUYER, BUYER_REST, ESCROW, FUNDS, MIDPOINT, MINT, NOW, OTHER_MINT, SELLER,
+        SELLER_FUNDS,
     };
 
     fn expired_event(deal: &Deal, refund: u64, rounds: u8, now: i64) -> Vec<u8> {
@@ -254,6 +277,146 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_step_that_is_missed_decides_where_the_bond_goes() {
+        type Point = (&'static str, fn() -> (Stage, Deal), bool);
+        let points: [Point; 6] = [
+            ("the opening", Stage::bonded, false),
+            ("the buyer's commitment", Stage::sealed, false),
+            ("the seller's commitment", Stage::buyer_committed, false),
+            ("the buyer's reveal", Stage::both_committed, false),
+            ("the seller's reveal", Stage::buyer_revealed, true),
+            ("the midpoint", Stage::with_midpoint, false),
+        ];
+        for (missed, point, is_forfeited) in points {
+            let (mut stage, deal) = point();
+            let before = stage.clone();
+            let bare = stage.expire(&deal);
+            let call = bare
+                .clone()
+                .given("seller_token_account", deal.seller_token_account);
+            println!("{missed}");
+            stage
+                .at(NOW + 299)
+                .refuses(&call, HaggleError::InvalidState);
+            stage
+                .at(NOW + 299)
+                .refuses(&bare, HaggleError::InvalidState);
+            stage.now = NOW + 300;
+            let (to, state, bond) = if is_forfeited {
+                stage.clone().run(&bare).succeeds();
+                (BUYER, BondState::Forfeited, 0)
+            } else {
+                stage.refuses(&bare, Framework::AccountNotEnoughKeys);
+                (SELLER, BondState::Returned, BOND)
+            };
+            stage.run(&call).succeeds().emitted(&[
+                expired_event(&deal, ESCROW, 0, NOW + 300),
+                stage.bond_event(&deal, to, BOND),
+            ]);
+            assert_negotiation(
+                &stage.negotiation(&deal),
+                &Negotiation {
+                    status: NegotiationStatus::Expired,
+                    bond_state: state,
+                    ..before.negotiation(&deal)
+                },
+            );
+            assert_shares(
+                &stage,
+                &deal,
+                FUNDS + BOND - bond,
+                SELLER_FUNDS - BOND + bond,
+                0,
+            );
+        }
+    }
+
+    #[test]
+    fn an_invitation_to_a_bond_that_nobody_took_up_expires_without_one() {
+        let (mut stage, deal) = Stage::created_with_bond(&Stage::sealed_terms());
+        stage.now = NOW + 3_600;
+        let call = stage.expire(&deal);
+        stage
+            .run(&call)
+            .succeeds()
+            .emitted(&[expired_event(&deal, ESCROW, 0, NOW + 3_600)]);
+        assert_eq!(stage.negotiation(&deal).bond_state, BondState::None);
+        assert_shares(&stage, &deal, FUNDS, SELLER_FUNDS, 0);
+    }
+
+    #[test]
+    fn the_bond_of_a_silent_bargainer_goes_back() {
+        // Neither an offer that nobody answers nor one in the midpoint's place costs a bond.
+        for (point, rest) in [(Stage::bonded as fn() -> _, 1), (Stage::with_midpoint, 1)] {
+            let (mut stage, deal) = point();
+            let call = stage.offer(&deal, BUYER, MIDPOINT);
+            stage.run(&call).succeeds();
+            stage.now = NOW + 300;
+            let call = stage
+                .expire(&deal)
+                .given("seller_token_account", deal.seller_token_account);
+            stage.run(&call).succeeds().emitted(&[
+                expired_event(&deal, 4_900_000, rest, NOW + 300),
+                stage.bond_event(&deal, SELLER, BOND),
+            ]);
+            assert_shares(
+                &stage,
+                &deal,
+                BUYER_REST + 4_900_000,
+                SELLER_FUNDS,
+                ESCROW - 4_900_000,
+            );
+        }
+    }
+
+    #[test]
+    fn a_stranger_cannot_choose_an_account_that_makes_the_seller_wait() {
+        let (mut stage, deal) = Stage::bonded();
+        stage.now = NOW + 300;
+        stage.put(named("second"), token_account(&MINT, &SELLER, 0));
+        stage.freeze(&named("second"));
+        for account in [
+            named("second"),
+            named("nothing"),
+            deal.buyer_token_account,
+            deal.escrow_vault,
+            associated(&SELLER, &OTHER_MINT),
+        ] {
+            let call = stage.expire(&deal).given("seller_token_account", account);
+            stage.refuses(&call, Framework::ConstraintRaw);
+        }
+        stage.freeze(&deal.seller_token_account);
+        let call = stage
+            .expire(&deal)
+            .given("seller_token_account", deal.seller_token_account);
+        stage.run(&call).succeeds().emitted(&[
+            expired_event(&deal, ESCROW, 0, NOW + 300),
+            stage.bond_event(&deal, SELLER, BOND),
+            stage.recorded_event(&deal, SELLER, BOND),
+        ]);
+        assert_eq!({ stage.negotiation(&deal).claimable_seller }, BOND);
+        assert_shares(&stage, &deal, FUNDS, SELLER_FUNDS - BOND, BOND);
+    }
+
+    #[test]
+    fn a_forfeited_bond_that_cannot_be_received_is_kept_with_the_refund() {
+        let (mut stage, deal) = Stage::buyer_revealed();
+        stage.freeze(&deal.buyer_token_account);
+        stage.now = NOW + 300;
+        let call = stage.expire(&deal);
+        stage.run(&call).succeeds().emitted(&[
+            expired_event(&deal, ESCROW, 0, NOW + 300),
+            stage.bond_event(&deal, BUYER, BOND),
+            stage.recorded_event(&deal, BUYER, ESCROW + BOND),
+        ]);
+        assert_eq!({ stage.negotiation(&deal).claimable_buyer }, ESCROW + BOND);
+        stage.thaw(&deal.buyer_token_account);
+        let call = stage.close(&deal, BUYER);
+        stage.run(&call).succeeds();
+        assert_shares(&stage, &deal, FUNDS + BOND, SELLER_FUNDS - BOND, 0);
     }
 
     #[test]

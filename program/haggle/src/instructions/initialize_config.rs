@@ -1,13 +1,9 @@
 //! Configures the protocol, once.
 
-use crate::constants::{
-    MAX_DECAY_RATE_BPS, MAX_PROTOCOL_FEE_BPS, MAX_RESPONSE_WINDOW, MAX_ROUNDS, MIN_RESPONSE_WINDOW,
-    MIN_ROUNDS,
-};
 use crate::declare::{instruction, Flag};
 use crate::error::HaggleError;
 use crate::event::ConfigInitialized;
-use crate::state::ProtocolConfig;
+use crate::state::{Defaults, ProtocolConfig};
 use crate::sysvar::Rent;
 use crate::table::{Meta, Seed};
 use crate::ID;
@@ -35,10 +31,10 @@ instruction! {
         /// The program's upgrade authority, which becomes the configuration's and pays the rent.
         authority: Meta::WRITE.signs(),
         /// The configuration that is made.
-        config: Meta::WRITE.owned_by(&programs::SYSTEM).at(&ProtocolConfig::ADDRESS).derived(ProtocolConfig::SEEDS),
+        config: Meta::WRITE.owned_by(&[&programs::SYSTEM]).at(&ProtocolConfig::ADDRESS).derived(ProtocolConfig::SEEDS),
         /// The account in which the loader keeps the program's upgrade authority.
         program_data: Meta::READ
-            .owned_by(&programs::UPGRADEABLE_LOADER)
+            .owned_by(&[&programs::UPGRADEABLE_LOADER])
             .at(&PROGRAM_DATA)
             .derived_for(&programs::UPGRADEABLE_LOADER, PROGRAM_DATA_SEEDS),
         /// Creates the account.
@@ -84,15 +80,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     accounts.check_fixed_pdas()?;
     accounts.check_programs()?;
 
-    let window = args.default_response_window;
-    let rounds = args.default_max_rounds;
-    let treasury = args.treasury;
-    if treasury == Address::new_from_array([0; 32])
-        || args.default_decay_rate_bps > MAX_DECAY_RATE_BPS
-        || !(MIN_RESPONSE_WINDOW..=MAX_RESPONSE_WINDOW).contains(&window)
-        || args.default_protocol_fee_bps > MAX_PROTOCOL_FEE_BPS
-        || !(MIN_ROUNDS..=MAX_ROUNDS).contains(&rounds)
-    {
+    let defaults = Defaults {
+        treasury: args.treasury,
+        decay_rate_bps: args.default_decay_rate_bps,
+        response_window: args.default_response_window,
+        protocol_fee_bps: args.default_protocol_fee_bps,
+        max_rounds: args.default_max_rounds,
+    };
+    if !defaults.are_in_range() {
         return Err(HaggleError::InvalidParams.into());
     }
     if upgrade_authority(&accounts.program_data) != Some(accounts.authority.address()) {
@@ -115,11 +110,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 
     let config = ProtocolConfig {
         authority: *accounts.authority.address(),
-        treasury,
-        default_decay_rate_bps: args.default_decay_rate_bps,
-        default_response_window: window,
-        default_protocol_fee_bps: args.default_protocol_fee_bps,
-        default_max_rounds: rounds,
+        treasury: defaults.treasury,
+        default_decay_rate_bps: defaults.decay_rate_bps,
+        default_response_window: defaults.response_window,
+        default_protocol_fee_bps: defaults.protocol_fee_bps,
+        default_max_rounds: defaults.max_rounds,
         total_negotiations: 0,
         total_settled_volume: 0,
         total_fees_collected: 0,
@@ -132,11 +127,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 
     ConfigInitialized {
         authority: *accounts.authority.address(),
-        treasury,
-        default_decay_rate_bps: args.default_decay_rate_bps,
-        default_response_window: window,
-        default_protocol_fee_bps: args.default_protocol_fee_bps,
-        default_max_rounds: rounds,
+        treasury: defaults.treasury,
+        default_decay_rate_bps: defaults.decay_rate_bps,
+        default_response_window: defaults.response_window,
+        default_protocol_fee_bps: defaults.protocol_fee_bps,
+        default_max_rounds: defaults.max_rounds,
         is_paused: Flag::OFF,
     }
     .emit();

@@ -1,5 +1,26 @@
 //! One file per instruction: its row of the table, its rules, its tests.
 
+pub mod accept_authority;
+pub mod accept_invitation;
+pub mod accept_offer;
+pub mod claim_milestone;
+pub mod claim_payout;
+pub mod close_negotiation;
+pub mod create_negotiation;
+pub mod dispute_milestone;
+pub mod expire_negotiation;
+pub mod initialize_config;
+pub mod propose_authority;
+pub mod reject_negotiation;
+pub mod release_milestone;
+pub mod resolve_dispute;
+pub mod reveal_zopa_price;
+pub mod set_paused;
+pub mod settle_deadline;
+pub mod submit_offer;
+pub mod submit_zopa_commitment;
+pub mod update_config;
+
 use crate::error::Framework;
 use crate::table::Instruction;
 use crate::ID;
@@ -9,8 +30,6 @@ use pinocchio::{AccountView, Address};
 
 macro_rules! instructions {
     ($($name:ident),* $(,)?) => {
-        $( pub mod $name; )*
-
         /// The rows of the table.
         pub const INSTRUCTIONS: &[&Instruction] = &[$(&$name::ROW),*];
 
@@ -37,12 +56,41 @@ macro_rules! instructions {
 
 instructions![
     initialize_config,
+    update_config,
+    set_paused,
+    propose_authority,
+    accept_authority,
     create_negotiation,
     accept_invitation,
+    submit_zopa_commitment,
+    reveal_zopa_price,
     submit_offer,
     accept_offer,
     reject_negotiation,
     expire_negotiation,
     close_negotiation,
     claim_payout,
+    claim_milestone,
+    release_milestone,
+    dispute_milestone,
+    resolve_dispute,
+    settle_deadline,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::INSTRUCTIONS;
+
+    /// A file that the list above does not name would be an instruction that nobody can call.
+    #[test]
+    fn each_file_of_this_folder_is_dispatched_to() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/instructions");
+        let files: std::collections::BTreeSet<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_owned())
+            .filter(|name| name != "mod")
+            .collect();
+        let rows = INSTRUCTIONS.iter().map(|row| row.name.into()).collect();
+        assert_eq!(files, rows);
+    }
+}

@@ -1,18 +1,20 @@
 //! One side walks away.
 
+use crate::bond::{Bond, SettledBond};
 use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::NegotiationRejected;
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::state::{Negotiation, NegotiationStatus, OfferSide};
 use crate::table::Meta;
-use crate::{programs, sysvar};
+use crate::{check, programs, sysvar};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Walks away: the buyer gets the escrow back, less the decay of the rounds so far. Either party may, in time, at any
-    /// point before an agreement.
+    /// Walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. Either
+    /// party may, in time, at any point before an agreement; a seller that does so instead of revealing its reservation
+    /// price, once the buyer has revealed its own, loses the bond to the buyer.
     pub fn reject_negotiation(
         /// The round that the signer has seen.
         expected_round: u8,
@@ -31,14 +33,14 @@ instruction! {
         /// The mint of the escrow.
         token_mint: Meta::READ.stored_in("negotiation"),
         /// The token program of the mint.
-        token_program: Meta::READ.at(&programs::TOKEN),
+        token_program: Meta::READ.one_of(programs::TOKENS),
     }
 }
 
 /// Ends the negotiation.
 ///
 /// # Errors
-/// InvalidState once it has ended, Expired, ResponseWindowExpired, Unauthorized, StaleState.
+/// InvalidState once it has ended, Expired, ResponseWindowExpired, Unauthorized, StaleState, 3005 without an account for the bond.
 #[inline(always)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let args = Args::decode(data)?;
@@ -48,40 +50,57 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let mut view = accounts.negotiation;
     // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
     let negotiation = unsafe { Negotiation::of(&mut view) };
-    let mint = negotiation.token_mint;
-
     let vault = Vault::of(
         &accounts.negotiation,
         negotiation,
         &accounts.escrow_vault,
         &accounts.token_mint,
     )?;
-    let to_buyer = Recipient::of(&accounts.buyer_token_account, &mint, &negotiation.buyer)?;
-    let to_seller =
-        Recipient::if_given(&accounts.seller_token_account, &mint, &negotiation.seller)?;
+    let currency = vault.currency();
+    let to_buyer = Recipient::of(&accounts.buyer_token_account, &currency, &negotiation.buyer)?;
+    let to_seller = Recipient::if_given(
+        &accounts.seller_token_account,
+        &currency,
+        &negotiation.seller,
+    )?;
     accounts.check_programs()?;
+    check::token_program(&accounts.token_program, &accounts.token_mint)?;
 
     if !negotiation.is_open() {
         return Err(HaggleError::InvalidState.into());
     }
     let now = sysvar::now()?;
     negotiation.check_clock(now)?;
-    negotiation.side_of(&rejector)?;
+    let side = negotiation.side_of(&rejector)?;
     if args.expected_round != negotiation.current_round {
         return Err(HaggleError::StaleState.into());
     }
+    let bond = if side == OfferSide::Seller && negotiation.seller_owes_reveal() {
+        Bond::Forfeited
+    } else {
+        Bond::Returned
+    };
+    if negotiation.held_bond() > 0 && bond == Bond::Returned {
+        check::needed(&accounts.seller_token_account)?;
+    }
 
-    let division = Division::refund(negotiation);
+    let owed = negotiation.owed()?;
+    let refund = Division::refund(negotiation);
     negotiation.status = NegotiationStatus::Rejected;
     NegotiationRejected {
         negotiation_id: id,
         rejected_by: rejector,
-        refund_amount: division.buyer,
+        refund_amount: refund.buyer,
         rounds_completed: negotiation.current_round,
         timestamp: now,
     }
     .emit();
-    let payments = division.deliver(&vault, negotiation, to_buyer, to_seller, now)?;
+    let bond = SettledBond::take(negotiation, bond);
+    bond.emit(&id, negotiation, now);
+    let payments =
+        refund
+            .with(bond)?
+            .deliver(owed, &vault, negotiation, to_buyer, to_seller, now)?;
     let authority = Authority::of(negotiation);
     vault.pay(payments, &authority)
 }
@@ -92,9 +111,11 @@ mod tests {
     use super::*;
     use crate::error::Framework;
     use crate::event::{NegotiationRejected, PayoutRecorded};
+    use crate::state::BondState;
     use crate::tests::stage::{
-        args_of, assert_negotiation, associated, event, named, token_account, Deal, Stage, BUYER,
-        ESCROW, FUNDS, MINT, NOW, OTHER_MINT, SELLER, STRANGER,
+        args_of, assert_negotiation, assert_shares, associated, event, named, token_account, Call,
+        Deal, Stage, BOND, BUYER, BUYER_PRICE, BUYER_REST, ESCROW, FUNDS, MIDPOINT, MINT, NOW,
+        OTHER_MINT, SELLER, SELLER_FUNDS, STRANGER,
     };
     use pinocchio::Address;
 
@@ -294,6 +315,205 @@ mod tests {
         );
         stage.run(&call).succeeds();
         assert_eq!(stage.balance(&deal.seller_token_account), 0);
+    }
+
+    /// With the account that a bond goes back to.
+    fn with_bond(stage: &Stage, deal: &Deal, rejector: Address) -> Call {
+        stage
+            .reject(deal, rejector)
+            .given("seller_token_account", deal.seller_token_account)
+    }
+
+    #[test]
+    fn the_bond_goes_back_whoever_walks_away_except_from_a_reveal_that_is_due() {
+        type Point = (&'static str, fn() -> (Stage, Deal), bool);
+        let points: [Point; 6] = [
+            ("before the opening", Stage::bonded, false),
+            ("before anyone commits", Stage::sealed, false),
+            ("before the seller commits", Stage::buyer_committed, false),
+            ("before anyone reveals", Stage::both_committed, false),
+            ("before the seller reveals", Stage::buyer_revealed, true),
+            ("when the midpoint stands", Stage::with_midpoint, false),
+        ];
+        for (name, point, seller_owes) in points {
+            for who in [BUYER, SELLER] {
+                let (mut stage, deal) = point();
+                let before = stage.clone();
+                stage.now = NOW + 9;
+                println!("{name}");
+                let call = with_bond(&stage, &deal, who);
+                let forfeited = seller_owes && who == SELLER;
+                let (to, state, bond) = if forfeited {
+                    (BUYER, BondState::Forfeited, 0)
+                } else {
+                    (SELLER, BondState::Returned, BOND)
+                };
+                stage.run(&call).succeeds().emitted(&[
+                    rejected_event(&deal, who, ESCROW, 0, NOW + 9),
+                    stage.bond_event(&deal, to, BOND),
+                ]);
+                assert_negotiation(
+                    &stage.negotiation(&deal),
+                    &Negotiation {
+                        status: NegotiationStatus::Rejected,
+                        bond_state: state,
+                        ..before.negotiation(&deal)
+                    },
+                );
+                assert_shares(
+                    &stage,
+                    &deal,
+                    FUNDS + BOND - bond,
+                    SELLER_FUNDS - BOND + bond,
+                    0,
+                );
+                let bare = before.reject(&deal, who);
+                if forfeited {
+                    before.clone().run(&bare).succeeds();
+                } else {
+                    before
+                        .at(NOW + 9)
+                        .refuses(&bare, Framework::AccountNotEnoughKeys);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bond_loses_nothing_to_decay() {
+        let (mut stage, deal) = Stage::bonded();
+        for (who, amount) in [(BUYER, 3_000_000), (SELLER, 3_500_000)] {
+            let call = stage.offer(&deal, who, amount);
+            stage.run(&call).succeeds();
+        }
+        let call = with_bond(&stage, &deal, BUYER);
+        stage.run(&call).succeeds().emitted(&[
+            rejected_event(&deal, BUYER, 4_802_000, 2, NOW),
+            stage.bond_event(&deal, SELLER, BOND),
+        ]);
+        let buyer = BUYER_REST + 4_802_000;
+        assert_shares(&stage, &deal, buyer, SELLER_FUNDS, ESCROW - 4_802_000);
+    }
+
+    #[test]
+    fn before_the_seller_takes_part_there_is_no_bond_to_return() {
+        for who in [BUYER, SELLER] {
+            let (mut stage, deal) = Stage::created_with_bond(&Stage::sealed_terms());
+            let call = stage.reject(&deal, who);
+            stage
+                .run(&call)
+                .succeeds()
+                .emitted(&[rejected_event(&deal, who, ESCROW, 0, NOW)]);
+            assert_eq!(stage.negotiation(&deal).bond_state, BondState::None);
+            assert_shares(&stage, &deal, FUNDS, SELLER_FUNDS, 0);
+        }
+    }
+
+    #[test]
+    fn after_the_midpoint_is_replaced_the_bond_goes_back_to_whoever_falls_out() {
+        let (mut stage, deal) = Stage::with_midpoint();
+        let call = stage.offer(&deal, BUYER, MIDPOINT);
+        stage.run(&call).succeeds();
+        let call = with_bond(&stage, &deal, SELLER);
+        stage.run(&call).succeeds();
+        assert_eq!(stage.negotiation(&deal).bond_state, BondState::Returned);
+        assert_shares(
+            &stage,
+            &deal,
+            BUYER_REST + 4_900_000,
+            SELLER_FUNDS,
+            ESCROW - 4_900_000,
+        );
+    }
+
+    #[test]
+    fn a_bond_that_cannot_be_received_is_kept_for_the_seller() {
+        type Spite = (&'static str, fn(&mut Stage, &Deal), u64);
+        let spites: [Spite; 3] = [
+            (
+                "frozen",
+                |stage, deal| stage.freeze(&deal.seller_token_account),
+                0,
+            ),
+            (
+                "closed",
+                |stage, deal| {
+                    stage.accounts.remove(&deal.seller_token_account);
+                },
+                0,
+            ),
+            (
+                "frozen vault",
+                |stage, deal| stage.freeze(&deal.escrow_vault),
+                ESCROW,
+            ),
+        ];
+        for (spite, spoil, for_buyer) in spites {
+            let (mut stage, deal) = Stage::bonded();
+            spoil(&mut stage, &deal);
+            let call = with_bond(&stage, &deal, BUYER);
+            println!("{spite}");
+            let mut events = vec![
+                rejected_event(&deal, BUYER, ESCROW, 0, NOW),
+                stage.bond_event(&deal, SELLER, BOND),
+            ];
+            if for_buyer > 0 {
+                events.push(stage.recorded_event(&deal, BUYER, for_buyer));
+            }
+            events.push(stage.recorded_event(&deal, SELLER, BOND));
+            stage.run(&call).succeeds().emitted(&events);
+            let negotiation = stage.negotiation(&deal);
+            assert_eq!({ negotiation.claimable_buyer }, for_buyer);
+            assert_eq!({ negotiation.claimable_seller }, BOND);
+            assert_eq!(negotiation.bond_state, BondState::Returned);
+            assert_eq!(stage.balance(&deal.escrow_vault), for_buyer + BOND);
+        }
+    }
+
+    #[test]
+    fn refund_and_forfeited_bond_are_one_payment() {
+        let (stage, deal) = Stage::buyer_revealed();
+        let mut paid = stage.clone();
+        let call = paid.reject(&deal, SELLER);
+        let outcome = paid.run(&call);
+        outcome.succeeds();
+        let transfers = outcome
+            .logs
+            .iter()
+            .filter(|line| line.starts_with("Program Token") && line.ends_with("invoke [2]"));
+        assert_eq!(transfers.count(), 1);
+        assert_eq!(paid.balance(&deal.buyer_token_account), FUNDS + BOND);
+
+        // What cannot be delivered is recorded as one sum.
+        for frozen in [deal.buyer_token_account, deal.escrow_vault] {
+            let mut stage = stage.clone();
+            stage.freeze(&frozen);
+            stage.run(&call).succeeds().emitted(&[
+                rejected_event(&deal, SELLER, ESCROW, 0, NOW),
+                stage.bond_event(&deal, BUYER, BOND),
+                stage.recorded_event(&deal, BUYER, ESCROW + BOND),
+            ]);
+            let negotiation = stage.negotiation(&deal);
+            assert_eq!({ negotiation.claimable_buyer }, ESCROW + BOND);
+            assert_eq!({ negotiation.claimable_seller }, 0);
+            assert_eq!(negotiation.bond_state, BondState::Forfeited);
+            stage.thaw(&frozen);
+            let call = stage.claim(&deal, BUYER, ESCROW + BOND);
+            stage.run(&call).succeeds();
+            assert_shares(&stage, &deal, FUNDS + BOND, SELLER_FUNDS - BOND, 0);
+        }
+    }
+
+    #[test]
+    fn a_seller_that_owes_its_price_can_be_rejected_only_in_time() {
+        let (mut stage, deal) = Stage::buyer_revealed();
+        assert_eq!({ stage.negotiation(&deal).buyer_price }, BUYER_PRICE);
+        let call = stage.reject(&deal, SELLER);
+        stage
+            .at(NOW + 300)
+            .refuses(&call, HaggleError::ResponseWindowExpired);
+        stage.now = NOW + 299;
+        stage.run(&call).succeeds();
     }
 
     #[test]

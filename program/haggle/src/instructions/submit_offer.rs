@@ -18,7 +18,8 @@ instruction! {
         expected_round: u8,
         /// The price, in base units of the mint: at least the minimum offer and at most the escrow after this round's decay.
         amount: u64,
-        /// How many seconds longer the negotiation should take. Not yet offered: 0.
+        /// How many seconds longer the negotiation should take. Once both sides have asked for more time with offers that
+        /// follow each other, the smaller of the two is granted.
         deadline_extension: u32,
         /// Structured metadata: all zeros, or kind 1.
         metadata: [u8; 64],
@@ -34,7 +35,7 @@ instruction! {
 /// Makes the offer the current one.
 ///
 /// # Errors
-/// InvalidParams, InvalidState, Expired, ResponseWindowExpired, Unauthorized, StaleState, NotYourTurn, MaxRoundsReached,
+/// InvalidParams, InvalidState, NoZopa, Expired, ResponseWindowExpired, Unauthorized, StaleState, NotYourTurn, MaxRoundsReached,
 /// OfferTooLow, OfferExceedsEscrow.
 #[inline(always)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
@@ -45,13 +46,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     // SAFETY: `load` has checked the account, and nothing else borrows it.
     let negotiation = unsafe { Negotiation::of(&mut accounts.negotiation) };
 
-    if args.deadline_extension != 0 {
-        return Err(HaggleError::InvalidParams.into());
-    }
     metadata::check(&args.metadata)?;
-    if !negotiation.is_bargaining() {
-        return Err(HaggleError::InvalidState.into());
-    }
+    let extension = negotiation.agree_on_extension(args.deadline_extension)?;
+    negotiation.check_bargaining()?;
+    negotiation.check_compared()?;
     let now = sysvar::now()?;
     negotiation.check_clock(now)?;
     let side = negotiation.side_of(&offerer)?;
@@ -88,6 +86,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     } else {
         NegotiationStatus::Countered
     };
+    negotiation.global_deadline = extension.global_deadline;
+    negotiation.pending_extension = extension.pending;
     negotiation.start_turn(now)?;
 
     OfferSubmitted {
@@ -106,9 +106,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
+    use crate::state::BondState;
     use crate::tests::stage::{
-        args_of, assert_negotiation, event, Call, Deal, Stage, BUYER, ESCROW, NOW, OFFER, SELLER,
-        STRANGER,
+        args_of, assert_negotiation, assert_shares, event, Call, Deal, Stage, BUYER, ESCROW, FUNDS,
+        MIDPOINT, NOW, OFFER, SELLER, SELLER_FUNDS, STRANGER,
     };
     use pinocchio::Address;
 
@@ -382,15 +383,255 @@ mod tests {
         stage.refuses(&call, HaggleError::StaleState);
     }
 
+    /// The side whose turn it is offers and asks for this many seconds more.
+    fn extending(stage: &Stage, deal: &Deal, seconds: u32) -> Call {
+        let who = [BUYER, SELLER][usize::from(stage.negotiation(deal).current_round % 2)];
+        call_with(stage, deal, who, |args| args.deadline_extension = seconds)
+    }
+
+    /// The deadline, in seconds from the one of the terms, and what is pending.
+    fn extension(stage: &Stage, deal: &Deal) -> (i64, u32) {
+        let negotiation = stage.negotiation(deal);
+        (
+            negotiation.global_deadline - (NOW + 3_600),
+            negotiation.pending_extension,
+        )
+    }
+
     #[test]
-    fn an_extension_of_the_deadline_is_not_offered_yet() {
+    fn the_deadline_moves_when_both_ask_one_after_the_other() {
+        const MOST: u32 = u32::MAX;
+        // What is asked for with each offer, and what has become of deadline and proposal after it.
+        type Case = &'static [(u32, (i64, u32))];
+        let cases: [Case; 8] = [
+            &[(0, (0, 0)), (0, (0, 0))],
+            &[(600, (0, 600)), (600, (600, 0))],
+            &[(600, (0, 600)), (599, (599, 0))],
+            &[(599, (0, 599)), (600, (599, 0))],
+            &[(MOST, (0, MOST)), (1, (1, 0)), (MOST, (1, MOST))],
+            // An offer that asks for nothing takes the proposal away.
+            &[
+                (600, (0, 600)),
+                (0, (0, 0)),
+                (600, (0, 600)),
+                (0, (0, 0)),
+                (5, (0, 5)),
+            ],
+            // What has been granted has to be asked for again.
+            &[
+                (600, (0, 600)),
+                (700, (600, 0)),
+                (50, (600, 50)),
+                (40, (640, 0)),
+                (30, (640, 30)),
+                (20, (660, 0)),
+            ],
+            &[(0, (0, 0)), (7, (0, 7)), (9, (7, 0)), (0, (7, 0))],
+        ];
+        for case in cases {
+            let (mut stage, deal) = Stage::invited();
+            for (seconds, expected) in case {
+                let call = extending(&stage, &deal, *seconds);
+                stage.run(&call).succeeds();
+                assert_eq!(extension(&stage, &deal), *expected, "{case:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_extension_changes_the_deadline_and_nothing_else() {
         let (mut stage, deal) = Stage::invited();
-        for seconds in [1, u32::MAX] {
-            let call = call_with(&stage, &deal, BUYER, |args| {
-                args.deadline_extension = seconds
-            });
+        let mut plain = stage.clone();
+        for seconds in [900, 800] {
+            let call = extending(&stage, &deal, seconds);
+            let events = stage.run(&call).succeeds().events();
+            let call = extending(&plain, &deal, 0);
+            assert_eq!(plain.run(&call).succeeds().events(), events);
+        }
+        assert_negotiation(
+            &stage.negotiation(&deal),
+            &Negotiation {
+                global_deadline: NOW + 3_600 + 800,
+                ..plain.negotiation(&deal)
+            },
+        );
+    }
+
+    #[test]
+    fn the_turn_lasts_until_the_extended_deadline() {
+        let mut terms = Stage::terms();
+        terms.response_window = 3_600;
+        let (mut stage, deal) = Stage::invited_with(&terms);
+        stage.now = NOW + 100;
+        let call = extending(&stage, &deal, 500);
+        stage.run(&call).succeeds();
+        // Only one has asked.
+        assert_eq!({ stage.negotiation(&deal).turn_deadline }, NOW + 3_600);
+        let call = extending(&stage, &deal, 400);
+        stage.at(NOW + 3_600).refuses(&call, HaggleError::Expired);
+        stage.now = NOW + 3_599;
+        stage.run(&call).succeeds();
+        assert_eq!({ stage.negotiation(&deal).turn_deadline }, NOW + 4_000);
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.at(NOW + 4_000).refuses(&call, HaggleError::Expired);
+        stage.now = NOW + 3_999;
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn no_extension_reaches_beyond_a_day_from_creation() {
+        const MOST: u32 = 86_400 - 3_600;
+        for (first, second) in [(MOST, MOST), (MOST, u32::MAX), (u32::MAX, MOST)] {
+            let (mut stage, deal) = Stage::invited();
+            for seconds in [first, second] {
+                let call = extending(&stage, &deal, seconds);
+                stage.run(&call).succeeds();
+            }
+            assert_eq!({ stage.negotiation(&deal).global_deadline }, NOW + 86_400);
+            // From there on not a second more.
+            let call = extending(&stage, &deal, 1);
+            stage.run(&call).succeeds();
+            let call = extending(&stage, &deal, 1);
+            stage.refuses(&call, HaggleError::InvalidParams);
+            let call = extending(&stage, &deal, 0);
+            stage.run(&call).succeeds();
+        }
+        for (first, second) in [(MOST + 1, MOST + 1), (u32::MAX, u32::MAX)] {
+            let (mut stage, deal) = Stage::invited();
+            // A proposal alone binds nobody.
+            let call = extending(&stage, &deal, first);
+            stage.run(&call).succeeds();
+            let call = extending(&stage, &deal, second);
             stage.refuses(&call, HaggleError::InvalidParams);
         }
+    }
+
+    #[test]
+    fn an_extension_leaves_the_milestones_their_reviews() {
+        // Two reviews of an hour end at the milestones' deadline if the bargaining ends 78 minutes later than planned.
+        const MOST: u32 = 4_680;
+        for (window, milestone_deadline) in [
+            (300, NOW + 3_600 + 4_680 + 2 * 3_600),
+            (3_600, NOW + 3_600 + 4_680 + 2 * 3_600),
+        ] {
+            let mut terms = Stage::milestone_terms(&[4_000, 6_000]);
+            terms.response_window = window;
+            terms.milestone_deadline = milestone_deadline;
+            let (mut stage, deal) = Stage::bonded_with(&terms);
+            let call = extending(&stage, &deal, u32::MAX);
+            stage.run(&call).succeeds();
+            let call = extending(&stage, &deal, MOST + 1);
+            stage.refuses(&call, HaggleError::InvalidParams);
+            let call = extending(&stage, &deal, MOST);
+            stage.run(&call).succeeds();
+            assert_eq!(extension(&stage, &deal), (i64::from(MOST), 0));
+        }
+    }
+
+    #[test]
+    fn a_refused_offer_proposes_nothing() {
+        let (mut stage, deal) = Stage::invited();
+        for (who, amount, error) in [
+            (SELLER, OFFER, HaggleError::NotYourTurn),
+            (STRANGER, OFFER, HaggleError::Unauthorized),
+            (BUYER, 0, HaggleError::OfferTooLow),
+            (BUYER, ESCROW, HaggleError::OfferExceedsEscrow),
+        ] {
+            let call = call_with(&stage, &deal, who, |args| {
+                args.amount = amount;
+                args.deadline_extension = 60;
+            });
+            stage.refuses(&call, error);
+        }
+        assert_eq!(extension(&stage, &deal), (0, 0));
+    }
+
+    #[test]
+    fn nothing_is_offered_while_prices_are_compared() {
+        for (mut stage, deal) in [
+            Stage::sealed(),
+            Stage::buyer_committed(),
+            Stage::both_committed(),
+            Stage::buyer_revealed(),
+        ] {
+            for who in [BUYER, SELLER, STRANGER] {
+                let call = stage.offer(&deal, who, OFFER);
+                stage.refuses(&call, HaggleError::InvalidState);
+                let call = stage.accept_offer(&deal, who);
+                stage.refuses(&call, HaggleError::InvalidState);
+            }
+        }
+    }
+
+    #[test]
+    fn the_buyers_first_offer_replaces_the_midpoint() {
+        let (mut stage, deal) = Stage::with_midpoint();
+        let before = stage.clone();
+        stage.now = NOW + 50;
+        let call = stage.offer(&deal, SELLER, OFFER);
+        stage.refuses(&call, HaggleError::NotYourTurn);
+        let midpoint = stage.accept_offer(&deal, BUYER);
+        let call = stage.offer(&deal, BUYER, OFFER);
+        stage.run(&call).succeeds();
+        assert_negotiation(
+            &stage.negotiation(&deal),
+            &Negotiation {
+                current_round: 1,
+                current_offer_amount: OFFER,
+                current_offer_by: BUYER,
+                offer_side: OfferSide::Buyer,
+                effective_escrow: AFTER_1,
+                last_offer_at: NOW + 50,
+                turn_deadline: NOW + 350,
+                ..before.negotiation(&deal)
+            },
+        );
+        // The midpoint is gone, for both; the offer is the buyer's own.
+        for who in [BUYER, SELLER] {
+            let call = midpoint.clone().with("acceptor", who);
+            stage.refuses(&call, HaggleError::StaleState);
+        }
+        let call = stage.accept_offer(&deal, BUYER);
+        stage.refuses(&call, HaggleError::NotYourTurn);
+        let call = stage.accept_offer(&deal, SELLER);
+        stage.run(&call).succeeds();
+    }
+
+    #[test]
+    fn either_side_accepts_the_midpoint() {
+        for who in [BUYER, SELLER] {
+            let (mut stage, deal) = Stage::with_midpoint();
+            let call = stage.accept_offer(&deal, STRANGER);
+            stage.refuses(&call, HaggleError::Unauthorized);
+            let call = stage.accept_offer(&deal, who);
+            stage
+                .at(NOW + 300)
+                .refuses(&call, HaggleError::ResponseWindowExpired);
+            stage.now = NOW + 299;
+            stage.run(&call).succeeds();
+            let negotiation = stage.negotiation(&deal);
+            assert_eq!({ negotiation.settled_amount }, MIDPOINT);
+            assert_eq!(negotiation.bond_state, BondState::Returned);
+            let fee = MIDPOINT / 200;
+            assert_shares(
+                &stage,
+                &deal,
+                FUNDS - MIDPOINT,
+                SELLER_FUNDS + MIDPOINT - fee,
+                fee,
+            );
+        }
+    }
+
+    #[test]
+    fn a_midpoint_may_be_below_the_minimum_of_offers() {
+        let (mut stage, deal) = Stage::buyer_revealed_with(3, 2);
+        stage.reveals(&deal, SELLER, 2);
+        let call = stage.offer(&deal, BUYER, 2);
+        stage.refuses(&call, HaggleError::OfferTooLow);
+        let call = stage.accept_offer(&deal, BUYER);
+        stage.run(&call).succeeds();
+        assert_shares(&stage, &deal, FUNDS - 2, SELLER_FUNDS + 2, 0);
     }
 
     #[test]
@@ -448,8 +689,8 @@ mod tests {
         let mut args = Args {
             expected_round: 9,
             amount: 0,
-            deadline_extension: 1,
-            metadata: [0; 64],
+            deadline_extension: u32::MAX,
+            metadata: [2; 64],
         };
         let call = |signer, args: &Args| created.call("submit_offer", &deal, signer, args_of(args));
 
@@ -457,6 +698,12 @@ mod tests {
         created
             .at(late)
             .refuses(&call(STRANGER, &args), HaggleError::InvalidParams);
+        args.metadata = [0; 64];
+        let mut asked = created.at(late);
+        let mut negotiation = asked.negotiation(&deal);
+        negotiation.pending_extension = u32::MAX;
+        asked.set_negotiation(&deal, &negotiation);
+        asked.refuses(&call(STRANGER, &args), HaggleError::InvalidParams);
         args.deadline_extension = 0;
         created
             .at(late)

@@ -3,7 +3,7 @@
 mod config;
 mod negotiation;
 
-pub use config::ProtocolConfig;
+pub use config::{Defaults, ProtocolConfig};
 pub use negotiation::{BondState, Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
 
 use crate::table::Record;

@@ -2,6 +2,7 @@
 
 use crate::declare::{account, wire_enum, Flag};
 use crate::error::HaggleError;
+use crate::milestone::earliest_milestone_deadline;
 use crate::table::Seed;
 use crate::{bps, constants};
 use pinocchio::address::address_eq;
@@ -66,6 +67,14 @@ wire_enum! {
         /// Paid to the buyer.
         Forfeited = 3,
     }
+}
+
+/// The deadline after an offer, and what is still only proposed.
+pub struct Extension {
+    /// When the negotiation expires at the latest.
+    pub global_deadline: i64,
+    /// How many seconds more the offer's side has asked for without the other's consent yet.
+    pub pending: u32,
 }
 
 account! {
@@ -246,6 +255,59 @@ impl Negotiation {
             || status == NegotiationStatus::Rejected
     }
 
+    /// Whether the revealed reservation prices have ended it, because they left no room for a deal.
+    #[inline(always)]
+    pub fn ended_without_zone(&self) -> bool {
+        self.status == NegotiationStatus::Rejected && self.zopa_phase == ZopaPhase::Revealed && {
+            self.buyer_price
+        } < {
+            self.seller_price
+        }
+    }
+
+    /// Refuses offers and acceptances outside of the bargaining.
+    ///
+    /// # Errors
+    /// NoZopa where the revealed reservation prices have ended it, otherwise InvalidState.
+    #[inline(always)]
+    pub fn check_bargaining(&self) -> Result<(), ProgramError> {
+        if self.is_bargaining() {
+            Ok(())
+        } else if self.ended_without_zone() {
+            Err(HaggleError::NoZopa.into())
+        } else {
+            Err(HaggleError::InvalidState.into())
+        }
+    }
+
+    /// What the vault owes, in base units, according to the state alone: to the protocol, to the parties, and what is still
+    /// to be decided.
+    ///
+    /// # Errors
+    /// Overflow if money had not been conserved.
+    #[inline(always)]
+    pub fn owed(&self) -> Result<u64, ProgramError> {
+        let escrow = if self.is_open() {
+            self.escrow_amount
+        } else {
+            let undecided = if self.status == NegotiationStatus::Accepted {
+                self.undecided()?
+            } else {
+                0
+            };
+            { self.escrow_amount }
+                .checked_sub(self.effective_escrow)
+                .and_then(|decay| decay.checked_add(self.fee_on(self.paid_gross)))
+                .and_then(|earned| earned.checked_add(undecided))
+                .ok_or(HaggleError::Overflow)?
+        };
+        escrow
+            .checked_add(self.held_bond())
+            .and_then(|sum| sum.checked_add(self.claimable_buyer))
+            .and_then(|sum| sum.checked_add(self.claimable_seller))
+            .ok_or(HaggleError::Overflow.into())
+    }
+
     /// Whether there is an offer that can be accepted.
     #[inline(always)]
     pub fn has_offer(&self) -> bool {
@@ -301,6 +363,38 @@ impl Negotiation {
         Ok(())
     }
 
+    /// What becomes of the deadline when the side that makes the next offer asks for `seconds` more: two proposals in a row
+    /// grant the smaller, otherwise the new one is pending, so that nobody can lock up the other's funds alone.
+    ///
+    /// # Errors
+    /// InvalidParams when the new deadline were more than a day from creation, or left the milestones too little time.
+    #[inline(always)]
+    pub fn agree_on_extension(&self, seconds: u32) -> Result<Extension, ProgramError> {
+        let pending = self.pending_extension;
+        if pending == 0 || seconds == 0 {
+            return Ok(Extension {
+                global_deadline: self.global_deadline,
+                pending: seconds,
+            });
+        }
+        let granted = if seconds < pending { seconds } else { pending };
+        let global_deadline = { self.global_deadline }.saturating_add(granted as i64);
+        if global_deadline > { self.created_at }.saturating_add(constants::MAX_DEADLINE_SECONDS)
+            || (self.milestone_count > 0
+                && earliest_milestone_deadline(
+                    global_deadline,
+                    self.milestone_count,
+                    self.response_window,
+                ) > self.milestone_deadline)
+        {
+            return Err(HaggleError::InvalidParams.into());
+        }
+        Ok(Extension {
+            global_deadline,
+            pending: 0,
+        })
+    }
+
     /// What the escrow is worth after one more round.
     ///
     /// # Errors
@@ -328,5 +422,82 @@ impl Negotiation {
             &crate::ID,
         );
         address_eq(&vault, account)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use crate::error::Framework;
+    use crate::tests::stage::{nonce_of, Stage, BUYER, BUYER_PRICE, OFFER, SELLER, STRANGER};
+
+    #[test]
+    fn fields_lie_where_the_documents_put_them() {
+        use core::mem::offset_of;
+        let at = [
+            offset_of!(Negotiation, buyer),
+            offset_of!(Negotiation, seller),
+            offset_of!(Negotiation, session_id),
+            offset_of!(Negotiation, status),
+            offset_of!(Negotiation, metadata),
+            offset_of!(Negotiation, bump),
+        ];
+        assert_eq!(at.map(|offset| 8 + offset), [8, 40, 72, 80, 324, 388]);
+        assert_eq!(Negotiation::SIZE, 512);
+    }
+
+    #[test]
+    fn an_account_of_another_version_is_never_misread() {
+        let (stage, deal) = Stage::offered();
+        let (settled, _) = Stage::settled_with_both_kept();
+        let kept = settled.negotiation(&deal).claimable_buyer;
+        let calls = [
+            (&stage, stage.accept_invitation(&deal)),
+            (&stage, stage.commit(&deal, BUYER, [1; 32])),
+            (
+                &stage,
+                stage.reveal(&deal, BUYER, BUYER_PRICE, nonce_of(BUYER)),
+            ),
+            (&stage, stage.offer(&deal, SELLER, OFFER)),
+            (&stage, stage.accept_offer(&deal, SELLER)),
+            (&stage, stage.reject(&deal, BUYER)),
+            (&stage, stage.expire(&deal)),
+            (&stage, stage.claim_milestone(&deal, 0)),
+            (&stage, stage.dispute(&deal, 0)),
+            (&stage, stage.release(&deal, BUYER, 0)),
+            (
+                &stage,
+                stage.resolve(&deal, 0, 5_000, crate::declare::Flag::OFF),
+            ),
+            (&stage, stage.settle_deadline(&deal)),
+            (&settled, settled.claim(&deal, BUYER, kept)),
+            (&settled, settled.close(&deal, STRANGER)),
+        ];
+        for version in [0, 2, u8::MAX] {
+            for (stage, call) in &calls {
+                let mut stage = (*stage).clone();
+                let mut negotiation = stage.negotiation(&deal);
+                negotiation.version = version;
+                stage.set_negotiation(&deal, &negotiation);
+                stage.refuses(call, Framework::AccountDidNotDeserialize);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_owed_is_escrow_bond_and_what_is_kept() {
+        let (stage, deal) = Stage::bonded();
+        let mut negotiation = stage.negotiation(&deal);
+        let vault = stage.balance(&deal.escrow_vault);
+        assert_eq!(negotiation.owed(), Ok(vault));
+        negotiation.claimable_buyer = 3;
+        negotiation.claimable_seller = 4;
+        assert_eq!(negotiation.owed(), Ok(vault + 7));
+        negotiation.bond_state = BondState::Returned;
+        let escrow = negotiation.escrow_amount;
+        assert_eq!(negotiation.owed(), Ok(escrow + 7));
+        negotiation.claimable_seller = u64::MAX - escrow - 2;
+        assert_eq!(negotiation.owed(), Err(HaggleError::Overflow.into()));
     }
 }

@@ -5,7 +5,7 @@ use super::stage::{args_of, associated, width, Call, Stage};
 use crate::error::{Framework, HaggleError};
 use crate::instructions::{accept_offer, claim_payout};
 use crate::programs;
-use crate::state::OfferSide;
+use crate::state::{BondState, OfferSide};
 use crate::table::{Kind, Record, Seed};
 use crate::ID;
 use pinocchio::error::ProgramError;
@@ -21,6 +21,9 @@ fn refuse(error: impl Into<ProgramError>) -> Answer {
 
 /// The token program's own answer.
 const ACCOUNT_FROZEN: ProgramError = ProgramError::Custom(17);
+
+/// Stands for a refusal of the runtime's, whatever it is.
+pub const BY_THE_RUNTIME: ProgramError = ProgramError::Custom(u32::MAX);
 
 /// A call in its world.
 struct Question<'a> {
@@ -112,11 +115,14 @@ impl Question<'_> {
     }
 
     fn owner(&self, place: usize) -> Answer {
-        match self.call.row.accounts[place].meta.owner {
-            Some(owner) if !self.is_left_out(place) && self.account(place).owner != *owner => {
-                refuse(Framework::AccountOwnedByWrongProgram)
-            }
-            _ => Ok(()),
+        let owners = self.call.row.accounts[place].meta.owners;
+        if owners.is_empty()
+            || self.is_left_out(place)
+            || owners.contains(&&self.account(place).owner)
+        {
+            Ok(())
+        } else {
+            refuse(Framework::AccountOwnedByWrongProgram)
         }
     }
 
@@ -208,6 +214,9 @@ impl Question<'_> {
 
     fn program(&self, place: usize) -> Answer {
         let meta = &self.call.row.accounts[place].meta;
+        if !meta.one_of.is_empty() && !self.is_left_out(place) {
+            return self.token_program(place);
+        }
         match meta.address {
             Some(address)
                 if meta.seeds.is_empty()
@@ -217,6 +226,21 @@ impl Question<'_> {
                 refuse(Framework::InvalidProgramId)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Transfers are made by the program that the mint belongs to.
+    fn token_program(&self, place: usize) -> Answer {
+        let mint = self.call.place("token_mint");
+        let is_right = if self.is_left_out(mint) {
+            [programs::TOKEN, programs::TOKEN_2022].contains(&self.address(place))
+        } else {
+            self.account(mint).owner == self.address(place)
+        };
+        if is_right {
+            Ok(())
+        } else {
+            refuse(Framework::InvalidProgramId)
         }
     }
 
@@ -327,8 +351,29 @@ impl Question<'_> {
                     .update(self.named("negotiation").as_ref())
                     .update(&self.account(self.call.place("negotiation")).data)
                     .finalize();
-                self.is_seen(self.arg("terms_hash") == terms)
+                self.is_seen(self.arg("terms_hash") == terms)?;
+                if self.number("bond_required") == 0 {
+                    return Ok(());
+                }
+                self.needs(&[
+                    "escrow_vault",
+                    "seller_token_account",
+                    "token_mint",
+                    "token_program",
+                ])?;
+                self.deposits()
             }
+            "update_config" | "set_paused" | "propose_authority" => {
+                self.is_signed_by(self.stored_address("config", "authority"))
+            }
+            "accept_authority" => {
+                self.is_signed_by(self.stored_address("config", "pending_authority"))
+            }
+            "submit_zopa_commitment" => {
+                let side = self.side()?;
+                self.is_turn(self.number("zopa_phase") == u64::from(side.0))
+            }
+            "reveal_zopa_price" => self.reveals(),
             "submit_offer" => {
                 let side = self.side()?;
                 self.is_seen(
@@ -347,7 +392,9 @@ impl Question<'_> {
                         .expect("64 bytes"),
                 };
                 self.is_seen(self.call.data[8..] == *args_of(&seen))?;
-                self.is_turn(u64::from(side.0) != self.number("offer_side"))?;
+                let is_midpoint = self.stored_address("negotiation", "current_offer_by")
+                    == self.named("negotiation");
+                self.is_turn(is_midpoint || u64::from(side.0) != self.number("offer_side"))?;
                 self.pays()
             }
             "reject_negotiation" => {
@@ -355,9 +402,22 @@ impl Question<'_> {
                 self.is_seen(
                     u64::from(self.arg("expected_round")[0]) == self.number("current_round"),
                 )?;
+                self.returns_bond()
+            }
+            "expire_negotiation" => self.returns_bond(),
+            "claim_milestone" => self.is_signed_by(self.stored_address("negotiation", "seller")),
+            "dispute_milestone" => self.is_signed_by(self.stored_address("negotiation", "buyer")),
+            "release_milestone" => {
+                if self.stage.now < self.number("turn_deadline") as i64 {
+                    self.is_signed_by(self.stored_address("negotiation", "buyer"))?;
+                }
                 self.pays()
             }
-            "expire_negotiation" => self.pays(),
+            "resolve_dispute" => {
+                self.is_signed_by(self.stored_address("negotiation", "arbiter"))?;
+                self.pays()
+            }
+            "settle_deadline" => self.pays(),
             "claim_payout" => {
                 let kept = match self.side()? {
                     OfferSide::Buyer => self.number("claimable_buyer"),
@@ -382,6 +442,80 @@ impl Question<'_> {
                 }
             }
             row => panic!("no rule says what {row} answers"),
+        }
+    }
+
+    /// The second reveal compares the prices, and without a zone ends the negotiation.
+    fn reveals(&self) -> Answer {
+        let side = self.side()?;
+        let buyers = self.number("buyer_price");
+        let is_buyers = side == OfferSide::Buyer;
+        self.is_turn(is_buyers == (buyers == 0))?;
+        let sealed = const_crypto::sha2::Sha256::new()
+            .update(b"haggle-zopa")
+            .update(self.named("negotiation").as_ref())
+            .update(self.signer().as_ref())
+            .update(&self.call.data[8..])
+            .finalize();
+        let committed = if is_buyers {
+            "buyer_commitment"
+        } else {
+            "seller_commitment"
+        };
+        if self.field("negotiation", committed) != sealed {
+            return refuse(HaggleError::ZopaCommitmentMismatch);
+        }
+        let price = u64::from_le_bytes(self.arg("price").try_into().expect("eight bytes"));
+        if is_buyers || buyers >= price {
+            return Ok(());
+        }
+        self.needs(&[
+            "escrow_vault",
+            "buyer_token_account",
+            "seller_token_account",
+            "token_mint",
+            "token_program",
+        ])?;
+        self.pays()
+    }
+
+    /// A deposit into a vault that is none is the token program's to refuse, and the runtime's where another program owns it.
+    fn deposits(&self) -> Answer {
+        if self.is_vault_a_token_account() {
+            return Ok(());
+        }
+        let vault = self.account(self.call.place("escrow_vault"));
+        if vault.owner == programs::TOKEN {
+            refuse(ProgramError::InvalidAccountData)
+        } else {
+            refuse(BY_THE_RUNTIME)
+        }
+    }
+
+    /// With a bond to return, the seller's account is needed.
+    fn returns_bond(&self) -> Answer {
+        if self.number("bond_state") == u64::from(BondState::Held.0) {
+            self.needs(&["seller_token_account"])?;
+        }
+        self.pays()
+    }
+
+    fn needs(&self, optional: &[&str]) -> Answer {
+        if optional
+            .iter()
+            .any(|name| self.is_left_out(self.call.place(name)))
+        {
+            refuse(Framework::AccountNotEnoughKeys)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn is_signed_by(&self, who: Address) -> Answer {
+        if self.signer() == who {
+            Ok(())
+        } else {
+            refuse(HaggleError::Unauthorized)
         }
     }
 

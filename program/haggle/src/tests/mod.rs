@@ -1,6 +1,7 @@
 //! Tests of the whole program. They run the file that is deployed, in the virtual machine of a validator.
 
 mod answer;
+mod arithmetic;
 mod compute;
 mod data;
 mod ended;
@@ -8,4 +9,5 @@ mod lifecycle;
 mod scenes;
 pub mod stage;
 mod swaps;
+mod token_programs;
 pub mod virtual_machine;

@@ -10,10 +10,14 @@
 
 mod accounts;
 mod call;
+mod changes;
 mod deal;
 mod fields;
 mod life;
+mod milestones;
 mod outcome;
+mod sealed;
+mod tokens;
 mod usual_calls;
 
 use super::virtual_machine;
@@ -25,23 +29,31 @@ use crate::state::{Negotiation, ProtocolConfig};
 use crate::table::Record;
 use crate::ID;
 use accounts::executable;
-pub use accounts::{
-    associated, event, mint, named, owned, pda, program_data, record, rent, token_account, wallet,
-};
+pub use accounts::{event, named, owned, pda, program_data, record, rent, wallet};
 pub use call::{args_of, Call};
 pub use deal::Deal;
 pub use fields::{assert_config, assert_negotiation, width};
+pub use milestones::{BOND, MILESTONE_DEADLINE, PRICE, REVIEW, THIRDS};
 use mollusk_svm::result::ProgramResult;
 use mollusk_svm::Mollusk;
 pub use outcome::Outcome;
 use pinocchio::error::ProgramError;
 use pinocchio::Address;
+pub use sealed::{
+    assert_shares, nonce_of, BUYER_PRICE, BUYER_REST, ENDING, MIDPOINT, SELLER_FUNDS, SELLER_PRICE,
+    TOO_MUCH,
+};
 use solana_account::Account;
 use solana_instruction::Instruction;
 use solana_rent::{Rent, DEFAULT_LAMPORTS_PER_BYTE};
 use solana_svm_log_collector::LogCollector;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+pub use tokens::{
+    associated, associated_under, currency, in_mint, mint, mint_2022, program_of, token_account,
+    token_account_2022, under_both_token_programs,
+};
+pub use usual_calls::zopa_commitment;
 
 /// The time at which every stage begins.
 pub const NOW: i64 = 1_800_000_000;
@@ -87,8 +99,12 @@ pub const STRANGER: Address = named("stranger");
 pub const TREASURY: Address = named("treasury");
 /// The program's upgrade authority, and the configuration's.
 pub const AUTHORITY: Address = named("authority");
-/// The mint of [`Stage::deal`].
+/// Who decides disputes about milestones. Nothing is in its account.
+pub const ARBITER: Address = named("arbiter");
+/// The mint of [`Stage::deal`], if no other one is asked for with [`in_mint`].
 pub const MINT: Address = named("mint");
+/// A mint of Token-2022.
+pub const MINT_2022: Address = named("mint of Token-2022");
 /// A mint that no negotiation of the stage is in.
 pub const OTHER_MINT: Address = named("other mint");
 
@@ -102,12 +118,13 @@ impl Stage {
         };
         for who in [BUYER, SELLER, STRANGER, TREASURY, AUTHORITY] {
             stage.put(who, wallet(LAMPORTS));
-            for mint in [MINT, OTHER_MINT] {
+            for mint in [MINT, MINT_2022, OTHER_MINT] {
                 let amount = if who == BUYER { FUNDS } else { 0 };
                 stage.put(associated(&who, &mint), token_account(&mint, &who, amount));
             }
         }
         stage.put(MINT, mint(FUNDS));
+        stage.put(MINT_2022, mint_2022(FUNDS, &[]));
         stage.put(OTHER_MINT, mint(FUNDS));
         let mut native = mint(0);
         native.data[44] = 9;
@@ -116,6 +133,7 @@ impl Stage {
         for program in [
             programs::SYSTEM,
             programs::TOKEN,
+            programs::TOKEN_2022,
             programs::ASSOCIATED_TOKEN,
             ID,
         ] {
@@ -157,7 +175,7 @@ impl Stage {
 
     /// The negotiation that the points below are of.
     pub fn deal() -> Deal {
-        Deal::between(BUYER, SELLER, 1, MINT)
+        Deal::between(BUYER, SELLER, 1, currency())
     }
 
     /// The terms of that negotiation: six rounds, 200 bps of decay, five minutes to answer, one hour at most.

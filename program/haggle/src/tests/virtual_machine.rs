@@ -43,6 +43,7 @@ pub fn machine() -> Mollusk {
     let mut machine = Mollusk::default();
     machine.add_program_with_loader_and_elf(&ID, &LOADER_V3, elf);
     mollusk_svm_programs_token::token::add_program(&mut machine);
+    mollusk_svm_programs_token::token2022::add_program(&mut machine);
     mollusk_svm_programs_token::associated_token::add_program(&mut machine);
     machine
 }

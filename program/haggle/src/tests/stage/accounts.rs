@@ -1,6 +1,5 @@
 //! Addresses and accounts as they are on chain.
 
-use super::NATIVE_MINT;
 use crate::declare::{bytes_of, Wire};
 use crate::programs;
 use crate::table::Record;
@@ -23,12 +22,6 @@ pub fn pda(seeds: &[&[u8]]) -> (Address, u8) {
     Address::find_program_address(seeds, &ID)
 }
 
-/// The token account that everyone can derive from a wallet and a mint.
-pub fn associated(wallet: &Address, mint: &Address) -> Address {
-    let seeds = [wallet.as_ref(), programs::TOKEN.as_ref(), mint.as_ref()];
-    Address::find_program_address(&seeds, &programs::ASSOCIATED_TOKEN).0
-}
-
 /// The least that an account of `size` bytes has to hold, in lamports.
 pub fn rent(size: usize) -> u64 {
     Rent::default().minimum_balance(size)
@@ -40,31 +33,6 @@ pub fn wallet(lamports: u64) -> Account {
         lamports,
         ..Account::default()
     }
-}
-
-/// A mint of SPL Token with six decimals.
-pub fn mint(supply: u64) -> Account {
-    let mut data = vec![0; 82];
-    data[36..44].copy_from_slice(&supply.to_le_bytes());
-    data[44] = 6;
-    data[45] = 1;
-    owned(programs::TOKEN, data)
-}
-
-/// A token account of SPL Token.
-pub fn token_account(mint: &Address, owner: &Address, amount: u64) -> Account {
-    let mut data = vec![0; 165];
-    data[..32].copy_from_slice(mint.as_ref());
-    data[32..64].copy_from_slice(owner.as_ref());
-    data[64..72].copy_from_slice(&amount.to_le_bytes());
-    data[108] = 1;
-    let mut account = owned(programs::TOKEN, data);
-    if *mint == NATIVE_MINT {
-        account.data[109] = 1;
-        account.data[113..121].copy_from_slice(&account.lamports.to_le_bytes());
-        account.lamports += amount;
-    }
-    account
 }
 
 /// An account of a program's with enough lamports for its data.
@@ -102,7 +70,7 @@ pub(super) fn executable(program: &Address) -> Account {
     use mollusk_svm::program::loader_keys::{LOADER_V2, LOADER_V3, NATIVE_LOADER};
     let owner = if *program == programs::SYSTEM {
         NATIVE_LOADER
-    } else if *program == ID {
+    } else if [ID, programs::TOKEN_2022].contains(program) {
         LOADER_V3
     } else {
         LOADER_V2

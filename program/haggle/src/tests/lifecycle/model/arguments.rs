@@ -20,10 +20,6 @@ impl Reader<'_> {
         u16::from_le_bytes(self.take())
     }
 
-    pub(super) fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
-    }
-
     pub(super) fn u64(&mut self) -> u64 {
         u64::from_le_bytes(self.take())
     }

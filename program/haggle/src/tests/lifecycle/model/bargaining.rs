@@ -48,10 +48,11 @@ impl Case<'_> {
         let deal = &self.world.deals[&negotiation];
         let expected_round = arguments.u8();
         let amount = arguments.u64();
-        let extension = arguments.u32();
+        let no_extension = arguments.take::<4>();
+        assert_eq!(no_extension, [0; 4]);
         let metadata = arguments.take();
 
-        refuse(extension != 0 || !is_metadata(&metadata), INVALID_PARAMS)?;
+        refuse(!is_metadata(&metadata), INVALID_PARAMS)?;
         refuse(!deal.is_bargaining(), INVALID_STATE)?;
         self.in_time(deal)?;
         let side = deal.side_of(&signer).ok_or(UNAUTHORIZED)?;

@@ -118,7 +118,7 @@ impl Case<'_> {
             paid: 0,
         };
         let ahead = i128::from(deal.deadline) - i128::from(now);
-        let later_capabilities = arguments.take::<{ 1 + 8 + 32 + 1 + 16 + 8 }>();
+        let sealed_bond_milestones = arguments.take::<{ 1 + 8 + 32 + 1 + 16 + 8 }>();
         let metadata = arguments.take();
         let in_range = buyer != seller
             && deal.escrow >= 100_000
@@ -127,7 +127,7 @@ impl Case<'_> {
             && (60..=3_600).contains(&deal.window)
             && (60..=86_400).contains(&ahead)
             && (100..=9_000).contains(&deal.min_offer_bps)
-            && later_capabilities == [0; 66]
+            && sealed_bond_milestones == [0; 66]
             && is_metadata(&metadata);
         refuse(!in_range, INVALID_PARAMS)?;
         refuse(rules.paused, PAUSED)?;

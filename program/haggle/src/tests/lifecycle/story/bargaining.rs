@@ -38,12 +38,7 @@ impl Story<'_> {
         let mut arguments = vec![self.nearly(seen.round)];
         let amount = self.offer_amount(deal);
         arguments.extend(amount.to_le_bytes());
-        let extension = if self.chance.percent(98) {
-            0
-        } else {
-            self.chance.between(1, 100) as u32
-        };
-        arguments.extend(extension.to_le_bytes());
+        arguments.extend([0; 4]); // Nobody asks for more time in these stories.
         arguments.extend(self.metadata());
         let keys = [signer, slot.negotiation];
         instruction(Kind::Offer, &keys, &arguments)

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const milestoneHelp = `Milestones pay an agreed price in tranches. They are part of a negotiation that was created with
+--milestones; their numbers begin at 0 and stand in "haggle negotiation show".
+
+  seller    claim     says that one has been reached; the buyer has a review window
+  buyer     release   pays it; once the review window has passed in silence anyone may
+  buyer     dispute   refuses it, before the window ends; the arbiter decides
+  arbiter   resolve   divides it between the two
+  anyone    settle    after the deadline: what was claimed is paid, what is disputed is halved, and the
+                      rest goes back to the buyer`
+
+func newMilestoneCommand(s *session) *cobra.Command {
+	return newGroupCommand("milestone", "Claim, release, dispute and settle milestones", milestoneHelp,
+		newClaimMilestoneCommand(s), newReleaseCommand(s), newDisputeCommand(s), newResolveCommand(s), newSettleCommand(s))
+}
+
+func parseIndex(written string) (uint8, error) {
+	index, err := strconv.ParseUint(written, 10, 8)
+	if err != nil || index >= uint64(haggle.MaxMilestones) {
+		return 0, failure.Usagef("INDEX: %q is not a milestone's number, 0 to %d", written, haggle.MaxMilestones-1)
+	}
+	return uint8(index), nil
+}
+
+// newIndexCommand is one about a milestone of a negotiation.
+func newIndexCommand(s *session, name, short, long, example string,
+	build func(ctx context.Context, t step, index uint8) (*haggle.Action, error), tell func(t step, index uint8, receipt *haggle.Receipt) string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name + " NEGOTIATION INDEX", Short: short, Long: long, Example: example,
+		Args: exactly(2), ValidArgsFunction: s.completeNegotiations,
+	}
+	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
+		index, err := parseIndex(arguments[1])
+		if err != nil {
+			return err
+		}
+		return s.onNegotiation(
+			func(ctx context.Context, t step) (*haggle.Action, error) { return build(ctx, t, index) },
+			func(t step, receipt *haggle.Receipt) string { return tell(t, index, receipt) })(ctx, arguments)
+	})
+	return cmd
+}
+
+func newClaimMilestoneCommand(s *session) *cobra.Command {
+	return newIndexCommand(s, "claim", "Say that a milestone has been reached (seller)",
+		`Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute
+it; from its end on anyone may release it.`,
+		"  haggle milestone claim NEGOTIATION 0",
+		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
+			return t.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: t.key.PublicKey(), Seen: t.seen, Index: index})
+		},
+		func(_ step, index uint8, receipt *haggle.Receipt) string {
+			for _, event := range receipt.Events {
+				if claimed, ok := event.(*haggle.MilestoneClaimed); ok {
+					return fmt.Sprintf("claimed milestone %d; the buyer may dispute it until %s", index, clock(claimed.ReviewDeadline))
+				}
+			}
+			return fmt.Sprintf("claimed milestone %d", index)
+		})
+}
+
+func newReleaseCommand(s *session) *cobra.Command {
+	return newIndexCommand(s, "release", "Pay a claimed milestone (buyer; after its review anyone)",
+		`Pays the milestone that is under review. The buyer may at any time; anyone may once the review window has
+passed in silence.`,
+		"  haggle milestone release NEGOTIATION 0",
+		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
+			return t.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: t.key.PublicKey(), Seen: t.seen, Index: index})
+		},
+		func(_ step, index uint8, receipt *haggle.Receipt) string {
+			return fmt.Sprintf("released milestone %d%s", index, settledNow(receipt))
+		})
+}
+
+func newDisputeCommand(s *session) *cobra.Command {
+	return newIndexCommand(s, "dispute", "Refuse a claimed milestone (buyer)",
+		`Disputes the milestone that is under review. The arbiter, whom both have agreed to, then divides it.`,
+		"  haggle milestone dispute NEGOTIATION 0",
+		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
+			return t.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: t.key.PublicKey(), Seen: t.seen, Index: index})
+		},
+		func(t step, index uint8, _ *haggle.Receipt) string {
+			return fmt.Sprintf("disputed milestone %d; %s decides until %s", index, t.seen.Arbiter, clock(t.seen.ArbitrationDeadline()))
+		})
+}
+
+func newResolveCommand(s *session) *cobra.Command {
+	var sellerBps uint16
+	var forfeit bool
+	cmd := newIndexCommand(s, "resolve", "Divide a disputed milestone (arbiter)",
+		`Divides a disputed milestone between the parties. The seller gets its share less the fee, the buyer the
+rest, the odd unit too. With --forfeit-bond the seller's bond goes to the buyer.`,
+		"  haggle milestone resolve NEGOTIATION 0 --seller-bps 7500",
+		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
+			if uint64(sellerBps) > haggle.BpsDenominator {
+				return nil, failure.Usagef("--seller-bps %d: 0 to %d", sellerBps, haggle.BpsDenominator)
+			}
+			return t.client.ResolveDispute(ctx, haggle.ResolveDisputeRequest{
+				Arbiter: t.key.PublicKey(), Seen: t.seen, Index: index, SellerBps: sellerBps, ForfeitBond: forfeit,
+			})
+		},
+		func(_ step, index uint8, receipt *haggle.Receipt) string {
+			return fmt.Sprintf("resolved milestone %d: %s of it to the seller%s", index, percent(sellerBps), settledNow(receipt))
+		})
+	cmd.Flags().Uint16Var(&sellerBps, "seller-bps", 0, "the seller's share of the milestone, in basis points, 0 to 10000")
+	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "give the seller's bond to the buyer")
+	required(cmd, "seller-bps")
+	return cmd
+}
+
+func newSettleCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "settle NEGOTIATION", Short: "Decide what is left after the milestones' deadline (anyone)",
+		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, a review window
+later: what was claimed and not disputed is paid, what is disputed is halved, the rest goes back to the
+buyer. Anyone may do it; the keypair pays the transaction's fee.`,
+		Example: "  haggle milestone settle NEGOTIATION",
+		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
+	}
+	cmd.RunE = s.limited(s.onNegotiation(
+		func(ctx context.Context, t step) (*haggle.Action, error) {
+			now, err := t.client.Now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if t.seen.IsAgreed() && now < t.seen.SettleDueAt() {
+				return nil, failure.WithHint(fmt.Errorf("%w: milestones can still be decided", haggle.ErrNotAsExpected),
+					"it can be settled from "+clock(t.seen.SettleDueAt()))
+			}
+			return t.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: t.key.PublicKey(), Seen: t.seen})
+		},
+		func(t step, receipt *haggle.Receipt) string {
+			for _, event := range receipt.Events {
+				if settled, ok := event.(*haggle.NegotiationSettled); ok {
+					return fmt.Sprintf("settled: %d base units of the price of %d were paid, the rest went back to the buyer", settled.SettledAmount, t.seen.SettledAmount)
+				}
+			}
+			return "settled"
+		}))
+	return cmd
+}
+
+// settledNow says that nothing is left to decide.
+func settledNow(receipt *haggle.Receipt) string {
+	for _, event := range receipt.Events {
+		if _, ok := event.(*haggle.NegotiationSettled); ok {
+			return "; it was the last one, and the negotiation is settled"
+		}
+	}
+	return ""
+}

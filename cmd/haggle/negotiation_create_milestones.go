@@ -1,0 +1,53 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/connection"
+	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// milestoneFlags say in which tranches a price is paid.
+type milestoneFlags struct {
+	shares   []uint
+	arbiter  connection.Address
+	deadline duration.Flag
+}
+
+func (f *milestoneFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.UintSliceVar(&f.shares, "milestones", nil, "pay in tranches: up to 8 shares in basis points that add up to 10000; takes --arbiter")
+	flags.Var(&f.arbiter, "arbiter", "who decides disputes about milestones; neither party")
+	flags.Var(&f.deadline, "milestone-deadline", "when milestones that nobody claimed fall back to the buyer, from now (default: 30d)")
+}
+
+// value is nil without milestones.
+func (f *milestoneFlags) value() (*haggle.Milestones, error) {
+	if len(f.shares) == 0 {
+		if !f.arbiter.Key().IsZero() || f.deadline != 0 {
+			return nil, failure.Usagef("--arbiter and --milestone-deadline are about --milestones, which are missing")
+		}
+		return nil, nil
+	}
+	if f.arbiter.Key().IsZero() {
+		return nil, failure.Usagef("--milestones take an --arbiter: without one a dispute would always pay")
+	}
+	sum := uint(0)
+	shares := make([]uint16, len(f.shares))
+	for i, share := range f.shares {
+		if share == 0 || share > uint(haggle.BpsDenominator) {
+			return nil, failure.Usagef("--milestones: a share is 1 to %d basis points, and %d is not", haggle.BpsDenominator, share)
+		}
+		shares[i] = uint16(share)
+		sum += share
+	}
+	if len(shares) > int(haggle.MaxMilestones) || sum != uint(haggle.BpsDenominator) {
+		return nil, failure.Usagef("--milestones: at most %d shares that add up to %d; these are %d and add up to %d",
+			haggle.MaxMilestones, haggle.BpsDenominator, len(shares), sum)
+	}
+	return &haggle.Milestones{Arbiter: f.arbiter.Key(), Shares: shares, Deadline: time.Duration(f.deadline)}, nil
+}

@@ -1,0 +1,119 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// compareSignatures asks for every transaction that somebody has had confirmed in the blocks, and the reverse.
+func (a *audit) compareSignatures(records []record, blocks *blockReader) {
+	believed := map[solana.Signature]*record{}
+	for i := range records {
+		if made := &records[i]; !made.signature.IsZero() {
+			believed[made.signature] = made
+		}
+	}
+	for _, transactions := range [][]landed{blocks.program, blocks.plain} {
+		for i := range transactions {
+			transaction := &transactions[i]
+			made := believed[transaction.signature]
+			delete(believed, transaction.signature)
+			switch {
+			case made == nil:
+				a.findings.add("transaction %s is in block %d, and nobody knows of it", transaction.signature, transaction.slot)
+			case made.done == transaction.failed:
+				a.findings.add("transaction %s is %q to whoever sent it, and failed is %v in its block", transaction.signature, made.outcome, transaction.failed)
+			case made.done && made.slot != transaction.slot:
+				a.findings.add("transaction %s is in slot %d to whoever sent it, and in block %d", transaction.signature, made.slot, transaction.slot)
+			case made.negotiation != nil && made.action != transaction.instruction:
+				a.findings.add("transaction %s is %s to whoever sent it, and %s in its block", transaction.signature, made.action, transaction.instruction)
+			}
+		}
+	}
+	for signature, made := range believed {
+		a.findings.add("transaction %s (%s, %s) is in no block", signature, made.action, made.outcome)
+	}
+}
+
+// compareEvents compares each negotiation's events, in the order of the blocks, with its script.
+func (a *audit) compareEvents(r *run) {
+	emitted := map[solana.PublicKey][]string{}
+	for i := range r.blocks.program {
+		for _, event := range r.blocks.program[i].events {
+			negotiation, text := tell(event)
+			emitted[negotiation] = append(emitted[negotiation], text)
+		}
+	}
+	for _, n := range r.negotiations {
+		if got, want := emitted[n.address], n.expectedEvents(r); !slices.Equal(got, want) {
+			a.findings.add("negotiation %d (%s) has the events\n%q\ninstead of\n%q", n.number, n.address, got, want)
+		}
+		delete(emitted, n.address)
+	}
+	for negotiation, events := range emitted {
+		a.findings.add("events of %s, which nobody knows: %q", negotiation, events)
+	}
+}
+
+func (n *negotiation) expectedEvents(r *run) []string {
+	expect := func(event haggle.Event) string {
+		_, text := tell(event)
+		return text
+	}
+	buyer, seller := n.buyer.PublicKey(), n.seller.PublicKey()
+	events := []string{
+		expect(&haggle.NegotiationCreated{
+			NegotiationID: n.address, Buyer: buyer, Seller: seller, EscrowAmount: n.script.escrow, TokenMint: r.mint,
+		}),
+		expect(&haggle.InvitationAccepted{NegotiationID: n.address, Seller: seller}),
+	}
+	for i, offer := range n.script.offers {
+		events = append(events, expect(&haggle.OfferSubmitted{
+			NegotiationID: n.address, Offerer: n.side(offer.side).PublicKey(), Amount: offer.amount, Round: uint8(i + 1), EffectiveEscrow: offer.effective,
+		}))
+	}
+	ender, rounds := n.side(n.script.ender).PublicKey(), uint8(len(n.script.offers))
+	d := n.script.division(r.terms)
+	if n.script.accepted {
+		events = append(events,
+			expect(&haggle.OfferAccepted{NegotiationID: n.address, AcceptedBy: ender, Amount: n.script.last().amount, Round: rounds}),
+			expect(&haggle.NegotiationSettled{
+				NegotiationID: n.address, Buyer: buyer, Seller: seller, SettledAmount: n.script.last().amount, TotalRounds: rounds,
+				ProtocolFee: d.fee, EscrowDecayTotal: d.decay,
+			}))
+	} else {
+		events = append(events, expect(&haggle.NegotiationRejected{
+			NegotiationID: n.address, RejectedBy: ender, RefundAmount: d.refund, RoundsCompleted: rounds,
+		}))
+	}
+	return append(events, expect(&haggle.NegotiationClosed{
+		NegotiationID: n.address, ClosedBy: n.side(n.script.closer).PublicKey(), Swept: d.swept(),
+	}))
+}
+
+// tell is what an event says about who has done what and about money, and which negotiation it is of. Events that no script
+// leads to are told by their name.
+func tell(event haggle.Event) (negotiation solana.PublicKey, text string) {
+	switch e := event.(type) {
+	case *haggle.NegotiationCreated:
+		return e.NegotiationID, fmt.Sprint("created ", e.Buyer, e.Seller, e.EscrowAmount, e.TokenMint)
+	case *haggle.InvitationAccepted:
+		return e.NegotiationID, fmt.Sprint("invitation accepted ", e.Seller, e.Bond)
+	case *haggle.OfferSubmitted:
+		return e.NegotiationID, fmt.Sprint("offer ", e.Offerer, e.Amount, e.Round, e.EffectiveEscrow)
+	case *haggle.OfferAccepted:
+		return e.NegotiationID, fmt.Sprint("accepted ", e.AcceptedBy, e.Amount, e.Round)
+	case *haggle.NegotiationSettled:
+		return e.NegotiationID, fmt.Sprint("settled ", e.Buyer, e.Seller, e.SettledAmount, e.TotalRounds, e.ProtocolFee, e.EscrowDecayTotal)
+	case *haggle.NegotiationRejected:
+		return e.NegotiationID, fmt.Sprint("rejected ", e.RejectedBy, e.RefundAmount, e.RoundsCompleted)
+	case *haggle.NegotiationClosed:
+		return e.NegotiationID, fmt.Sprint("closed ", e.ClosedBy, e.Swept)
+	default:
+		return solana.PublicKey{}, fmt.Sprintf("%T", event)
+	}
+}

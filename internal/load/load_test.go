@@ -1,0 +1,94 @@
+package load
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+)
+
+// TestTwentyPairs plays the whole load on a small scale. It asserts what came of it, and nothing about how long it took.
+func TestTwentyPairs(t *testing.T) {
+	t.Setenv(testchain.EnvRPCURL, "")
+	const pairs = 20
+	result, err := Run(t.Context(), Options{Pairs: pairs, Transfers: 4, Progress: t.Output()})
+	require.NoError(t, err)
+	require.Empty(t, result.Findings)
+	require.Equal(t, [stageCount]int{pairs, pairs, pairs, 0}, result.audit.open, "negotiations that are there after each stage")
+
+	done, transfers := map[string]int{}, 0
+	for i := range result.records {
+		switch made := &result.records[i]; {
+		case made.isTransfer() && made.done:
+			transfers++
+		case made.done:
+			done[made.action]++
+		}
+	}
+	offers := 0
+	for i := range result.scripts {
+		offers += len(result.scripts[i].offers)
+	}
+	require.Equal(t, map[string]int{
+		"create_negotiation": pairs, "accept_invitation": pairs, "submit_offer": offers, "accept_offer": pairs * 3 / 4,
+		"reject_negotiation": pairs / 4, "close_negotiation": pairs,
+	}, done)
+	require.Equal(t, 4*pairs+offers, result.blocks.program-result.blocks.failed)
+	require.Positive(t, transfers)
+	require.Equal(t, transfers, result.blocks.plain)
+
+	locks := result.audit.locks
+	require.Equal(t, pairs, locks.negotiations)
+	require.Empty(t, locks.shared)
+	for _, account := range locks.common {
+		require.Zero(t, account.written, "%s is written before the closings", result.name(account))
+	}
+	require.Contains(t, namesOf(result, locks.common), "the protocol's configuration", "it is read by every creation")
+	require.ElementsMatch(t, []string{"the protocol's configuration", "the treasury's token account"}, namesOf(result, locks.atClose))
+
+	path := filepath.Join(t.TempDir(), "LOAD.md")
+	require.NoError(t, result.Write(path))
+	page, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(page), "There was no difference.")
+	require.Contains(t, string(page), "](load.svg)")
+	for _, block := range strings.Split(strings.TrimSpace(string(page)), "\n\n") {
+		if rows := strings.Split(block, "\n"); strings.HasPrefix(rows[0], "|") {
+			require.Regexp(t, `^\|(-+:?\|)+$`, rows[1], "a table's head")
+			for _, row := range rows[2:] {
+				require.Equal(t, strings.Count(rows[0], "|"), strings.Count(row, "|"), row)
+			}
+		} else {
+			require.NotContains(t, block, "\n|", "a table without a blank line before it")
+		}
+	}
+	require.FileExists(t, filepath.Join(filepath.Dir(path), "load.svg"))
+}
+
+func namesOf(result *Result, accounts []commonAccount) []string {
+	names := map[string]bool{}
+	for _, account := range accounts {
+		names[result.name(account)] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func TestOptions(t *testing.T) {
+	options, err := Options{}.withDefaults()
+	require.NoError(t, err)
+	require.Equal(t, [3]int{1000, 1000, 1000}, [3]int{options.Pairs, options.InFlight, options.Transfers})
+	options, err = Options{Pairs: 5_000}.withDefaults()
+	require.NoError(t, err)
+	require.Equal(t, [2]int{1000, 1000}, [2]int{options.InFlight, options.Transfers})
+	for _, wrong := range []Options{{Pairs: -1}, {InFlight: -1}, {Transfers: -1}, {Pairs: maxPairs + 1}} {
+		_, err := Run(context.Background(), wrong)
+		require.Error(t, err)
+	}
+}

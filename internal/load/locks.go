@@ -1,0 +1,132 @@
+package load
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// closeInstruction is the one that is allowed to write what negotiations have in common.
+const closeInstruction = "close_negotiation"
+
+// locks is what transactions of different negotiations have in common. A scheduler runs two transactions at the same time if
+// neither writes an account that the other one names.
+type locks struct {
+	// transactions and negotiations are counted before the closings.
+	transactions, negotiations int
+	// writable is the number of different accounts that are written before the closings.
+	writable int
+	// shared are the accounts that transactions of one negotiation write and those of another name, before the closings: none, if
+	// the protocol keeps its promise.
+	shared []solana.PublicKey
+	// foreign are transactions that name no negotiation of the run, or more than one.
+	foreign []solana.Signature
+	// common are the accounts that more than one negotiation names before the closings, the most often named first, and atClose
+	// those that more than one writes in its closing.
+	common, atClose []commonAccount
+}
+
+// commonAccount says how often an account is named by transactions of how many negotiations, and how many of those write it.
+type commonAccount struct {
+	address                            solana.PublicKey
+	transactions, written, negotiation int
+}
+
+// usage is how the transactions of a set use one account.
+type usage struct {
+	transactions, written int
+	negotiations, writers map[solana.PublicKey]bool
+}
+
+// findLocks compares the account lists of all transactions with each other. A transaction belongs to the negotiation that it names.
+func findLocks(transactions []landed, negotiations map[solana.PublicKey]bool) *locks {
+	found := new(locks)
+	before, closings := map[solana.PublicKey]*usage{}, map[solana.PublicKey]*usage{}
+	seen := map[solana.PublicKey]bool{}
+	for i := range transactions {
+		transaction := &transactions[i]
+		negotiation, ok := negotiationOf(transaction, negotiations)
+		if !ok {
+			found.foreign = append(found.foreign, transaction.signature)
+			continue
+		}
+		if transaction.instruction == closeInstruction {
+			note(closings, transaction, negotiation)
+			continue
+		}
+		found.transactions++
+		seen[negotiation] = true
+		note(before, transaction, negotiation)
+	}
+	found.negotiations = len(seen)
+	for address, used := range before {
+		if used.written > 0 {
+			found.writable++
+		}
+		if len(used.negotiations) > 1 {
+			found.common = append(found.common, used.in(address))
+			if used.written > 0 {
+				found.shared = append(found.shared, address)
+			}
+		}
+	}
+	for address, used := range closings {
+		if len(used.writers) > 1 {
+			found.atClose = append(found.atClose, used.in(address))
+		}
+	}
+	slices.SortFunc(found.shared, func(a, b solana.PublicKey) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(found.common, mostUsedFirst)
+	slices.SortFunc(found.atClose, mostUsedFirst)
+	return found
+}
+
+// pairs is how many pairs of negotiations have been compared.
+func (l *locks) pairs() int { return l.negotiations * (l.negotiations - 1) / 2 }
+
+func negotiationOf(transaction *landed, negotiations map[solana.PublicKey]bool) (solana.PublicKey, bool) {
+	named := map[solana.PublicKey]bool{}
+	for _, keys := range [][]solana.PublicKey{transaction.writable, transaction.readOnly} {
+		for _, key := range keys {
+			if negotiations[key] {
+				named[key] = true
+			}
+		}
+	}
+	for negotiation := range maps.Keys(named) {
+		return negotiation, len(named) == 1
+	}
+	return solana.PublicKey{}, false
+}
+
+func note(accounts map[solana.PublicKey]*usage, transaction *landed, negotiation solana.PublicKey) {
+	entry := func(address solana.PublicKey) *usage {
+		used := accounts[address]
+		if used == nil {
+			used = &usage{negotiations: map[solana.PublicKey]bool{}, writers: map[solana.PublicKey]bool{}}
+			accounts[address] = used
+		}
+		used.transactions++
+		used.negotiations[negotiation] = true
+		return used
+	}
+	for _, address := range transaction.writable {
+		used := entry(address)
+		used.written++
+		used.writers[negotiation] = true
+	}
+	for _, address := range transaction.readOnly {
+		entry(address)
+	}
+}
+
+func (u *usage) in(address solana.PublicKey) commonAccount {
+	return commonAccount{address: address, transactions: u.transactions, written: u.written, negotiation: len(u.negotiations)}
+}
+
+func mostUsedFirst(a, b commonAccount) int {
+	return cmp.Or(cmp.Compare(b.transactions, a.transactions), bytes.Compare(a.address[:], b.address[:]))
+}

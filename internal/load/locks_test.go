@@ -1,0 +1,70 @@
+package load
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/token"
+	"github.com/stretchr/testify/require"
+)
+
+// key is an address that is easy to tell.
+func key(number byte) solana.PublicKey { return solana.PublicKey{31: number} }
+
+func keys(numbers ...byte) (all []solana.PublicKey) {
+	for _, number := range numbers {
+		all = append(all, key(number))
+	}
+	return all
+}
+
+func TestLocks(t *testing.T) {
+	// Two negotiations, 1 and 2, with a buyer each, 11 and 12; 100 is the configuration and 101 the treasury's account.
+	negotiations := map[solana.PublicKey]bool{key(1): true, key(2): true}
+	apart := []landed{
+		{writable: keys(11, 1), readOnly: keys(100)},
+		{writable: keys(12, 2), readOnly: keys(100)},
+		{writable: keys(11, 1, 100, 101), instruction: closeInstruction},
+		{writable: keys(12, 2, 100, 101), instruction: closeInstruction},
+	}
+	found := findLocks(apart, negotiations)
+	require.Empty(t, found.shared)
+	require.Empty(t, found.foreign)
+	require.Equal(t, [4]int{2, 2, 4, 1}, [4]int{found.transactions, found.negotiations, found.writable, found.pairs()})
+	require.Equal(t, []commonAccount{{address: key(100), transactions: 2, negotiation: 2}}, found.common)
+	require.Equal(t, []commonAccount{
+		{address: key(100), transactions: 2, written: 2, negotiation: 2},
+		{address: key(101), transactions: 2, written: 2, negotiation: 2},
+	}, found.atClose)
+
+	for name, third := range map[string]landed{
+		"both write it":                       {writable: keys(2, 11)},
+		"one writes what the other one reads": {writable: keys(2, 100)},
+		"one reads what the other one writes": {writable: keys(2), readOnly: keys(11)},
+	} {
+		require.Len(t, findLocks(append(apart, third), negotiations).shared, 1, name)
+	}
+	for name, third := range map[string]landed{
+		"names two":  {writable: keys(1, 2), signature: solana.Signature{1}},
+		"names none": {writable: keys(11), signature: solana.Signature{1}},
+	} {
+		require.Equal(t, []solana.Signature{{1}}, findLocks(append(apart, third), negotiations).foreign, name)
+	}
+}
+
+// The header's division is the one that the library would make, and the one that the instruction asks for.
+func TestDivide(t *testing.T) {
+	payer, owner, from, mint, to := key(1), key(2), key(3), key(4), key(5)
+	transfer := token.NewTransferCheckedInstruction(7, 6, from, mint, to, owner, nil).Build()
+	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{}, solana.TransactionPayer(payer))
+	require.NoError(t, err)
+	writable, readOnly := divide(&transaction.Message)
+	require.ElementsMatch(t, []solana.PublicKey{payer, from, to}, writable)
+	require.ElementsMatch(t, []solana.PublicKey{owner, mint, solana.TokenProgramID}, readOnly)
+	for _, address := range transaction.Message.AccountKeys {
+		want, err := transaction.Message.IsWritable(address)
+		require.NoError(t, err)
+		require.Equal(t, want, slices.Contains(writable, address))
+	}
+}

@@ -1,0 +1,116 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// A negotiation is a pair of agents and what they believe to have done. Its methods play a stage each, one after the other.
+type negotiation struct {
+	number        int
+	script        script
+	buyer, seller agent
+	// address and vault are known once it has been created.
+	address, vault solana.PublicKey
+	// stuck is why it does not go on; nil if it does.
+	stuck error
+}
+
+// An agent has a wallet, and an associated token account for the mint.
+type agent struct {
+	*haggle.Keypair
+	account solana.PublicKey
+}
+
+func newAgent(mint solana.PublicKey) (agent, error) {
+	key, err := haggle.GenerateKeypair()
+	if err != nil {
+		return agent{}, err
+	}
+	account, _, err := solana.FindAssociatedTokenAddress(key.PublicKey(), mint)
+	return agent{key, account}, err
+}
+
+func (n *negotiation) side(side haggle.OfferSide) agent {
+	if side == haggle.OfferSideBuyer {
+		return n.buyer
+	}
+	return n.seller
+}
+
+// service is what is bargained over.
+var service = haggle.ServiceHash("classify a thousand support requests by urgency")
+
+// Nothing may expire only because the machine is slow. Durations of the chain's clock.
+const (
+	responseWindow = time.Hour
+	deadline       = 4 * time.Hour
+)
+
+func (n *negotiation) create(ctx context.Context, r *run) error {
+	decay := uint16(r.terms.decayBps)
+	return r.act(ctx, n, n.buyer, func(ctx context.Context) (*haggle.Action, error) {
+		action, err := r.parties.CreateNegotiation(ctx, haggle.CreateRequest{
+			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint, EscrowAmount: n.script.escrow,
+			ServiceHash: service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
+		})
+		if err != nil {
+			return nil, err
+		}
+		n.address, n.vault = action.Negotiation, action.Vault
+		return action.Action, nil
+	})
+}
+
+// bargain has the seller accept the invitation, and both make their offers. Each looks at the chain before it acts.
+func (n *negotiation) bargain(ctx context.Context, r *run) error {
+	err := r.act(ctx, n, n.seller, func(ctx context.Context) (*haggle.Action, error) {
+		return r.parties.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+			Seller: n.seller.PublicKey(), Negotiation: n.address, ServiceHash: service,
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for round, offer := range n.script.offers {
+		offerer := n.side(offer.side)
+		err := r.act(ctx, n, offerer, func(ctx context.Context) (*haggle.Action, error) {
+			seen, err := r.parties.GetNegotiation(ctx, n.address)
+			if err != nil {
+				return nil, err
+			}
+			if int(seen.CurrentRound) != round {
+				return nil, fmt.Errorf("round %d instead of %d", seen.CurrentRound, round)
+			}
+			return r.parties.Offer(ctx, haggle.OfferRequest{Offerer: offerer.PublicKey(), Seen: seen, Amount: offer.amount})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *negotiation) end(ctx context.Context, r *run) error {
+	ender := n.side(n.script.ender)
+	return r.act(ctx, n, ender, func(ctx context.Context) (*haggle.Action, error) {
+		if n.script.accepted {
+			return r.parties.Accept(ctx, haggle.AcceptRequest{
+				Acceptor: ender.PublicKey(), Negotiation: n.address, Price: n.script.last().amount,
+			})
+		}
+		return r.parties.Reject(ctx, haggle.RejectRequest{Rejector: ender.PublicKey(), Negotiation: n.address})
+	})
+}
+
+func (n *negotiation) close(ctx context.Context, r *run) error {
+	closer := n.side(n.script.closer)
+	return r.act(ctx, n, closer, func(ctx context.Context) (*haggle.Action, error) {
+		return r.parties.CloseNegotiation(ctx, haggle.CloseRequest{Closer: closer.PublicKey(), Negotiation: n.address})
+	})
+}

@@ -1,0 +1,95 @@
+package load
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// A record is one attempt to do something, whatever came of it.
+type record struct {
+	// stage is the one in which the attempt began.
+	stage stageID
+	// action is the instruction's name, or plainTransfer.
+	action string
+	// negotiation is nil for a plain transfer.
+	negotiation *negotiation
+	outcome     string
+	// done says whether the action has been confirmed.
+	done bool
+	// signature is zero if nothing has been executed.
+	signature solana.Signature
+	slot      uint64
+	units     uint64
+	// confirmation is the time from the first broadcast to the confirmation, as the SDK sees it; whole is the time from reading the
+	// state that the action is built on.
+	confirmation, whole time.Duration
+}
+
+const plainTransfer = "SPL transfer"
+
+func (m *record) isTransfer() bool { return m.action == plainTransfer }
+
+// recorder keeps the records of everybody, who act at the same time.
+type recorder struct {
+	mutex   sync.Mutex
+	stage   stageID
+	lasted  [stageCount]time.Duration
+	records []record
+}
+
+func (r *recorder) enter(stage stageID) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.stage = stage
+}
+
+func (r *recorder) leave(stage stageID, lasted time.Duration) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.stage = none
+	r.lasted[stage] = lasted
+}
+
+func (r *recorder) now() stageID {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.stage
+}
+
+func (r *recorder) add(made record) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.records = append(r.records, made)
+}
+
+// latencies are sorted.
+type latencies []time.Duration
+
+// latenciesOf are those of the records that are selected and done.
+func latenciesOf(records []record, latency func(*record) time.Duration, selected func(*record) bool) latencies {
+	var all latencies
+	for i := range records {
+		if made := &records[i]; made.done && selected(made) {
+			all = append(all, latency(made))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func confirmation(m *record) time.Duration { return m.confirmation }
+
+func whole(m *record) time.Duration { return m.whole }
+
+// quantile is the smallest latency that a share of them, given in percent, does not exceed: the nearest rank. It is zero if there
+// are none.
+func (l latencies) quantile(percent int) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	rank := (len(l)*percent + hundred - 1) / hundred
+	return l[max(rank, 1)-1]
+}

@@ -1,0 +1,98 @@
+package load
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/token"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// transferStream is the load to compare with: wallets that share no account pay each to a receiver of its own, in a mint of their
+// own, and send the next transfer when the last one is confirmed.
+type transferStream struct {
+	mint    solana.PublicKey
+	senders []*sender
+}
+
+type sender struct {
+	from, to agent
+	// sent is how many transfers have been tried, and paid how many base units have been confirmed to arrive.
+	sent, paid uint64
+}
+
+// start has everyone transfer until the function that it returns is called, which waits for what is on its way.
+func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
+	stopped := make(chan struct{})
+	var sending sync.WaitGroup
+	for _, sender := range s.senders {
+		sending.Go(func() {
+			for ctx.Err() == nil {
+				select {
+				case <-stopped:
+					return
+				default:
+					think(ctx)
+					sender.transfer(ctx, r)
+				}
+			}
+		})
+	}
+	return func() {
+		close(stopped)
+		sending.Wait()
+	}
+}
+
+// pauseAfterFailure keeps a sender from doing nothing but failing.
+const pauseAfterFailure = 500 * time.Millisecond
+
+func (s *sender) transfer(ctx context.Context, r *run) {
+	// Another amount every time: two equal transactions in the life of one blockhash would be the same one.
+	s.sent++
+	made := record{stage: r.records.now(), action: plainTransfer}
+	began := time.Now()
+	var receipt *haggle.Receipt
+	transaction, err := s.signed(ctx, r, s.sent)
+	if err == nil {
+		receipt, err = r.payers.Submit(ctx, transaction)
+	}
+	err = made.conclude(ctx, r.payers.Client, receipt, err)
+	made.whole = time.Since(began)
+	if ctx.Err() != nil {
+		return
+	}
+	r.records.add(made)
+	if err == nil {
+		s.paid += s.sent
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(pauseAfterFailure):
+	}
+}
+
+func (s *sender) signed(ctx context.Context, r *run, amount uint64) (*solana.Transaction, error) {
+	latest, err := r.payers.RPC().GetLatestBlockhash(ctx, rpc.CommitmentConfirmed)
+	if err != nil {
+		return nil, err
+	}
+	owner := s.from.PublicKey()
+	transfer, err := token.NewTransferCheckedInstruction(amount, localnet.Decimals, s.from.account, r.transfers.mint, s.to.account, owner, nil).ValidateAndBuild()
+	if err != nil {
+		return nil, err
+	}
+	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, latest.Value.Blockhash, solana.TransactionPayer(owner))
+	if err != nil {
+		return nil, err
+	}
+	private := s.from.PrivateKey()
+	_, err = transaction.Sign(func(solana.PublicKey) *solana.PrivateKey { return &private })
+	return transaction, err
+}

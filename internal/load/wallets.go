@@ -1,0 +1,117 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+)
+
+// setUp makes everybody's wallets and endows them, and begins to read at the first block after that.
+func (r *run) setUp(ctx context.Context) (err error) {
+	if r.parties, err = r.newClient(r.InFlight); err != nil {
+		return err
+	}
+	if r.payers, err = r.newClient(r.Transfers); err != nil {
+		return err
+	}
+	config, err := r.net.Client.GetConfig(ctx)
+	if err != nil {
+		return err
+	}
+	r.audit.before = config.ProtocolConfig
+	r.terms = terms{decayBps: uint64(config.DefaultDecayRateBps), feeBps: uint64(config.DefaultProtocolFeeBps)}
+	if err := r.makeParties(ctx); err != nil {
+		return err
+	}
+	if err := r.makeSenders(ctx); err != nil {
+		return err
+	}
+	r.blocks, err = readBlocksFromNow(ctx, r.net.Client.RPC())
+	return err
+}
+
+func (r *run) makeParties(ctx context.Context) (err error) {
+	if r.mint, err = r.net.Chain.CreateMint(ctx, localnet.Decimals); err != nil {
+		return err
+	}
+	// The treasury's token account is there before the first closing, as it is wherever the protocol is in use.
+	holdings := []testchain.Holding{{Owner: r.net.Treasury}}
+	for number := range r.Pairs {
+		n := &negotiation{number: number, script: scriptFor(number, r.terms)}
+		if n.buyer, err = newAgent(r.mint); err != nil {
+			return err
+		}
+		if n.seller, err = newAgent(r.mint); err != nil {
+			return err
+		}
+		r.negotiations = append(r.negotiations, n)
+		holdings = append(holdings,
+			testchain.Holding{Owner: n.buyer.PublicKey(), Lamports: startLamports, Tokens: startTokens},
+			testchain.Holding{Owner: n.seller.PublicKey(), Lamports: startLamports})
+	}
+	return r.endow(ctx, "endow the parties", r.mint, holdings)
+}
+
+// transferTokens are more than a sender can pay in ten thousand transfers, in base units.
+const transferTokens = 1_000_000_000
+
+func (r *run) makeSenders(ctx context.Context) error {
+	mint, err := r.net.Chain.CreateMint(ctx, localnet.Decimals)
+	if err != nil {
+		return err
+	}
+	r.transfers = &transferStream{mint: mint}
+	var holdings []testchain.Holding
+	for range r.Transfers {
+		s := new(sender)
+		if s.from, err = newAgent(mint); err != nil {
+			return err
+		}
+		if s.to, err = newAgent(mint); err != nil {
+			return err
+		}
+		r.transfers.senders = append(r.transfers.senders, s)
+		holdings = append(holdings,
+			testchain.Holding{Owner: s.from.PublicKey(), Lamports: startLamports, Tokens: transferTokens},
+			testchain.Holding{Owner: s.to.PublicKey(), Lamports: startLamports})
+	}
+	return r.endow(ctx, "endow the senders of plain transfers", mint, holdings)
+}
+
+// Five holdings fit into a transaction, and as many transactions as this are under way at once.
+const (
+	holdingsAtOnce     = 5
+	endowmentsInFlight = 32
+)
+
+func (r *run) endow(ctx context.Context, title string, mint solana.PublicKey, holdings []testchain.Holding) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var done atomic.Int64
+	defer r.progress.watch(title, "wallets", len(holdings), &done)()
+	batches := make(chan []testchain.Holding)
+	var endowing sync.WaitGroup
+	for range endowmentsInFlight {
+		endowing.Go(func() {
+			for batch := range batches {
+				if err := r.net.Chain.Endow(ctx, mint, batch...); err != nil {
+					cancel(fmt.Errorf("%s: %w", title, err))
+				}
+				done.Add(int64(len(batch)))
+			}
+		})
+	}
+	for batch := range slices.Chunk(holdings, holdingsAtOnce) {
+		batches <- batch
+	}
+	close(batches)
+	endowing.Wait()
+	return context.Cause(ctx)
+}

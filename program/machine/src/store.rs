@@ -1,0 +1,106 @@
+//! The accounts there are, and the machine that runs instructions on them.
+
+use std::collections::HashMap;
+
+use mollusk_svm::program::loader_keys::LOADER_V3;
+use mollusk_svm::Mollusk;
+use mollusk_svm_programs_token::{associated_token, token, token2022};
+use solana_account::Account;
+use solana_address::Address;
+use solana_instruction::Instruction;
+use solana_svm_log_collector::LogCollector;
+
+use crate::answer;
+use crate::question::Question;
+
+/// A chain of one instruction at a time: accounts that nobody set are empty, as they are on chain.
+pub struct Store {
+    machine: Mollusk,
+    accounts: HashMap<Address, Account>,
+}
+
+impl Store {
+    /// An empty chain with the system program, the associated token account program, and both token programs as they are
+    /// deployed.
+    pub fn new() -> Self {
+        let mut machine = Mollusk::default();
+        token::add_program(&mut machine);
+        token2022::add_program(&mut machine);
+        associated_token::add_program(&mut machine);
+        Self {
+            machine,
+            accounts: HashMap::new(),
+        }
+    }
+
+    /// Does what is asked.
+    pub fn answer(&mut self, question: Question) -> Vec<u8> {
+        match question {
+            Question::Load(address, elf) => {
+                self.machine
+                    .add_program_with_loader_and_elf(&address, &LOADER_V3, &elf);
+                answer::done()
+            }
+            Question::Begin(accounts) => {
+                self.accounts.clear();
+                self.accounts.extend(accounts);
+                answer::done()
+            }
+            Question::Set(accounts) => {
+                self.accounts.extend(accounts);
+                answer::done()
+            }
+            Question::Get(addresses) => {
+                let accounts: Vec<_> = addresses
+                    .into_iter()
+                    .map(|address| (address, self.get(&address)))
+                    .collect();
+                answer::accounts(&accounts)
+            }
+            Question::Clock(now) => {
+                self.machine.sysvars.clock.unix_timestamp = now;
+                answer::done()
+            }
+            Question::Rent(size) => {
+                answer::number(self.machine.sysvars.rent.minimum_balance(size as usize))
+            }
+            Question::Run(instruction) => self.run(&instruction, true),
+            Question::Probe(instruction) => self.run(&instruction, false),
+        }
+    }
+
+    fn get(&self, address: &Address) -> Account {
+        self.accounts.get(address).cloned().unwrap_or_default()
+    }
+
+    fn run(&mut self, instruction: &Instruction, keep: bool) -> Vec<u8> {
+        let mut given: Vec<(Address, Account)> = Vec::with_capacity(instruction.accounts.len());
+        for meta in &instruction.accounts {
+            if given.iter().all(|(address, _)| *address != meta.pubkey) {
+                given.push((meta.pubkey, self.get(&meta.pubkey)));
+            }
+        }
+        let log = LogCollector::new_ref();
+        self.machine.logger = Some(log.clone());
+        let result = self.machine.process_instruction(instruction, &given);
+        self.machine.logger = None;
+
+        let changed: Vec<_> = result
+            .resulting_accounts
+            .into_iter()
+            .zip(&given)
+            .filter(|(after, before)| after != *before)
+            .map(|(after, _)| after)
+            .collect();
+        if keep {
+            self.accounts.extend(changed.iter().cloned());
+        }
+        let log = log.borrow().get_recorded_content().to_vec();
+        answer::outcome(
+            &result.raw_result,
+            result.compute_units_consumed,
+            &log,
+            &changed,
+        )
+    }
+}

@@ -1,0 +1,248 @@
+package haggle
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bonded is a negotiation with a bond, and a client of a node on which nobody has a token account but those given.
+func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *NegotiationAccount, func(solana.PublicKey) solana.PublicKey) {
+	t.Helper()
+	n := comparing(t)
+	n.ZopaPhase, n.ZopaEnabled = ZopaPhaseSkipped, false
+	client, scripted, _ := newScripted(t, nil)
+	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
+	for address, stored := range accounts {
+		scripted.accounts[address] = stored
+	}
+	associated := func(wallet solana.PublicKey) solana.PublicKey {
+		address, err := AssociatedTokenAddress(wallet, keptMint, solana.Token2022ProgramID)
+		require.NoError(t, err)
+		return address
+	}
+	return client, n, associated
+}
+
+func TestBondComesFromTheSellersAccount(t *testing.T) {
+	from := solana.PublicKey{31}
+	client, n, associated := bonded(t, map[solana.PublicKey]any{
+		from: storedAccount(solana.Token2022ProgramID, tokenAccountData(ProgramID, TokenAccountInitialized)),
+	})
+	n.Status, n.BondState = NegotiationStatusCreated, BondStateNone
+	n.Data = n.Encode()
+	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, SellerTokenAccount: from}
+	action, err := client.AcceptInvitation(t.Context(), request)
+	require.NoError(t, err)
+	vault, err := n.Vault()
+	require.NoError(t, err)
+	assert.Equal(t, AcceptInvitation{
+		Seller: n.Seller, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: from, TokenMint: keptMint,
+		TokenProgram: solana.Token2022ProgramID, TermsHash: n.TermsHash(),
+	}, lastInstruction[AcceptInvitation](t, action))
+	require.Len(t, action.Instructions, 2, "the associated account, to be paid at, is created all the same")
+
+	n.BondRequired = 201
+	_, err = client.AcceptInvitation(t.Context(), request)
+	var short *InsufficientFunds
+	require.ErrorAs(t, err, &short)
+	assert.Equal(t, InsufficientFunds{Account: from, Have: 200, Need: 201}, *short)
+
+	request.SellerTokenAccount = solana.PublicKey{}
+	_, err = client.AcceptInvitation(t.Context(), request)
+	var missing *AccountError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorIs(t, err, ErrAccountNotFound)
+	assert.Equal(t, associated(n.Seller), missing.Address)
+
+	// An acceptance that is repeated, or a stranger's, is for the program to refuse.
+	n.Status = NegotiationStatusProposed
+	action, err = client.AcceptInvitation(t.Context(), request)
+	require.NoError(t, err)
+	assert.Equal(t, associated(n.Seller), lastInstruction[AcceptInvitation](t, action).SellerTokenAccount)
+	n.Status = NegotiationStatusCreated
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: n})
+	require.NoError(t, err)
+
+	n.BondRequired = 0
+	action, err = client.AcceptInvitation(t.Context(), request)
+	require.NoError(t, err)
+	assert.Equal(t, AcceptInvitation{Seller: n.Seller, Negotiation: n.Address, TermsHash: n.TermsHash()}, lastInstruction[AcceptInvitation](t, action))
+}
+
+func TestBondGoesBackToTheSellersAccount(t *testing.T) {
+	client, n, associated := bonded(t, nil)
+	for _, c := range []struct {
+		by     solana.PublicKey
+		bond   uint64
+		seller solana.PublicKey
+		// creations are of the acting party's own account.
+		creations int
+	}{
+		{n.Buyer, 0, solana.PublicKey{}, 1},
+		{n.Buyer, 100, associated(n.Seller), 1},
+		{n.Seller, 0, solana.PublicKey{}, 0},
+		{n.Seller, 100, associated(n.Seller), 1},
+		{ProgramID, 100, associated(n.Seller), 0},
+	} {
+		n.BondRequired = c.bond
+		expiry, err := client.Expire(t.Context(), ExpireRequest{Payer: c.by, Seen: n})
+		require.NoError(t, err)
+		assert.Equal(t, ExpireNegotiation{
+			Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: c.seller,
+			TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+		}, lastInstruction[ExpireNegotiation](t, expiry))
+		assert.Len(t, expiry.Instructions, c.creations+1)
+
+		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: c.by, Seen: n})
+		require.NoError(t, err)
+		assert.Equal(t, RejectNegotiation{
+			Rejector: c.by, Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
+			SellerTokenAccount: c.seller, TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+		}, lastInstruction[RejectNegotiation](t, rejection))
+		assert.Len(t, rejection.Instructions, c.creations+1)
+	}
+
+	// A seller that owes its price pays for no account that its bond does not go to.
+	n.BondRequired, n.ZopaEnabled, n.ZopaPhase, n.BuyerPrice = 100, true, ZopaPhaseBothCommitted, 1
+	rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
+	require.NoError(t, err)
+	assert.Len(t, rejection.Instructions, 1)
+}
+
+func vaultOf(t *testing.T, n *NegotiationAccount) solana.PublicKey {
+	t.Helper()
+	vault, err := n.Vault()
+	require.NoError(t, err)
+	return vault
+}
+
+func TestExtensionIsProposedInWholeSeconds(t *testing.T) {
+	client, n, _ := bonded(t, nil)
+	for asked, want := range map[time.Duration]uint32{
+		0: 0, time.Nanosecond: 1, time.Second: 1, 90*time.Minute + 1: 5_401, math.MaxUint32 * time.Second: math.MaxUint32,
+	} {
+		action, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Buyer, Seen: n, Amount: 5, DeadlineExtension: asked})
+		require.NoError(t, err)
+		assert.Equal(t, want, lastInstruction[SubmitOffer](t, action).DeadlineExtension)
+	}
+	for _, asked := range []time.Duration{-time.Second, math.MaxUint32*time.Second + 1} {
+		_, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Buyer, Seen: n, Amount: 5, DeadlineExtension: asked})
+		require.ErrorIs(t, err, ErrInvalidParams)
+	}
+}
+
+func TestMilestoneActions(t *testing.T) {
+	client, n, associated := bonded(t, nil)
+	n.Status = NegotiationStatusAccepted
+	arbiter := newKeypair(t).PublicKey()
+	vault := vaultOf(t, n)
+
+	action, err := client.ClaimMilestone(t.Context(), ClaimMilestoneRequest{Seller: n.Seller, Seen: n, Index: 3})
+	require.NoError(t, err)
+	assert.Equal(t, ClaimMilestone{Seller: n.Seller, Negotiation: n.Address, Index: 3}, lastInstruction[ClaimMilestone](t, action))
+
+	action, err = client.DisputeMilestone(t.Context(), DisputeMilestoneRequest{Buyer: n.Buyer, Seen: n, Index: 2})
+	require.NoError(t, err)
+	assert.Equal(t, DisputeMilestone{Buyer: n.Buyer, Negotiation: n.Address, Index: 2}, lastInstruction[DisputeMilestone](t, action))
+
+	for releaser, creations := range map[solana.PublicKey]int{n.Buyer: 0, n.Seller: 1, arbiter: 0} {
+		action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: releaser, Seen: n, Index: 1})
+		require.NoError(t, err)
+		assert.Equal(t, ReleaseMilestone{
+			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: associated(n.Seller), TokenMint: keptMint,
+			TokenProgram: solana.Token2022ProgramID, Index: 1,
+		}, lastInstruction[ReleaseMilestone](t, action))
+		assert.Len(t, action.Instructions, creations+1)
+	}
+
+	named := solana.PublicKey{41}
+	action, err = client.ResolveDispute(t.Context(), ResolveDisputeRequest{
+		Arbiter: arbiter, Seen: n, Index: 2, SellerBps: 2_500, ForfeitBond: true, BuyerTokenAccount: named,
+	})
+	require.NoError(t, err)
+	assert.Equal(t, ResolveDispute{
+		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named, SellerTokenAccount: associated(n.Seller),
+		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID, Index: 2, SellerBps: 2_500, ForfeitBond: true,
+	}, lastInstruction[ResolveDispute](t, action))
+	assert.Len(t, action.Instructions, 1)
+
+	action, err = client.SettleDeadline(t.Context(), SettleDeadlineRequest{Payer: n.Buyer, Seen: n})
+	require.NoError(t, err)
+	assert.Equal(t, SettleDeadline{
+		Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: associated(n.Seller),
+		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+	}, lastInstruction[SettleDeadline](t, action))
+	assert.Equal(t, n.Buyer, action.Payer)
+	assert.Len(t, action.Instructions, 2)
+	_, err = client.SettleDeadline(t.Context(), SettleDeadlineRequest{Seen: n})
+	require.ErrorContains(t, err, "Payer")
+}
+
+func TestMoreMilestonesThanThereCanBe(t *testing.T) {
+	client, _, _ := bonded(t, nil)
+	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}})
+	require.ErrorIs(t, err, ErrInvalidParams)
+}
+
+func TestConfigurationChangesOnlyWhereItIsToldTo(t *testing.T) {
+	address, _, err := FindConfigAddress()
+	require.NoError(t, err)
+	authority := newKeypair(t).PublicKey()
+	now := UpdateConfig{
+		Authority: authority, Config: address, Treasury: solana.PublicKey{5}, DefaultDecayRateBps: 11, DefaultResponseWindow: 90,
+		DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
+	}
+	client := clientOf(t, storedAccount(ProgramID, (&ProtocolConfig{
+		Treasury: now.Treasury, DefaultDecayRateBps: 11, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
+	}).Encode()))
+	for name, c := range map[string]struct {
+		request UpdateConfigRequest
+		change  func(*UpdateConfig)
+	}{
+		"treasury":   {UpdateConfigRequest{Treasury: solana.PublicKey{6}}, func(v *UpdateConfig) { v.Treasury = solana.PublicKey{6} }},
+		"decay":      {UpdateConfigRequest{DecayRateBps: new(uint16(0))}, func(v *UpdateConfig) { v.DefaultDecayRateBps = 0 }},
+		"window":     {UpdateConfigRequest{ResponseWindow: time.Minute}, func(v *UpdateConfig) { v.DefaultResponseWindow = 60 }},
+		"fee":        {UpdateConfigRequest{ProtocolFeeBps: new(uint16(0))}, func(v *UpdateConfig) { v.DefaultProtocolFeeBps = 0 }},
+		"rounds":     {UpdateConfigRequest{MaxRounds: 20}, func(v *UpdateConfig) { v.DefaultMaxRounds = 20 }},
+		"as it was":  {UpdateConfigRequest{MaxRounds: 4}, func(*UpdateConfig) {}},
+		"everything": {UpdateConfigRequest{solana.PublicKey{}, solana.PublicKey{9}, new(uint16(1)), time.Hour, new(uint16(2)), 3}, func(v *UpdateConfig) { *v = UpdateConfig{authority, address, solana.PublicKey{9}, 1, 3_600, 2, 3} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := now
+			c.change(&want)
+			c.request.Authority = authority
+			action, err := client.UpdateConfig(t.Context(), c.request)
+			require.NoError(t, err)
+			assert.Equal(t, want, lastInstruction[UpdateConfig](t, action))
+			assert.True(t, action.Negotiation.IsZero())
+		})
+	}
+	_, err = client.UpdateConfig(t.Context(), UpdateConfigRequest{Authority: authority})
+	require.ErrorContains(t, err, "nothing is to change")
+}
+
+func TestAuthorityAndPause(t *testing.T) {
+	client := offlineClient(t)
+	address, _, err := FindConfigAddress()
+	require.NoError(t, err)
+	authority, next := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
+	for _, paused := range []bool{true, false} {
+		action, err := client.SetPaused(t.Context(), SetPausedRequest{Authority: authority, Paused: paused})
+		require.NoError(t, err)
+		assert.Equal(t, SetPaused{Authority: authority, Config: address, Paused: paused}, lastInstruction[SetPaused](t, action))
+	}
+	for _, proposed := range []solana.PublicKey{next, {}} {
+		action, err := client.ProposeAuthority(t.Context(), ProposeAuthorityRequest{Authority: authority, NewAuthority: proposed})
+		require.NoError(t, err)
+		assert.Equal(t, ProposeAuthority{Authority: authority, Config: address, NewAuthority: proposed}, lastInstruction[ProposeAuthority](t, action))
+	}
+	action, err := client.AcceptAuthority(t.Context(), AcceptAuthorityRequest{Authority: next})
+	require.NoError(t, err)
+	assert.Equal(t, AcceptAuthority{Authority: next, Config: address}, lastInstruction[AcceptAuthority](t, action))
+	assert.Equal(t, next, action.Payer)
+}

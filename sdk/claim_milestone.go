@@ -1,0 +1,37 @@
+package haggle
+
+import (
+	"context"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// ClaimMilestoneRequest says which milestone a seller has reached.
+type ClaimMilestoneRequest struct {
+	// Seller signs.
+	Seller solana.PublicKey
+	// Seen is the negotiation, if it has been read already.
+	Seen *NegotiationAccount
+	// Negotiation is its address. It is not needed if Seen is given.
+	Negotiation solana.PublicKey
+	// Index is the milestone, from 0.
+	Index uint8
+}
+
+// ClaimMilestone says that a milestone has been reached: the buyer has a review window to dispute it, after which anyone can
+// release it. Only one can be under review at a time.
+//
+// The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] while another one is under review and
+// for one that has been claimed before, [ErrExpired] from the milestones' deadline on, [ErrResponseWindowExpired] when less than a
+// review window is left until then, or [ErrUnauthorized].
+func (c *Client) ClaimMilestone(ctx context.Context, request ClaimMilestoneRequest) (*Action, error) {
+	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	return c.newAction(negotiation.Address, request.Seller, &ClaimMilestone{
+		Seller:      request.Seller,
+		Negotiation: negotiation.Address,
+		Index:       request.Index,
+	})
+}

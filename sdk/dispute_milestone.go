@@ -1,0 +1,36 @@
+package haggle
+
+import (
+	"context"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// DisputeMilestoneRequest says which claimed milestone a buyer does not agree with.
+type DisputeMilestoneRequest struct {
+	// Buyer signs.
+	Buyer solana.PublicKey
+	// Seen is the negotiation, if it has been read already.
+	Seen *NegotiationAccount
+	// Negotiation is its address. It is not needed if Seen is given.
+	Negotiation solana.PublicKey
+	// Index is the milestone, from 0.
+	Index uint8
+}
+
+// DisputeMilestone hands a claimed milestone over to the arbiter, within its review window. The seller can claim the next one
+// meanwhile. If the arbiter does not decide either, it is split in half at the end: see [Client.SettleDeadline].
+//
+// The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] for one that is not under review,
+// [ErrResponseWindowExpired] after its review window, or [ErrUnauthorized].
+func (c *Client) DisputeMilestone(ctx context.Context, request DisputeMilestoneRequest) (*Action, error) {
+	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	return c.newAction(negotiation.Address, request.Buyer, &DisputeMilestone{
+		Buyer:       request.Buyer,
+		Negotiation: negotiation.Address,
+		Index:       request.Index,
+	})
+}

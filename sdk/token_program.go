@@ -1,0 +1,87 @@
+package haggle
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+func isTokenProgram(program solana.PublicKey) bool {
+	return program == solana.TokenProgramID || program == solana.Token2022ProgramID
+}
+
+// What Token-2022 writes behind a token account's 165 bytes, and at the same place into a mint with extensions, and where the
+// extensions begin: type and length, of two bytes each, then the value.
+const (
+	offsetAccountType       = 165
+	offsetExtensions        = 166
+	multisigSize            = 355
+	accountTypeMint         = 1
+	accountTypeTokenAccount = 2
+)
+
+// hasTokenLayout says whether an account has the length of a thing of a token program's: exactly its size, or in Token-2022 room
+// for extensions behind the byte that says what it is. Multisignatures are told by their length alone.
+func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType byte) bool {
+	if len(data) == size {
+		return true
+	}
+	return program == solana.Token2022ProgramID && len(data) > offsetAccountType && len(data) != multisigSize &&
+		data[offsetAccountType] == accountType
+}
+
+// eachExtension visits an account's extensions, and says whether they are well formed and at most so many. As Token-2022 reads
+// them, number 0 ends them, and a single byte that is left over at the end means nothing.
+func eachExtension(data []byte, most int, visit func(kind uint16, value []byte)) bool {
+	if len(data) <= offsetExtensions {
+		return true
+	}
+	rest := data[offsetExtensions:]
+	for range most + 1 {
+		if len(rest) < 2 || binary.LittleEndian.Uint16(rest) == 0 {
+			return true
+		}
+		if len(rest) < 4 {
+			return false
+		}
+		end := 4 + int(binary.LittleEndian.Uint16(rest[2:]))
+		if len(rest) < end {
+			return false
+		}
+		visit(binary.LittleEndian.Uint16(rest), rest[4:end])
+		rest = rest[end:]
+	}
+	return false
+}
+
+// Extensions of token accounts that a payment can be made to, each at most once.
+const (
+	extensionImmutableOwner = 7
+	extensionMemoTransfer   = 8
+	extensionCPIGuard       = 11
+	accountExtensions       = 3
+)
+
+// supportedMintExtensions say something about a mint and nothing about its transfers.
+var supportedMintExtensions = map[uint16]bool{
+	18: true, // metadata pointer
+	19: true, // token metadata
+	20: true, // group pointer
+	21: true, // token group
+	22: true, // group member pointer
+	23: true, // token group member
+}
+
+// extensionName names those that a mint is most often refused for.
+func extensionName(kind uint16) string {
+	names := map[uint16]string{
+		1: "TransferFeeConfig", 3: "MintCloseAuthority", 4: "ConfidentialTransferMint", 6: "DefaultAccountState", 9: "NonTransferable",
+		10: "InterestBearingConfig", 12: "PermanentDelegate", 14: "TransferHook", 16: "ConfidentialTransferFeeConfig",
+		24: "ConfidentialMintBurn", 25: "ScaledUiAmount", 26: "Pausable",
+	}
+	if name, ok := names[kind]; ok {
+		return name
+	}
+	return fmt.Sprint(kind)
+}

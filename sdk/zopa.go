@@ -1,0 +1,204 @@
+package haggle
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// ZopaStep is a step of the comparison of reservation prices. They are taken in this order, each within a turn.
+type ZopaStep uint8
+
+// The steps.
+const (
+	// ZopaStepNone: reservation prices are not compared, or not now.
+	ZopaStepNone ZopaStep = iota
+	ZopaStepBuyerCommits
+	ZopaStepSellerCommits
+	ZopaStepBuyerReveals
+	ZopaStepSellerReveals
+)
+
+// Side is whose step it is; false for ZopaStepNone.
+func (s ZopaStep) Side() (OfferSide, bool) {
+	switch s {
+	case ZopaStepBuyerCommits, ZopaStepBuyerReveals:
+		return OfferSideBuyer, true
+	case ZopaStepSellerCommits, ZopaStepSellerReveals:
+		return OfferSideSeller, true
+	}
+	return 0, false
+}
+
+// IsCommit says whether the step is to commit to a price.
+func (s ZopaStep) IsCommit() bool { return s == ZopaStepBuyerCommits || s == ZopaStepSellerCommits }
+
+// IsReveal says whether the step is to reveal a price.
+func (s ZopaStep) IsReveal() bool { return s == ZopaStepBuyerReveals || s == ZopaStepSellerReveals }
+
+func (s ZopaStep) String() string {
+	switch s {
+	case ZopaStepBuyerCommits:
+		return "buyer commits"
+	case ZopaStepSellerCommits:
+		return "seller commits"
+	case ZopaStepBuyerReveals:
+		return "buyer reveals"
+	case ZopaStepSellerReveals:
+		return "seller reveals"
+	}
+	return "none"
+}
+
+// ZopaStep is the step of the comparison that comes next. Until it is over, no offers can be made.
+func (v *Negotiation) ZopaStep() ZopaStep {
+	if v.Status != NegotiationStatusProposed || !v.ZopaEnabled {
+		return ZopaStepNone
+	}
+	switch v.ZopaPhase {
+	case ZopaPhaseNotStarted:
+		return ZopaStepBuyerCommits
+	case ZopaPhaseBuyerCommitted:
+		return ZopaStepSellerCommits
+	case ZopaPhaseBothCommitted:
+		if v.BuyerPrice == 0 {
+			return ZopaStepBuyerReveals
+		}
+		return ZopaStepSellerReveals
+	}
+	return ZopaStepNone
+}
+
+// CommitmentOf is what a side has committed to; zero before it has.
+func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
+	if side == OfferSideBuyer {
+		return v.BuyerCommitment
+	}
+	return v.SellerCommitment
+}
+
+// HasMidpoint reports whether the offer that stands is the midpoint of the revealed reservation prices, which nobody has made and
+// either side may accept. The buyer's first offer replaces it.
+func (v *Negotiation) HasMidpoint() bool {
+	return v.ZopaPhase == ZopaPhaseRevealed && v.HasOffer() && v.CurrentRound == 0
+}
+
+// EndedWithoutZone reports whether the revealed reservation prices have ended the negotiation, because the buyer's most is below
+// the seller's least.
+func (v *Negotiation) EndedWithoutZone() bool {
+	return v.Status == NegotiationStatusRejected && v.ZopaPhase == ZopaPhaseRevealed && v.BuyerPrice < v.SellerPrice
+}
+
+// sellerOwesReveal says whether the bond is forfeited if the seller walks away or falls silent.
+func (v *Negotiation) sellerOwesReveal() bool {
+	return v.ZopaPhase == ZopaPhaseBothCommitted && v.BuyerPrice != 0
+}
+
+// CommitZopaRequest is a reservation price that a party commits to.
+type CommitZopaRequest struct {
+	// Sealed is the price, sealed for this negotiation by the party whose step it is, which signs. Keep [SealedPrice.Secret] before
+	// the transaction is sent.
+	Sealed *SealedPrice
+	// Seen is the negotiation as the party has seen it. Without it the chain's state is read.
+	Seen *NegotiationAccount
+}
+
+// CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. (The documents call it
+// submitZopaCommitment.)
+//
+// It fails, as the program does, with [ErrInvalidParams] for a price that is not 1 to the escrow and could therefore never be
+// revealed, [ErrInvalidState] where no commitment is due, [ErrUnauthorized], or [ErrNotYourTurn]; the program also answers
+// [ErrExpired] and [ErrResponseWindowExpired].
+func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Action, error) {
+	const name = "submit_zopa_commitment"
+	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, ZopaStep.IsCommit)
+	if err != nil {
+		return nil, err
+	}
+	return c.newAction(negotiation.Address, request.Sealed.Agent(), &SubmitZopaCommitment{
+		Agent:       request.Sealed.Agent(),
+		Negotiation: negotiation.Address,
+		Commitment:  request.Sealed.Commitment(),
+	})
+}
+
+// RevealZopaRequest is the reservation price that a party has committed to.
+type RevealZopaRequest struct {
+	// Sealed is the price, sealed for this negotiation by the party whose step it is, which signs.
+	Sealed *SealedPrice
+	// Seen is the negotiation as the party has seen it. Without it the chain's state is read.
+	Seen *NegotiationAccount
+	// BuyerTokenAccount and SellerTokenAccount are where escrow and bond go back to if the prices leave no room for a deal. Zero is
+	// the party's associated token account. The acting party's own is created if it is missing; what cannot be paid is kept for its
+	// party.
+	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
+}
+
+// RevealZopa shows the reservation price that a party has committed to: the buyer's first, then the seller's. If the seller's is
+// not above the buyer's, their midpoint becomes an offer that either side may accept; otherwise the negotiation ends, the escrow
+// goes back to the buyer and the bond to the seller. (The documents call it revealZopaPrice.)
+//
+// It fails, as the program does and before anybody sees the price, with [ErrInvalidParams], [ErrInvalidState] where no price is due,
+// [ErrUnauthorized], [ErrNotYourTurn], or [ErrZopaCommitmentMismatch]. The program also answers [ErrExpired], and
+// [ErrResponseWindowExpired], which it does to the buyer as well when less than a response window would be left to the seller:
+// by then the node knows the price.
+func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Action, error) {
+	const name = "reveal_zopa_price"
+	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, ZopaStep.IsReveal)
+	if err != nil {
+		return nil, err
+	}
+	secret := request.Sealed.open()
+	side, _ := negotiation.SideOf(secret.agent)
+	if !request.Sealed.Matches(negotiation.CommitmentOf(side)) {
+		return nil, refuse(name, ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", sideName(side))
+	}
+	instruction := &RevealZopaPrice{Agent: secret.agent, Negotiation: negotiation.Address, Price: secret.price, Nonce: secret.nonce}
+	var before []solana.Instruction
+	if side == OfferSideSeller && secret.price > negotiation.BuyerPrice {
+		if before, err = c.addRefund(ctx, instruction, negotiation, request); err != nil {
+			return nil, err
+		}
+	}
+	return c.newAction(negotiation.Address, secret.agent, instruction, before...)
+}
+
+// addRefund adds the accounts that escrow and bond go back to when there is no zone.
+func (c *Client) addRefund(ctx context.Context, instruction *RevealZopaPrice, n *NegotiationAccount, request RevealZopaRequest) ([]solana.Instruction, error) {
+	to, err := c.payouts(ctx, n, instruction.Agent, request.BuyerTokenAccount, request.SellerTokenAccount)
+	if err != nil {
+		return nil, err
+	}
+	instruction.BuyerTokenAccount, instruction.SellerTokenAccount = to.buyer, to.seller
+	instruction.TokenMint, instruction.TokenProgram = to.mint.Address, to.mint.TokenProgram
+	instruction.EscrowVault, err = n.Vault()
+	return to.before, err
+}
+
+// zopaStep is the negotiation that a step is taken in, if it is the agent's step and of that kind. It refuses in the program's order.
+func (c *Client) zopaStep(ctx context.Context, action string, price *SealedPrice, seen *NegotiationAccount, isKind func(ZopaStep) bool) (*NegotiationAccount, error) {
+	if price == nil || price.secret == nil {
+		return nil, errors.New("haggle: " + action + ": Sealed is not given")
+	}
+	secret := price.open()
+	negotiation, err := c.seen(ctx, seen, secret.negotiation)
+	if err != nil {
+		return nil, err
+	}
+	if err := secret.checkRange(action, negotiation); err != nil {
+		return nil, err
+	}
+	step := negotiation.ZopaStep()
+	if !isKind(step) {
+		return nil, refuse(action, ErrInvalidState, "status %s, next step of the comparison: %s", negotiation.Status, step)
+	}
+	side, ok := negotiation.SideOf(secret.agent)
+	if !ok {
+		return nil, refuse(action, ErrUnauthorized, "%s is no party", secret.agent)
+	}
+	if due, _ := step.Side(); due != side {
+		return nil, refuse(action, ErrNotYourTurn, "next step of the comparison: %s", step)
+	}
+	return negotiation, nil
+}
