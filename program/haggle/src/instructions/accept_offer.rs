@@ -850,7 +850,7 @@ mod tests {
         let (mut stage, deal) = Stage::with_midpoint();
         let call = stage.accept_offer(&deal, STRANGER);
         stage.refuses(&call, HaggleError::Unauthorized);
-        let late = stage.at({ stage.negotiation(&deal).turn_deadline });
+        let late = stage.at(stage.negotiation(&deal).turn_deadline);
         let call = late.accept_offer(&deal, SELLER);
         late.at(late.now)
             .refuses(&call, HaggleError::ResponseWindowExpired);
