@@ -24,7 +24,7 @@ These ceilings were corrected:
   program came, each payment proves that what was owed is what is owed and what is paid, the token program is compared with
   the mint's owner, and the account's version is looked at. With a bond, 800 more (700): its event alone is 300.
 - close_negotiation when it delivers to one party, 3,800, and to both, 4,400 (3,700 and 4,300): each delivery is 288 units of
-  event and 220 of transfer; the rest is the comparison of each account's program with the mint's.
+  event and 220 of transfer, and each account can now be of either token program.
 - reveal_zopa_price, 1,200, and 4,000 when it ends the negotiation (1,100 and 3,500): SHA-256, the clock and an event are
   some 800 units of system calls; ending it pays two parties, as accept_offer does, and writes three events to that one's two.
 - resolve_dispute, 3,400 (3,000): it pays two parties in one call, as accept_offer does.
@@ -39,7 +39,8 @@ const CASES: &str = "
 ## Each case
 
 In italics what is beyond these conditions: a payment that cannot be delivered and is recorded, or is delivered with closing;
-a bond; accounts of a bond where there is none; an end by revealing; a further bump to try; lamports sent ahead to an address that is created.
+a bond; accounts of a bond where there is none; an end by revealing; a further bump to try; lamports sent ahead to an address
+that is created.
 
 | instruction | case | compute units | token program | net | ceiling | Token-2022 | net |
 |---|---|--:|--:|--:|--:|--:|--:|
