@@ -21,8 +21,8 @@ func TestDocumentsAgents(t *testing.T) {
 		ended := make(chan error, 2)
 		go func() { ended <- buyer.negotiate(ctx) }()
 		go func() { ended <- seller.negotiate(ctx) }()
-		require.NoError(t, <-ended)
-		require.NoError(t, <-ended)
+		require.NoError(s.t, <-ended)
+		require.NoError(s.t, <-ended)
 		s.ends(holdings{buyer: 1_130_573, seller: 3_283_500, treasury: 16_500 + 569_427})
 	})
 }

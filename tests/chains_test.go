@@ -33,7 +33,7 @@ const envScenarioList = "HAGGLE_SCENARIO_LIST"
 // How many scenarios run at once unless -parallel says otherwise. On a validator everyone's window of 60 seconds has to pass at
 // the same time, so it is all of them; where time is travelled in, they only compute, and more of them make each slower.
 const (
-	parallelOnValidator = "64"
+	parallelOnValidator = "512"
 	parallelElsewhere   = "16"
 )
 
@@ -164,7 +164,20 @@ func (s *sharedVenue) close() error {
 	return s.venue.close()
 }
 
-// The scenarios that have been played to their end, each with the test that played it.
+// A tokenProgram is one that escrow can be held in.
+type tokenProgram struct {
+	// name is what the list of scenarios calls it.
+	name string
+	id   solana.PublicKey
+}
+
+var (
+	splToken      = tokenProgram{"spl_token", solana.TokenProgramID}
+	token2022     = tokenProgram{"token_2022", solana.Token2022ProgramID}
+	tokenPrograms = []tokenProgram{splToken, token2022}
+)
+
+// The scenarios that have been played to their end, each under a token program, with the test that played it.
 type repertoire struct {
 	mutex   sync.Mutex
 	players map[string]string
@@ -172,13 +185,20 @@ type repertoire struct {
 
 var played = repertoire{players: map[string]string{}}
 
-func (r *repertoire) add(t *testing.T, name string) {
+// add counts a scenario as played under some token programs, or under all if none is named.
+func (r *repertoire) add(t *testing.T, scenario string, programs ...tokenProgram) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if player, taken := r.players[name]; taken && player != t.Name() {
-		t.Errorf("%s plays scenario %s, too", player, name)
+	if len(programs) == 0 {
+		programs = tokenPrograms
 	}
-	r.players[name] = t.Name()
+	for _, program := range programs {
+		name := scenario + "/" + program.name
+		if player, taken := r.players[name]; taken && player != t.Name() {
+			t.Errorf("%s plays scenario %s, too", player, name)
+		}
+		r.players[name] = t.Name()
+	}
 }
 
 // publish prints the list, and writes it to the file that the environment names.
@@ -194,8 +214,21 @@ func (r *repertoire) publish() error {
 	return nil
 }
 
-// scenario plays one on the chain that all share, while others play theirs.
+// scenario plays one under each token program, on the chain that all share, while others play theirs.
 func scenario(t *testing.T, name string, play func(s *stage)) {
+	scenariosUnder(t, tokenPrograms, name, play)
+}
+
+// scenariosUnder plays one under some of the token programs: those under which it can happen.
+func scenariosUnder(t *testing.T, programs []tokenProgram, name string, play func(s *stage)) {
+	t.Parallel()
+	for _, program := range programs {
+		t.Run(program.name, func(t *testing.T) { scenarioOf(t, name, program, play) })
+	}
+}
+
+// scenarioOf plays one under a single token program, because what happens in it cannot happen under the other.
+func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *stage)) {
 	t.Parallel()
 	v, err := shared.open()
 	if err != nil {
@@ -205,20 +238,34 @@ func scenario(t *testing.T, name string, play func(s *stage)) {
 		shared.clock.RLock()
 		defer shared.clock.RUnlock()
 	}
-	perform(t, v, name, play)
+	perform(t, v, name, program, play)
 }
 
-// scenarioOverTime plays one that waits for a deadline. A validator's time passes for all at once. Where the clock is set
-// instead, that would be felt by everybody else on the chain: so each gets a chain of its own or, on a chain that was already
-// running, plays alone.
+// scenarioOverTime plays one that waits for a deadline, under each token program. A validator's time passes for all at once. Where
+// the clock is set instead, that would be felt by everybody else on the chain: so each gets a chain of its own or, on a chain
+// that was already running, plays alone.
 func scenarioOverTime(t *testing.T, name string, play func(s *stage)) {
 	t.Parallel()
+	for _, program := range tokenPrograms {
+		t.Run(program.name, func(t *testing.T) {
+			t.Parallel()
+			onItsOwnClock(t, func(v *venue) { perform(t, v, name, program, play) })
+		})
+	}
+}
+
+// ownChains holds as many as may run at once beside the shared one. Each takes some 100 MB.
+var ownChains = make(chan struct{}, 8)
+
+func onItsOwnClock(t *testing.T, perform func(v *venue)) {
 	v, err := shared.open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch v.Kind {
 	case testchain.Surfpool:
+		ownChains <- struct{}{}
+		defer func() { <-ownChains }()
 		if v, err = openVenue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -231,12 +278,12 @@ func scenarioOverTime(t *testing.T, name string, play func(s *stage)) {
 		shared.clock.Lock()
 		defer shared.clock.Unlock()
 	}
-	perform(t, v, name, play)
+	perform(v)
 }
 
 // perform counts a scenario as played only if it has come to its end: what is skipped is missing from the list, and fails.
-func perform(t *testing.T, v *venue, name string, play func(s *stage)) {
-	s := setStage(t, v)
+func perform(t *testing.T, v *venue, name string, program tokenProgram, play func(s *stage)) {
+	s := setStage(t, v, program)
 	t.Cleanup(func() {
 		if t.Skipped() {
 			t.Errorf("scenario %s was skipped", name)
@@ -247,6 +294,6 @@ func perform(t *testing.T, v *venue, name string, play func(s *stage)) {
 		t.Errorf("scenario %s does not say what everyone ends with", name)
 	}
 	if !t.Failed() {
-		played.add(t, name)
+		played.add(t, name, program)
 	}
 }

@@ -78,7 +78,7 @@ func TestGlobalDeadline(t *testing.T) {
 			d := s.bargain(terms)
 			d.offers(2_000_000, 4_000_000)
 			state := d.state()
-			require.Equal(t, state.GlobalDeadline, state.TurnDeadline)
+			require.Equal(s.t, state.GlobalDeadline, state.TurnDeadline)
 			d.expiresInTime(haggle.ErrExpired, func(d *deal) []move {
 				return []move{d.offer(d.buyer, 3_000_000), d.accept(d.buyer), d.reject(d.buyer), d.reject(d.seller)}
 			}, holdings{buyer: 4_802_000, treasury: 198_000})
@@ -107,12 +107,12 @@ func TestWindowStartsAnew(t *testing.T) {
 		d := s.bargain(terms)
 		first := d.state().TurnDeadline
 		for _, amount := range []uint64{2_000_000, 4_000_000} {
-			require.NoError(t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline-25))
+			require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline-25))
 			d.offers(amount)
 		}
 		now, err := s.venue.Now(s.ctx)
-		require.NoError(t, err)
-		require.Greater(t, now, first, "past the end of the first window")
+		require.NoError(s.t, err)
+		require.Greater(s.t, now, first, "past the end of the first window")
 		s.do(d.accept(s.buyer))
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: 802_000, seller: 3_980_000, treasury: 20_000 + 198_000})
@@ -126,8 +126,8 @@ func TestExpiryWithoutTheBuyersAccount(t *testing.T) {
 		terms.ResponseWindow = minute
 		d := s.bargain(terms)
 		d.offers(2_000_000)
-		require.NoError(t, s.venue.CloseTokenAccount(s.ctx, s.buyer.account, s.buyer.private))
-		require.NoError(t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
+		require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, s.buyer.account, s.buyer.private))
+		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
 		d.isKept(s.do(d.expire(s.stranger())), s.buyer, 4_900_000)
 		other := s.anotherAccount(s.buyer)
 		d.closesWith(d.closeTo(s.seller, delivery{toBuyer: other}))

@@ -134,7 +134,7 @@ func (d *deal) claim(by party, destination solana.PublicKey) move {
 func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) move {
 	return raw(by, &haggle.ClaimPayout{
 		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint,
-		TokenProgram: solana.TokenProgramID, Amount: amount,
+		TokenProgram: d.tokenProgram, Amount: amount,
 	})
 }
 
@@ -156,7 +156,7 @@ func (d *deal) closeTo(by party, to delivery) move {
 func (d *deal) closeUndelivered(by party) move {
 	return raw(by, &haggle.CloseNegotiation{
 		Closer: by.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(),
-		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint, TokenProgram: solana.TokenProgramID,
+		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint, TokenProgram: d.tokenProgram,
 	})
 }
 

@@ -30,7 +30,7 @@ func (d *deal) closesWith(closing move) *haggle.Receipt {
 	require.Equal(d.t, closing.by.PublicKey(), closed.ClosedBy)
 	require.Equal(d.t, d.tokens(d.treasuryAccount)-swept, closed.Swept, "what went to the treasury")
 
-	if d.mint == solana.WrappedSol {
+	if d.wrapped {
 		held -= closed.Swept // these lamports are tokens
 	}
 	if closing.by.PublicKey() == d.buyer.PublicKey() {
@@ -97,12 +97,10 @@ func isEmpty(_ solana.PublicKey, amount uint64) bool { return amount == 0 }
 
 // everyAccount is every token account of the mint that holds something, whoever owns it.
 func (s *stage) everyAccount() map[solana.PublicKey]uint64 {
-	accounts, err := s.venue.Client().GetProgramAccountsWithOpts(s.ctx, solana.TokenProgramID, &rpc.GetProgramAccountsOpts{
+	accounts, err := s.venue.Client().GetProgramAccountsWithOpts(s.ctx, s.tokenProgram, &rpc.GetProgramAccountsOpts{
 		Commitment: rpc.CommitmentConfirmed,
-		Filters: []rpc.RPCFilter{
-			{DataSize: tokenAccountSize},
-			{Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: s.mint.Bytes()}},
-		},
+		// Nothing else of a token program's begins with a mint's address.
+		Filters: []rpc.RPCFilter{{Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: s.mint.Bytes()}}},
 	})
 	require.NoError(s.t, err)
 	found := map[solana.PublicKey]uint64{}
@@ -113,8 +111,5 @@ func (s *stage) everyAccount() map[solana.PublicKey]uint64 {
 	return found
 }
 
-// The layout of SPL Token's accounts: mint, owner, amount, and more.
-const (
-	tokenAccountSize  = 165
-	tokenAmountOffset = 64
-)
+// tokenAmountOffset is where a token account of either program has its amount: after its mint and its owner.
+const tokenAmountOffset = 64

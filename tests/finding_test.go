@@ -13,7 +13,7 @@ import (
 // One agent buys twice and sells once; the chain finds each by role and by status.
 func TestFindNegotiations(t *testing.T) {
 	scenario(t, "find_negotiations", func(s *stage) {
-		require.NoError(t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, s.seller.account, s.buyer.private, 1_000_000))
+		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, s.seller.account, s.buyer.private, 1_000_000))
 		mirrored := *s
 		mirrored.buyer, mirrored.seller = s.seller, s.buyer
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk"
@@ -13,26 +12,26 @@ import (
 func TestBasicNegotiation(t *testing.T) {
 	scenario(t, "basic_negotiation", func(s *stage) {
 		d, receipt := s.invite(s.terms())
-		created := the[*haggle.NegotiationCreated](t, receipt)
+		created := the[*haggle.NegotiationCreated](s.t, receipt)
 		state := d.state()
-		require.Equal(t, haggle.NegotiationStatusCreated, state.Status)
-		require.Equal(t, state.CreatedAt, created.Timestamp)
-		require.Equal(t, state.GlobalDeadline, state.TurnDeadline)
-		require.Equal(t, &haggle.NegotiationCreated{
+		require.Equal(s.t, haggle.NegotiationStatusCreated, state.Status)
+		require.Equal(s.t, state.CreatedAt, created.Timestamp)
+		require.Equal(s.t, state.GlobalDeadline, state.TurnDeadline)
+		require.Equal(s.t, &haggle.NegotiationCreated{
 			NegotiationID: d.address, Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(),
 			EscrowAmount: fiveTokens, TokenMint: s.mint, MaxRounds: 10, DecayRateBps: 200,
 			GlobalDeadline: state.GlobalDeadline, Timestamp: state.CreatedAt, SessionID: d.session,
 			ServiceHash: service, ResponseWindow: defaultResponseWindow,
 			MinOfferBps: haggle.DefaultMinOfferBps, ProtocolFeeBps: protocolFeeBps,
 		}, created, "the event keeps every term")
-		require.EqualValues(t, fiveTokens, s.tokens(d.vault))
-		require.Zero(t, s.tokens(s.buyer.account))
+		require.EqualValues(s.t, fiveTokens, s.tokens(d.vault))
+		require.Zero(s.t, s.tokens(s.buyer.account))
 
-		invited := the[*haggle.InvitationAccepted](t, s.do(d.takePart(s.seller)))
+		invited := the[*haggle.InvitationAccepted](s.t, s.do(d.takePart(s.seller)))
 		state = d.state()
-		require.Equal(t, haggle.NegotiationStatusProposed, state.Status)
-		require.False(t, state.HasOffer())
-		require.Equal(t, &haggle.InvitationAccepted{
+		require.Equal(s.t, haggle.NegotiationStatusProposed, state.Status)
+		require.False(s.t, state.HasOffer())
+		require.Equal(s.t, &haggle.InvitationAccepted{
 			NegotiationID: d.address, Seller: s.seller.PublicKey(),
 			TurnDeadline: invited.Timestamp + defaultResponseWindow, Timestamp: invited.Timestamp,
 		}, invited)
@@ -47,12 +46,12 @@ func TestBasicNegotiation(t *testing.T) {
 			{s.buyer, 3_000_000, 4_705_960, haggle.NegotiationStatusProposed},
 		} {
 			round := d.state().CurrentRound + 1
-			offered := the[*haggle.OfferSubmitted](t, s.do(d.offer(turn.by, turn.amount)))
+			offered := the[*haggle.OfferSubmitted](s.t, s.do(d.offer(turn.by, turn.amount)))
 			state = d.state()
-			require.Equal(t, turn.status, state.Status)
-			require.Equal(t, turn.by.PublicKey(), state.CurrentOfferBy)
-			require.Equal(t, offered.Timestamp+defaultResponseWindow, state.TurnDeadline)
-			require.Equal(t, &haggle.OfferSubmitted{
+			require.Equal(s.t, turn.status, state.Status)
+			require.Equal(s.t, turn.by.PublicKey(), state.CurrentOfferBy)
+			require.Equal(s.t, offered.Timestamp+defaultResponseWindow, state.TurnDeadline)
+			require.Equal(s.t, &haggle.OfferSubmitted{
 				NegotiationID: d.address, Offerer: turn.by.PublicKey(), Amount: turn.amount, Round: round,
 				EffectiveEscrow: turn.escrow, Timestamp: state.LastOfferAt,
 			}, offered)
@@ -60,16 +59,16 @@ func TestBasicNegotiation(t *testing.T) {
 
 		receipt = s.do(d.accept(s.seller))
 		state = d.state()
-		require.Equal(t, haggle.NegotiationStatusSettled, state.Status)
-		require.Equal(t, &haggle.OfferAccepted{
+		require.Equal(s.t, haggle.NegotiationStatusSettled, state.Status)
+		require.Equal(s.t, &haggle.OfferAccepted{
 			NegotiationID: d.address, AcceptedBy: s.seller.PublicKey(), Amount: 3_000_000, Round: 3, Timestamp: state.SettledAt,
-		}, the[*haggle.OfferAccepted](t, receipt))
-		require.Equal(t, &haggle.NegotiationSettled{
+		}, the[*haggle.OfferAccepted](s.t, receipt))
+		require.Equal(s.t, &haggle.NegotiationSettled{
 			NegotiationID: d.address, Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(),
 			SettledAmount: 3_000_000, TotalRounds: 3, ProtocolFee: 15_000, EscrowDecayTotal: 294_040,
 			Timestamp: state.SettledAt, TokenMint: s.mint, ServiceHash: service,
-		}, the[*haggle.NegotiationSettled](t, receipt))
-		require.EqualValues(t, 15_000+294_040, s.tokens(d.vault), "fee and decay wait for the closing")
+		}, the[*haggle.NegotiationSettled](s.t, receipt))
+		require.EqualValues(s.t, 15_000+294_040, s.tokens(d.vault), "fee and decay wait for the closing")
 
 		d.closes(s.stranger())
 		s.ends(holdings{buyer: 1_705_960, seller: 2_985_000, treasury: 309_040})
@@ -140,8 +139,8 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 	scenario(t, "two_negotiations_at_once", func(s *stage) {
 		first := s.bargain(s.termsOf(2_000_000))
 		second := s.bargain(s.termsOf(3_000_000))
-		require.NotEqual(t, first.session, second.session)
-		require.NotEqual(t, first.vault, second.vault)
+		require.NotEqual(s.t, first.session, second.session)
+		require.NotEqual(s.t, first.vault, second.vault)
 
 		first.offers(1_000_000)
 		second.offers(1_500_000)
@@ -149,7 +148,7 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 		second.offers(2_500_000)
 		s.refuses(haggle.ErrConstraintSeeds, swap(first.accept(s.buyer), first.vault, second.vault))
 		s.do(first.accept(s.buyer))
-		require.EqualValues(t, 3_000_000, s.tokens(second.vault), "the other goes on untouched")
+		require.EqualValues(s.t, 3_000_000, s.tokens(second.vault), "the other goes on untouched")
 		second.offers(2_000_000)
 		s.do(second.reject(s.seller))
 
@@ -168,12 +167,12 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 func TestPrefundedAddresses(t *testing.T) {
 	scenario(t, "prefunded_addresses", func(s *stage) {
 		action, err := s.venue.client.CreateNegotiation(s.ctx, s.terms())
-		require.NoError(t, err)
-		require.NoError(t, s.venue.Fund(s.ctx, action.Negotiation, 1_000_000))
-		require.NoError(t, s.venue.Fund(s.ctx, action.Vault, 10_000_000))
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.venue.Fund(s.ctx, action.Negotiation, 1_000_000))
+		require.NoError(s.t, s.venue.Fund(s.ctx, action.Vault, 10_000_000))
 		_, err = action.Do(s.ctx, s.buyer)
-		require.NoError(t, err)
-		require.EqualValues(t, 10_000_000, s.lamports(action.Vault), "more than the rent was there already")
+		require.NoError(s.t, err)
+		require.EqualValues(s.t, 10_000_000, s.lamports(action.Vault), "more than the rent was there already")
 
 		d := s.dealOf(action)
 		s.do(d.takePart(s.seller))
@@ -198,13 +197,13 @@ func TestRecreatedSession(t *testing.T) {
 		first.closes(s.buyer)
 
 		second := first.recreate(4_000_000)
-		require.EqualValues(t, 4_000_000, second.state().EscrowAmount, "the same address, another deal")
+		require.EqualValues(s.t, 4_000_000, second.state().EscrowAmount, "the same address, another deal")
 		s.refuses(haggle.ErrStaleState, invitation, rejection)
 		s.do(second.takePart(s.seller))
 		s.refuses(haggle.ErrStaleState, counter, rejection)
 		second.offers(1_000_000)
 		s.refuses(haggle.ErrStaleState, acceptance)
-		require.EqualValues(t, 1_000_000, second.state().CurrentOfferAmount)
+		require.EqualValues(s.t, 1_000_000, second.state().CurrentOfferAmount)
 
 		s.do(second.reject(s.seller))
 		second.closes(s.buyer)
@@ -232,15 +231,20 @@ func (d *deal) recreate(escrow uint64) *deal {
 	require.NoError(d.t, err)
 	instruction, err := (&haggle.CreateNegotiation{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(), BuyerTokenAccount: d.buyer.account, TokenMint: d.mint,
-		TokenProgram: solana.TokenProgramID,
+		TokenProgram: d.tokenProgram,
 		SessionID:    d.session,
-		Params: haggle.NegotiationParams{
-			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
-			GlobalDeadline: now + 3_600, MinOfferBps: 1_000,
-		},
+		Params:       paramsOf(escrow, now),
 	}).Instruction()
 	require.NoError(d.t, err)
 	_, err = d.force(d.buyer, instruction)
 	require.NoError(d.t, err)
 	return d
+}
+
+// paramsOf are complete terms for an escrow, for instructions that the client does not make.
+func paramsOf(escrow uint64, now int64) haggle.NegotiationParams {
+	return haggle.NegotiationParams{
+		EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
+		GlobalDeadline: now + 3_600, MinOfferBps: 1_000,
+	}
 }

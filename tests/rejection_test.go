@@ -47,16 +47,16 @@ func TestRejection(t *testing.T) {
 					d, _ := s.invite(s.terms())
 					point.reach(d)
 					before := d.state()
-					require.Equal(t, point.status, before.Status)
+					require.Equal(s.t, point.status, before.Status)
 
 					receipt := s.do(d.reject(side.of(s)))
-					require.Equal(t, &haggle.NegotiationRejected{
+					require.Equal(s.t, &haggle.NegotiationRejected{
 						NegotiationID: d.address, RejectedBy: side.of(s).PublicKey(), RefundAmount: point.refund,
-						RoundsCompleted: before.CurrentRound, Timestamp: the[*haggle.NegotiationRejected](t, receipt).Timestamp,
-					}, the[*haggle.NegotiationRejected](t, receipt))
-					require.Equal(t, haggle.NegotiationStatusRejected, d.state().Status)
-					require.Equal(t, point.refund, s.tokens(s.buyer.account))
-					require.Equal(t, point.decayed, s.tokens(d.vault))
+						RoundsCompleted: before.CurrentRound, Timestamp: the[*haggle.NegotiationRejected](s.t, receipt).Timestamp,
+					}, the[*haggle.NegotiationRejected](s.t, receipt))
+					require.Equal(s.t, haggle.NegotiationStatusRejected, d.state().Status)
+					require.Equal(s.t, point.refund, s.tokens(s.buyer.account))
+					require.Equal(s.t, point.decayed, s.tokens(d.vault))
 
 					d.closes(s.stranger())
 					s.ends(holdings{buyer: point.refund, treasury: point.decayed})

@@ -21,21 +21,21 @@ func TestPublishedCosts(t *testing.T) {
 		escrows := []uint64{4_900_000, 4_802_000, 4_705_960, 4_611_841, 4_519_604, 4_429_212}
 		for round, amount := range []uint64{1_500_000, 4_200_000, 2_000_000, 3_600_000, 2_500_000, 3_000_000} {
 			do(d.offer(d.onTurn(), amount))
-			require.Equal(t, escrows[round], d.state().EffectiveEscrow)
+			require.Equal(s.t, escrows[round], d.state().EffectiveEscrow)
 		}
 		do(d.accept(s.buyer))
-		settled := the[*haggle.NegotiationSettled](t, receipts[len(receipts)-1])
-		require.EqualValues(t, 3_000_000, settled.SettledAmount)
-		require.EqualValues(t, 570_788, settled.EscrowDecayTotal)
-		require.EqualValues(t, 15_000, settled.ProtocolFee)
+		settled := the[*haggle.NegotiationSettled](s.t, receipts[len(receipts)-1])
+		require.EqualValues(s.t, 3_000_000, settled.SettledAmount)
+		require.EqualValues(s.t, 570_788, settled.EscrowDecayTotal)
+		require.EqualValues(s.t, 15_000, settled.ProtocolFee)
 		receipts = append(receipts, d.closes(s.buyer))
 
-		require.Len(t, receipts, 10)
+		require.Len(s.t, receipts, 10)
 		for _, receipt := range receipts {
-			require.EqualValues(t, 5_000, receipt.Fee)
+			require.EqualValues(s.t, 5_000, receipt.Fee)
 		}
-		require.EqualValues(t, pocketMoney-6*5_000, s.lamports(s.buyer.PublicKey()), "create, three offers, accept, close")
-		require.EqualValues(t, pocketMoney-4*5_000, s.lamports(s.seller.PublicKey()), "accept the invitation, three offers")
+		require.EqualValues(s.t, pocketMoney-6*5_000, s.lamports(s.buyer.PublicKey()), "create, three offers, accept, close")
+		require.EqualValues(s.t, pocketMoney-4*5_000, s.lamports(s.seller.PublicKey()), "accept the invitation, three offers")
 		s.ends(holdings{buyer: 1_429_212, seller: 2_985_000, treasury: 15_000 + 570_788})
 	})
 }
@@ -51,8 +51,8 @@ func TestTenRoundsOfDecay(t *testing.T) {
 		for round, escrow := range escrows {
 			d.offers(2_000_000)
 			state := d.state()
-			require.EqualValues(t, round+1, state.CurrentRound)
-			require.Equal(t, escrow, state.EffectiveEscrow)
+			require.EqualValues(s.t, round+1, state.CurrentRound)
+			require.Equal(s.t, escrow, state.EffectiveEscrow)
 		}
 		s.refuses(haggle.ErrMaxRoundsReached, d.offer(s.buyer, 2_000_000))
 		s.do(d.accept(s.buyer))
@@ -69,7 +69,7 @@ func TestOddUnits(t *testing.T) {
 		terms.DecayRateBps = &none
 		d := s.bargain(terms)
 		d.offers(50_199)
-		require.EqualValues(t, 100_001, d.state().EffectiveEscrow)
+		require.EqualValues(s.t, 100_001, d.state().EffectiveEscrow)
 		s.do(d.accept(s.seller))
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: fiveTokens - 50_199, seller: 50_199 - 250, treasury: 250})
@@ -85,9 +85,9 @@ func TestPaymentToOtherAccounts(t *testing.T) {
 		action, err := s.venue.client.Accept(s.ctx, haggle.AcceptRequest{
 			Acceptor: s.seller.PublicKey(), Seen: d.state(), BuyerTokenAccount: buyers, SellerTokenAccount: sellers,
 		})
-		require.NoError(t, err)
+		require.NoError(s.t, err)
 		_, err = action.Do(s.ctx, s.seller)
-		require.NoError(t, err)
+		require.NoError(s.t, err)
 		d.closes(s.buyer)
 		s.ends(holdings{
 			treasury:  10_000 + 100_000,
@@ -107,15 +107,15 @@ func TestTermsInMetadata(t *testing.T) {
 		s.refuses(haggle.ErrInvalidParams, d.offerWith(s.buyer, 2_000_000, freeText))
 		s.do(d.offerWith(s.buyer, 2_000_000, agreed))
 		state := d.state()
-		require.Equal(t, agreed, state.Metadata)
+		require.Equal(s.t, agreed, state.Metadata)
 		s.refuses(haggle.ErrStaleState, raw(s.seller, &haggle.AcceptOffer{
 			Acceptor: s.seller.PublicKey(), Negotiation: d.address,
 			BuyerTokenAccount: s.buyer.account, SellerTokenAccount: s.seller.account, TokenMint: s.mint,
-			TokenProgram:  solana.TokenProgramID,
+			TokenProgram:  s.tokenProgram,
 			ExpectedRound: state.CurrentRound, ExpectedAmount: state.CurrentOfferAmount,
 		}))
-		settled := the[*haggle.NegotiationSettled](t, s.do(d.accept(s.seller)))
-		require.Equal(t, agreed, settled.Metadata)
+		settled := the[*haggle.NegotiationSettled](s.t, s.do(d.accept(s.seller)))
+		require.Equal(s.t, agreed, settled.Metadata)
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
 	})
@@ -125,7 +125,7 @@ func TestTermsInMetadata(t *testing.T) {
 func TestDonationToTheVault(t *testing.T) {
 	scenario(t, "donation_to_the_vault", func(s *stage) {
 		d := s.bargain(s.termsOf(4_000_000))
-		require.NoError(t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, d.vault, s.buyer.private, 1_000_000))
+		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, d.vault, s.buyer.private, 1_000_000))
 		d.offers(2_000_000)
 		s.refuses(haggle.ErrOfferExceedsEscrow, d.offer(s.seller, 3_841_601))
 		s.do(d.accept(s.seller))
@@ -139,19 +139,19 @@ func TestRefusalCostsNothing(t *testing.T) {
 	scenario(t, "refusal_costs_nothing", func(s *stage) {
 		d := s.bargain(s.terms())
 		action, err := d.offer(s.seller, 4_000_000).build(s.ctx)
-		require.NoError(t, err)
+		require.NoError(s.t, err)
 		before := s.lamports(s.seller.PublicKey())
 		_, err = action.Do(s.ctx, s.seller)
-		require.ErrorIs(t, err, haggle.ErrNotYourTurn)
+		require.ErrorIs(s.t, err, haggle.ErrNotYourTurn)
 		var refusal *haggle.ProgramError
-		require.ErrorAs(t, err, &refusal)
-		require.Zero(t, refusal.Signature)
-		require.Equal(t, before, s.lamports(s.seller.PublicKey()))
+		require.ErrorAs(s.t, err, &refusal)
+		require.Zero(s.t, refusal.Signature)
+		require.Equal(s.t, before, s.lamports(s.seller.PublicKey()))
 
 		_, err = s.force(s.seller, action.Instructions...)
-		require.ErrorAs(t, err, &refusal)
-		require.NotZero(t, refusal.Signature)
-		require.Equal(t, before-5_000, s.lamports(s.seller.PublicKey()), "the chain charges for a refusal")
+		require.ErrorAs(s.t, err, &refusal)
+		require.NotZero(s.t, refusal.Signature)
+		require.Equal(s.t, before-5_000, s.lamports(s.seller.PublicKey()), "the chain charges for a refusal")
 		s.do(d.reject(s.seller))
 		d.closes(s.seller)
 		s.ends(holdings{buyer: fiveTokens})

@@ -7,26 +7,31 @@ import (
 	"github.com/gagliardetto/solana-go/programs/token"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
 // A trick makes a party's associated token account unable to receive.
 type trick struct {
 	name string
-	play func(s *stage, of party)
+	// under are the token programs that know the trick.
+	under []tokenProgram
+	play  func(s *stage, of party)
 }
 
 var tricks = []trick{
-	{"closed", func(s *stage, of party) {
+	{"closed", tokenPrograms, func(s *stage, of party) {
 		require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, of.account, of.private))
 	}},
-	{"frozen", func(s *stage, of party) {
+	{"frozen", tokenPrograms, func(s *stage, of party) {
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, of.account))
 	}},
-	{"given_away", func(s *stage, of party) {
+	// In Token-2022 an associated account stays its owner's.
+	{"given_away", []tokenProgram{splToken}, func(s *stage, of party) {
 		accomplice := s.stranger()
 		require.NoError(s.t, s.venue.SetAuthority(s.ctx, of.account, token.AuthorityAccountOwner, of.private, accomplice.PublicKey()))
+	}},
+	{"requiring_memos", []tokenProgram{token2022}, func(s *stage, of party) {
+		require.NoError(s.t, s.venue.RequireMemos(s.ctx, of.account, of.private))
 	}},
 }
 
@@ -37,7 +42,7 @@ func TestSpitefulBuyer(t *testing.T) {
 	for _, trick := range tricks {
 		rejected := "buyers_account_" + trick.name + "_and_seller_rejects"
 		t.Run(rejected, func(t *testing.T) {
-			scenario(t, rejected, func(s *stage) {
+			scenariosUnder(t, trick.under, rejected, func(s *stage) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000)
 				trick.play(s, s.buyer)
@@ -46,20 +51,20 @@ func TestSpitefulBuyer(t *testing.T) {
 
 				other := s.anotherAccount(s.buyer)
 				d.isClaimed(s.do(d.claim(s.buyer, other)), s.buyer, 4_900_000)
-				require.EqualValues(t, 4_900_000, s.tokens(other))
+				require.EqualValues(s.t, 4_900_000, s.tokens(other))
 				d.closes(s.seller)
 				s.ends(holdings{treasury: 100_000, elsewhere: map[solana.PublicKey]uint64{other: 4_900_000}})
 			})
 		})
 		accepted := "buyers_account_" + trick.name + "_and_seller_accepts"
 		t.Run(accepted, func(t *testing.T) {
-			scenario(t, accepted, func(s *stage) {
+			scenariosUnder(t, trick.under, accepted, func(s *stage) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000)
 				trick.play(s, s.buyer)
 				receipt := s.do(d.accept(s.seller))
 				d.isKept(receipt, s.buyer, 2_900_000)
-				require.EqualValues(t, 1_990_000, s.tokens(s.seller.account), "the seller has its money at once")
+				require.EqualValues(s.t, 1_990_000, s.tokens(s.seller.account), "the seller has its money at once")
 
 				other := s.anotherAccount(s.buyer)
 				receipt = d.closesWith(d.closeTo(s.seller, delivery{toBuyer: other}))
@@ -78,13 +83,13 @@ func TestSpitefulSeller(t *testing.T) {
 	for _, trick := range tricks {
 		name := "sellers_account_" + trick.name + "_and_buyer_accepts"
 		t.Run(name, func(t *testing.T) {
-			scenario(t, name, func(s *stage) {
+			scenariosUnder(t, trick.under, name, func(s *stage) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000, 3_000_000)
 				trick.play(s, s.seller)
 				receipt := s.do(d.accept(s.buyer))
 				d.isKept(receipt, s.seller, 2_985_000)
-				require.EqualValues(t, 1_802_000, s.tokens(s.buyer.account), "the buyer has its money at once")
+				require.EqualValues(s.t, 1_802_000, s.tokens(s.buyer.account), "the buyer has its money at once")
 
 				other := s.anotherAccount(s.seller)
 				receipt = d.closesWith(d.closeTo(s.buyer, delivery{toSeller: other}))
@@ -103,7 +108,7 @@ func TestClaimToAnyAccount(t *testing.T) {
 	scenario(t, "claim_to_any_account", func(s *stage) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000, 3_000_000)
-		require.NoError(t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
+		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 		s.do(d.accept(s.buyer))
 		friend := s.stranger()
 		account := s.anotherAccount(friend)
@@ -128,19 +133,19 @@ func TestBothAccountsFrozen(t *testing.T) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		for _, party := range []party{s.buyer, s.seller} {
-			require.NoError(t, s.venue.Freeze(s.ctx, s.mint, party.account))
+			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, party.account))
 		}
 		s.do(d.accept(s.seller))
 		state := d.state()
-		require.EqualValues(t, 2_900_000, state.ClaimableBuyer)
-		require.EqualValues(t, 1_990_000, state.ClaimableSeller)
-		require.EqualValues(t, fiveTokens, s.tokens(d.vault))
+		require.EqualValues(s.t, 2_900_000, state.ClaimableBuyer)
+		require.EqualValues(s.t, 1_990_000, state.ClaimableSeller)
+		require.EqualValues(s.t, fiveTokens, s.tokens(d.vault))
 
 		anyone := s.stranger()
 		s.refuses(haggle.ErrPayoutPending, d.close(anyone))
-		require.NoError(t, s.venue.Thaw(s.ctx, s.mint, s.buyer.account))
+		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.buyer.account))
 		s.refuses(haggle.ErrPayoutPending, d.close(anyone))
-		require.NoError(t, s.venue.Thaw(s.ctx, s.mint, s.seller.account))
+		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.seller.account))
 		d.closes(anyone)
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
 	})
@@ -151,12 +156,12 @@ func TestFrozenVault(t *testing.T) {
 	scenario(t, "frozen_vault", func(s *stage) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
-		require.NoError(t, s.venue.Freeze(s.ctx, s.mint, d.vault))
+		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, d.vault))
 		receipt := s.do(d.accept(s.seller))
-		require.Equal(t, haggle.NegotiationStatusSettled, d.state().Status)
-		require.Len(t, receipt.Events, 4, "accepted, settled, and two payouts recorded")
+		require.Equal(s.t, haggle.NegotiationStatusSettled, d.state().Status)
+		require.Len(s.t, receipt.Events, 4, "accepted, settled, and two payouts recorded")
 		s.refuses(haggle.ErrPayoutPending, d.claim(s.seller, s.seller.account), d.claim(s.buyer, s.buyer.account), d.close(s.buyer))
-		require.NoError(t, s.venue.Thaw(s.ctx, s.mint, d.vault))
+		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, d.vault))
 		d.isClaimed(s.do(d.claim(s.seller, s.seller.account)), s.seller, 1_990_000)
 		d.isClaimed(d.closes(s.seller), s.buyer, 2_900_000)
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
@@ -171,7 +176,7 @@ func TestNobodyDivertsAPayout(t *testing.T) {
 		thief := s.stranger()
 		stolen := s.anotherAccount(thief)
 		frozen := s.anotherAccount(s.buyer)
-		require.NoError(t, s.venue.Freeze(s.ctx, s.mint, frozen))
+		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, frozen))
 		for _, other := range []solana.PublicKey{stolen, frozen, s.seller.account, d.vault} {
 			s.refuses(haggle.ErrConstraintRaw,
 				swap(d.accept(s.seller), s.buyer.account, other),
@@ -195,7 +200,7 @@ func TestTreasuryWithoutAnAccount(t *testing.T) {
 		d.offers(2_000_000)
 		s.do(d.accept(s.seller))
 		_, err := s.venue.TokenAccount(s.ctx, s.treasuryAccount)
-		require.Error(t, err)
+		require.Error(s.t, err)
 		d.closes(s.stranger())
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
 	})
@@ -203,12 +208,8 @@ func TestTreasuryWithoutAnAccount(t *testing.T) {
 
 // changeMint replaces the stage's mint by one in which only the buyer and the seller have accounts.
 func (s *stage) changeMint() {
-	mint, err := s.venue.CreateMint(s.ctx, 6)
-	require.NoError(s.t, err)
-	s.use(mint)
-	require.NoError(s.t, s.venue.Endow(s.ctx, mint,
-		testchain.Holding{Owner: s.buyer.PublicKey(), Lamports: pocketMoney, Tokens: fiveTokens},
-		testchain.Holding{Owner: s.seller.PublicKey(), Lamports: pocketMoney}))
+	s.use(s.newMint())
+	s.endow()
 }
 
 // isKept asserts that an amount which could not be delivered is recorded for the party, and that closing waits for it.

@@ -29,7 +29,11 @@ type stage struct {
 	ctx   context.Context
 	venue *venue
 
-	mint            solana.PublicKey
+	// tokenProgram is the one that the mint belongs to.
+	tokenProgram solana.PublicKey
+	mint         solana.PublicKey
+	// wrapped says that the mint is the token program's of wrapped SOL.
+	wrapped         bool
 	buyer, seller   party
 	treasuryAccount solana.PublicKey
 
@@ -46,21 +50,36 @@ type party struct {
 }
 
 // setStage endows the buyer with five tokens, and opens empty token accounts for the seller and the treasury.
-func setStage(t *testing.T, v *venue) *stage {
+func setStage(t *testing.T, v *venue, program tokenProgram) *stage {
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
 	t.Cleanup(cancel)
-	s := &stage{t: t, ctx: ctx, venue: v}
-	mint, err := v.CreateMint(ctx, 6)
-	require.NoError(t, err)
-	s.use(mint)
-	require.NoError(t, v.Endow(ctx, mint,
-		testchain.Holding{Owner: s.buyer.PublicKey(), Lamports: pocketMoney, Tokens: fiveTokens},
-		testchain.Holding{Owner: s.seller.PublicKey(), Lamports: pocketMoney},
-		testchain.Holding{Owner: v.treasury}))
+	s := &stage{t: t, ctx: ctx, venue: v, tokenProgram: program.id}
+	s.use(s.newMint())
+	s.endow(testchain.Holding{Owner: v.treasury})
 	return s
 }
 
-// use makes mint the one that is bargained in, with wallets that have nothing yet.
+// newMint is one of the stage's token program, with six digits and without extensions.
+func (s *stage) newMint() solana.PublicKey {
+	s.t.Helper()
+	if s.tokenProgram == solana.Token2022ProgramID {
+		return s.extendedMint()
+	}
+	mint, err := s.venue.CreateMint(s.ctx, 6)
+	require.NoError(s.t, err)
+	return mint
+}
+
+// endow gives the parties what they begin with, in the stage's mint, and others what they are to have.
+func (s *stage) endow(others ...testchain.Holding) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, append([]testchain.Holding{
+		{Owner: s.buyer.PublicKey(), Lamports: pocketMoney, Tokens: fiveTokens},
+		{Owner: s.seller.PublicKey(), Lamports: pocketMoney},
+	}, others...)...))
+}
+
+// use makes mint, one of the stage's token program, the one that is bargained in, with wallets that have nothing yet.
 func (s *stage) use(mint solana.PublicKey) {
 	s.mint = mint
 	s.buyer, s.seller = s.newParty(), s.newParty()
@@ -83,7 +102,7 @@ func (s *stage) stranger() party {
 }
 
 func (s *stage) associated(wallet solana.PublicKey) solana.PublicKey {
-	account, err := haggle.AssociatedTokenAddress(wallet, s.mint, solana.TokenProgramID)
+	account, err := haggle.AssociatedTokenAddress(wallet, s.mint, s.tokenProgram)
 	require.NoError(s.t, err)
 	return account
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/token"
+	token2022 "github.com/gagliardetto/solana-go/programs/token-2022"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/ws"
 	"github.com/stretchr/testify/require"
@@ -130,11 +131,35 @@ func fundsAccounts(t *testing.T, chain *Chain) {
 	require.Equal(t, 2*solana.LAMPORTS_PER_SOL, balance)
 }
 
+// Both token programs are used alike; associated accounts are where each has its own.
 func handlesTokens(t *testing.T, chain *Chain) {
-	ctx := t.Context()
-	mint, err := chain.CreateMint(ctx, 6)
-	require.NoError(t, err)
+	for _, program := range []solana.PublicKey{solana.TokenProgramID, solana.Token2022ProgramID} {
+		mint, err := chain.createMint(t.Context(), program, 6, nil)
+		require.NoError(t, err)
+		handlesTokensOf(t, chain, program, mint)
+		wrapsLamports(t, chain, program)
+	}
+	handlesExtensions(t, chain)
+	createsMintsWithExtensions(t, chain)
+}
 
+// associatedWith answers with an owner's associated token account.
+func associatedWith(t *testing.T, owner, mint, program solana.PublicKey) solana.PublicKey {
+	t.Helper()
+	address, _, err := solana.FindAssociatedTokenAddressWithProgram(owner, mint, program)
+	require.NoError(t, err)
+	return address
+}
+
+func requireTokens(t *testing.T, chain *Chain, account solana.PublicKey, amount uint64) {
+	t.Helper()
+	tokens, err := chain.Tokens(t.Context(), account)
+	require.NoError(t, err)
+	require.Equal(t, amount, tokens)
+}
+
+func handlesTokensOf(t *testing.T, chain *Chain, program, mint solana.PublicKey) {
+	ctx := t.Context()
 	var holdings []Holding
 	for amount := range uint64(7) {
 		holdings = append(holdings, Holding{Owner: newKey(t).PublicKey(), Lamports: 1e9 + amount, Tokens: amount})
@@ -142,46 +167,95 @@ func handlesTokens(t *testing.T, chain *Chain) {
 	owner := newKey(t)
 	holdings[0].Owner = owner.PublicKey()
 	require.NoError(t, chain.Endow(ctx, mint, holdings...))
-	account := func(holder int) solana.PublicKey {
-		address, _, err := solana.FindAssociatedTokenAddress(holdings[holder].Owner, mint)
-		require.NoError(t, err)
-		return address
-	}
-	requireTokens := func(account solana.PublicKey, amount uint64) {
-		t.Helper()
-		tokens, err := chain.Tokens(ctx, account)
-		require.NoError(t, err)
-		require.Equal(t, amount, tokens)
-	}
+	account := func(holder int) solana.PublicKey { return associatedWith(t, holdings[holder].Owner, mint, program) }
 	for i, holding := range holdings {
-		requireTokens(account(i), holding.Tokens)
+		requireTokens(t, chain, account(i), holding.Tokens)
 		lamports, err := chain.Balance(ctx, holding.Owner)
 		require.NoError(t, err)
 		require.Equal(t, holding.Lamports, lamports)
 	}
 
-	second, err := chain.CreateTokenAccount(ctx, mint, owner.PublicKey())
-	require.NoError(t, err)
+	key := newKey(t)
+	second := key.PublicKey()
+	require.NoError(t, chain.CreateTokenAccountAt(ctx, mint, owner.PublicKey(), key))
 	require.NoError(t, chain.MintTo(ctx, mint, account(0), 10))
 	require.NoError(t, chain.Transfer(ctx, mint, account(0), second, owner, 10))
-	requireTokens(second, 10)
+	requireTokens(t, chain, second, 10)
 
 	require.NoError(t, chain.Freeze(ctx, mint, second))
 	require.ErrorContains(t, chain.Transfer(ctx, mint, second, account(0), owner, 1), "0x11", "frozen")
 	require.NoError(t, chain.Thaw(ctx, mint, second))
 	require.NoError(t, chain.Transfer(ctx, mint, second, account(1), owner, 10))
-	requireTokens(account(1), 11)
+	requireTokens(t, chain, account(1), 11)
 
 	require.NoError(t, chain.CloseTokenAccount(ctx, second, owner))
-	_, err = chain.TokenAccount(ctx, second)
+	_, err := chain.TokenAccount(ctx, second)
 	require.ErrorIs(t, err, rpc.ErrNotFound)
-	requireTokens(second, 0)
+	requireTokens(t, chain, second, 0)
 
 	heir := newKey(t).PublicKey()
-	require.NoError(t, chain.SetAuthority(ctx, account(0), token.AuthorityAccountOwner, owner, heir))
-	stored, err := chain.TokenAccount(ctx, account(0))
+	require.NoError(t, chain.CreateTokenAccountAt(ctx, mint, owner.PublicKey(), key), "at the same address again")
+	require.NoError(t, chain.SetAuthority(ctx, second, token.AuthorityAccountOwner, owner, heir))
+	stored, err := chain.TokenAccount(ctx, second)
 	require.NoError(t, err)
 	require.Equal(t, heir, stored.Owner)
+
+	require.NoError(t, chain.SetMintAuthority(ctx, mint, token.AuthorityMintTokens, heir))
+	require.ErrorContains(t, chain.MintTo(ctx, mint, second, 1), "0x4", "the faucet is not the issuer any more")
+}
+
+func wrapsLamports(t *testing.T, chain *Chain, program solana.PublicKey) {
+	ctx := t.Context()
+	mint, err := chain.NativeMint(ctx, program)
+	require.NoError(t, err)
+	again, err := chain.NativeMint(ctx, program)
+	require.NoError(t, err)
+	require.Equal(t, mint, again)
+
+	owner := newKey(t).PublicKey()
+	require.NoError(t, chain.Endow(ctx, mint, Holding{Owner: owner}))
+	account := associatedWith(t, owner, mint, program)
+	require.NoError(t, chain.Fund(ctx, account, 7))
+	require.NoError(t, chain.SyncNative(ctx, account))
+	requireTokens(t, chain, account, 7)
+}
+
+// What only accounts of Token-2022 can be equipped with.
+func handlesExtensions(t *testing.T, chain *Chain) {
+	ctx := t.Context()
+	mint, err := chain.CreateToken2022Mint(ctx, 6)
+	require.NoError(t, err)
+	giver, taker := newKey(t), newKey(t)
+	require.NoError(t, chain.Endow(ctx, mint, Holding{Owner: giver.PublicKey(), Tokens: 10}, Holding{Owner: taker.PublicKey()}))
+	from := associatedWith(t, giver.PublicKey(), mint, solana.Token2022ProgramID)
+	to := associatedWith(t, taker.PublicKey(), mint, solana.Token2022ProgramID)
+
+	require.NoError(t, chain.RequireMemos(ctx, to, taker))
+	require.ErrorContains(t, chain.Transfer(ctx, mint, from, to, giver, 1), "0x24", "there is no memo")
+	require.NoError(t, chain.DropMemos(ctx, to, taker))
+	require.NoError(t, chain.Guard(ctx, to, taker))
+	require.NoError(t, chain.Transfer(ctx, mint, from, to, giver, 1))
+	require.NoError(t, chain.Unguard(ctx, to, taker))
+	requireTokens(t, chain, to, 1)
+}
+
+func createsMintsWithExtensions(t *testing.T, chain *Chain) {
+	ctx := t.Context()
+	pointers := []MintExtension{MetadataPointer, GroupPointer, GroupMemberPointer}
+	group, err := chain.CreateToken2022Mint(ctx, 6, pointers...)
+	require.NoError(t, err)
+	require.NoError(t, chain.MakeGroup(ctx, group, 1))
+	member, err := chain.CreateToken2022Mint(ctx, 6, pointers...)
+	require.NoError(t, err)
+	require.NoError(t, chain.JoinGroup(ctx, group, member))
+	require.NoError(t, chain.Describe(ctx, member, "Described", "DSC", "https://example.com/described.json"))
+
+	account, err := chain.tokenProgramAccount(ctx, member)
+	require.NoError(t, err)
+	mint, err := token2022.DecodeMintWithExtensions(account.Data.GetBinary())
+	require.NoError(t, err)
+	require.Equal(t, "DSC", mint.TokenMetadata.Symbol)
+	require.Equal(t, group, mint.TokenGroupMember.Group)
 }
 
 func saysWhyATransactionFails(t *testing.T, chain *Chain) {
@@ -190,6 +264,9 @@ func saysWhyATransactionFails(t *testing.T, chain *Chain) {
 	require.Error(t, err)
 	require.NoError(t, chain.Fund(t.Context(), poor.PublicKey(), solana.LAMPORTS_PER_SOL))
 	err = chain.CloseTokenAccount(t.Context(), poor.PublicKey(), poor)
+	require.ErrorContains(t, err, "neither token program")
+	_, err = chain.Send(t.Context(), []solana.PrivateKey{poor},
+		token.NewCloseAccountInstruction(poor.PublicKey(), poor.PublicKey(), poor.PublicKey(), nil).Build())
 	require.ErrorContains(t, err, "Program "+solana.TokenProgramID.String(), "the log is part of the error")
 }
 

@@ -8,16 +8,15 @@ import (
 	bin "github.com/gagliardetto/binary"
 	"github.com/gagliardetto/solana-go"
 	associatedtokenaccount "github.com/gagliardetto/solana-go/programs/associated-token-account"
-	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/gagliardetto/solana-go/programs/token"
+	token2022 "github.com/gagliardetto/solana-go/programs/token-2022"
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// Bytes of SPL Token's accounts.
-const (
-	mintLength         = 82
-	tokenAccountLength = 165
-)
+// Everything here goes through the token program that the mint or the token account belongs to.
+
+// tokenAccountLength is a token account's length in bytes under both token programs, unless it has extensions.
+const tokenAccountLength = 165
 
 // Holding is what somebody has to begin with.
 type Holding struct {
@@ -32,29 +31,10 @@ type Holding struct {
 // per instruction.
 const holdingsPerTransaction = 5
 
-// CreateMint creates an SPL Token mint. The faucet is its mint authority and its freeze authority.
-func (c *Chain) CreateMint(ctx context.Context, decimals uint8) (solana.PublicKey, error) {
-	key, err := solana.NewRandomPrivateKey()
-	if err != nil {
-		return solana.PublicKey{}, err
-	}
-	mint, faucet := key.PublicKey(), c.faucet.PublicKey()
-	account, err := c.newTokenProgramAccount(ctx, mint, mintLength)
-	if err != nil {
-		return solana.PublicKey{}, err
-	}
-	_, err = c.Send(ctx, []solana.PrivateKey{key},
-		account,
-		token.NewInitializeMint2Instruction(decimals, faucet, faucet, mint).Build())
-	if err != nil {
-		return solana.PublicKey{}, fmt.Errorf("create a mint: %w", err)
-	}
-	return mint, nil
-}
-
-// Endow hands out lamports and tokens, several holdings to a transaction. The mint must be one of CreateMint's.
+// Endow hands out lamports and tokens, several holdings to a transaction. The faucet must be the mint's authority unless no tokens
+// are asked for.
 func (c *Chain) Endow(ctx context.Context, mint solana.PublicKey, holdings ...Holding) error {
-	decimals, err := c.decimals(ctx, mint)
+	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
 		return err
 	}
@@ -63,7 +43,7 @@ func (c *Chain) Endow(ctx context.Context, mint solana.PublicKey, holdings ...Ho
 		holdings = holdings[len(batch):]
 		var instructions []solana.Instruction
 		for _, holding := range batch {
-			given, err := c.endowment(mint, decimals, holding)
+			given, err := c.endowment(mint, info, holding)
 			if err != nil {
 				return err
 			}
@@ -76,22 +56,26 @@ func (c *Chain) Endow(ctx context.Context, mint solana.PublicKey, holdings ...Ho
 	return nil
 }
 
-func (c *Chain) endowment(mint solana.PublicKey, decimals uint8, holding Holding) ([]solana.Instruction, error) {
-	account, _, err := solana.FindAssociatedTokenAddress(holding.Owner, mint)
+func (c *Chain) endowment(mint solana.PublicKey, info mintInfo, holding Holding) ([]solana.Instruction, error) {
+	account, _, err := solana.FindAssociatedTokenAddressWithProgram(holding.Owner, mint, info.program)
 	if err != nil {
 		return nil, err
 	}
 	faucet := c.faucet.PublicKey()
 	instructions := []solana.Instruction{
-		associatedtokenaccount.NewCreateIdempotentInstruction(faucet, holding.Owner, mint).Build(),
+		associatedtokenaccount.NewCreateIdempotentInstructionWithTokenProgram(faucet, holding.Owner, mint, info.program).Build(),
 	}
 	if holding.Lamports > 0 {
 		instructions = append(instructions, c.gift(holding.Owner, holding.Lamports))
 	}
 	if holding.Tokens > 0 {
-		instructions = append(instructions, token.NewMintToCheckedInstruction(holding.Tokens, decimals, mint, account, faucet, nil).Build())
+		instructions = append(instructions, c.minting(mint, info, account, holding.Tokens))
 	}
 	return instructions, nil
+}
+
+func (c *Chain) minting(mint solana.PublicKey, info mintInfo, account solana.PublicKey, amount uint64) solana.Instruction {
+	return under(info.program, token.NewMintToCheckedInstruction(amount, info.decimals, mint, account, c.faucet.PublicKey(), nil).Build())
 }
 
 // CreateTokenAccount creates a token account of the owner at a random address, beside the associated one.
@@ -100,79 +84,123 @@ func (c *Chain) CreateTokenAccount(ctx context.Context, mint, owner solana.Publi
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
-	account, err := c.newTokenProgramAccount(ctx, key.PublicKey(), tokenAccountLength)
-	if err != nil {
-		return solana.PublicKey{}, err
-	}
-	_, err = c.Send(ctx, []solana.PrivateKey{key},
-		account,
-		token.NewInitializeAccount3Instruction(owner, key.PublicKey(), mint).Build())
-	if err != nil {
-		return solana.PublicKey{}, fmt.Errorf("create a token account: %w", err)
-	}
-	return key.PublicKey(), nil
+	return key.PublicKey(), c.CreateTokenAccountAt(ctx, mint, owner, key)
 }
 
-func (c *Chain) newTokenProgramAccount(ctx context.Context, account solana.PublicKey, length uint64) (solana.Instruction, error) {
-	rent, err := c.client.GetMinimumBalanceForRentExemption(ctx, length, rpc.CommitmentConfirmed)
-	if err != nil {
-		return nil, err
-	}
-	return system.NewCreateAccountInstruction(rent, length, solana.TokenProgramID, c.faucet.PublicKey(), account).Build(), nil
-}
-
-// MintTo adds base units to a token account.
-func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amount uint64) error {
-	decimals, err := c.decimals(ctx, mint)
+// CreateTokenAccountAt creates a token account of the owner at the address of a key, where there may have been another one.
+func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.PublicKey, key solana.PrivateKey) error {
+	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
 		return err
 	}
-	_, err = c.Send(ctx, nil, token.NewMintToCheckedInstruction(amount, decimals, mint, account, c.faucet.PublicKey(), nil).Build())
+	account, err := c.newAccountOf(ctx, info.program, key.PublicKey(), tokenAccountLength)
+	if err != nil {
+		return err
+	}
+	_, err = c.Send(ctx, []solana.PrivateKey{key},
+		account,
+		under(info.program, token.NewInitializeAccount3Instruction(owner, key.PublicKey(), mint).Build()))
+	if err != nil {
+		return fmt.Errorf("create a token account: %w", err)
+	}
+	return nil
+}
+
+// MintTo adds base units to a token account. The faucet must be the mint's authority.
+func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amount uint64) error {
+	info, err := c.mintInfo(ctx, mint)
+	if err != nil {
+		return err
+	}
+	_, err = c.Send(ctx, nil, c.minting(mint, info, account, amount))
 	return err
 }
 
 // Transfer moves base units between two token accounts of a mint. The owner of the first signs.
 func (c *Chain) Transfer(ctx context.Context, mint, from, to solana.PublicKey, owner solana.PrivateKey, amount uint64) error {
-	decimals, err := c.decimals(ctx, mint)
+	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
 		return err
 	}
 	_, err = c.Send(ctx, []solana.PrivateKey{owner},
-		token.NewTransferCheckedInstruction(amount, decimals, from, mint, to, owner.PublicKey(), nil).Build())
+		under(info.program, token.NewTransferCheckedInstruction(amount, info.decimals, from, mint, to, owner.PublicKey(), nil).Build()))
 	return err
+}
+
+// SyncNative makes tokens of the lamports that somebody has sent to a token account of wrapped SOL.
+func (c *Chain) SyncNative(ctx context.Context, account solana.PublicKey) error {
+	return c.sendTo(ctx, account, nil, token.NewSyncNativeInstruction(account).Build())
 }
 
 // Freeze freezes a token account, which can then neither pay nor be paid.
 func (c *Chain) Freeze(ctx context.Context, mint, account solana.PublicKey) error {
-	_, err := c.Send(ctx, nil, token.NewFreezeAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
-	return err
+	return c.sendTo(ctx, account, nil, token.NewFreezeAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
 }
 
 // Thaw undoes Freeze.
 func (c *Chain) Thaw(ctx context.Context, mint, account solana.PublicKey) error {
-	_, err := c.Send(ctx, nil, token.NewThawAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
-	return err
+	return c.sendTo(ctx, account, nil, token.NewThawAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
 }
 
 // CloseTokenAccount closes an empty token account of the owner, who gets its rent.
 func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
-	_, err := c.Send(ctx, []solana.PrivateKey{owner},
+	return c.sendTo(ctx, account, []solana.PrivateKey{owner},
 		token.NewCloseAccountInstruction(account, owner.PublicKey(), owner.PublicKey(), nil).Build())
-	return err
 }
 
 // SetAuthority hands an authority over a mint or token account from its holder to another: with token.AuthorityAccountOwner a
 // token account changes hands.
 func (c *Chain) SetAuthority(ctx context.Context, subject solana.PublicKey, authority token.AuthorityType, holder solana.PrivateKey, next solana.PublicKey) error {
-	_, err := c.Send(ctx, []solana.PrivateKey{holder},
+	return c.sendTo(ctx, subject, []solana.PrivateKey{holder},
 		token.NewSetAuthorityInstruction(authority, next, subject, holder.PublicKey(), nil).Build())
+}
+
+// sendTo sends an instruction to the token program that an account belongs to.
+func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey, instruction *token.Instruction) error {
+	program, err := c.tokenProgramOf(ctx, account)
+	if err != nil {
+		return err
+	}
+	_, err = c.Send(ctx, signers, under(program, instruction))
 	return err
 }
 
-// TokenAccount is a token account as SPL Token stores it; the error is rpc.ErrNotFound if there is none.
+// RequireMemos makes a token account of Token-2022 refuse transfers that do not come with a memo.
+func (c *Chain) RequireMemos(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
+	return c.extend(ctx, account, owner, token2022.ExtensionMemoTransfer,
+		token2022.NewEnableMemoTransferInstruction(account, owner.PublicKey(), nil).Build())
+}
+
+// DropMemos undoes RequireMemos.
+func (c *Chain) DropMemos(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
+	_, err := c.Send(ctx, []solana.PrivateKey{owner}, token2022.NewDisableMemoTransferInstruction(account, owner.PublicKey(), nil).Build())
+	return err
+}
+
+// Guard makes a token account of Token-2022 refuse transfers of its owner's that another program makes on the owner's signature.
+func (c *Chain) Guard(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
+	return c.extend(ctx, account, owner, token2022.ExtensionCpiGuard,
+		token2022.NewEnableCpiGuardInstruction(account, owner.PublicKey(), nil).Build())
+}
+
+// Unguard undoes Guard.
+func (c *Chain) Unguard(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
+	_, err := c.Send(ctx, []solana.PrivateKey{owner}, token2022.NewDisableCpiGuardInstruction(account, owner.PublicKey(), nil).Build())
+	return err
+}
+
+// extend gives a token account of Token-2022 room for an extension, and switches it on.
+func (c *Chain) extend(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey, extension token2022.ExtensionType, enable solana.Instruction) error {
+	room := token2022.NewReallocateInstruction([]token2022.ExtensionType{extension}, account, c.faucet.PublicKey(), owner.PublicKey(), nil)
+	_, err := c.Send(ctx, []solana.PrivateKey{owner}, room.Build(), enable)
+	return err
+}
+
+// TokenAccount is what a token account has under both token programs; the error is rpc.ErrNotFound if there is none.
 func (c *Chain) TokenAccount(ctx context.Context, account solana.PublicKey) (*token.Account, error) {
 	stored := new(token.Account)
-	return stored, c.read(ctx, account, stored)
+	_, err := c.read(ctx, account, stored)
+	return stored, err
 }
 
 // Tokens is the number of base units in a token account: zero if there is no such account.
@@ -187,21 +215,30 @@ func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, e
 	return stored.Amount, nil
 }
 
-func (c *Chain) decimals(ctx context.Context, mint solana.PublicKey) (uint8, error) {
-	var stored token.Mint
-	if err := c.read(ctx, mint, &stored); err != nil {
-		return 0, fmt.Errorf("mint %s: %w", mint, err)
+// read decodes what a mint or a token account has under both token programs, and says whose it is.
+func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) (program solana.PublicKey, err error) {
+	account, err := c.tokenProgramAccount(ctx, address)
+	if err != nil {
+		return solana.PublicKey{}, err
 	}
-	return stored.Decimals, nil
+	return account.Owner, bin.NewBinDecoder(account.Data.GetBinary()).Decode(into)
 }
 
-func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) error {
-	account, err := c.client.GetAccountInfoWithOpts(ctx, address, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+func (c *Chain) tokenProgramOf(ctx context.Context, address solana.PublicKey) (solana.PublicKey, error) {
+	account, err := c.tokenProgramAccount(ctx, address)
 	if err != nil {
-		return err
+		return solana.PublicKey{}, err
 	}
-	if account.Value.Owner != solana.TokenProgramID {
-		return fmt.Errorf("account %s belongs to %s and not to SPL Token", address, account.Value.Owner)
+	return account.Owner, nil
+}
+
+func (c *Chain) tokenProgramAccount(ctx context.Context, address solana.PublicKey) (*rpc.Account, error) {
+	answer, err := c.client.GetAccountInfoWithOpts(ctx, address, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return nil, err
 	}
-	return bin.NewBinDecoder(account.GetBinary()).Decode(into)
+	if owner := answer.Value.Owner; owner != solana.TokenProgramID && owner != solana.Token2022ProgramID {
+		return nil, fmt.Errorf("account %s belongs to %s and to neither token program", address, owner)
+	}
+	return answer.Value, nil
 }
