@@ -202,7 +202,7 @@ func (st *stage) checkLaws(before *model.World) error {
 		if err := st.checkVault(d, is); err != nil {
 			return err
 		}
-		if is.Status < haggle.NegotiationStatusAccepted && st.played%8 == 0 {
+		if is.Status < haggle.NegotiationStatusAccepted && st.played%2 == 0 {
 			if err := st.checkActOrExpire(d, is); err != nil {
 				return err
 			}

@@ -121,6 +121,7 @@ func (st *stage) execute(next step) error {
 	}
 	before := st.world.Clone()
 	st.world.Apply(expected)
+	st.countCreations(before)
 	if err := st.books.follow(st.cast, before, st.world, model.NameOf(next.call.Data)); err != nil {
 		return err
 	}

@@ -272,6 +272,25 @@ fn any_other_account_that_cannot_receive_is_refused() {
 }
 
 #[test]
+fn an_account_of_another_shape_is_no_token_account() {
+    let whole = token_account_2022(&MINT_2022, &BUYER, FUNDS, &[(IMMUTABLE_OWNER, vec![])]);
+    for length in [0, 82, 164, 166, 355] {
+        in_mint(MINT_2022, || {
+            let mut stage = Stage::new();
+            let deal = Stage::deal();
+            let mut account = whole.clone();
+            account.data.resize(length, 0);
+            if length == 166 {
+                account.data[165] = 0;
+            }
+            stage.put(deal.buyer_token_account, account);
+            let call = stage.create(&deal, &Stage::terms());
+            stage.refuses(&call, Framework::ConstraintRaw);
+        });
+    }
+}
+
+#[test]
 fn a_required_memo_or_a_freeze_delays_closing_until_the_payout_is_fetched() {
     in_mint(MINT_2022, || {
         let (mut stage, deal) = Stage::offered();
