@@ -4,8 +4,8 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test program idl generate localnet lint test-rust test-go test-chains test-anchor verify deploy cu bench fmt clean \
-    load fuzz test-fuzz prerequisites chains anchor-packages
+.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-anchor verify deploy cu \
+    bench load differential fuzz mutants fmt clean prerequisites chains anchor-packages
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -23,7 +23,9 @@ help: ## show this
 demo: program ## two agents bargain on a local chain, with everything they do printed
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains lint verify test-rust test-go test-chains test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages lint verify test-rust test-fuzz test-go test-chains test-anchor ## build what is missing, lint, and run every test
+
+nightly: differential fuzz mutants ## what takes hours: long random runs and mutation testing
 
 program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
 	@toolchain/build-program
@@ -48,14 +50,14 @@ lint: prerequisites ## formats, go vet, staticcheck, clippy
 	@echo "==> cargo fmt --check, clippy"
 	@$(program) cargo fmt --all --check
 	@$(localnet) cargo fmt --check
+	@$(fuzz) cargo fmt --check
 	@$(program) $(clippy) --workspace
 	@$(localnet) $(clippy)
+	@$(fuzz) $(clippy)
 
 test-rust: program ## the program's tests against the built ELF, the IDL's, the local chain's
 	@echo "==> cargo test"
-	@$(program) cargo test --locked --workspace -- --skip tests::lifecycle
-	@echo "==> cargo test: random lifecycles"
-	@$(program) cargo test --locked --workspace tests::lifecycle -- --nocapture
+	@$(program) cargo test --locked --workspace
 	@$(localnet) cargo test --locked
 
 test-go: program ## the Go tests except the scenarios
@@ -90,8 +92,15 @@ test-fuzz: program ## the fuzzer's own tests, and a short run of it
 	@echo "==> fuzzing"
 	@EXECUTIONS=100000 toolchain/fuzz
 
+differential: program ## play random instructions against the program and the reference model: INSTRUCTIONS=1000000, SEED=...
+	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
+	    go test -count=1 -v -timeout 2h ./tests/differential
+
 fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... shows a case that it has found
 	@toolchain/fuzz
+
+mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
+	@toolchain/mutants
 
 fmt: prerequisites ## format everything
 	@gofmt -w .
