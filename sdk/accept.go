@@ -49,7 +49,7 @@ func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Acceptor, &AcceptOffer{
+	return c.actionOn(negotiation, request.Acceptor, &AcceptOffer{
 		Acceptor:           request.Acceptor,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

@@ -113,10 +113,12 @@ func (c *Client) accountOf(ctx context.Context, address, owner solana.PublicKey)
 // accounts reads accounts, all at the same slot. What does not exist is nil; so is what has neither lamports nor data, which is
 // how some nodes tell of an account that has just been closed.
 func (c *Client) accounts(ctx context.Context, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
-	answer, err := c.rpc.GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{
-		Commitment: c.commitment,
-		Encoding:   solana.EncodingBase64,
-	})
+	options := &rpc.GetMultipleAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64}
+	return c.accountsWith(ctx, options, addresses...)
+}
+
+func (c *Client) accountsWith(ctx context.Context, options *rpc.GetMultipleAccountsOpts, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
+	answer, err := c.rpc.GetMultipleAccountsWithOpts(ctx, addresses, options)
 	if err != nil {
 		return nil, 0, err
 	}

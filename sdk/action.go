@@ -2,8 +2,11 @@ package haggle
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -27,7 +30,17 @@ type Action struct {
 	// Payer pays the fee, and has to sign. It is the acting party unless it is changed here.
 	Payer solana.PublicKey
 
+	// Expects is what of the negotiation's state the action depends on. It may be made stricter, or emptied.
+	Expects Expectation
+
 	client *Client
+	// instruction is the action itself, and seen the negotiation that it was built on; nil if it was built on none.
+	instruction AnyInstruction
+	seen        *NegotiationAccount
+	// intent tells the action from others, however often it is built anew.
+	intent solana.Hash
+	// options are what With has changed.
+	options sendOptions
 }
 
 // newAction puts an action together: what has to be there first, then the instruction itself.
@@ -42,7 +55,30 @@ func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction AnyI
 		Instructions: append(before, built),
 		Payer:        payer,
 		client:       c,
+		instruction:  instruction,
+		intent:       intentOf(payer, instruction.InstructionName(), negotiation[:], instruction.AppendData(nil)),
 	}, nil
+}
+
+// actionOn puts an action on a negotiation together that its signer has seen.
+func (c *Client) actionOn(seen *NegotiationAccount, payer solana.PublicKey, instruction AnyInstruction, before ...solana.Instruction) (*Action, error) {
+	action, err := c.newAction(seen.Address, payer, instruction, before...)
+	if err != nil {
+		return nil, err
+	}
+	action.seen = seen
+	action.Expects = expectationOf(instruction, seen)
+	return action, nil
+}
+
+// intentOf is a hash of what somebody wants done.
+func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Hash {
+	hash := sha256.New()
+	for _, part := range append([][]byte{payer[:], []byte(name)}, content...) {
+		hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
+		hash.Write(part)
+	}
+	return solana.Hash(hash.Sum(nil))
 }
 
 // Receipt says what a confirmed transaction has done.
@@ -67,97 +103,221 @@ type Receipt struct {
 // Transaction simulates the action and makes the transaction that is to be signed, with its compute limit and its priority fee
 // set. It has to be sent within about a minute, for example with [Client.Submit].
 //
-// It fails with what the simulation fails with: a [*ProgramError] or a [*TransactionError].
+// It fails with what the simulation fails with, a [*ProgramError] or a [*TransactionError], and with [*MovedOn] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
-	transaction, _, err := a.prepare(ctx)
-	return transaction, err
+	draft, err := a.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return draft.transaction, nil
 }
 
-// Do simulates the action, sets its compute limit from that, has everyone sign who has to, sends it, and sends it again until it
-// is confirmed or cannot be executed any more.
+// Do reads the negotiation again, simulates the action, sets its compute limit from that, has everyone sign who has to, writes the
+// transaction to the journal if there is one, sends it, and sends it again until it is confirmed or cannot be executed any more.
+// With a journal it first resolves what the payer has left unfinished: see [Client.Recover].
 //
-// It fails with a [*ProgramError] or [*TransactionError], without Signature if nothing has been sent; with
-// [ErrTransactionExpired], after which the action is safe to repeat; with an [*UnknownOutcome], after which one has to look
-// first. With [ErrDetailsUnavailable] there is a receipt, because the action has been done.
-func (a *Action) Do(ctx context.Context, signers ...Signer) (*Receipt, error) {
-	transaction, lastValid, err := a.prepare(ctx)
+// Before anything is signed it fails with [*MovedOn] if the negotiation is no longer as the action expects it, with [*AlreadyDone]
+// if the action has been done, and with [*Unresolved]. Otherwise it fails with a [*ProgramError] or [*TransactionError], without
+// Signature if nothing has been sent; with [ErrTransactionExpired], after which the action is safe to repeat; with an
+// [*UnknownOutcome], after which one has to look first. With [ErrDetailsUnavailable] there is a receipt, because the action has
+// been done; so there may be with a [*JournalError]. [OutcomeOf] tells them apart.
+func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
+	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
+	defer func() { end(err) }()
+	if done, err := a.recover(ctx); done != nil || err != nil {
+		return done, err
+	}
+	draft, err := a.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := sign(ctx, transaction, signers); err != nil {
+	if err := sign(ctx, draft.transaction, signers); err != nil {
 		return nil, err
 	}
-	return a.client.submit(ctx, transaction, lastValid)
+	return a.client.send(ctx, draft)
 }
 
-// prepare makes the unsigned transaction, and says until which block height it is valid.
-func (a *Action) prepare(ctx context.Context) (*solana.Transaction, uint64, error) {
+// recover resolves what the payer has left unfinished. If this very action was among that and is done, it says so.
+func (a *Action) recover(ctx context.Context) (*Receipt, error) {
+	recovered, err := a.client.clear(ctx, a.Payer)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range recovered {
+		if one.Outcome == OutcomeConfirmed && one.Entry.Intent == a.intent {
+			return one.Receipt, &AlreadyDone{Action: a.Name, Negotiation: one.Entry.Negotiation, Receipt: one.Receipt}
+		}
+	}
+	return nil, nil
+}
+
+// prepare makes the unsigned transaction, if the negotiation is as expected.
+func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
+	facts, err := a.gather(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	transaction, result, err := a.fit(ctx, facts)
+	if err != nil {
+		return nil, err
+	}
+	if err := simulationError(transaction, result); err != nil {
+		return nil, a.explain(ctx, err)
+	}
+	return &outgoing{
+		transaction: transaction,
+		valid:       facts.valid,
+		commitment:  facts.commitment,
+		action:      a.Name,
+		negotiation: a.Negotiation,
+		expects:     a.Expects,
+		intent:      a.intent,
+	}, nil
+}
+
+// explain says of what the program refuses whether that is because it has been done.
+func (a *Action) explain(ctx context.Context, refused error) error {
+	var program *ProgramError
+	if a.Expects.IsZero() || !errors.As(refused, &program) {
+		return refused
+	}
+	now, err := a.look(ctx)
+	if err != nil || !a.tookEffect(now) {
+		return refused
+	}
+	return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now, Refusal: refused}
+}
+
+// facts are what a transaction is made from beside its instructions.
+type facts struct {
+	blockhash  solana.Hash
+	valid      validity
+	commitment rpc.CommitmentType
+	// first is what the transaction has to begin with; nil without a durable nonce.
+	first solana.Instruction
+	// price is in millionths of a lamport per compute unit, not capped yet.
+	price uint64
+	// maxPriorityFee is in lamports.
+	maxPriorityFee uint64
+}
+
+// gather asks the node for what it takes to make a transaction, all at once, and for the negotiation if it is to be checked.
+func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 	if a.Payer.IsZero() {
-		return nil, 0, fmt.Errorf("haggle: %s: nobody pays", a.Name)
+		return nil, fmt.Errorf("haggle: %s: nobody pays", a.Name)
 	}
-	latest, err := a.client.latestBlockhash(ctx)
+	commitment, err := a.options.commitmentOr(a.client.commitment)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	price, err := a.client.unitPrice(ctx, a.Instructions)
-	if err != nil {
-		return nil, 0, err
+	found := &facts{commitment: commitment, maxPriorityFee: givenOr(a.options.maxPriorityFee, a.client.maxPriorityFee)}
+	var checked, dated, priced error
+	var asking sync.WaitGroup
+	if check && !a.Expects.IsZero() {
+		asking.Go(func() { checked = a.check(ctx) })
 	}
-	budget := computeBudget{unitLimit: maxUnitLimit, unitPrice: cappedUnitPrice(price, maxUnitLimit, a.client.maxPriorityFee)}
-	draft, err := a.assemble(budget, latest.Blockhash)
-	if err != nil {
-		return nil, 0, err
+	if found.maxPriorityFee > 0 {
+		asking.Go(func() { found.price, priced = a.client.unitPrice(ctx, a.Instructions) })
 	}
-	consumed, err := a.client.simulate(ctx, draft)
-	if err != nil {
-		return nil, 0, err
+	dated = a.date(ctx, found)
+	asking.Wait()
+	for _, err := range []error{checked, dated, priced} {
+		if err != nil {
+			return nil, err
+		}
 	}
-	budget.unitLimit = unitLimitFor(consumed)
-	budget.unitPrice = cappedUnitPrice(price, budget.unitLimit, a.client.maxPriorityFee)
-	transaction, err := a.assemble(budget, latest.Blockhash)
-	return transaction, latest.LastValidBlockHeight, err
+	return found, nil
 }
 
-func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResult, error) {
+// date finds out until when the transaction will be valid.
+func (a *Action) date(ctx context.Context, found *facts) error {
+	if !a.options.nonce.IsZero() {
+		return a.dateByNonce(ctx, found)
+	}
+	latest, slot, err := a.client.latestBlockhash(ctx)
+	if err != nil {
+		return err
+	}
+	found.blockhash = latest.Blockhash
+	found.valid = validity{lastHeight: latest.LastValidBlockHeight, since: slot}
+	return nil
+}
+
+// latestBlockhash is the newest blockhash, and the slot at which the node has said so.
+func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResult, uint64, error) {
 	answer, err := c.rpc.GetLatestBlockhash(ctx, c.commitment)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if answer == nil || answer.Value == nil {
-		return nil, errors.New("haggle: the node answers without a blockhash")
+		return nil, 0, errors.New("haggle: the node answers without a blockhash")
 	}
-	return answer.Value, nil
+	return answer.Value, answer.Context.Slot, nil
 }
 
-func (a *Action) assemble(budget computeBudget, blockhash solana.Hash) (*solana.Transaction, error) {
-	transaction, err := solana.NewTransaction(append(budget.instructions(), a.Instructions...), blockhash, solana.TransactionPayer(a.Payer))
+// fit simulates the action and makes the transaction with the compute limit that follows from that. The simulation may have
+// failed: then the transaction is the one that was simulated.
+func (a *Action) fit(ctx context.Context, found *facts) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
+	budget := computeBudget{unitLimit: maxUnitLimit, unitPrice: cappedUnitPrice(found.price, maxUnitLimit, found.maxPriorityFee)}
+	draft, err := a.assemble(budget, found)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := a.client.simulate(ctx, draft, found)
+	if err != nil || result.Err != nil {
+		return draft, result, err
+	}
+	if result.UnitsConsumed == nil {
+		return nil, nil, errors.New("haggle: the node does not say what the simulation consumed")
+	}
+	budget.unitLimit = unitLimitFor(*result.UnitsConsumed, a.client.computeMargin)
+	budget.unitPrice = cappedUnitPrice(found.price, budget.unitLimit, found.maxPriorityFee)
+	transaction, err := a.assemble(budget, found)
+	return transaction, result, err
+}
+
+func (a *Action) assemble(budget computeBudget, found *facts) (*solana.Transaction, error) {
+	var instructions []solana.Instruction
+	if found.first != nil {
+		instructions = append(instructions, found.first)
+	}
+	instructions = append(append(instructions, budget.instructions()...), a.Instructions...)
+	transaction, err := solana.NewTransaction(instructions, found.blockhash, solana.TransactionPayer(a.Payer))
 	if err != nil {
 		return nil, fmt.Errorf("haggle: %s: %w", a.Name, err)
 	}
 	return transaction, nil
 }
 
-// simulate executes a transaction without effect and says how many compute units it consumes.
-func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction) (uint64, error) {
+// simulate executes a transaction without effect, and says what some accounts would be after it. That it fails is part of the
+// result.
+func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, found *facts, after ...solana.PublicKey) (*rpc.SimulateTransactionResult, error) {
 	unsigned := *transaction
 	unsigned.Signatures = make([]solana.Signature, transaction.Message.Header.NumRequiredSignatures)
-	answer, err := c.rpc.SimulateTransactionWithOpts(ctx, &unsigned, &rpc.SimulateTransactionOpts{
-		Commitment:             c.commitment,
-		ReplaceRecentBlockhash: true,
-	})
+	options := &rpc.SimulateTransactionOpts{
+		Commitment: c.commitment,
+		// A nonce's value is not replaced, so that the node finds out whether it is still the account's.
+		ReplaceRecentBlockhash: found.first == nil,
+	}
+	if len(after) > 0 {
+		options.Accounts = &rpc.SimulateTransactionAccountsOpts{Encoding: solana.EncodingBase64, Addresses: after}
+	}
+	answer, err := c.rpc.SimulateTransactionWithOpts(ctx, &unsigned, options)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if answer == nil || answer.Value == nil {
-		return 0, errors.New("haggle: the node does not say how the simulation went")
+		return nil, errors.New("haggle: the node does not say how the simulation went")
 	}
-	if answer.Value.Err != nil {
-		return 0, failureError(answer.Value.Err, answer.Value.Logs, invokedPrograms(transaction), solana.Signature{})
+	return answer.Value, nil
+}
+
+// simulationError is what a simulated transaction has failed with; nil if it has not.
+func simulationError(transaction *solana.Transaction, result *rpc.SimulateTransactionResult) error {
+	if result.Err == nil {
+		return nil
 	}
-	if answer.Value.UnitsConsumed == nil {
-		return 0, errors.New("haggle: the node does not say what the simulation consumed")
-	}
-	return *answer.Value.UnitsConsumed, nil
+	return failureError(result.Err, result.Logs, invokedPrograms(transaction), solana.Signature{})
 }
 
 // invokedPrograms are the programs that a transaction's instructions call.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -11,125 +12,439 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// hear handles transactions that the connection tells of. They may not be in the chain, yet or ever.
-func (w *watcher) hear(ctx context.Context, signatures []solana.Signature) error {
-	for _, signature := range signatures {
-		if _, seen := w.seen[signature]; seen {
+// listing is what the node has listed at an address, when it had reached the slot head.
+type listing struct {
+	watched *watchedAddress
+	entries []entry
+	head    uint64
+	// all says that it goes back to the mark, not only to the last transaction that has been handled.
+	all bool
+}
+
+// queued is a transaction to handle, and the lists that it is in.
+type queued struct {
+	entry
+	lists []*listing
+}
+
+// gather lists what there is to handle, after what has been handled before has been noted. It returns when to come again if that is
+// nothing.
+func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
+	w.settle()
+	if err := w.complete(ctx); err != nil {
+		return 0, err
+	}
+	due := w.takeDue()
+	for _, address := range w.fresh {
+		due[address] = true
+	}
+	w.fresh = nil
+	w.listed = make(map[solana.PublicKey]*listing)
+	var err error
+	for address, all := range due {
+		if err == nil && w.watched[address] != nil {
+			err = w.list(ctx, address, all)
+		}
+	}
+	if err == nil {
+		err = w.lookUpHinted(ctx)
+	}
+	if err == nil {
+		err = w.order(ctx)
+	}
+	if err != nil {
+		w.backlog, w.listed = nil, nil
+		w.putBack(due)
+		return 0, err
+	}
+	w.limitStrangers()
+	if len(w.backlog) > 0 {
+		return 0, nil
+	}
+	w.settle()
+	return w.untilNext(), nil
+}
+
+// recheckSoon is how long after a node has not ordered the newest transactions it is asked again.
+const recheckSoon = 50 * time.Millisecond
+
+func (w *watcher) takeDue() map[solana.PublicKey]bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	due := make(map[solana.PublicKey]bool, len(w.due))
+	for address, all := range w.due {
+		// An agent's address is listed again when what was found there has been fetched.
+		if w.watched[address] != nil && (address != w.agent || len(w.strangers) == 0) {
+			due[address] = all
+		}
+	}
+	w.due = nil
+	return due
+}
+
+func (w *watcher) putBack(due map[solana.PublicKey]bool) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	for address, all := range due {
+		w.addDue(address, all)
+	}
+}
+
+// list adds what has happened at an address to the backlog.
+func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
+	head, err := w.feed.reached(ctx)
+	if err != nil {
+		return err
+	}
+	watched := w.watched[address]
+	from := watched.latest
+	if all = all || from.signature.IsZero(); all {
+		from = watched.known
+	}
+	entries, err := w.client.since(ctx, address, from, head)
+	if errors.Is(err, ErrHistoryTooLong) && address == w.agent {
+		return w.skipStrangers(ctx, head)
+	}
+	if err != nil {
+		return err
+	}
+	listed := &listing{watched: watched, entries: entries, head: head, all: all}
+	w.listed[address] = listed
+	waiting := make(map[solana.Signature]*queued, len(w.backlog))
+	for _, item := range w.backlog {
+		waiting[item.signature] = item
+	}
+	for _, item := range entries {
+		if _, seen := w.seen[item.signature]; seen {
 			continue
 		}
-		details, err := w.client.executed(ctx, signature, hintLimit)
-		if errors.Is(err, errNoDetails) {
-			w.doubtful[signature] = time.Now().Add(doubtLimit)
+		if item.failed || w.feed.isUnrelated(item) {
+			w.seen[item.signature] = item.slot
 			continue
 		}
-		if err == nil {
-			err = w.handle(ctx, signature, details)
+		if known := waiting[item.signature]; known != nil {
+			known.lists = append(known.lists, listed)
+			continue
 		}
-		if err != nil {
-			return err
-		}
+		w.backlog = append(w.backlog, &queued{entry: item, lists: []*listing{listed}})
 	}
 	return nil
 }
 
-func (w *watcher) resolveDoubts(ctx context.Context) error {
-	for signature, end := range w.doubtful {
+// skipStrangers gives up a list of transactions that mention the agent and are far too many to be its own. Its negotiations are found
+// otherwise, and the listener is told that there may have been more.
+func (w *watcher) skipStrangers(ctx context.Context, head uint64) error {
+	newest, err := w.client.newest(ctx, w.agent, head)
+	if err != nil {
+		return err
+	}
+	w.watched[w.agent].known = newest
+	w.tellUnclear(newest.signature, newest.slot)
+	return nil
+}
+
+// listFresh adds what has happened to negotiations that have just been found.
+func (w *watcher) listFresh(ctx context.Context) error {
+	if len(w.fresh) == 0 {
+		return nil
+	}
+	for len(w.fresh) > 0 {
+		if w.watched[w.fresh[0]] != nil {
+			if err := w.list(ctx, w.fresh[0], true); err != nil {
+				return err
+			}
+		}
+		w.fresh = w.fresh[1:]
+	}
+	return w.order(ctx)
+}
+
+// lookUpHinted adds transactions to the backlog that the stream has told of because they mention the agent, if they are in a block,
+// while its address is not listed because too many others are there.
+func (w *watcher) lookUpHinted(ctx context.Context) error {
+	if len(w.strangers) == 0 {
+		return nil
+	}
+	w.lock.Lock()
+	var hinted []solana.Signature
+	for signature, told := range w.hints {
+		if told.wallet {
+			hinted = append(hinted, signature)
+		}
+	}
+	w.lock.Unlock()
+	for _, signature := range hinted {
+		if _, seen := w.seen[signature]; seen || w.allowance.left() <= 0 ||
+			slices.ContainsFunc(w.backlog, func(item *queued) bool { return item.signature == signature }) {
+			continue
+		}
 		details, err := w.client.lookUp(ctx, signature)
 		if err != nil {
 			return err
 		}
-		if details != nil {
-			err = w.handle(ctx, signature, details)
+		if details == nil {
+			continue
 		}
-		if details != nil || time.Now().After(end) {
-			delete(w.doubtful, signature)
+		w.allowance.used++
+		if w.fetched == nil {
+			w.fetched = make(map[solana.Signature]*rpc.GetTransactionResult)
 		}
-		if err != nil {
-			return err
-		}
+		w.fetched[signature] = details
+		w.backlog = append(w.backlog, &queued{entry: entry{signature: signature, slot: details.Slot}})
 	}
 	return nil
 }
 
-// catchUp fetches what has happened at the watched addresses since their marks, and moves the marks.
-func (w *watcher) catchUp(ctx context.Context) error {
-	head, err := w.client.rpc.GetSlot(ctx, w.client.commitment)
-	if err != nil {
-		return err
-	}
-	if err := w.complete(ctx); err != nil {
-		return err
-	}
-	w.fresh = nil // they are among the watched
-	listed := make(map[*watchedAddress][]entry)
-	var all []entry
-	// The agent comes last: of several transactions in one slot, a negotiation's own history knows the order.
-	for _, watched := range w.agentLast() {
-		entries, err := w.client.since(ctx, watched.address, watched.known)
-		if err != nil {
+// order sorts the backlog by slot, and by position in the block. Transactions that the node has not put into an order yet are taken
+// out, to be listed again a little later.
+func (w *watcher) order(ctx context.Context) error {
+	slices.SortStableFunc(w.backlog, func(a, b *queued) int { return cmp.Compare(a.slot, b.slot) })
+	for first := 0; first < len(w.backlog); {
+		next := first + 1
+		for next < len(w.backlog) && w.backlog[next].slot == w.backlog[first].slot {
+			next++
+		}
+		same := w.backlog[first:next]
+		if len(same) > 1 && slices.ContainsFunc(same, func(item *queued) bool { return item.processed }) {
+			w.postpone(first)
+			return nil
+		}
+		if err := w.orderSlot(ctx, same); err != nil {
 			return err
 		}
-		listed[watched] = entries
-		all = append(all, entries...)
+		first = next
 	}
-	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.slot, b.slot) })
-	for _, item := range all {
-		if err := w.fetch(ctx, item); err != nil {
-			return err
-		}
-	}
-	for watched, entries := range listed {
-		watched.known = watched.known.advance(entries, head)
-	}
-	// What waits may be what has just been handled, or what another subscription has told of: it must not be forgotten before.
-	if err := w.hear(ctx, w.stream.take()); err != nil {
-		return err
-	}
-	w.forget()
 	return nil
 }
 
-// fetch handles a transaction that is known from a list.
-func (w *watcher) fetch(ctx context.Context, item entry) error {
-	if _, seen := w.seen[item.signature]; seen || item.failed {
+// postpone leaves the end of the backlog for later.
+func (w *watcher) postpone(first int) {
+	again := make(map[solana.PublicKey]bool)
+	for _, item := range w.backlog[first:] {
+		for _, listed := range item.lists {
+			again[listed.watched.address] = true
+		}
+	}
+	w.backlog = w.backlog[:first]
+	w.postponed = true
+	w.putBack(again)
+}
+
+// orderSlot sorts transactions of one slot: as a list has them that has all of them, otherwise as the block has them.
+func (w *watcher) orderSlot(ctx context.Context, items []*queued) error {
+	if len(items) == 1 {
 		return nil
 	}
-	details, err := w.client.executed(ctx, item.signature, detailsLimit)
-	if errors.Is(err, errNoDetails) {
-		w.seen[item.signature] = item.slot
-		return w.tellUnclear(ctx, item.signature, item.slot)
-	}
-	if err != nil {
-		return err
-	}
-	return w.handle(ctx, item.signature, details)
-}
-
-// catchUpFresh fetches what has happened to negotiations that have just been added, before they were listened to.
-func (w *watcher) catchUpFresh(ctx context.Context) error {
-	for len(w.fresh) > 0 && w.stream != nil {
-		watched := w.fresh[0]
-		w.fresh = w.fresh[1:]
-		entries, err := w.client.since(ctx, watched.address, watched.known)
-		if err != nil {
+	positions := commonList(items)
+	if positions == nil {
+		var err error
+		if positions, err = w.client.blockPositions(ctx, items[0].slot); err != nil {
 			return err
 		}
-		for _, item := range entries {
-			if err := w.fetch(ctx, item); err != nil {
-				return err
-			}
+	}
+	slices.SortStableFunc(items, func(a, b *queued) int { return cmp.Compare(positions[a.signature], positions[b.signature]) })
+	return nil
+}
+
+// commonList is where transactions of one slot are in a list that has all of them; nil if there is none.
+func commonList(items []*queued) map[solana.Signature]int {
+	for _, candidate := range items[0].lists {
+		if slices.ContainsFunc(items, func(item *queued) bool { return !slices.Contains(item.lists, candidate) }) {
+			continue
 		}
+		positions := make(map[solana.Signature]int, len(items))
+		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].slot, func(e entry, slot uint64) int { return cmp.Compare(e.slot, slot) })
+		for ; at < len(candidate.entries) && candidate.entries[at].slot == items[0].slot; at++ {
+			positions[candidate.entries[at].signature] = at
+		}
+		return positions
 	}
 	return nil
 }
 
-// forget drops the transactions that no list since the marks will have again, and that no late notification will tell of.
-func (w *watcher) forget() {
-	if len(w.watched) == 0 {
+// limitStrangers takes transactions out of the backlog that only mention the agent, if there are more than may be fetched at once,
+// and puts some of those back that have been taken out before.
+func (w *watcher) limitStrangers() {
+	wallet := w.listed[w.agent]
+	if wallet != nil {
+		left := w.allowance.left()
+		w.backlog = slices.DeleteFunc(w.backlog, func(item *queued) bool {
+			if len(item.lists) != 1 || item.lists[0] != wallet {
+				return false
+			}
+			left--
+			if left >= 0 {
+				w.allowance.used++
+				return false
+			}
+			w.strangers = append(w.strangers, item)
+			return true
+		})
 		return
 	}
-	oldest := w.watched[0].known.slot
-	for _, watched := range w.watched {
+	if len(w.strangers) > 0 && len(w.backlog) == 0 {
+		some := min(len(w.strangers), w.allowance.left())
+		if some <= 0 {
+			return
+		}
+		w.allowance.used += some
+		w.backlog, w.strangers = slices.Clone(w.strangers[:some]), w.strangers[some:]
+		if len(w.strangers) == 0 {
+			w.putBack(map[solana.PublicKey]bool{w.agent: true})
+		}
+	}
+}
+
+// handleNext handles the first transaction of the backlog, or adds to the backlog what has to be handled before it.
+func (w *watcher) handleNext(ctx context.Context) error {
+	item := w.backlog[0]
+	if _, seen := w.seen[item.signature]; seen {
+		w.backlog = w.backlog[1:]
+		return nil
+	}
+	details := w.fetched[item.signature]
+	if details == nil {
+		var err error
+		details, err = w.client.executed(ctx, item.signature, detailsLimit)
+		if errors.Is(err, errNoDetails) {
+			w.backlog = w.backlog[1:]
+			w.seen[item.signature] = item.slot
+			w.tellUnclear(item.signature, item.slot)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	events, unclear := ParseLogs(details.Meta.LogMessages)
+	if details.Meta.Err != nil {
+		events, unclear = nil, nil
+	}
+	if added, err := w.listMentioned(ctx, events); added || err != nil {
+		return err
+	}
+	w.backlog = w.backlog[1:]
+	delete(w.fetched, item.signature)
+	w.seen[item.signature] = details.Slot
+	at := mark{signature: item.signature, slot: details.Slot}
+	var failed error
+	for _, event := range events {
+		failed = errors.Join(failed, w.handleEvent(at, event))
+	}
+	if unclear != nil && mentionsProgram(details) {
+		w.tellUnclear(item.signature, details.Slot)
+	}
+	return failed
+}
+
+// listMentioned lists negotiations that a transaction has events of and that have not been listed, because something else of them
+// may have to be told before.
+func (w *watcher) listMentioned(ctx context.Context, events []Event) (added bool, err error) {
+	if w.agent.IsZero() {
+		return false, nil
+	}
+	for _, event := range events {
+		negotiation, ok := event.NegotiationAddress()
+		if !ok || negotiation == w.agent || w.watched[negotiation] == nil || w.listed[negotiation] != nil {
+			continue
+		}
+		if err := w.list(ctx, negotiation, false); err != nil {
+			return false, err
+		}
+		added = true
+	}
+	if added {
+		err = w.order(ctx)
+	}
+	return added, err
+}
+
+func (w *watcher) handleEvent(at mark, event Event) error {
+	negotiation, ok := event.NegotiationAddress()
+	if !ok {
+		return nil
+	}
+	var failed error
+	created, isCreated := event.(*NegotiationCreated)
+	if isCreated && !w.agent.IsZero() && (created.Buyer == w.agent || created.Seller == w.agent) {
+		failed = w.follow(negotiation, at)
+	}
+	watched := w.watched[negotiation]
+	if negotiation == w.agent || watched == nil {
+		return failed
+	}
+	w.subscription.deliver(Observation{
+		Signature: at.signature, Slot: at.slot, Negotiation: negotiation, Event: event, Late: at.slot < watched.told,
+	})
+	watched.told = max(watched.told, at.slot)
+	if _, isClosed := event.(*NegotiationClosed); isClosed && !w.agent.IsZero() {
+		w.unfollow(negotiation)
+	}
+	return failed
+}
+
+// tellUnclear tells that there may be more than can be told, and has negotiations looked for that may have been created there.
+func (w *watcher) tellUnclear(signature solana.Signature, slot uint64) {
+	w.subscription.deliver(Observation{Signature: signature, Slot: slot, Negotiation: w.fixed, Truncated: true})
+	w.incomplete = !w.agent.IsZero()
+}
+
+// complete looks for negotiations whose creation has not been told, if there may be any.
+func (w *watcher) complete(ctx context.Context) error {
+	if !w.incomplete || time.Since(w.discovered) < discoverEvery {
+		return nil
+	}
+	w.discovered = time.Now()
+	negotiations, err := w.negotiations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, negotiation := range negotiations {
+		err = errors.Join(err, w.follow(negotiation, mark{}))
+	}
+	w.incomplete = err != nil
+	return err
+}
+
+// settle notes that everything that has been listed has been handled.
+func (w *watcher) settle() {
+	swept := w.feed.sweptUntil()
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	for address, listed := range w.listed {
+		if address == w.agent && len(w.strangers) > 0 {
+			continue
+		}
+		if last := len(listed.entries) - 1; last >= 0 && !listed.entries[last].processed {
+			listed.watched.latest = mark{signature: listed.entries[last].signature, slot: listed.entries[last].slot}
+		}
+		if listed.all {
+			listed.watched.known = listed.watched.known.advance(listed.entries, listed.head)
+			listed.watched.listedAt = listed.head
+		}
+	}
+	w.listed, w.fetched = nil, nil
+	for signature, told := range w.hints {
+		if _, seen := w.seen[signature]; seen || time.Since(told.since) > doubtLimit {
+			delete(w.hints, signature)
+		}
+	}
+	if len(w.hints) == 0 {
+		w.hints = nil
+	}
+	if len(w.seen) > seenKept {
+		w.forget(swept)
+	}
+}
+
+// forget drops the transactions that no list since the marks will have again, and that no late notice will tell of. Nothing has
+// happened until the slot swept at addresses that are not due.
+func (w *watcher) forget(swept uint64) {
+	oldest := uint64(math.MaxUint64)
+	for address, watched := range w.watched {
+		if _, due := w.due[address]; !due && address != w.agent {
+			watched.known.slot = max(watched.known.slot, swept-min(swept, settledSlots))
+		}
 		oldest = min(oldest, watched.known.slot)
 	}
 	for signature, slot := range w.seen {
@@ -139,76 +454,42 @@ func (w *watcher) forget() {
 	}
 }
 
-// handle tells the events of a transaction that is in the chain, unless that has been done. Whatever else fails meanwhile, it tells
-// all of them, because it never does so again.
-func (w *watcher) handle(ctx context.Context, signature solana.Signature, details *rpc.GetTransactionResult) error {
-	if _, seen := w.seen[signature]; seen {
-		return nil
+// untilNext is when there may be something to do of which nobody tells; zero if there is nothing. If nothing is left that waits, it
+// notes that too.
+func (w *watcher) untilNext() time.Duration {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	var pause time.Duration
+	sooner := func(other time.Duration) {
+		if pause == 0 || other < pause {
+			pause = other
+		}
 	}
-	w.seen[signature] = details.Slot
-	if details.Meta.Err != nil {
-		return nil
+	waits := len(w.due) > 0 || len(w.strangers) > 0
+	for _, told := range w.hints {
+		// What is not new may have been listed late.
+		w.addDue(told.address, true)
+		age := time.Since(told.since)
+		if age < hintLimit {
+			waits = true
+			sooner(min(max(age, firstPoll), lastPoll))
+		} else {
+			sooner(recheckEvery)
+		}
 	}
-	events, unclear := ParseLogs(details.Meta.LogMessages)
-	var failed error
-	for _, event := range events {
-		failed = errors.Join(failed, w.handleEvent(ctx, mark{signature: signature, slot: details.Slot}, event))
+	if w.postponed {
+		w.postponed = false
+		waits = true
+		sooner(recheckSoon)
 	}
-	if unclear != nil && mentionsProgram(details) {
-		failed = errors.Join(failed, w.tellUnclear(ctx, signature, details.Slot))
+	if len(w.strangers) > 0 {
+		sooner(strangersPause)
 	}
-	if failed != nil {
-		return failed
+	if w.incomplete {
+		sooner(discoverEvery)
 	}
-	return w.catchUpFresh(ctx)
-}
-
-func (w *watcher) handleEvent(ctx context.Context, at mark, event Event) error {
-	negotiation, ok := event.NegotiationAddress()
-	if !ok {
-		return nil
+	if !waits {
+		w.waitingSince = time.Time{}
 	}
-	var failed error
-	created, isCreated := event.(*NegotiationCreated)
-	if isCreated && !w.agent.IsZero() && (created.Buyer == w.agent || created.Seller == w.agent) {
-		failed = w.follow(ctx, negotiation, at)
-	}
-	if negotiation == w.agent || w.find(negotiation) == nil {
-		return failed
-	}
-	seen := Observation{Signature: at.signature, Slot: at.slot, Negotiation: negotiation, Event: event}
-	failed = errors.Join(failed, w.tell(ctx, seen))
-	if _, isClosed := event.(*NegotiationClosed); isClosed && !w.agent.IsZero() {
-		failed = errors.Join(failed, w.unfollow(negotiation))
-	}
-	return failed
-}
-
-// tellUnclear tells that there may be more than can be told, and looks for negotiations that may have been created there.
-func (w *watcher) tellUnclear(ctx context.Context, signature solana.Signature, slot uint64) error {
-	seen := Observation{Signature: signature, Slot: slot, Negotiation: w.fixed, Truncated: true}
-	if err := w.tell(ctx, seen); err != nil {
-		return err
-	}
-	w.incomplete = !w.agent.IsZero()
-	return w.complete(ctx)
-}
-
-// complete looks for negotiations whose creation has not been told, if there may be any.
-func (w *watcher) complete(ctx context.Context) error {
-	if !w.incomplete {
-		return nil
-	}
-	err := w.discover(ctx, func(context.Context, solana.PublicKey) (mark, error) { return mark{}, nil })
-	w.incomplete = err != nil
-	return err
-}
-
-func (w *watcher) tell(ctx context.Context, seen Observation) error {
-	select {
-	case w.subscription.events <- seen:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return pause
 }

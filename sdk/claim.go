@@ -39,7 +39,7 @@ func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action
 	if err != nil {
 		return nil, fmt.Errorf("destination: %w", err)
 	}
-	return c.newAction(negotiation.Address, request.Party, &ClaimPayout{
+	return c.actionOn(negotiation, request.Party, &ClaimPayout{
 		Party:                   request.Party,
 		Negotiation:             negotiation.Address,
 		DestinationTokenAccount: destination,

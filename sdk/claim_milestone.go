@@ -29,7 +29,7 @@ func (c *Client) ClaimMilestone(ctx context.Context, request ClaimMilestoneReque
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Seller, &ClaimMilestone{
+	return c.actionOn(negotiation, request.Seller, &ClaimMilestone{
 		Seller:      request.Seller,
 		Negotiation: negotiation.Address,
 		Index:       request.Index,

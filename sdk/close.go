@@ -66,7 +66,7 @@ func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*A
 	if instruction.SellerTokenAccount, err = closing.account(ctx, request.SellerTokenAccount, negotiation.Seller, negotiation.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
-	return c.newAction(negotiation.Address, request.Closer, instruction, closing.creations...)
+	return c.actionOn(negotiation, request.Closer, instruction, closing.creations...)
 }
 
 // sweptAmount is what the treasury gets: everything in the vault that is not kept for a party.

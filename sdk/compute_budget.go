@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -42,19 +43,40 @@ func (b computeBudget) instructions() []solana.Instruction {
 	return instructions
 }
 
-// unitLimitFor is the limit for a transaction whose simulation has consumed so many units: a tenth more, and the reserve.
-func unitLimitFor(consumed uint64) uint32 {
+const (
+	// defaultComputeMargin is in percent.
+	defaultComputeMargin = 10
+	// defaultFeePercentile is what three quarters of the recent blocks have asked at most.
+	defaultFeePercentile = 75
+)
+
+// computeMargin is how much more a transaction may consume than its simulation, in percent. A limit of more than a transaction can
+// ask for is that.
+func computeMargin(configured int) (uint64, error) {
+	if configured < 0 {
+		return 0, fmt.Errorf("haggle: ComputeMarginPercent: %d is negative", configured)
+	}
+	return min(uint64(nonZeroOr(configured, defaultComputeMargin)), 100*maxUnitLimit), nil
+}
+
+func feePercentile(configured int) (int, error) {
+	if configured < 0 || configured > 100 {
+		return 0, fmt.Errorf("haggle: PriorityFeePercentile: %d is not 1 to 100", configured)
+	}
+	return nonZeroOr(configured, defaultFeePercentile), nil
+}
+
+// unitLimitFor is the limit for a transaction whose simulation has consumed so many units: a margin in percent more, and the
+// reserve.
+func unitLimitFor(consumed, margin uint64) uint32 {
 	// A node can say anything; the sum must not wrap around.
 	consumed = min(consumed, maxUnitLimit)
-	return uint32(min(consumed+consumed/10+unitReserve, maxUnitLimit))
+	return uint32(min(consumed+consumed*margin/100+unitReserve, maxUnitLimit))
 }
 
 // unitPrice is what transactions that write the same accounts have recently paid, in millionths of a lamport per compute unit:
-// three quarters of them paid no more. It is zero for a client that pays no priority fee.
+// the client's percentile of them paid no more.
 func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instruction) (uint64, error) {
-	if c.maxPriorityFee == 0 {
-		return 0, nil
-	}
 	recent, err := c.rpc.GetRecentPrioritizationFees(ctx, writtenAccounts(instructions))
 	if err != nil {
 		return 0, err
@@ -63,11 +85,16 @@ func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instructio
 	for i, fee := range recent {
 		prices[i] = fee.PrioritizationFee
 	}
-	if len(prices) == 0 {
-		return 0, nil
+	return percentile(prices, c.feePercentile), nil
+}
+
+// percentile is the least of the values that so many percent of the others do not exceed; zero of none.
+func percentile(values []uint64, percent int) uint64 {
+	if len(values) == 0 {
+		return 0
 	}
-	slices.Sort(prices)
-	return prices[len(prices)*3/4], nil
+	slices.Sort(values)
+	return values[min(len(values)*percent/100, len(values)-1)]
 }
 
 // mostFeeAccounts is how many accounts a node can be asked about at once.

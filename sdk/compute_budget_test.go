@@ -31,11 +31,11 @@ func TestComputeBudgetInstructionsAreTheProgramsOwn(t *testing.T) {
 }
 
 func TestUnitLimitHasAMarginAndAnEnd(t *testing.T) {
-	assert.EqualValues(t, 3_000, unitLimitFor(0))
-	assert.EqualValues(t, 14_000, unitLimitFor(10_000))
-	assert.EqualValues(t, 1_400_000, unitLimitFor(1_399_999))
-	assert.EqualValues(t, 1_400_000, unitLimitFor(math.MaxUint64))
-	assert.EqualValues(t, 1_400_000, unitLimitFor(16_769_767_339_735_956_014), "times 1.1 is 2^64 - 1")
+	assert.EqualValues(t, 3_000, unitLimitFor(0, defaultComputeMargin))
+	assert.EqualValues(t, 14_000, unitLimitFor(10_000, defaultComputeMargin))
+	assert.EqualValues(t, 1_400_000, unitLimitFor(1_399_999, defaultComputeMargin))
+	assert.EqualValues(t, 1_400_000, unitLimitFor(math.MaxUint64, defaultComputeMargin))
+	assert.EqualValues(t, 1_400_000, unitLimitFor(16_769_767_339_735_956_014, defaultComputeMargin), "times 1.1 is 2^64 - 1")
 }
 
 func TestPriorityFeeStaysBelowItsCap(t *testing.T) {

@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type CreateRequest struct {
 	// ServiceHash commits to what is bought: see ServiceHash, the function.
 	ServiceHash [32]byte
 	// SessionID tells this pair's negotiations apart. Nil picks a random one below 2^53, so that JSON numbers can hold it.
+	// [SessionIDFor] makes one from a name of the caller's own, under which a creation that is repeated finds the first one.
 	SessionID *uint64
 	// MaxRounds is how many offers can be made, 1 to 20. Zero is the configuration's default.
 	MaxRounds uint8
@@ -52,6 +54,9 @@ type CreateRequest struct {
 	Metadata [64]byte
 	// BuyerTokenAccount is where the deposit comes from. Zero is the buyer's associated token account.
 	BuyerTokenAccount solana.PublicKey
+	// WrapSOL has the whole escrow wrapped from the buyer's lamports in the same transaction. Mint has to be solana.WrappedSol or
+	// WrappedSOL2022. What the buyer's associated token account holds before, it still holds afterwards.
+	WrapSOL bool
 }
 
 // Milestones are the tranches that a price is paid in.
@@ -82,7 +87,11 @@ type CreateAction struct {
 
 // CreateNegotiation invites a seller and deposits the escrow.
 //
-// It fails with [ErrSessionUsed] for a session id that the pair has used before, with [*InsufficientFunds], with
+// A creation that is sent a second time because it is not known what has become of the first escrows a second time, unless the
+// client has a journal ([Config].Journal): [Action.Do] then answers [*AlreadyDone] if the payer has left one with the same terms
+// unfinished and it has been executed. Or SessionID is given, and the same one again.
+//
+// It fails with [*SessionUsed] for a session id that the pair has used before, with [*InsufficientFunds], with
 // [ErrAccountNotFound] for a buyer without the token account, and with [*UnsupportedMint]. The program answers [ErrInvalidParams]
 // to terms out of their ranges, or [ErrPaused].
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
@@ -104,7 +113,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
-	from, err := c.depositAccount(ctx, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
+	from, wrapping, err := c.depositOf(ctx, request.WrapSOL, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
 	if err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
@@ -128,11 +137,28 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 		Config:            config.Address,
 		SessionID:         sessionID,
 		Params:            params,
-	})
+	}, wrapping...)
 	if err != nil {
 		return nil, err
 	}
+	action.Expects = Expectation{Absent: true}
+	action.intent = request.intent(params)
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
+}
+
+// intent is the same for each creation on the same terms, however often it is built: all of it but what is random or follows from
+// the time.
+func (r *CreateRequest) intent(params NegotiationParams) solana.Hash {
+	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
+	if r.Milestones != nil {
+		params.MilestoneDeadline = int64(r.Milestones.Deadline)
+	}
+	terms := CreateNegotiation{Params: params, SessionID: givenOr(r.SessionID, 0)}
+	named := []byte{0}
+	if r.SessionID != nil {
+		named[0] = 1
+	}
+	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, terms.AppendData(nil))
 }
 
 // executionSlack is how many seconds may pass between reading the chain's clock and the transaction's execution.
@@ -189,7 +215,7 @@ func (c *Client) freeSession(ctx context.Context, request CreateRequest) (uint64
 		}
 		used, err := c.hasHistory(ctx, negotiation)
 		if used {
-			err = fmt.Errorf("%w: %d, negotiation %s", ErrSessionUsed, *request.SessionID, negotiation)
+			err = &SessionUsed{SessionID: *request.SessionID, Negotiation: negotiation}
 		}
 		return *request.SessionID, negotiation, err
 	}
@@ -234,6 +260,30 @@ func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation
 	}
 	return sessionID, negotiation, nil
 }
+
+// SessionIDFor is the session id, below 2^53, that follows from a name which the caller gives to what it is about to buy: an order
+// number, or what else survives its own crash. With it as [CreateRequest].SessionID the same purchase is not made twice: the second
+// creation is [*SessionUsed], with the address of the first.
+func SessionIDFor(name string) uint64 {
+	hash := sha256.Sum256([]byte("haggle-session:" + name))
+	return binary.LittleEndian.Uint64(hash[:]) >> 11
+}
+
+// SessionUsed says that a pair has used a session id before, even if nothing of it is left on chain. errors.Is finds
+// [ErrSessionUsed].
+type SessionUsed struct {
+	// SessionID is the one that has been given.
+	SessionID uint64
+	// Negotiation is the address that it leads to.
+	Negotiation solana.PublicKey
+}
+
+func (e *SessionUsed) Error() string {
+	return fmt.Sprintf("%v: %d, negotiation %s", ErrSessionUsed, e.SessionID, e.Negotiation)
+}
+
+// Unwrap is ErrSessionUsed.
+func (e *SessionUsed) Unwrap() error { return ErrSessionUsed }
 
 // randomSessionID is below 2^53: a float64 holds it exactly.
 func randomSessionID() (uint64, error) {

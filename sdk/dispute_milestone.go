@@ -28,7 +28,7 @@ func (c *Client) DisputeMilestone(ctx context.Context, request DisputeMilestoneR
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Buyer, &DisputeMilestone{
+	return c.actionOn(negotiation, request.Buyer, &DisputeMilestone{
 		Buyer:       request.Buyer,
 		Negotiation: negotiation.Address,
 		Index:       request.Index,

@@ -28,8 +28,45 @@
 //
 // A [*ProgramError] is a refusal by the program, a [*TransactionError] any other failure; both come from a simulation, before
 // anything is sent, unless they have a signature. What the client refuses itself, because the program would, is the same
-// [*ProgramError]. After [ErrTransactionExpired] an action can be repeated. After an
-// [*UnknownOutcome] one has to look first: with [Client.Outcome], or at the negotiation itself.
+// [*ProgramError]. [OutcomeOf] says of any error whether the action may be repeated: after [ErrTransactionExpired] it can be, after
+// an [*UnknownOutcome] one has to look first, with [Client.Outcome] or at the negotiation itself.
+//
+// # Nothing is done twice
+//
+// With a journal ([Config].Journal; package journal has one in a file) every transaction is on the disk before it is sent, with what
+// it takes to find out later what has become of it. Whoever is killed and started again sends nothing new before that is known: see
+// [Client.Recover].
+//
+// Each action carries what it expects of the negotiation ([Expectation]). [Action.Do] reads it again before anyone signs: [*MovedOn]
+// says that it is another one by now, [*AlreadyDone] that this very action has been done.
+//
+// # Sending
+//
+// A transaction is simulated, gets the compute limit that follows from that with a margin ([Config].ComputeMarginPercent), and a
+// priority fee that is a percentile of what the accounts it writes have cost recently, up to a cap ([Config].PriorityFeePercentile,
+// [Config].MaxPriorityFee). [Action.With] changes for one action its commitment, its cap, or has it use a durable nonce
+// ([Client.CreateNonce]). [Action.Simulate] says what an action would cost and change, and signs nothing.
+//
+// # Nodes that fail
+//
+// With [Config].Fallbacks a client has several nodes. A read is asked of the first one that is well; of a second one too if that takes
+// longer than usual; and of the others if it fails, which is repeated after a pause if all are busy. No read goes back behind a slot
+// that the client has seen before, also if another node answers: one that is behind is not believed ([ErrNodeBehind] if all are).
+// A transaction is sent to several nodes at once. A node that asks to be left alone (Retry-After) is, for up to 30 seconds; one
+// that fails rests, the longer the more often. A node of another chain is found out before it is asked anything else
+// ([ErrOtherCluster]). [Client.Nodes] tells how they are. No error and no log names more of a node than its host.
+//
+// # Metrics and traces
+//
+// [Config].Logger is told when nodes fail and recover. With [Config].TracerProvider there is a span for each action, named
+// haggle.<action>, with its outcome, and one for each JSON-RPC call, named after its method, with an event for each node's answer.
+// With [Config].MeterProvider there are the metrics
+//
+//	rpc.client.call.duration  seconds; by rpc.method, error.type
+//	haggle.node.requests      a count; by server.address, rpc.method, error.type, haggle.hedge (asked because another was slow)
+//	haggle.node.lag           slots behind what had been seen when the node last answered; by server.address
+//	haggle.node.resting       1 for a node that is left alone for the moment, otherwise 0; by server.address
+//	haggle.action.duration    seconds; by haggle.action, haggle.outcome (an [Outcome]), error.type
 //
 // # Units
 //

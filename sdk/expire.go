@@ -36,7 +36,7 @@ func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Payer, &ExpireNegotiation{
+	return c.actionOn(negotiation, request.Payer, &ExpireNegotiation{
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
@@ -36,6 +38,8 @@ type entry struct {
 	signature solana.Signature
 	slot      uint64
 	failed    bool
+	// processed says that it is in a block that is not complete yet, in which its position may change. A validator lists none of these.
+	processed bool
 }
 
 // signatures is a page of the transactions that mention an address, the newest first. None of its elements is nil.
@@ -50,14 +54,10 @@ func (c *Client) signatures(ctx context.Context, address solana.PublicKey, optio
 	return listed, nil
 }
 
-// newest is the mark at which an address is now.
-func (c *Client) newest(ctx context.Context, address solana.PublicKey) (mark, error) {
-	slot, err := c.rpc.GetSlot(ctx, c.commitment)
-	if err != nil {
-		return mark{}, err
-	}
+// newest is the mark at which an address is now. slot is one that the node had reached before.
+func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint64) (mark, error) {
 	one := 1
-	listed, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment})
+	listed, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment, MinContextSlot: &slot})
 	if err != nil {
 		return mark{}, err
 	}
@@ -79,11 +79,12 @@ func (c *Client) markAt(ctx context.Context, signature solana.Signature) (mark, 
 	return mark{signature: signature, slot: statuses.Value[0].Slot}, nil
 }
 
-// since lists what has happened at an address after a mark, the oldest first.
-func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark) ([]entry, error) {
+// since lists what has happened at an address after a mark, the oldest first. A node that has not reached the slot head must not
+// answer: another one may have.
+func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark, head uint64) ([]entry, error) {
 	var entries []entry
 	page := historyPage
-	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment}
+	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment, MinContextSlot: &head}
 	for {
 		listed, err := c.signatures(ctx, address, options)
 		if err != nil {
@@ -95,7 +96,10 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark)
 				slices.Reverse(entries)
 				return entries, nil
 			}
-			entries = append(entries, entry{signature: item.Signature, slot: item.Slot, failed: item.Err != nil})
+			entries = append(entries, entry{
+				signature: item.Signature, slot: item.Slot, failed: item.Err != nil,
+				processed: item.ConfirmationStatus == rpc.ConfirmationStatusProcessed,
+			})
 		}
 		if len(listed) < historyPage {
 			slices.Reverse(entries)
@@ -106,6 +110,81 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark)
 		}
 		options.Before = listed[len(listed)-1].Signature
 	}
+}
+
+// blockPositions is where the transactions of a slot are in its block; nil if the node does not say.
+func (c *Client) blockPositions(ctx context.Context, slot uint64) (map[solana.Signature]int, error) {
+	newest, none := uint64(math.MaxUint8), false
+	block, err := c.rpc.GetBlockWithOpts(ctx, slot, &rpc.GetBlockOpts{
+		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: c.commitment, MaxSupportedTransactionVersion: &newest,
+	})
+	var refused *NodeError
+	if errors.Is(err, rpc.ErrNotFound) || errors.As(err, &refused) && !refused.busy() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	positions := make(map[solana.Signature]int, len(block.Signatures))
+	for i, signature := range block.Signatures {
+		positions[signature] = i
+	}
+	return positions, nil
+}
+
+// History yields every event of a negotiation that the node remembers, the oldest first, also of one that has been closed. It ends
+// with the first error; [ErrHistoryTooLong] is one. What happens meanwhile may not be in it: see Watch with [FromBeginning].
+//
+//	for seen, err := range client.History(ctx, negotiation) {
+func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter.Seq2[Observation, error] {
+	return func(yield func(Observation, error) bool) {
+		entries, err := c.since(ctx, negotiation, mark{}, 0)
+		if err != nil {
+			yield(Observation{}, err)
+			return
+		}
+		for _, item := range entries {
+			if item.failed {
+				continue
+			}
+			observations, err := c.observe(ctx, negotiation, item)
+			if err != nil {
+				yield(Observation{}, err)
+				return
+			}
+			for _, seen := range observations {
+				if !yield(seen, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// observe fetches what one transaction has to tell of a negotiation.
+func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item entry) ([]Observation, error) {
+	unclear := Observation{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Truncated: true}
+	details, err := c.executed(ctx, item.signature, detailsLimit)
+	if errors.Is(err, errNoDetails) {
+		return []Observation{unclear}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if details.Meta.Err != nil {
+		return nil, nil
+	}
+	var observations []Observation
+	events, failed := ParseLogs(details.Meta.LogMessages)
+	for _, event := range events {
+		if about, ok := event.NegotiationAddress(); ok && about == negotiation {
+			observations = append(observations, Observation{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})
+		}
+	}
+	if failed != nil && mentionsProgram(details) {
+		observations = append(observations, unclear)
+	}
+	return observations, nil
 }
 
 // advance moves a mark to the newest entry that the node has certainly listed together with everything before it. head is a slot

@@ -62,7 +62,7 @@ func TestHistoryIsListedFromTheOldestOn(t *testing.T) {
 		ledger.forgetsUntil = forgets
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
-				entries, err := client.since(t.Context(), solana.PublicKey{1}, c.from)
+				entries, err := client.since(t.Context(), solana.PublicKey{1}, c.from, 0)
 				require.NoError(t, err)
 				require.Len(t, entries, 2_500-c.first+1)
 				for i, item := range entries {
@@ -81,9 +81,9 @@ func TestListThatDoesNotSayWhichTransactionIsAnError(t *testing.T) {
 		list:    func(rpc.M) any { return []any{nil} },
 	}
 	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
-	_, err := client.newest(t.Context(), solana.PublicKey{1})
+	_, err := client.newest(t.Context(), solana.PublicKey{1}, testSlot)
 	require.ErrorContains(t, err, "without saying which")
-	_, err = client.since(t.Context(), solana.PublicKey{1}, mark{})
+	_, err = client.since(t.Context(), solana.PublicKey{1}, mark{}, 0)
 	require.ErrorContains(t, err, "without saying which")
 	_, err = client.hasHistory(t.Context(), solana.PublicKey{1})
 	require.ErrorContains(t, err, "without saying which")

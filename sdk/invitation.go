@@ -24,6 +24,9 @@ type AcceptInvitationRequest struct {
 	TermsHash [32]byte
 	// SellerTokenAccount is where the bond comes from, if one is asked for. Zero is the seller's associated token account.
 	SellerTokenAccount solana.PublicKey
+	// WrapSOL has the whole bond wrapped from the seller's lamports in the same transaction, if one is asked for. The negotiation's mint
+	// has to be solana.WrappedSol or WrappedSOL2022.
+	WrapSOL bool
 }
 
 // AcceptInvitation takes part in a negotiation; the buyer opens it then. (The specification's diagram calls it
@@ -56,30 +59,33 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 		return nil, fmt.Errorf("mint: %w", err)
 	}
 	instruction := &AcceptInvitation{Seller: request.Seller, Negotiation: negotiation.Address, TermsHash: terms}
+	var before []solana.Instruction
 	if negotiation.BondRequired > 0 {
-		if err := c.addBond(ctx, instruction, negotiation, request.SellerTokenAccount, mint); err != nil {
-			return nil, err
+		if before, err = c.addBond(ctx, instruction, negotiation, &request, mint); err != nil {
+			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
-	_, creation, err := c.receivingAccount(ctx, solana.PublicKey{}, request.Seller, request.Seller, mint)
-	if err != nil {
-		return nil, fmt.Errorf("seller's token account: %w", err)
+	if len(before) == 0 {
+		if _, before, err = c.receivingAccount(ctx, solana.PublicKey{}, request.Seller, request.Seller, mint); err != nil {
+			return nil, fmt.Errorf("seller's token account: %w", err)
+		}
 	}
-	return c.newAction(negotiation.Address, request.Seller, instruction, creation...)
+	return c.actionOn(negotiation, request.Seller, instruction, before...)
 }
 
-// addBond adds the accounts that the bond moves between.
-func (c *Client) addBond(ctx context.Context, instruction *AcceptInvitation, n *NegotiationAccount, named solana.PublicKey, mint *Mint) (err error) {
+// addBond adds the accounts that the bond moves between, and says what has to be done before it can.
+func (c *Client) addBond(ctx context.Context, instruction *AcceptInvitation, n *NegotiationAccount, request *AcceptInvitationRequest, mint *Mint) (before []solana.Instruction, err error) {
+	named := request.SellerTokenAccount
 	if instruction.Seller == n.Seller && n.Status == NegotiationStatusCreated {
-		instruction.SellerTokenAccount, err = c.depositAccount(ctx, named, n.Seller, mint, n.BondRequired)
+		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, request.WrapSOL, named, n.Seller, mint, n.BondRequired)
 	} else {
 		// The program refuses this for another reason than what the account holds, which may be the bond's absence itself.
 		instruction.SellerTokenAccount, err = othersAccount(named, n.Seller, mint)
 	}
 	if err != nil {
-		return fmt.Errorf("seller's token account: %w", err)
+		return nil, err
 	}
 	instruction.EscrowVault, err = n.Vault()
 	instruction.TokenMint, instruction.TokenProgram = mint.Address, mint.TokenProgram
-	return err
+	return before, err
 }

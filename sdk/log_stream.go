@@ -1,11 +1,13 @@
 package haggle
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,37 +26,46 @@ const (
 	silentLimit = 3 * pingEvery
 	// messageLimit is far above what a node sends at once: logs are cut off at 10,000 bytes.
 	messageLimit = 4 << 20
-	// backlogLimit is how many notifications wait for a slow listener. Beyond it the connection is given up, and what has been
-	// missed is fetched once the listener has caught up.
-	backlogLimit = 4096
+	// pipelined is how many requests for a subscription wait for their answers at once. One after the other, 10,000 would take
+	// 10,000 times the way to the node and back.
+	pipelined = 256
+	// earlyLimit is how many notifications may come before the answer that says what they are about.
+	earlyLimit = 4096
 )
 
 const subscribeMethod = "logsSubscribe"
 
-var errBacklog = errors.New("haggle: the listener is too slow for the subscription")
+// errFull: the node does not take another subscription on this connection.
+var errFull = errors.New("haggle: the node takes no more subscriptions on this connection")
 
-// logStream is a WebSocket connection on which a node tells of transactions that mention an address. What it tells is a hint: a
+// logStream is a WebSocket connection on which a node tells of transactions that mention addresses. What it tells is a hint: a
 // validator collects the logs of an execution before it records it in a block, and should that fail it executes the transaction
 // again in a later one, or not at all.
 type logStream struct {
 	conn       *websocket.Conn
 	commitment rpc.CommitmentType
-	// wake has an element when there are notifications to take.
-	wake chan struct{}
+	notify     func(Notice)
 	// done is closed when the connection has ended; err says why.
 	done    chan struct{}
 	running sync.WaitGroup
 
-	lock    sync.Mutex
-	lastID  uint64
-	replies map[uint64]chan reply
-	backlog []solana.Signature
-	err     error
+	lock   sync.Mutex
+	lastID uint64
+	// asked are the requests for a subscription that have not been answered.
+	asked map[uint64]ask
+	// addresses and numbers are the subscriptions, by the node's number for them and the other way round.
+	addresses map[uint64]solana.PublicKey
+	numbers   map[solana.PublicKey]uint64
+	// early are notifications with a number that the node has not said yet what it is for.
+	early map[uint64][]Notice
+	// earlyCount is how many there are.
+	earlyCount int
+	err        error
 }
 
-type reply struct {
-	subscription uint64
-	err          error
+type ask struct {
+	address solana.PublicKey
+	answers chan<- error
 }
 
 // message is either the reply to a request or a notification.
@@ -66,7 +77,11 @@ type message struct {
 		Message string `json:"message"`
 	} `json:"error"`
 	Params struct {
-		Result struct {
+		Subscription uint64 `json:"subscription"`
+		Result       struct {
+			Context struct {
+				Slot uint64 `json:"slot"`
+			} `json:"context"`
 			Value struct {
 				Signature solana.Signature `json:"signature"`
 				Err       json.RawMessage  `json:"err"`
@@ -75,7 +90,7 @@ type message struct {
 	} `json:"params"`
 }
 
-func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentType) (*logStream, error) {
+func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Notice)) (*logStream, error) {
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeLimit}
 	conn, response, err := dialer.DialContext(ctx, endpoint, nil)
 	if response != nil && response.Body != nil {
@@ -90,9 +105,12 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 	stream := &logStream{
 		conn:       conn,
 		commitment: commitment,
-		wake:       make(chan struct{}, 1),
+		notify:     notify,
 		done:       make(chan struct{}),
-		replies:    make(map[uint64]chan reply),
+		asked:      make(map[uint64]ask),
+		addresses:  make(map[uint64]solana.PublicKey),
+		numbers:    make(map[solana.PublicKey]uint64),
+		early:      make(map[uint64][]Notice),
 	}
 	conn.SetReadLimit(messageLimit)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(silentLimit)) }
@@ -131,9 +149,9 @@ func (s *logStream) end(err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.err = fmt.Errorf("haggle: the WebSocket connection has ended: %w", err)
-	for id, waiting := range s.replies {
-		delete(s.replies, id)
-		waiting <- reply{err: s.err}
+	for id, waiting := range s.asked {
+		delete(s.asked, id)
+		waiting.answers <- s.err
 	}
 }
 
@@ -151,47 +169,84 @@ func (s *logStream) receive(encoded []byte) error {
 	if value.Signature.IsZero() || failed {
 		return nil
 	}
+	notice := Notice{Signature: value.Signature, Slot: received.Params.Result.Context.Slot, Unrelated: unrelated(encoded)}
+	number := received.Params.Subscription
 	s.lock.Lock()
-	defer s.lock.Unlock()
-	if len(s.backlog) == backlogLimit {
-		return errBacklog
+	address, known := s.addresses[number]
+	if !known {
+		defer s.lock.Unlock()
+		return s.keepEarly(number, notice)
 	}
-	s.backlog = append(s.backlog, value.Signature)
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	s.lock.Unlock()
+	notice.Address = address
+	s.notify(notice)
+	return nil
+}
+
+// unrelated says whether a notification's logs are certain not to tell of this program. They are not decoded for that: text in
+// which a character may be spelled otherwise is not certain.
+func unrelated(notification []byte) bool {
+	return bytes.Contains(notification, []byte(`"logs":[`)) && !bytes.Contains(notification, []byte(invocation)) &&
+		!bytes.Contains(notification, []byte("Log truncated")) && !bytes.Contains(notification, []byte(`\u`))
+}
+
+// keepEarly keeps a notification for when the node says what it is about. After an unsubscription some come that nobody waits for.
+func (s *logStream) keepEarly(number uint64, notice Notice) error {
+	if len(s.asked) == 0 {
+		return nil
 	}
+	if s.earlyCount == earlyLimit {
+		return errors.New("too many notifications of subscriptions that the node has not named")
+	}
+	s.earlyCount++
+	s.early[number] = append(s.early[number], notice)
 	return nil
 }
 
 func (s *logStream) answer(received *message) error {
 	s.lock.Lock()
-	waiting := s.replies[*received.ID]
-	delete(s.replies, *received.ID)
+	waiting, ok := s.asked[*received.ID]
+	delete(s.asked, *received.ID)
 	s.lock.Unlock()
-	if waiting == nil {
+	if !ok {
 		return nil
 	}
 	if received.Error != nil {
-		waiting <- reply{err: &NodeError{Method: subscribeMethod, Code: received.Error.Code, Message: received.Error.Message}}
+		waiting.answers <- subscriptionRefusal(received.Error.Code, received.Error.Message)
 		return nil
 	}
-	var subscription uint64
-	err := json.Unmarshal(received.Result, &subscription)
-	if err != nil {
+	var number uint64
+	if err := json.Unmarshal(received.Result, &number); err != nil {
 		err = fmt.Errorf("a reply without the number of a subscription: %w", err)
+		waiting.answers <- err
+		return err
 	}
-	waiting <- reply{subscription: subscription, err: err}
-	return err
+	s.lock.Lock()
+	s.addresses[number], s.numbers[waiting.address] = waiting.address, number
+	early := s.early[number]
+	s.earlyCount -= len(early)
+	delete(s.early, number)
+	if len(s.asked) == 0 {
+		clear(s.early)
+		s.earlyCount = 0
+	}
+	s.lock.Unlock()
+	for _, notice := range early {
+		notice.Address = waiting.address
+		s.notify(notice)
+	}
+	waiting.answers <- nil
+	return nil
 }
 
-// take returns the transactions that have been told of since the last time.
-func (s *logStream) take() []solana.Signature {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	taken := s.backlog
-	s.backlog = nil
-	return taken
+// subscriptionRefusal tells a node that has enough subscriptions from one that refuses this one. There is no number for it that all use.
+func subscriptionRefusal(code int, message string) error {
+	refused := &NodeError{Method: subscribeMethod, Code: code, Message: message}
+	text := strings.ToLower(message)
+	if strings.Contains(text, "limit") || strings.Contains(text, "too many") || strings.Contains(text, "exceed") || strings.Contains(text, "maximum") {
+		return fmt.Errorf("%w: %w", errFull, refused)
+	}
+	return refused
 }
 
 // failure says why the connection has ended.
@@ -201,44 +256,85 @@ func (s *logStream) failure() error {
 	return s.err
 }
 
-// subscribe returns once the node tells of every transaction that mentions the address.
-func (s *logStream) subscribe(ctx context.Context, address solana.PublicKey) (uint64, error) {
-	waiting := make(chan reply, 1)
+// size is how many subscriptions the connection has.
+func (s *logStream) size() int {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return len(s.numbers)
+}
+
+// has says whether an address is subscribed to.
+func (s *logStream) has(address solana.PublicKey) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	_, subscribed := s.numbers[address]
+	return subscribed
+}
+
+// subscribe returns once the node tells of every transaction that mentions one of the addresses. After errFull it does so for those
+// that [logStream.has] says.
+func (s *logStream) subscribe(ctx context.Context, addresses []solana.PublicKey) error {
+	answers := make(chan error, pipelined)
+	outstanding := 0
+	var failed error
+	timer := time.NewTimer(replyLimit)
+	defer timer.Stop()
+	for len(addresses) > 0 && failed == nil || outstanding > 0 {
+		if failed == nil && len(addresses) > 0 && outstanding < pipelined {
+			if err := s.ask(addresses[0], answers); err != nil {
+				return err
+			}
+			addresses = addresses[1:]
+			outstanding++
+			continue
+		}
+		select {
+		case err := <-answers:
+			outstanding--
+			timer.Reset(replyLimit)
+			if err != nil && !errors.Is(err, errFull) {
+				return err
+			}
+			if err != nil {
+				failed = err
+			}
+		case <-timer.C:
+			return fmt.Errorf("haggle: the node does not answer a subscription within %s", replyLimit)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return failed
+}
+
+func (s *logStream) ask(address solana.PublicKey, answers chan<- error) error {
 	s.lock.Lock()
 	if s.err != nil {
 		defer s.lock.Unlock()
-		return 0, s.err
+		return s.err
 	}
 	s.lastID++
 	id := s.lastID
-	s.replies[id] = waiting
+	s.asked[id] = ask{address: address, answers: answers}
 	s.lock.Unlock()
-
-	err := s.request(id, subscribeMethod,
+	return s.request(id, subscribeMethod,
 		map[string]any{"mentions": []solana.PublicKey{address}},
 		map[string]any{"commitment": s.commitment})
-	if err != nil {
-		return 0, err
-	}
-	timer := time.NewTimer(replyLimit)
-	defer timer.Stop()
-	select {
-	case answered := <-waiting:
-		return answered.subscription, answered.err
-	case <-timer.C:
-		return 0, fmt.Errorf("haggle: the node does not answer a subscription within %s", replyLimit)
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	}
 }
 
 // unsubscribe does not wait for the answer.
-func (s *logStream) unsubscribe(subscription uint64) error {
+func (s *logStream) unsubscribe(address solana.PublicKey) error {
 	s.lock.Lock()
+	number, subscribed := s.numbers[address]
+	delete(s.numbers, address)
+	delete(s.addresses, number)
 	s.lastID++
 	id := s.lastID
 	s.lock.Unlock()
-	return s.request(id, "logsUnsubscribe", subscription)
+	if !subscribed {
+		return nil
+	}
+	return s.request(id, "logsUnsubscribe", number)
 }
 
 // request writes; only one goroutine may at a time.

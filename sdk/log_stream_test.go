@@ -41,15 +41,16 @@ func logServer(t *testing.T, answer func(request string) []string) string {
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-func serveLogs(t *testing.T, answer func(request string) []string) *logStream {
+func serveLogs(t *testing.T, answer func(request string) []string) (*logStream, <-chan Notice) {
 	t.Helper()
-	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed)
+	notices := make(chan Notice, 16)
+	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed, func(n Notice) { notices <- n })
 	require.NoError(t, err)
 	t.Cleanup(stream.close)
-	return stream
+	return stream, notices
 }
 
-func told(n int, chainError string) string {
+func notified(n int, chainError string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"logsNotification","params":{"subscription":7,"result":{"context":{"slot":%d},"value":{"signature":"%s","err":%s,"logs":["a"]}}}}`,
 		n, numbered(n), chainError)
 }
@@ -64,29 +65,38 @@ func awaitEnd(t *testing.T, stream *logStream) error {
 	return stream.failure()
 }
 
-func TestSuccessfulTransactionsAreTakenInTheirOrder(t *testing.T) {
-	stream := serveLogs(t, func(request string) []string {
+func TestSuccessfulTransactionsAreToldInTheirOrder(t *testing.T) {
+	stream, notices := serveLogs(t, func(request string) []string {
 		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
-		return []string{told(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`, told(2, `{"InstructionError":[0,{"Custom":1}]}`), told(3, "null")}
+		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`, notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
 	})
-	subscription, err := stream.subscribe(t.Context(), ProgramID)
-	require.NoError(t, err)
-	assert.EqualValues(t, 7, subscription)
-
-	var taken []solana.Signature
-	for len(taken) < 2 {
-		<-stream.wake
-		taken = append(taken, stream.take()...)
+	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{ProgramID}))
+	for _, n := range []int{1, 3} {
+		assert.Equal(t, Notice{Address: ProgramID, Signature: numbered(n), Slot: uint64(n), Unrelated: true}, <-notices)
 	}
-	assert.Equal(t, []solana.Signature{numbered(1), numbered(3)}, taken)
-	assert.Empty(t, stream.take())
+}
+
+func TestTransactionsOfOtherProgramsAreToldApart(t *testing.T) {
+	logs := map[string]bool{
+		`["Program 11111111111111111111111111111111 invoke [1]"]`: true,
+		`[]`: true,
+		`["Program ` + ProgramAddress + ` invoke [2]"]`:                                 false,
+		`["Program 11111111111111111111111111111111 invoke [1]","Log truncated"]`:       false,
+		`["Program 11111111111111111111111111111111 invoke [1]","Program log: \u0050"]`: false,
+		`["Program log: Program ` + ProgramAddress + ` invoke [1]"]`:                    false,
+	}
+	for text, unrelatedTo := range logs {
+		assert.Equal(t, unrelatedTo, unrelated([]byte(`{"value":{"logs":`+text+`}}`)), text)
+	}
+	assert.False(t, unrelated([]byte(`{"value":{"logs":null}}`)))
+	assert.False(t, unrelated([]byte(`{"value":{}}`)))
 }
 
 func TestRefusedSubscriptionIsAnError(t *testing.T) {
-	stream := serveLogs(t, func(string) []string {
+	stream, _ := serveLogs(t, func(string) []string {
 		return []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`}
 	})
-	_, err := stream.subscribe(t.Context(), ProgramID)
+	err := stream.subscribe(t.Context(), []solana.PublicKey{ProgramID})
 	var refused *NodeError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, methodNotFound, refused.Code)
@@ -94,34 +104,29 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 }
 
 func TestConnectionThatEndsEndsWhatWaitsForIt(t *testing.T) {
-	stream := serveLogs(t, func(string) []string { return []string{"hang up"} })
-	_, err := stream.subscribe(t.Context(), ProgramID)
+	stream, _ := serveLogs(t, func(string) []string { return []string{"hang up"} })
+	err := stream.subscribe(t.Context(), []solana.PublicKey{ProgramID})
 	require.ErrorContains(t, err, "has ended")
 	assert.False(t, isPermanent(err))
 	require.ErrorContains(t, awaitEnd(t, stream), "has ended")
-	_, err = stream.subscribe(t.Context(), ProgramID)
-	require.Error(t, err)
+	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{ProgramID}))
 }
 
 func TestNonsenseEndsTheConnection(t *testing.T) {
 	for _, nonsense := range []string{"nonsense", "[]", `{"id":1,"result":"x"}`, `{"params":{"result":{"value":{"signature":"x"}}}}`} {
-		stream := serveLogs(t, func(string) []string { return []string{nonsense} })
-		_, err := stream.subscribe(t.Context(), solana.PublicKey{})
-		require.Error(t, err, nonsense)
+		stream, _ := serveLogs(t, func(string) []string { return []string{nonsense} })
+		require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{{}}), nonsense)
 		require.Error(t, awaitEnd(t, stream), nonsense)
 	}
 }
 
-func TestSlowListenerCostsTheConnection(t *testing.T) {
-	stream := serveLogs(t, func(string) []string {
-		flood := make([]string, backlogLimit+1)
+func TestFloodOfUnknownSubscriptionsEndsTheConnection(t *testing.T) {
+	stream, _ := serveLogs(t, func(string) []string {
+		flood := make([]string, earlyLimit+1)
 		for i := range flood {
-			flood[i] = told(i+1, "null")
+			flood[i] = notified(i+1, "null")
 		}
-		return append([]string{`{"id":1,"result":7}`}, flood...)
+		return flood
 	})
-	_, err := stream.subscribe(t.Context(), ProgramID)
-	require.NoError(t, err)
-	require.ErrorIs(t, awaitEnd(t, stream), errBacklog)
-	assert.Len(t, stream.take(), backlogLimit)
+	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{ProgramID}), "not named")
 }

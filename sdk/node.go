@@ -1,20 +1,14 @@
 package haggle
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
-	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
 )
 
 // NodeError is what a node answers a request with that it does not fulfil.
@@ -28,7 +22,9 @@ type NodeError struct {
 	// Data is what the node adds; nil if that is nothing.
 	Data any
 	err  error
-	// repeated says that an attempt before this one has failed, of which it is not known what the node made.
+	// status is the HTTP status; zero if it is not known.
+	status int
+	// repeated says that an attempt before this one, or another node's, has failed, of which it is not known what came of it.
 	repeated bool
 }
 
@@ -39,134 +35,113 @@ func (e *NodeError) Error() string {
 // Unwrap is the JSON-RPC client's error.
 func (e *NodeError) Unwrap() error { return e.err }
 
-// Numbers with which a node says that it does not have yet what it is asked for.
+// A node's answers that no repetition changes.
 const (
-	blockNotAvailable        = -32004
-	nodeUnhealthy            = -32005
-	blockStatusNotAvailable  = -32014
-	minContextSlotNotReached = -32016
+	methodNotFound = rpcpool.MethodNotFound
+	invalidParams  = rpcpool.InvalidParams
 )
 
 // busy says whether the node has refused the request for the moment: for a limit of its own, or because it is behind.
 func (e *NodeError) busy() bool {
-	switch e.Code {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
-		blockNotAvailable, nodeUnhealthy, blockStatusNotAvailable, minContextSlotNotReached:
-		return true
-	case invalidParams:
-		// How Agave tells of a slot that is not complete yet in its own ledger.
-		return strings.Contains(e.Message, "slot unavailable")
-	}
-	return false
+	return rpcpool.IsBusy(e.Code, e.Message) || rpcpool.IsBusy(e.status, "")
 }
 
-// A node's answers that no repetition changes.
-const (
-	methodNotFound = -32601
-	invalidParams  = -32602
-)
+// meansNotForwarded says whether an answer to sendTransaction makes certain that the node has not passed the transaction on. Unless
+// it is repeated, that is true of all nodes that have been asked.
+func (e *NodeError) meansNotForwarded() bool { return rpcpool.MeansNotForwarded(e.Code) }
 
-// Answers to sendTransaction of a node that has found fault with the transaction.
-const (
-	preflightFailure    = -32002
-	signatureNotCorrect = -32003
-)
+// ErrNodeBehind: no node has come as far yet as one of them had already when it was asked before.
+var ErrNodeBehind = fmt.Errorf("haggle: %w", rpcpool.ErrBehind)
 
-// meansNotForwarded says whether an answer to sendTransaction makes certain that the node has not passed the transaction on.
-func (e *NodeError) meansNotForwarded() bool {
-	switch e.Code {
-	case methodNotFound, invalidParams, preflightFailure, signatureNotCorrect:
-		return true
-	}
-	return false
-}
+// ErrOtherCluster: a node is of another chain than the client's other nodes, or than Config.GenesisHash says. It is not asked again.
+var ErrOtherCluster = fmt.Errorf("haggle: %w", rpcpool.ErrOtherCluster)
 
-// A request that the node is too busy for is made again. Each method may be: a transaction that is sent twice is executed once.
-const (
-	busyAttempts  = 6
-	busyPause     = 250 * time.Millisecond
-	busyPauseMost = 4 * time.Second
-)
-
-// node is a JSON-RPC client that waits when the node is busy, and whose errors can be read.
-type node struct {
-	jsonrpc.RPCClient
+// nodes is the JSON-RPC client whose requests the pool makes, and whose errors can be read.
+type nodes struct {
+	pool *rpcpool.Pool
 }
 
 // CallForInto makes a request and decodes its result.
-func (n node) CallForInto(ctx context.Context, out any, method string, params []any) error {
-	pause := busyPause
-	for attempt := 1; ; attempt++ {
-		err := n.callOnce(ctx, out, method, params)
-		var refused *NodeError
-		if errors.As(err, &refused) {
-			refused.repeated = attempt > 1
-		}
-		if err == nil || attempt == busyAttempts || !errors.As(err, &refused) || !refused.busy() {
-			return err
-		}
-		if sleep(ctx, pause) != nil {
-			return err
-		}
-		pause = min(2*pause, busyPauseMost)
-	}
+func (n nodes) CallForInto(ctx context.Context, out any, method string, params []any) error {
+	return nodeError(method, n.pool.Call(ctx, out, method, params))
 }
 
-func (n node) callOnce(ctx context.Context, out any, method string, params []any) error {
-	var result json.RawMessage
-	if err := n.RPCClient.CallForInto(ctx, &result, method, params); err != nil {
-		return nodeError(method, err)
-	}
-	if err := refuseCompressed(result); err != nil {
-		return nodeError(method, err)
-	}
-	return nodeError(method, (&jsonrpc.RPCResponse{Result: result}).GetObject(out))
+// CallWithCallback makes a request of one node and leaves its answer to the callback.
+func (n nodes) CallWithCallback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
+	return nodeError(method, n.pool.Callback(ctx, method, params, callback))
 }
 
-var errCompressed = errors.New("the node answers with compressed data, which has not been asked for")
-
-// refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes can become more than
-// fits into memory.
-func refuseCompressed(result []byte) error {
-	// A string can spell the encoding's name with escapes.
-	if !bytes.Contains(result, []byte("zstd")) && !bytes.Contains(result, []byte(`\u`)) {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(result))
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if token == string(solana.EncodingBase64Zstd) {
-			return errCompressed
-		}
-	}
+// CallBatch makes several requests at once, of one node.
+func (n nodes) CallBatch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+	responses, err := n.pool.Batch(ctx, requests)
+	return responses, nodeError("batch", err)
 }
 
-// nodeError makes an error that says what has happened and not where: endpoints contain keys.
+// Close releases the pool's connections.
+func (n nodes) Close() error {
+	n.pool.Close()
+	return nil
+}
+
+// nodeError makes an error that says what has happened, and where only if there are several nodes, by their hosts.
 func nodeError(method string, err error) error {
-	var answered *jsonrpc.RPCError
-	if errors.As(err, &answered) {
-		return &NodeError{Method: method, Code: answered.Code, Message: answered.Message, Data: answered.Data, err: err}
-	}
-	var status *jsonrpc.HTTPError
-	if errors.As(err, &status) {
-		return &NodeError{Method: method, Code: status.Code, Message: http.StatusText(status.Code), err: err}
-	}
 	if err == nil {
 		return nil
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
-		err = transport.Err
-	} else if strings.HasPrefix(err.Error(), "rpc call ") {
-		err = cmp.Or(errors.Unwrap(err), errNoAnswer)
+	var interrupted *rpcpool.Interrupted
+	if errors.As(err, &interrupted) {
+		if interrupted.Before == nil {
+			return fmt.Errorf("haggle: %s: %w", method, interrupted.Cause)
+		}
+		return &nodesError{
+			text: fmt.Sprintf("haggle: %s: %v, after %v", method, interrupted.Cause, interrupted.Before),
+			all:  []error{interrupted.Cause, nodeError(method, interrupted.Before)},
+		}
+	}
+	var failures rpcpool.Failures
+	if errors.As(err, &failures) {
+		return newNodesError(method, failures)
+	}
+	return oneNodesError(method, err)
+}
+
+func oneNodesError(method string, err error) error {
+	var refusal *rpcpool.Refusal
+	if errors.As(err, &refusal) {
+		if refusal.Method != "" {
+			method = refusal.Method
+		}
+		return &NodeError{
+			Method: method, Code: refusal.Code, Message: refusal.Message, Data: refusal.Data,
+			err: refusal.Err, status: refusal.Status, repeated: refusal.Repeated,
+		}
+	}
+	text := fmt.Sprintf("haggle: %s: %v", method, err)
+	switch {
+	case errors.Is(err, rpcpool.ErrBehind):
+		return &nodesError{text: text, all: []error{ErrNodeBehind, err}}
+	case errors.Is(err, rpcpool.ErrOtherCluster):
+		return &nodesError{text: text, all: []error{ErrOtherCluster, err}}
+	case errors.Is(err, rpcpool.ErrClosed):
+		return &nodesError{text: text, all: []error{ErrClientClosed, err}}
 	}
 	return fmt.Errorf("haggle: %s: %w", method, err)
 }
 
-var errNoAnswer = errors.New("the node does not answer")
+// nodesError is why a request has failed, for several reasons at once.
+type nodesError struct {
+	text string
+	all  []error
+}
+
+func newNodesError(method string, failures rpcpool.Failures) error {
+	texts, all := make([]string, len(failures)), make([]error, len(failures))
+	for i, failure := range failures {
+		texts[i] = failure.Host + ": " + failure.Err.Error()
+		all[i] = oneNodesError(method, failure.Err)
+	}
+	return &nodesError{text: "haggle: " + method + ": " + strings.Join(texts, "; "), all: all}
+}
+
+func (e *nodesError) Error() string   { return e.text }
+func (e *nodesError) Unwrap() []error { return e.all }

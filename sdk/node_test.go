@@ -1,14 +1,36 @@
 package haggle
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// answering is a node that answers every request with the same result or error, which is given as JSON.
+func answering(content string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		id, _ := readRequest(r)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, id, content)
+	}
+}
+
+// readRequest is a request's identity, as JSON, and its method.
+func readRequest(r *http.Request) (id, method string) {
+	var request struct {
+		ID     json.RawMessage
+		Method string
+	}
+	body, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(body, &request)
+	return string(request.ID), request.Method
+}
 
 func TestErrorsDoNotGiveAwayTheEndpoint(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
@@ -16,42 +38,39 @@ func TestErrorsDoNotGiveAwayTheEndpoint(t *testing.T) {
 		"no JSON":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
 		"null":     func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("null")) },
 		"status":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
-		"no account": func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":null}`))
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://other.example"+r.URL.String(), http.StatusTemporaryRedirect)
 		},
-		"error": func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}`))
+		"loop": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
 		},
+		"no account": answering(`"result":null`),
+		"error":      answering(`"error":{"code":-32000,"message":"no"}`),
 	}
 	for name, answer := range answers {
-		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(answer)
-			defer server.Close()
-			client, err := NewClient(Config{Endpoint: server.URL + "/?api-key=sekrit"})
-			require.NoError(t, err)
-			defer client.Close()
-			_, err = client.GetConfig(t.Context())
-			require.Error(t, err)
-			assert.NotContains(t, err.Error(), "sekrit")
-			_, err = client.latestBlockhash(t.Context())
-			require.Error(t, err)
-			assert.NotContains(t, err.Error(), "sekrit")
-		})
-	}
-}
-
-func TestEndlessAnswerIsCutOff(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 100)) }))
-	defer server.Close()
-	for limit, fits := range map[int64]bool{99: false, 100: true} {
-		client := http.Client{Transport: &boundedTransport{limit: limit}}
-		response, err := client.Get(server.URL)
-		require.NoError(t, err)
-		read, err := io.ReadAll(response.Body)
-		require.NoError(t, response.Body.Close())
-		assert.Len(t, read, int(limit))
-		assert.Equal(t, fits, err == nil)
-		client.CloseIdleConnections()
+		for _, fallbacks := range []int{0, 1} {
+			t.Run(fmt.Sprintf("%s with %d fallbacks", name, fallbacks), func(t *testing.T) {
+				t.Parallel()
+				server := httptest.NewServer(answer)
+				defer server.Close()
+				config := Config{Endpoint: server.URL + "/?api-key=sekrit"}
+				for range fallbacks {
+					config.Fallbacks = append(config.Fallbacks, server.URL+"/sekrit")
+				}
+				client, err := NewClient(config)
+				require.NoError(t, err)
+				defer client.Close()
+				_, err = client.GetConfig(t.Context())
+				require.Error(t, err)
+				assert.NotContains(t, err.Error(), "sekrit")
+				_, err = client.Now(t.Context())
+				require.Error(t, err)
+				assert.NotContains(t, err.Error(), "sekrit")
+				for _, health := range client.Nodes() {
+					assert.NotContains(t, fmt.Sprint(health), "sekrit")
+				}
+			})
+		}
 	}
 }
 
@@ -66,16 +85,13 @@ func TestStatesOfANodeThatPass(t *testing.T) {
 
 func TestCompressedDataIsRefused(t *testing.T) {
 	for _, encoding := range []string{`base64+zstd`, `base64\u002bzstd`, `base64+\u007astd`} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{"context":{"slot":1},"value":[{"lamports":1,"owner":"` + ProgramAddress +
-				`","data":["KLUv/QQAAQAA","` + encoding + `"],"executable":false,"rentEpoch":0}]}}`))
-		}))
+		server := httptest.NewServer(answering(`"result":{"context":{"slot":1},"value":[{"lamports":1,"owner":"` + ProgramAddress +
+			`","data":["KLUv/QQAAQAA","` + encoding + `"],"executable":false,"rentEpoch":0}]}`))
 		client, err := NewClient(Config{Endpoint: server.URL})
 		require.NoError(t, err)
 		_, err = client.GetConfig(t.Context())
-		require.ErrorIs(t, err, errCompressed, encoding)
+		require.ErrorIs(t, err, rpcpool.ErrCompressed, encoding)
 		require.NoError(t, client.Close())
 		server.Close()
 	}
-	require.NoError(t, refuseCompressed([]byte(`{"logs":["Program log: base64+zstd is a name", "\u0001"]}`)))
 }

@@ -42,7 +42,7 @@ func (c *Client) Offer(ctx context.Context, request OfferRequest) (*Action, erro
 	if extension < 0 || extension > math.MaxUint32 {
 		return nil, refuse("submit_offer", ErrInvalidParams, "the deadline cannot be extended by %s", request.DeadlineExtension)
 	}
-	return c.newAction(negotiation.Address, request.Offerer, &SubmitOffer{
+	return c.actionOn(negotiation, request.Offerer, &SubmitOffer{
 		Offerer:           request.Offerer,
 		Negotiation:       negotiation.Address,
 		ExpectedRound:     negotiation.CurrentRound,

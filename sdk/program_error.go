@@ -141,18 +141,25 @@ var customMeanings = map[solana.PublicKey]map[uint32]string{
 
 // UnknownOutcome says that a transaction has been sent and that it is not known what became of it: the node could no longer be
 // asked, or the context ended. [Client.Outcome] looks again. The action must not be repeated before that, or before the
-// negotiation has been read again.
+// negotiation has been read again. With a journal, whatever the payer does next looks first.
+//
+// All of it but Cause can be stored, and asked about by another process.
 type UnknownOutcome struct {
 	// Signature is the transaction's.
 	Signature solana.Signature
-	// LastValidBlockHeight is the height after which the transaction can no longer be executed.
+	// LastValidBlockHeight is the height after which the transaction can no longer be executed; zero with Nonce.
 	LastValidBlockHeight uint64
+	// Blockhash is the transaction's if LastValidBlockHeight is an estimate; with Nonce the nonce's value; otherwise zero.
+	Blockhash solana.Hash
+	// Nonce is the nonce account of a transaction with a durable nonce; otherwise zero.
+	Nonce solana.PublicKey
+	// Slot is one before which the transaction cannot have been executed; zero if that is not known. Long after, only a node that
+	// has kept the blocks since then can tell that it has not been.
+	Slot uint64
 	// SentAt is the machine's time of the first broadcast.
 	SentAt time.Time
 	// Cause says why the client has stopped looking.
 	Cause error
-	// blockhash is the transaction's if LastValidBlockHeight is an estimate; otherwise zero.
-	blockhash solana.Hash
 }
 
 func (e *UnknownOutcome) Error() string {

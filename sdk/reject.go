@@ -20,8 +20,8 @@ type RejectRequest struct {
 }
 
 // Reject walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. A seller that
-// rejects instead of revealing its price after the buyer has revealed its own forfeits the bond to the buyer. (The documents call
-// it rejectNegotiation.)
+// rejects instead of revealing its price, having seen that the buyer has revealed its own, forfeits the bond to the buyer; if it has
+// not seen that, the program answers [ErrStaleState]. (The documents call it rejectNegotiation.)
 //
 // The program answers [ErrInvalidState] once the negotiation has ended, [ErrExpired], [ErrResponseWindowExpired],
 // [ErrUnauthorized], or [ErrStaleState].
@@ -34,7 +34,11 @@ func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Rejector, &RejectNegotiation{
+	if negotiation.sellerOwesReveal() && request.Rejector == negotiation.Seller {
+		// The seller has seen that this costs its bond. Named, the account would say that it expects the bond back.
+		to.seller = solana.PublicKey{}
+	}
+	return c.actionOn(negotiation, request.Rejector, &RejectNegotiation{
 		Rejector:           request.Rejector,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

@@ -35,7 +35,7 @@ func (c *Client) ReleaseMilestone(ctx context.Context, request ReleaseMilestoneR
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Releaser, &ReleaseMilestone{
+	return c.actionOn(negotiation, request.Releaser, &ReleaseMilestone{
 		Releaser:           request.Releaser,
 		Negotiation:        negotiation.Address,
 		SellerTokenAccount: to.seller,

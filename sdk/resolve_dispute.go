@@ -40,7 +40,7 @@ func (c *Client) ResolveDispute(ctx context.Context, request ResolveDisputeReque
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Arbiter, &ResolveDispute{
+	return c.actionOn(negotiation, request.Arbiter, &ResolveDispute{
 		Arbiter:            request.Arbiter,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

@@ -36,7 +36,7 @@ func (c *Client) SettleDeadline(ctx context.Context, request SettleDeadlineReque
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Payer, &SettleDeadline{
+	return c.actionOn(negotiation, request.Payer, &SettleDeadline{
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,

@@ -1,17 +1,20 @@
 package haggle
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/base58"
 )
 
 // Signer signs transactions for one account: a key in memory, or a wallet somewhere else.
@@ -70,23 +73,53 @@ func LoadKeypairFile(path string) (*Keypair, error) {
 	if err != nil {
 		return nil, fmt.Errorf("haggle: keypair: %w", err)
 	}
-	// The file's content is never part of an error: it may have gone somewhere else by then.
-	var numbers []uint8
-	var values []int
-	if json.Unmarshal(content, &values) != nil {
-		return nil, fmt.Errorf("haggle: keypair %s: not a JSON array of numbers", path)
+	private, err := parseKeypairJSON(content)
+	if err != nil {
+		return nil, fmt.Errorf("haggle: keypair %s: %w", path, err)
 	}
-	for _, value := range values {
-		if value < 0 || value > 255 {
-			return nil, fmt.Errorf("haggle: keypair %s: a number is not a byte", path)
-		}
-		numbers = append(numbers, uint8(value))
-	}
-	keypair, err := NewKeypair(numbers)
+	keypair, err := NewKeypair(private)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, path)
 	}
 	return keypair, nil
+}
+
+// ParseKeypair takes a keypair from text: the JSON array of a keypair file, or 64 bytes in base 58, as wallets export them. White
+// space around it does not matter. No error contains the text.
+func ParseKeypair(text []byte) (*Keypair, error) {
+	text = bytes.TrimSpace(text)
+	if bytes.HasPrefix(text, []byte("[")) {
+		private, err := parseKeypairJSON(text)
+		if err != nil {
+			return nil, fmt.Errorf("haggle: keypair: %w", err)
+		}
+		return NewKeypair(private)
+	}
+	private, err := base58.Decode(string(text[:min(len(text), longestBase58)]))
+	if err != nil || len(text) > longestBase58 {
+		return nil, errors.New("haggle: keypair: neither a JSON array nor base 58")
+	}
+	return NewKeypair(private)
+}
+
+// longestBase58 is the most characters that 64 bytes take.
+const longestBase58 = 88
+
+// parseKeypairJSON takes the bytes out of a keypair file's content, which is never part of an error: it may have gone somewhere
+// else by then.
+func parseKeypairJSON(content []byte) (solana.PrivateKey, error) {
+	var values []int
+	if json.Unmarshal(content, &values) != nil {
+		return nil, errors.New("not a JSON array of numbers")
+	}
+	private := make(solana.PrivateKey, len(values))
+	for i, value := range values {
+		if value < 0 || value > math.MaxUint8 {
+			return nil, errors.New("a number is not a byte")
+		}
+		private[i] = uint8(value)
+	}
+	return private, nil
 }
 
 // Save writes a keypair file of the Solana CLI that its owner alone can read. It fails if the file exists.

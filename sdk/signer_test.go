@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -61,6 +62,21 @@ func TestBrokenKeypairFilesAreRefusedWithoutBeingQuoted(t *testing.T) {
 	}
 	_, err := LoadKeypairFile(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestKeypairsFromText(t *testing.T) {
+	keypair := newKeypair(t)
+	for _, text := range []string{keypair.PrivateKey().String(), jsonOf(keypair.PrivateKey()), "\n " + jsonOf(keypair.PrivateKey()) + "\r\n"} {
+		read, err := ParseKeypair([]byte(text))
+		require.NoError(t, err)
+		assert.Equal(t, keypair, read)
+	}
+	for _, text := range []string{"", "sekrit0", "[1,2]", "[256]", "2222", keypair.PublicKey().String(), keypair.PrivateKey().String() + "2", strings.Repeat("z", 1<<20)} {
+		_, err := ParseKeypair([]byte(text))
+		require.Error(t, err)
+		assert.NotContains(t, err.Error(), "sekrit")
+		assert.Less(t, len(err.Error()), 200)
+	}
 }
 
 func jsonOf(key solana.PrivateKey) string {

@@ -33,65 +33,123 @@ const (
 )
 
 // Submit sends a signed transaction, and sends it again until it is confirmed or cannot be executed any more. It does not
-// simulate it. Its errors are [Action.Do]'s; a transaction that has been executed and has failed has paid its fee.
+// simulate it. Its errors are [Action.Do]'s; a transaction that has been executed and has failed has paid its fee. With a journal
+// it is written there, and what its payer has left unfinished is resolved first; if the transaction itself is among that, the
+// answer is what has become of it.
 //
 // Since it cannot be told how old the transaction's blockhash is, it waits for up to the whole life of a blockhash, and until the
-// node says that this one is no longer valid. A transaction with a durable nonce, which has no such end, is refused.
-func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (*Receipt, error) {
-	if transaction.UsesDurableNonce() {
-		return nil, errDurableNonce
+// node says that this one is no longer valid. A transaction with a durable nonce is waited for until the nonce account has another
+// value.
+func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (receipt *Receipt, err error) {
+	ctx, end := c.beginAction(ctx, "submit", solana.PublicKey{})
+	defer func() { end(err) }()
+	if len(transaction.Signatures) == 0 || len(transaction.Message.AccountKeys) == 0 {
+		return nil, fmt.Errorf("%w: nobody has signed the transaction", ErrMissingSigner)
 	}
-	height, err := c.highestBlock(ctx)
+	recovered, err := c.clear(ctx, transaction.Message.AccountKeys[0])
 	if err != nil {
 		return nil, err
 	}
-	return c.submitWithin(ctx, transaction, validity{lastHeight: height + blockhashLife, blockhash: transaction.Message.RecentBlockhash})
+	for _, one := range recovered {
+		if one.Entry.Signature == transaction.Signatures[0] {
+			return one.Receipt, one.Err
+		}
+	}
+	valid, err := c.validityOf(ctx, transaction)
+	if err != nil {
+		return nil, err
+	}
+	return c.send(ctx, &outgoing{transaction: transaction, valid: valid, commitment: c.commitment})
+}
+
+// validityOf estimates until when a transaction that somebody else has made can be executed.
+func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction) (validity, error) {
+	height, slot, err := c.highestBlock(ctx)
+	if err != nil {
+		return validity{}, err
+	}
+	// Somebody may have sent it before.
+	valid := validity{blockhash: transaction.Message.RecentBlockhash, since: slot - min(slot, submittedBefore)}
+	if transaction.UsesDurableNonce() {
+		valid.nonce, err = nonceOf(transaction)
+		return valid, err
+	}
+	valid.lastHeight = height + blockhashLife
+	return valid, nil
+}
+
+// outgoing is a signed transaction, and what there is to say about it.
+type outgoing struct {
+	transaction *solana.Transaction
+	valid       validity
+	commitment  rpc.CommitmentType
+
+	// The following is empty for a transaction that is no action's.
+	action      string
+	negotiation solana.PublicKey
+	expects     Expectation
+	intent      solana.Hash
+}
+
+// entry is what the journal is to remember.
+func (o *outgoing) entry(encoded []byte) JournalEntry {
+	return JournalEntry{
+		Wallet:               o.transaction.Message.AccountKeys[0],
+		Action:               o.action,
+		Negotiation:          o.negotiation,
+		Expects:              o.expects,
+		Intent:               o.intent,
+		Signature:            o.transaction.Signatures[0],
+		Blockhash:            o.transaction.Message.RecentBlockhash,
+		LastValidBlockHeight: o.valid.lastHeight,
+		Estimated:            o.valid.nonce.IsZero() && !o.valid.blockhash.IsZero(),
+		Nonce:                o.valid.nonce,
+		Slot:                 o.valid.since,
+		Commitment:           o.commitment,
+		Transaction:          encoded,
+		Begun:                time.Now().Round(0).UTC(),
+	}
 }
 
 // validity says until when a transaction can be executed.
 type validity struct {
-	// lastHeight is the last height of a block that it can be in.
+	// lastHeight is the last height of a block that it can be in; zero with a nonce.
 	lastHeight uint64
-	// blockhash is the transaction's if lastHeight is an estimate, which may be too low should the node be behind; otherwise zero.
+	// blockhash is the transaction's if lastHeight is an estimate, which may be too low should the node be behind; with a nonce the
+	// nonce's value; otherwise zero.
 	blockhash solana.Hash
+	// nonce is the nonce account of a transaction that can be executed until that has another value than blockhash; zero without.
+	nonce solana.PublicKey
+	// since is a slot before which it cannot have been executed; zero if that is not known.
+	since uint64
 }
 
-// blockhashLife is how many blocks after its own a blockhash can be used in.
-const blockhashLife = 150
+const (
+	// blockhashLife is how many blocks after its own a blockhash can be used in.
+	blockhashLife = 150
+	// submittedBefore is how many slots ago somebody may have sent a transaction for the first time that is submitted now: several
+	// times as many as a blockhash lives.
+	submittedBefore = 1_024
+)
 
-var errDurableNonce = errors.New("haggle: a transaction with a durable nonce does not expire, so its outcome cannot be waited for")
-
-// highestBlock is the height of the newest block that the node knows of.
-func (c *Client) highestBlock(ctx context.Context) (uint64, error) {
-	var height uint64
+// highestBlock is the height of the newest block that the node knows of, and its slot.
+func (c *Client) highestBlock(ctx context.Context) (height, slot uint64, err error) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed} {
 		epoch, err := c.rpc.GetEpochInfo(ctx, commitment)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if epoch == nil {
-			return 0, errors.New("haggle: the node does not say how high its newest block is")
+			return 0, 0, errors.New("haggle: the node does not say how high its newest block is")
 		}
-		height = max(height, epoch.BlockHeight)
+		height, slot = max(height, epoch.BlockHeight), max(slot, epoch.AbsoluteSlot)
 	}
-	return height, nil
+	return height, slot, nil
 }
 
-// Outcome looks again what has become of a transaction, and waits until that is certain. It sends nothing.
-func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt, error) {
-	pending := &pendingTransaction{
-		client: c, signature: unknown.Signature, sentAt: unknown.SentAt,
-		valid: validity{lastHeight: unknown.LastValidBlockHeight, blockhash: unknown.blockhash},
-	}
-	return pending.await(ctx)
-}
-
-// submit sends a transaction of which it is known until which block height it is valid.
-func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, lastValid uint64) (*Receipt, error) {
-	return c.submitWithin(ctx, transaction, validity{lastHeight: lastValid})
-}
-
-func (c *Client) submitWithin(ctx context.Context, transaction *solana.Transaction, valid validity) (*Receipt, error) {
+// send sends a signed transaction, after it is in the journal if there is one.
+func (c *Client) send(ctx context.Context, draft *outgoing) (*Receipt, error) {
+	transaction := draft.transaction
 	if err := transaction.VerifySignatures(); err != nil {
 		return nil, fmt.Errorf("haggle: the transaction is not completely signed: %w", err)
 	}
@@ -99,23 +157,26 @@ func (c *Client) submitWithin(ctx context.Context, transaction *solana.Transacti
 	if err != nil {
 		return nil, fmt.Errorf("haggle: encode the transaction: %w", err)
 	}
-	pending := &pendingTransaction{
-		client:    c,
-		signature: transaction.Signatures[0],
-		encoded:   base64.StdEncoding.EncodeToString(encoded),
-		invoked:   invokedPrograms(transaction),
-		valid:     valid,
-		sentAt:    time.Now(),
-	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err // nothing has been sent
 	}
-	if err := pending.broadcast(ctx); err != nil {
-		if refusal := pending.refusal(err); refusal != nil {
-			return nil, refusal
-		}
+	pending := &pendingTransaction{
+		client:     c,
+		signature:  transaction.Signatures[0],
+		encoded:    base64.StdEncoding.EncodeToString(encoded),
+		invoked:    invokedPrograms(transaction),
+		valid:      draft.valid,
+		commitment: draft.commitment,
+		sentAt:     time.Now(),
 	}
-	return pending.await(ctx)
+	if c.book == nil {
+		return pending.send(ctx)
+	}
+	if err := c.book.begin(ctx, draft.entry(encoded)); err != nil {
+		return nil, err
+	}
+	receipt, err := pending.send(ctx)
+	return receipt, c.book.end(ctx, pending.signature, err)
 }
 
 // pendingTransaction is a transaction whose outcome is not known yet.
@@ -127,7 +188,19 @@ type pendingTransaction struct {
 	// invoked are the programs that its instructions call; nil if they are not known.
 	invoked []solana.PublicKey
 	valid   validity
-	sentAt  time.Time
+	// commitment is at which it is done.
+	commitment rpc.CommitmentType
+	sentAt     time.Time
+}
+
+// send broadcasts the transaction for the first time and waits for it.
+func (p *pendingTransaction) send(ctx context.Context) (*Receipt, error) {
+	if err := p.broadcast(ctx); err != nil {
+		if refusal := p.refusal(err); refusal != nil {
+			return nil, refusal
+		}
+	}
+	return p.await(ctx)
 }
 
 func (p *pendingTransaction) broadcast(ctx context.Context) error {
@@ -181,7 +254,11 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 		}
 		if err == nil && status == nil && time.Since(lastExpiry) >= expiryEvery {
 			lastExpiry = time.Now()
-			if p.hasExpired(ctx) {
+			expired, err := p.hasExpired(ctx)
+			if err != nil {
+				return nil, p.unknown(err)
+			}
+			if expired {
 				return nil, fmt.Errorf("%w: %s", ErrTransactionExpired, p.signature)
 			}
 		}
@@ -204,7 +281,10 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 }
 
 func (p *pendingTransaction) unknown(cause error) error {
-	return &UnknownOutcome{Signature: p.signature, LastValidBlockHeight: p.valid.lastHeight, SentAt: p.sentAt, Cause: cause, blockhash: p.valid.blockhash}
+	return &UnknownOutcome{
+		Signature: p.signature, LastValidBlockHeight: p.valid.lastHeight, Blockhash: p.valid.blockhash, Nonce: p.valid.nonce,
+		Slot: p.valid.since, SentAt: p.sentAt, Cause: cause,
+	}
 }
 
 // status is nil for a transaction that the node does not know. The slot is how far the node had come.
@@ -220,35 +300,76 @@ func (p *pendingTransaction) status(ctx context.Context) (*rpc.SignatureStatuses
 }
 
 func (p *pendingTransaction) reached(status *rpc.SignatureStatusesResult) bool {
-	if p.client.commitment == rpc.CommitmentFinalized {
+	if p.commitment == rpc.CommitmentFinalized {
 		return status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
 	}
 	return status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed || status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
 }
 
 // hasExpired says whether the transaction can no longer be executed, and has not been. The order matters: only a node that has
-// come at least as far as the one that said that the blockhash is too old can say that the transaction is not in a block.
-func (p *pendingTransaction) hasExpired(ctx context.Context) bool {
-	epoch, err := p.client.rpc.GetEpochInfo(ctx, p.client.commitment)
-	if err != nil || epoch == nil || epoch.BlockHeight <= p.valid.lastHeight {
-		return false
+// come at least as far as the one that said that the blockhash is too old can say that the transaction is not in a block. It fails
+// if that cannot be found out any more.
+func (p *pendingTransaction) hasExpired(ctx context.Context) (bool, error) {
+	end := p.ended
+	if !p.valid.nonce.IsZero() {
+		end = p.nonceHasMovedOn
 	}
-	reached := epoch.AbsoluteSlot
-	if !p.valid.blockhash.IsZero() {
-		answer, err := p.client.rpc.IsBlockhashValid(ctx, p.valid.blockhash, rpc.CommitmentProcessed)
-		if err != nil || answer == nil || answer.Value || answer.Context.Slot < reached {
-			return false
-		}
-		reached = answer.Context.Slot
+	reached, remembered, ok := end(ctx)
+	if !ok {
+		return false, nil
 	}
 	status, slot, err := p.status(ctx)
-	return err == nil && status == nil && slot >= reached
+	if err != nil || status != nil || slot < reached {
+		return false, nil
+	}
+	if remembered {
+		return true, nil
+	}
+	return p.historyReaches(ctx)
+}
+
+// rememberedBlocks is how many blocks after a transaction every node knows of it. Older ones are known only to those that have
+// kept the blocks.
+const rememberedBlocks = 250
+
+// ended says whether the transaction's blockhash is too old to be executed, and the slot at which that was so. remembered says
+// whether every node still knows all transactions that have been executed with that blockhash.
+func (p *pendingTransaction) ended(ctx context.Context) (reached uint64, remembered, ok bool) {
+	epoch, err := p.client.rpc.GetEpochInfo(ctx, p.client.commitment)
+	if err != nil || epoch == nil || epoch.BlockHeight <= p.valid.lastHeight {
+		return 0, false, false
+	}
+	reached = epoch.AbsoluteSlot
+	if p.valid.blockhash.IsZero() {
+		return reached, epoch.BlockHeight-p.valid.lastHeight <= rememberedBlocks-blockhashLife, true
+	}
+	answer, err := p.client.rpc.IsBlockhashValid(ctx, p.valid.blockhash, rpc.CommitmentProcessed)
+	if err != nil || answer == nil || answer.Value || answer.Context.Slot < reached {
+		return 0, false, false
+	}
+	return answer.Context.Slot, false, true
+}
+
+// errForgotten: the transaction cannot be executed any more, and the node does not know whether it has been.
+var errForgotten = errors.New("the node no longer has the blocks that the transaction could be in: ask one that keeps them for longer")
+
+// historyReaches says whether the node has all blocks since the one before which the transaction cannot have been executed. A node
+// that has thrown them away would not know of it.
+func (p *pendingTransaction) historyReaches(ctx context.Context) (bool, error) {
+	first, err := p.client.rpc.GetFirstAvailableBlock(ctx)
+	if err != nil {
+		return false, nil
+	}
+	if first > p.valid.since {
+		return false, fmt.Errorf("%w (slot %d, and the node's first is %d)", errForgotten, p.valid.since, first)
+	}
+	return true, nil
 }
 
 // settle fetches what a transaction has done that has been executed for good.
 func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureStatusesResult) (*Receipt, error) {
 	receipt := &Receipt{Signature: p.signature, Slot: status.Slot, Elapsed: time.Since(p.sentAt)}
-	details, err := p.client.executed(ctx, p.signature, detailsLimit)
+	details, err := p.client.executedAt(ctx, p.signature, p.commitment, detailsLimit)
 	if err == nil && details.Slot != status.Slot {
 		return nil, p.unknown(fmt.Errorf("the node has the transaction in slot %d and in slot %d", status.Slot, details.Slot))
 	}
@@ -265,7 +386,7 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 				invoked = invokedPrograms(transaction)
 			}
 		}
-		return nil, failureError(failed, logs, invoked, p.signature)
+		return nil, p.failure(failed, logs, invoked)
 	}
 	if err != nil {
 		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)
@@ -284,17 +405,31 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 	return receipt, nil
 }
 
+// failure is the error of a transaction that has been executed and has failed.
+func (p *pendingTransaction) failure(raw any, logs []string, invoked []solana.PublicKey) error {
+	err := failureError(raw, logs, invoked, p.signature)
+	if OutcomeOf(err) == OutcomeFailed {
+		return err
+	}
+	unread := &TransactionError{Reason: "for a reason that cannot be read", Instruction: -1, Logs: logs, Signature: p.signature}
+	return fmt.Errorf("%w: %w", unread, err)
+}
+
 // errNoDetails: the node knows that a transaction has been executed, and nothing else about it.
 var errNoDetails = errors.New("the node does not have the transaction")
 
 // executed fetches a transaction that has been executed, which a node may have a little later than its status. A node that has
 // nothing but that within the limit is errNoDetails.
 func (c *Client) executed(ctx context.Context, signature solana.Signature, limit time.Duration) (*rpc.GetTransactionResult, error) {
+	return c.executedAt(ctx, signature, c.commitment, limit)
+}
+
+func (c *Client) executedAt(ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType, limit time.Duration) (*rpc.GetTransactionResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	absent := false
 	for poll := firstPoll; ; poll = min(poll*2, lastPoll) {
-		details, err := c.lookUp(limited, signature)
+		details, err := c.lookUpAt(limited, signature, commitment)
 		var refused *NodeError
 		if details != nil || errors.As(err, &refused) && !refused.busy() {
 			return details, err
@@ -315,11 +450,15 @@ func (c *Client) executed(ctx context.Context, signature solana.Signature, limit
 
 // lookUp asks for a transaction once. It is nil if the node does not have it in a block of the client's commitment.
 func (c *Client) lookUp(ctx context.Context, signature solana.Signature) (*rpc.GetTransactionResult, error) {
+	return c.lookUpAt(ctx, signature, c.commitment)
+}
+
+func (c *Client) lookUpAt(ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType) (*rpc.GetTransactionResult, error) {
 	// Of a version that is not known yet the logs can be read all the same.
 	newest := uint64(math.MaxUint8)
 	details, err := c.rpc.GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding:                       solana.EncodingBase64,
-		Commitment:                     c.commitment,
+		Commitment:                     commitment,
 		MaxSupportedTransactionVersion: &newest,
 	})
 	if errors.Is(err, rpc.ErrNotFound) {

@@ -31,6 +31,14 @@ type scriptedNode struct {
 	list func(options rpc.M) any
 	// transaction answers getTransaction, if it is set.
 	transaction func(signature solana.Signature) any
+	// statusOf answers getSignatureStatuses, if it is set.
+	statusOf func(signature solana.Signature) any
+	// sent is told of sendTransaction, if it is set.
+	sent func(encoded string)
+	// each answers getMultipleAccounts for each address, and simulated simulateTransaction if it is asked for accounts; if they are
+	// set.
+	each      func(address solana.PublicKey) any
+	simulated func(addresses []solana.PublicKey) any
 
 	lock  sync.Mutex
 	calls map[string]int
@@ -52,8 +60,28 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 		address := params[0].([]solana.PublicKey)[0]
 		answer, ok = always(object{"context": object{"slot": testSlot}, "value": []any{n.accounts[address]}}), true
 	}
+	if method == "getMultipleAccounts" && n.each != nil {
+		values := []any{}
+		for _, address := range params[0].([]solana.PublicKey) {
+			values = append(values, n.each(address))
+		}
+		answer, ok = always(object{"context": object{"slot": testSlot}, "value": values}), true
+	}
+	if method == "simulateTransaction" && n.simulated != nil {
+		var addresses []solana.PublicKey
+		if asked, ok := params[1].(rpc.M)["accounts"].(rpc.M); ok {
+			addresses = asked["addresses"].([]solana.PublicKey)
+		}
+		answer, ok = always(n.simulated(addresses)), true
+	}
 	if method == "getTransaction" && n.transaction != nil {
 		answer, ok = always(n.transaction(params[0].(solana.Signature))), true
+	}
+	if method == "getSignatureStatuses" && n.statusOf != nil {
+		answer, ok = always(statuses(testSlot, n.statusOf(params[0].([]solana.Signature)[0]))), true
+	}
+	if method == "sendTransaction" && n.sent != nil {
+		n.sent(params[0].(string))
 	}
 	if !ok {
 		return fmt.Errorf("unexpected call of %s", method)
@@ -118,6 +146,8 @@ func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Clie
 		"getSignatureStatuses": always(statuses(testSlot, nil)),
 		"getEpochInfo":         always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid}),
 		"isBlockhashValid":     always(object{"context": object{"slot": testSlot}, "value": true}),
+		// It has all blocks.
+		"getFirstAvailableBlock": always(0),
 		"getTransaction": always(object{
 			"slot": testSlot, "blockTime": 1_700_000_000, "version": "legacy",
 			"transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
@@ -358,18 +388,9 @@ func TestSubmittedTransactionOutlivesTheNodesFirstHeightByABlockhashsLife(t *tes
 	})
 }
 
-func TestDurableNonceIsRefused(t *testing.T) {
-	client, scripted, _ := newScripted(t, nil)
-	payer := newKeypair(t)
-	nonce := newKeypair(t).PublicKey()
-	transaction, err := solana.NewTransaction([]solana.Instruction{
-		system.NewAdvanceNonceAccountInstruction(nonce, solana.SysVarRecentBlockHashesPubkey, payer.PublicKey()).Build(),
-	}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
-	require.NoError(t, err)
-	require.NoError(t, sign(t.Context(), transaction, []Signer{payer}))
-	_, err = client.Submit(t.Context(), transaction)
-	require.ErrorContains(t, err, "durable nonce")
-	assert.Zero(t, scripted.called("sendTransaction"))
+// submit sends a transaction of which it is known until which block height it is valid.
+func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, lastValid uint64) (*Receipt, error) {
+	return c.send(ctx, &outgoing{transaction: transaction, valid: validity{lastHeight: lastValid}, commitment: c.commitment})
 }
 
 func TestDetailsThatContradictTheStatusAreNoSuccess(t *testing.T) {

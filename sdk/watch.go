@@ -3,7 +3,6 @@ package haggle
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -24,6 +23,9 @@ type Observation struct {
 	// Truncated says that the transaction's logs have been cut off, or hold what this version does not understand, so that more may
 	// have happened than can be told. What is true now can be read with [Client.GetNegotiation].
 	Truncated bool
+	// Late says that the node has listed the transaction only after something later of the same negotiation had been told. It is the
+	// one case in which events are not told in their order; [Client.History] has it.
+	Late bool
 }
 
 // WatchOption says where a subscription begins, instead of now.
@@ -46,9 +48,14 @@ func After(signature solana.Signature) WatchOption {
 	return func(start *watchStart) { start.after = signature }
 }
 
-// Watch subscribes to the events of a negotiation, each once and in their order. (The documents call it onNegotiationEvent.) When
-// it returns, nothing that happens from then on is missed: a dropped connection is made again, and what happened meanwhile is
-// fetched.
+// Watch subscribes to the events of a negotiation, each once and in their order: that of slots, and within a block that of
+// transactions. (The documents call it onNegotiationEvent.) When it returns, nothing that happens from then on is missed: a dropped
+// connection is made again, what happened meanwhile is fetched, and so is what the connection has kept to itself. What is told is
+// what [Client.History] has.
+//
+// All subscriptions of a client share one connection. A listener that does not receive holds up its own subscription only, and loses
+// nothing: beyond [EventsHeld] events, what has happened stays at the node until there is room. [Subscription.Lag] says how far behind
+// it is.
 //
 // The context and Close both end the subscription. The error is that of the first attempt to connect.
 //
@@ -63,6 +70,9 @@ func (c *Client) Watch(ctx context.Context, negotiation solana.PublicKey, option
 // WatchAgent subscribes to the events of all negotiations that an agent is a party of, also of those that are created later: each
 // event once, and those of a negotiation in their order. For the rest it is as Watch. With After it tells what happened to the
 // negotiations that are still open, and to those created since.
+//
+// Anyone can have transactions mention an agent that do not concern it. Those that the connection tells of cost nothing more; what
+// else is listed at its address is fetched at a bounded rate, and holds up no negotiation that is known.
 func (c *Client) WatchAgent(ctx context.Context, agent solana.PublicKey, options ...WatchOption) (*Subscription, error) {
 	return c.watch(ctx, &watcher{client: c, start: startOf(options), agent: agent})
 }
@@ -75,26 +85,25 @@ func startOf(options []WatchOption) (start watchStart) {
 }
 
 func (c *Client) watch(ctx context.Context, w *watcher) (*Subscription, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(c.closing, func() { cancel(ErrClientClosed) })
-	w.subscription = &Subscription{events: make(chan Observation, eventBuffer), done: make(chan struct{}), cancel: cancel}
-	connected := make(chan error, 1)
-	ended := func() {
-		stop()
-		cancel(errSubscriptionClosed)
-	}
-	if !c.start(func() {
-		defer ended()
-		w.run(ctx, connected)
-	}) {
-		ended()
-		return nil, ErrClientClosed
-	}
-	if err := <-connected; err != nil {
-		<-w.subscription.done
+	w.feed = c.join()
+	subscription, err := newSubscription(ctx, w)
+	if err != nil {
 		return nil, err
 	}
-	return w.subscription, nil
+	// Until everything is set up no worker may come near it, and its end waits.
+	w.scheduled = true
+	err = context.Cause(subscription.ctx)
+	if subscription.enter() {
+		err = w.begin(subscription.ctx)
+		subscription.running.Done()
+	}
+	if err != nil {
+		subscription.cancel(errSubscriptionClosed)
+		<-subscription.done
+		return nil, err
+	}
+	w.feed.schedule(w)
+	return subscription, nil
 }
 
 // start runs something that Close waits for; false if the client is closed.
@@ -106,45 +115,4 @@ func (c *Client) start(run func()) bool {
 	}
 	c.running.Go(run)
 	return true
-}
-
-// eventBuffer lets a listener fall a little behind without holding up the connection.
-const eventBuffer = 64
-
-var errSubscriptionClosed = errors.New("haggle: the subscription is closed")
-
-// Subscription delivers events until it is closed, its context or its client ends, or it fails for good.
-type Subscription struct {
-	events chan Observation
-	done   chan struct{}
-	cancel context.CancelCauseFunc
-	lock   sync.Mutex
-	err    error
-}
-
-// Events are what has been seen. The channel is closed at the end of the subscription.
-func (s *Subscription) Events() <-chan Observation { return s.events }
-
-// Err says why the subscription has ended: nil while it has not, and after Close.
-func (s *Subscription) Err() error {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	return s.err
-}
-
-// Close ends the subscription and returns when nothing of it runs any more. (The documents call it removeEventListener.) Events that
-// nobody has received yet are lost. Calling it again does nothing.
-func (s *Subscription) Close() {
-	s.cancel(errSubscriptionClosed)
-	<-s.done
-}
-
-func (s *Subscription) end(err error) {
-	if !errors.Is(err, errSubscriptionClosed) {
-		s.lock.Lock()
-		s.err = err
-		s.lock.Unlock()
-	}
-	close(s.events)
-	close(s.done)
 }

@@ -1,97 +1,184 @@
 package haggle
 
 import (
+	"cmp"
 	"context"
-	"runtime"
-	"strings"
+	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 )
 
-// brittleChain is a node with one negotiation whose connection breaks each time that something has happened.
-type brittleChain struct {
-	lock   sync.Mutex
-	blocks blocks
-	listed []any
-}
-
-func (c *brittleChain) happen(t *testing.T, n int, event Event) {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	c.blocks.executed(t, n, uint64(100+n), nil, event)
-	c.listed = append([]any{object{"signature": numbered(n), "slot": 100 + n, "err": nil}}, c.listed...)
-}
-
-// list answers as a node that does not know any transaction to begin or end a list at.
-func (c *brittleChain) list(options rpc.M) any {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	return c.listed[:min(len(c.listed), *options["limit"].(*int))]
-}
-
-func (c *brittleChain) transaction(signature solana.Signature) any {
-	c.lock.Lock()
-	defer c.lock.Unlock()
-	return c.blocks[signature]
-}
-
-func newBrittleClient(t *testing.T) (*Client, *brittleChain) {
-	t.Helper()
-	chain := &brittleChain{blocks: blocks{}}
-	client, err := NewClient(Config{Endpoint: "http://localhost", WSEndpoint: logServer(t, func(request string) []string {
-		if strings.Contains(request, subscribeMethod) {
-			return []string{`{"id":1,"result":7}`, "hang up"}
-		}
-		return nil
-	})})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	client.rpc = rpc.NewWithCustomRPCClient(node{&scriptedNode{
-		calls: make(map[string]int), list: chain.list, transaction: chain.transaction,
-		answers: map[string]func(int) (any, error){"getSlot": always(110)},
-	}})
-	return client, chain
-}
-
-func receive(t *testing.T, subscription *Subscription) Observation {
-	t.Helper()
-	select {
-	case seen, ok := <-subscription.Events():
-		require.True(t, ok, "ended: %v", subscription.Err())
-		return seen
-	case <-time.After(30 * time.Second):
-		t.Fatal("nothing is told")
-		return Observation{}
-	}
-}
-
 func TestSubscriptionHeals(t *testing.T) {
-	client, chain := newBrittleClient(t)
-	chain.happen(t, 1, offerOf(1))
+	chain := newWatchedChain(t)
+	client := chain.client(t)
+	first := chain.happens(offerOf(1))
 	now, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
 	whole, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 	require.NoError(t, err)
-	for n := 2; n <= 4; n++ {
-		chain.happen(t, n, offerOf(uint8(n)))
-		assert.Equal(t, observed(n, uint64(100+n), offerOf(uint8(n))), receive(t, now))
+	assert.Equal(t, first.told(offerOf(1)), receive(t, whole))
+	for n := uint8(2); n <= 5; n++ {
+		chain.next()
+		chain.cut()
+		happened := chain.happens(offerOf(n))
+		assert.Equal(t, happened.told(offerOf(n)), receive(t, now))
+		assert.Equal(t, happened.told(offerOf(n)), receive(t, whole))
 	}
-	for n := 1; n <= 4; n++ {
-		assert.Equal(t, observed(n, uint64(100+n), offerOf(uint8(n))), receive(t, whole))
+	staysSilent(t, now)
+	assert.Equal(t, 1, chain.connections(), "both share a connection")
+}
+
+// Whatever the connection does, what a listener is told is what the chain has, in the same order.
+func TestListenerIsToldWhatTheChainHas(t *testing.T) {
+	chain := newWatchedChain(t)
+	client := chain.client(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	chain.tell = func(int) int { return random.IntN(4) } // dropped, once, twice, thrice
+	subscription, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	before := newFeedGoesRoundOften(client)
+	defer before()
+
+	const rounds = 120
+	var told []Observation
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for len(told) < rounds {
+			told = append(told, receive(t, subscription))
+		}
+	})
+	for n := range rounds {
+		if random.IntN(3) == 0 {
+			chain.next()
+		}
+		if random.IntN(20) == 0 {
+			chain.cut()
+		}
+		if random.IntN(4) == 0 {
+			chain.mentions(watchedNegotiation)
+		}
+		chain.change(func() { chain.unlisted = 1 }) // a node lists a transaction a little later than it tells of it
+		happened := chain.happens(offerOf(uint8(n)))
+		chain.change(func() { chain.withheld[happened.signature] = random.IntN(3) })
+		time.Sleep(time.Duration(random.IntN(5)) * time.Millisecond)
+		chain.change(func() { chain.unlisted = 0 })
+	}
+	listening.Wait()
+	assert.Equal(t, history(t, client, watchedNegotiation), told)
+	assert.Len(t, told, rounds)
+}
+
+// newFeedGoesRoundOften has the patrol come ten times a second.
+func newFeedGoesRoundOften(client *Client) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for sleep(ctx, 100*time.Millisecond) == nil {
+			signal(client.join().sweep)
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
 	}
 }
 
-func TestSubscriptionEndsWithWhateverItDependsOn(t *testing.T) {
-	before := runtime.NumGoroutine()
-	client, _ := newBrittleClient(t)
+func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
+	chain := newWatchedChain(t)
+	client := chain.client(t)
+	agent, buyer := solana.PublicKey{7}, solana.PublicKey{8}
+	subscription, err := client.WatchAgent(t.Context(), agent)
+	require.NoError(t, err)
+	defer newFeedGoesRoundOften(client)()
+
+	var want []Observation
+	for n := range uint8(10) {
+		chain.next()
+		negotiation := solana.PublicKey{100, n}
+		created := &NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: agent}
+		want = append(want, chain.created(created).told(created))
+		// The other side's offer does not mention the agent.
+		want = append(want, chain.happens(offerAt(negotiation, n)).told(offerAt(negotiation, n)))
+		if n == 4 {
+			chain.cut()
+		}
+		closed := &NegotiationClosed{NegotiationID: negotiation}
+		want = append(want, chain.happens(closed).told(closed))
+	}
+	var told []Observation
+	for range want {
+		told = append(told, receive(t, subscription))
+	}
+	slices.SortStableFunc(told, func(a, b Observation) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
+	assert.Equal(t, want, told, "those of each negotiation in their order")
+	staysSilent(t, subscription)
+	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second, 10*time.Millisecond, "closed ones are not listened to")
+}
+
+func TestSilentlyDroppedNotificationIsMadeUpFor(t *testing.T) {
+	chain := newWatchedChain(t)
+	client := chain.client(t)
+	chain.tell = func(int) int { return 0 }
+	subscription, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	signal(client.feed.sweep) // it sees how the account is now
+	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second, 5*time.Millisecond)
+	happened := chain.happens(offerOf(1))
+	lists := chain.called("getSignaturesForAddress")
+	signal(client.feed.sweep)
+	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
+	assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+3)
+}
+
+func TestSlowListenerLosesNothingAndHoldsUpNobody(t *testing.T) {
+	chain := newWatchedChain(t)
+	client := chain.client(t)
+	other := solana.PublicKey{43}
+	slow, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	quick, err := client.Watch(t.Context(), other)
+	require.NoError(t, err)
+
+	const many = 5 * EventsHeld
+	var want []Observation
+	for n := range many {
+		chain.next()
+		want = append(want, chain.happens(offerOf(uint8(n))).told(offerOf(uint8(n))))
+	}
+	happened := chain.happens(offerAt(other, 1))
+	assert.Equal(t, happened.told(offerAt(other, 1)), receive(t, quick))
+
+	require.Eventually(t, func() bool { return slow.Lag().Held >= EventsHeld }, 10*time.Second, time.Millisecond)
+	time.Sleep(100 * time.Millisecond)
+	lag := slow.Lag()
+	assert.LessOrEqual(t, lag.Held, EventsHeld+1, "the rest stays at the node")
+	assert.GreaterOrEqual(t, lag.Slots, uint64(many-2))
+	assert.NotZero(t, lag.Time)
+	fetched := chain.called("getTransaction")
+	assert.Less(t, fetched, many, "what there is no room for is not fetched")
+
+	var told []Observation
+	for range many {
+		told = append(told, receive(t, slow))
+	}
+	assert.Equal(t, want, told)
+	assert.Eventually(t, func() bool { l := slow.Lag(); return l.Slots == 0 && l.Time == 0 && l.Held == 0 && l.Connected }, 5*time.Second, time.Millisecond)
+}
+
+func TestEverythingEndsWithWhateverItDependsOn(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	chain := newWatchedChain(t)
+	client := chain.client(t)
 	closed, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
+	chain.happens(offerOf(1)) // nobody receives it
 	closed.Close()
 	closed.Close()
 	assert.NoError(t, closed.Err())
@@ -105,31 +192,45 @@ func TestSubscriptionEndsWithWhateverItDependsOn(t *testing.T) {
 	}
 	assert.ErrorIs(t, cancelled.Err(), context.Canceled)
 
-	orphan, err := client.Watch(t.Context(), watchedNegotiation)
+	orphan, err := client.WatchAgent(t.Context(), solana.PublicKey{7})
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
 	_, open := <-orphan.Events()
 	assert.False(t, open)
 	assert.ErrorIs(t, orphan.Err(), ErrClientClosed)
+	_, err = client.Watch(t.Context(), watchedNegotiation)
+	require.ErrorIs(t, err, ErrClientClosed)
+	chain.socket.CloseClientConnections()
+	chain.socket.Close()
+}
 
-	// What is left are the test server's.
-	assert.Eventually(t, func() bool {
-		stacks := make([]byte, 1<<20)
-		stacks = stacks[:runtime.Stack(stacks, true)]
-		return !strings.Contains(string(stacks), "haggle.(*watcher)") && !strings.Contains(string(stacks), "haggle.(*logStream)")
-	}, 5*time.Second, 10*time.Millisecond, "there were %d goroutines before", before)
+func TestConnectionEndsWithItsLastSubscription(t *testing.T) {
+	chain := newWatchedChain(t)
+	client := chain.client(t)
+	one, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	two, err := client.Watch(t.Context(), solana.PublicKey{43})
+	require.NoError(t, err)
+	one.Close()
+	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second, time.Millisecond)
+	two.Close()
+	assert.Eventually(t, func() bool { return chain.connections() == 0 }, 5*time.Second, time.Millisecond)
+	again, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	happened := chain.happens(offerOf(1))
+	assert.Equal(t, happened.told(offerOf(1)), receive(t, again))
 }
 
 func TestSubscriptionThatTheNodeRefusesIsAnErrorAtOnce(t *testing.T) {
-	client, _ := newBrittleClient(t)
-	client.wsEndpoint = logServer(t, func(string) []string {
-		return []string{`{"id":1,"error":{"code":-32601,"message":"Method not found"}}`}
-	})
-	_, err := client.Watch(t.Context(), watchedNegotiation)
+	chain := newWatchedChain(t)
+	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
+	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
 	var refused *NodeError
 	require.ErrorAs(t, err, &refused)
 
-	client.wsEndpoint = "ws://127.0.0.1:1"
-	_, err = client.Watch(t.Context(), watchedNegotiation)
+	away := chain.client(t)
+	away.wsEndpoint = "ws://127.0.0.1:1/secret"
+	_, err = away.Watch(t.Context(), watchedNegotiation)
 	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "secret")
 }

@@ -4,169 +4,247 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 )
 
 const (
-	// A connection that fails is made again after a pause that doubles, and varies so that not everyone comes back at once.
-	firstReconnect = 100 * time.Millisecond
-	lastReconnect  = 15 * time.Second
-	// catchUpEvery is how often the node is asked whether it has kept something to itself: some drop notifications silently. The
-	// more addresses there are to ask for, the longer it takes: catchUpPerAddress.
-	catchUpEvery      = 20 * time.Second
-	catchUpPerAddress = 100 * time.Millisecond
-	// hintLimit is how long one transaction that the connection tells of may hold up the next ones until the node has it, and
-	// doubtLimit how long it is looked for after that, every recheckEvery: longer than a blockhash lives.
+	// hintLimit is how long a transaction that the stream tells of is looked for eagerly, and doubtLimit how long it is looked for at
+	// all, then every recheckEvery: longer than a blockhash lives.
 	hintLimit    = 3 * time.Second
 	recheckEvery = time.Second
 	doubtLimit   = 2 * time.Minute
-	// lateSlots is how much later than another a subscription may tell of the same transaction: some minutes.
+	// hintsKept is how many of them are looked for at once. Of those beyond, the list of transactions tells.
+	hintsKept = 4096
+	// lateSlots is how much later than another a source may tell of the same transaction: some minutes.
 	lateSlots = 512
+	// seenKept is how many handled transactions are remembered before it is worth looking which can be forgotten.
+	seenKept = 1024
+	// strangersAtOnce is how many transactions that the stream has not told of are fetched at once because they mention an agent, and
+	// strangersEvery how often another is beyond that.
+	strangersAtOnce = 1000
+	strangersEvery  = 50 * time.Millisecond
+	strangersPause  = time.Second
+	// discoverEvery is how often at most the agent's negotiations are listed because logs may not have told of them.
+	discoverEvery = 10 * time.Second
 )
 
-// watcher keeps a subscription going. One goroutine uses it.
+// watcher keeps a subscription going. It has no goroutine: when there is something to do, one of the feed's workers does it.
 type watcher struct {
 	client       *Client
+	feed         *feed
 	subscription *Subscription
 	start        watchStart
 	// Either fixed is the negotiation to watch, or agent is the one whose negotiations are watched.
 	fixed solana.PublicKey
 	agent solana.PublicKey
 
-	// watched are the addresses whose transactions are listened to.
-	watched []*watchedAddress
-	// fresh are those of them that have just been added, and whose history is still to be fetched.
-	fresh []*watchedAddress
-	// incomplete says that some of the agent's negotiations may not be watched, because logs did not tell of them.
-	incomplete bool
+	// From here on to lock, only one goroutine at a time has it: that of begin, and then one worker.
+
+	// watched are the addresses whose transactions are listened to, which is changed under the lock only; asked are those that the
+	// stream was last asked for.
+	watched map[solana.PublicKey]*watchedAddress
+	asked   []solana.PublicKey
 	// seen are the transactions that have been handled since the oldest mark, with their slots.
 	seen map[solana.Signature]uint64
-	// doubtful are transactions that the connection has told of and that the node did not have in a block, and until when to look
-	// for them.
-	doubtful map[solana.Signature]time.Time
-	// stream is the connection; nil between two.
-	stream *logStream
+	// backlog are transactions to handle, in their order, and listed the lists that they are from.
+	backlog []*queued
+	listed  map[solana.PublicKey]*listing
+	// fetched are those that have been looked at already.
+	fetched map[solana.Signature]*rpc.GetTransactionResult
+	// fresh are negotiations that have been found in the backlog and not been listed.
+	fresh []solana.PublicKey
+	// strangers are more of them that mention the agent than may be fetched at once.
+	strangers []*queued
+	allowance allowance
+	// incomplete says that some of the agent's negotiations may not be watched, because logs did not tell of them.
+	incomplete bool
+	discovered time.Time
+	// postponed says that the node has not ordered the newest transactions yet.
+	postponed bool
+	failures  int
+
+	lock sync.Mutex
+	// due are the addresses to list: with true from their marks, otherwise what is new is enough.
+	due map[solana.PublicKey]bool
+	// hints are transactions that the stream has told of and that have not been handled.
+	hints map[solana.Signature]hint
+	// scheduled says that a worker has it or will have it, and again that there is more to do than that worker may know.
+	scheduled, again bool
+	// left says that the subscription is over.
+	left  bool
+	timer *time.Timer
+	// waitingSince is when the oldest thing that has not been handled became known, and waitingFrom its slot; zero if there is none.
+	waitingSince time.Time
+	waitingFrom  uint64
 }
 
-// run watches until the context ends or the subscription fails for good. It says on connected whether it could begin.
-func (w *watcher) run(ctx context.Context, connected chan<- error) {
-	w.seen = make(map[solana.Signature]uint64)
-	w.doubtful = make(map[solana.Signature]time.Time)
-	err := w.begin(ctx)
-	if err == nil {
-		err = w.connect(ctx)
-	}
-	connected <- err
-	if err == nil {
-		err = w.keepListening(ctx)
-	}
-	w.disconnect()
-	w.subscription.end(err)
+// hint is what is known of a transaction that the stream has told of.
+type hint struct {
+	address solana.PublicKey
+	wallet  bool
+	since   time.Time
 }
 
-func (w *watcher) keepListening(ctx context.Context) error {
-	pause := firstReconnect
-	for {
-		began := time.Now()
-		err := w.listen(ctx)
-		for {
-			w.disconnect()
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if isPermanent(err) {
-				return err
-			}
-			if time.Since(began) > lastReconnect {
-				pause = firstReconnect
-			}
-			if err := sleep(ctx, pause/2+rand.N(pause)); err != nil {
-				return err
-			}
-			pause = min(2*pause, lastReconnect)
-			if err = w.connect(ctx); err == nil {
-				break
-			}
+// hint is told by the feed.
+func (w *watcher) hint(n Notice, wallet bool) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if !n.Signature.IsZero() {
+		if _, known := w.hints[n.Signature]; known {
+			return
 		}
+		if len(w.hints) < hintsKept {
+			if w.hints == nil {
+				w.hints = make(map[solana.Signature]hint)
+			}
+			w.hints[n.Signature] = hint{address: n.Address, wallet: wallet, since: time.Now()}
+		}
+	}
+	w.addDue(n.Address, n.Signature.IsZero())
+	w.waits(n.Slot)
+	w.poke()
+}
+
+// look has an address listed.
+func (w *watcher) look(address solana.PublicKey) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.addDue(address, true)
+	w.waits(0)
+	w.poke()
+}
+
+// hasListed says whether everything at an address has been handled that the node had listed in a slot.
+func (w *watcher) hasListed(address solana.PublicKey, slot uint64) bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	watched := w.watched[address]
+	return watched != nil && watched.listedAt >= slot
+}
+
+func (w *watcher) addDue(address solana.PublicKey, all bool) {
+	if w.due == nil {
+		w.due = make(map[solana.PublicKey]bool)
+	}
+	w.due[address] = w.due[address] || all
+}
+
+func (w *watcher) waits(slot uint64) {
+	if w.waitingSince.IsZero() {
+		w.waitingSince, w.waitingFrom = time.Now(), slot
+	}
+}
+
+// resume is told when the listener has made room.
+func (w *watcher) resume() {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.poke()
+}
+
+// poke has a worker come.
+func (w *watcher) poke() {
+	if w.scheduled {
+		w.again = true
+		return
+	}
+	w.scheduled = true
+	w.feed.schedule(w)
+}
+
+// work does what there is to do.
+func (w *watcher) work() {
+	if !w.subscription.enter() {
+		return
+	}
+	defer w.subscription.running.Done()
+	w.lock.Lock()
+	w.again = false
+	w.lock.Unlock()
+
+	pause, err := w.step(w.subscription.ctx)
+	if err != nil {
+		if isPermanent(err) {
+			w.subscription.fail(err)
+			return
+		}
+		pause = jitter(min(firstReconnect<<min(w.failures, 10), lastReconnect))
+		w.failures++
+	} else {
+		w.failures = 0
+	}
+
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.scheduled = false
+	if w.again && err == nil {
+		w.poke()
+	} else if pause > 0 {
+		w.later(pause)
+	}
+}
+
+// later has a worker come after a pause.
+func (w *watcher) later(pause time.Duration) {
+	if w.timer == nil {
+		w.timer = time.AfterFunc(pause, w.resume)
+	} else {
+		w.timer.Reset(pause)
+	}
+	if w.left {
+		w.timer.Stop()
 	}
 }
 
 func isPermanent(err error) bool {
-	var refused *NodeError
-	if errors.As(err, &refused) {
-		return refused.Method == subscribeMethod && (refused.Code == methodNotFound || refused.Code == invalidParams)
-	}
-	return errors.Is(err, ErrHistoryTooLong)
+	return isRefusal(err) || errors.Is(err, ErrHistoryTooLong)
 }
 
-// begin finds out what is to be watched, and from where.
-func (w *watcher) begin(ctx context.Context) error {
-	address := w.fixed
-	if address.IsZero() {
-		address = w.agent
-	}
-	// The agent's mark comes before the list of its negotiations: what is created in between is in both.
-	from, err := w.startMark(ctx, address)
-	if err != nil {
-		return err
-	}
-	w.watched = append(w.watched, &watchedAddress{address: address, known: from})
-	if w.agent.IsZero() {
-		return nil
-	}
-	return w.discover(ctx, w.startMark)
-}
+func jitter(pause time.Duration) time.Duration { return pause/2 + rand.N(pause) }
 
-func (w *watcher) connect(ctx context.Context) (err error) {
-	if w.stream, err = dialLogs(ctx, w.client.wsEndpoint, w.client.commitment); err != nil {
-		return err
-	}
-	for _, watched := range w.watched {
-		if watched.subscription, err = w.stream.subscribe(ctx, watched.address); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *watcher) disconnect() {
-	if w.stream != nil {
-		w.stream.close()
-		w.stream = nil
-	}
-}
-
-// listen handles what the connection tells, after what has happened before it was made, until it ends.
-func (w *watcher) listen(ctx context.Context) error {
-	if err := w.catchUp(ctx); err != nil {
-		return err
-	}
-	again, recheck := time.NewTimer(w.untilCatchUp()), time.NewTicker(recheckEvery)
-	defer again.Stop()
-	defer recheck.Stop()
+// step handles everything that is known. It returns how long to wait until there may be more, zero if that will be told, and stops
+// early when the listener has no room.
+func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	for {
-		var err error
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-w.stream.done:
-			return w.stream.failure()
-		case <-w.stream.wake:
-			err = w.hear(ctx, w.stream.take())
-		case <-recheck.C:
-			err = w.resolveDoubts(ctx)
-		case <-again.C:
-			err = w.catchUp(ctx)
-			again.Reset(w.untilCatchUp())
+		for len(w.backlog) > 0 {
+			if err := w.listFresh(ctx); err != nil {
+				return 0, err
+			}
+			if !w.subscription.hasRoom() {
+				return 0, nil
+			}
+			if err := w.handleNext(ctx); err != nil {
+				return 0, err
+			}
 		}
-		if err != nil {
-			return err
+		pause, err := w.gather(ctx)
+		if err != nil || len(w.backlog) == 0 {
+			return pause, err
 		}
 	}
 }
 
-func (w *watcher) untilCatchUp() time.Duration {
-	return catchUpEvery + time.Duration(len(w.watched))*catchUpPerAddress
+// allowance is how many transactions may still be fetched that only mention an agent.
+type allowance struct {
+	used  int
+	since time.Time
+}
+
+func (a *allowance) left() int {
+	now := time.Now()
+	if a.since.IsZero() {
+		a.since = now
+	}
+	regained := int(now.Sub(a.since) / strangersEvery)
+	if regained >= a.used {
+		a.used, a.since = 0, now
+	} else {
+		a.used -= regained
+		a.since = a.since.Add(time.Duration(regained) * strangersEvery)
+	}
+	return strangersAtOnce - a.used
 }

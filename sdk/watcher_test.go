@@ -1,153 +1,440 @@
 package haggle
 
 import (
-	"encoding/base64"
+	"context"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/programs/system"
-	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var watchedNegotiation = solana.PublicKey{42}
+// toldSource is a source that tells what a test has it tell, without a network.
+type toldSource struct {
+	lock   sync.Mutex
+	notify func(Notice)
+	opened []StreamOptions
+	// refusing is the error of Open, if there is one.
+	refusing error
+	stream   *toldStream
+}
 
-// blocks are the transactions that a node has in blocks.
-type blocks map[solana.Signature]any
+type toldStream struct {
+	source *toldSource
+	done   chan struct{}
+	once   sync.Once
+	lock   sync.Mutex
+	on     map[solana.PublicKey]bool
+}
 
-func (b blocks) get(signature solana.Signature) any { return b[signature] }
-
-// executed puts a transaction of this program's with these events into a block.
-func (b blocks) executed(t *testing.T, n int, slot uint64, chainError any, events ...Event) {
-	t.Helper()
-	logs := []string{"Program " + ProgramAddress + " invoke [1]"}
-	for _, event := range events {
-		logs = append(logs, "Program data: "+base64.StdEncoding.EncodeToString(event.(interface{ AppendTo([]byte) []byte }).AppendTo(nil)))
+func (s *toldSource) Open(_ context.Context, options StreamOptions) (EventStream, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.opened = append(s.opened, options)
+	if s.refusing != nil {
+		return nil, s.refusing
 	}
-	b.put(t, n, slot, chainError, append(logs, "Program "+ProgramAddress+" success"), ProgramID)
+	s.notify = options.Notify
+	s.stream = &toldStream{source: s, done: make(chan struct{}), on: make(map[solana.PublicKey]bool)}
+	return s.stream, nil
 }
 
-func (b blocks) put(t *testing.T, n int, slot uint64, chainError any, logs []string, program solana.PublicKey) {
-	t.Helper()
-	payer := solana.PublicKey{1}
-	instruction := solana.NewInstruction(program, solana.AccountMetaSlice{}, nil)
-	transaction, err := solana.NewTransaction(
-		[]solana.Instruction{instruction, system.NewTransferInstruction(1, payer, payer).Build()}, solana.Hash{1}, solana.TransactionPayer(payer))
-	require.NoError(t, err)
-	transaction.Signatures = []solana.Signature{numbered(n)}
-	encoded, err := transaction.MarshalBinary()
-	require.NoError(t, err)
-	b[numbered(n)] = object{
-		"slot": slot, "version": "legacy", "transaction": []any{base64.StdEncoding.EncodeToString(encoded), "base64"},
-		"meta": object{"err": chainError, "fee": 5_000, "logMessages": logs},
+func (s *toldStream) Subscribe(_ context.Context, addresses []solana.PublicKey) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, address := range addresses {
+		s.on[address] = true
 	}
+	return nil
 }
 
-func newWatcher(t *testing.T, b blocks) *watcher {
-	t.Helper()
-	client, err := NewClient(Config{Endpoint: "http://localhost"})
-	require.NoError(t, err)
-	client.rpc = rpc.NewWithCustomRPCClient(node{&scriptedNode{calls: make(map[string]int), transaction: b.get}})
-	return &watcher{
-		client: client, fixed: watchedNegotiation,
-		subscription: &Subscription{events: make(chan Observation, 16)},
-		watched:      []*watchedAddress{{address: watchedNegotiation}},
-		seen:         make(map[solana.Signature]uint64),
-		doubtful:     make(map[solana.Signature]time.Time),
+func (s *toldStream) Unsubscribe(addresses []solana.PublicKey) error {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, address := range addresses {
+		delete(s.on, address)
 	}
+	return nil
 }
 
-func (w *watcher) told() (observations []Observation) {
-	for len(w.subscription.events) > 0 {
-		observations = append(observations, <-w.subscription.events)
+func (s *toldStream) Done() <-chan struct{} { return s.done }
+func (s *toldStream) Err() error            { return assert.AnError }
+func (s *toldStream) Close()                { s.once.Do(func() { close(s.done) }) }
+
+// inABubble runs a test with a client whose source tells nothing by itself, on a clock of its own.
+func inABubble(t *testing.T, test func(t *testing.T, chain *watchedChain, client *Client, source *toldSource)) {
+	synctest.Test(t, func(t *testing.T) {
+		chain := newQuietChain()
+		client, err := NewClient(Config{Endpoint: "http://localhost"})
+		require.NoError(t, err)
+		client.rpc, client.source = chain.rpc(), &toldSource{}
+		defer func() { require.NoError(t, client.Close()) }()
+		test(t, chain, client, client.source.(*toldSource))
+	})
+}
+
+func (s *toldSource) tells(e *happening, address solana.PublicKey) {
+	s.lock.Lock()
+	notify := s.notify
+	s.lock.Unlock()
+	notify(Notice{Address: address, Signature: e.signature, Slot: e.slot})
+}
+
+// soFar is what a subscription has told when nothing more happens by itself for a while.
+func soFar(subscription *Subscription, patience time.Duration) (told []Observation) {
+	for {
+		select {
+		case seen, open := <-subscription.Events():
+			if !open {
+				return told
+			}
+			told = append(told, seen)
+		case <-time.After(patience):
+			return told
+		}
 	}
-	return observations
-}
-
-func offerOf(round uint8) *OfferSubmitted {
-	return &OfferSubmitted{NegotiationID: watchedNegotiation, Round: round, Timestamp: int64(round)}
-}
-
-func observed(n int, slot uint64, event Event) Observation {
-	return Observation{Signature: numbered(n), Slot: slot, Negotiation: watchedNegotiation, Event: event}
 }
 
 func TestOnlyWhatIsInABlockIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := blocks{}
-		w := newWatcher(t, b)
-		b.executed(t, 2, 101, nil, offerOf(2))
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		// An execution that has been thrown away, and one that has not.
+		lost := &happening{signature: solana.Signature{1}, slot: 1_001}
+		source.tells(lost, watchedNegotiation)
+		second := chain.happens(offerOf(2))
+		source.tells(second, watchedNegotiation)
+		source.tells(second, watchedNegotiation)
+		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, time.Second))
 
-		// The connection has told of an execution that was thrown away.
-		require.NoError(t, w.hear(t.Context(), []solana.Signature{numbered(1), numbered(2), numbered(2)}))
-		assert.Equal(t, []Observation{observed(2, 101, offerOf(2))}, w.told())
-
-		require.NoError(t, w.resolveDoubts(t.Context()))
-		assert.Empty(t, w.told())
-		b.executed(t, 1, 105, nil, offerOf(3))
-		require.NoError(t, w.resolveDoubts(t.Context()))
-		assert.Equal(t, []Observation{observed(1, 105, offerOf(3))}, w.told())
-		assert.Empty(t, w.doubtful)
-
-		require.NoError(t, w.hear(t.Context(), []solana.Signature{numbered(1)}))
-		assert.Empty(t, w.told(), "told once")
+		// It is executed again after all, and nobody tells of it.
+		chain.next()
+		again := chain.happens(offerOf(3))
+		assert.Equal(t, []Observation{again.told(offerOf(3))}, soFar(subscription, 2*recheckEvery))
 	})
 }
 
 func TestTransactionThatIsNeverExecutedIsNotLookedForForever(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWatcher(t, blocks{})
-		require.NoError(t, w.hear(t.Context(), []solana.Signature{numbered(1)}))
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		chain.change(func() { chain.slot += 2 * settledSlots }) // the patrol is sure of how things are
+		time.Sleep(time.Minute)
+		source.tells(&happening{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
+		lists := func() int { return chain.called("getSignaturesForAddress") }
 		time.Sleep(doubtLimit / 2)
-		require.NoError(t, w.resolveDoubts(t.Context()))
-		assert.Len(t, w.doubtful, 1)
+		before := lists()
+		time.Sleep(10 * time.Second)
+		assert.Greater(t, lists(), before+5)
+		assert.Zero(t, subscription.Lag().Time, "it is not known to be behind")
 		time.Sleep(doubtLimit)
-		require.NoError(t, w.resolveDoubts(t.Context()))
-		assert.Empty(t, w.doubtful)
-		assert.Empty(t, w.told())
+		before = lists()
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, before, lists())
+	})
+}
+
+func TestIdleSubscriptionsCostAHandfulOfRequests(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+		const many = 1_000
+		for n := range many {
+			_, err := client.Watch(t.Context(), solana.PublicKey{7, byte(n >> 8), byte(n)})
+			require.NoError(t, err)
+		}
+		count := func() (all int) {
+			chain.lock.Lock()
+			defer chain.lock.Unlock()
+			for _, calls := range chain.calls {
+				all += calls
+			}
+			return all
+		}
+		for range 10 { // at first each is listed once more, to be sure
+			chain.next()
+			time.Sleep(time.Minute)
+			chain.change(func() { chain.slot += settledSlots })
+		}
+		before := count()
+		time.Sleep(10 * time.Minute)
+		// A round takes 25 seconds: a request for each hundred, and one for how far the node has come.
+		assert.LessOrEqual(t, count()-before, 11*(10*60/25+1))
+		before = count()
+		client.feed.lost(assert.AnError)
+		client.feed.restored()
+		time.Sleep(5 * time.Second)
+		assert.LessOrEqual(t, count()-before, 11, "a lost connection is made up for")
 	})
 }
 
 func TestFailedTransactionsAndOtherNegotiationsAreNotTold(t *testing.T) {
-	b := blocks{}
-	w := newWatcher(t, b)
-	other := offerOf(1)
-	other.NegotiationID = solana.PublicKey{43}
-	b.executed(t, 1, 100, object{"InstructionError": []any{0, object{"Custom": 6002}}}, offerOf(1))
-	b.executed(t, 2, 101, nil, other, offerOf(2), other)
-	require.NoError(t, w.hear(t.Context(), []solana.Signature{numbered(1), numbered(2)}))
-	assert.Equal(t, []Observation{observed(2, 101, offerOf(2))}, w.told())
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		failed := chain.happens(offerOf(1))
+		chain.fails(failed)
+		other := offerAt(solana.PublicKey{43}, 1)
+		both := chain.happens(other, offerOf(2), other)
+		source.tells(failed, watchedNegotiation)
+		source.tells(both, watchedNegotiation)
+		assert.Equal(t, []Observation{both.told(offerOf(2))}, soFar(subscription, time.Minute))
+		assert.Equal(t, []Observation{both.told(offerOf(2))}, history(t, client, watchedNegotiation))
+	})
 }
 
 func TestLogsThatDoNotTellEverything(t *testing.T) {
-	b := blocks{}
-	w := newWatcher(t, b)
-	b.put(t, 1, 100, nil, []string{"Log truncated"}, ProgramID)
-	b.put(t, 2, 101, nil, []string{"Log truncated"}, solana.TokenProgramID)
-	require.NoError(t, w.hear(t.Context(), []solana.Signature{numbered(1), numbered(2)}))
-	assert.Equal(t, []Observation{{Signature: numbered(1), Slot: 100, Negotiation: watchedNegotiation, Truncated: true}}, w.told())
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		cut := chain.execute([]solana.PublicKey{watchedNegotiation}, []string{"Log truncated"}, watchedNegotiation)
+		source.tells(cut, watchedNegotiation)
+		want := []Observation{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation, Truncated: true}}
+		assert.Equal(t, want, soFar(subscription, time.Minute))
+		assert.Equal(t, want, history(t, client, watchedNegotiation))
+	})
 }
 
-func TestNothingIsForgottenThatALateNotificationMayTellOf(t *testing.T) {
-	w := newWatcher(t, blocks{})
-	w.seen[numbered(1)], w.seen[numbered(2)] = 100, 101
-	w.watched[0].known.slot = 101 + lateSlots
-	w.forget()
+func TestTransactionWhoseDetailsAreGoneIsToldAsUnclear(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+		gone := chain.happens(offerOf(1))
+		chain.change(func() { chain.withheld[gone.signature] = 1 << 30 })
+		next := chain.happens(offerOf(2))
+		want := []Observation{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation, Truncated: true}, next.told(offerOf(2))}
+		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
+		require.NoError(t, err)
+		assert.Equal(t, want, soFar(subscription, 2*detailsLimit))
+		assert.Equal(t, want, history(t, client, watchedNegotiation))
+	})
+}
+
+func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		first := chain.happens(offerOf(1))
+		chain.next()
+		second := chain.happens(offerOf(2))
+		chain.hide(first)
+		source.tells(second, watchedNegotiation)
+		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, time.Second))
+		chain.show(first)
+		source.tells(first, watchedNegotiation)
+		want := first.told(offerOf(1))
+		want.Late = true
+		assert.Equal(t, []Observation{want}, soFar(subscription, time.Second))
+	})
+}
+
+// Two negotiations of an agent in one block: neither's list says which of them was first.
+func TestOrderWithinABlockIsTheBlocks(t *testing.T) {
+	for name, first := range map[string]byte{"one": 50, "other": 51} {
+		t.Run(name, func(t *testing.T) {
+			inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+				agent := solana.PublicKey{7}
+				var want []Observation
+				for _, n := range []byte{50, 51} {
+					created := &NegotiationCreated{NegotiationID: solana.PublicKey{n}, Seller: agent}
+					want = append(want, chain.created(created).told(created))
+					chain.next()
+				}
+				for _, n := range []byte{first, 101 - first, first} {
+					offer := offerAt(solana.PublicKey{n}, n)
+					want = append(want, chain.happens(offer).told(offer))
+				}
+				chain.next()
+				subscription, err := client.WatchAgent(t.Context(), agent, FromBeginning())
+				require.NoError(t, err)
+				assert.Equal(t, want, soFar(subscription, time.Second))
+				assert.NotZero(t, chain.called("getBlock"))
+			})
+		})
+	}
+}
+
+func TestTransactionsOfABlockThatIsNotCompleteAreToldInItsFinalOrder(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		chain.change(func() { chain.processed = true })
+		first, second := chain.happens(offerOf(1)), chain.happens(offerOf(2))
+		source.tells(second, watchedNegotiation)
+		assert.Empty(t, soFar(subscription, 300*time.Millisecond))
+		chain.next()
+		assert.Equal(t, []Observation{first.told(offerOf(1)), second.told(offerOf(2))}, soFar(subscription, time.Second))
+	})
+}
+
+// Anyone can mention an agent, as often as transactions can be paid for.
+func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		agent := solana.PublicKey{7}
+		subscription, err := client.WatchAgent(t.Context(), agent)
+		require.NoError(t, err)
+		created := &NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
+		creation := chain.created(created)
+		source.tells(creation, agent)
+		assert.Equal(t, []Observation{creation.told(created)}, soFar(subscription, time.Second))
+
+		const many = strangersAtOnce + 500
+		for range many {
+			chain.mentions(agent)
+		}
+		fetched := chain.called("getTransaction")
+		client.feed.lost(assert.AnError)
+		client.feed.restored() // the connection was away meanwhile
+		time.Sleep(time.Second)
+		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, strangersAtOnce+20)
+		assert.NotZero(t, subscription.Lag().Time, "what has not been looked at is no secret")
+
+		offer := chain.happens(offerOf(1))
+		source.tells(offer, watchedNegotiation)
+		late := &NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
+		second := chain.created(late)
+		source.tells(second, agent)
+		assert.Equal(t, []Observation{offer.told(offerOf(1)), second.told(late)}, soFar(subscription, 5*time.Second))
+		time.Sleep(time.Minute)
+		assert.Zero(t, subscription.Lag().Time)
+		assert.Less(t, chain.called("getTransaction")-fetched, many+20, "each once")
+	})
+}
+
+func TestTransactionsThatTheSourceKnowsToBeUnrelatedAreNotFetched(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		agent := solana.PublicKey{7}
+		subscription, err := client.WatchAgent(t.Context(), agent)
+		require.NoError(t, err)
+		for range 100 {
+			e := chain.mentions(agent)
+			source.notify(Notice{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
+		}
+		time.Sleep(3 * sweepEvery)
+		assert.Zero(t, chain.called("getTransaction"))
+		created := &NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
+		creation := chain.created(created)
+		// The same transaction in another slot is another execution.
+		source.notify(Notice{Address: agent, Signature: creation.signature, Slot: creation.slot - 1, Unrelated: true})
+		assert.Equal(t, []Observation{creation.told(created)}, soFar(subscription, 2*sweepEvery))
+		assert.Equal(t, 1, chain.called("getTransaction"))
+	})
+}
+
+func TestNodeThatIsAwayDelaysAndLosesNothing(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		chain.change(func() { chain.failing = true })
+		happened := chain.happens(offerOf(1))
+		source.tells(happened, watchedNegotiation)
+		assert.Empty(t, soFar(subscription, time.Second))
+		assert.GreaterOrEqual(t, subscription.Lag().Time, time.Second)
+		chain.change(func() { chain.failing = false })
+		assert.Equal(t, []Observation{happened.told(offerOf(1))}, soFar(subscription, 3*time.Second), "long before the patrol comes")
+	})
+}
+
+func TestLostSourceIsVisibleAndOpenedAgainFromWhereItWasLost(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		first := chain.happens(offerOf(1))
+		source.tells(first, watchedNegotiation)
+		assert.Len(t, soFar(subscription, time.Second), 1)
+		source.lock.Lock()
+		source.refusing = assert.AnError
+		source.stream.Close()
+		source.lock.Unlock()
+		time.Sleep(time.Minute)
+		chain.change(func() { chain.slot += 150 })
+		time.Sleep(time.Minute)
+		lag := subscription.Lag()
+		assert.False(t, lag.Connected)
+		assert.InDelta(t, 2*time.Minute, lag.Time, float64(5*time.Second))
+		assert.EqualValues(t, 150, lag.Slots)
+		second := chain.happens(offerOf(2))
+		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, 30*time.Second), "the patrol goes on")
+
+		source.lock.Lock()
+		source.refusing = nil
+		source.lock.Unlock()
+		time.Sleep(time.Minute)
+		assert.True(t, subscription.Lag().Connected)
+		last := source.opened[len(source.opened)-1]
+		assert.Equal(t, first.slot-replayed, last.FromSlot)
+	})
+}
+
+func TestNegotiationWithMoreHistoryThanCanBeMadeUpForEndsWithAnError(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+		chain.change(func() {
+			flood := make([]*happening, historyLimit+1)
+			for i := range flood {
+				flood[i] = &happening{signature: signatureOf(i + 1), slot: 900, addresses: []solana.PublicKey{watchedNegotiation}}
+			}
+			chain.executed = flood
+		})
+		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
+		require.NoError(t, err)
+		assert.Empty(t, soFar(subscription, time.Second))
+		require.ErrorIs(t, subscription.Err(), ErrHistoryTooLong)
+		for _, err := range client.History(t.Context(), watchedNegotiation) {
+			require.ErrorIs(t, err, ErrHistoryTooLong)
+		}
+	})
+}
+
+func TestNothingIsForgottenThatALateNoticeMayTellOf(t *testing.T) {
+	w := &watcher{
+		watched: map[solana.PublicKey]*watchedAddress{watchedNegotiation: {}},
+		seen:    map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101},
+	}
+	w.watched[watchedNegotiation].known.slot = 101 + lateSlots
+	w.forget(0)
 	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.seen)
 }
 
-func TestCreationIsToldEvenIfItCannotBeFollowedYet(t *testing.T) {
-	b := blocks{}
-	w := newWatcher(t, b)
-	w.fixed, w.agent = solana.PublicKey{}, solana.PublicKey{7}
-	w.watched = []*watchedAddress{{address: w.agent}}
-	w.stream = serveLogs(t, func(string) []string { return []string{"hang up"} })
-	created := &NegotiationCreated{NegotiationID: watchedNegotiation, Seller: w.agent}
-	b.executed(t, 1, 100, nil, created, offerOf(1))
-	require.Error(t, w.hear(t.Context(), []solana.Signature{numbered(1)}))
-	assert.Equal(t, []Observation{observed(1, 100, created), observed(1, 100, offerOf(1))}, w.told())
-	require.NotNil(t, w.find(watchedNegotiation), "the next connection listens to it")
+func TestHistoryHasEverythingAndStopsWhenAsked(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+		var want []Observation
+		for n := range uint8(10) {
+			chain.mentions(watchedNegotiation)
+			want = append(want, chain.happens(offerOf(n)).told(offerOf(n)))
+		}
+		assert.Equal(t, want, history(t, client, watchedNegotiation))
+		for seen, err := range client.History(t.Context(), watchedNegotiation) {
+			require.NoError(t, err)
+			assert.Equal(t, want[0], seen)
+			break
+		}
+		assert.Empty(t, history(t, client, solana.PublicKey{43}))
+		chain.change(func() { chain.failing = true })
+		for _, err := range client.History(t.Context(), watchedNegotiation) {
+			require.Error(t, err)
+		}
+	})
+}
+
+// fails has a transaction have failed.
+func (c *watchedChain) fails(e *happening) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	e.failed = object{"InstructionError": []any{0, object{"Custom": 6002}}}
+	e.answer.(object)["meta"].(object)["err"] = e.failed
+}
+
+// hide takes a transaction out of the chain, and show puts it back to where it was.
+func (c *watchedChain) hide(e *happening) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.executed = slices.DeleteFunc(slices.Clone(c.executed), func(other *happening) bool { return other == e })
+}
+
+func (c *watchedChain) show(e *happening) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	at := slices.IndexFunc(c.executed, func(other *happening) bool { return other.slot > e.slot })
+	c.executed = slices.Insert(c.executed, at, e)
 }

@@ -116,7 +116,7 @@ func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Ac
 	if err != nil {
 		return nil, err
 	}
-	return c.newAction(negotiation.Address, request.Sealed.Agent(), &SubmitZopaCommitment{
+	return c.actionOn(negotiation, request.Sealed.Agent(), &SubmitZopaCommitment{
 		Agent:       request.Sealed.Agent(),
 		Negotiation: negotiation.Address,
 		Commitment:  request.Sealed.Commitment(),
@@ -161,7 +161,7 @@ func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Ac
 			return nil, err
 		}
 	}
-	return c.newAction(negotiation.Address, secret.agent, instruction, before...)
+	return c.actionOn(negotiation, secret.agent, instruction, before...)
 }
 
 // addRefund adds the accounts that escrow and bond go back to when there is no zone.

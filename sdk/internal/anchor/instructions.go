@@ -672,7 +672,7 @@ func NewAcceptOfferInstruction(
 }
 
 // Builds a "reject_negotiation" instruction.
-// Walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. Either // party may, in time, at any point before an agreement; a seller that does so instead of revealing its reservation // price, once the buyer has revealed its own, loses the bond to the buyer.
+// Walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. Either // party may, in time, at any point before an agreement; a seller that does so instead of revealing its reservation // price, once the buyer has revealed its own, loses the bond to the buyer, and says so by naming no account for it.
 func NewRejectNegotiationInstruction(
 	// Params:
 	expectedRoundParam uint8,

@@ -1,0 +1,57 @@
+package haggle
+
+import (
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// SendOption changes for one action what the client does otherwise: see [Action.With].
+type SendOption func(*sendOptions)
+
+type sendOptions struct {
+	// commitment is empty for the client's.
+	commitment     rpc.CommitmentType
+	maxPriorityFee *uint64
+	nonce          solana.PublicKey
+}
+
+// With is a copy of the action that is sent with options:
+//
+//	receipt, err := action.With(haggle.WithCommitment(rpc.CommitmentFinalized)).Do(ctx, me)
+func (a *Action) With(options ...SendOption) *Action {
+	changed := *a
+	for _, option := range options {
+		option(&changed.options)
+	}
+	return &changed
+}
+
+// WithCommitment has the action called done only at this commitment: rpc.CommitmentConfirmed or rpc.CommitmentFinalized. Another
+// one makes [Action.Do] fail, for the reason that [Config] gives.
+func WithCommitment(commitment rpc.CommitmentType) SendOption {
+	return func(options *sendOptions) { options.commitment = commitment }
+}
+
+// WithMaxPriorityFee limits what the transaction pays to be executed earlier, in lamports, instead of [Config].MaxPriorityFee.
+func WithMaxPriorityFee(lamports uint64) SendOption {
+	return func(options *sendOptions) { options.maxPriorityFee = &lamports }
+}
+
+// WithNonce has the transaction use a durable nonce instead of a recent blockhash: it does not expire within a minute, but can be
+// executed until the nonce account's value changes, which the transaction does itself. The account's authority has to sign. One
+// nonce account serves one transaction at a time. See [Client.CreateNonce].
+func WithNonce(account solana.PublicKey) SendOption {
+	return func(options *sendOptions) { options.nonce = account }
+}
+
+func (o *sendOptions) commitmentOr(otherwise rpc.CommitmentType) (rpc.CommitmentType, error) {
+	switch o.commitment {
+	case "":
+		return otherwise, nil
+	case rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
+		return o.commitment, nil
+	}
+	return "", fmt.Errorf("haggle: commitment %q: use %q or %q", o.commitment, rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
+}

@@ -1,0 +1,266 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+// patience ends a scenario that hangs.
+const patience = 5 * time.Minute
+
+var service = haggle.ServiceHash("Summarise a paper")
+
+// stage is a chain with a buyer and a seller.
+type stage struct {
+	*localnet.Net
+	t   *testing.T
+	ctx context.Context
+}
+
+func setStage(t *testing.T) *stage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	net, err := localnet.Start(ctx, testchain.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	return &stage{Net: net, t: t, ctx: ctx}
+}
+
+// invite creates a negotiation on the buyer's behalf.
+func (s *stage) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+	s.t.Helper()
+	decay := uint16(200)
+	request := haggle.CreateRequest{
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: 5_000_000, ServiceHash: service,
+		MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+	}
+	for _, alter := range change {
+		alter(&request)
+	}
+	created, err := s.Client.CreateNegotiation(s.ctx, request)
+	require.NoError(s.t, err)
+	_, err = created.Do(s.ctx, s.Buyer)
+	require.NoError(s.t, err)
+	return created.Negotiation
+}
+
+// state is a negotiation as the chain has it; nil if it has been closed.
+func (s *stage) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
+	s.t.Helper()
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	if errors.Is(err, haggle.ErrAccountNotFound) {
+		return nil
+	}
+	require.NoError(s.t, err)
+	return n
+}
+
+// history are a negotiation's events.
+func (s *stage) history(negotiation solana.PublicKey) []haggle.Observation {
+	s.t.Helper()
+	var all []haggle.Observation
+	for seen, err := range s.Client.History(s.ctx, negotiation) {
+		require.NoError(s.t, err)
+		all = append(all, seen)
+	}
+	return all
+}
+
+// eventsOf are the events of one kind.
+func eventsOf[E haggle.Event](all []haggle.Observation) []E {
+	var found []E
+	for _, seen := range all {
+		if event, ok := seen.Event.(E); ok {
+			found = append(found, event)
+		}
+	}
+	return found
+}
+
+// advance moves the chain's clock on.
+func (s *stage) advance(by time.Duration) {
+	s.t.Helper()
+	now, err := s.Chain.Now(s.ctx)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, now+int64(by/time.Second)))
+}
+
+// until waits for something to become true.
+func (s *stage) until(what string, is func() bool) {
+	s.t.Helper()
+	for !is() {
+		require.NoError(s.t, s.ctx.Err(), what)
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// running is a runtime that runs until the test ends, or stop.
+type running struct {
+	stop func()
+
+	lock     sync.Mutex
+	acts     []agent.Act
+	results  []agent.Result
+	failures []error
+}
+
+// run starts a runtime for one of the parties.
+func (s *stage) run(as *haggle.Keypair, config agent.Config) *running {
+	s.t.Helper()
+	r := &running{}
+	config.Acted = func(act agent.Act) { r.note(func() { r.acts = append(r.acts, act) }) }
+	config.Ended = func(result agent.Result) { r.note(func() { r.results = append(r.results, result) }) }
+	config.Failed = func(_ solana.PublicKey, err error) { r.note(func() { r.failures = append(r.failures, err) }) }
+	if os.Getenv("HAGGLE_TEST_LOG") != "" {
+		config.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL})
+	require.NoError(s.t, err)
+	runtime, err := agent.New(client, as, config)
+	require.NoError(s.t, err)
+	ctx, cancel := context.WithCancel(s.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- runtime.Run(ctx) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		assert.ErrorIs(s.t, <-ended, context.Cause(ctx))
+		assert.NoError(s.t, client.Close())
+	})
+	s.t.Cleanup(r.stop)
+	return r
+}
+
+func (r *running) note(change func()) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	change()
+}
+
+func (r *running) did() []agent.Act {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return append([]agent.Act(nil), r.acts...)
+}
+
+func (r *running) ended() []agent.Result {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return append([]agent.Result(nil), r.results...)
+}
+
+func (r *running) failed() []error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return append([]error(nil), r.failures...)
+}
+
+// concede moves from a price towards another one in steps, and accepts what is at least as good as the next one.
+func concede(from, step uint64, up bool) func(context.Context, agent.Turn) (agent.Decision, error) {
+	return func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+		price := from - step*uint64(turn.Negotiation.CurrentRound/2)
+		if up {
+			price = from + step*uint64(turn.Negotiation.CurrentRound/2)
+		}
+		if turn.CanAccept() && (up && turn.Standing() <= price || !up && turn.Standing() >= price) {
+			return agent.Accept{}, nil
+		}
+		if !turn.CanOffer() {
+			return agent.Reject{}, nil
+		}
+		return agent.Offer{Amount: turn.InRange(price)}, nil
+	}
+}
+
+func TestTwoAgentsAgreeAndClearUp(t *testing.T) {
+	s := setStage(t)
+	buyer := s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
+	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service}})
+	negotiation := s.invite()
+	s.until("both have been told of the end", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
+	require.Nil(t, s.state(negotiation), "the buyer closes what is over")
+
+	all := s.history(negotiation)
+	settled := eventsOf[*haggle.NegotiationSettled](all)
+	require.Len(t, settled, 1)
+	for side, result := range map[haggle.OfferSide]agent.Result{haggle.OfferSideBuyer: buyer.ended()[0], haggle.OfferSideSeller: seller.ended()[0]} {
+		require.Equal(t, negotiation, result.Negotiation)
+		require.Equal(t, side, result.Side)
+		require.Equal(t, haggle.NegotiationStatusSettled, result.Status)
+		require.Equal(t, settled[0].SettledAmount, result.Price)
+		require.Equal(t, settled[0].ProtocolFee, result.Fee)
+		require.Equal(t, settled[0].TotalRounds, result.Rounds)
+	}
+	require.Equal(t, s.Seller.PublicKey(), buyer.ended()[0].Counterpart)
+	require.Empty(t, buyer.failed())
+	require.Empty(t, seller.failed())
+
+	var names []string
+	for _, act := range append(seller.did(), buyer.did()...) {
+		names = append(names, fmt.Sprint(act.Side, " ", act.Name))
+	}
+	require.Contains(t, names, "Seller accept_invitation")
+	require.Contains(t, names, "Buyer close_negotiation")
+}
+
+// holding is something that a party is given.
+func holding(of *haggle.Keypair, tokens uint64) testchain.Holding {
+	return testchain.Holding{Owner: of.PublicKey(), Tokens: tokens}
+}
+
+// tokenAccount is a party's associated one, which exists from then on.
+func (s *stage) tokenAccount(of *haggle.Keypair) solana.PublicKey {
+	s.t.Helper()
+	require.NoError(s.t, s.Chain.Endow(s.ctx, s.Mint, holding(of, 0)))
+	account, err := haggle.AssociatedTokenAddress(of.PublicKey(), s.Mint, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	return account
+}
+
+func (s *stage) freeze(of *haggle.Keypair) {
+	s.t.Helper()
+	require.NoError(s.t, s.Chain.Freeze(s.ctx, s.Mint, s.tokenAccount(of)))
+}
+
+func (s *stage) thaw(of *haggle.Keypair) {
+	s.t.Helper()
+	account, err := haggle.AssociatedTokenAddress(of.PublicKey(), s.Mint, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.Thaw(s.ctx, s.Mint, account))
+}
+
+// do carries out an action of a party's.
+func (s *stage) do(as *haggle.Keypair, action *haggle.Action, err error) {
+	s.t.Helper()
+	require.NoError(s.t, err)
+	_, err = action.Do(s.ctx, as)
+	require.NoError(s.t, err)
+}
+
+// settleAt has the seller accept the buyer's first offer, without any runtime.
+func (s *stage) settleAt(price uint64) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.invite()
+	joining, err := s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{Seller: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	s.do(s.Seller, joining, err)
+	offering, err := s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.Buyer.PublicKey(), Negotiation: negotiation, Amount: price})
+	s.do(s.Buyer, offering, err)
+	accepting, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	s.do(s.Seller, accepting, err)
+	return negotiation
+}

@@ -1,0 +1,214 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// Decision is what an agent does at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the negotiation as the turn
+// showed it.
+type Decision interface {
+	// check says why it cannot be done at a turn.
+	check(turn Turn) error
+}
+
+// Offer makes an offer, or a counter-offer.
+type Offer struct {
+	// Amount is the price in base units of the mint: see [Turn.InRange].
+	Amount uint64
+	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.OfferRequest].
+	DeadlineExtension time.Duration
+	// Terms are what is offered beside the price; nil says nothing.
+	Terms *haggle.Terms
+}
+
+// Accept accepts the offer that stands: price, round and metadata are those of the turn.
+type Accept struct{}
+
+// Reject walks away.
+type Reject struct{}
+
+// Wait does nothing until something changes.
+type Wait struct {
+	// Until is when to be asked again although nothing has changed, in Unix seconds of the chain's clock; zero is at the last call.
+	Until int64
+}
+
+// MilestoneMove is what an agent does about milestones: a [ClaimMilestone], [ReleaseMilestone], [DisputeMilestone] or [Wait].
+type MilestoneMove interface {
+	checkMilestone(turn Turn) error
+}
+
+// ClaimMilestone says, as the seller, that a milestone is reached.
+type ClaimMilestone struct{ Index uint8 }
+
+// ReleaseMilestone has, as the buyer, a claimed milestone paid.
+type ReleaseMilestone struct{ Index uint8 }
+
+// DisputeMilestone has, as the buyer, the arbiter decide about a claimed milestone.
+type DisputeMilestone struct{ Index uint8 }
+
+// InvalidDecision says why a decision cannot be done. It has not reached the chain. Where the program would have refused it,
+// errors.Is finds the code it would have answered with, such as [haggle.ErrOfferTooLow].
+type InvalidDecision struct {
+	// Negotiation is what it was about.
+	Negotiation solana.PublicKey
+	// Decision is the [Decision] or [MilestoneMove]; nil if there was none.
+	Decision any
+	// Reason says what is wrong with it.
+	Reason error
+}
+
+func (e *InvalidDecision) Error() string {
+	return fmt.Sprintf("agent: invalid decision %T%+v on %s: %v", e.Decision, e.Decision, e.Negotiation, e.Reason)
+}
+
+// Unwrap is the reason.
+func (e *InvalidDecision) Unwrap() error { return e.Reason }
+
+var (
+	errNoDecision = errors.New("no decision, and no error either")
+	errPointer    = errors.New("it has to be a value of the package's types, not a pointer to one")
+)
+
+// validate is an *InvalidDecision, or nil.
+func validate(turn Turn, decision Decision) error {
+	reason := errNoDecision
+	switch decision.(type) {
+	case nil:
+	case Offer, Accept, Reject, Wait:
+		reason = decision.check(turn)
+	default:
+		reason = errPointer
+	}
+	if reason == nil {
+		return nil
+	}
+	return &InvalidDecision{Negotiation: turn.Negotiation.Address, Decision: decision, Reason: reason}
+}
+
+func validateMilestone(turn Turn, move MilestoneMove) error {
+	reason := errNoDecision
+	switch move.(type) {
+	case nil:
+	case ClaimMilestone, ReleaseMilestone, DisputeMilestone, Wait:
+		reason = move.checkMilestone(turn)
+	default:
+		reason = errPointer
+	}
+	if reason == nil {
+		return nil
+	}
+	return &InvalidDecision{Negotiation: turn.Negotiation.Address, Decision: move, Reason: reason}
+}
+
+func refused(code haggle.ErrorCode, detail string, values ...any) error {
+	return fmt.Errorf("%w: %s", code, fmt.Sprintf(detail, values...))
+}
+
+func (o Offer) check(turn Turn) error {
+	n := turn.Negotiation
+	if n.Turn() != turn.Side {
+		return refused(haggle.ErrNotYourTurn, "the next offer is the other side's")
+	}
+	if n.RoundsLeft() == 0 {
+		return refused(haggle.ErrMaxRoundsReached, "%d offers have been made", n.CurrentRound)
+	}
+	if least, most := n.OfferRange(); o.Amount < least {
+		return refused(haggle.ErrOfferTooLow, "%d base units, at least %d", o.Amount, least)
+	} else if o.Amount > most {
+		return refused(haggle.ErrOfferExceedsEscrow, "%d base units, at most %d", o.Amount, most)
+	}
+	return o.checkExtension(n)
+}
+
+// checkExtension finds out whether the deadline can be moved by what is proposed, if it would be moved now.
+func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
+	seconds := int64((o.DeadlineExtension + time.Second - 1) / time.Second)
+	if o.DeadlineExtension < 0 || seconds > math.MaxUint32 {
+		return refused(haggle.ErrInvalidParams, "the deadline cannot be extended by %s", o.DeadlineExtension)
+	}
+	if seconds == 0 || n.PendingExtension == 0 {
+		return nil
+	}
+	moved := n.GlobalDeadline + min(seconds, int64(n.PendingExtension))
+	if latest := n.CreatedAt + haggle.MaxDeadlineSeconds; moved > latest {
+		return refused(haggle.ErrInvalidParams, "the deadline would be %d, at most %d", moved, latest)
+	}
+	if n.MilestoneCount == 0 {
+		return nil
+	}
+	if latest := n.MilestoneDeadline - int64(n.MilestoneCount)*n.ReviewWindow(); moved > latest {
+		return refused(haggle.ErrInvalidParams, "the deadline would be %d, at most %d to leave the milestones their time", moved, latest)
+	}
+	return nil
+}
+
+func (o Offer) request(turn Turn) haggle.OfferRequest {
+	request := haggle.OfferRequest{
+		Offerer: turn.Negotiation.Party(turn.Side), Seen: turn.Negotiation, Amount: o.Amount, DeadlineExtension: o.DeadlineExtension,
+	}
+	if o.Terms != nil {
+		request.Metadata = o.Terms.Metadata()
+	}
+	return request
+}
+
+func (Accept) check(turn Turn) error {
+	if !turn.Negotiation.HasOffer() {
+		return refused(haggle.ErrInvalidState, "there is no offer")
+	}
+	if !turn.CanAccept() {
+		return refused(haggle.ErrNotYourTurn, "the standing offer is the agent's own")
+	}
+	return nil
+}
+
+func (Reject) check(Turn) error { return nil }
+
+func (w Wait) check(turn Turn) error {
+	if w.Until != 0 && w.Until <= turn.Now {
+		return fmt.Errorf("it waits until %d, and it is %d already", w.Until, turn.Now)
+	}
+	return nil
+}
+
+func (w Wait) checkMilestone(turn Turn) error { return w.check(turn) }
+
+func (c ClaimMilestone) checkMilestone(turn Turn) error {
+	if turn.Side != haggle.OfferSideSeller {
+		return refused(haggle.ErrUnauthorized, "only the seller claims")
+	}
+	return stateOf(turn, c.Index, haggle.MilestoneStateUnclaimed)
+}
+
+func (r ReleaseMilestone) checkMilestone(turn Turn) error {
+	if turn.Side != haggle.OfferSideBuyer {
+		return refused(haggle.ErrUnauthorized, "only the buyer releases before the review window is over")
+	}
+	return stateOf(turn, r.Index, haggle.MilestoneStateUnderReview)
+}
+
+func (d DisputeMilestone) checkMilestone(turn Turn) error {
+	if turn.Side != haggle.OfferSideBuyer {
+		return refused(haggle.ErrUnauthorized, "only the buyer disputes")
+	}
+	return stateOf(turn, d.Index, haggle.MilestoneStateUnderReview)
+}
+
+func stateOf(turn Turn, index uint8, wanted haggle.MilestoneState) error {
+	n := turn.Negotiation
+	if index >= n.MilestoneCount {
+		return refused(haggle.ErrInvalidParams, "there is no milestone %d among %d", index, n.MilestoneCount)
+	}
+	if state := n.MilestoneState(index); state != wanted {
+		return refused(haggle.ErrInvalidState, "milestone %d is %s", index, state)
+	}
+	return nil
+}

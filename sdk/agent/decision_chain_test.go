@@ -1,0 +1,165 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+// What a Decide can do wrong affects its own negotiation only, and nothing of it reaches the chain.
+func TestDecisionThatCannotBeDelaysItsOwnNegotiationOnly(t *testing.T) {
+	s := setStage(t)
+	long := func(r *haggle.CreateRequest) { r.ResponseWindow, r.Deadline = time.Hour, 10*time.Hour }
+	tooLow, tooHigh, panics, hangs, errs, silent := s.invite(long), s.invite(long), s.invite(long), s.invite(long), s.invite(long), s.invite(long)
+	good := s.invite(long)
+	failure := errors.New("the model does not answer")
+	release := make(chan struct{})
+	defer close(release)
+	honest := concede(2_000_000, 500_000, true)
+	buyer := s.run(s.Buyer, agent.Config{
+		DecisionTime: 200 * time.Millisecond,
+		Decide: func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
+			switch least, most := turn.Negotiation.OfferRange(); turn.Negotiation.Address {
+			case tooLow:
+				return agent.Offer{Amount: least - 1}, nil
+			case tooHigh:
+				return agent.Offer{Amount: most + 1}, nil
+			case panics:
+				panic("out of range")
+			case hangs:
+				<-release // whatever the context says
+			case errs:
+				return nil, failure
+			case silent:
+				return nil, nil
+			}
+			return honest(ctx, turn)
+		},
+	})
+	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service}})
+	s.until("the good one is settled", func() bool { return s.state(good) == nil })
+	s.until("each of the others has failed", func() bool {
+		for _, want := range []error{haggle.ErrOfferTooLow, haggle.ErrOfferExceedsEscrow, agent.ErrPanic, agent.ErrTooLong, failure} {
+			if !hasError(buyer.failed(), want) {
+				return false
+			}
+		}
+		return true
+	})
+	for _, stuck := range []solana.PublicKey{tooLow, tooHigh, panics, hangs, errs, silent} {
+		require.Zero(t, s.state(stuck).CurrentRound)
+	}
+	s.checkNothingFailed(s.Buyer.PublicKey())
+	s.until("the seller has been told, too", func() bool { return len(seller.ended()) == 1 })
+
+	var invalid *agent.InvalidDecision
+	reasons := map[solana.PublicKey]string{}
+	for _, err := range buyer.failed() {
+		if errors.As(err, &invalid) {
+			reasons[invalid.Negotiation] = invalid.Reason.Error()
+		}
+	}
+	require.Equal(t, "OfferTooLow (6005): Offer amount too low: 489999 base units, at least 490000", reasons[tooLow])
+	require.Contains(t, reasons[tooHigh], "4900001 base units, at most 4900000")
+	require.Contains(t, reasons[silent], "no decision")
+}
+
+func hasError(all []error, want error) bool {
+	for _, err := range all {
+		if errors.Is(err, want) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestFallbackIsDoneWhenTheLastCallComesToNothing(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.invite()
+	calls := atomic.Int64{}
+	buyer := s.run(s.Buyer, agent.Config{
+		Margin:   10 * time.Second,
+		Fallback: agent.Reject{},
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			if turn.LastCall {
+				calls.Add(1)
+			}
+			return agent.Offer{Amount: 1}, nil
+		},
+	})
+	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
+	s.until("the decision has been refused", func() bool { return hasError(buyer.failed(), haggle.ErrOfferTooLow) })
+	require.Zero(t, calls.Load())
+	s.advance(52 * time.Second)
+	s.until("the buyer has walked away", func() bool { return len(buyer.ended()) == 1 })
+	require.Equal(t, haggle.NegotiationStatusRejected, buyer.ended()[0].Status)
+	require.EqualValues(t, 1, calls.Load())
+	require.Len(t, eventsOf[*haggle.NegotiationRejected](s.history(negotiation)), 1)
+}
+
+// A decision is about what Decide has seen: if the other side walks away meanwhile, it is withdrawn.
+func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.invite()
+	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
+	thinking, withdrawn := make(chan struct{}), make(chan struct{})
+	buyer := s.run(s.Buyer, agent.Config{
+		Decide: func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
+			close(thinking)
+			<-ctx.Done()
+			close(withdrawn)
+			return agent.Offer{Amount: turn.InRange(0)}, nil
+		},
+	})
+	<-thinking
+	action, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Seller.PublicKey(), Negotiation: negotiation})
+	require.NoError(t, err)
+	_, err = action.Do(s.ctx, s.Seller)
+	require.NoError(t, err)
+	<-withdrawn
+	s.until("the buyer has closed it", func() bool { return len(buyer.ended()) == 1 })
+	require.Equal(t, haggle.NegotiationStatusRejected, buyer.ended()[0].Status)
+	require.Empty(t, buyer.failed())
+	require.Len(t, buyer.did(), 1, "it has closed the negotiation and done nothing else")
+}
+
+// Reactions are counted in slots: an agent is asked about an offer on the state of the offer's slot, or of the one after it.
+func TestAgentReactsWithinOneSlot(t *testing.T) {
+	s := setStage(t)
+	var lock sync.Mutex
+	var delays []uint64
+	measured := func(decide func(context.Context, agent.Turn) (agent.Decision, error)) func(context.Context, agent.Turn) (agent.Decision, error) {
+		return func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
+			if len(turn.History) > 0 {
+				lock.Lock()
+				defer lock.Unlock()
+				delays = append(delays, turn.Negotiation.Slot-turn.History[len(turn.History)-1].Slot)
+			}
+			return decide(ctx, turn)
+		}
+	}
+	buyer := s.run(s.Buyer, agent.Config{Decide: measured(concede(1_000_000, 100_000, true))})
+	seller := s.run(s.Seller, agent.Config{Decide: measured(concede(4_500_000, 100_000, false)), Services: [][32]byte{service}})
+	s.invite(func(r *haggle.CreateRequest) { r.MaxRounds, r.DecayRateBps = 20, new(uint16) })
+	s.until("it has ended", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
+	lock.Lock()
+	defer lock.Unlock()
+	require.GreaterOrEqual(t, len(delays), 20)
+	quick := 0
+	for _, delay := range delays {
+		if delay <= 1 {
+			quick++
+		}
+	}
+	t.Logf("%d of %d reactions within one slot: %v", quick, len(delays), delays)
+	require.Greater(t, quick, len(delays)/2, "a machine that does something else at the time can be late once")
+}

@@ -1,0 +1,187 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+// bonded, sealed and inTranches are terms that an agent has to be told what to do about.
+func bonded(r *haggle.CreateRequest) { r.Bond = 100_000 }
+
+func sealed(r *haggle.CreateRequest) { r.Bond, r.Zopa = 100_000, true }
+
+func (s *stage) inTranches(r *haggle.CreateRequest) {
+	arbiter, err := haggle.GenerateKeypair()
+	require.NoError(s.t, err)
+	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}}
+}
+
+func TestInvitationsThatAnAgentCannotServeAreRefusedWithTheReason(t *testing.T) {
+	s := setStage(t)
+	reasons := map[string]func(*haggle.CreateRequest){
+		"its service is none of Config.Services":                          func(r *haggle.CreateRequest) { r.ServiceHash = haggle.ServiceHash("something else") },
+		"it asks for a bond, and Config.Bonds is not set":                 bonded,
+		"it compares prices under seal, and Config.Seal is nil":           sealed,
+		"it has milestones, and Config.Deliver is nil":                    s.inTranches,
+		"neither Config.Services nor Config.Admit says what is sold":      func(*haggle.CreateRequest) {},
+		"agent: refused: the counterparty's trust score is 3, at least 5": func(*haggle.CreateRequest) {},
+	}
+	for reason, terms := range reasons {
+		t.Run(reason, func(t *testing.T) {
+			negotiation := s.invite(terms)
+			config := agent.Config{Decide: waits, Services: [][32]byte{service}}
+			switch reason {
+			case "neither Config.Services nor Config.Admit says what is sold":
+				config.Services = nil
+			case "it compares prices under seal, and Config.Seal is nil":
+				config.Bonds = true
+			case "agent: refused: the counterparty's trust score is 3, at least 5":
+				config.Admit = func(context.Context, *haggle.NegotiationAccount) error {
+					return errors.Join(agent.ErrRefused, errors.New("the counterparty's trust score is 3, at least 5"))
+				}
+			}
+			seller := s.run(s.Seller, config)
+			defer seller.stop()
+			told := func() bool {
+				for _, err := range seller.failed() {
+					var refusal *agent.Refusal
+					if errors.As(err, &refusal) && refusal.Negotiation == negotiation && refusal.Reason == reason {
+						return true
+					}
+					if !errors.As(err, &refusal) && errors.Is(err, agent.ErrRefused) {
+						return true
+					}
+				}
+				return false
+			}
+			s.until("the refusal is told", told)
+			require.Equal(t, haggle.NegotiationStatusCreated, s.state(negotiation).Status)
+			for _, act := range seller.did() {
+				require.NotEqual(t, negotiation, act.Before.Address)
+			}
+		})
+	}
+}
+
+func TestAdmitIsAskedBeforeEitherSideEngages(t *testing.T) {
+	s := setStage(t)
+	var sellers, buyers atomic.Int64
+	negotiation := s.invite()
+	s.run(s.Seller, agent.Config{
+		Decide: concede(4_500_000, 500_000, false),
+		Admit: func(_ context.Context, seen *haggle.NegotiationAccount) error {
+			require.Equal(t, haggle.NegotiationStatusCreated, seen.Status)
+			sellers.Add(1)
+			return nil
+		},
+	})
+	buyer := s.run(s.Buyer, agent.Config{
+		Decide: concede(2_000_000, 500_000, true),
+		Admit: func(_ context.Context, seen *haggle.NegotiationAccount) error {
+			require.Zero(t, seen.CurrentRound)
+			buyers.Add(1)
+			return nil
+		},
+	})
+	s.until("it is over", func() bool { return len(buyer.ended()) == 1 })
+	require.Equal(t, negotiation, buyer.ended()[0].Negotiation)
+	require.EqualValues(t, 1, sellers.Load())
+	require.EqualValues(t, 1, buyers.Load())
+}
+
+// vault keeps sealed prices, as an agent has to.
+type vault struct {
+	price uint64
+	as    *haggle.Keypair
+	kept  map[string][]byte
+}
+
+func (v *vault) seal(_ context.Context, seen *haggle.NegotiationAccount) (*haggle.SealedPrice, error) {
+	if secret := v.kept[seen.Address.String()]; secret != nil {
+		return haggle.ParseSealedPrice(secret)
+	}
+	price, err := haggle.SealPrice(seen, v.as.PublicKey(), v.price)
+	if err != nil {
+		return nil, err
+	}
+	v.kept[seen.Address.String()], err = price.Secret()
+	return price, err
+}
+
+func TestAgentsCompareSealedPricesAndTakeTheMidpoint(t *testing.T) {
+	s := setStage(t)
+	takes := func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+		if turn.Negotiation.HasMidpoint() && turn.CanAccept() && turn.Side == haggle.OfferSideSeller {
+			return agent.Accept{}, nil
+		}
+		return agent.Wait{}, nil
+	}
+	buying := &vault{price: 4_000_000, as: s.Buyer, kept: map[string][]byte{}}
+	selling := &vault{price: 3_000_000, as: s.Seller, kept: map[string][]byte{}}
+	buyer := s.run(s.Buyer, agent.Config{Decide: takes, Seal: buying.seal})
+	seller := s.run(s.Seller, agent.Config{Decide: takes, Seal: selling.seal, Bonds: true, Services: [][32]byte{service}})
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, holding(s.Seller, 1_000_000)))
+	negotiation := s.invite(sealed)
+	s.until("it is over for both", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
+	require.EqualValues(t, 3_500_000, seller.ended()[0].Price)
+	require.Len(t, eventsOf[*haggle.BondSettled](s.history(negotiation)), 1)
+	require.Empty(t, buyer.failed())
+	require.Empty(t, seller.failed())
+}
+
+func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
+	s := setStage(t)
+	delivers := func(_ context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
+		n := turn.Negotiation
+		if turn.Side == haggle.OfferSideBuyer {
+			index, _ := n.UnderReview()
+			if index == 0 {
+				return agent.ReleaseMilestone{Index: index}, nil
+			}
+			return agent.Wait{}, nil // silence: the seller has it released when the review window is over
+		}
+		for index := range n.MilestoneCount {
+			if n.MilestoneState(index) == haggle.MilestoneStateUnclaimed {
+				return agent.ClaimMilestone{Index: index}, nil
+			}
+		}
+		return agent.Wait{}, nil
+	}
+	buyer := s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true), Deliver: delivers})
+	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Deliver: delivers, Services: [][32]byte{service}})
+	negotiation := s.invite(s.inTranches)
+	s.until("the second one is under review", func() bool {
+		n := s.state(negotiation)
+		index, reviewed := n.UnderReview()
+		return reviewed && index == 1
+	})
+	s.advance(time.Hour)
+	s.until("it is over for both", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
+	require.Equal(t, haggle.NegotiationStatusSettled, seller.ended()[0].Status)
+	require.EqualValues(t, 3_500_000, seller.ended()[0].Price)
+	require.Len(t, eventsOf[*haggle.MilestoneReleased](s.history(negotiation)), 2)
+	require.Empty(t, buyer.failed())
+	require.Empty(t, seller.failed())
+}
+
+// What cannot be paid to a party is kept for it, and fetched when it can be.
+func TestPayoutThatIsKeptIsClaimed(t *testing.T) {
+	s := setStage(t)
+	s.freeze(s.Seller)
+	action := s.settleAt(3_000_000)
+	require.EqualValues(t, 2_985_000, s.state(action).ClaimableSeller)
+	seller := s.run(s.Seller, agent.Config{Decide: waits})
+	s.until("it cannot be claimed yet", func() bool { return len(seller.failed()) > 0 })
+	require.EqualValues(t, 2_985_000, s.state(action).ClaimableSeller)
+	s.thaw(s.Seller)
+	s.until("it is claimed", func() bool { return s.state(action).ClaimableSeller == 0 })
+	s.until("the seller has been told of the end", func() bool { return len(seller.ended()) == 1 })
+}

@@ -1,0 +1,90 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// The ten lines that an agent needs: a seller that comes down from 4.5 tokens in steps of 0.3, and not below 3.
+func Example() {
+	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	me, err := haggle.LoadKeypairFile("seller.json")
+	if err != nil {
+		log.Fatal(err)
+	}
+	seller, err := agent.New(client, me, agent.Config{
+		Services: [][32]byte{haggle.ServiceHash("Summarise a paper")},
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			ask := max(4_500_000-300_000*uint64(turn.Negotiation.CurrentRound/2), 3_000_000)
+			if turn.Standing() >= ask {
+				return agent.Accept{}, nil
+			}
+			return agent.Offer{Amount: turn.InRange(ask)}, nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Fatal(seller.Run(context.Background()))
+}
+
+// An agent for production: what it sends is in a journal before it is sent, it asks who it is about to deal with, and it ends when
+// its process is told to.
+func ExampleRuntime_Run() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	book, err := journal.Open("buyer.journal")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer book.Close()
+	client, err := haggle.NewClient(haggle.Config{
+		Endpoint: "https://api.mainnet-beta.solana.com", Fallbacks: []string{"https://rpc.example.org"}, Journal: book,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	me, err := haggle.LoadKeypairFile("buyer.json")
+	if err != nil {
+		log.Fatal(err)
+	}
+	buyer, err := agent.New(client, me, agent.Config{
+		Admit: func(ctx context.Context, seen *haggle.NegotiationAccount) error {
+			if !isKnown(ctx, seen.Seller) {
+				return agent.ErrRefused
+			}
+			return nil
+		},
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			switch {
+			case turn.CanAccept() && turn.Standing() <= 3_500_000:
+				return agent.Accept{}, nil
+			case turn.LastCall || !turn.CanOffer():
+				return agent.Reject{}, nil
+			}
+			return agent.Offer{Amount: turn.InRange(2_000_000)}, nil
+		},
+		Ended: func(result agent.Result) { log.Println(result.Status, result.Price) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := buyer.Run(ctx); !errors.Is(err, context.Canceled) {
+		log.Println(err)
+	}
+}
+
+func isKnown(context.Context, solana.PublicKey) bool { return true }

@@ -1,0 +1,208 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+const (
+	idleNegotiations = 10_000
+	// idleLimit is what they may take together: 200 MB.
+	idleLimit = 200_000_000
+	// idleGoroutines is many fewer than there are negotiations.
+	idleGoroutines = 200
+	idleNow        = 1_800_000_000
+	// idleTurn is how long the sellers may take, in seconds.
+	idleTurn = 3000
+)
+
+// busyNode is a scripted node of a chain on which a buyer has many negotiations, all waiting for their sellers.
+type busyNode struct {
+	rpc, socket *httptest.Server
+	listing     []byte
+	lists       atomic.Int64
+	subscribed  atomic.Int64
+	asked       atomic.Int64
+	// now is the chain's clock, and sought how often somebody has looked at a negotiation.
+	now, sought atomic.Int64
+}
+
+func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
+	t.Helper()
+	node := &busyNode{}
+	node.now.Store(idleNow)
+	var listing strings.Builder
+	listing.WriteString(`{"context":{"slot":1},"value":[`)
+	for i := range idleNegotiations {
+		seller := solana.PublicKey{1: byte(i), 2: byte(i >> 8), 31: 1}
+		n := &haggle.Negotiation{
+			Buyer: buyer, Seller: seller, SessionID: uint64(i), Status: haggle.NegotiationStatusProposed, CurrentRound: 1,
+			CurrentOfferAmount: 1_000_000, CurrentOfferBy: buyer, EscrowAmount: 5_000_000, EffectiveEscrow: 4_900_000,
+			MaxRounds: 10, ResponseWindow: 3600, CreatedAt: idleNow - 10, LastOfferAt: idleNow - 5,
+			TurnDeadline: idleNow + idleTurn, GlobalDeadline: idleNow + 80_000, Version: haggle.NegotiationVersion,
+			ZopaPhase: haggle.ZopaPhaseSkipped, MinOfferBps: 1000,
+		}
+		address := solana.PublicKey{1: byte(i), 2: byte(i >> 8), 31: 2}
+		if i > 0 {
+			listing.WriteByte(',')
+		}
+		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`, address, accountJSON(haggle.ProgramID, n.AppendTo(nil)))
+	}
+	listing.WriteString(`]}`)
+	node.listing = []byte(listing.String())
+	node.rpc = httptest.NewServer(http.HandlerFunc(node.answer))
+	node.socket = httptest.NewServer(http.HandlerFunc(node.subscribe))
+	t.Cleanup(node.rpc.Close)
+	t.Cleanup(node.socket.Close)
+	return node
+}
+
+func accountJSON(owner solana.PublicKey, data []byte) string {
+	return fmt.Sprintf(`{"data":[%q,"base64"],"executable":false,"lamports":1000000,"owner":%q,"rentEpoch":0,"space":%d}`,
+		base64.StdEncoding.EncodeToString(data), owner, len(data))
+}
+
+// clockJSON is the Clock sysvar.
+func clockJSON(now int64) string {
+	data := make([]byte, 40)
+	binary.LittleEndian.PutUint64(data[32:], uint64(now))
+	return accountJSON(solana.MustPublicKeyFromBase58("Sysvar1111111111111111111111111111111111111"), data)
+}
+
+func (b *busyNode) answer(w http.ResponseWriter, r *http.Request) {
+	b.asked.Add(1)
+	var request struct {
+		ID     json.RawMessage   `json:"id"`
+		Method string            `json:"method"`
+		Params []json.RawMessage `json:"params"`
+	}
+	if json.NewDecoder(r.Body).Decode(&request) != nil {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":`, request.ID)
+	defer fmt.Fprint(w, `}`)
+	switch request.Method {
+	case "getProgramAccounts":
+		if !strings.Contains(string(request.Params[1]), fmt.Sprintf(`"offset":%d,`, haggle.NegotiationOffsetBuyer)) {
+			fmt.Fprint(w, `{"context":{"slot":1},"value":[]}`)
+			return
+		}
+		_, _ = w.Write(b.listing)
+		b.lists.Add(1)
+	case "getMultipleAccounts":
+		var addresses []string
+		_ = json.Unmarshal(request.Params[0], &addresses)
+		accounts := make([]string, len(addresses))
+		for i, address := range addresses {
+			accounts[i] = "null"
+			if address == solana.SysVarClockPubkey.String() {
+				accounts[i] = clockJSON(b.now.Load())
+			} else if len(addresses) == 1 {
+				b.sought.Add(1)
+			}
+		}
+		fmt.Fprintf(w, `{"context":{"slot":1},"value":[%s]}`, strings.Join(accounts, ","))
+	case "getSlot":
+		fmt.Fprint(w, 1)
+	default:
+		fmt.Fprint(w, `[]`)
+	}
+}
+
+// subscribe takes every subscription and never tells of anything.
+func (b *busyNode) subscribe(w http.ResponseWriter, r *http.Request) {
+	var upgrader websocket.Upgrader
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	var lock sync.Mutex
+	for {
+		var request struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if conn.ReadJSON(&request) != nil {
+			return
+		}
+		number := b.subscribed.Add(1)
+		lock.Lock()
+		err := conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%d}`, request.ID, number))
+		lock.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
+	buyer, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	node := newBusyNode(t, buyer.PublicKey())
+	client, err := haggle.NewClient(haggle.Config{
+		Endpoint: node.rpc.URL, WSEndpoint: "ws" + strings.TrimPrefix(node.socket.URL, "http"),
+	})
+	require.NoError(t, err)
+	defer client.Close()
+	decided := atomic.Int64{}
+	agents, err := agent.New(client, buyer, agent.Config{
+		Decide: func(context.Context, agent.Turn) (agent.Decision, error) {
+			decided.Add(1)
+			return agent.Wait{}, nil
+		},
+	})
+	require.NoError(t, err)
+
+	runtime.GC()
+	var before, now runtime.MemStats
+	runtime.ReadMemStats(&before)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- agents.Run(ctx) }()
+	// The negotiations are listed by the subscription, and twice by the runtime: at once, and when it can hear.
+	require.Eventually(t, func() bool {
+		return node.subscribed.Load() >= idleNegotiations && node.lists.Load() >= 3
+	}, patience, 50*time.Millisecond)
+	quiet := node.asked.Load()
+	require.Eventually(t, func() bool {
+		last := quiet
+		quiet = node.asked.Load()
+		return quiet-last <= 2 // the clock is read all the time
+	}, patience, 2*time.Second)
+
+	runtime.GC()
+	runtime.ReadMemStats(&now)
+	live := int64(now.HeapAlloc) + int64(now.StackInuse) - int64(before.HeapAlloc) - int64(before.StackInuse)
+	t.Logf("%d negotiations: %.1f MB live, %.1f MB from the system, %d goroutines",
+		idleNegotiations, float64(live)/1e6, float64(now.Sys-now.HeapReleased)/1e6, runtime.NumGoroutine())
+	require.Less(t, live, int64(idleLimit))
+	require.Less(t, now.Sys-now.HeapReleased, uint64(idleLimit), "the whole process, the node included")
+	require.Less(t, runtime.NumGoroutine(), idleGoroutines)
+	require.Zero(t, decided.Load(), "it is the sellers' turn everywhere")
+
+	require.Zero(t, node.sought.Load(), "nothing is read that has been listed")
+	node.now.Store(idleNow + idleTurn)
+	require.Eventually(t, func() bool { return node.sought.Load() > idleNegotiations/10 }, patience, 50*time.Millisecond,
+		"each is looked at when its time is over")
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}

@@ -1,0 +1,225 @@
+package agent
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const testNow = 1_800_000_000
+
+var (
+	testBuyer  = solana.PublicKey{1}
+	testSeller = solana.PublicKey{2}
+)
+
+// bargaining is a negotiation in which so many offers have been made, and whose turn ends in 100 seconds.
+func bargaining(round uint8) haggle.Negotiation {
+	n := haggle.Negotiation{
+		Buyer: testBuyer, Seller: testSeller, Status: haggle.NegotiationStatusProposed, CurrentRound: round, MaxRounds: 4,
+		EscrowAmount: 5_000_000, EffectiveEscrow: 5_000_000, MinOfferBps: 1000, DecayRateBps: 200,
+		ResponseWindow: 300, CreatedAt: testNow - 1000, TurnDeadline: testNow + 100, GlobalDeadline: testNow + 5000,
+		ZopaPhase: haggle.ZopaPhaseSkipped, Version: haggle.NegotiationVersion,
+	}
+	if round > 0 {
+		n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = 2_000_000, haggle.OfferSideBuyer, testBuyer
+		if round%2 == 0 {
+			n.OfferSide, n.CurrentOfferBy = haggle.OfferSideSeller, testSeller
+		}
+	}
+	return n
+}
+
+func with(n haggle.Negotiation, change func(*haggle.Negotiation)) haggle.Negotiation {
+	change(&n)
+	return n
+}
+
+// inMilestones is one whose price is agreed on: half of it is claimed if reviewed.
+func inMilestones(reviewed bool) haggle.Negotiation {
+	return with(bargaining(2), func(n *haggle.Negotiation) {
+		n.Status, n.SettledAmount, n.Arbiter = haggle.NegotiationStatusAccepted, 2_000_000, solana.PublicKey{3}
+		n.MilestoneCount, n.MilestoneBps = 2, [8]uint16{5000, 5000}
+		n.MilestoneDeadline = testNow + 20_000
+		if reviewed {
+			n.MilestonesClaimed = 1
+		}
+	})
+}
+
+func TestDutiesFollowFromTheState(t *testing.T) {
+	const buyer, seller = haggle.OfferSideBuyer, haggle.OfferSideSeller
+	created := with(bargaining(0), func(n *haggle.Negotiation) { n.Status = haggle.NegotiationStatusCreated })
+	overdue := func(n *haggle.Negotiation) { n.TurnDeadline = testNow }
+	ended := func(status haggle.NegotiationStatus) haggle.Negotiation {
+		return with(bargaining(2), func(n *haggle.Negotiation) { n.Status = status })
+	}
+	for name, c := range map[string]struct {
+		negotiation haggle.Negotiation
+		side        haggle.OfferSide
+		stance      stance
+		answer      answer
+		want        outlook
+	}{
+		"an invitation is looked into":         {created, seller, undecided, answer{}, outlook{duty: admit, at: testNow + 85}},
+		"an invitation that suits is accepted": {created, seller, engaged, answer{}, outlook{duty: join}},
+		"one that does not is left alone":      {created, seller, aloof, answer{}, outlook{at: testNow + 100}},
+		"there has to be time for it": {with(created, func(n *haggle.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{},
+			outlook{at: testNow + 15}},
+		"the buyer waits for the seller":   {created, buyer, engaged, answer{}, outlook{at: testNow + 100}},
+		"an invitation nobody has taken":   {with(created, overdue), buyer, engaged, answer{}, outlook{duty: expire}},
+		"which is not the seller's affair": {with(created, overdue), seller, engaged, answer{}, outlook{duty: done}},
+
+		"the buyer opens":                      {bargaining(0), buyer, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
+		"after it has been looked into":        {bargaining(0), buyer, undecided, answer{}, outlook{duty: admit, at: testNow + 85}},
+		"the seller waits for that":            {bargaining(0), seller, engaged, answer{}, outlook{at: testNow + 100}},
+		"the seller answers":                   {bargaining(1), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
+		"whoever waits is not asked":           {bargaining(1), seller, engaged, answer{position: 1}, outlook{at: testNow + 85}},
+		"until the time it has said":           {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 9}, outlook{at: testNow + 9}},
+		"then it is":                           {bargaining(1), seller, engaged, answer{position: 1, until: testNow}, outlook{duty: decide, at: testNow + 85}},
+		"but not later than the last call":     {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 99}, outlook{at: testNow + 85}},
+		"the last call":                        {with(bargaining(1), func(n *haggle.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{position: 1}, outlook{duty: decide, last: true, at: testNow + 15}},
+		"there is only one":                    {bargaining(1), seller, engaged, answer{position: 1, last: true}, outlook{at: testNow + 100}},
+		"half of a short window":               {with(bargaining(1), func(n *haggle.Negotiation) { n.ResponseWindow, n.TurnDeadline = 20, testNow+11 }), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 1}},
+		"the buyer ends it at once":            {with(bargaining(1), overdue), buyer, engaged, answer{}, outlook{duty: expire}},
+		"even if it has not taken part":        {with(bargaining(0), overdue), buyer, aloof, answer{}, outlook{duty: expire}},
+		"the seller a little later":            {with(bargaining(1), overdue), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
+		"if nobody has by then":                {with(bargaining(1), func(n *haggle.Negotiation) { n.TurnDeadline = testNow - courtesy }), seller, engaged, answer{}, outlook{duty: expire}},
+		"a commitment is due":                  {with(bargaining(0), func(n *haggle.Negotiation) { n.ZopaEnabled, n.ZopaPhase = true, haggle.ZopaPhaseNotStarted }), buyer, engaged, answer{}, outlook{duty: seal, at: testNow + 100}},
+		"the midpoint is for the seller, too":  {midpoint(), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
+		"the buyer clears up":                  {ended(haggle.NegotiationStatusRejected), buyer, engaged, answer{}, outlook{duty: finish}},
+		"the seller is done":                   {ended(haggle.NegotiationStatusSettled), seller, engaged, answer{}, outlook{duty: done}},
+		"unless something is kept for it":      {with(ended(haggle.NegotiationStatusSettled), func(n *haggle.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
+		"a milestone can be claimed":           {inMilestones(false), seller, engaged, answer{}, outlook{duty: deliver, at: testNow + 20_000 - 3600 + 1}},
+		"which the buyer waits for":            {inMilestones(false), buyer, engaged, answer{}, outlook{at: testNow + 20_000}},
+		"the buyer looks at it":                {inMilestones(true), buyer, engaged, answer{}, outlook{duty: deliver, at: testNow + 85}},
+		"the seller waits for that, too":       {inMilestones(true), seller, engaged, answer{}, outlook{at: testNow + 100}},
+		"silence is agreement":                 {with(inMilestones(true), overdue), seller, engaged, answer{}, outlook{duty: release}},
+		"the buyer says nothing more":          {with(inMilestones(true), overdue), buyer, engaged, answer{}, outlook{at: testNow + 20_000}},
+		"nothing is claimed any more":          {with(inMilestones(false), func(n *haggle.Negotiation) { n.MilestoneDeadline = testNow }), buyer, engaged, answer{}, outlook{duty: settle}},
+		"the seller leaves that to the buyer":  {with(inMilestones(false), func(n *haggle.Negotiation) { n.MilestoneDeadline = testNow }), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
+		"a payout is claimed between tranches": {with(inMilestones(false), func(n *haggle.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &view{
+				NegotiationAccount: &haggle.NegotiationAccount{Negotiation: c.negotiation}, side: c.side, now: testNow,
+				margin: DefaultMargin, stance: c.stance, answer: c.answer,
+			}
+			require.Equal(t, c.want, v.plan(), "%s", v.plan().duty)
+		})
+	}
+}
+
+// midpoint is one in which the revealed prices have left an offer that either side may accept.
+func midpoint() haggle.Negotiation {
+	return with(bargaining(0), func(n *haggle.Negotiation) {
+		n.ZopaEnabled, n.ZopaPhase, n.BuyerPrice, n.SellerPrice = true, haggle.ZopaPhaseRevealed, 4_000_000, 3_000_000
+		n.CurrentOfferAmount, n.CurrentOfferBy = 3_500_000, solana.PublicKey{9}
+	})
+}
+
+func TestAgendaTellsWhoIsDueInOrder(t *testing.T) {
+	var a agenda
+	late, early, never := &followed{index: -1}, &followed{index: -1}, &followed{index: -1}
+	a.wake(late, 20)
+	a.wake(early, 10)
+	a.wake(never, 0)
+	require.Nil(t, a.due(9))
+	require.Same(t, early, a.due(20))
+	a.wake(early, 30)
+	a.wake(late, 40)
+	require.Same(t, early, a.due(50))
+	a.wake(late, 0)
+	require.Nil(t, a.due(50))
+	require.Empty(t, a)
+}
+
+func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
+	seen := func(n haggle.Negotiation, side haggle.OfferSide) Turn {
+		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Now: testNow, Deadline: n.TurnDeadline}
+	}
+	buyers := seen(bargaining(0), haggle.OfferSideBuyer)
+	answering := seen(bargaining(1), haggle.OfferSideSeller)
+	extended := seen(with(bargaining(1), func(n *haggle.Negotiation) {
+		n.PendingExtension, n.GlobalDeadline = 600, n.CreatedAt+haggle.MaxDeadlineSeconds-60
+	}), haggle.OfferSideSeller)
+	for name, c := range map[string]struct {
+		turn     Turn
+		decision Decision
+		want     error
+	}{
+		"too low":                {buyers, Offer{Amount: 489_999}, haggle.ErrOfferTooLow},
+		"too high":               {buyers, Offer{Amount: 4_900_001}, haggle.ErrOfferExceedsEscrow},
+		"just right":             {buyers, Offer{Amount: 4_900_000}, nil},
+		"no offer to accept":     {buyers, Accept{}, haggle.ErrInvalidState},
+		"the other side's":       {answering, Accept{}, nil},
+		"one's own":              {seen(bargaining(1), haggle.OfferSideBuyer), Accept{}, haggle.ErrNotYourTurn},
+		"not one's turn":         {seen(bargaining(1), haggle.OfferSideBuyer), Offer{Amount: 1_000_000}, haggle.ErrNotYourTurn},
+		"no rounds left":         {seen(bargaining(4), haggle.OfferSideBuyer), Offer{Amount: 1_000_000}, haggle.ErrMaxRoundsReached},
+		"backwards":              {buyers, Offer{Amount: 1_000_000, DeadlineExtension: -time.Second}, haggle.ErrInvalidParams},
+		"too long":               {buyers, Offer{Amount: 1_000_000, DeadlineExtension: 1 << 62}, haggle.ErrInvalidParams},
+		"within a day":           {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute}, nil},
+		"beyond it":              {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute + 1}, haggle.ErrInvalidParams},
+		"the past":               {buyers, Wait{Until: testNow}, errAny},
+		"the future":             {buyers, Wait{Until: testNow + 1}, nil},
+		"none at all":            {buyers, nil, errNoDecision},
+		"a pointer":              {buyers, &Accept{}, errPointer},
+		"rejecting":              {buyers, Reject{}, nil},
+		"waiting until it moves": {buyers, Wait{}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := validate(c.turn, c.decision)
+			if c.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			var invalid *InvalidDecision
+			require.ErrorAs(t, err, &invalid)
+			if c.want != errAny {
+				require.ErrorIs(t, err, c.want)
+			}
+		})
+	}
+}
+
+// errAny is any reason.
+var errAny = errors.New("any")
+
+func TestMovesAboutMilestonesThatCannotBeSayWhy(t *testing.T) {
+	turn := func(side haggle.OfferSide, reviewed bool) Turn {
+		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: inMilestones(reviewed)}, Side: side, Now: testNow}
+	}
+	for name, c := range map[string]struct {
+		turn Turn
+		move MilestoneMove
+		want error
+	}{
+		"claim":                {turn(haggle.OfferSideSeller, false), ClaimMilestone{0}, nil},
+		"claim twice":          {turn(haggle.OfferSideSeller, true), ClaimMilestone{0}, haggle.ErrInvalidState},
+		"claim as the buyer":   {turn(haggle.OfferSideBuyer, false), ClaimMilestone{0}, haggle.ErrUnauthorized},
+		"one there is not":     {turn(haggle.OfferSideSeller, false), ClaimMilestone{2}, haggle.ErrInvalidParams},
+		"release":              {turn(haggle.OfferSideBuyer, true), ReleaseMilestone{0}, nil},
+		"release another one":  {turn(haggle.OfferSideBuyer, true), ReleaseMilestone{1}, haggle.ErrInvalidState},
+		"release as seller":    {turn(haggle.OfferSideSeller, true), ReleaseMilestone{0}, haggle.ErrUnauthorized},
+		"dispute":              {turn(haggle.OfferSideBuyer, true), DisputeMilestone{0}, nil},
+		"dispute as seller":    {turn(haggle.OfferSideSeller, true), DisputeMilestone{0}, haggle.ErrUnauthorized},
+		"dispute unclaimed":    {turn(haggle.OfferSideBuyer, false), DisputeMilestone{0}, haggle.ErrInvalidState},
+		"nothing":              {turn(haggle.OfferSideBuyer, true), nil, errNoDecision},
+		"wait":                 {turn(haggle.OfferSideBuyer, true), Wait{}, nil},
+		"a pointer to a claim": {turn(haggle.OfferSideSeller, false), &ClaimMilestone{0}, errPointer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := validateMilestone(c.turn, c.move)
+			if c.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, c.want)
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// DryRun is what an action would do and cost if it were executed now.
+type DryRun struct {
+	// ComputeUnits are what the whole transaction would consume, and ComputeLimit what it would ask for.
+	ComputeUnits uint64
+	ComputeLimit uint32
+	// Fee is what the payer would pay in lamports, PriorityFee included. Rent is not part of it: see Changes.
+	Fee uint64
+	// PriorityFee is what it would pay of that to be executed earlier.
+	PriorityFee uint64
+	// Logs are the transaction's, also of one that the program refuses.
+	Logs []string
+	// Events are the program's, in their order.
+	Events []Event
+	// Changes are the accounts that would hold something else than before, in the order in which the transaction names them.
+	Changes []BalanceChange
+}
+
+// BalanceChange is what an account would hold.
+type BalanceChange struct {
+	// Account is its address.
+	Account solana.PublicKey
+	// LamportsBefore and LamportsAfter are zero for an account that does not exist.
+	LamportsBefore, LamportsAfter uint64
+	// Tokens is what it holds as a token account; nil if it is none.
+	Tokens *TokenChange
+}
+
+// Lamports is how many the account would gain, or lose.
+func (b *BalanceChange) Lamports() int64 { return int64(b.LamportsAfter) - int64(b.LamportsBefore) }
+
+// TokenChange is what a token account would hold.
+type TokenChange struct {
+	// Mint and Owner are the token account's.
+	Mint, Owner solana.PublicKey
+	// Before and After are in base units of the mint.
+	Before, After uint64
+}
+
+// Simulate finds out what the action would do, without anyone signing it. The negotiation does not have to be as the action
+// expects it.
+//
+// It fails with what the simulation fails with, a [*ProgramError] or a [*TransactionError], and then answers with the logs.
+func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
+	found, err := a.gather(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	transaction, result, err := a.fit(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	if err := simulationError(transaction, result); err != nil {
+		return &DryRun{Logs: result.Logs}, err
+	}
+	written, err := transaction.Message.Writable()
+	if err != nil {
+		return nil, fmt.Errorf("haggle: %s: %w", a.Name, err)
+	}
+	before, _, err := a.client.accounts(ctx, written...)
+	if err != nil {
+		return nil, err
+	}
+	// Once more, as it would be sent: the fee depends on the limit.
+	if result, err = a.client.simulate(ctx, transaction, found, written...); err != nil {
+		return nil, err
+	}
+	if err := simulationError(transaction, result); err != nil {
+		return &DryRun{Logs: result.Logs}, err
+	}
+	if len(result.Accounts) != len(written) || result.UnitsConsumed == nil {
+		return nil, fmt.Errorf("haggle: the node simulates with %d accounts instead of %d", len(result.Accounts), len(written))
+	}
+	limit := unitLimitFor(*result.UnitsConsumed, a.client.computeMargin)
+	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}
+	run.PriorityFee = priorityFee(cappedUnitPrice(found.price, limit, found.maxPriorityFee), limit)
+	run.Fee = lamportsPerSignature*uint64(transaction.Message.Header.NumRequiredSignatures) + run.PriorityFee
+	if run.Events, err = ParseLogs(result.Logs); err != nil {
+		return run, fmt.Errorf("haggle: %s: the simulation's logs: %w", a.Name, err)
+	}
+	for i, address := range written {
+		if change, changes := balanceChange(address, before[i], result.Accounts[i]); changes {
+			run.Changes = append(run.Changes, change)
+		}
+	}
+	return run, nil
+}
+
+// lamportsPerSignature is what the chain asks for each signature.
+const lamportsPerSignature = 5_000
+
+// priorityFee is what so many units cost at most, in lamports; the chain rounds up.
+func priorityFee(unitPrice uint64, limit uint32) uint64 {
+	whole, rest := unitPrice/microLamports, unitPrice%microLamports
+	return whole*uint64(limit) + (rest*uint64(limit)+microLamports-1)/microLamports
+}
+
+// balanceChange compares an account with what it would be; false if it would hold the same.
+func balanceChange(address solana.PublicKey, before, after *rpc.Account) (BalanceChange, bool) {
+	change := BalanceChange{Account: address}
+	if before != nil {
+		change.LamportsBefore = before.Lamports
+	}
+	if after != nil {
+		change.LamportsAfter = after.Lamports
+	}
+	was, is := tokensIn(address, before), tokensIn(address, after)
+	if was != nil || is != nil {
+		change.Tokens = &TokenChange{}
+	}
+	if was != nil {
+		change.Tokens.Mint, change.Tokens.Owner, change.Tokens.Before = was.Mint, was.Owner, was.Amount
+	}
+	if is != nil {
+		change.Tokens.Mint, change.Tokens.Owner, change.Tokens.After = is.Mint, is.Owner, is.Amount
+	}
+	differs := change.LamportsBefore != change.LamportsAfter ||
+		change.Tokens != nil && (change.Tokens.Before != change.Tokens.After || (was == nil) != (is == nil))
+	return change, differs
+}
+
+// tokensIn is an account as a token account; nil if it is none.
+func tokensIn(address solana.PublicKey, account *rpc.Account) *TokenAccount {
+	if isMissing(account) || account.Data == nil {
+		return nil
+	}
+	decoded, err := decodeTokenAccount(address, account, 0)
+	if err != nil {
+		return nil
+	}
+	return decoded
+}

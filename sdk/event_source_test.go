@@ -1,0 +1,194 @@
+package haggle
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnotherNodeTellsWhenOneIsAway(t *testing.T) {
+	chain, other := newWatchedChain(t), newWatchedChain(t)
+	client := chain.client(t)
+	client.wsFallbacks = []string{"ws://127.0.0.1:1", other.url()}
+	subscription, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	assert.Equal(t, 1, chain.connections())
+	chain.socket.Listener.Close()
+	chain.cut()
+	assert.Eventually(t, func() bool { return other.subscriptions() == 1 }, 10*time.Second, time.Millisecond)
+	happened := chain.happens(offerOf(1))
+	other.announce(happened)
+	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
+}
+
+func TestNodeThatRefusesToSubscribeIsPassedOver(t *testing.T) {
+	chain, other := newWatchedChain(t), newWatchedChain(t)
+	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
+	client := chain.client(t)
+	client.wsFallbacks = []string{other.url()}
+	_, err := client.Watch(t.Context(), watchedNegotiation)
+	require.Error(t, err)
+	assert.False(t, isPermanent(err))
+	subscription, err := client.Watch(t.Context(), watchedNegotiation)
+	require.NoError(t, err)
+	other.cut()
+	assert.Eventually(t, func() bool { return other.subscriptions() == 1 }, 10*time.Second, time.Millisecond)
+	happened := chain.happens(offerOf(1))
+	other.announce(happened)
+	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
+	chain.change(func() { assert.Equal(t, 1, chain.dials, "once is enough") })
+}
+
+func TestFurtherConnectionIsOpenedOnlyWhenTheNodeWantsIt(t *testing.T) {
+	chain := newWatchedChain(t)
+	chain.refuse = func(on int) (int, string) {
+		if on >= 40 {
+			return -32005, "Too many subscriptions on this connection"
+		}
+		return 0, ""
+	}
+	client := chain.client(t)
+	const many = 100
+	subscriptions := make([]*Subscription, many)
+	for n := range many {
+		var err error
+		subscriptions[n], err = client.Watch(t.Context(), solana.PublicKey{7, byte(n)})
+		require.NoError(t, err)
+		assert.Equal(t, n/40+1, chain.connections())
+	}
+	chain.cut()
+	assert.Eventually(t, func() bool { return chain.subscriptions() == many }, 10*time.Second, time.Millisecond)
+	assert.Equal(t, 3, chain.connections())
+	for n, subscription := range subscriptions {
+		offer := offerAt(solana.PublicKey{7, byte(n)}, 1)
+		assert.Equal(t, chain.happens(offer).told(offer), receive(t, subscription))
+	}
+	subscriptions[0].Close()
+	subscriptions[99].Close()
+	assert.Eventually(t, func() bool { return chain.subscriptions() == many-2 }, 10*time.Second, time.Millisecond)
+}
+
+func TestNodeThatTakesNoSubscriptionAtAllIsAnError(t *testing.T) {
+	chain := newWatchedChain(t)
+	chain.refuse = func(int) (int, string) {
+		return -32603, "Internal Error: Subscription refused. Node subscription limit reached"
+	}
+	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
+	require.ErrorIs(t, err, errFull)
+	assert.False(t, isPermanent(err))
+}
+
+func TestPollingTellsWhatHappens(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+		client.source = NewPolling(0)
+		agent := solana.PublicKey{7}
+		first := chain.happens(offerOf(1))
+		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
+		require.NoError(t, err)
+		assert.Equal(t, []Observation{first.told(offerOf(1))}, soFar(subscription, 3*time.Second))
+		second := chain.happens(offerOf(2))
+		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, 3*time.Second))
+
+		agents, err := client.WatchAgent(t.Context(), agent)
+		require.NoError(t, err)
+		created := &NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
+		creation := chain.created(created)
+		assert.Equal(t, []Observation{creation.told(created)}, soFar(agents, 3*time.Second))
+		offer := chain.happens(offerAt(solana.PublicKey{43}, 1))
+		assert.Equal(t, []Observation{offer.told(offerAt(solana.PublicKey{43}, 1))}, soFar(agents, 3*time.Second))
+
+		chain.change(func() { chain.slot += 2 * settledSlots })
+		time.Sleep(time.Minute)
+		agents.Close()
+		time.Sleep(time.Second)
+		lists := chain.called("getSignaturesForAddress")
+		time.Sleep(time.Minute)
+		assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+5, "nothing is polled that nobody watches")
+		subscription.Close()
+	})
+}
+
+func TestPollingThatFailsIsVisible(t *testing.T) {
+	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+		client.source = NewPolling(time.Second)
+		subscription, err := client.Watch(t.Context(), watchedNegotiation)
+		require.NoError(t, err)
+		assert.True(t, subscription.Lag().Connected)
+		chain.change(func() { chain.failing = true })
+		time.Sleep(10 * time.Second)
+		assert.False(t, subscription.Lag().Connected)
+		happened := chain.happens(offerOf(1))
+		chain.change(func() { chain.failing = false })
+		assert.Equal(t, []Observation{happened.told(offerOf(1))}, soFar(subscription, time.Minute))
+		assert.True(t, subscription.Lag().Connected)
+	})
+}
+
+// watchMany watches negotiations at once.
+func watchMany(t testing.TB, client *Client, many int) []*Subscription {
+	t.Helper()
+	subscriptions := make([]*Subscription, many)
+	errors := make([]error, many)
+	var group sync.WaitGroup
+	for worker := range 64 {
+		group.Go(func() {
+			for n := worker; n < many; n += 64 {
+				subscriptions[n], errors[n] = client.Watch(t.Context(), manyth(n))
+			}
+		})
+	}
+	group.Wait()
+	for _, err := range errors {
+		require.NoError(t, err)
+	}
+	return subscriptions
+}
+
+func manyth(n int) solana.PublicKey { return solana.PublicKey{9, byte(n >> 8), byte(n)} }
+
+// BenchmarkSubscriptions/10000 says what a subscription costs in memory when there are 10,000 on one connection, how long it takes
+// until all of them are made again after a cut, and, as its time, what it takes from a notification to the event.
+func BenchmarkSubscriptions(b *testing.B) {
+	for _, many := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(many), func(b *testing.B) {
+			chain := newWatchedChain(b)
+			client := chain.client(b)
+			before := memoryInUse()
+			subscriptions := watchMany(b, client, many)
+			require.Equal(b, 1, chain.connections())
+			each := float64(memoryInUse()-before) / float64(many)
+
+			began := time.Now()
+			chain.cut()
+			for chain.subscriptions() < many {
+				time.Sleep(time.Millisecond)
+			}
+			reconnected := time.Since(began)
+			for round := 0; b.Loop(); round++ {
+				chain.next()
+				offer := offerAt(manyth(round%many), uint8(round))
+				happened := chain.happens(offer)
+				if seen := <-subscriptions[round%many].Events(); seen.Signature != happened.signature {
+					b.Fatalf("told %+v", seen)
+				}
+			}
+			b.ReportMetric(each, "B/subscription")
+			b.ReportMetric(float64(reconnected.Milliseconds()), "ms/reconnect")
+		})
+	}
+}
+
+// memoryInUse is what is in use, in bytes, stacks included.
+func memoryInUse() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc + stats.StackInuse
+}

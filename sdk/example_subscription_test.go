@@ -1,0 +1,66 @@
+package haggle_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// What has happened in a negotiation, from its creation to its end; it may have been closed since.
+func ExampleClient_History() {
+	var (
+		ctx     context.Context
+		client  *haggle.Client
+		address solana.PublicKey
+	)
+	for seen, err := range client.History(ctx, address) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch event := seen.Event.(type) {
+		case *haggle.OfferSubmitted:
+			fmt.Printf("slot %d: %s offers %d in round %d\n", seen.Slot, event.Offerer, event.Amount, event.Round)
+		case *haggle.NegotiationSettled:
+			fmt.Printf("slot %d: settled at %d\n", seen.Slot, event.SettledAmount)
+		}
+	}
+}
+
+// An agent that was stopped goes on after the last event it has handled, and does not act on a picture that is old.
+func ExampleSubscription_Lag() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		me     solana.PublicKey
+		last   solana.Signature // written down when it was handled
+	)
+	subscription, err := client.WatchAgent(ctx, me, haggle.After(last))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer subscription.Close()
+	for seen := range subscription.Events() {
+		if lag := subscription.Lag(); lag.Time > 10*time.Second {
+			log.Printf("behind by %d slots, %s; %d events wait", lag.Slots, lag.Time, lag.Held)
+		}
+		fmt.Println(seen.Slot, seen.Negotiation, seen.Event.EventName())
+	}
+	log.Print(subscription.Err())
+}
+
+// A node without a WebSocket interface is asked every second.
+func ExampleNewPolling() {
+	client, err := haggle.NewClient(haggle.Config{
+		Endpoint: "https://api.devnet.solana.com",
+		Source:   haggle.NewPolling(time.Second),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+}

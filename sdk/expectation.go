@@ -1,0 +1,234 @@
+package haggle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// Stage is how far a negotiation has come, in the coarsest terms.
+type Stage string
+
+// The stages.
+const (
+	// StageOpen: it can still be acted on, or expire.
+	StageOpen Stage = "open"
+	// StageAgreed: a price is agreed on and is being paid by milestones.
+	StageAgreed Stage = "agreed"
+	// StageOver: nothing but paying out and closing is left.
+	StageOver Stage = "over"
+)
+
+// Stage is how far the negotiation has come.
+func (v *Negotiation) Stage() Stage {
+	switch {
+	case v.IsOpen():
+		return StageOpen
+	case v.IsAgreed():
+		return StageAgreed
+	}
+	return StageOver
+}
+
+// Expectation is the state that an action is built on, as far as it matters to the action: what is nil does not. [Action.Do] reads
+// the negotiation again before anything is signed, and answers [*MovedOn] if it is another one.
+type Expectation struct {
+	// Absent: there is nothing at the address yet.
+	Absent bool `json:"absent,omitempty"`
+	// Created is when the negotiation was created, in Unix seconds: another one at the same address has another time.
+	Created *int64 `json:"created,omitempty"`
+	// Terms is the [TermsHash], for an invitation.
+	Terms *solana.Hash `json:"terms,omitempty"`
+	// Stage is how far the negotiation has come.
+	Stage *Stage `json:"stage,omitempty"`
+	// Status is the negotiation's.
+	Status *NegotiationStatus `json:"status,omitempty"`
+	// Round is how many offers have been made.
+	Round *uint8 `json:"round,omitempty"`
+	// Step is the step of the comparison of reservation prices.
+	Step *ZopaStep `json:"step,omitempty"`
+	// Offer is the latest offer, in base units of the mint.
+	Offer *uint64 `json:"offer,omitempty"`
+	// Metadata is what the latest offer says beside its price.
+	Metadata []byte `json:"metadata,omitempty"`
+	// Milestone is the one that the action is about.
+	Milestone *ExpectedMilestone `json:"milestone,omitempty"`
+	// Payout is what is kept for a party.
+	Payout *ExpectedPayout `json:"payout,omitempty"`
+}
+
+// ExpectedMilestone is how far a milestone is.
+type ExpectedMilestone struct {
+	// Index is the milestone, from 0.
+	Index uint8 `json:"index"`
+	// State is how far it is.
+	State MilestoneState `json:"state"`
+}
+
+// ExpectedPayout is what could not be paid to a party.
+type ExpectedPayout struct {
+	// Party is the buyer or the seller.
+	Party solana.PublicKey `json:"party"`
+	// Amount is in base units of the mint.
+	Amount uint64 `json:"amount"`
+}
+
+// IsZero reports whether nothing is expected.
+func (e Expectation) IsZero() bool {
+	return !e.Absent && e.Metadata == nil && e.Created == nil && e.Terms == nil && e.Stage == nil && e.Status == nil &&
+		e.Round == nil && e.Step == nil && e.Offer == nil && e.Milestone == nil && e.Payout == nil
+}
+
+// IsMet reports whether a negotiation is as expected; nil is one that is not there.
+func (e Expectation) IsMet(now *NegotiationAccount) bool {
+	if now == nil {
+		return e.Absent || e.IsZero()
+	}
+	return !e.Absent &&
+		isAs(e.Created, now.CreatedAt) &&
+		(e.Terms == nil || *e.Terms == termsOf(now)) &&
+		isAs(e.Stage, now.Stage()) &&
+		isAs(e.Status, now.Status) &&
+		isAs(e.Round, now.CurrentRound) &&
+		isAs(e.Step, now.ZopaStep()) &&
+		isAs(e.Offer, now.CurrentOfferAmount) &&
+		(e.Metadata == nil || bytes.Equal(e.Metadata, now.Metadata[:])) &&
+		(e.Milestone == nil || now.MilestoneState(e.Milestone.Index) == e.Milestone.State) &&
+		(e.Payout == nil || now.ClaimableOf(e.Payout.Party) == e.Payout.Amount)
+}
+
+func isAs[T comparable](expected *T, actual T) bool { return expected == nil || *expected == actual }
+
+// termsOf is the terms hash of a negotiation as it has been decoded: a caller may have made one up without Data.
+func termsOf(n *NegotiationAccount) solana.Hash {
+	return solana.Hash(TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
+}
+
+// expectationOf is what an instruction on a negotiation that its signer has seen depends on.
+func expectationOf(instruction AnyInstruction, seen *NegotiationAccount) Expectation {
+	expected := Expectation{Created: new(seen.CreatedAt)}
+	switch on := instruction.(type) {
+	case *AcceptInvitation:
+		expected.Status, expected.Terms = new(seen.Status), new(termsOf(seen))
+	case *SubmitOffer:
+		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
+	case *AcceptOffer:
+		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
+		expected.Offer, expected.Metadata = new(seen.CurrentOfferAmount), bytes.Clone(seen.Metadata[:])
+	case *RejectNegotiation:
+		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
+	case *SubmitZopaCommitment, *RevealZopaPrice:
+		expected.Status, expected.Step = new(seen.Status), new(seen.ZopaStep())
+	case *ClaimMilestone:
+		expected.Milestone = milestoneOf(seen, on.Index)
+	case *DisputeMilestone:
+		expected.Milestone = milestoneOf(seen, on.Index)
+	case *ReleaseMilestone:
+		expected.Milestone = milestoneOf(seen, on.Index)
+	case *ResolveDispute:
+		expected.Milestone = milestoneOf(seen, on.Index)
+	case *ClaimPayout:
+		expected.Payout = &ExpectedPayout{Party: on.Party, Amount: seen.ClaimableOf(on.Party)}
+	default:
+		expected.Stage = new(seen.Stage())
+	}
+	return expected
+}
+
+func milestoneOf(seen *NegotiationAccount, index uint8) *ExpectedMilestone {
+	return &ExpectedMilestone{Index: index, State: seen.MilestoneState(index)}
+}
+
+// MovedOn says that the negotiation is no longer as the action expects it. Nothing has been signed. errors.Is finds
+// [ErrStaleState], with which the program would have refused the action or might have.
+type MovedOn struct {
+	// Action is the instruction's name in the IDL.
+	Action string
+	// Negotiation is the negotiation's address.
+	Negotiation solana.PublicKey
+	// Seen is the negotiation that the action was built on; nil for one that was to be created.
+	Seen *NegotiationAccount
+	// Now is the negotiation as the chain has it; nil if it has been closed.
+	Now *NegotiationAccount
+}
+
+func (e *MovedOn) Error() string {
+	now := "closed"
+	if e.Now != nil {
+		now = fmt.Sprintf("%s at round %d, %s", e.Now.Status, e.Now.CurrentRound, e.Now.Situation())
+	}
+	return fmt.Sprintf("haggle: %s: negotiation %s has moved on: %s", e.Action, e.Negotiation, now)
+}
+
+// Unwrap is the program's refusal.
+func (e *MovedOn) Unwrap() error { return refusal(ErrStaleState) }
+
+// ErrAlreadyDone: what the action is to bring about has come about.
+var ErrAlreadyDone = errors.New("haggle: the action has been done already")
+
+// AlreadyDone says that what the action is to bring about has come about: by this very action, sent earlier, or by one to the same
+// effect where others may take it, too. Nothing has been signed now. errors.Is finds [ErrAlreadyDone].
+type AlreadyDone struct {
+	// Action is the instruction's name in the IDL.
+	Action string
+	// Negotiation is the address of the one that it has been done on. That of a negotiation that was to be created can be another
+	// one than the new action's, whose session id is another one.
+	Negotiation solana.PublicKey
+	// Now is the negotiation as the chain has it; nil if it has been closed, or has not been looked at.
+	Now *NegotiationAccount
+	// Receipt is that of the transaction that has done it; nil unless the journal knows it.
+	Receipt *Receipt
+	// Refusal is what the program has answered the simulated action with; nil if it has not been asked.
+	Refusal error
+}
+
+func (e *AlreadyDone) Error() string {
+	return fmt.Sprintf("%v: %s on %s", ErrAlreadyDone, e.Action, e.Negotiation)
+}
+
+// Unwrap is ErrAlreadyDone, and the program's refusal.
+func (e *AlreadyDone) Unwrap() []error {
+	if e.Refusal == nil {
+		return []error{ErrAlreadyDone}
+	}
+	return []error{ErrAlreadyDone, e.Refusal}
+}
+
+// look reads the negotiation again; nil if there is none. A node that has not come as far as the one that the action was built on
+// was asked is waited for, and not believed.
+func (a *Action) look(ctx context.Context) (*NegotiationAccount, error) {
+	options := &rpc.GetMultipleAccountsOpts{Commitment: a.client.commitment, Encoding: solana.EncodingBase64}
+	if a.seen != nil {
+		options.MinContextSlot = &a.seen.Slot
+	}
+	accounts, slot, err := a.client.accountsWith(ctx, options, a.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	if a.seen != nil && slot < a.seen.Slot {
+		return nil, fmt.Errorf("haggle: %s: the node is at slot %d, and the negotiation was seen at slot %d", a.Name, slot, a.seen.Slot)
+	}
+	if isMissing(accounts[0]) {
+		return nil, nil
+	}
+	return decodeNegotiation(a.Negotiation, accounts[0], slot)
+}
+
+// check finds out whether the negotiation is still as the action expects it.
+func (a *Action) check(ctx context.Context) error {
+	if a.Expects.IsZero() {
+		return nil
+	}
+	now, err := a.look(ctx)
+	if err != nil || a.Expects.IsMet(now) {
+		return err
+	}
+	if a.tookEffect(now) {
+		return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now}
+	}
+	return &MovedOn{Action: a.Name, Negotiation: a.Negotiation, Seen: a.seen, Now: now}
+}

@@ -1,0 +1,267 @@
+package haggle
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	testBuyer  = solana.PublicKey{1, 1}
+	testSeller = solana.PublicKey{2, 2}
+)
+
+// seenAt is a negotiation as a party has seen it, changed by change.
+func seenAt(change func(*Negotiation)) *NegotiationAccount {
+	seen := &NegotiationAccount{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: Negotiation{
+		Buyer: testBuyer, Seller: testSeller, Status: NegotiationStatusCountered, CurrentRound: 3, CurrentOfferAmount: 500_000,
+		CurrentOfferBy: testBuyer, OfferSide: OfferSideBuyer, EscrowAmount: 1_000_000, EffectiveEscrow: 900_000,
+		MaxRounds: 10, CreatedAt: 1_700_000_000, Version: NegotiationVersion, MilestoneCount: 3,
+	}}
+	if change != nil {
+		change(&seen.Negotiation)
+	}
+	return seen
+}
+
+func inStatus(status NegotiationStatus) func(*Negotiation) {
+	return func(n *Negotiation) { n.Status = status }
+}
+
+func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) {
+	agreed := func(n *Negotiation) { n.Status, n.SettledAmount = NegotiationStatusAccepted, 500_000 }
+	claimed := func(n *Negotiation) { agreed(n); n.MilestonesClaimed = 0b010 }
+	disputed := func(n *Negotiation) { claimed(n); n.MilestonesDisputed = 0b010 }
+	zopa := func(n *Negotiation) {
+		n.Status, n.ZopaEnabled, n.CurrentRound, n.CurrentOfferBy = NegotiationStatusProposed, true, 0, solana.PublicKey{}
+	}
+	committed := func(n *Negotiation) {
+		zopa(n)
+		n.ZopaPhase, n.BuyerCommitment, n.SellerCommitment = ZopaPhaseBothCommitted, [32]byte{7}, [32]byte{8}
+	}
+	owed := func(n *Negotiation) { n.Status, n.ClaimableBuyer = NegotiationStatusSettled, 250 }
+	offered := func(by solana.PublicKey, amount uint64) func(*Negotiation) {
+		return func(n *Negotiation) {
+			n.Status, n.CurrentRound, n.CurrentOfferBy, n.CurrentOfferAmount = NegotiationStatusCountered, 4, by, amount
+		}
+	}
+	otherTime := func(n *Negotiation) { n.CreatedAt++ }
+	type change = func(*Negotiation)
+	cases := map[string]struct {
+		instruction AnyInstruction
+		seen        change
+		// same does not matter to the action, moved does, and done shows that it has been done.
+		same, moved, done []change
+	}{
+		"accept_invitation": {&AcceptInvitation{Seller: testSeller}, inStatus(NegotiationStatusCreated), nil,
+			[]change{otherTime, func(n *Negotiation) { n.EscrowAmount++ }, inStatus(NegotiationStatusExpired), inStatus(NegotiationStatusRejected)},
+			[]change{inStatus(NegotiationStatusProposed), agreed, inStatus(NegotiationStatusSettled)}},
+		"submit_offer": {&SubmitOffer{Offerer: testSeller, ExpectedRound: 3, Amount: 600_000}, nil,
+			[]change{func(n *Negotiation) { n.PendingExtension = 5 }},
+			[]change{otherTime, agreed, offered(testSeller, 600_001), offered(testBuyer, 600_000), inStatus(NegotiationStatusExpired),
+				func(n *Negotiation) { offered(testSeller, 600_000)(n); n.CurrentRound = 5 },
+				func(n *Negotiation) { offered(testSeller, 600_000)(n); n.Metadata[0] = 1 },
+				func(n *Negotiation) { offered(testSeller, 600_000)(n); n.CreatedAt++ }},
+			[]change{offered(testSeller, 600_000)}},
+		"accept_offer": {&AcceptOffer{Acceptor: testSeller, ExpectedRound: 3, ExpectedAmount: 500_000}, nil,
+			[]change{func(n *Negotiation) { n.ClaimableBuyer = 1 }},
+			[]change{otherTime, offered(testSeller, 600_000), func(n *Negotiation) { n.CurrentOfferAmount++ }, func(n *Negotiation) { n.Metadata[63] = 1 },
+				inStatus(NegotiationStatusRejected), func(n *Negotiation) { agreed(n); n.SettledAmount++ }, func(n *Negotiation) { agreed(n); n.CurrentRound++ }},
+			[]change{agreed, func(n *Negotiation) { agreed(n); n.Status = NegotiationStatusSettled }}},
+		"reject_negotiation": {&RejectNegotiation{Rejector: testSeller, ExpectedRound: 3}, nil, nil,
+			[]change{otherTime, offered(testBuyer, 1), agreed, func(n *Negotiation) { n.Status, n.CurrentRound = NegotiationStatusRejected, 4 }},
+			[]change{inStatus(NegotiationStatusRejected)}},
+		"reject_negotiation before a reveal": {&RejectNegotiation{Rejector: testSeller}, committed, nil,
+			[]change{func(n *Negotiation) { n.BuyerPrice = 5 }}, nil},
+		"expire_negotiation": {&ExpireNegotiation{}, nil,
+			[]change{offered(testSeller, 1)},
+			[]change{otherTime, agreed, inStatus(NegotiationStatusSettled), inStatus(NegotiationStatusRejected)},
+			[]change{inStatus(NegotiationStatusExpired)}},
+		"close_negotiation": {&CloseNegotiation{}, inStatus(NegotiationStatusSettled),
+			[]change{func(n *Negotiation) { n.ClaimableBuyer = 7 }}, []change{otherTime, inStatus(NegotiationStatusCreated)}, nil},
+		"claim_payout": {&ClaimPayout{Party: testBuyer, Amount: 250}, owed,
+			[]change{func(n *Negotiation) { n.ClaimableSeller = 9 }}, []change{otherTime, func(n *Negotiation) { n.ClaimableBuyer = 251 }},
+			[]change{func(n *Negotiation) { n.ClaimableBuyer = 0 }}},
+		"claim_milestone": {&ClaimMilestone{Index: 1}, agreed,
+			[]change{func(n *Negotiation) { n.MilestonesClaimed = 0b001 }}, []change{otherTime, func(n *Negotiation) { n.MilestonesDecided = 0b111 }},
+			[]change{claimed, disputed, func(n *Negotiation) { claimed(n); n.MilestonesDecided = 0b010 }}},
+		"dispute_milestone": {&DisputeMilestone{Index: 1}, claimed, nil,
+			[]change{otherTime, func(n *Negotiation) { n.MilestonesDecided = 0b010 }},
+			[]change{disputed, func(n *Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }}},
+		"release_milestone": {&ReleaseMilestone{Index: 1}, claimed,
+			[]change{func(n *Negotiation) { n.MilestonesClaimed = 0b110 }},
+			[]change{otherTime, disputed, func(n *Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }},
+			[]change{func(n *Negotiation) { n.MilestonesDecided = 0b010 }}},
+		"resolve_dispute": {&ResolveDispute{Index: 1, SellerBps: 5_000}, disputed, nil,
+			[]change{otherTime, func(n *Negotiation) { n.MilestonesDecided = 0b010 }}, nil},
+		"settle_deadline": {&SettleDeadline{}, agreed,
+			[]change{claimed, disputed}, []change{otherTime, inStatus(NegotiationStatusExpired)}, []change{inStatus(NegotiationStatusSettled)}},
+		"submit_zopa_commitment": {&SubmitZopaCommitment{Agent: testBuyer, Commitment: [32]byte{7}}, zopa, nil,
+			[]change{otherTime, inStatus(NegotiationStatusExpired), func(n *Negotiation) { n.ZopaPhase, n.BuyerCommitment = ZopaPhaseBuyerCommitted, [32]byte{6} }},
+			[]change{func(n *Negotiation) { n.ZopaPhase, n.BuyerCommitment = ZopaPhaseBuyerCommitted, [32]byte{7} }}},
+		"reveal_zopa_price": {&RevealZopaPrice{Agent: testBuyer, Price: 77}, committed, nil,
+			[]change{otherTime, func(n *Negotiation) { n.BuyerPrice = 76 }, inStatus(NegotiationStatusRejected)},
+			[]change{func(n *Negotiation) { n.BuyerPrice = 77 }}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			seen := seenAt(c.seen)
+			action := &Action{instruction: c.instruction, seen: seen, Expects: expectationOf(c.instruction, seen)}
+			later := func(change change) *NegotiationAccount {
+				now := seenAt(c.seen)
+				if change != nil {
+					change(&now.Negotiation)
+				}
+				return now
+			}
+			assert.True(t, action.Expects.IsMet(later(nil)))
+			assert.False(t, action.tookEffect(later(nil)))
+			for i, change := range c.same {
+				assert.True(t, action.Expects.IsMet(later(change)), "same %d", i)
+			}
+			for i, change := range c.moved {
+				assert.False(t, action.Expects.IsMet(later(change)), "moved %d", i)
+				assert.False(t, action.tookEffect(later(change)), "moved %d", i)
+			}
+			for i, change := range c.done {
+				assert.False(t, action.Expects.IsMet(later(change)), "done %d", i)
+				assert.True(t, action.tookEffect(later(change)), "done %d", i)
+			}
+			assert.False(t, action.Expects.IsMet(nil))
+			_, closes := c.instruction.(*CloseNegotiation)
+			assert.Equal(t, closes, action.tookEffect(nil))
+
+			// What the caller does with what it has seen changes nothing.
+			seen.Status, seen.CurrentRound, seen.CreatedAt = 0, 0, 0
+			assert.True(t, action.Expects.IsMet(later(nil)))
+
+			encoded, err := json.Marshal(action.Expects)
+			require.NoError(t, err)
+			var again Expectation
+			require.NoError(t, json.Unmarshal(encoded, &again))
+			assert.Equal(t, action.Expects, again)
+		})
+	}
+}
+
+func TestEmptyExpectationIsAlwaysMet(t *testing.T) {
+	assert.True(t, Expectation{}.IsZero())
+	assert.True(t, Expectation{}.IsMet(nil))
+	assert.True(t, Expectation{}.IsMet(seenAt(nil)))
+	assert.True(t, Expectation{Absent: true}.IsMet(nil))
+	assert.False(t, Expectation{Absent: true}.IsMet(seenAt(nil)))
+}
+
+func TestMilestoneStateIsExpectedAsItWas(t *testing.T) {
+	expected := expectationOf(&ClaimMilestone{Index: 2}, seenAt(inStatus(NegotiationStatusAccepted)))
+	assert.Equal(t, &ExpectedMilestone{Index: 2, State: MilestoneStateUnclaimed}, expected.Milestone)
+}
+
+// answerOf is an account as a node answers with it.
+func answerOf(owner solana.PublicKey, lamports uint64, data []byte) any {
+	return object{
+		"owner": owner.String(), "lamports": lamports, "executable": false, "rentEpoch": 0,
+		"data": []any{base64.StdEncoding.EncodeToString(data), "base64"},
+	}
+}
+
+func negotiationAnswer(n *NegotiationAccount) any {
+	return answerOf(ProgramID, 4_454_400, n.Negotiation.AppendTo(nil))
+}
+
+func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
+	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
+	seen := seenAt(nil)
+	offer := func() *Action {
+		action, err := a.Offer(t.Context(), OfferRequest{Offerer: a.me.PublicKey(), Seen: seen, Amount: 600_000})
+		require.NoError(t, err)
+		return action
+	}
+	now := seenAt(func(n *Negotiation) { n.CurrentRound, n.CurrentOfferAmount = 5, 700_000 })
+	a.node.accounts = map[solana.PublicKey]any{seen.Address: negotiationAnswer(now)}
+
+	_, err := offer().Do(t.Context(), a.me)
+	var moved *MovedOn
+	require.ErrorAs(t, err, &moved)
+	assert.Same(t, seen, moved.Seen)
+	assert.EqualValues(t, 5, moved.Now.CurrentRound)
+	assert.Equal(t, seen.Address, moved.Negotiation)
+	require.ErrorIs(t, err, ErrStaleState)
+	var refused *ProgramError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+
+	// Nor is it shown to a wallet.
+	_, err = offer().Transaction(t.Context())
+	require.ErrorAs(t, err, &moved)
+
+	a.node.accounts[seen.Address] = nil
+	_, err = offer().Do(t.Context(), a.me)
+	require.ErrorAs(t, err, &moved)
+	assert.Nil(t, moved.Now)
+	require.ErrorContains(t, err, "closed")
+
+	now = seenAt(func(n *Negotiation) {
+		n.CurrentRound, n.CurrentOfferAmount, n.CurrentOfferBy, n.OfferSide = 4, 600_000, a.me.PublicKey(), OfferSideSeller
+	})
+	a.node.accounts[seen.Address] = negotiationAnswer(now)
+	_, err = offer().Do(t.Context(), a.me)
+	var done *AlreadyDone
+	require.ErrorAs(t, err, &done)
+	require.ErrorIs(t, err, ErrAlreadyDone)
+	assert.EqualValues(t, 4, done.Now.CurrentRound)
+	assert.Equal(t, OutcomeConfirmed, OutcomeOf(err))
+	assert.Zero(t, a.journal.begun)
+	assert.Zero(t, a.node.called("simulateTransaction"))
+
+	// Its sender can decide not to ask.
+	blind := offer()
+	blind.Expects = Expectation{}
+	_, err = blind.Do(t.Context(), a.me)
+	require.NoError(t, err)
+	assert.Equal(t, 1, a.journal.begun)
+}
+
+func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
+	a := newAgent(t, nil)
+	over := seenAt(inStatus(NegotiationStatusExpired))
+	a.node.accounts = map[solana.PublicKey]any{over.Address: negotiationAnswer(over)}
+	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
+		"err": object{"InstructionError": []any{1, object{"Custom": uint32(ErrInvalidState)}}}, "logs": []string{},
+	}})
+	action, err := a.actionOn(over, a.me.PublicKey(), &ExpireNegotiation{
+		Negotiation: over.Address, BuyerTokenAccount: solana.PublicKey{3}, TokenMint: solana.PublicKey{4}, TokenProgram: solana.TokenProgramID,
+	})
+	require.NoError(t, err)
+	_, err = action.Do(t.Context(), a.me)
+	require.ErrorIs(t, err, ErrAlreadyDone)
+	require.ErrorIs(t, err, ErrInvalidState)
+
+	over.Status = NegotiationStatusRejected
+	a.node.accounts[over.Address] = negotiationAnswer(over)
+	action.Expects = Expectation{Created: &over.CreatedAt}
+	_, err = action.Do(t.Context(), a.me)
+	require.ErrorIs(t, err, ErrInvalidState)
+	require.NotErrorIs(t, err, ErrAlreadyDone)
+}
+
+// A node that is behind what the signer has seen shows an older state, which says nothing.
+func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
+	a := newAgent(t, nil)
+	seen := seenAt(nil)
+	seen.Slot = testSlot + 1
+	before := seenAt(func(n *Negotiation) { n.CurrentRound = 2 })
+	a.node.accounts = map[solana.PublicKey]any{seen.Address: negotiationAnswer(before)}
+	action, err := a.Offer(t.Context(), OfferRequest{Offerer: a.me.PublicKey(), Seen: seen, Amount: 600_000})
+	require.NoError(t, err)
+	_, err = action.Do(t.Context(), a.me)
+	var moved *MovedOn
+	require.False(t, errors.As(err, &moved))
+	require.ErrorContains(t, err, "slot")
+	assert.Zero(t, a.journal.begun)
+}

@@ -1,0 +1,59 @@
+package identity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/identity"
+)
+
+// A buyer deals with those on its own list, and with those whom a registry gives 60 of 100 points.
+func ExampleGate() {
+	var (
+		ctx    context.Context
+		seller solana.PublicKey
+	)
+	list, err := identity.OpenAllowlist("counterparties")
+	if err != nil {
+		log.Fatal(err)
+	}
+	registry, err := identity.NewRegistry(identity.RegistryConfig{Endpoint: "https://registry.example"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	gate := identity.Gate{Source: identity.FirstOf(list, registry), Threshold: 60}
+	var refusal *identity.Refusal
+	if err := gate.Check(ctx, seller); errors.As(err, &refusal) {
+		fmt.Println("no deal:", refusal.Trust.Score)
+	}
+}
+
+// A seller accepts an invitation only if it is for the service that it offers.
+func ExampleCheckService() {
+	var (
+		ctx        context.Context
+		client     *haggle.Client
+		seller     *haggle.Keypair
+		invitation *haggle.NegotiationAccount
+	)
+	description, err := os.ReadFile("service.md")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := identity.CheckService(description, invitation.ServiceHash); err != nil {
+		log.Fatal(err) // an *identity.ServiceMismatch
+	}
+	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: seller.PublicKey(), Seen: invitation})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := action.Do(ctx, seller); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,102 @@
+package rpcpool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// attemptLimit is how long one endpoint may take for one answer.
+const attemptLimit = 30 * time.Second
+
+// attempt asks one endpoint once, and takes its answer only if it holds.
+func (p *Pool) attempt(ctx context.Context, r *request, e *endpoint, hedge bool) (reflect.Value, error) {
+	began := time.Now()
+	limited, cancel := context.WithTimeoutCause(ctx, attemptLimit, errSlow{attemptLimit})
+	decoded, err := p.answer(limited, r, e)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = errSlow{attemptLimit}
+	}
+	cancel()
+	took := time.Since(began)
+	if r.observation != nil {
+		r.observation.Attempt(e.host, took, hedge, err)
+	}
+	switch {
+	case err == nil:
+		if e.answered(r.method, took) {
+			p.logger.Info("a node is well again", "node", e.host)
+		}
+	case ctx.Err() != nil || errors.Is(err, ErrOtherCluster):
+		// The caller has given up, or this has been told of.
+	default:
+		p.logger.Debug("a node fails", "node", e.host, "method", r.method, "error", err)
+		if e.failed(r, err, time.Now()) {
+			p.logger.Warn("a node has been failing for some time", "node", e.host, "method", r.method, "error", err)
+		}
+	}
+	return decoded, err
+}
+
+func (p *Pool) answer(ctx context.Context, r *request, e *endpoint) (decoded reflect.Value, err error) {
+	if err := p.admit(ctx, e); err != nil {
+		return decoded, err
+	}
+	// A slot that has been seen later, by another goroutine, is none that this answer would go back behind.
+	floor := r.floor
+	if len(p.endpoints) > 1 && !r.showsItsSlot() && !e.hasReached(r.level, floor) {
+		if err := p.probe(ctx, r, e, floor); err != nil {
+			return decoded, err
+		}
+	}
+	result, err := e.call(ctx, r.method, r.paramsFrom(floor))
+	if err != nil {
+		return decoded, err
+	}
+	if err := r.check(result); err != nil {
+		return decoded, err
+	}
+	if r.kind == read {
+		slot, shown := r.slotOf(result)
+		if shown {
+			err = p.believe(e, r.level, slot, floor)
+		} else if floor > 0 && r.mustShowItsSlot() {
+			err = fmt.Errorf("%w: it does not say of which slot its answer is", errOther)
+		}
+		if err != nil {
+			return decoded, err
+		}
+		p.slots.raise(r.level, r.happenedAt(result))
+	}
+	return r.decode(result)
+}
+
+// believe takes the slot of an answer unless it is behind what has been seen.
+func (p *Pool) believe(e *endpoint, of level, slot, floor uint64) error {
+	e.show(of, slot, floor)
+	if slot < floor {
+		return &behindError{slot: slot, seen: floor}
+	}
+	p.slots.raise(of, slot)
+	return nil
+}
+
+var commitments = [levels]rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized}
+
+// probe finds out whether an endpoint has come as far as the slot that an answer must not be behind, if that does not say so.
+func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64) error {
+	result, err := e.call(ctx, "getSlot", []any{rpc.M{"commitment": commitments[r.level]}})
+	if err != nil {
+		return err
+	}
+	var slot uint64
+	if err := json.Unmarshal(result, &slot); err != nil {
+		return fmt.Errorf("the node does not say how far it has come: %w", err)
+	}
+	return p.believe(e, r.level, slot, floor)
+}

@@ -1,0 +1,146 @@
+package rpcpool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync/atomic"
+)
+
+// broadcastTo is how many endpoints a transaction is sent to at once.
+const broadcastTo = 3
+
+// broadcast sends a transaction to several endpoints at once, and again after a pause as long as they are all too busy. One that
+// takes it is enough.
+//
+// If none does, the error is one that says for certain that the transaction has not been passed on only if every endpoint that has
+// been asked has said so, and the first time.
+func (p *Pool) broadcast(ctx context.Context, r *request) error {
+	if r.outErr != nil {
+		return r.outErr
+	}
+	pause := newPause(busyPause)
+	var failures []Failure
+	for round := 1; ; round++ {
+		if err := p.awaitAnyone(ctx, r, failures); err != nil {
+			return err
+		}
+		targets := p.targets(r)
+		if len(targets) == 0 {
+			return p.failed([]Failure{p.nobody(r)})
+		}
+		outcomes := p.sendTo(ctx, r, targets)
+		failures = nil
+		busy := true
+		for range targets {
+			ended, ok := <-outcomes
+			if !ok {
+				break
+			}
+			if ended.err == nil {
+				r.deliver(ended.decoded)
+				return nil
+			}
+			refusal := refusalOf(ended.err)
+			busy = busy && refusal != nil && refusal.IsBusy()
+			failures = append(failures, ended.endpoint.failure(ended.err))
+		}
+		failures = worstFirst(failures, round > 1)
+		if ctx.Err() != nil {
+			return p.interrupted(ctx, failures)
+		}
+		if !busy || round == BusyRounds {
+			return p.failed(failures)
+		}
+		if sleep(ctx, pause.NextBackOff()) != nil {
+			return p.interrupted(ctx, failures)
+		}
+	}
+}
+
+// targets are the fittest endpoints.
+func (p *Pool) targets(r *request) []*endpoint {
+	var targets []*endpoint
+	for len(targets) < broadcastTo {
+		e := p.next(r, targets)
+		if e == nil {
+			break
+		}
+		targets = append(targets, e)
+	}
+	return targets
+}
+
+// sendTo sends to all of them. What has not been answered when the first one has taken the transaction goes on without the caller.
+func (p *Pool) sendTo(ctx context.Context, r *request, targets []*endpoint) <-chan outcome {
+	outcomes := make(chan outcome, len(targets))
+	if len(targets) == 1 {
+		decoded, err := p.attempt(ctx, r, targets[0], false)
+		outcomes <- outcome{targets[0], decoded, err}
+		return outcomes
+	}
+	detached, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	var taken atomic.Bool
+	leave := context.AfterFunc(ctx, func() {
+		if !taken.Load() {
+			cancel(context.Cause(ctx))
+		}
+	})
+	end := context.AfterFunc(p.closing, func() { cancel(ErrClosed) })
+	left := new(atomic.Int64)
+	left.Store(int64(len(targets)))
+	for _, e := range targets {
+		send := func() {
+			ended := outcome{endpoint: e}
+			ended.decoded, ended.err = p.attempt(detached, r, e, false)
+			if ended.err == nil {
+				taken.Store(true)
+			}
+			outcomes <- ended
+			if left.Add(-1) == 0 {
+				leave()
+				end()
+				cancel(nil)
+			}
+		}
+		if !p.start(send) {
+			outcomes <- outcome{endpoint: e, decoded: reflect.Value{}, err: ErrClosed}
+			if left.Add(-1) == 0 {
+				leave()
+				end()
+				cancel(nil)
+			}
+		}
+	}
+	return outcomes
+}
+
+// worstFirst sorts what endpoints have answered to a transaction by how much it has to be feared that they have passed it on: those
+// that may have, those that know it already, those that have not. Should one of them have, no refusal is a first one.
+func worstFirst(failures []Failure, repeated bool) []Failure {
+	for _, failure := range failures {
+		refusal := refusalOf(failure.Err)
+		repeated = repeated || !isRefusedBeforeSending(failure.Err) && (refusal == nil || !refusal.isCertain())
+	}
+	failures = marked(failures, repeated)
+	slices.SortStableFunc(failures, func(a, b Failure) int { return cmp.Compare(certainty(a.Err), certainty(b.Err)) })
+	return failures
+}
+
+// isRefusedBeforeSending says whether an error is one after which the endpoint has not even been asked.
+func isRefusedBeforeSending(err error) bool {
+	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrClosed)
+}
+
+func certainty(err error) int {
+	refusal := refusalOf(err)
+	switch {
+	case refusal == nil || !MeansNotForwarded(refusal.Code) || refusal.IsBusy():
+		return 0
+	case refusal.knowsTransaction():
+		return 1
+	}
+	return 2
+}

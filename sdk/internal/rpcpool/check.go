@@ -1,0 +1,132 @@
+package rpcpool
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/tidwall/gjson"
+)
+
+// ErrCompressed: an answer is compressed, which has not been asked for.
+var ErrCompressed = errors.New("the node answers with compressed data, which has not been asked for")
+
+// refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes can become more than
+// fits into memory.
+func refuseCompressed(result []byte) error {
+	// A string can spell the encoding's name with escapes.
+	if !bytes.Contains(result, []byte("zstd")) && !bytes.Contains(result, []byte(`\u`)) {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(result))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if token == string(solana.EncodingBase64Zstd) {
+			return ErrCompressed
+		}
+	}
+}
+
+func decodeResult(result json.RawMessage, into any) error {
+	return (&jsonrpc.RPCResponse{Result: result}).GetObject(into)
+}
+
+// errOther: an answer is about something else than what has been asked for.
+var errOther = errors.New("the node answers something else than it has been asked")
+
+// check says whether an answer is about what has been asked for, as far as that can be told.
+func (r *request) check(result []byte) error {
+	if err := refuseCompressed(result); err != nil {
+		return err
+	}
+	if len(r.params) == 0 {
+		return nil
+	}
+	switch r.method {
+	case "getMultipleAccounts", "getSignatureStatuses":
+		asked := reflect.ValueOf(r.params[0])
+		values := gjson.GetBytes(result, "value.#")
+		if asked.Kind() == reflect.Slice && values.Exists() && int(values.Int()) != asked.Len() {
+			return fmt.Errorf("%w: %d values instead of %d", errOther, values.Int(), asked.Len())
+		}
+	case "getTransaction":
+		found := gjson.GetBytes(result, "transaction")
+		if has := firstSignature(found); has != "" && has != fmt.Sprint(r.params[0]) {
+			return fmt.Errorf("%w: transaction %s", errOther, has)
+		}
+	case "sendTransaction":
+		if len(r.params) < 2 || fmt.Sprint(optionsIn(r.params[1])["encoding"]) != string(solana.EncodingBase64) {
+			return nil // base 58 cannot be told from base 64
+		}
+		encoded, _ := r.params[0].(string)
+		sent, ok := signatureOf(encoded)
+		if answered := gjson.ParseBytes(result).String(); ok && answered != sent.String() {
+			return fmt.Errorf("%w: it has taken another transaction", errOther)
+		}
+	}
+	return nil
+}
+
+// firstSignature is that of a transaction in one of the encodings that nodes use; empty if there is none to be read.
+func firstSignature(transaction gjson.Result) string {
+	if transaction.IsArray() && transaction.Get("1").String() == string(solana.EncodingBase64) {
+		if signature, ok := signatureOf(transaction.Get("0").String()); ok {
+			return signature.String()
+		}
+		return ""
+	}
+	return transaction.Get("signatures.0").String()
+}
+
+// signatureOf is the first signature of a transaction in base 64.
+func signatureOf(encoded string) (signature solana.Signature, ok bool) {
+	// A byte with the number of signatures, which is less than 128, and the first one.
+	const needed = 1 + 64
+	characters := base64.StdEncoding.EncodedLen(needed)
+	if len(encoded) < characters {
+		return signature, false
+	}
+	decoded, err := base64.StdEncoding.DecodeString(encoded[:characters])
+	if err != nil || len(decoded) < needed || decoded[0] == 0 || decoded[0] > 127 {
+		return signature, false
+	}
+	copy(signature[:], decoded[1:])
+	return signature, true
+}
+
+// happenedAt is the newest slot that an answer tells of, if it is one of those that do not say of which slot they are themselves.
+func (r *request) happenedAt(result []byte) uint64 {
+	switch r.method {
+	case "getSignaturesForAddress":
+		return gjson.GetBytes(result, "0.slot").Uint() // the newest comes first
+	case "getTransaction":
+		return gjson.GetBytes(result, "slot").Uint()
+	}
+	return 0
+}
+
+// slotOf is the slot that an answer says it is of.
+func (r *request) slotOf(result []byte) (slot uint64, ok bool) {
+	var found gjson.Result
+	switch r.method {
+	case "getSlot":
+		found = gjson.ParseBytes(result)
+	case "getEpochInfo":
+		found = gjson.GetBytes(result, "absoluteSlot")
+	default:
+		found = gjson.GetBytes(result, "context.slot")
+	}
+	return found.Uint(), found.Type == gjson.Number
+}

@@ -1,0 +1,279 @@
+package rpcpool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// endpoint is a node and what is known of it.
+type endpoint struct {
+	index     int
+	host      string
+	transport Transport
+	limiter   *rate.Limiter
+	// met says that it is of the right cluster; meeting holds a value while it is asked of which one.
+	met     atomic.Bool
+	meeting chan struct{}
+
+	lock sync.Mutex
+	// banned is why it is never asked again.
+	banned error
+	// notBefore is until when it has asked to be left alone, and restUntil until when it is asked only if no other is well.
+	notBefore, restUntil time.Time
+	failures             int
+	requests, errors     uint64
+	lastErr              error
+	lastMethod           string
+	// shown are the slots that it has last answered with.
+	shown [levels]uint64
+	lag   uint64
+	// latencies are those of each method.
+	latencies map[string]*latencies
+	// unsupported are methods that it does not have.
+	unsupported map[string]bool
+}
+
+const (
+	// After each failure in a row an endpoint rests twice as long. The time varies by half.
+	firstRest = 250 * time.Millisecond
+	longRest  = 30 * time.Second
+	// An endpoint that is behind rests until it may have caught up.
+	slotTime       = 400 * time.Millisecond
+	longBehindRest = 15 * time.Second
+	// ailing is after how many failures in a row people are told.
+	ailing = 3
+)
+
+func (e *endpoint) isBanned() error {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	return e.banned
+}
+
+// ban has an endpoint never be asked again; false if it was banned before.
+func (e *endpoint) ban(err error) bool {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	first := e.banned == nil
+	e.banned = err
+	return first
+}
+
+// await waits until the endpoint may be asked.
+func (e *endpoint) await(ctx context.Context) error {
+	if e.limiter == nil {
+		return nil
+	}
+	reservation := e.limiter.Reserve()
+	if err := sleep(ctx, reservation.Delay()); err != nil {
+		reservation.Cancel()
+		return err
+	}
+	return nil
+}
+
+// call asks the endpoint, which has to be let at by its limit.
+func (e *endpoint) call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
+	if err := e.await(ctx); err != nil {
+		return nil, err
+	}
+	result, err := e.transport.Call(ctx, method, params)
+	if refusal := refusalOf(err); refusal != nil {
+		refusal.Method = method
+		return nil, refusal
+	}
+	return result, err
+}
+
+// Fitness of an endpoint for a request, the best first.
+const (
+	well = iota
+	limited
+	resting
+	lacking
+	unfit
+)
+
+// fitness says how fit an endpoint is for a request, and if it has asked to be left alone, until when.
+func (e *endpoint) fitness(r *request, now time.Time) (int, time.Time) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	switch {
+	case e.banned != nil:
+		return unfit, time.Time{}
+	case now.Before(e.notBefore):
+		return unfit, e.notBefore
+	case e.unsupported[r.method]:
+		return lacking, time.Time{}
+	case now.Before(e.restUntil):
+		return resting, time.Time{}
+	case e.limiter != nil && e.limiter.TokensAt(now) < 1:
+		return limited, time.Time{}
+	}
+	return well, time.Time{}
+}
+
+// answered notes a good answer. It says whether the endpoint had been failing for some time.
+func (e *endpoint) answered(method string, took time.Duration) (recovered bool) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	recovered = e.failures >= ailing
+	e.requests++
+	e.failures, e.restUntil, e.lastErr = 0, time.Time{}, nil
+	if e.latencies == nil {
+		e.latencies = make(map[string]*latencies)
+	}
+	if e.latencies[method] == nil {
+		e.latencies[method] = new(latencies)
+	}
+	e.latencies[method].add(took)
+	return recovered
+}
+
+// errOvertaken is noted of an endpoint that another one has answered before that was asked later.
+var errOvertaken = errors.New("the node is slow")
+
+// failed notes a bad answer, or none. It says whether the endpoint has now been failing for some time.
+func (e *endpoint) failed(r *request, err error, now time.Time) (ails bool) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.requests++
+	e.errors++
+	e.lastErr, e.lastMethod = err, r.method
+	refusal := refusalOf(err)
+	if refusal != nil && refusal.RetryAfter > 0 {
+		e.notBefore = now.Add(refusal.RetryAfter)
+	}
+	if refusal != nil && refusal.Code == MethodNotFound {
+		if e.unsupported == nil {
+			e.unsupported = make(map[string]bool)
+		}
+		e.unsupported[refusal.Method] = true
+	}
+	if refusal != nil && !refusal.isTheEndpointsFault() {
+		return false
+	}
+	e.failures++
+	e.restUntil = now.Add(e.rest(err))
+	return e.failures == ailing
+}
+
+// isTheEndpointsFault says whether the endpoint rather than the request is to blame.
+func (r *Refusal) isTheEndpointsFault() bool {
+	switch r.Code {
+	case blockNotAvailable, blockStatusNotAvailable, minContextSlotNotReached:
+		return false
+	}
+	return r.IsBusy() && r.Code != InvalidParams || r.Code == internalError || r.Code > 0
+}
+
+// rest is how long to leave the endpoint alone for as many failures in a row as there are.
+func (e *endpoint) rest(err error) time.Duration {
+	rest := longRest
+	if doublings := e.failures - 1; doublings < 10 {
+		rest = min(firstRest<<doublings, longRest)
+	}
+	var behind *behindError
+	if errors.As(err, &behind) {
+		missing := time.Duration(min(behind.seen-behind.slot, uint64(longBehindRest/slotTime)))
+		rest = max(rest, missing*slotTime)
+	}
+	return rest/2 + rand.N(rest)
+}
+
+// show notes the slot of an answer, and how far that is behind what has been seen.
+func (e *endpoint) show(of level, slot, floor uint64) {
+	e.lock.Lock()
+	e.shown[of] = slot
+	e.lag = floor - min(floor, slot)
+	e.lock.Unlock()
+}
+
+// hasReached says whether the endpoint has come as far as a slot, to judge by what it has last shown.
+func (e *endpoint) hasReached(of level, slot uint64) bool {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	return slices.Max(e.shown[of:]) >= slot
+}
+
+func (e *endpoint) health(now time.Time) Health {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	health := Health{
+		Host: e.host, Failures: e.failures, Requests: e.requests, Errors: e.errors,
+		Slot: slices.Max(e.shown[:]), Lag: e.lag, Err: e.lastErr, Method: e.lastMethod,
+	}
+	if e.banned != nil {
+		health.Err, health.Method = e.banned, "getGenesisHash"
+	}
+	for _, until := range []time.Time{e.notBefore, e.restUntil} {
+		if until.After(now) && until.After(health.Resting) {
+			health.Resting = until
+		}
+	}
+	for _, of := range e.latencies {
+		if took, ok := of.slowest(); ok {
+			health.Latency = max(health.Latency, took)
+		}
+	}
+	return health
+}
+
+// latencyOf is that of nineteen of twenty of the recent answers to a method; false if they are too few to tell.
+func (e *endpoint) latencyOf(method string) (time.Duration, bool) {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	of := e.latencies[method]
+	if of == nil || of.count < fewAnswers {
+		return 0, false
+	}
+	return of.slowest()
+}
+
+// fewAnswers are too few to tell how long one takes.
+const fewAnswers = 8
+
+// latencies are how long the last answers took.
+type latencies struct {
+	took  [40]time.Duration
+	count int
+}
+
+func (l *latencies) add(took time.Duration) {
+	l.took[l.count%len(l.took)] = took
+	l.count++
+}
+
+// slowest is what nineteen of twenty did not take longer than.
+func (l *latencies) slowest() (time.Duration, bool) {
+	n := min(l.count, len(l.took))
+	if n == 0 {
+		return 0, false
+	}
+	sorted := l.took
+	slices.Sort(sorted[:n])
+	return sorted[(n*19-1)/20], true
+}
+
+// sleep waits, unless the context ends first.
+func sleep(ctx context.Context, duration time.Duration) error {
+	if duration <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,196 @@
+package rpcpool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type object = map[string]any
+
+// player is an endpoint that a test plays. Whatever is nil is answered as a node that is well does.
+type player struct {
+	// slot is how far it has come.
+	slot uint64
+	// genesis is the cluster's; empty is the one of all others.
+	genesis string
+	// latency is how long it takes.
+	latency time.Duration
+	// fail, if it is set, is why it does not answer a method.
+	fail func(method string, call int) error
+	// answer, if it is set, is what it answers to what it does not fail at.
+	answer func(method string, params []any) any
+
+	lock  sync.Mutex
+	calls []string
+	gone  int
+}
+
+// genesisHash is a hash that is none of a real cluster's.
+const genesisHash = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"
+
+func (p *player) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
+	p.lock.Lock()
+	p.calls = append(p.calls, method)
+	call := p.countLocked(method)
+	p.lock.Unlock()
+	if err := sleep(ctx, p.latency); err != nil {
+		p.lock.Lock()
+		p.gone++
+		p.lock.Unlock()
+		return nil, ctx.Err()
+	}
+	if p.fail != nil {
+		if err := p.fail(method, call); err != nil {
+			return nil, err
+		}
+	}
+	result := p.result(method, params)
+	if refused, ok := result.(*jsonrpc.RPCError); ok {
+		return nil, refused
+	}
+	return json.Marshal(result)
+}
+
+func (p *player) result(method string, params []any) any {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.answer != nil {
+		if answer := p.answer(method, params); answer != nil {
+			return answer
+		}
+	}
+	switch method {
+	case "getGenesisHash":
+		if p.genesis != "" {
+			return p.genesis
+		}
+		return genesisHash
+	case "getSlot":
+		return p.slot
+	case "getBalance":
+		return object{"context": object{"slot": p.slot}, "value": p.slot}
+	case "getSignaturesForAddress":
+		if least, ok := params[1].(rpc.M)[minContextSlot]; ok && least.(uint64) > p.slot {
+			return &jsonrpc.RPCError{Code: minContextSlotNotReached, Message: "Minimum context slot has not been reached"}
+		}
+		return []any{object{"slot": p.slot}}
+	case "sendTransaction":
+		return "taken"
+	}
+	return nil
+}
+
+func (p *player) Callback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
+	return errors.New("not played")
+}
+
+func (p *player) Batch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+	return jsonrpc.RPCResponses{{}}, nil
+}
+
+func (p *player) CloseIdleConnections() {}
+
+func (p *player) countLocked(method string) int {
+	count := 0
+	for _, called := range p.calls {
+		if called == method {
+			count++
+		}
+	}
+	return count
+}
+
+// called is how often a method has been asked of it.
+func (p *player) called(method string) int {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.countLocked(method)
+}
+
+// abandoned is how many requests of it have been given up.
+func (p *player) abandoned() int {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.gone
+}
+
+func (p *player) reach(slot uint64) {
+	p.lock.Lock()
+	p.slot = slot
+	p.lock.Unlock()
+}
+
+// always fails with an error.
+func always(err error) func(string, int) error {
+	return func(string, int) error { return err }
+}
+
+// failing fails at the given methods only.
+func failing(err error, methods ...string) func(string, int) error {
+	return func(method string, _ int) error {
+		if slices.Contains(methods, method) {
+			return err
+		}
+		return nil
+	}
+}
+
+// newPlayed is a pool of played endpoints, which are named a, b, c and d.
+func newPlayed(t *testing.T, change func(*Options), players ...*player) *Pool {
+	t.Helper()
+	options := Options{Logger: slog.New(slog.DiscardHandler)}
+	for i, player := range players {
+		options.Nodes = append(options.Nodes, Node{Host: string(rune('a' + i)), Transport: player})
+	}
+	if change != nil {
+		change(&options)
+	}
+	pool := New(options)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+var confirmedOption = rpc.M{"commitment": rpc.CommitmentConfirmed}
+
+// balance reads something that says of which slot it is, and answers with that.
+func balance(ctx context.Context, pool *Pool) (uint64, error) {
+	var answer struct{ Value uint64 }
+	err := pool.Call(ctx, &answer, "getBalance", []any{"address", confirmedOption})
+	return answer.Value, err
+}
+
+// list reads something that does not say of which slot it is, and answers with that.
+func list(ctx context.Context, pool *Pool) (uint64, error) {
+	var answer []struct{ Slot uint64 }
+	err := pool.Call(ctx, &answer, "getSignaturesForAddress", []any{"address", confirmedOption})
+	if err != nil {
+		return 0, err
+	}
+	return answer[0].Slot, nil
+}
+
+func send(ctx context.Context, pool *Pool) error {
+	var signature string
+	return pool.Call(ctx, &signature, "sendTransaction", []any{"transaction"})
+}
+
+func requireBalance(t *testing.T, pool *Pool, want uint64) {
+	t.Helper()
+	got, err := balance(t.Context(), pool)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}

@@ -1,0 +1,274 @@
+package rpcpool
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+)
+
+// Transport asks one endpoint. Its errors do not say where: endpoints' URLs contain keys.
+type Transport interface {
+	// Call makes one request and returns its result, which may be null. An answer that is a refusal is a [*Refusal], or one of the
+	// JSON-RPC client's errors.
+	Call(ctx context.Context, method string, params []any) (json.RawMessage, error)
+	// Callback makes one request and leaves its answer to the callback.
+	Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error
+	// Batch makes several requests at once.
+	Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error)
+	CloseIdleConnections()
+}
+
+// AnswerLimit is the most bytes of an answer that are read: room for more than 100,000 negotiations.
+const AnswerLimit = 128 << 20
+
+// httpTransport asks by HTTP.
+type httpTransport struct {
+	endpoint string
+	client   *http.Client
+	// limit is the most bytes of an answer.
+	limit int64
+	// lastID is that of the last request. They begin anywhere, so that an answer to somebody else is found out.
+	lastID atomic.Uint64
+}
+
+// NewHTTP asks an endpoint by HTTP. The client's CheckRedirect is not used.
+func NewHTTP(endpoint string, client *http.Client) Transport {
+	own := *client
+	own.CheckRedirect = refuseRedirect
+	transport := &httpTransport{endpoint: endpoint, client: &own, limit: AnswerLimit}
+	transport.lastID.Store(rand.Uint64() >> 1)
+	return transport
+}
+
+// mostRedirects are followed for one request.
+const mostRedirects = 3
+
+// refuseRedirect keeps requests on the host that has been configured, and keeps them from being read on the way.
+func refuseRedirect(next *http.Request, before []*http.Request) error {
+	first := before[0]
+	switch {
+	case len(before) > mostRedirects:
+		return errors.New("the node redirects again and again")
+	case next.URL.Host != first.URL.Host:
+		return fmt.Errorf("the node redirects to another host, %s", next.URL.Host)
+	case next.URL.Scheme != first.URL.Scheme && next.URL.Scheme != "https":
+		return errors.New("the node redirects to an unprotected connection")
+	case next.Method != first.Method:
+		return fmt.Errorf("the node redirects to a %s request", next.Method)
+	}
+	return nil
+}
+
+type envelope struct {
+	ID     json.RawMessage   `json:"id"`
+	Result json.RawMessage   `json:"result"`
+	Error  *jsonrpc.RPCError `json:"error"`
+}
+
+type message struct {
+	Version string `json:"jsonrpc"`
+	ID      string `json:"id"`
+	Method  string `json:"method"`
+	Params  []any  `json:"params,omitempty"`
+}
+
+func (t *httpTransport) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
+	id := strconv.FormatUint(t.lastID.Add(1), 36)
+	request, err := t.request(ctx, message{Version: "2.0", ID: id, Method: method, Params: params})
+	if err != nil {
+		return nil, err
+	}
+	response, err := t.client.Do(request)
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	defer response.Body.Close()
+	body, err := t.read(response)
+	if err != nil {
+		return nil, err
+	}
+	return readEnvelope(response, body, id)
+}
+
+func (t *httpTransport) request(ctx context.Context, content any) (*http.Request, error) {
+	body, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json")
+	return request, nil
+}
+
+func (t *httpTransport) read(response *http.Response) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(response.Body, t.limit+1))
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	if int64(len(body)) > t.limit {
+		return nil, fmt.Errorf("the node's answer is longer than %d bytes", t.limit)
+	}
+	return body, nil
+}
+
+// errNoAnswer is what an answer without content is.
+var errNoAnswer = errors.New("the node does not answer")
+
+func readEnvelope(response *http.Response, body []byte, id string) (json.RawMessage, error) {
+	var answer *envelope
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	err := decoder.Decode(&answer)
+	if err == nil && decoder.More() {
+		err = errors.New("more follows")
+	}
+	isAnswer := err == nil && answer != nil && (answer.Error != nil || answer.Result != nil)
+	if isAnswer && answer.Error != nil {
+		if string(answer.ID) != `"`+id+`"` && string(answer.ID) != "null" && answer.ID != nil {
+			return nil, fmt.Errorf("%w: an answer to another request", errOther)
+		}
+		return nil, &Refusal{
+			Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data,
+			Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()), Err: answer.Error,
+		}
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, statusRefusal(response)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, io.ErrUnexpectedEOF)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("the node's answer is cut off: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("the node answers with something else than JSON-RPC (%s): %w", contentType(response), err)
+	case !isAnswer:
+		return nil, errNoAnswer
+	case string(answer.ID) != `"`+id+`"`:
+		return nil, fmt.Errorf("%w: an answer to another request", errOther)
+	}
+	return answer.Result, nil
+}
+
+// contentType is what an answer says of itself.
+func contentType(response *http.Response) string {
+	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		return "of no known type"
+	}
+	return kind
+}
+
+func statusRefusal(response *http.Response) *Refusal {
+	text := cmp.Or(http.StatusText(response.StatusCode), "unknown HTTP status")
+	return &Refusal{
+		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()),
+		Err: jsonrpc.NewHTTPError(response.StatusCode, errors.New(text)),
+	}
+}
+
+// retryAfterMost is the longest that an endpoint is left alone because it asks for it.
+const retryAfterMost = 30 * time.Second
+
+// retryAfter is how long an answer asks not to be asked again, which it says in seconds or as a date.
+func retryAfter(response *http.Response, now time.Time) time.Duration {
+	value := strings.TrimSpace(response.Header.Get("Retry-After"))
+	if value == "" {
+		return 0
+	}
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		return time.Duration(min(seconds, uint64(retryAfterMost/time.Second))) * time.Second
+	}
+	if errors.Is(parseError(value), strconv.ErrRange) {
+		return retryAfterMost
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	// The two clocks may differ.
+	if its, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		now = its
+	}
+	return min(max(until.Sub(now), 0), retryAfterMost)
+}
+
+func parseError(number string) error {
+	_, err := strconv.ParseUint(number, 10, 64)
+	return err
+}
+
+// withoutAddress makes an error that does not say where a request was sent to.
+func withoutAddress(err error) error {
+	var located *url.Error
+	for errors.As(err, &located) {
+		err = located.Err
+	}
+	return err
+}
+
+func (t *httpTransport) Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
+	id := strconv.FormatUint(t.lastID.Add(1), 36)
+	request, err := t.request(ctx, message{Version: "2.0", ID: id, Method: method, Params: params})
+	if err != nil {
+		return err
+	}
+	response, err := t.client.Do(request)
+	if err != nil {
+		return withoutAddress(err)
+	}
+	defer response.Body.Close()
+	return callback(request, response)
+}
+
+func (t *httpTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+	if len(requests) == 0 {
+		return nil, errors.New("empty request list")
+	}
+	for i, request := range requests {
+		request.ID, request.JSONRPC = i, "2.0"
+	}
+	request, err := t.request(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	response, err := t.client.Do(request)
+	if err != nil {
+		return nil, withoutAddress(err)
+	}
+	defer response.Body.Close()
+	body, err := t.read(response)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, statusRefusal(response)
+	}
+	var responses jsonrpc.RPCResponses
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&responses); err != nil {
+		return nil, fmt.Errorf("the node answers with something else than a JSON-RPC batch (%s): %w", contentType(response), err)
+	}
+	return responses, refuseCompressed(body)
+}
+
+func (t *httpTransport) CloseIdleConnections() { t.client.CloseIdleConnections() }

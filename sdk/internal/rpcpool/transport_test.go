@@ -1,0 +1,235 @@
+package rpcpool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// serve runs a server and asks it once.
+func serve(t *testing.T, handler http.HandlerFunc) (json.RawMessage, error) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	transport := NewHTTP(server.URL+"/sekrit?api-key=sekrit", &http.Client{Transport: &http.Transport{}})
+	defer transport.CloseIdleConnections()
+	result, err := transport.Call(t.Context(), "getSlot", []any{map[string]string{"commitment": "confirmed"}})
+	if err != nil {
+		assert.NotContains(t, err.Error(), "sekrit")
+	}
+	return result, err
+}
+
+// idOf is the identity of a request, as JSON.
+func idOf(r *http.Request) string {
+	var request struct{ ID json.RawMessage }
+	body, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(body, &request)
+	return string(request.ID)
+}
+
+// answer is a server that answers with a text in which %s is the request's identity.
+func answer(status int, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, strings.ReplaceAll(text, "%s", idOf(r)))
+	}
+}
+
+func TestRequestIsJSONRPC(t *testing.T) {
+	result, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var request map[string]any
+		assert.NoError(t, json.Unmarshal(body, &request))
+		assert.Equal(t, "application/json", r.Header.Get("Content-Type"))
+		assert.Equal(t, http.MethodPost, r.Method)
+		id := request["id"]
+		delete(request, "id")
+		assert.Equal(t, map[string]any{"jsonrpc": "2.0", "method": "getSlot", "params": []any{map[string]any{"commitment": "confirmed"}}}, request)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","result":7,"id":%q,"usage":{"credits":1}}`, id)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "7", string(result))
+	result, err = serve(t, answer(200, `{"jsonrpc":"2.0","result":null,"id":%s}`))
+	require.NoError(t, err)
+	assert.Equal(t, "null", string(result))
+}
+
+func TestAnswersThatAreNone(t *testing.T) {
+	cases := map[string]struct {
+		handler http.HandlerFunc
+		is      error
+		says    string
+	}{
+		"a page":          {answer(200, "<html>blocked</html>"), nil, "something else than JSON-RPC (text/html)"},
+		"nothing":         {answer(200, ""), io.ErrUnexpectedEOF, "the node does not answer"},
+		"null":            {answer(200, "null"), errNoAnswer, "the node does not answer"},
+		"no result":       {answer(200, `{"jsonrpc":"2.0","id":%s}`), errNoAnswer, "the node does not answer"},
+		"half":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":{"context":`), io.ErrUnexpectedEOF, "cut off"},
+		"more":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":7}{`), nil, "more follows"},
+		"another's":       {answer(200, `{"jsonrpc":"2.0","id":"1","result":7}`), errOther, "an answer to another request"},
+		"nobody's":        {answer(200, `{"jsonrpc":"2.0","result":7}`), errOther, "an answer to another request"},
+		"another's error": {answer(200, `{"jsonrpc":"2.0","id":"1","error":{"code":-32602,"message":"no"}}`), errOther, "an answer to another request"},
+		"a list":          {answer(200, `[7]`), nil, "something else than JSON-RPC"},
+		"a cut body": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("{"))
+		}, io.ErrUnexpectedEOF, "unexpected EOF"},
+		"a cut connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, io.EOF, "EOF"},
+		"another host":     {redirectTo("http://other.example/sekrit", http.StatusTemporaryRedirect), nil, "redirects to another host, other.example"},
+		"a GET request":    {redirectTo("/sekrit", http.StatusFound), nil, "redirects to a GET request"},
+		"a circle":         {redirectTo("/sekrit", http.StatusPermanentRedirect), nil, "again and again"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := serve(t, c.handler)
+			require.Error(t, err)
+			assert.ErrorContains(t, err, c.says)
+			if c.is != nil {
+				assert.ErrorIs(t, err, c.is)
+			}
+			assert.Nil(t, refusalOf(err), "it is not known what has become of the request")
+		})
+	}
+}
+
+func redirectTo(target string, status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, status) }
+}
+
+func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
+	result, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sekrit" {
+			http.Redirect(w, r, "/v2", http.StatusTemporaryRedirect)
+			return
+		}
+		fmt.Fprintf(w, `{"id":%s,"result":7}`, idOf(r))
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "7", string(result))
+}
+
+func TestRedirectToAnUnprotectedConnectionIsRefused(t *testing.T) {
+	first, err := http.NewRequest(http.MethodPost, "https://rpc.example/", nil)
+	require.NoError(t, err)
+	next, err := http.NewRequest(http.MethodPost, "http://rpc.example/", nil)
+	require.NoError(t, err)
+	require.Error(t, refuseRedirect(next, []*http.Request{first}))
+	require.NoError(t, refuseRedirect(first, []*http.Request{next}))
+}
+
+func TestRefusals(t *testing.T) {
+	refusal := func(handler http.HandlerFunc) *Refusal {
+		_, err := serve(t, handler)
+		require.Error(t, err)
+		found := refusalOf(err)
+		require.NotNil(t, found)
+		return found
+	}
+	r := refusal(answer(200, `{"id":%s,"error":{"code":-32002,"message":"no","data":{"err":{"InstructionError":[0,{"Custom":6001}]}}}}`))
+	assert.Equal(t, -32002, r.Code)
+	assert.Equal(t, "no", r.Message)
+	assert.Equal(t, map[string]any{"err": map[string]any{"InstructionError": []any{json.Number("0"), map[string]any{"Custom": json.Number("6001")}}}}, r.Data)
+	var client *jsonrpc.RPCError
+	require.ErrorAs(t, r, &client)
+
+	r = refusal(answer(429, `{"id":null,"error":{"code":-32000,"message":"slow down"}}`))
+	assert.Equal(t, -32000, r.Code)
+	assert.True(t, r.IsBusy(), "by its status")
+	assert.False(t, MeansNotForwarded(r.Code))
+
+	for _, status := range []int{401, 403, 404, 429, 500, 502, 503, 520} {
+		for _, text := range []string{"", "<html>", `{"id":%s,"result":7}`, `{"jsonrpc":`} {
+			r = refusal(answer(status, text))
+			assert.Equal(t, status, r.Code)
+			var status *jsonrpc.HTTPError
+			require.ErrorAs(t, r, &status)
+		}
+	}
+}
+
+func TestRetryAfterIsUnderstoodAndBounded(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for header, want := range map[string]time.Duration{
+		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "86400": retryAfterMost, "99999999999999999999999": retryAfterMost,
+		"-5": 0, "soon": 0, "1.5": 0,
+		now.Add(9 * time.Second).Format(http.TimeFormat): 9 * time.Second,
+		now.Add(24 * time.Hour).Format(http.TimeFormat):  retryAfterMost,
+		now.Add(-24 * time.Hour).Format(http.TimeFormat): 0,
+		now.Add(9 * time.Second).Format(time.RFC850):     9 * time.Second,
+		"Sat, 99 Nov 2026 12:00:00 GMT":                  0,
+	} {
+		response := &http.Response{Header: http.Header{"Retry-After": {header}}}
+		assert.Equal(t, want, retryAfter(response, now), header)
+	}
+	// The server's clock is an hour slow.
+	response := &http.Response{Header: http.Header{
+		"Retry-After": {now.Add(-time.Hour + 9*time.Second).Format(http.TimeFormat)},
+		"Date":        {now.Add(-time.Hour).Format(http.TimeFormat)},
+	}}
+	assert.Equal(t, 9*time.Second, retryAfter(response, now))
+
+	_, err := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	assert.Equal(t, 3*time.Second, refusalOf(err).RetryAfter)
+}
+
+func TestEndlessAnswerIsCutOff(t *testing.T) {
+	server := httptest.NewServer(answer(200, `{"id":%s,"result":"`+strings.Repeat("x", 1_000)+`"}`))
+	defer server.Close()
+	transport := NewHTTP(server.URL, server.Client()).(*httpTransport)
+	defer transport.CloseIdleConnections()
+	transport.limit = 1_000
+	_, err := transport.Call(t.Context(), "getSlot", nil)
+	require.ErrorContains(t, err, "longer than 1000 bytes")
+	transport.limit = 2_000
+	_, err = transport.Call(t.Context(), "getSlot", nil)
+	require.NoError(t, err)
+}
+
+func TestNameThatCannotBeLookedUpDoesNotGiveAwayTheEndpoint(t *testing.T) {
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "rpc.example", IsNotFound: true}}
+	}}}
+	transport := NewHTTP("https://user:sekrit@rpc.example/sekrit?key=sekrit", client)
+	_, err := transport.Call(t.Context(), "getSlot", nil)
+	require.EqualError(t, err, "dial: lookup rpc.example: no such host")
+	require.Error(t, transport.Callback(t.Context(), "getSlot", nil, nil))
+	_, err = transport.Batch(t.Context(), jsonrpc.RPCRequests{{Method: "getSlot"}})
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "sekrit")
+}
+
+func TestSeveralRequestsAtOnce(t *testing.T) {
+	server := httptest.NewServer(answer(200, `[{"id":0,"result":7},{"id":1,"error":{"code":-32601,"message":"no"}}]`))
+	defer server.Close()
+	pool := New(Options{Nodes: []Node{{Host: "a", Transport: NewHTTP(server.URL, server.Client())}}})
+	defer pool.Close()
+	responses, err := pool.Batch(t.Context(), jsonrpc.RPCRequests{{Method: "getSlot"}, {Method: "nonsense"}})
+	require.NoError(t, err)
+	require.Len(t, responses, 2)
+	assert.Equal(t, "7", string(responses[0].Result))
+	assert.Equal(t, -32601, responses[1].Error.Code)
+	var status int
+	require.NoError(t, pool.Callback(t.Context(), "getSlot", nil, func(_ *http.Request, response *http.Response) error {
+		status = response.StatusCode
+		return nil
+	}))
+	assert.Equal(t, 200, status)
+	refused := errors.New("not like that")
+	require.ErrorIs(t, pool.Callback(t.Context(), "getSlot", nil, func(*http.Request, *http.Response) error { return refused }), refused)
+}

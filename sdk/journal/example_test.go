@@ -1,0 +1,76 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// An agent that is started again first finds out what has become of what it was doing.
+func ExampleOpen() {
+	var (
+		ctx      context.Context
+		endpoint string
+		me       *haggle.Keypair
+	)
+	book, err := journal.Open("agent.journal")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer book.Close()
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: book})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	recovered, err := client.Recover(ctx, me.PublicKey())
+	if errors.Is(err, haggle.ErrUnresolved) {
+		log.Fatal("no node can tell yet: try again later: ", err)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, one := range recovered {
+		fmt.Println(one.Entry.Action, "on", one.Entry.Negotiation, "is", one.Outcome)
+	}
+}
+
+// The journal itself takes entries and gives back those that are unfinished. A client does this by itself.
+func ExampleFile() {
+	folder, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	book, err := journal.Open(filepath.Join(folder, "journal"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer book.Close()
+
+	ctx, wallet := context.Background(), solana.PublicKey{1}
+	for _, action := range []string{"submit_offer", "accept_offer"} {
+		entry := haggle.JournalEntry{Wallet: wallet, Action: action, Signature: solana.Signature{action[0]}, Transaction: []byte{1}}
+		if err := book.Begin(ctx, entry); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := book.Finish(ctx, solana.Signature{'s'}, haggle.OutcomeConfirmed); err != nil {
+		log.Fatal(err)
+	}
+	for entry, err := range book.Unfinished(ctx, wallet) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(entry.Action)
+	}
+	// Output: accept_offer
+}

@@ -1,0 +1,463 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal/internal/lockfile"
+)
+
+// ErrClosed: the journal has been closed.
+var ErrClosed = errors.New("journal: closed")
+
+// File is a journal in a file. Its methods may be called from several goroutines, which then share the waits for the disk.
+type File struct {
+	path string
+	lock *os.File
+
+	// writing orders what is appended. It guards all of the following but synced.
+	writing sync.Mutex
+	file    *os.File
+	// size is the file's, up to the end of the last whole record.
+	size int64
+	// generation counts the files that have been in this place.
+	generation uint64
+	unfinished map[solana.Signature]*pending
+	order      uint64
+	// live is about what the unfinished entries take in the file, in bytes.
+	live int64
+	// broken is why nothing can be written any more: after a failure the disk may have anything.
+	broken error
+	// compactAt is the size from which what is finished is removed, if that is most of it.
+	compactAt int64
+
+	// syncing orders waits for the disk; it guards synced. Whoever has both locks has taken syncing first.
+	syncing sync.Mutex
+	synced  position
+}
+
+// position is a place in a file that has been written up to there.
+type position struct {
+	generation uint64
+	size       int64
+}
+
+// reaches says whether what was written up to another place is on the disk, too: a new file begins with all of the old one's that
+// counts.
+func (p position) reaches(other position) bool {
+	return p.generation > other.generation || p.generation == other.generation && p.size >= other.size
+}
+
+// pending is an unfinished entry.
+type pending struct {
+	entry haggle.JournalEntry
+	// order is that of the beginnings.
+	order uint64
+	size  int64
+	// finishing: its end has been written, and may not be on the disk yet.
+	finishing bool
+}
+
+// compactFrom is a file's size in bytes from which it is worth while to remove what is finished.
+const compactFrom = 1 << 20
+
+// Open opens the journal in a file, or begins one; its directory has to exist. It fails with [haggle.ErrJournalLocked] if it is in
+// use, and with [haggle.ErrJournalDamaged].
+func Open(path string) (*File, error) {
+	lock, taken, err := lockfile.Take(path)
+	if taken {
+		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	f := &File{path: path, lock: lock, unfinished: make(map[solana.Signature]*pending), compactAt: compactFrom}
+	if err := f.open(); err != nil {
+		if f.file != nil {
+			err = errors.Join(err, f.file.Close())
+		}
+		return nil, errors.Join(err, lock.Close())
+	}
+	return f, nil
+}
+
+func (f *File) open() (err error) {
+	if f.file, err = os.OpenFile(f.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	content, err := io.ReadAll(f.file)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if isBeginning(content) {
+		return f.start()
+	}
+	if err := f.read(content); err != nil {
+		return err
+	}
+	if f.size < int64(len(content)) {
+		if err := f.file.Truncate(f.size); err != nil {
+			return fmt.Errorf("journal: %w", err)
+		}
+	}
+	// What was read may not be on the disk yet, if only the process before has crashed and not the machine.
+	if err := f.file.Sync(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	f.synced = position{size: f.size}
+	return nil
+}
+
+// isBeginning says whether a file has not got beyond its first bytes.
+func isBeginning(content []byte) bool {
+	return len(content) < len(magic) && bytes.HasPrefix([]byte(magic), content) || len(content) <= len(magic) && unwritten(content)
+}
+
+// start begins a file that is empty.
+func (f *File) start() error {
+	err := f.file.Truncate(0)
+	if err == nil {
+		_, err = f.file.WriteAt([]byte(magic), 0)
+	}
+	if err == nil {
+		err = f.file.Sync()
+	}
+	if err == nil {
+		err = syncDirectory(f.path)
+	}
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	f.size = int64(len(magic))
+	f.synced = position{size: f.size}
+	return nil
+}
+
+// read takes what is unfinished from the file's content.
+func (f *File) read(content []byte) error {
+	if !bytes.HasPrefix(content, []byte(magic)) {
+		return fmt.Errorf("%w: %s is no journal, or one of another version", haggle.ErrJournalDamaged, f.path)
+	}
+	at := len(magic)
+	for at < len(content) {
+		next, size, err := nextRecord(content[at:])
+		if errors.Is(err, errTorn) {
+			break
+		}
+		if err == nil {
+			err = f.replay(next, int64(size))
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %s at byte %d: %w", haggle.ErrJournalDamaged, f.path, at, err)
+		}
+		at += size
+	}
+	f.size = int64(at)
+	return nil
+}
+
+// replay repeats a record.
+func (f *File) replay(r record, size int64) error {
+	if r.Finish != nil {
+		f.forget(r.Finish.Signature)
+		return nil
+	}
+	if _, begun := f.unfinished[r.Begin.Signature]; begun {
+		return fmt.Errorf("%w: %s", haggle.ErrInJournal, r.Begin.Signature)
+	}
+	f.remember(r.Begin, size)
+	return nil
+}
+
+func (f *File) remember(entry *haggle.JournalEntry, size int64) {
+	f.order++
+	f.unfinished[entry.Signature] = &pending{entry: *entry, order: f.order, size: size}
+	f.live += size
+}
+
+func (f *File) forget(signature solana.Signature) {
+	if begun := f.unfinished[signature]; begun != nil {
+		f.live -= begun.size
+		delete(f.unfinished, signature)
+	}
+}
+
+// Path is where the file is.
+func (f *File) Path() string { return f.path }
+
+// Begin is [haggle.Journal]'s.
+func (f *File) Begin(ctx context.Context, entry haggle.JournalEntry) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := entry.Validate(); err != nil {
+		return err
+	}
+	entry.Transaction = bytes.Clone(entry.Transaction)
+	written, err := f.writeBegin(&entry)
+	if err != nil {
+		return err
+	}
+	return f.sync(written)
+}
+
+func (f *File) writeBegin(entry *haggle.JournalEntry) (position, error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if _, begun := f.unfinished[entry.Signature]; begun {
+		return position{}, fmt.Errorf("%w: %s", haggle.ErrInJournal, entry.Signature)
+	}
+	before := f.size
+	written, err := f.append(record{Begin: entry})
+	if err != nil {
+		return position{}, err
+	}
+	f.remember(entry, f.size-before)
+	return written, nil
+}
+
+// Finish is [haggle.Journal]'s.
+func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if !outcome.IsFinal() {
+		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
+	}
+	written, known, err := f.writeFinish(signature, outcome)
+	if err != nil || !known {
+		return err
+	}
+	if err := f.sync(written); err != nil {
+		return err
+	}
+	f.writing.Lock()
+	f.forget(signature)
+	due := f.size >= f.compactAt && f.live*2 < f.size
+	f.writing.Unlock()
+	if due {
+		f.compact()
+	}
+	return nil
+}
+
+func (f *File) writeFinish(signature solana.Signature, outcome haggle.Outcome) (written position, known bool, err error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if err := f.usable(); err != nil {
+		return position{}, false, err
+	}
+	begun := f.unfinished[signature]
+	if begun == nil {
+		return position{}, false, nil
+	}
+	if begun.finishing {
+		// Somebody is at it: what they have written has to be on the disk for this call, too.
+		return position{f.generation, f.size}, true, nil
+	}
+	written, err = f.append(record{Finish: &finish{Signature: signature, Outcome: outcome, At: time.Now().Round(0).UTC()}})
+	begun.finishing = err == nil
+	return written, err == nil, err
+}
+
+// usable says why nothing can be written.
+func (f *File) usable() error {
+	if f.file == nil {
+		return ErrClosed
+	}
+	return f.broken
+}
+
+// append writes a record behind the last one.
+func (f *File) append(r record) (position, error) {
+	if err := f.usable(); err != nil {
+		return position{}, err
+	}
+	content, err := appendRecord(nil, r)
+	if err != nil {
+		return position{}, fmt.Errorf("journal: %w", err)
+	}
+	if _, err := f.file.WriteAt(content, f.size); err != nil {
+		// What there is of the record must not stay in front of the next one.
+		if undone := f.file.Truncate(f.size); undone != nil {
+			f.broken = fmt.Errorf("journal: %s cannot be written any more: %w", f.path, errors.Join(err, undone))
+		}
+		return position{}, fmt.Errorf("journal: %w", err)
+	}
+	f.size += int64(len(content))
+	return position{f.generation, f.size}, nil
+}
+
+// sync waits until the disk has what has been written up to a place. Whoever waits while another one does is served with the next.
+func (f *File) sync(written position) error {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	if f.synced.reaches(written) {
+		return nil
+	}
+	f.writing.Lock()
+	file, now, err := f.file, position{f.generation, f.size}, f.usable()
+	f.writing.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		// The system may have dropped what it could not write, and says so only once.
+		err = fmt.Errorf("journal: %s cannot be written any more: %w", f.path, err)
+		f.writing.Lock()
+		f.broken = err
+		f.writing.Unlock()
+		return err
+	}
+	f.synced = now
+	return nil
+}
+
+// compact replaces the file by one without what is finished. If that cannot be done, the file grows on.
+func (f *File) compact() {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.usable() != nil {
+		return
+	}
+	f.compactAt = max(compactFrom, 2*f.size)
+	content, err := f.living()
+	if err != nil {
+		return
+	}
+	fresh, err := replace(f.path, content)
+	if fresh == nil {
+		return // the old file is still in its place, and complete
+	}
+	_ = f.file.Close() // nobody reads it again
+	f.file, f.size, f.generation = fresh, int64(len(content)), f.generation+1
+	f.compactAt = max(compactFrom, 2*f.size)
+	f.synced = position{f.generation, f.size}
+	if err != nil {
+		// A crash of the machine may bring the old file back, without what would be written from now on.
+		f.broken = fmt.Errorf("journal: %s cannot be written any more: %w", f.path, err)
+	}
+}
+
+// living is a file's content with what is unfinished alone. What is being finished is left out: once the new file is in its place,
+// its end is on the disk.
+func (f *File) living() ([]byte, error) {
+	content := []byte(magic)
+	for _, begun := range f.sorted() {
+		if begun.finishing {
+			continue
+		}
+		var err error
+		if content, err = appendRecord(content, record{Begin: &begun.entry}); err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+	}
+	return content, nil
+}
+
+// sorted are the unfinished entries in the order of their beginnings.
+func (f *File) sorted() []*pending {
+	all := make([]*pending, 0, len(f.unfinished))
+	for _, begun := range f.unfinished {
+		all = append(all, begun)
+	}
+	slices.SortFunc(all, func(a, b *pending) int { return cmp.Compare(a.order, b.order) })
+	return all
+}
+
+// replace puts a new file in the place of another one, at once or not at all. If there is a file it is in its place; with an error
+// it may not be there after a crash of the machine.
+func replace(path string, content []byte) (*os.File, error) {
+	fresh, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = fresh.Write(content); err == nil {
+		err = fresh.Sync()
+	}
+	if err == nil {
+		err = os.Rename(fresh.Name(), path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, fresh.Close(), os.Remove(fresh.Name()))
+	}
+	return fresh, syncDirectory(path)
+}
+
+// syncDirectory has the disk know of a file by its name. Windows has no such thing.
+func syncDirectory(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	directory, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// Unfinished is [haggle.Journal]'s.
+func (f *File) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[haggle.JournalEntry, error] {
+	return func(yield func(haggle.JournalEntry, error) bool) {
+		entries, err := f.entriesOf(ctx, wallet)
+		if err != nil {
+			yield(haggle.JournalEntry{}, err)
+			return
+		}
+		for _, entry := range entries {
+			if !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (f *File) entriesOf(ctx context.Context, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if err := f.usable(); err != nil {
+		return nil, err
+	}
+	var entries []haggle.JournalEntry
+	for _, begun := range f.sorted() {
+		if begun.entry.Wallet == wallet {
+			entry := begun.entry
+			entry.Transaction = bytes.Clone(entry.Transaction)
+			entries = append(entries, entry)
+		}
+	}
+	return entries, nil
+}
+
+// Close ends the use of the file. Calling it again does nothing.
+func (f *File) Close() error {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if f.file == nil {
+		return nil
+	}
+	err := errors.Join(f.file.Close(), f.lock.Close())
+	f.file = nil
+	return err
+}

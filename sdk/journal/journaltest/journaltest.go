@@ -1,0 +1,362 @@
+// Package journaltest tests whether a store is a [haggle.Journal]: what it has taken survives, in its order, and what it has not
+// taken is not there.
+//
+//	func TestStore(t *testing.T) {
+//		journaltest.Run(t, func(path string) (journaltest.Store, error) { return mystore.Open(path) })
+//	}
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// Store is a journal that can be closed and opened again.
+type Store interface {
+	haggle.Journal
+	io.Closer
+}
+
+// Open opens the store at a path, in a directory that exists. Where there is none it makes one.
+type Open func(path string) (Store, error)
+
+// Run runs all tests on stores that open makes.
+func Run(t *testing.T, open Open) {
+	tests := map[string]func(*testing.T, *shelf){
+		"an entry comes back as it was begun":               comesBack,
+		"entries survive the end of the process":            survives,
+		"what is finished is not there any more":            finishedIsGone,
+		"finishing again, or what is not there, is nothing": finishesOnce,
+		"the order is that of the beginnings":               keepsOrder,
+		"wallets do not see each other":                     keepsWalletsApart,
+		"an unfinished signature is not begun again":        refusesTwice,
+		"what is finished can be begun again":               beginsAgain,
+		"what cannot be resolved later is refused":          refusesUseless,
+		"an outcome that is not final finishes nothing":     refusesOpenOutcome,
+		"an ended context changes nothing":                  heedsContext,
+		"many at once are all kept":                         keepsMany,
+		"reading can be given up":                           canBeGivenUp,
+		"a journal in use is not opened again":              isLocked,
+		"a closed journal takes nothing":                    staysClosed,
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &shelf{t: t, open: open, path: filepath.Join(t.TempDir(), "journal")}
+			s.reopen()
+			t.Cleanup(func() { _ = s.Close() })
+			test(t, s)
+		})
+	}
+}
+
+// shelf is a store that can be opened again.
+type shelf struct {
+	Store
+	t    *testing.T
+	open Open
+	path string
+}
+
+func (s *shelf) reopen() {
+	s.t.Helper()
+	if s.Store != nil {
+		require.NoError(s.t, s.Close())
+	}
+	var err error
+	s.Store, err = s.open(s.path)
+	require.NoError(s.t, err)
+}
+
+func (s *shelf) begin(entries ...haggle.JournalEntry) {
+	s.t.Helper()
+	for _, entry := range entries {
+		require.NoError(s.t, s.Begin(s.t.Context(), entry))
+	}
+}
+
+func (s *shelf) has(entries ...haggle.JournalEntry) {
+	s.t.Helper()
+	require.NotEmpty(s.t, entries)
+	assert.Equal(s.t, entries, s.unfinished(entries[0].Wallet))
+}
+
+func (s *shelf) unfinished(wallet solana.PublicKey) []haggle.JournalEntry {
+	s.t.Helper()
+	found, err := Unfinished(s.t.Context(), s.Store, wallet)
+	require.NoError(s.t, err)
+	return found
+}
+
+// Unfinished are a wallet's unfinished entries.
+func Unfinished(ctx context.Context, journal haggle.Journal, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {
+	var found []haggle.JournalEntry
+	for entry, err := range journal.Unfinished(ctx, wallet) {
+		if err != nil {
+			return found, err
+		}
+		found = append(found, entry)
+	}
+	return found, nil
+}
+
+// Entry is an entry of a wallet's with all of its fields set. Two with the same number are the same.
+func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
+	return haggle.JournalEntry{
+		Wallet:      wallet,
+		Action:      "submit_offer",
+		Negotiation: key("negotiation", number),
+		Expects: haggle.Expectation{
+			Created:   new(int64(1_700_000_000)),
+			Terms:     new(solana.Hash(key("terms", number))),
+			Stage:     new(haggle.StageOpen),
+			Status:    new(haggle.NegotiationStatusCountered),
+			Round:     new(uint8(number)),
+			Step:      new(haggle.ZopaStepNone),
+			Offer:     new(number),
+			Metadata:  []byte{1, 2, 3},
+			Milestone: &haggle.ExpectedMilestone{Index: 1, State: haggle.MilestoneStateDisputed},
+			Payout:    &haggle.ExpectedPayout{Party: key("party", number), Amount: 1 << 63},
+		},
+		Intent:               solana.Hash(key("intent", number)),
+		Signature:            Signature(wallet, number),
+		Blockhash:            solana.Hash(key("blockhash", number)),
+		LastValidBlockHeight: 1<<63 + number,
+		Estimated:            true,
+		Nonce:                key("nonce", number),
+		Slot:                 number,
+		Commitment:           rpc.CommitmentFinalized,
+		Transaction:          fmt.Appendf(nil, "transaction %d\x00", number),
+		Begun:                time.Unix(1_700_000_000, 123_456_789).UTC().Add(time.Duration(number)),
+	}
+}
+
+// Signature is that of [Entry].
+func Signature(wallet solana.PublicKey, number uint64) solana.Signature {
+	first, second := key("first half", number), key("second half", number)
+	signature := solana.Signature(append(first[:], second[:]...))
+	signature[0], signature[1] = wallet[0], wallet[1]
+	return signature
+}
+
+// Wallet is some wallet.
+func Wallet(number uint64) solana.PublicKey { return key("wallet", number) }
+
+func key(name string, number uint64) solana.PublicKey {
+	address, err := solana.CreateWithSeed(solana.SystemProgramID, fmt.Sprintf("%s %d", name, number), system.ProgramID)
+	if err != nil {
+		panic(err) // the seed is too long
+	}
+	return address
+}
+
+func comesBack(t *testing.T, s *shelf) {
+	full := Entry(Wallet(1), 1)
+	least := haggle.JournalEntry{
+		Wallet: Wallet(1), Signature: Signature(Wallet(1), 2), Transaction: []byte{0}, Expects: haggle.Expectation{Absent: true},
+	}
+	s.begin(full, least)
+	s.has(full, least)
+
+	// What the caller does with its copy is its own affair.
+	full.Transaction[0] = 'X'
+	for _, entry := range s.unfinished(Wallet(1)) {
+		assert.NotEqual(t, byte('X'), entry.Transaction[0])
+		entry.Transaction[0] = 'Y'
+	}
+	for _, entry := range s.unfinished(Wallet(1)) {
+		assert.NotEqual(t, byte('Y'), entry.Transaction[0])
+	}
+}
+
+func survives(_ *testing.T, s *shelf) {
+	first, second, third := Entry(Wallet(1), 1), Entry(Wallet(1), 2), Entry(Wallet(1), 3)
+	s.begin(first, second)
+	s.reopen()
+	s.has(first, second)
+	s.begin(third)
+	s.reopen()
+	s.has(first, second, third)
+}
+
+func finishedIsGone(t *testing.T, s *shelf) {
+	outcomes := []haggle.Outcome{haggle.OutcomeConfirmed, haggle.OutcomeFailed, haggle.OutcomeExpired, haggle.OutcomeNotSent}
+	for i, outcome := range outcomes {
+		s.begin(Entry(Wallet(1), uint64(i)))
+		require.NoError(t, s.Finish(t.Context(), Signature(Wallet(1), uint64(i)), outcome))
+	}
+	left := Entry(Wallet(1), 10)
+	s.begin(left)
+	s.has(left)
+	s.reopen()
+	s.has(left)
+	require.NoError(t, s.Finish(t.Context(), left.Signature, haggle.OutcomeConfirmed))
+	s.reopen()
+	assert.Empty(t, s.unfinished(Wallet(1)))
+}
+
+func finishesOnce(t *testing.T, s *shelf) {
+	entry := Entry(Wallet(1), 1)
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed), "never begun")
+	s.begin(entry)
+	s.has(entry)
+	for range 2 {
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed))
+	}
+	s.reopen()
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeFailed))
+	assert.Empty(t, s.unfinished(Wallet(1)))
+}
+
+func keepsOrder(t *testing.T, s *shelf) {
+	var entries []haggle.JournalEntry
+	for i := range uint64(20) {
+		// The times say nothing: a machine's clock can be set back.
+		entry := Entry(Wallet(1), 100-i)
+		entries = append(entries, entry)
+		s.begin(entry)
+	}
+	require.NoError(t, s.Finish(t.Context(), entries[7].Signature, haggle.OutcomeExpired))
+	entries = append(entries[:7], entries[8:]...)
+	s.has(entries...)
+	s.reopen()
+	s.has(entries...)
+}
+
+func keepsWalletsApart(t *testing.T, s *shelf) {
+	s.begin(Entry(Wallet(1), 1), Entry(Wallet(2), 2), Entry(Wallet(1), 3))
+	s.has(Entry(Wallet(1), 1), Entry(Wallet(1), 3))
+	s.has(Entry(Wallet(2), 2))
+	assert.Empty(t, s.unfinished(Wallet(3)))
+}
+
+func refusesTwice(t *testing.T, s *shelf) {
+	entry := Entry(Wallet(1), 1)
+	s.begin(entry)
+	require.ErrorIs(t, s.Begin(t.Context(), entry), haggle.ErrInJournal)
+	s.reopen()
+	require.ErrorIs(t, s.Begin(t.Context(), entry), haggle.ErrInJournal)
+	s.has(entry)
+}
+
+func beginsAgain(t *testing.T, s *shelf) {
+	again, other := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
+	s.begin(again, other)
+	require.NoError(t, s.Finish(t.Context(), again.Signature, haggle.OutcomeNotSent))
+	again.Slot++
+	s.begin(again)
+	s.has(other, again)
+	s.reopen()
+	s.has(other, again)
+}
+
+func refusesUseless(t *testing.T, s *shelf) {
+	for _, spoil := range []func(*haggle.JournalEntry){
+		func(e *haggle.JournalEntry) { e.Wallet = solana.PublicKey{} },
+		func(e *haggle.JournalEntry) { e.Signature = solana.Signature{} },
+		func(e *haggle.JournalEntry) { e.Transaction = nil },
+	} {
+		entry := Entry(Wallet(1), 1)
+		spoil(&entry)
+		require.Error(t, s.Begin(t.Context(), entry))
+	}
+	s.reopen()
+	assert.Empty(t, s.unfinished(Wallet(1)))
+}
+
+func refusesOpenOutcome(t *testing.T, s *shelf) {
+	entry := Entry(Wallet(1), 1)
+	s.begin(entry)
+	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeUnknown))
+	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.Outcome(99)))
+	s.reopen()
+	s.has(entry)
+}
+
+func heedsContext(t *testing.T, s *shelf) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	entry := Entry(Wallet(1), 1)
+	require.ErrorIs(t, s.Begin(ended, entry), context.Canceled)
+	s.begin(entry)
+	require.ErrorIs(t, s.Finish(ended, entry.Signature, haggle.OutcomeConfirmed), context.Canceled)
+	_, err := Unfinished(ended, s.Store, Wallet(1))
+	require.ErrorIs(t, err, context.Canceled)
+	s.has(entry)
+}
+
+func keepsMany(t *testing.T, s *shelf) {
+	const writers, each = 8, 25
+	var running sync.WaitGroup
+	for writer := range uint64(writers) {
+		running.Go(func() {
+			wallet := Wallet(writer)
+			for i := range uint64(each) {
+				if !assert.NoError(t, s.Begin(t.Context(), Entry(wallet, i))) {
+					return
+				}
+				if i%3 > 0 {
+					assert.NoError(t, s.Finish(t.Context(), Signature(wallet, i), haggle.OutcomeConfirmed))
+				}
+				_, err := Unfinished(t.Context(), s.Store, wallet)
+				assert.NoError(t, err)
+			}
+		})
+	}
+	running.Wait()
+	s.reopen()
+	for writer := range uint64(writers) {
+		var left []haggle.JournalEntry
+		for i := uint64(0); i < each; i += 3 {
+			left = append(left, Entry(Wallet(writer), i))
+		}
+		s.has(left...)
+	}
+}
+
+func canBeGivenUp(t *testing.T, s *shelf) {
+	s.begin(Entry(Wallet(1), 1), Entry(Wallet(1), 2))
+	for entry, err := range s.Unfinished(t.Context(), Wallet(1)) {
+		require.NoError(t, err)
+		// Whoever reads may write.
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed))
+		break
+	}
+	s.has(Entry(Wallet(1), 2))
+}
+
+func isLocked(t *testing.T, s *shelf) {
+	_, err := s.open(s.path)
+	require.ErrorIs(t, err, haggle.ErrJournalLocked)
+	require.ErrorContains(t, err, s.path, "it says which")
+	s.begin(Entry(Wallet(1), 1))
+	s.reopen()
+	s.has(Entry(Wallet(1), 1))
+}
+
+func staysClosed(t *testing.T, s *shelf) {
+	s.begin(Entry(Wallet(1), 1))
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	require.Error(t, s.Begin(t.Context(), Entry(Wallet(1), 2)))
+	require.Error(t, s.Finish(t.Context(), Signature(Wallet(1), 1), haggle.OutcomeConfirmed))
+	_, err := Unfinished(t.Context(), s.Store, Wallet(1))
+	require.Error(t, err)
+	require.False(t, errors.Is(err, context.Canceled))
+	s.Store = nil
+	s.reopen()
+	s.has(Entry(Wallet(1), 1))
+}

@@ -1,0 +1,167 @@
+package journaltest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+const (
+	// victimPath tells a process of the test's where to write, until it is killed; victimLife tells which of several lives it is.
+	victimPath = "HAGGLE_JOURNALTEST_PATH"
+	victimLife = "HAGGLE_JOURNALTEST_LIFE"
+
+	lives         = 8
+	victimWriters = 4
+	// numbersPerLife is more than a victim gets through.
+	numbersPerLife = 1_000_000
+)
+
+// Main is for a package's TestMain, so that RunKilled can have the test's own program write to a store and kill it:
+//
+//	func TestMain(m *testing.M) { journaltest.Main(m, open) }
+func Main(m *testing.M, open Open) {
+	if path := os.Getenv(victimPath); path != "" {
+		fmt.Fprintln(os.Stderr, writeUntilKilled(path, open))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// RunKilled kills processes in the middle of their writing, and looks whether anything is missing of what Begin and Finish had
+// answered for, and whether anything is there that nobody wrote. The package's TestMain has to be Main.
+func RunKilled(t *testing.T, open Open) {
+	path := filepath.Join(t.TempDir(), "journal")
+	// What of each entry is certain: that it was begun, and that it was finished.
+	begun, finished := make(map[uint64]bool), make(map[uint64]bool)
+	for life := range lives {
+		for _, line := range killed(t, path, life) {
+			word, text, _ := strings.Cut(line, " ")
+			number, err := strconv.ParseUint(text, 10, 64)
+			require.NoError(t, err, line)
+			switch word {
+			case "begun":
+				begun[number] = true
+			case "finishing":
+				finished[number] = false // it may have been, or not
+			case "finished":
+				finished[number] = true
+			}
+		}
+		check(t, path, open, begun, finished)
+	}
+	assert.NotEmpty(t, begun)
+}
+
+// killed runs a process that writes, kills it, and answers with what it had said by then.
+func killed(t *testing.T, path string, life int) (said []string) {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	victim := exec.CommandContext(t.Context(), program)
+	victim.Env = append(os.Environ(), victimPath+"="+path, victimLife+"="+strconv.Itoa(life))
+	var complaint strings.Builder
+	victim.Stderr = &complaint
+	out, err := victim.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, victim.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if said = append(said, lines.Text()); len(said) == 1 {
+			time.AfterFunc(time.Duration(20+rand.IntN(300))*time.Millisecond, func() { _ = victim.Process.Kill() })
+		}
+	}
+	require.Error(t, victim.Wait())
+	require.Empty(t, complaint.String(), "it was to be killed, and not to fail")
+	require.NotEmpty(t, said)
+	return said
+}
+
+func check(t *testing.T, path string, open Open, begun, finished map[uint64]bool) {
+	t.Helper()
+	store, err := open(path)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, store.Close()) }()
+	there := make(map[uint64]bool)
+	for writer := range uint64(victimWriters) {
+		wallet := Wallet(writer)
+		entries, err := Unfinished(t.Context(), store, wallet)
+		require.NoError(t, err)
+		for _, entry := range entries {
+			there[entry.Slot] = true
+			require.Equal(t, Entry(wallet, entry.Slot), entry)
+		}
+	}
+	for number := range begun {
+		certainly, touched := finished[number]
+		if !touched {
+			require.True(t, there[number], "entry %d is lost", number)
+		}
+		if certainly {
+			require.False(t, there[number], "entry %d is unfinished again", number)
+		}
+	}
+}
+
+// writeUntilKilled begins and finishes entries, and says so as soon as it has been promised.
+func writeUntilKilled(path string, open Open) error {
+	life, err := strconv.ParseUint(os.Getenv(victimLife), 10, 64)
+	if err != nil {
+		return err
+	}
+	store, err := open(path)
+	if err != nil {
+		return err
+	}
+	var out sync.Mutex
+	say := func(word string, number uint64) {
+		out.Lock()
+		defer out.Unlock()
+		fmt.Println(word, number)
+	}
+	failures := make(chan error)
+	for writer := range uint64(victimWriters) {
+		go func() {
+			for i := uint64(0); ; i++ {
+				number := (life*victimWriters+writer)*numbersPerLife + i
+				if err := writeOne(store, Wallet(writer), number, say); err != nil {
+					failures <- err
+					return
+				}
+			}
+		}()
+	}
+	return <-failures
+}
+
+func writeOne(store haggle.Journal, wallet solana.PublicKey, number uint64, say func(string, uint64)) error {
+	ctx := context.Background()
+	if err := store.Begin(ctx, Entry(wallet, number)); err != nil {
+		return err
+	}
+	say("begun", number)
+	if number%3 == 0 {
+		return nil
+	}
+	say("finishing", number)
+	if err := store.Finish(ctx, Signature(wallet, number), haggle.OutcomeConfirmed); err != nil {
+		return err
+	}
+	say("finished", number)
+	return nil
+}

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// magic is what the file begins with: its kind, and the version of its format.
+const magic = "haggle journal 1\n"
+
+const (
+	// A record: the content's length (4 bytes, little endian), the checksum of those 4 bytes, the content, the content's checksum.
+	headSize = 8
+	tailSize = 4
+	// contentMost is far more than an entry takes, whose transaction has at most 1,232 bytes.
+	contentMost = 1 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// record is one of begin and finish.
+type record struct {
+	Begin  *haggle.JournalEntry `json:"begin,omitempty"`
+	Finish *finish              `json:"finish,omitempty"`
+}
+
+// finish says what has become of a transaction.
+type finish struct {
+	Signature solana.Signature `json:"signature"`
+	Outcome   haggle.Outcome   `json:"outcome"`
+	// At is the machine's time.
+	At time.Time `json:"at"`
+}
+
+func (r record) check() error {
+	switch {
+	case r.Begin != nil && r.Finish == nil:
+		return r.Begin.Validate()
+	case r.Finish != nil && r.Begin == nil && r.Finish.Outcome.IsFinal():
+		return nil
+	}
+	return errors.New("neither the beginning of an entry nor its end")
+}
+
+// appendRecord appends a record as the file has it.
+func appendRecord(dst []byte, r record) ([]byte, error) {
+	content, err := json.Marshal(r)
+	if err != nil {
+		return dst, err
+	}
+	if len(content) > contentMost {
+		return dst, fmt.Errorf("a record of %d bytes", len(content))
+	}
+	return append(dst, framed(content)...), nil
+}
+
+// framed is a content with its length and the checksums.
+func framed(content []byte) []byte {
+	length := binary.LittleEndian.AppendUint32(nil, uint32(len(content)))
+	dst := binary.LittleEndian.AppendUint32(length, crc32.Checksum(length, castagnoli))
+	dst = append(dst, content...)
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(content, castagnoli))
+}
+
+// errTorn: the file ends within a record, as an interrupted write leaves it.
+var errTorn = errors.New("the record is not complete")
+
+// nextRecord takes a record off the front of what is left of the file. It fails with errTorn if that can be what an interrupted
+// write has left: the front of a record and nothing behind it, or blocks that were never written, which are zeros. Any other failure
+// is damage: it may hide something that was promised to be kept.
+func nextRecord(rest []byte) (r record, size int, err error) {
+	if len(rest) < headSize {
+		return r, 0, errTorn
+	}
+	if length, sum := rest[:4], binary.LittleEndian.Uint32(rest[4:headSize]); sum != crc32.Checksum(length, castagnoli) {
+		if unwritten(rest[headSize:]) {
+			return r, 0, errTorn
+		}
+		return r, 0, errors.New("the length's checksum is wrong")
+	}
+	length := int(binary.LittleEndian.Uint32(rest))
+	if length > contentMost {
+		return r, 0, fmt.Errorf("a record of %d bytes", length)
+	}
+	size = headSize + length + tailSize
+	if len(rest) < size {
+		return r, 0, errTorn
+	}
+	content, tail := rest[headSize:headSize+length], rest[headSize+length:size]
+	if sum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(content, castagnoli)); !bytes.Equal(tail, sum) {
+		if isCutOff(content, sum, rest[headSize+length:]) {
+			return r, 0, errTorn
+		}
+		return r, 0, errors.New("the content's checksum is wrong")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&r); err != nil {
+		return record{}, 0, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return record{}, 0, errors.New("there is something behind the record's content")
+	}
+	if err := r.check(); err != nil {
+		return record{}, 0, err
+	}
+	return r, size, nil
+}
+
+// isCutOff says whether a record with a wrong checksum was written up to some place, and is zeros from there to the end of the file.
+func isCutOff(content, sum, rest []byte) bool {
+	if len(content) > 0 && content[len(content)-1] == 0 && unwritten(rest) {
+		return true // within the content, which is JSON and does not end with a zero
+	}
+	for written := range sum {
+		if bytes.HasPrefix(rest, sum[:written]) && unwritten(rest[written:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// unwritten says whether a part of the file is zeros up to its end.
+func unwritten(rest []byte) bool {
+	for _, b := range rest {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}

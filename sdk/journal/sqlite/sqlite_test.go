@@ -1,0 +1,59 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal/journaltest"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+)
+
+func open(path string) (journaltest.Store, error) {
+	store, err := sqlite.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return store, nil
+}
+
+func TestMain(m *testing.M) { journaltest.Main(m, open) }
+
+func TestStoreIsAJournal(t *testing.T) { journaltest.Run(t, open) }
+
+func TestKilledProcessLosesNothingThatWasPromised(t *testing.T) { journaltest.RunKilled(t, open) }
+
+func TestWhatWasFinishedLongAgoIsForgottenOnRequest(t *testing.T) {
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "journal #1?.db"))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, store.Close()) }()
+	wallet := journaltest.Wallet(1)
+	for i := range uint64(3) {
+		require.NoError(t, store.Begin(t.Context(), journaltest.Entry(wallet, i)))
+	}
+	for i := range uint64(2) {
+		require.NoError(t, store.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed))
+	}
+	forgotten, err := store.Forget(t.Context(), time.Now().Add(-time.Hour))
+	require.NoError(t, err)
+	assert.Zero(t, forgotten)
+	forgotten, err = store.Forget(t.Context(), time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	assert.EqualValues(t, 2, forgotten)
+	left, err := journaltest.Unfinished(t.Context(), store, wallet)
+	require.NoError(t, err)
+	assert.Equal(t, []haggle.JournalEntry{journaltest.Entry(wallet, 2)}, left)
+}
+
+func TestFileThatIsNoDatabaseIsDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	require.NoError(t, os.WriteFile(path, []byte("this is no database, and long enough for the header of one to be looked for"), 0o600))
+	_, err := sqlite.Open(path)
+	require.ErrorIs(t, err, haggle.ErrJournalDamaged)
+	require.ErrorContains(t, err, path)
+}

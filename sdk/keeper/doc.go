@@ -1,0 +1,28 @@
+// Package keeper clears up after agents that do not. It looks at all negotiations of the program and does what anyone may: it ends
+// those whose time is over ([Expire]), has milestones paid that the buyer has been silent on ([Release]), has those decided whose
+// time is over ([Settle]), and closes what is over ([Close]).
+//
+//	k, err := keeper.New(client, wallet, keeper.Config{})
+//	...
+//	err = k.Run(ctx)
+//
+// # Who pays
+//
+// The keeper does, and gets nothing for it: 5,000 lamports a transaction and what [haggle.Config].MaxPriorityFee allows. Escrow,
+// bonds, payouts and rent go to the parties, fee and decay to the treasury. Only to close may cost more: where the treasury has no
+// token account for a mint yet, the closer pays that one's rent, about 2,000,000 lamports. Config.MaxFee is the most that one action
+// may cost, that included, and Config.DailyBudget the most that all may within 24 hours.
+//
+// # Next to others
+//
+// Any number of keepers can run at the same time, and the parties' own agents besides. Everybody gets some time to do it
+// themselves (Config.Grace), and no two keepers try at the same moment (Config.Jitter). The state is read again right before
+// anything is done, and the transaction is simulated: who comes second learns it for free, and says nothing. What cannot be done
+// now, such as a payout that nobody can receive, is tried ever more rarely.
+//
+// # What it does not need
+//
+// The keeper keeps nothing; it can be killed at any time. It does not subscribe to events either: when something falls due is in the
+// account, and the parties have more than a minute for everything, so that a list of the negotiations every half minute misses
+// nothing.
+package keeper

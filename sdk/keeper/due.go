@@ -1,0 +1,49 @@
+package keeper
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// task is what anyone may do to a negotiation next, and from when on, in Unix seconds of the chain's clock. Its kind is empty if that
+// is nothing.
+type task struct {
+	kind  Kind
+	due   int64
+	index uint8
+}
+
+// taskFor is what a negotiation needs next, unless its parties move on. What is over can be closed at once.
+func taskFor(n *haggle.Negotiation) task {
+	switch {
+	case n.IsOpen():
+		return task{kind: Expire, due: n.TurnDeadline}
+	case n.IsOver():
+		return task{kind: Close}
+	case !n.IsAgreed():
+		return task{}
+	}
+	settling := task{kind: Settle, due: n.SettleDueAt()}
+	if index, reviewed := n.UnderReview(); reviewed && n.TurnDeadline < settling.due {
+		return task{kind: Release, due: n.TurnDeadline, index: index}
+	}
+	return settling
+}
+
+// patience is how long a keeper leaves something to others that has fallen due: the same for all keepers, and then for each another
+// time for each negotiation.
+func (k *Keeper) patience(negotiation solana.PublicKey) time.Duration {
+	if k.config.Jitter == 0 {
+		return k.config.Grace
+	}
+	hash := sha256.Sum256(append(negotiation.Bytes(), k.self[:]...))
+	return k.config.Grace + time.Duration(binary.LittleEndian.Uint64(hash[:])%uint64(k.config.Jitter))
+}
+
+// seconds are rounded up.
+func seconds(length time.Duration) int64 { return int64((length + time.Second - 1) / time.Second) }

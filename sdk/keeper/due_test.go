@@ -1,0 +1,79 @@
+package keeper
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+func TestWhatANegotiationNeedsNext(t *testing.T) {
+	tranches := haggle.Negotiation{
+		Status: haggle.NegotiationStatusAccepted, MilestoneCount: 2, MilestoneBps: [8]uint16{5000, 5000},
+		ResponseWindow: 60, MilestoneDeadline: 90_000, TurnDeadline: 50_000,
+	}
+	claimed, disputed := tranches, tranches
+	claimed.MilestonesClaimed = 2
+	disputed.MilestonesClaimed, disputed.MilestonesDisputed = 1, 1
+	for name, c := range map[string]struct {
+		negotiation haggle.Negotiation
+		want        task
+	}{
+		"an invitation":       {haggle.Negotiation{Status: haggle.NegotiationStatusCreated, TurnDeadline: 7}, task{kind: Expire, due: 7}},
+		"an opening":          {haggle.Negotiation{Status: haggle.NegotiationStatusProposed, TurnDeadline: 7}, task{kind: Expire, due: 7}},
+		"an offer":            {haggle.Negotiation{Status: haggle.NegotiationStatusCountered, TurnDeadline: 7}, task{kind: Expire, due: 7}},
+		"a deal":              {haggle.Negotiation{Status: haggle.NegotiationStatusSettled, TurnDeadline: 7}, task{kind: Close}},
+		"no deal":             {haggle.Negotiation{Status: haggle.NegotiationStatusRejected}, task{kind: Close}},
+		"too late":            {haggle.Negotiation{Status: haggle.NegotiationStatusExpired}, task{kind: Close}},
+		"tranches":            {tranches, task{kind: Settle, due: 90_000}},
+		"one under review":    {claimed, task{kind: Release, due: 50_000, index: 1}},
+		"one for the arbiter": {disputed, task{kind: Settle, due: 93_600}},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, taskFor(&c.negotiation)) })
+	}
+}
+
+func TestKeepersWaitDifferently(t *testing.T) {
+	config := Config{Grace: time.Minute, Jitter: 10 * time.Second}
+	one := &Keeper{config: config, self: solana.PublicKey{1}}
+	other := &Keeper{config: config, self: solana.PublicKey{2}}
+	same := 0
+	for i := range 100 {
+		negotiation := solana.PublicKey{byte(i)}
+		require.Equal(t, one.patience(negotiation), one.patience(negotiation))
+		require.GreaterOrEqual(t, one.patience(negotiation), time.Minute)
+		require.Less(t, one.patience(negotiation), 70*time.Second)
+		if (one.patience(negotiation) - other.patience(negotiation)).Abs() < time.Second/2 {
+			same++
+		}
+	}
+	require.Less(t, same, 25)
+	one.config.Jitter = 0
+	require.Equal(t, time.Minute, one.patience(solana.PublicKey{}))
+}
+
+func TestBudgetIsThatOfADay(t *testing.T) {
+	b := &budget{limit: 100}
+	begun := time.Unix(1_800_000_000, 0)
+	reserve := func(amount uint64, at time.Time) bool {
+		ok, _ := b.reserve(amount, at)
+		return ok
+	}
+	require.True(t, reserve(60, begun))
+	require.False(t, reserve(41, begun), "what is reserved may be spent")
+	b.settle(60, 30, begun)
+	require.True(t, reserve(70, begun.Add(time.Hour)))
+	b.settle(70, 70, begun.Add(time.Hour))
+	ok, again := b.reserve(1, begun.Add(2*time.Hour))
+	require.False(t, ok)
+	require.Equal(t, begun.Add(day), again)
+	require.False(t, reserve(31, begun.Add(day)))
+	require.True(t, reserve(30, begun.Add(day)), "what was spent a day ago does not count")
+	b.settle(30, 0, begun.Add(day))
+	require.True(t, reserve(100, begun.Add(day+time.Hour)))
+	require.False(t, reserve(101, begun.Add(3*day)))
+	require.Zero(t, (&budget{limit: Unlimited}).used(begun))
+}

@@ -1,0 +1,36 @@
+package keeper_test
+
+import (
+	"context"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/keeper"
+)
+
+// A keeper that spends a hundredth of a SOL a day at most, until Ctrl-C.
+func Example() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com", MaxPriorityFee: 1_000})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	wallet, err := haggle.LoadKeypairFile("keeper.json")
+	if err != nil {
+		log.Fatal(err)
+	}
+	k, err := keeper.New(client, wallet, keeper.Config{
+		DailyBudget: 10_000_000,
+		Acted: func(action keeper.Action) {
+			log.Println(action.Kind, action.Negotiation, action.Outcome, action.Cost, action.Err)
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Println(k.Run(ctx))
+}

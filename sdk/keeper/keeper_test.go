@@ -1,0 +1,373 @@
+package keeper_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/keeper"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience ends a scenario that hangs.
+const patience = 5 * time.Minute
+
+// stage is a chain with a buyer and a seller who leave things lying about.
+type stage struct {
+	*localnet.Net
+	t   *testing.T
+	ctx context.Context
+}
+
+func setStage(t *testing.T) *stage {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	net, err := localnet.Start(ctx, testchain.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	return &stage{Net: net, t: t, ctx: ctx}
+}
+
+func (s *stage) do(as *haggle.Keypair, action *haggle.Action, err error) {
+	s.t.Helper()
+	require.NoError(s.t, err)
+	_, err = action.Do(s.ctx, as)
+	require.NoError(s.t, err)
+}
+
+// invite creates a negotiation.
+func (s *stage) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+	s.t.Helper()
+	decay := uint16(200)
+	request := haggle.CreateRequest{
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: 5_000_000,
+		MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+	}
+	for _, alter := range change {
+		alter(&request)
+	}
+	created, err := s.Client.CreateNegotiation(s.ctx, request)
+	require.NoError(s.t, err)
+	s.do(s.Buyer, created.Action, nil)
+	return created.Negotiation
+}
+
+// offered is a negotiation in which the seller has not answered the buyer's offer.
+func (s *stage) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.invite(change...)
+	joining, err := s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{Seller: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	s.do(s.Seller, joining, err)
+	offering, err := s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.Buyer.PublicKey(), Negotiation: negotiation, Amount: 3_000_000})
+	s.do(s.Buyer, offering, err)
+	return negotiation
+}
+
+// agreed is one whose price has been agreed on.
+func (s *stage) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.offered(change...)
+	accepting, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	s.do(s.Seller, accepting, err)
+	return negotiation
+}
+
+func (s *stage) inTranches(r *haggle.CreateRequest) {
+	arbiter, err := haggle.GenerateKeypair()
+	require.NoError(s.t, err)
+	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, Deadline: 24 * time.Hour}
+}
+
+// state is a negotiation as the chain has it; nil if it has been closed.
+func (s *stage) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
+	s.t.Helper()
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	if errors.Is(err, haggle.ErrAccountNotFound) {
+		return nil
+	}
+	require.NoError(s.t, err)
+	return n
+}
+
+func (s *stage) advance(by time.Duration) {
+	s.t.Helper()
+	now, err := s.Chain.Now(s.ctx)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, now+int64(by/time.Second)))
+}
+
+func (s *stage) until(what string, is func() bool) {
+	s.t.Helper()
+	for !is() {
+		require.NoError(s.t, s.ctx.Err(), what)
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// count is how many events of a kind a negotiation has.
+func count[E haggle.Event](s *stage, negotiation solana.PublicKey) int {
+	s.t.Helper()
+	found := 0
+	for seen, err := range s.Client.History(s.ctx, negotiation) {
+		require.NoError(s.t, err)
+		if _, ok := seen.Event.(E); ok {
+			found++
+		}
+	}
+	return found
+}
+
+// wallet is a new one with some SOL.
+func (s *stage) wallet() *haggle.Keypair {
+	s.t.Helper()
+	key, err := haggle.GenerateKeypair()
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.Fund(s.ctx, key.PublicKey(), solana.LAMPORTS_PER_SOL))
+	return key
+}
+
+func (s *stage) lamports(of solana.PublicKey) uint64 {
+	s.t.Helper()
+	balance, err := s.Client.RPC().GetBalance(s.ctx, of, rpc.CommitmentConfirmed)
+	require.NoError(s.t, err)
+	return balance.Value
+}
+
+// watch is a keeper, and what it tells.
+type watch struct {
+	*keeper.Keeper
+	key *haggle.Keypair
+
+	lock    sync.Mutex
+	actions []keeper.Action
+}
+
+func (s *stage) keeper(config keeper.Config) *watch {
+	s.t.Helper()
+	w := &watch{key: s.wallet()}
+	config.ActionsPerMinute = 6000
+	config.Acted = func(action keeper.Action) {
+		w.lock.Lock()
+		defer w.lock.Unlock()
+		w.actions = append(w.actions, action)
+	}
+	var err error
+	w.Keeper, err = keeper.New(s.Client, w.key, config)
+	require.NoError(s.t, err)
+	return w
+}
+
+// told are the actions with one outcome.
+func (w *watch) told(outcome keeper.Outcome) []keeper.Action {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	var found []keeper.Action
+	for _, action := range w.actions {
+		if action.Outcome == outcome {
+			found = append(found, action)
+		}
+	}
+	return found
+}
+
+func (w *watch) all() int {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return len(w.actions)
+}
+
+func TestWhatIsDueIsDoneAtOnceAndNothingElse(t *testing.T) {
+	s := setStage(t)
+	ignored := s.invite(func(r *haggle.CreateRequest) { r.Deadline = 70 * time.Second })
+	silent := s.offered()
+	settled := s.agreed()
+	s.advance(80 * time.Second)
+	open := s.invite()
+	w := s.keeper(keeper.Config{})
+	before := s.lamports(w.key.PublicKey())
+	require.NoError(t, w.Once(s.ctx))
+	for _, over := range []solana.PublicKey{ignored, silent, settled} {
+		require.Nil(t, s.state(over))
+		require.Equal(t, 1, count[*haggle.NegotiationClosed](s, over))
+	}
+	require.Equal(t, haggle.NegotiationStatusCreated, s.state(open).Status)
+	require.Len(t, w.told(keeper.Done), 5, "two to expire, three to close")
+	require.Equal(t, 5, w.all())
+	cost := uint64(0)
+	for _, action := range w.told(keeper.Done) {
+		cost += action.Cost
+	}
+	require.EqualValues(t, 5*5000, cost)
+	require.Equal(t, before-cost, s.lamports(w.key.PublicKey()))
+
+	require.NoError(t, w.Once(s.ctx))
+	require.Equal(t, 5, w.all(), "nothing is left to do")
+}
+
+func TestMilestonesThatNobodyDecidesAreDecided(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.agreed(s.inTranches)
+	claiming, err := s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: 1})
+	s.do(s.Seller, claiming, err)
+	w := s.keeper(keeper.Config{})
+	require.NoError(t, w.Once(s.ctx))
+	require.Zero(t, w.all(), "the buyer has an hour")
+	s.advance(time.Hour)
+	require.NoError(t, w.Once(s.ctx))
+	require.Len(t, w.told(keeper.Done), 1)
+	require.Equal(t, keeper.Release, w.told(keeper.Done)[0].Kind)
+	require.Equal(t, haggle.MilestoneStateDecided, s.state(negotiation).MilestoneState(1))
+	s.advance(24 * time.Hour)
+	require.NoError(t, w.Once(s.ctx))
+	require.Nil(t, s.state(negotiation))
+	require.Equal(t, 1, count[*haggle.DeadlineSettled](s, negotiation))
+}
+
+// Two that have the same habits, and two that give way to each other.
+func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
+	for name, config := range map[string]keeper.Config{
+		"head on":  {ScanEvery: 300 * time.Millisecond, Grace: -1, Jitter: -1},
+		"politely": {ScanEvery: 300 * time.Millisecond, Grace: time.Second, Jitter: 4 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := setStage(t)
+			var all []solana.PublicKey
+			for range 8 {
+				all = append(all, s.offered())
+			}
+			s.advance(61 * time.Second)
+			one, other := s.keeper(config), s.keeper(config)
+			ctx, stop := context.WithCancel(s.ctx)
+			var running sync.WaitGroup
+			for _, w := range []*watch{one, other} {
+				running.Go(func() { require.ErrorIs(t, w.Run(ctx), context.Canceled) })
+			}
+			for _, negotiation := range all {
+				s.until("it is closed", func() bool { return s.state(negotiation) == nil })
+			}
+			stop()
+			running.Wait()
+			for _, negotiation := range all {
+				require.Equal(t, 1, count[*haggle.NegotiationExpired](s, negotiation))
+				require.Equal(t, 1, count[*haggle.NegotiationClosed](s, negotiation))
+			}
+			done := len(one.told(keeper.Done)) + len(other.told(keeper.Done))
+			require.Equal(t, 2*len(all), done)
+			require.Equal(t, done, one.all()+other.all(), "to be second is nothing to tell of")
+			wasted := s.wasted(one.key.PublicKey()) + s.wasted(other.key.PublicKey())
+			t.Logf("%d done by one, %d by the other, %d fees paid in vain", len(one.told(keeper.Done)), len(other.told(keeper.Done)), wasted)
+			if config.Jitter > 0 {
+				require.Zero(t, wasted)
+			}
+		})
+	}
+}
+
+// wasted is how many failed transactions a wallet has paid for.
+func (s *stage) wasted(wallet solana.PublicKey) int {
+	s.t.Helper()
+	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, wallet, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
+	require.NoError(s.t, err)
+	failed := 0
+	for _, one := range listed {
+		if one.Err != nil {
+			failed++
+		}
+	}
+	return failed
+}
+
+func TestPartiesHaveSomeTimeToDoItThemselves(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.offered()
+	w := s.keeper(keeper.Config{ScanEvery: 200 * time.Millisecond, Grace: 30 * time.Second, Jitter: -1})
+	ctx, stop := context.WithCancel(s.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	s.advance(70 * time.Second)
+	time.Sleep(2 * time.Second)
+	require.True(t, s.state(negotiation).IsBargaining())
+	s.advance(30 * time.Second)
+	s.until("it is expired", func() bool { return s.state(negotiation).Status == haggle.NegotiationStatusExpired })
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	require.Len(t, w.told(keeper.Done), 1, "and only closed another 30 seconds later")
+}
+
+func TestPayoutThatNobodyCanReceiveIsLeftForLater(t *testing.T) {
+	s := setStage(t)
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Seller.PublicKey()}))
+	account, err := haggle.AssociatedTokenAddress(s.Seller.PublicKey(), s.Mint, solana.TokenProgramID)
+	require.NoError(t, err)
+	require.NoError(t, s.Chain.Freeze(s.ctx, s.Mint, account))
+	negotiation := s.agreed()
+	w := s.keeper(keeper.Config{})
+	before := s.lamports(w.key.PublicKey())
+	require.NoError(t, w.Once(s.ctx))
+	require.NoError(t, w.Once(s.ctx))
+	pending := w.told(keeper.Pending)
+	require.Len(t, pending, 1, "it is not tried again at once")
+	require.ErrorIs(t, pending[0].Err, haggle.ErrPayoutPending)
+	require.Greater(t, time.Until(pending[0].Again), 5*time.Minute)
+	require.Equal(t, before, s.lamports(w.key.PublicKey()), "and costs nothing")
+	require.NoError(t, s.Chain.Thaw(s.ctx, s.Mint, account))
+	require.NoError(t, s.keeper(keeper.Config{}).Once(s.ctx))
+	require.Nil(t, s.state(negotiation))
+}
+
+func TestDryRunSaysWhatWouldBeDoneAndSignsNothing(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.offered()
+	s.advance(61 * time.Second)
+	w := s.keeper(keeper.Config{DryRun: true})
+	before := s.lamports(w.key.PublicKey())
+	require.NoError(t, w.Once(s.ctx))
+	would := w.told(keeper.WouldDo)
+	require.Len(t, would, 1)
+	require.Equal(t, keeper.Action{Kind: keeper.Expire, Negotiation: negotiation, Outcome: keeper.WouldDo, Cost: 5000}, would[0])
+	require.True(t, s.state(negotiation).IsBargaining())
+	require.Equal(t, before, s.lamports(w.key.PublicKey()))
+}
+
+func TestKeeperSpendsNoMoreThanItMay(t *testing.T) {
+	s := setStage(t)
+	for range 3 {
+		s.agreed()
+	}
+	w := s.keeper(keeper.Config{DailyBudget: 10_000, Concurrency: 1})
+	require.NoError(t, w.Once(s.ctx))
+	require.Len(t, w.told(keeper.Done), 2)
+	over := w.told(keeper.OverBudget)
+	require.Len(t, over, 1)
+	require.Greater(t, time.Until(over[0].Again), 23*time.Hour)
+
+	// Of this mint the treasury has no account yet.
+	var err error
+	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
+	require.NoError(t, err)
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Buyer.PublicKey(), Tokens: 5_000_000}))
+	negotiation := s.agreed()
+	frugal := s.keeper(keeper.Config{})
+	require.NoError(t, frugal.Once(s.ctx))
+	require.NotNil(t, s.state(negotiation))
+	expensive := frugal.told(keeper.TooExpensive)
+	require.Len(t, expensive, 1)
+	require.EqualValues(t, 2_044_280, expensive[0].Cost)
+	generous := s.keeper(keeper.Config{MaxFee: keeper.Unlimited})
+	before := s.lamports(generous.key.PublicKey())
+	require.NoError(t, generous.Once(s.ctx))
+	require.Nil(t, s.state(negotiation))
+	require.EqualValues(t, 2_044_280, before-s.lamports(generous.key.PublicKey()))
+}

@@ -1,0 +1,206 @@
+package haggle
+
+import (
+	"context"
+	"encoding/binary"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var testNonce = solana.PublicKey{0x4e}
+
+// nonceData are a nonce account's bytes.
+func nonceData(authority solana.PublicKey, value solana.Hash) []byte {
+	data := binary.LittleEndian.AppendUint32(nil, 1)
+	data = binary.LittleEndian.AppendUint32(data, 1)
+	data = append(append(data, authority[:]...), value[:]...)
+	return binary.LittleEndian.AppendUint64(data, 5_000)
+}
+
+func (a *agent) nonceIs(value solana.Hash) {
+	a.node.accounts = map[solana.PublicKey]any{
+		testNonce: answerOf(solana.SystemProgramID, 1_447_680, nonceData(a.me.PublicKey(), value)),
+	}
+}
+
+func TestNonceAccountIsReadStrictly(t *testing.T) {
+	client, node, _ := newScripted(t, nil)
+	authority := solana.PublicKey{7}
+	good := nonceData(authority, solana.Hash{8})
+	node.accounts = map[solana.PublicKey]any{testNonce: answerOf(solana.SystemProgramID, 1_447_680, good)}
+	nonce, err := client.GetNonce(t.Context(), testNonce)
+	require.NoError(t, err)
+	assert.Equal(t, &Nonce{Address: testNonce, Authority: authority, Value: solana.Hash{8}, Lamports: 1_447_680, Slot: testSlot}, nonce)
+
+	spoilt := func(at int, value byte) []byte {
+		data := append([]byte(nil), good...)
+		data[at] = value
+		return data
+	}
+	for name, c := range map[string]struct {
+		answer any
+		want   error
+	}{
+		"missing":         {nil, ErrAccountNotFound},
+		"another program": {answerOf(solana.TokenProgramID, 1, good), ErrWrongOwner},
+		"a wallet":        {answerOf(solana.SystemProgramID, 1, nil), ErrNotANonce},
+		"too long":        {answerOf(solana.SystemProgramID, 1, append(good, 0)), ErrNotANonce},
+		"legacy":          {answerOf(solana.SystemProgramID, 1, spoilt(0, 0)), ErrNotANonce},
+		"uninitialized":   {answerOf(solana.SystemProgramID, 1, spoilt(4, 0)), ErrNotANonce},
+	} {
+		node.accounts[testNonce] = c.answer
+		_, err := client.GetNonce(t.Context(), testNonce)
+		var account *AccountError
+		require.ErrorAs(t, err, &account, name)
+		require.ErrorIs(t, err, c.want, name)
+	}
+}
+
+func TestTransactionWithANonceBeginsWithItsAdvance(t *testing.T) {
+	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
+	a.nonceIs(solana.Hash{8})
+	_, err := a.pay(t, 1).With(WithNonce(testNonce)).Do(t.Context(), a.me)
+	require.NoError(t, err)
+	entry := a.only(t)
+	assert.Equal(t, testNonce, entry.Nonce)
+	assert.Equal(t, solana.Hash{8}, entry.Blockhash)
+	assert.Zero(t, entry.LastValidBlockHeight)
+	assert.False(t, entry.Estimated)
+	assert.EqualValues(t, testSlot, entry.Slot)
+	assert.Zero(t, a.node.called("getLatestBlockhash"))
+
+	transaction, err := solana.TransactionFromBytes(entry.Transaction)
+	require.NoError(t, err)
+	assert.Equal(t, solana.Hash{8}, transaction.Message.RecentBlockhash)
+	named, ok := transaction.GetNonceAccount()
+	require.True(t, ok, "the chain takes it for one with a nonce only if the advance comes first")
+	assert.Equal(t, testNonce, named)
+}
+
+func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		a.nonceIs(solana.Hash{8})
+		// Any blockhash of that time is long over.
+		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": 10 * testLastValid})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		_, err := a.pay(t, 1).With(WithNonce(testNonce)).Do(ctx, a.me)
+		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		var unknown *UnknownOutcome
+		require.ErrorAs(t, err, &unknown)
+		assert.Equal(t, testNonce, unknown.Nonce)
+		assert.Equal(t, solana.Hash{8}, unknown.Blockhash)
+		assert.Greater(t, a.node.called("sendTransaction"), 100)
+
+		// Another process: the nonce has another value, and the transaction is not what has changed it.
+		a = a.restart(t)
+		a.nonceIs(solana.Hash{9})
+		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
+		require.NoError(t, err)
+		require.Len(t, recovered, 1)
+		assert.Equal(t, OutcomeExpired, recovered[0].Outcome)
+		assert.Zero(t, a.node.called("sendTransaction"))
+
+		_, err = a.Outcome(t.Context(), unknown)
+		require.ErrorIs(t, err, ErrTransactionExpired)
+	})
+}
+
+func TestTransactionThatHasUsedItsNonceIsConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		a.nonceIs(solana.Hash{8})
+		entry := a.abandon(t, a.pay(t, 1).With(WithNonce(testNonce)))
+		a = a.restart(t)
+		a.nonceIs(solana.Hash{9})
+		a.node.answers["getSignatureStatuses"] = executed(testSlot)
+		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
+		require.NoError(t, err)
+		require.Len(t, recovered, 1)
+		assert.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
+		assert.Equal(t, entry.Signature, recovered[0].Receipt.Signature)
+	})
+}
+
+// Long after, a node that has thrown away the blocks in which the transaction may be cannot say that it has not been executed.
+func TestUsedNonceOfLongAgoTakesANodeThatRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		a.nonceIs(solana.Hash{8})
+		a.abandon(t, a.pay(t, 1).With(WithNonce(testNonce)))
+		a = a.restart(t)
+		a.journal.entries[0].Slot = 1
+		a.nonceIs(solana.Hash{9})
+		a.node.answers["getFirstAvailableBlock"] = always(2)
+		_, err := a.Recover(t.Context(), a.me.PublicKey())
+		require.ErrorIs(t, err, ErrUnresolved)
+		a.node.answers["getFirstAvailableBlock"] = always(1)
+		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
+		require.NoError(t, err)
+		assert.Equal(t, OutcomeExpired, recovered[0].Outcome)
+	})
+}
+
+func TestSubmittedTransactionWithANonceIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		a.nonceIs(solana.Hash{8})
+		transaction, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
+		began := time.Now()
+		a.node.statusOf = func(solana.Signature) any {
+			if time.Since(began) < 3*time.Minute {
+				return nil
+			}
+			return executedStatus("confirmed", nil)
+		}
+		receipt, err := a.Submit(t.Context(), transaction)
+		require.NoError(t, err)
+		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		assert.Equal(t, testNonce, a.only(t).Nonce)
+	})
+}
+
+func TestNonceAccountsOfAPayerAreToldApartByTheirSeeds(t *testing.T) {
+	a := newAgent(t, map[string]func(int) (any, error){"getMinimumBalanceForRentExemption": always(1_447_680)})
+	first, err := NonceAddress(a.me.PublicKey(), "first")
+	require.NoError(t, err)
+	second, err := NonceAddress(a.me.PublicKey(), "second")
+	require.NoError(t, err)
+	assert.NotEqual(t, first, second)
+	_, err = NonceAddress(a.me.PublicKey(), strings.Repeat("x", 33))
+	require.Error(t, err)
+
+	action, err := a.CreateNonce(t.Context(), CreateNonceRequest{Payer: a.me.PublicKey(), Seed: "first"})
+	require.NoError(t, err)
+	require.Len(t, action.Instructions, 2)
+	assert.Equal(t, a.me.PublicKey(), action.Payer)
+	data, err := action.Instructions[1].Data()
+	require.NoError(t, err)
+	initialize, err := system.DecodeInstruction(action.Instructions[1].Accounts(), data)
+	require.NoError(t, err)
+	assert.Equal(t, a.me.PublicKey(), *initialize.Impl.(*system.InitializeNonceAccount).Authorized)
+	assert.Equal(t, first, action.Instructions[1].Accounts()[0].PublicKey)
+
+	nonce := &Nonce{Address: first, Authority: solana.PublicKey{5}, Lamports: 77}
+	advance, err := a.AdvanceNonce(t.Context(), nonce)
+	require.NoError(t, err)
+	assert.Equal(t, nonce.Authority, advance.Payer)
+	closing, err := a.CloseNonce(t.Context(), nonce, a.me.PublicKey())
+	require.NoError(t, err)
+	data, err = closing.Instructions[0].Data()
+	require.NoError(t, err)
+	withdraw, err := system.DecodeInstruction(closing.Instructions[0].Accounts(), data)
+	require.NoError(t, err)
+	assert.EqualValues(t, 77, *withdraw.Impl.(*system.WithdrawNonceAccount).Lamports)
+	assert.NotEqual(t, advance.intent, closing.intent)
+}

@@ -1,0 +1,70 @@
+package policy_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+func TestConfigFile(t *testing.T) {
+	text := fmt.Sprintf(`{
+		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perDay": 100000000, "approveAbove": "unlimited"},
+		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxPrice": 4, "minPrice": 5}},
+		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
+		"approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
+	}`, mint, haggle.ProgramID, friend, thief)
+	path := filepath.Join(t.TempDir(), "policy.json")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	config, err := policy.ReadConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, policy.Config{
+		Lamports: policy.Limits{PerTransaction: 20_000_000, PerNegotiation: 10_000_000, PerDay: 100_000_000, ApproveAbove: policy.Unlimited},
+		Tokens: map[solana.PublicKey]policy.TokenLimits{mint: {
+			Limits:   policy.Limits{PerTransaction: 1, PerNegotiation: 2, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited},
+			MaxPrice: 4, MinPrice: 5,
+		}},
+		Programs: []solana.PublicKey{haggle.ProgramID}, Instructions: []string{"haggle.submit_offer"},
+		Counterparties: []solana.PublicKey{}, Arbiters: []solana.PublicKey{friend}, Destinations: []solana.PublicKey{thief},
+		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",
+	}, config)
+
+	empty, err := policy.ParseConfig([]byte("{}"))
+	require.NoError(t, err)
+	s := newStage(t, func(c *policy.Config) { c.Lamports, c.Tokens = empty.Lamports, empty.Tokens })
+	require.ErrorIs(t, s.sign(unitLimit(1)), policy.ErrDenied, "a policy that allows nothing")
+}
+
+// A policy that is not understood to its last word is not kept halfway.
+func TestConfigFilesThatAreNone(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":              "",
+		"a list":             "[]",
+		"cut off":            `{"lamports": {`,
+		"more than a policy": `{} {}`,
+		"an unknown field":   `{"perDay": 5}`,
+		"a misspelt limit":   `{"lamports": {"perday": 5, "per_day": 5}}`,
+		"the same twice":     `{"lamports": {"perDay": 5, "perDay": 500}}`,
+		"twice, once loudly": `{"lamports": {"perDay": 5, "PERDAY": 500}}`,
+		"a negative limit":   `{"lamports": {"perDay": -1}}`,
+		"half a unit":        `{"lamports": {"perDay": 1.5}}`,
+		"no limit":           `{"lamports": {"perDay": null}}`,
+		"limited by a word":  `{"lamports": {"perDay": "much"}}`,
+		"no mint":            `{"tokens": {"gold": {}}}`,
+		"no instruction":     `{"instructions": ["token.approve"]}`,
+		"no duration":        `{"approvalTimeout": "soon"}`,
+		"no time":            `{"approvalTimeout": "0s"}`,
+	} {
+		_, err := policy.ParseConfig([]byte(text))
+		require.Error(t, err, name)
+	}
+	_, err := policy.ReadConfig(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

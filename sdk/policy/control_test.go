@@ -1,0 +1,351 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	systemprogram "github.com/gagliardetto/solana-go/programs/system"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// From the moment that the switch is on nothing is signed, and nothing that is being signed leaves.
+func TestKillSwitch(t *testing.T) {
+	var kill policy.KillSwitch
+	s := newStage(t, func(c *policy.Config) { c.Stop = &kill })
+	require.NoError(t, s.sign(s.create(friend, 1, 1)))
+	kill.Stop("somebody has the key")
+	denial := s.denied(policy.RuleStopped, s.create(friend, 2, 1))
+	require.ErrorContains(t, denial, "somebody has the key")
+	kill.Resume()
+	s.signer.instead = func(ctx context.Context, message []byte) (solana.Signature, error) {
+		kill.Stop("now")
+		return s.me.SignMessage(ctx, message)
+	}
+	signature, err := s.policy.SignMessage(context.Background(), s.message(s.create(friend, 3, 1)))
+	require.ErrorIs(t, err, policy.ErrDenied)
+	require.Zero(t, signature)
+	require.EqualValues(t, 2, s.policy.Used(mint), "that signature exists")
+}
+
+// A file stops the policy by being there.
+func TestStopFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stop")
+	s := newStage(t, func(c *policy.Config) { c.StopFile = path })
+	require.NoError(t, s.sign(s.create(friend, 1, 1)))
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	s.denied(policy.RuleStopped, s.create(friend, 2, 1))
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, s.sign(s.create(friend, 2, 1)))
+	require.NoError(t, os.Symlink("nowhere", path))
+	s.denied(policy.RuleStopped, s.create(friend, 3, 1))
+	s.config.StopFile = filepath.Join(path, "below", string(make([]byte, 300)))
+	s.restart()
+	s.denied(policy.RuleStopped, s.create(friend, 3, 1)) // what cannot be looked for may be there
+}
+
+// Above a threshold somebody is asked, who sees what would be signed.
+func TestApproval(t *testing.T) {
+	var requests []*policy.Request
+	var answer error
+	limits := func(c *policy.Config) {
+		tokens := c.Tokens[mint]
+		tokens.ApproveAbove = 1_000_000
+		c.Tokens[mint] = tokens
+		c.Lamports.ApproveAbove = oneSOL / 100
+		c.Approve = func(_ context.Context, request *policy.Request) error {
+			requests = append(requests, request)
+			return answer
+		}
+	}
+	s := newStage(t, limits)
+	address := s.negotiation(s.wallet(), friend, 1)
+	require.NoError(t, s.sign(s.create(friend, 1, 1_000_000)))
+	require.Empty(t, requests, "up to the threshold nobody is asked")
+
+	answer = errors.New("no")
+	denial := s.denied(policy.RuleApproval, s.create(friend, 2, 1_000_001))
+	require.ErrorIs(t, denial, answer)
+	require.Len(t, requests, 1)
+	require.Equal(t, []string{"haggle.create_negotiation"}, requests[0].Instructions)
+	require.Equal(t, s.wallet(), requests[0].Wallet)
+	require.Contains(t, requests[0].Spends, policy.Spend{
+		Mint: mint, Amount: 1_000_001, Purpose: policy.PurposeEscrow, Negotiation: s.negotiation(s.wallet(), friend, 2), Counterparty: friend,
+	})
+
+	answer = nil
+	message := s.message(s.create(friend, 2, 1_000_001))
+	require.NoError(t, s.signMessage(message))
+	require.NoError(t, s.signMessage(message))
+	require.Len(t, requests, 2, "a message that is counted has been approved")
+
+	s.denied(policy.RulePerTransaction, s.create(friend, 3, mostPerTransaction+1))
+	require.Len(t, requests, 2, "what the limits deny nobody is asked about")
+
+	answer = errors.New("too dear")
+	s.denied(policy.RuleApproval, s.offer(address, 0, 1_000_001))
+	require.Equal(t, policy.Price{Mint: mint, Amount: 1_000_001, Side: haggle.OfferSideBuyer, Negotiation: address, Counterparty: friend}, requests[2].Prices[0])
+	s.denied(policy.RuleApproval, unitLimit(1_400_000), unitPrice(10_000), s.create(friend, 4, 1), s.create(friend, 5, 1))
+}
+
+// A buyer's milestone is let go of only with approval, which takes the negotiation to be known.
+func TestApprovalOfMilestones(t *testing.T) {
+	var asked []*policy.Request
+	s := newStage(t, func(c *policy.Config) {
+		c.Approve = func(_ context.Context, request *policy.Request) error {
+			asked = append(asked, request)
+			return nil
+		}
+		c.Lamports.ApproveAbove = policy.Unlimited
+	})
+	address := s.negotiation(s.wallet(), friend, 1)
+	release := s.build(&haggle.ReleaseMilestone{
+		Releaser: s.wallet(), Negotiation: address, SellerTokenAccount: s.associated(friend, mint), TokenMint: mint,
+		TokenProgram: solana.TokenProgramID, Index: 0,
+	})
+	s.denied(policy.RuleNegotiation, release)
+	n := &haggle.Negotiation{
+		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: haggle.NegotiationVersion,
+		Status: haggle.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneCount: 2, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesClaimed: 1,
+	}
+	s.config.Negotiations = chain{address: n.Encode()}
+	s.restart()
+	require.NoError(t, s.sign(release))
+	require.Len(t, asked, 1)
+	require.EqualValues(t, 500_000, asked[0].Prices[0].Amount)
+}
+
+// Nobody waits for an approval for ever, and one that panics is none.
+func TestApprovalTimeout(t *testing.T) {
+	release := make(chan struct{})
+	s := newStage(t, func(c *policy.Config) {
+		c.ApprovalTimeout = 10 * time.Millisecond
+		c.Approve = func(context.Context, *policy.Request) error { <-release; return nil }
+	})
+	denial := s.denied(policy.RuleApproval, s.create(friend, 1, 1))
+	require.ErrorIs(t, denial, policy.ErrApprovalTimeout)
+	close(release)
+	s.config.Approve = func(context.Context, *policy.Request) error { panic("at the door") }
+	s.config.ApprovalTimeout = time.Minute
+	s.restart()
+	s.denied(policy.RuleApproval, s.create(friend, 1, 1))
+	require.Zero(t, s.policy.Used(mint))
+}
+
+// Who is engaged with can be asked about first.
+func TestScreen(t *testing.T) {
+	refusal := errors.New("never heard of")
+	s := newStage(t, func(c *policy.Config) {
+		c.Screen = func(_ context.Context, counterparty solana.PublicKey) error {
+			if counterparty == thief {
+				return refusal
+			}
+			return nil
+		}
+	})
+	require.NoError(t, s.sign(s.create(friend, 1, 1)))
+	require.ErrorIs(t, s.denied(policy.RuleCounterparty, s.create(thief, 1, 1)), refusal)
+	_, terms := s.invitation(1, 0)
+	terms.Buyer = thief
+	address := s.negotiation(thief, s.wallet(), 1)
+	s.config.Negotiations = chain{address: terms.Encode()}
+	s.restart()
+	require.ErrorIs(t, s.denied(policy.RuleCounterparty, s.join(address, terms)), refusal)
+}
+
+// fate is an Evidence that says what it is told to.
+type fate struct {
+	answer    policy.Fate
+	err       error
+	asked     int
+	blockhash solana.Hash
+}
+
+func (f *fate) Fate(_ context.Context, _ solana.Signature, blockhash solana.Hash, _ uint64) (policy.Fate, error) {
+	f.asked++
+	f.blockhash = blockhash
+	return f.answer, f.err
+}
+
+// What has not been spent after all is given back, once, and only on evidence.
+func TestRelease(t *testing.T) {
+	lamports := solana.PublicKey{}
+	evidence := &fate{answer: policy.FateConfirmed}
+	s := newStage(t, func(c *policy.Config) { c.Evidence = evidence })
+	signed := func(instructions ...solana.Instruction) solana.Signature {
+		signature, err := s.policy.SignMessage(context.Background(), s.message(instructions...))
+		require.NoError(t, err)
+		return signature
+	}
+	release := func(signature solana.Signature) error {
+		return s.policy.Release(context.Background(), signature, 1_000)
+	}
+	first := signed(s.create(friend, 1, 1_000_000))
+	address := s.negotiation(s.wallet(), friend, 1)
+	require.ErrorIs(t, release(solana.Signature{1}), policy.ErrUnknownSignature)
+	require.ErrorIs(t, release(first), policy.ErrNotReleased)
+	evidence.err = errors.New("no node answers")
+	require.ErrorIs(t, release(first), evidence.err)
+	evidence.answer, evidence.err = policy.FateExpired, nil
+	require.ErrorIs(t, release(first), policy.ErrNotReleased, "a blockhash does not expire at once")
+	s.now = s.now.Add(2 * time.Minute)
+	evidence.answer = "lost"
+	require.ErrorIs(t, release(first), policy.ErrNotReleased)
+	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
+	evidence.answer = policy.FateExpired
+	require.NoError(t, release(first))
+	require.EqualValues(t, 1, evidence.blockhash[0], "the blockhash is the one that was signed")
+	require.Zero(t, s.policy.Used(mint))
+	require.Zero(t, s.policy.Used(lamports))
+	require.Zero(t, s.policy.UsedOn(address, mint))
+	require.Zero(t, s.policy.UsedWith(friend, mint))
+	asked := evidence.asked
+	require.NoError(t, release(first), "again it does nothing")
+	require.Equal(t, asked, evidence.asked)
+	s.denied(policy.RuleNegotiation, s.offer(address, 0, 1)) // it is not on record any more
+
+	second := signed(unitLimit(1_000_000), unitPrice(1_000), s.create(friend, 1, 1_000_000))
+	evidence.answer = policy.FateFailed
+	require.NoError(t, release(second))
+	require.Zero(t, s.policy.Used(mint))
+	require.EqualValues(t, 6_000, s.policy.Used(lamports), "a transaction that has failed has paid its fees")
+
+	third := signed(s.create(friend, 1, 700_000))
+	s.now = s.now.Add(24 * time.Hour)
+	fourth := signed(s.create(friend, 2, 300_000))
+	require.NoError(t, release(third))
+	require.EqualValues(t, 300_000, s.policy.Used(mint), "yesterday's is not taken off today's")
+	require.EqualValues(t, 300_000, s.policy.UsedWith(friend, mint))
+	s.restart()
+	require.EqualValues(t, 300_000, s.policy.Used(mint))
+	require.EqualValues(t, 300_000, s.policy.UsedWith(friend, mint))
+	require.NoError(t, release(first))
+	require.NoError(t, release(fourth))
+	require.Zero(t, s.policy.UsedWith(friend, mint))
+}
+
+// A durable nonce does not expire, and the signature of a transaction is its payer's.
+func TestWhatIsNeverReleased(t *testing.T) {
+	evidence := &fate{answer: policy.FateExpired}
+	s := newStage(t, allowing(policy.AdvanceNonce), func(c *policy.Config) { c.Evidence = evidence })
+	durable, err := s.policy.SignMessage(context.Background(), s.message(
+		system(4, nil, solana.Meta(friend).WRITE(), solana.Meta(solana.SysVarRecentBlockHashesPubkey), solana.Meta(s.wallet()).SIGNER()),
+		s.create(friend, 1, 1)))
+	require.NoError(t, err)
+	guest, err := s.policy.SignMessage(context.Background(), s.messageFor(friend, s.create(friend, 2, 1)))
+	require.NoError(t, err)
+	s.now = s.now.Add(time.Hour)
+	require.ErrorIs(t, s.policy.Release(context.Background(), durable, 1), policy.ErrNotReleased)
+	require.ErrorIs(t, s.policy.Release(context.Background(), guest, 1), policy.ErrNotReleased)
+	require.EqualValues(t, 2, s.policy.Used(mint))
+}
+
+// certainError is a signer's that has not signed.
+type certainError bool
+
+func (certainError) Error() string     { return "no" }
+func (e certainError) NotSigned() bool { return bool(e) }
+
+// A signer that fails may have signed. Unless it is certain that it has not, what it was asked for stays counted.
+func TestFailingSigner(t *testing.T) {
+	s := newStage(t)
+	var failure error
+	s.signer.instead = func(context.Context, []byte) (solana.Signature, error) { return solana.Signature{}, failure }
+	message := s.message(s.create(friend, 1, 1_000_000))
+	failure = certainError(true)
+	require.ErrorIs(t, s.signMessage(message), failure)
+	require.Zero(t, s.policy.Used(mint))
+	failure = certainError(false)
+	require.ErrorIs(t, s.signMessage(message), failure)
+	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
+	failure = certainError(true)
+	require.ErrorIs(t, s.signMessage(message), failure)
+	require.EqualValues(t, 1_000_000, s.policy.Used(mint), "the attempt before may have been signed")
+	s.restart()
+	require.ErrorIs(t, s.signMessage(message), failure)
+	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
+	s.signer.instead = func(ctx context.Context, message []byte) (solana.Signature, error) {
+		return s.me.SignMessage(ctx, append(message, 1))
+	}
+	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 2, 1))), "not "+s.wallet().String()+"'s of this message")
+}
+
+// forgetful is a Store that cannot write.
+type forgetful struct{ policy.MemoryStore }
+
+func (*forgetful) Append(context.Context, policy.Record) error { return errors.New("the disk is full") }
+
+// What cannot be counted is not signed.
+func TestUsageThatCannotBeWritten(t *testing.T) {
+	s := newStage(t, func(c *policy.Config) { c.Store = &forgetful{} })
+	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 1, 1))), "the disk is full")
+	require.Zero(t, s.signer.asked.Load())
+}
+
+// A policy that cannot be kept is not made.
+func TestConfig(t *testing.T) {
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	for name, config := range map[string]policy.Config{
+		"no store":               {},
+		"an unknown instruction": {Store: &policy.MemoryStore{}, Instructions: []string{"token.approve"}},
+		"an unknown program":     {Store: &policy.MemoryStore{}, Programs: []solana.PublicKey{thief}},
+	} {
+		_, err := policy.New(context.Background(), me, config)
+		require.Error(t, err, name)
+	}
+	s := newStage(t)
+	require.NoError(t, s.sign(s.create(friend, 1, 1)))
+	_, err = policy.New(context.Background(), me, policy.Config{Store: s.config.Store})
+	require.ErrorContains(t, err, s.wallet().String(), "usage of another wallet")
+
+	s = newStage(t, func(c *policy.Config) { c.Programs = []solana.PublicKey{haggle.ProgramID} })
+	require.NoError(t, s.sign(s.create(friend, 1, 1)))
+	require.Equal(t, solana.ComputeBudget, s.denied(policy.RuleProgram, unitLimit(1), s.create(friend, 2, 1)).Subject)
+	s = newStage(t, func(c *policy.Config) { c.Instructions = []string{policy.ComputeBudget} })
+	require.Equal(t, "haggle.create_negotiation", s.denied(policy.RuleInstruction, s.create(friend, 1, 1)).Name)
+}
+
+// An account with a durable nonce is made only if it is the wallet's own.
+func TestNonceAccounts(t *testing.T) {
+	s := newStage(t, everythingAllowed)
+	seed, err := haggle.NonceAddress(s.wallet(), "first")
+	require.NoError(t, err)
+	create := func(address solana.PublicKey, space uint64) solana.Instruction {
+		return systemprogram.NewCreateAccountWithSeedInstruction(s.wallet(), "first", 1_447_680, space, solana.SystemProgramID,
+			s.wallet(), address, s.wallet()).Build()
+	}
+	start := func(authority solana.PublicKey) solana.Instruction {
+		return systemprogram.NewInitializeNonceAccountInstruction(authority, seed, solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey).Build()
+	}
+	s.denied(policy.RuleDestination, create(seed, 80), start(thief))
+	s.denied(policy.RuleDestination, create(seed, 80))
+	s.denied(policy.RuleUndecodable, create(seed, 81), start(s.wallet()))
+	s.denied(policy.RuleUndecodable, create(thief, 80), start(s.wallet()))
+	require.NoError(t, s.sign(create(seed, 80), start(s.wallet())))
+	require.EqualValues(t, 5_000+1_447_680, s.policy.Used(solana.PublicKey{}))
+
+	keypair := newKeypair(t).PublicKey()
+	require.NoError(t, s.sign(systemprogram.NewCreateAccountInstruction(1_447_680, 80, solana.SystemProgramID, s.wallet(), keypair).Build(),
+		systemprogram.NewInitializeNonceAccountInstruction(s.wallet(), keypair, solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey).Build()))
+	require.NoError(t, s.sign(systemprogram.NewAdvanceNonceAccountInstruction(seed, solana.SysVarRecentBlockHashesPubkey, s.wallet()).Build()))
+	withdraw := func(to solana.PublicKey) solana.Instruction {
+		return systemprogram.NewWithdrawNonceAccountInstruction(1_447_680, seed, to, solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey, s.wallet()).Build()
+	}
+	s.denied(policy.RuleDestination, withdraw(thief))
+	require.NoError(t, s.sign(withdraw(s.wallet())))
+}
+
+func newKeypair(t *testing.T) *haggle.Keypair {
+	t.Helper()
+	keypair, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	return keypair
+}

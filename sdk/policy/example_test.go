@@ -1,0 +1,91 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// An agent may spend 20 tokens a day in negotiations of at most 5, asks its owner above 2, and deals only with whom the owner knows.
+// A file that appears stops it.
+func ExampleNew() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		key    *haggle.Keypair
+		usdc   solana.PublicKey
+		owner  func(ctx context.Context, request *policy.Request) error
+	)
+	store, err := policy.OpenFile("/var/lib/agent/usage")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer store.Close()
+	known, err := identity.OpenAllowlist("/etc/agent/counterparties")
+	if err != nil {
+		log.Fatal(err)
+	}
+	gate := identity.Gate{Source: known}
+	wallet, err := policy.New(ctx, key, policy.Config{
+		Lamports: policy.Limits{
+			PerTransaction: 10_000_000, PerNegotiation: 8_000_000, PerDay: 100_000_000, ApproveAbove: policy.Unlimited,
+		},
+		Tokens: map[solana.PublicKey]policy.TokenLimits{usdc: {
+			Limits: policy.Limits{
+				PerTransaction: 5_000_000, PerNegotiation: 5_000_000, PerCounterparty: 10_000_000, PerDay: 20_000_000,
+				ApproveAbove: 2_000_000,
+			},
+			MaxPrice: 4_000_000,
+		}},
+		Screen:          gate.Check,
+		Negotiations:    policy.Reader(client),
+		Evidence:        policy.EvidenceOf(client),
+		Approve:         owner,
+		ApprovalTimeout: 30 * time.Second,
+		StopFile:        "/etc/agent/stop",
+		Store:           store,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var action *haggle.Action
+	_, err = action.Do(ctx, wallet)
+	var denial *policy.Denial
+	if errors.As(err, &denial) {
+		fmt.Println("not signed:", denial.Rule, denial.Requested, "of", denial.Limit)
+	}
+}
+
+// What an expired transaction would have spent is given back.
+func ExamplePolicy_Release() {
+	var (
+		ctx    context.Context
+		wallet *policy.Policy
+		action *haggle.Action
+	)
+	_, err := action.Do(ctx, wallet)
+	var unknown *haggle.UnknownOutcome
+	if errors.As(err, &unknown) {
+		// Later: the policy asks the chain itself.
+		if err := wallet.Release(ctx, unknown.Signature, unknown.LastValidBlockHeight); err != nil {
+			log.Print(err)
+		}
+	}
+}
+
+// Whoever has the switch stops every agent that shares it.
+func ExampleKillSwitch() {
+	var kill policy.KillSwitch
+	kill.Stop("the key has leaked")
+	reason, stopped := kill.Stopped()
+	fmt.Println(stopped, reason)
+	// Output: true the key has leaked
+}

@@ -1,0 +1,201 @@
+package policy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// File is a Store in a file to which lines are only ever appended: a checksum, and a record as JSON. A line that was being
+// written when the machine crashed is cut off when the file is opened again: its signature had not left. Any other damage is an
+// error.
+type File struct {
+	path string
+
+	lock    sync.Mutex
+	file    *os.File
+	records []Record
+	// broken is why nothing can be appended any more: after a failed write nobody knows what the file has.
+	broken error
+}
+
+// DamagedFileError says that a file with usage has been changed by somebody else than a File.
+type DamagedFileError struct {
+	// Path is the file's, and Line which of its lines is damaged, from 1.
+	Path string
+	Line int
+	// Reason says what is wrong with it.
+	Reason string
+}
+
+func (e *DamagedFileError) Error() string {
+	return fmt.Sprintf("haggle: policy: %s: line %d: %s", e.Path, e.Line, e.Reason)
+}
+
+// ErrFileInUse: another process, or another File, has the file open.
+var ErrFileInUse = errors.New("haggle: policy: the file is in use")
+
+// OpenFile opens a file with usage, which it creates if it is missing so that its owner alone can read it. It fails with
+// ErrFileInUse, and with a *DamagedFileError.
+func OpenFile(path string) (*File, error) {
+	file, err := os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+	}
+	opened := &File{path: path, file: file}
+	if err := opened.start(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return opened, nil
+}
+
+func (f *File) start() error {
+	if err := lockFile(f.file); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrFileInUse, f.path, err)
+	}
+	if err := f.read(); err != nil {
+		return err
+	}
+	return syncFolder(f.path)
+}
+
+// syncFolder makes the file's name as durable as its content.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("haggle: policy: usage: %w", err)
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func (f *File) read() error {
+	reader := bufio.NewReader(f.file)
+	var good int64
+	for number := 1; ; number++ {
+		line, err := reader.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 {
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("haggle: policy: usage: %w", err)
+		}
+		record, reason := parseLine(line)
+		if reason == "" {
+			good += int64(len(line))
+			f.records = append(f.records, record)
+			continue
+		}
+		if _, err := reader.Peek(1); err != io.EOF {
+			return &DamagedFileError{Path: f.path, Line: number, Reason: reason}
+		}
+		return f.cut(good)
+	}
+}
+
+// cut drops a last line that has not been written completely.
+func (f *File) cut(size int64) error {
+	if err := errors.Join(f.file.Truncate(size), f.file.Sync()); err != nil {
+		return fmt.Errorf("haggle: policy: usage: %w", err)
+	}
+	return nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksumDigits is how many hex digits a line begins with.
+const checksumDigits = 8
+
+func formatLine(record Record) ([]byte, error) {
+	content, err := json.Marshal(record)
+	if err != nil {
+		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+	}
+	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(content, castagnoli), content), nil
+}
+
+func parseLine(line []byte) (record Record, reason string) {
+	if !bytes.HasSuffix(line, []byte("\n")) {
+		return record, "it does not end"
+	}
+	line = line[:len(line)-1]
+	if len(line) < checksumDigits+1 || line[checksumDigits] != ' ' {
+		return record, "it does not begin with a checksum"
+	}
+	checksum, err := hex.DecodeString(string(line[:checksumDigits]))
+	content := line[checksumDigits+1:]
+	if err != nil || !bytes.Equal(checksum, checksumOf(content)) {
+		return record, "its checksum is not its content's"
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&record); err != nil {
+		return record, err.Error()
+	}
+	return record, ""
+}
+
+func checksumOf(content []byte) []byte {
+	sum := crc32.Checksum(content, castagnoli)
+	return []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
+}
+
+// Records are all that the file has, as it was opened.
+func (f *File) Records(context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		f.lock.Lock()
+		records := f.records
+		f.lock.Unlock()
+		for _, record := range records {
+			if !yield(record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Append writes a record and has the machine write it to its disk.
+func (f *File) Append(_ context.Context, record Record) error {
+	line, err := formatLine(record)
+	if err != nil {
+		return err
+	}
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.broken != nil {
+		return f.broken
+	}
+	_, err = f.file.Write(line)
+	if err == nil {
+		err = f.file.Sync()
+	}
+	if err != nil {
+		f.broken = fmt.Errorf("%s: nothing is written any more until it is opened again: %w", f.path, err)
+	}
+	f.records = nil // they have been read, or never will be
+	return f.broken
+}
+
+// Close lets go of the file.
+func (f *File) Close() error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.broken == nil {
+		f.broken = fmt.Errorf("%s: %w", f.path, os.ErrClosed)
+		return f.file.Close()
+	}
+	if errors.Is(f.broken, os.ErrClosed) {
+		return nil
+	}
+	f.broken = errors.Join(f.broken, os.ErrClosed)
+	return f.file.Close()
+}

@@ -1,0 +1,296 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// interpretHaggle finds out what one of the program's own instructions does to the wallet. One in which somebody else acts does
+// nothing to it but cost fees.
+func (r *reading) interpretHaggle(instruction haggle.AnyInstruction) error {
+	wallet := r.policy.wallet
+	switch v := instruction.(type) {
+	case *haggle.CreateNegotiation:
+		if v.Buyer == wallet {
+			return r.create(v)
+		}
+	case *haggle.AcceptInvitation:
+		if v.Seller == wallet {
+			return r.join(v)
+		}
+	case *haggle.SubmitOffer:
+		if v.Offerer == wallet {
+			return r.agree(v.Negotiation, v.Amount, func(n *haggle.Negotiation) error { return sameRound(n, v.ExpectedRound) })
+		}
+	case *haggle.AcceptOffer:
+		if v.Acceptor == wallet {
+			return r.accept(v)
+		}
+	case *haggle.RevealZopaPrice:
+		if v.Agent == wallet {
+			return r.agree(v.Negotiation, v.Price, nil)
+		}
+	case *haggle.ReleaseMilestone:
+		if v.Releaser == wallet {
+			return r.release(v)
+		}
+	case *haggle.ClaimPayout:
+		if v.Party == wallet {
+			return r.claim(v)
+		}
+	}
+	// The others move nothing of the wallet's that has not been counted when it was deposited: they end a negotiation on its terms.
+	return nil
+}
+
+func (r *reading) create(v *haggle.CreateNegotiation) error {
+	address, _, err := haggle.FindNegotiationAddress(v.Buyer, v.Seller, v.SessionID)
+	if err == nil && address != v.Negotiation {
+		err = fmt.Errorf("the address of this session is %s", address)
+	}
+	if err != nil {
+		return r.deny(RuleNegotiation, v.Negotiation, err)
+	}
+	if err := r.engage(Engagement{Negotiation: v.Negotiation, Mint: v.TokenMint, Buyer: v.Buyer, Seller: v.Seller}, v.Seller); err != nil {
+		return err
+	}
+	if arbiters := r.policy.config.Arbiters; v.Params.MilestoneCount > 0 && arbiters != nil && !contains(arbiters, v.Params.Arbiter) {
+		return r.deny(RuleArbiter, v.Params.Arbiter, nil)
+	}
+	if err := r.spend(Spend{Amount: negotiationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
+		return err
+	}
+	return r.spend(Spend{Mint: v.TokenMint, Amount: v.Params.EscrowAmount, Purpose: PurposeEscrow, Negotiation: v.Negotiation, Counterparty: v.Seller})
+}
+
+// join is about the terms that the transaction names by their hash. Whoever answers for the chain cannot make others up.
+func (r *reading) join(v *haggle.AcceptInvitation) error {
+	data, err := r.accountData(v.Negotiation)
+	if err != nil {
+		return err
+	}
+	if haggle.TermsHash(v.Negotiation, data) != v.TermsHash {
+		return r.deny(RuleNegotiation, v.Negotiation, errors.New("the terms are not those that the transaction accepts"))
+	}
+	terms, err := r.decodeNegotiation(v.Negotiation, data)
+	if err != nil {
+		return err
+	}
+	if terms.Seller != v.Seller {
+		return r.deny(RuleNegotiation, v.Negotiation, errors.New("somebody else is invited"))
+	}
+	if err := r.engage(Engagement{Negotiation: v.Negotiation, Mint: terms.TokenMint, Buyer: terms.Buyer, Seller: terms.Seller}, terms.Buyer); err != nil {
+		return err
+	}
+	if terms.BondRequired == 0 {
+		return nil
+	}
+	return r.spend(Spend{Mint: terms.TokenMint, Amount: terms.BondRequired, Purpose: PurposeBond, Negotiation: v.Negotiation, Counterparty: terms.Buyer})
+}
+
+// engage puts a negotiation on record. What is on record says what mint its prices are in, so that must not change.
+func (r *reading) engage(engagement Engagement, counterparty solana.PublicKey) error {
+	if err := r.allowMint(engagement.Mint); err != nil {
+		return err
+	}
+	for _, other := range r.engagements {
+		if other.Negotiation == engagement.Negotiation && other.Mint != engagement.Mint {
+			return r.deny(RuleNegotiation, engagement.Negotiation, fmt.Errorf("the same transaction engages in it in mint %s", other.Mint))
+		}
+	}
+	if err := r.screen(counterparty); err != nil {
+		return err
+	}
+	r.engagements = append(r.engagements, engagement)
+	return nil
+}
+
+func (r *reading) accept(v *haggle.AcceptOffer) error {
+	if err := r.allowMint(v.TokenMint); err != nil {
+		return err
+	}
+	before := len(r.prices)
+	err := r.agree(v.Negotiation, v.ExpectedAmount, func(n *haggle.Negotiation) error {
+		if n.CurrentOfferAmount != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
+			return errors.New("the offer is another one")
+		}
+		return sameRound(n, v.ExpectedRound)
+	})
+	if err != nil {
+		return err
+	}
+	if r.prices[before].Mint != v.TokenMint {
+		return r.deny(RuleNegotiation, v.Negotiation, fmt.Errorf("its mint is %s", r.prices[before].Mint))
+	}
+	return nil
+}
+
+func sameRound(n *haggle.Negotiation, expected uint8) error {
+	if n.CurrentRound != expected {
+		return fmt.Errorf("it is at round %d, and the transaction expects %d", n.CurrentRound, expected)
+	}
+	return nil
+}
+
+// agree is about a price. What the negotiation is about is on record if the wallet has engaged in it through this policy.
+// Otherwise it is read, and has to be in the state that the transaction expects.
+func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected func(*haggle.Negotiation) error) error {
+	engagement, err := r.known(negotiation, expected)
+	if err != nil {
+		return err
+	}
+	price := Price{Mint: engagement.Mint, Amount: amount, Negotiation: negotiation, Instruction: r.at}
+	switch r.policy.wallet {
+	case engagement.Buyer:
+		price.Side, price.Counterparty = haggle.OfferSideBuyer, engagement.Seller
+	case engagement.Seller:
+		price.Side, price.Counterparty = haggle.OfferSideSeller, engagement.Buyer
+	default:
+		return r.deny(RuleNegotiation, negotiation, errors.New("the wallet is neither buyer nor seller"))
+	}
+	if err := r.allowMint(price.Mint); err != nil {
+		return err
+	}
+	if err := r.allowCounterparty(price.Counterparty); err != nil {
+		return err
+	}
+	r.prices = append(r.prices, price)
+	return r.checkPrice(price)
+}
+
+func (r *reading) checkPrice(price Price) error {
+	limits := r.policy.config.Tokens[price.Mint]
+	denial := r.deny("", price.Negotiation, nil)
+	denial.Mint, denial.Requested = price.Mint, price.Amount
+	switch {
+	case price.Side == haggle.OfferSideSeller && price.Amount < limits.MinPrice:
+		denial.Rule, denial.Limit = RuleMinPrice, limits.MinPrice
+	case price.Side == haggle.OfferSideBuyer && limits.MaxPrice != 0 && price.Amount > limits.MaxPrice:
+		denial.Rule, denial.Limit = RuleMaxPrice, limits.MaxPrice
+	case price.Side == haggle.OfferSideBuyer && price.Amount > limits.PerNegotiation:
+		denial.Rule, denial.Limit = RulePerNegotiation, limits.PerNegotiation
+	default:
+		return nil
+	}
+	return denial
+}
+
+func (r *reading) known(address solana.PublicKey, expected func(*haggle.Negotiation) error) (Engagement, error) {
+	for _, engagement := range append(r.policy.engagement(address), r.engagements...) {
+		if engagement.Negotiation == address {
+			return engagement, nil
+		}
+	}
+	n, err := r.negotiation(address)
+	if err != nil {
+		return Engagement{}, err
+	}
+	if expected != nil {
+		if err := expected(n); err != nil {
+			return Engagement{}, r.deny(RuleNegotiation, address, err)
+		}
+	}
+	return Engagement{Negotiation: address, Mint: n.TokenMint, Buyer: n.Buyer, Seller: n.Seller}, nil
+}
+
+// release is about a tranche that the buyer lets go of. It comes out of an escrow that has been counted, so that there is nothing
+// but approval to ask for; if there is nobody to ask, it does not matter how much it is.
+func (r *reading) release(v *haggle.ReleaseMilestone) error {
+	if r.policy.config.Approve == nil {
+		return nil
+	}
+	n, err := r.negotiation(v.Negotiation)
+	if err != nil {
+		return err
+	}
+	if n.Buyer != r.policy.wallet {
+		return nil
+	}
+	tranche, err := n.Tranche(v.Index)
+	if err != nil {
+		return r.deny(RuleNegotiation, v.Negotiation, err)
+	}
+	if err := r.allowMint(n.TokenMint); err != nil {
+		return err
+	}
+	r.prices = append(r.prices, Price{
+		Mint: n.TokenMint, Amount: tranche, Side: haggle.OfferSideBuyer,
+		Negotiation: v.Negotiation, Counterparty: n.Seller, Instruction: r.at,
+	})
+	return nil
+}
+
+// claim has what is kept for the wallet paid to an account that is the wallet's own: the program would pay it to any.
+func (r *reading) claim(v *haggle.ClaimPayout) error {
+	own, err := haggle.AssociatedTokenAddress(r.policy.wallet, v.TokenMint, v.TokenProgram)
+	if err != nil {
+		return r.deny(RuleDestination, v.DestinationTokenAccount, err)
+	}
+	if v.DestinationTokenAccount != own && !contains(r.policy.config.Destinations, v.DestinationTokenAccount) {
+		return r.deny(RuleDestination, v.DestinationTokenAccount, nil)
+	}
+	return nil
+}
+
+// negotiation reads one.
+func (r *reading) negotiation(address solana.PublicKey) (*haggle.Negotiation, error) {
+	data, err := r.accountData(address)
+	if err != nil {
+		return nil, err
+	}
+	return r.decodeNegotiation(address, data)
+}
+
+func (r *reading) accountData(address solana.PublicKey) ([]byte, error) {
+	if r.policy.config.Negotiations == nil {
+		return nil, r.deny(RuleNegotiation, address, errors.New("what it is about is not on record, and there is nothing to read it with"))
+	}
+	data, err := r.policy.config.Negotiations.NegotiationData(r.ctx, address)
+	if err != nil {
+		return nil, r.deny(RuleNegotiation, address, err)
+	}
+	return data, nil
+}
+
+// decodeNegotiation takes only an account whose parties and session lead to its address: nobody can pass another one for it.
+func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*haggle.Negotiation, error) {
+	var n haggle.Negotiation
+	if err := n.Decode(data); err != nil {
+		return nil, r.deny(RuleNegotiation, address, err)
+	}
+	derived, _, err := haggle.FindNegotiationAddress(n.Buyer, n.Seller, n.SessionID)
+	if err == nil && derived != address {
+		err = fmt.Errorf("what has been read is negotiation %s", derived)
+	}
+	if err != nil {
+		return nil, r.deny(RuleNegotiation, address, err)
+	}
+	return &n, nil
+}
+
+func contains(keys []solana.PublicKey, key solana.PublicKey) bool {
+	for _, other := range keys {
+		if other == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Negotiations reads what is on chain.
+type Negotiations interface {
+	// NegotiationData is the negotiation's account: its 512 bytes.
+	NegotiationData(ctx context.Context, address solana.PublicKey) ([]byte, error)
+}
+
+// Tables reads address lookup tables. A policy without it denies every transaction that uses one.
+type Tables interface {
+	// Table is the addresses that the table has, in their order. Addresses are only ever appended to a table, so what has been
+	// signed for stays true; but an answer that is not the chain's makes the policy take other accounts for those that are meant.
+	Table(ctx context.Context, table solana.PublicKey) ([]solana.PublicKey, error)
+}

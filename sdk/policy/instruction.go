@@ -1,0 +1,372 @@
+package policy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// step is an instruction that has been decoded completely: one of the types below, or one of the program's own.
+type step any
+
+// The steps of other programs that a policy knows.
+type (
+	// computeUnitLimit is in compute units.
+	computeUnitLimit struct{ units uint32 }
+	// computeUnitPrice is in millionths of a lamport per compute unit.
+	computeUnitPrice struct{ microLamports uint64 }
+	// computeOther changes nothing that costs anything: the heap, or how much data may be loaded.
+	computeOther struct{ tag byte }
+
+	lamportTransfer struct {
+		from, to solana.PublicKey
+		lamports uint64
+	}
+	accountCreation struct {
+		from, account solana.PublicKey
+		lamports      uint64
+	}
+	nonceStart   struct{ nonce, authority solana.PublicKey }
+	nonceAdvance struct{ nonce, authority solana.PublicKey }
+	nonceEnd     struct {
+		nonce, to, authority solana.PublicKey
+		lamports             uint64
+	}
+
+	associatedCreation struct{ payer, account, wallet, mint, tokenProgram solana.PublicKey }
+
+	tokenTransfer struct {
+		source, mint, destination, authority solana.PublicKey
+		amount                               uint64
+	}
+	nativeSync  struct{ account solana.PublicKey }
+	tokenClosed struct{ account, destination, owner solana.PublicKey }
+)
+
+// The instructions of other programs that can be allowed.
+const (
+	// TransferLamports is a transfer of lamports. One that wraps them is WrapSOL.
+	TransferLamports = "system.transfer"
+	// WrapSOL is a transfer of lamports to the wallet's own associated account for wrapped SOL, which the same message has made sure
+	// is there and is the wallet's.
+	WrapSOL = "system.wrap_sol"
+	// CreateNonce and StartNonce are how an account with a durable nonce is made, of which the wallet has to be the authority. No
+	// other account can be made, except the associated token accounts of CreateAssociated.
+	CreateNonce = "system.create_account"
+	StartNonce  = "system.initialize_nonce_account"
+	// AdvanceNonce makes a transaction one that does not expire.
+	AdvanceNonce = "system.advance_nonce_account"
+	// WithdrawNonce takes lamports from an account with a durable nonce. They have to go to the wallet itself.
+	WithdrawNonce = "system.withdraw_nonce_account"
+	// CreateAssociated makes an associated token account, whether or not it is an error that there is one.
+	CreateAssociated = "associated_token.create"
+	// TransferTokens is a checked transfer of tokens; of an unchecked one it cannot be known what mint it moves.
+	TransferTokens = "token.transfer_checked"
+	// SyncNative makes tokens of the lamports that an account for wrapped SOL has got.
+	SyncNative = "token.sync_native"
+	// CloseTokenAccount closes a token account. What it holds has to go to the wallet itself.
+	CloseTokenAccount = "token.close_account"
+	// ComputeBudget is everything that the compute budget program can be told.
+	ComputeBudget = "compute_budget"
+)
+
+// haggleInstruction is the name of one of the program's own instructions.
+func haggleInstruction(name string) string { return "haggle." + name }
+
+// DefaultInstructions are those that a party to negotiations needs. It leaves out transfers, durable nonces, the decisions of an
+// arbiter, and the administration of the protocol.
+func DefaultInstructions() []string {
+	names := []string{WrapSOL, CreateAssociated, SyncNative, CloseTokenAccount, ComputeBudget}
+	for _, instruction := range partyInstructions {
+		names = append(names, haggleInstruction(instruction.InstructionName()))
+	}
+	return names
+}
+
+// partyInstructions are the program's instructions for the parties and those that clear up.
+var partyInstructions = []haggle.AnyInstruction{
+	&haggle.CreateNegotiation{}, &haggle.AcceptInvitation{}, &haggle.SubmitOffer{}, &haggle.AcceptOffer{},
+	&haggle.RejectNegotiation{}, &haggle.ExpireNegotiation{}, &haggle.CloseNegotiation{}, &haggle.ClaimPayout{},
+	&haggle.SubmitZopaCommitment{}, &haggle.RevealZopaPrice{}, &haggle.ClaimMilestone{}, &haggle.ReleaseMilestone{},
+	&haggle.DisputeMilestone{}, &haggle.SettleDeadline{},
+}
+
+// otherInstructions have to be allowed by name.
+var otherInstructions = []haggle.AnyInstruction{
+	&haggle.ResolveDispute{}, &haggle.InitializeConfig{}, &haggle.UpdateConfig{}, &haggle.SetPaused{},
+	&haggle.ProposeAuthority{}, &haggle.AcceptAuthority{},
+}
+
+// KnownInstructions are the names of all that can be allowed.
+func KnownInstructions() []string {
+	names := append(DefaultInstructions(), TransferLamports, CreateNonce, StartNonce, AdvanceNonce, WithdrawNonce, TransferTokens)
+	for _, instruction := range otherInstructions {
+		names = append(names, haggleInstruction(instruction.InstructionName()))
+	}
+	return names
+}
+
+// knownPrograms are those whose instructions can be decoded.
+func knownPrograms() []solana.PublicKey {
+	return []solana.PublicKey{
+		haggle.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
+		solana.SPLAssociatedTokenAccountProgramID, solana.ComputeBudget,
+	}
+}
+
+// decodeInstruction takes an instruction apart. The name is that of the instruction as far as it is known. It fails for one that
+// cannot be decoded to its last byte and its last account.
+func decodeInstruction(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte) (name string, decoded step, err error) {
+	switch program {
+	case haggle.ProgramID:
+		return decodeHaggle(accounts, data)
+	case solana.SystemProgramID:
+		return decodeSystem(accounts, data)
+	case solana.TokenProgramID, solana.Token2022ProgramID:
+		return decodeToken(accounts, data)
+	case solana.SPLAssociatedTokenAccountProgramID:
+		return decodeAssociated(accounts, data)
+	case solana.ComputeBudget:
+		return decodeComputeBudget(accounts, data)
+	}
+	return "", nil, fmt.Errorf("program %s is not known", program)
+}
+
+// decodeHaggle is strict where the program is not: no account may follow those that the instruction takes, and what has to sign
+// has to sign.
+func decodeHaggle(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
+	instruction, err := haggle.DecodeInstruction(accounts, data)
+	if err != nil {
+		return "haggle", nil, err
+	}
+	name := haggleInstruction(instruction.InstructionName())
+	built, err := instruction.Instruction()
+	if err != nil {
+		return name, nil, err
+	}
+	taken := built.Accounts()
+	if len(accounts) != len(taken) {
+		return name, nil, fmt.Errorf("%d accounts instead of %d", len(accounts), len(taken))
+	}
+	for i, meta := range taken {
+		if meta.PublicKey != accounts[i].PublicKey {
+			return name, nil, fmt.Errorf("account %d is %s instead of %s", i, accounts[i].PublicKey, meta.PublicKey)
+		}
+	}
+	return name, instruction, nil
+}
+
+// fit is the one form that an instruction has.
+func fit(accounts []*solana.AccountMeta, data []byte, accountCount, dataSize int) error {
+	if len(data) != dataSize {
+		return fmt.Errorf("%d bytes of data instead of %d", len(data), dataSize)
+	}
+	if len(accounts) != accountCount {
+		return fmt.Errorf("%d accounts instead of %d", len(accounts), accountCount)
+	}
+	return nil
+}
+
+// The system program's instructions that are known, and what follows their four bytes.
+const (
+	systemCreateAccount   = 0
+	systemTransfer        = 2
+	systemCreateWithSeed  = 3
+	systemAdvanceNonce    = 4
+	systemWithdrawNonce   = 5
+	systemInitializeNonce = 6
+
+	nonceAccountSize = 80
+)
+
+func decodeSystem(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
+	if len(data) < 4 {
+		return "system", nil, errors.New("the data is too short")
+	}
+	switch tag := binary.LittleEndian.Uint32(data); tag {
+	case systemCreateAccount:
+		if err := fit(accounts, data, 2, 52); err != nil {
+			return CreateNonce, nil, err
+		}
+		if space := binary.LittleEndian.Uint64(data[12:]); space != nonceAccountSize || solana.PublicKey(data[20:52]) != solana.SystemProgramID {
+			return CreateNonce, nil, errors.New("the account that is made is not one for a durable nonce")
+		}
+		return CreateNonce, accountCreation{from: accounts[0].PublicKey, account: accounts[1].PublicKey, lamports: binary.LittleEndian.Uint64(data[4:])}, nil
+	case systemCreateWithSeed:
+		created, err := decodeCreateWithSeed(accounts, data[4:])
+		return CreateNonce, created, err
+	case systemTransfer:
+		if err := fit(accounts, data, 2, 12); err != nil {
+			return TransferLamports, nil, err
+		}
+		return TransferLamports, lamportTransfer{from: accounts[0].PublicKey, to: accounts[1].PublicKey, lamports: binary.LittleEndian.Uint64(data[4:])}, nil
+	case systemAdvanceNonce:
+		if err := fit(accounts, data, 3, 4); err != nil {
+			return AdvanceNonce, nil, err
+		}
+		return AdvanceNonce, nonceAdvance{nonce: accounts[0].PublicKey, authority: accounts[2].PublicKey}, nil
+	case systemWithdrawNonce:
+		if err := fit(accounts, data, 5, 12); err != nil {
+			return WithdrawNonce, nil, err
+		}
+		return WithdrawNonce, nonceEnd{
+			nonce: accounts[0].PublicKey, to: accounts[1].PublicKey, authority: accounts[4].PublicKey,
+			lamports: binary.LittleEndian.Uint64(data[4:]),
+		}, nil
+	case systemInitializeNonce:
+		if err := fit(accounts, data, 3, 36); err != nil {
+			return StartNonce, nil, err
+		}
+		return StartNonce, nonceStart{nonce: accounts[0].PublicKey, authority: solana.PublicKey(data[4:36])}, nil
+	default:
+		return fmt.Sprintf("system instruction %d", tag), nil, errors.New("it is not one of those that can be allowed")
+	}
+}
+
+const (
+	// longestSeed is how long a seed can be, in bytes.
+	longestSeed = 32
+	// aroundSeed is what an instruction that creates an account with a seed has beside the seed: base, the seed's length, lamports,
+	// space and owner.
+	aroundSeed = 32 + 8 + 8 + 8 + 32
+)
+
+// decodeCreateWithSeed takes an account apart whose address follows from that of the wallet that pays for it.
+func decodeCreateWithSeed(accounts []*solana.AccountMeta, data []byte) (step, error) {
+	if len(data) < aroundSeed || binary.LittleEndian.Uint64(data[32:]) != uint64(len(data)-aroundSeed) || len(data) > aroundSeed+longestSeed {
+		return nil, fmt.Errorf("%d bytes do not fit the seed", len(data))
+	}
+	// The account that the address follows from may be named again.
+	if len(accounts) != 2 && (len(accounts) != 3 || accounts[2].PublicKey != accounts[0].PublicKey) {
+		return nil, fmt.Errorf("%d accounts instead of 2", len(accounts))
+	}
+	base, rest := solana.PublicKey(data[:32]), data[40:]
+	seed, rest := string(rest[:len(data)-aroundSeed]), rest[len(data)-aroundSeed:]
+	created := accountCreation{from: accounts[0].PublicKey, account: accounts[1].PublicKey, lamports: binary.LittleEndian.Uint64(rest)}
+	if space := binary.LittleEndian.Uint64(rest[8:]); space != nonceAccountSize || solana.PublicKey(rest[16:48]) != solana.SystemProgramID {
+		return nil, errors.New("the account that is made is not one for a durable nonce")
+	}
+	address, err := solana.CreateWithSeed(base, seed, solana.SystemProgramID)
+	if err == nil && (base != created.from || address != created.account) {
+		err = fmt.Errorf("%s does not follow from %s and the seed", created.account, created.from)
+	}
+	return created, err
+}
+
+// The token programs' instructions. Those without a step are named only so that a denial can say what was asked for.
+const (
+	tokenTransferChecked = 12
+	tokenCloseAccount    = 9
+	tokenSyncNative      = 17
+)
+
+var tokenInstructions = []string{
+	"initialize_mint", "initialize_account", "initialize_multisig", "transfer", "approve", "revoke", "set_authority", "mint_to",
+	"burn", "close_account", "freeze_account", "thaw_account", "transfer_checked", "approve_checked", "mint_to_checked",
+	"burn_checked", "initialize_account2", "sync_native", "initialize_account3", "initialize_multisig2", "initialize_mint2",
+	"get_account_data_size", "initialize_immutable_owner", "amount_to_ui_amount", "ui_amount_to_amount",
+}
+
+func decodeToken(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
+	if len(data) == 0 {
+		return "token", nil, errors.New("there is no data")
+	}
+	switch data[0] {
+	case tokenTransferChecked:
+		if err := fit(accounts, data, 4, 10); err != nil {
+			return TransferTokens, nil, err
+		}
+		return TransferTokens, tokenTransfer{
+			source: accounts[0].PublicKey, mint: accounts[1].PublicKey, destination: accounts[2].PublicKey,
+			authority: accounts[3].PublicKey, amount: binary.LittleEndian.Uint64(data[1:]),
+		}, nil
+	case tokenCloseAccount:
+		if err := fit(accounts, data, 3, 1); err != nil {
+			return CloseTokenAccount, nil, err
+		}
+		return CloseTokenAccount, tokenClosed{account: accounts[0].PublicKey, destination: accounts[1].PublicKey, owner: accounts[2].PublicKey}, nil
+	case tokenSyncNative:
+		if err := fit(accounts, data, 1, 1); err != nil {
+			return SyncNative, nil, err
+		}
+		return SyncNative, nativeSync{account: accounts[0].PublicKey}, nil
+	}
+	name := fmt.Sprintf("token instruction %d", data[0])
+	if int(data[0]) < len(tokenInstructions) {
+		name = "token." + tokenInstructions[data[0]]
+	}
+	return name, nil, errors.New("it is not one of those that can be allowed")
+}
+
+const (
+	associatedCreate           = 0
+	associatedCreateIdempotent = 1
+)
+
+func decodeAssociated(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
+	if len(data) > 1 || len(data) == 1 && data[0] != associatedCreate && data[0] != associatedCreateIdempotent {
+		return "associated_token", nil, errors.New("it is not one of those that can be allowed")
+	}
+	if len(accounts) != 6 {
+		return CreateAssociated, nil, fmt.Errorf("%d accounts instead of 6", len(accounts))
+	}
+	created := associatedCreation{
+		payer: accounts[0].PublicKey, account: accounts[1].PublicKey, wallet: accounts[2].PublicKey,
+		mint: accounts[3].PublicKey, tokenProgram: accounts[5].PublicKey,
+	}
+	if created.tokenProgram != solana.TokenProgramID && created.tokenProgram != solana.Token2022ProgramID {
+		return CreateAssociated, nil, fmt.Errorf("%s is no token program", created.tokenProgram)
+	}
+	address, err := haggle.AssociatedTokenAddress(created.wallet, created.mint, created.tokenProgram)
+	if err == nil && address != created.account {
+		err = fmt.Errorf("%s is not the associated account, which is %s", created.account, address)
+	}
+	return CreateAssociated, created, err
+}
+
+// The compute budget program's instructions.
+const (
+	computeHeapFrame      = 1
+	computeLimit          = 2
+	computePrice          = 3
+	computeLoadedAccounts = 4
+)
+
+func decodeComputeBudget(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
+	if len(data) == 0 {
+		return ComputeBudget, nil, errors.New("there is no data")
+	}
+	size := 5
+	if data[0] == computePrice {
+		size = 9
+	}
+	if err := fit(accounts, data, 0, size); err != nil {
+		return ComputeBudget, nil, err
+	}
+	switch data[0] {
+	case computeLimit:
+		return ComputeBudget, computeUnitLimit{units: binary.LittleEndian.Uint32(data[1:])}, nil
+	case computePrice:
+		return ComputeBudget, computeUnitPrice{microLamports: binary.LittleEndian.Uint64(data[1:])}, nil
+	case computeHeapFrame, computeLoadedAccounts:
+		return ComputeBudget, computeOther{tag: data[0]}, nil
+	}
+	return ComputeBudget, nil, fmt.Errorf("it has no instruction %d", data[0])
+}
+
+// unknownNames are those that cannot be allowed because nothing has them.
+func unknownNames(names []string) error {
+	known := KnownInstructions()
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("haggle: policy: no instruction that can be allowed is called %q; there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,380 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// What the chain takes in lamports. Rent comes back when an account is closed, and is not counted as income then.
+const (
+	// signatureFee is the fee for each signature of a transaction.
+	signatureFee = 5_000
+	// negotiationRent is the rent of a negotiation's account of 512 bytes and of its vault of 165.
+	negotiationRent = 4_454_400 + 2_039_280
+	// tokenAccountRent is that of an associated token account of SPL Token, and extendedAccountRent the most that one of Token-2022
+	// takes, with every extension that a mint can ask of its accounts.
+	tokenAccountRent    = 2_039_280
+	extendedAccountRent = 2_248_080
+)
+
+const (
+	// defaultUnits is what an instruction may consume that no limit is set for, and mostUnits what a transaction may at all.
+	defaultUnits  = 200_000
+	mostUnits     = 1_400_000
+	microLamports = 1_000_000
+)
+
+// Spend is money that leaves the wallet if the transaction is executed.
+type Spend struct {
+	// Mint is what it is in; zero for lamports.
+	Mint solana.PublicKey `json:"mint"`
+	// Amount is in base units of the mint, or in lamports.
+	Amount uint64 `json:"amount"`
+	// Purpose says what for: escrow, bond, transfer, rent, fee or priority fee.
+	Purpose string `json:"purpose"`
+	// Negotiation and Counterparty are what it is spent on and with; zero where it is neither.
+	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
+	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
+	// Instruction is which of the transaction's instructions spends it, from 0; -1 for fees.
+	Instruction int `json:"instruction"`
+}
+
+// The purposes of a Spend.
+const (
+	PurposeEscrow      = "escrow"
+	PurposeBond        = "bond"
+	PurposeTransfer    = "transfer"
+	PurposeRent        = "rent"
+	PurposeFee         = "fee"
+	PurposePriorityFee = "priority fee"
+)
+
+// Price is a price that the wallet agrees to if the transaction is executed and, for an offer, the other side accepts. It is paid
+// from an escrow that has been counted when it was deposited.
+type Price struct {
+	// Mint is what it is in.
+	Mint solana.PublicKey
+	// Amount is in base units of the mint.
+	Amount uint64
+	// Side is the wallet's.
+	Side haggle.OfferSide
+	// Negotiation and Counterparty are what is agreed on and with.
+	Negotiation, Counterparty solana.PublicKey
+	// Instruction is which of the transaction's instructions says so, from 0.
+	Instruction int
+}
+
+// Engagement is what a negotiation is about that the wallet has created or joined.
+type Engagement struct {
+	Negotiation solana.PublicKey `json:"negotiation"`
+	Mint        solana.PublicKey `json:"mint"`
+	Buyer       solana.PublicKey `json:"buyer"`
+	Seller      solana.PublicKey `json:"seller"`
+}
+
+// reading is what a message does to the wallet that signs it.
+type reading struct {
+	policy *Policy
+	ctx    context.Context
+
+	message *message
+	names   []string
+	steps   []step
+
+	spends      []Spend
+	prices      []Price
+	engagements []Engagement
+	// wrapped is how many lamports become tokens of the wallet's own, in each mint of wrapped SOL.
+	wrapped map[solana.PublicKey]uint64
+	// durable says that the message does not expire.
+	durable bool
+
+	// at is the instruction that is being read.
+	at int
+	// ownWrapped are the wallet's accounts for wrapped SOL that the message has made sure of so far, with their mints.
+	ownWrapped map[solana.PublicKey]solana.PublicKey
+}
+
+// deny is a denial because of the instruction that is being read.
+func (r *reading) deny(rule Rule, subject solana.PublicKey, cause error) *Denial {
+	return &Denial{Rule: rule, Instruction: r.at, Name: r.names[r.at], Subject: subject, Cause: cause}
+}
+
+// read finds out what a message does, and denies it if it may not be done at all, whatever has been used.
+func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
+	parsed, err := parseMessage(data)
+	if err != nil {
+		return nil, general(RuleMessage, err)
+	}
+	if !slices.Contains(parsed.keys[:parsed.signers], p.wallet) {
+		return nil, general(RuleMessage, fmt.Errorf("it is not one that %s signs", p.wallet))
+	}
+	metas, err := parsed.accounts(ctx, p.config.Tables)
+	if err != nil {
+		return nil, general(RuleLookupTable, err)
+	}
+	r := &reading{
+		policy: p, ctx: ctx, message: parsed,
+		wrapped: map[solana.PublicKey]uint64{}, ownWrapped: map[solana.PublicKey]solana.PublicKey{},
+	}
+	for i, instruction := range parsed.instructions {
+		if err := r.decode(i, instruction, metas); err != nil {
+			return nil, err
+		}
+	}
+	for i, decoded := range r.steps {
+		r.at = i
+		if err := r.interpret(decoded); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.addFees()
+}
+
+func (r *reading) decode(index int, instruction compiled, metas []solana.AccountMeta) error {
+	program := metas[instruction.program].PublicKey
+	accounts := make([]*solana.AccountMeta, len(instruction.accounts))
+	for i, place := range instruction.accounts {
+		accounts[i] = &metas[place]
+	}
+	if !slices.Contains(r.policy.programs, program) {
+		return &Denial{Rule: RuleProgram, Instruction: index, Subject: program}
+	}
+	name, decoded, err := decodeInstruction(program, accounts, instruction.data)
+	if err != nil {
+		return &Denial{Rule: RuleUndecodable, Instruction: index, Name: name, Subject: program, Cause: err}
+	}
+	r.names, r.steps = append(r.names, name), append(r.steps, decoded)
+	return nil
+}
+
+// allow denies an instruction that may not be used. It is asked under the name that the instruction has in its place.
+func (r *reading) allow() error {
+	if slices.Contains(r.policy.instructions, r.names[r.at]) {
+		return nil
+	}
+	return r.deny(RuleInstruction, solana.PublicKey{}, nil)
+}
+
+func (r *reading) interpret(decoded step) error {
+	if transfer, ok := decoded.(lamportTransfer); ok && transfer.from == r.policy.wallet {
+		if _, wraps := r.ownWrapped[transfer.to]; wraps {
+			r.names[r.at] = WrapSOL
+		}
+	}
+	if err := r.allow(); err != nil {
+		return err
+	}
+	switch s := decoded.(type) {
+	case haggle.AnyInstruction:
+		return r.interpretHaggle(s)
+	case computeUnitLimit, computeUnitPrice, computeOther:
+		return nil // addFees looks at them together
+	case lamportTransfer:
+		return r.transferLamports(s)
+	case accountCreation:
+		return r.createNonce(s)
+	case nonceStart:
+		return nil // createNonce looks at it
+	case nonceAdvance:
+		r.durable = true
+		return nil
+	case nonceEnd:
+		if s.authority == r.policy.wallet && s.to != r.policy.wallet {
+			return r.deny(RuleDestination, s.to, nil)
+		}
+		return nil
+	case associatedCreation:
+		return r.createAssociated(s)
+	case tokenTransfer:
+		if s.authority != r.policy.wallet {
+			return nil
+		}
+		return r.spend(Spend{Mint: s.mint, Amount: s.amount, Purpose: PurposeTransfer, Counterparty: s.destination})
+	case nativeSync:
+		return nil
+	case tokenClosed:
+		if s.owner == r.policy.wallet && s.destination != r.policy.wallet {
+			return r.deny(RuleDestination, s.destination, nil)
+		}
+		return nil
+	}
+	return r.deny(RuleUndecodable, solana.PublicKey{}, fmt.Errorf("nothing is known about a %T", decoded))
+}
+
+func (r *reading) transferLamports(s lamportTransfer) error {
+	if s.from != r.policy.wallet {
+		return nil
+	}
+	if r.names[r.at] != WrapSOL {
+		return r.spend(Spend{Amount: s.lamports, Purpose: PurposeTransfer, Counterparty: s.to})
+	}
+	mint := r.ownWrapped[s.to]
+	if err := r.allowMint(mint); err != nil {
+		return err
+	}
+	r.wrapped[mint] = sum(r.wrapped[mint], s.lamports)
+	if limit := r.policy.config.Tokens[mint].PerTransaction; exceeds(r.wrapped[mint], 0, limit) {
+		denial := r.deny(RulePerTransaction, s.to, nil)
+		denial.Mint, denial.Limit, denial.Requested = mint, limit, r.wrapped[mint]
+		return denial
+	}
+	return nil
+}
+
+// createNonce allows an account with a durable nonce only if the wallet becomes its authority in the same transaction.
+func (r *reading) createNonce(s accountCreation) error {
+	if s.from != r.policy.wallet {
+		return nil
+	}
+	own := slices.ContainsFunc(r.steps[r.at+1:], func(later step) bool {
+		start, ok := later.(nonceStart)
+		return ok && start.nonce == s.account && start.authority == r.policy.wallet
+	})
+	if !own {
+		return r.deny(RuleDestination, s.account, errors.New("the wallet does not become the nonce's authority"))
+	}
+	return r.spend(Spend{Amount: s.lamports, Purpose: PurposeRent})
+}
+
+func (r *reading) createAssociated(s associatedCreation) error {
+	if program, ok := haggle.WrappedSOLProgram(s.mint); ok && s.wallet == r.policy.wallet && s.tokenProgram == program {
+		r.ownWrapped[s.account] = s.mint
+	}
+	if s.payer != r.policy.wallet {
+		return nil
+	}
+	if err := r.allowMint(s.mint); err != nil {
+		return err
+	}
+	cost := Spend{Amount: tokenAccountRent, Purpose: PurposeRent}
+	if s.tokenProgram == solana.Token2022ProgramID {
+		cost.Amount = extendedAccountRent
+	}
+	// Whoever owns an account can close it and keep the rent, so it is a payment to its owner. The treasury's is what closing a
+	// negotiation takes.
+	if s.wallet != r.policy.wallet && !r.isTreasurys(s.account) {
+		cost.Counterparty = s.wallet
+	}
+	return r.spend(cost)
+}
+
+// isTreasurys says whether the message closes a negotiation into an account.
+func (r *reading) isTreasurys(account solana.PublicKey) bool {
+	return slices.ContainsFunc(r.steps, func(other step) bool {
+		closing, ok := other.(*haggle.CloseNegotiation)
+		return ok && closing.TreasuryTokenAccount == account
+	})
+}
+
+func (r *reading) allowMint(mint solana.PublicKey) error {
+	if _, ok := r.policy.config.Tokens[mint]; !ok {
+		return r.deny(RuleMint, mint, nil)
+	}
+	return nil
+}
+
+// spend counts what the instruction that is being read takes from the wallet.
+func (r *reading) spend(spend Spend) error {
+	spend.Instruction = r.at
+	if !spend.Mint.IsZero() {
+		if err := r.allowMint(spend.Mint); err != nil {
+			return err
+		}
+	}
+	if !spend.Counterparty.IsZero() {
+		if err := r.allowCounterparty(spend.Counterparty); err != nil {
+			return err
+		}
+	}
+	r.spends = append(r.spends, spend)
+	return nil
+}
+
+func (r *reading) allowCounterparty(counterparty solana.PublicKey) error {
+	config := &r.policy.config
+	if config.Counterparties != nil && !slices.Contains(config.Counterparties, counterparty) {
+		return r.deny(RuleCounterparty, counterparty, nil)
+	}
+	return nil
+}
+
+// screen asks whether the wallet may engage with somebody.
+func (r *reading) screen(counterparty solana.PublicKey) error {
+	if err := r.allowCounterparty(counterparty); err != nil {
+		return err
+	}
+	if r.policy.config.Screen == nil {
+		return nil
+	}
+	if err := r.policy.config.Screen(r.ctx, counterparty); err != nil {
+		return r.deny(RuleCounterparty, counterparty, err)
+	}
+	return nil
+}
+
+// addFees counts the fees, which the first account of a message pays.
+func (r *reading) addFees() error {
+	units := min(uint64(len(r.steps))*defaultUnits, mostUnits)
+	var price uint64
+	seen := map[string]bool{}
+	for i, decoded := range r.steps {
+		kind := fmt.Sprintf("%T", decoded)
+		switch s := decoded.(type) {
+		case computeUnitLimit:
+			units = min(uint64(s.units), mostUnits)
+		case computeUnitPrice:
+			price = s.microLamports
+		case computeOther:
+			kind += fmt.Sprint(s.tag)
+		default:
+			continue
+		}
+		if seen[kind] {
+			return &Denial{Rule: RuleUndecodable, Instruction: i, Name: r.names[i], Cause: errors.New("the chain refuses to be told the same thing twice")}
+		}
+		seen[kind] = true
+	}
+	if r.message.keys[0] != r.policy.wallet {
+		return nil
+	}
+	r.spends = append(r.spends, Spend{Amount: signatureFee * uint64(r.message.signers), Purpose: PurposeFee, Instruction: -1})
+	if fee := priorityFee(units, price); fee > 0 {
+		r.spends = append(r.spends, Spend{Amount: fee, Purpose: PurposePriorityFee, Instruction: -1})
+	}
+	return nil
+}
+
+// priorityFee is in lamports, rounded up; a fee that no number can hold is the highest number.
+func priorityFee(units, price uint64) uint64 {
+	high, low := bits.Mul64(units, price)
+	low, carry := bits.Add64(low, microLamports-1, 0)
+	if high += carry; high >= microLamports {
+		return math.MaxUint64
+	}
+	fee, _ := bits.Div64(high, low, microLamports)
+	return fee
+}
+
+// sum is the highest number if the sum would be higher.
+func sum(a, b uint64) uint64 {
+	total, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return total
+}
+
+// exceeds says whether used and requested together are more than a limit, or more than a number can hold.
+func exceeds(requested, used, limit uint64) bool {
+	total, carry := bits.Add64(used, requested, 0)
+	return carry != 0 || total > limit
+}

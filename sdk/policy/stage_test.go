@@ -1,0 +1,271 @@
+package policy_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// stage is a wallet with a policy around it.
+type stage struct {
+	t      *testing.T
+	me     *haggle.Keypair
+	signer *countingSigner
+	config policy.Config
+	policy *policy.Policy
+	now    time.Time
+	// blockhashes makes every message another one.
+	blockhashes uint64
+}
+
+// countingSigner counts how often it is asked.
+type countingSigner struct {
+	haggle.Signer
+	asked atomic.Int64
+	// instead, if it is set, answers for it.
+	instead func(ctx context.Context, message []byte) (solana.Signature, error)
+}
+
+func (s *countingSigner) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
+	s.asked.Add(1)
+	if s.instead != nil {
+		return s.instead(ctx, message)
+	}
+	return s.Signer.SignMessage(ctx, message)
+}
+
+const (
+	oneSOL = uint64(solana.LAMPORTS_PER_SOL)
+	// the limits of newStage
+	mostPerTransaction  = 5_000_000
+	mostPerNegotiation  = 6_000_000
+	mostPerCounterparty = 8_000_000
+	mostPerDay          = 12_000_000
+)
+
+var (
+	mint      = solana.MustPublicKeyFromBase58("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v")
+	otherMint = solana.MustPublicKeyFromBase58("Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB")
+	friend    = solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu")
+	thief     = solana.MustPublicKeyFromBase58("9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g")
+)
+
+// newStage has limits of millions of a token with six decimals, and of a tenth of a SOL.
+func newStage(t *testing.T, change ...func(*policy.Config)) *stage {
+	t.Helper()
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	s := &stage{t: t, me: me, signer: &countingSigner{Signer: me}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	s.config = policy.Config{
+		Lamports: policy.Limits{
+			PerTransaction: oneSOL / 10, PerNegotiation: oneSOL / 10, PerCounterparty: oneSOL / 10, PerDay: oneSOL / 10,
+		},
+		Tokens: map[solana.PublicKey]policy.TokenLimits{mint: {Limits: policy.Limits{
+			PerTransaction: mostPerTransaction, PerNegotiation: mostPerNegotiation, PerCounterparty: mostPerCounterparty, PerDay: mostPerDay,
+		}}},
+		Store: &policy.MemoryStore{},
+		Now:   func() time.Time { return s.now },
+	}
+	for _, c := range change {
+		c(&s.config)
+	}
+	s.restart()
+	return s
+}
+
+// restart makes the policy anew from its store.
+func (s *stage) restart() {
+	s.t.Helper()
+	var err error
+	s.policy, err = policy.New(context.Background(), s.signer, s.config)
+	require.NoError(s.t, err)
+}
+
+func (s *stage) wallet() solana.PublicKey { return s.me.PublicKey() }
+
+// message is one that the wallet pays for, unlike any before.
+func (s *stage) message(instructions ...solana.Instruction) []byte {
+	s.t.Helper()
+	return s.messageFor(s.wallet(), instructions...)
+}
+
+func (s *stage) messageFor(payer solana.PublicKey, instructions ...solana.Instruction) []byte {
+	s.t.Helper()
+	s.blockhashes++
+	var blockhash solana.Hash
+	binary.LittleEndian.PutUint64(blockhash[:], s.blockhashes)
+	transaction, err := solana.NewTransaction(instructions, blockhash, solana.TransactionPayer(payer))
+	require.NoError(s.t, err)
+	message, err := transaction.Message.MarshalBinary()
+	require.NoError(s.t, err)
+	return message
+}
+
+func (s *stage) sign(instructions ...solana.Instruction) error {
+	s.t.Helper()
+	return s.signMessage(s.message(instructions...))
+}
+
+func (s *stage) signMessage(message []byte) error {
+	signature, err := s.policy.SignMessage(context.Background(), message)
+	if err == nil {
+		require.True(s.t, signature.Verify(s.wallet(), message))
+	} else {
+		require.Zero(s.t, signature, "a signature beside an error")
+	}
+	return err
+}
+
+// denied wants a denial by a rule, and that the signer was not asked.
+func (s *stage) denied(rule policy.Rule, instructions ...solana.Instruction) *policy.Denial {
+	s.t.Helper()
+	return s.deniedMessage(rule, s.message(instructions...))
+}
+
+func (s *stage) deniedMessage(rule policy.Rule, message []byte) *policy.Denial {
+	s.t.Helper()
+	asked := s.signer.asked.Load()
+	err := s.signMessage(message)
+	require.ErrorIs(s.t, err, policy.ErrDenied)
+	var denial *policy.Denial
+	require.True(s.t, errors.As(err, &denial))
+	require.Equal(s.t, rule, denial.Rule, err.Error())
+	require.Equal(s.t, asked, s.signer.asked.Load(), "the signer was asked all the same")
+	require.NotEmpty(s.t, denial.Error())
+	return denial
+}
+
+func (s *stage) build(instruction haggle.AnyInstruction) solana.Instruction {
+	s.t.Helper()
+	built, err := instruction.Instruction()
+	require.NoError(s.t, err)
+	return built
+}
+
+// create is what a buyer signs.
+func (s *stage) create(seller solana.PublicKey, session, escrow uint64) solana.Instruction {
+	return s.build(s.creation(seller, session, escrow))
+}
+
+func (s *stage) creation(seller solana.PublicKey, session, escrow uint64) *haggle.CreateNegotiation {
+	return &haggle.CreateNegotiation{
+		Buyer: s.wallet(), Seller: seller, BuyerTokenAccount: s.associated(s.wallet(), mint), TokenMint: mint,
+		TokenProgram: solana.TokenProgramID, SessionID: session,
+		Params: haggle.NegotiationParams{EscrowAmount: escrow, MaxRounds: 10, ResponseWindow: 300, MinOfferBps: 1_000},
+	}
+}
+
+func (s *stage) associated(owner, mint solana.PublicKey) solana.PublicKey {
+	s.t.Helper()
+	address, err := haggle.AssociatedTokenAddress(owner, mint, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	return address
+}
+
+func (s *stage) createAssociated(payer, owner, mint solana.PublicKey) solana.Instruction {
+	s.t.Helper()
+	instruction, err := haggle.CreateAssociatedTokenAccount(payer, owner, mint, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	return instruction
+}
+
+func (s *stage) negotiation(buyer, seller solana.PublicKey, session uint64) solana.PublicKey {
+	s.t.Helper()
+	address, _, err := haggle.FindNegotiationAddress(buyer, seller, session)
+	require.NoError(s.t, err)
+	return address
+}
+
+func (s *stage) offer(negotiation solana.PublicKey, round uint8, amount uint64) solana.Instruction {
+	return s.build(&haggle.SubmitOffer{Offerer: s.wallet(), Negotiation: negotiation, ExpectedRound: round, Amount: amount})
+}
+
+func (s *stage) accept(negotiation, buyer, seller solana.PublicKey, round uint8, amount uint64) solana.Instruction {
+	return s.build(&haggle.AcceptOffer{
+		Acceptor: s.wallet(), Negotiation: negotiation, BuyerTokenAccount: s.associated(buyer, mint),
+		SellerTokenAccount: s.associated(seller, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID,
+		ExpectedRound: round, ExpectedAmount: amount,
+	})
+}
+
+// chain is a Negotiations that has accounts.
+type chain map[solana.PublicKey][]byte
+
+func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]byte, error) {
+	data, ok := c[address]
+	if !ok {
+		return nil, haggle.ErrAccountNotFound
+	}
+	return data, nil
+}
+
+// invitation is a negotiation in which the wallet is invited to sell.
+func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *haggle.Negotiation) {
+	n := &haggle.Negotiation{
+		Buyer: friend, Seller: s.wallet(), SessionID: session, TokenMint: mint, EscrowAmount: 3_000_000, EffectiveEscrow: 3_000_000,
+		BondRequired: bond, Version: haggle.NegotiationVersion, MaxRounds: 10,
+	}
+	return s.negotiation(friend, s.wallet(), session), n
+}
+
+func (s *stage) join(address solana.PublicKey, n *haggle.Negotiation) solana.Instruction {
+	instruction := &haggle.AcceptInvitation{Seller: s.wallet(), Negotiation: address, TermsHash: haggle.TermsHash(address, n.Encode())}
+	if n.BondRequired > 0 {
+		vault, _, err := haggle.FindVaultAddress(address)
+		require.NoError(s.t, err)
+		instruction.EscrowVault, instruction.SellerTokenAccount = vault, s.associated(s.wallet(), mint)
+		instruction.TokenMint, instruction.TokenProgram = mint, solana.TokenProgramID
+	}
+	return s.build(instruction)
+}
+
+func budget(tag byte, value []byte) solana.Instruction {
+	return solana.NewInstruction(solana.ComputeBudget, nil, append([]byte{tag}, value...))
+}
+
+func unitLimit(units uint32) solana.Instruction {
+	return budget(2, binary.LittleEndian.AppendUint32(nil, units))
+}
+
+func unitPrice(price uint64) solana.Instruction {
+	return budget(3, binary.LittleEndian.AppendUint64(nil, price))
+}
+
+func system(tag uint32, data []byte, accounts ...*solana.AccountMeta) solana.Instruction {
+	return solana.NewInstruction(solana.SystemProgramID, accounts, append(binary.LittleEndian.AppendUint32(nil, tag), data...))
+}
+
+func transferLamports(from, to solana.PublicKey, lamports uint64) solana.Instruction {
+	return system(2, binary.LittleEndian.AppendUint64(nil, lamports), solana.Meta(from).SIGNER().WRITE(), solana.Meta(to).WRITE())
+}
+
+func token(data []byte, accounts ...*solana.AccountMeta) solana.Instruction {
+	return solana.NewInstruction(solana.TokenProgramID, accounts, data)
+}
+
+func transferTokens(source, mint, destination, authority solana.PublicKey, amount uint64) solana.Instruction {
+	data := append(binary.LittleEndian.AppendUint64([]byte{12}, amount), 6)
+	return token(data, solana.Meta(source).WRITE(), solana.Meta(mint), solana.Meta(destination).WRITE(), solana.Meta(authority).SIGNER())
+}
+
+func closeAccount(account, destination, owner solana.PublicKey) solana.Instruction {
+	return token([]byte{9}, solana.Meta(account).WRITE(), solana.Meta(destination).WRITE(), solana.Meta(owner).SIGNER())
+}
+
+func syncNative(account solana.PublicKey) solana.Instruction {
+	return token([]byte{17}, solana.Meta(account).WRITE())
+}
+
+// allowing adds to the default instructions.
+func allowing(names ...string) func(*policy.Config) {
+	return func(c *policy.Config) { c.Instructions = append(policy.DefaultInstructions(), names...) }
+}

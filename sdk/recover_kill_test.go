@@ -1,0 +1,259 @@
+package haggle_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// These tests kill a process that has a journal in a file, in the middle of an action, and start another one that wants the same.
+
+const (
+	// victimJournal tells a process of the test's which journal to use, victimEndpoint which node, victimKey its key.
+	victimJournal  = "HAGGLE_VICTIM_JOURNAL"
+	victimEndpoint = "HAGGLE_VICTIM_ENDPOINT"
+	victimKey      = "HAGGLE_VICTIM_KEY"
+	// victimStops has it stop when its entry is in the journal, until it is killed.
+	victimStops = "HAGGLE_VICTIM_STOPS"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(victimJournal); path != "" {
+		fmt.Println("outcome", haggle.OutcomeOf(act(path)))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// act is what the process does: it advances a nonce account, which stands for any action.
+func act(path string) error {
+	book, err := journal.Open(path)
+	if err != nil {
+		return err
+	}
+	var kept haggle.Journal = book
+	if os.Getenv(victimStops) != "" {
+		kept = stopping{book}
+	}
+	client, err := haggle.NewClient(haggle.Config{Endpoint: os.Getenv(victimEndpoint), Journal: kept})
+	if err != nil {
+		return err
+	}
+	me, err := haggle.LoadKeypairFile(os.Getenv(victimKey))
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	action, err := client.AdvanceNonce(ctx, &haggle.Nonce{Address: solana.PublicKey{1}, Authority: me.PublicKey()})
+	if err != nil {
+		return err
+	}
+	_, err = action.Do(ctx, me)
+	return err
+}
+
+// stopping is a journal whose user is killed when an entry is in it.
+type stopping struct{ *journal.File }
+
+func (s stopping) Begin(ctx context.Context, entry haggle.JournalEntry) error {
+	if err := s.File.Begin(ctx, entry); err != nil {
+		return err
+	}
+	fmt.Println("begun")
+	select {}
+}
+
+// chainOfOne is a node and the whole chain behind it. It executes each transaction once, and counts.
+type chainOfOne struct {
+	lock sync.Mutex
+	// loses has it take transactions and execute none.
+	loses bool
+	// over is whether the time of what was signed first has passed.
+	over bool
+	// received is told of each transaction that arrives.
+	received func()
+
+	executed []solana.Signature
+	bytes    map[solana.Signature][]byte
+	arrived  map[solana.Signature]int
+	asked    int
+}
+
+func (c *chainOfOne) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		ID     any
+		Method string
+		Params []json.RawMessage
+	}
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	answer := map[string]any{"jsonrpc": "2.0", "id": request.ID}
+	result, err := c.answer(request.Method, request.Params)
+	if err != nil {
+		answer["error"] = map[string]any{"code": -32601, "message": err.Error()}
+	} else {
+		answer["result"] = result
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (c *chainOfOne) answer(method string, params []json.RawMessage) (any, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	type object = map[string]any
+	at := object{"slot": 1_000}
+	switch method {
+	case "getLatestBlockhash":
+		c.asked++
+		return object{"context": at, "value": object{"blockhash": solana.Hash{byte(c.asked)}.String(), "lastValidBlockHeight": 150}}, nil
+	case "simulateTransaction":
+		return object{"context": at, "value": object{"err": nil, "unitsConsumed": 150, "logs": []string{}}}, nil
+	case "getEpochInfo":
+		height := 100
+		if c.over {
+			height = 151
+		}
+		return object{"absoluteSlot": 1_000, "blockHeight": height, "epoch": 0, "slotIndex": 0, "slotsInEpoch": 432_000}, nil
+	case "getFirstAvailableBlock":
+		return 0, nil
+	case "sendTransaction":
+		return c.receive(params[0])
+	case "getSignatureStatuses":
+		var asked []solana.Signature
+		if err := json.Unmarshal(params[0], &asked); err != nil {
+			return nil, err
+		}
+		var status any
+		if slices.Contains(c.executed, asked[0]) {
+			status = object{"slot": 1_000, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
+		}
+		return object{"context": at, "value": []any{status}}, nil
+	case "getTransaction":
+		var asked solana.Signature
+		if err := json.Unmarshal(params[0], &asked); err != nil {
+			return nil, err
+		}
+		return object{
+			"slot": 1_000, "blockTime": 1_700_000_000, "version": "legacy",
+			"transaction": []any{base64.StdEncoding.EncodeToString(c.bytes[asked]), "base64"},
+			"meta":        object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}, "preBalances": []int{}, "postBalances": []int{}},
+		}, nil
+	}
+	return nil, fmt.Errorf("unexpected call of %s", method)
+}
+
+func (c *chainOfOne) receive(param json.RawMessage) (any, error) {
+	var encoded []byte
+	if err := json.Unmarshal(param, &encoded); err != nil {
+		return nil, err
+	}
+	transaction, err := solana.TransactionFromBytes(encoded)
+	if err != nil {
+		return nil, err
+	}
+	signature := transaction.Signatures[0]
+	c.arrived[signature]++
+	c.bytes[signature] = encoded
+	if !c.loses && !slices.Contains(c.executed, signature) {
+		c.executed = append(c.executed, signature)
+	}
+	if c.received != nil {
+		c.received()
+	}
+	return signature.String(), nil
+}
+
+func TestKilledProcessDoesNothingTwice(t *testing.T) {
+	cases := map[string]struct {
+		// stops has the first process killed before it sends anything, otherwise it is when the node has what it sends.
+		stops bool
+		// loses is whether the node loses what is sent until the first process is dead, and over whether it is too late by then.
+		loses, over bool
+		// arrivals is how many different transactions the chain gets to see, and executions how many of them it executes.
+		arrivals, executions int
+	}{
+		"killed before sending":                        {stops: true, arrivals: 1, executions: 1},
+		"killed before sending, and late":              {stops: true, over: true, arrivals: 1, executions: 1},
+		"killed after sending":                         {arrivals: 1, executions: 1},
+		"killed after sending, and late":               {over: true, arrivals: 1, executions: 1},
+		"killed after sending what was lost":           {loses: true, arrivals: 1, executions: 1},
+		"killed after sending what was lost, and late": {loses: true, over: true, arrivals: 2, executions: 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain := &chainOfOne{loses: c.loses, bytes: make(map[solana.Signature][]byte), arrived: make(map[solana.Signature]int)}
+			server := httptest.NewServer(chain)
+			defer server.Close()
+			folder := t.TempDir()
+			key, err := haggle.GenerateKeypair()
+			require.NoError(t, err)
+			require.NoError(t, key.Save(filepath.Join(folder, "key.json")))
+			start := func(more ...string) *exec.Cmd {
+				program, err := os.Executable()
+				require.NoError(t, err)
+				process := exec.CommandContext(t.Context(), program)
+				process.Env = append(append(os.Environ(), victimJournal+"="+filepath.Join(folder, "journal"),
+					victimEndpoint+"="+server.URL, victimKey+"="+filepath.Join(folder, "key.json")), more...)
+				process.Stderr = os.Stderr
+				return process
+			}
+
+			var victim *exec.Cmd
+			if c.stops {
+				victim = start(victimStops + "=1")
+			} else {
+				victim = start()
+				chain.received = sync.OnceFunc(func() { _ = victim.Process.Kill() })
+			}
+			out, err := victim.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, victim.Start())
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				require.Equal(t, "begun", lines.Text())
+				require.NoError(t, victim.Process.Kill())
+			}
+			require.Error(t, victim.Wait(), "it has been killed")
+
+			chain.lock.Lock()
+			chain.loses, chain.over, chain.received = false, c.over, nil
+			chain.lock.Unlock()
+			said, err := start().Output()
+			require.NoError(t, err)
+			assert.Equal(t, "outcome confirmed", strings.TrimSpace(string(said)))
+			chain.lock.Lock()
+			defer chain.lock.Unlock()
+			assert.Len(t, chain.arrived, c.arrivals)
+			assert.Len(t, chain.executed, c.executions, "once, whatever happens")
+
+			book, err := journal.Open(filepath.Join(folder, "journal"))
+			require.NoError(t, err)
+			defer func() { assert.NoError(t, book.Close()) }()
+			for entry, err := range book.Unfinished(t.Context(), key.PublicKey()) {
+				require.NoError(t, err)
+				t.Errorf("transaction %s is unfinished", entry.Signature)
+			}
+		})
+	}
+}

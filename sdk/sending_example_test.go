@@ -1,0 +1,136 @@
+package haggle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// Whatever goes wrong, an agent knows whether it may repeat what it wanted to do.
+func ExampleOutcomeOf() {
+	var (
+		ctx    context.Context
+		action *haggle.Action
+		me     *haggle.Keypair
+	)
+	receipt, err := action.Do(ctx, me)
+	switch haggle.OutcomeOf(err) {
+	case haggle.OutcomeConfirmed:
+		fmt.Println("done", receipt)
+	case haggle.OutcomeFailed:
+		fmt.Println("executed, and refused:", err)
+	case haggle.OutcomeExpired, haggle.OutcomeNotSent:
+		fmt.Println("nothing has happened, it can be repeated:", err)
+	case haggle.OutcomeUnknown:
+		fmt.Println("it may have happened: the next action with a journal looks first:", err)
+	}
+}
+
+// An action that was built on an old picture of the negotiation is not sent, and one that has been done is not done again.
+func ExampleMovedOn() {
+	var (
+		ctx    context.Context
+		action *haggle.Action
+		me     *haggle.Keypair
+	)
+	_, err := action.Do(ctx, me)
+	var (
+		moved *haggle.MovedOn
+		done  *haggle.AlreadyDone
+	)
+	switch {
+	case errors.As(err, &done):
+		fmt.Println("this was done before, on", done.Negotiation)
+	case errors.As(err, &moved) && moved.Now == nil:
+		fmt.Println("the negotiation has been closed")
+	case errors.As(err, &moved):
+		fmt.Println("look again and decide anew:", moved.Now.Situation())
+	}
+}
+
+// What an agent was doing when it was killed is resolved before it does anything new.
+func ExampleClient_Recover() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		me     *haggle.Keypair
+	)
+	recovered, err := client.Recover(ctx, me.PublicKey())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, one := range recovered {
+		if one.Entry.Action == "create_negotiation" && one.Outcome == haggle.OutcomeConfirmed {
+			fmt.Println("go on with", one.Entry.Negotiation)
+		}
+	}
+}
+
+// What would it cost, and who would get what?
+func ExampleAction_Simulate() {
+	var (
+		ctx    context.Context
+		action *haggle.Action
+	)
+	run, err := action.Simulate(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("a fee of", run.Fee, "lamports")
+	for _, change := range run.Changes {
+		if change.Tokens != nil {
+			fmt.Println(change.Tokens.Owner, "would have", change.Tokens.After, "instead of", change.Tokens.Before)
+		}
+	}
+}
+
+// A settlement that is to be final before anything else happens, and that may take its time to be signed: it uses a durable nonce,
+// which does not expire within a minute.
+func ExampleAction_With() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		me     *haggle.Keypair
+		accept *haggle.Action
+	)
+	create, err := client.CreateNonce(ctx, haggle.CreateNonceRequest{Payer: me.PublicKey(), Seed: "settlements"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := create.Do(ctx, me); err != nil {
+		log.Fatal(err)
+	}
+	nonce, err := haggle.NonceAddress(me.PublicKey(), "settlements")
+	if err != nil {
+		log.Fatal(err)
+	}
+	receipt, err := accept.With(haggle.WithNonce(nonce), haggle.WithCommitment(rpc.CommitmentFinalized)).Do(ctx, me)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(receipt.Slot)
+}
+
+// A purchase that has a name of its own is not made twice, even without a journal.
+func ExampleSessionIDFor() {
+	var (
+		ctx          context.Context
+		client       *haggle.Client
+		buyer        *haggle.Keypair
+		seller, mint solana.PublicKey
+	)
+	session := haggle.SessionIDFor("order 1234")
+	_, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, SessionID: &session,
+	})
+	var used *haggle.SessionUsed
+	if errors.As(err, &used) {
+		fmt.Println("it has been made:", used.Negotiation)
+	}
+}

@@ -1,0 +1,158 @@
+package wallet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"filippo.io/age"
+	"filippo.io/age/armor"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+var (
+	// ErrPassphrase: the file cannot be decrypted with this passphrase.
+	ErrPassphrase = errors.New("haggle: wallet: wrong passphrase")
+	// ErrWeakPassphrase: the passphrase is too short to keep anybody out.
+	ErrWeakPassphrase = errors.New("haggle: wallet: a passphrase has at least 8 characters")
+	// ErrReadableByOthers: not only the file's owner may read or write it.
+	ErrReadableByOthers = errors.New("haggle: wallet: others than its owner have access to the file")
+)
+
+const (
+	// shortestPassphrase is in bytes.
+	shortestPassphrase = 8
+	// workFactor is the logarithm of scrypt's cost: about a second, and 256 MiB. A file that asks for more than mostWork is not tried.
+	workFactor = 18
+	mostWork   = 20
+	// encryptedLimit is the most that an encrypted keypair can be long, in bytes.
+	encryptedLimit = 16 << 10
+	// ownersOnly are the permissions of a file with a key.
+	ownersOnly fs.FileMode = 0o600
+)
+
+// CreateEncrypted writes a keypair to a new file, encrypted with a passphrase, so that its owner alone can read it. The file is one
+// of age's (filippo.io/age): "age --decrypt" makes a keypair file of it. It fails if the file exists, with an error that is
+// fs.ErrExist, and with ErrWeakPassphrase.
+func CreateEncrypted(path, passphrase string, keypair *haggle.Keypair) error {
+	return createEncrypted(path, passphrase, keypair, workFactor)
+}
+
+func createEncrypted(path, passphrase string, keypair *haggle.Keypair, workFactor int) error {
+	if len(passphrase) < shortestPassphrase {
+		return ErrWeakPassphrase
+	}
+	content, err := encrypt(passphrase, keypair, workFactor)
+	if err != nil {
+		return fmt.Errorf("haggle: wallet: encrypt: %w", err)
+	}
+	file, err := os.OpenFile(filepath.Clean(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownersOnly)
+	if err != nil {
+		return fmt.Errorf("haggle: wallet: %w", err)
+	}
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("haggle: wallet: %w", errors.Join(err, os.Remove(path)))
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("haggle: wallet: %w", err)
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func encrypt(passphrase string, keypair *haggle.Keypair, workFactor int) ([]byte, error) {
+	recipient, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	recipient.SetWorkFactor(workFactor)
+	values := make([]int, 0, len(keypair.PrivateKey()))
+	for _, value := range keypair.PrivateKey() {
+		values = append(values, int(value))
+	}
+	plain, err := json.Marshal(values)
+	if err != nil {
+		return nil, err
+	}
+	var content bytes.Buffer
+	armored := armor.NewWriter(&content)
+	encrypted, err := age.Encrypt(armored, recipient)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := encrypted.Write(plain); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(encrypted.Close(), armored.Close()); err != nil {
+		return nil, err
+	}
+	return content.Bytes(), nil
+}
+
+// OpenEncrypted reads a file that CreateEncrypted, or age with a passphrase, has written. It takes about a second. It fails with
+// ErrPassphrase, and with ErrReadableByOthers.
+func OpenEncrypted(path, passphrase string) (*haggle.Keypair, error) {
+	content, err := readOwners(path)
+	if err != nil {
+		return nil, err
+	}
+	identity, err := age.NewScryptIdentity(passphrase)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrPassphrase, path)
+	}
+	identity.SetMaxWorkFactor(mostWork)
+	var source io.Reader = bytes.NewReader(content)
+	if bytes.HasPrefix(bytes.TrimSpace(content), []byte(armor.Header)) {
+		source = armor.NewReader(source)
+	}
+	decrypted, err := age.Decrypt(source, identity)
+	var noMatch *age.NoIdentityMatchError
+	if errors.As(err, &noMatch) {
+		return nil, fmt.Errorf("%w: %s", ErrPassphrase, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("haggle: wallet: %s: %w", path, err)
+	}
+	plain, err := io.ReadAll(io.LimitReader(decrypted, encryptedLimit))
+	if err != nil {
+		return nil, fmt.Errorf("haggle: wallet: %s: %w", path, err)
+	}
+	keypair, err := haggle.ParseKeypair(plain)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, path)
+	}
+	return keypair, nil
+}
+
+// readOwners reads a file that nobody but its owner has access to.
+func readOwners(path string) ([]byte, error) {
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("haggle: wallet: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("haggle: wallet: %w", err)
+	}
+	// Windows keeps access in lists that these bits do not show.
+	if runtime.GOOS != "windows" && info.Mode().Perm()&^ownersOnly != 0 {
+		return nil, fmt.Errorf("%w: %s has mode %04o, and should have %04o", ErrReadableByOthers, path, info.Mode().Perm(), ownersOnly)
+	}
+	content, err := io.ReadAll(io.LimitReader(file, encryptedLimit+1))
+	if err == nil && len(content) > encryptedLimit {
+		err = fmt.Errorf("%s is longer than %d bytes", path, encryptedLimit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("haggle: wallet: %w", err)
+	}
+	return content, nil
+}

@@ -1,0 +1,56 @@
+package wallet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// A container gets its key as an environment variable, and takes it out of sight of its child processes.
+func ExampleFromEnvironment() {
+	keypair, err := wallet.FromEnvironment("AGENT_KEYPAIR")
+	if err != nil {
+		log.Fatal(err)
+	}
+	_ = os.Unsetenv("AGENT_KEYPAIR")
+	fmt.Println(keypair) // its address
+}
+
+// A key lies encrypted on disk.
+func ExampleOpenEncrypted() {
+	passphrase := os.Getenv("AGENT_PASSPHRASE")
+	keypair, err := wallet.OpenEncrypted("agent.age", passphrase)
+	if errors.Is(err, os.ErrNotExist) {
+		if keypair, err = haggle.GenerateKeypair(); err == nil {
+			err = wallet.CreateEncrypted("agent.age", passphrase, keypair)
+		}
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(keypair)
+}
+
+// A wallet service signs. That it signs nothing else is made sure of with every signature.
+func ExampleNewRemote() {
+	ctx := context.Background()
+	signer, err := wallet.NewRemote(ctx, wallet.RemoteConfig{
+		Endpoint:  "https://wallet.example/v1",
+		APIKey:    os.Getenv("AGENT_API_KEY"),
+		PublicKey: solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var action *haggle.Action
+	if _, err := action.Do(ctx, signer); errors.Is(err, wallet.ErrWrongSignature) {
+		log.Fatal("the wallet service is not to be trusted")
+	}
+}

@@ -1,0 +1,4 @@
+package wallet
+
+// CreateEncryptedQuickly is CreateEncrypted without its cost.
+var CreateEncryptedQuickly = createEncrypted

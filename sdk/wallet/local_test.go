@@ -1,0 +1,150 @@
+package wallet_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"filippo.io/age"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+func newKeypair(t *testing.T) *haggle.Keypair {
+	t.Helper()
+	keypair, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	return keypair
+}
+
+const variable = "HAGGLE_TEST_KEYPAIR"
+
+func TestKeypairsFromTheEnvironment(t *testing.T) {
+	keypair := newKeypair(t)
+	_, err := wallet.FromEnvironment(variable)
+	require.ErrorIs(t, err, wallet.ErrNotSet)
+	asJSON, err := json.Marshal([]int(numbers(keypair)))
+	require.NoError(t, err)
+	for _, text := range []string{keypair.PrivateKey().String(), string(asJSON)} {
+		t.Setenv(variable, text)
+		read, err := wallet.FromEnvironment(variable)
+		require.NoError(t, err)
+		require.Equal(t, keypair, read)
+	}
+	t.Setenv(variable, "sekrit0")
+	_, err = wallet.FromEnvironment(variable)
+	require.ErrorContains(t, err, variable)
+	require.NotContains(t, err.Error(), "sekrit")
+}
+
+func numbers(keypair *haggle.Keypair) []int {
+	var values []int
+	for _, value := range keypair.PrivateKey() {
+		values = append(values, int(value))
+	}
+	return values
+}
+
+const (
+	passphrase = "correct horse battery"
+	quick      = 10
+)
+
+func TestEncryptedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.age")
+	keypair := newKeypair(t)
+	require.NoError(t, wallet.CreateEncryptedQuickly(path, passphrase, keypair, quick))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(content), fmt.Sprint(numbers(keypair)[0]))
+
+	read, err := wallet.OpenEncrypted(path, passphrase)
+	require.NoError(t, err)
+	require.Equal(t, keypair, read)
+
+	_, err = wallet.OpenEncrypted(path, passphrase+"!")
+	require.ErrorIs(t, err, wallet.ErrPassphrase)
+	_, err = wallet.OpenEncrypted(path, "")
+	require.ErrorIs(t, err, wallet.ErrPassphrase)
+	require.ErrorIs(t, wallet.CreateEncryptedQuickly(path, passphrase, keypair, quick), fs.ErrExist, "an existing key is never overwritten")
+	require.ErrorIs(t, wallet.CreateEncrypted(path+"2", "short", keypair), wallet.ErrWeakPassphrase)
+	require.NoFileExists(t, path+"2")
+	_, err = wallet.OpenEncrypted(path+"2", passphrase)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestEncryptedFilesAreTheOwnersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.age")
+	require.NoError(t, wallet.CreateEncryptedQuickly(path, passphrase, newKeypair(t), quick))
+	for _, mode := range []fs.FileMode{0o640, 0o604, 0o620, 0o602, 0o700} {
+		require.NoError(t, os.Chmod(path, mode))
+		_, err := wallet.OpenEncrypted(path, passphrase)
+		require.ErrorIs(t, err, wallet.ErrReadableByOthers, mode.String())
+	}
+	require.NoError(t, os.Chmod(path, 0o400))
+	_, err := wallet.OpenEncrypted(path, passphrase)
+	require.NoError(t, err)
+}
+
+// Whatever is in the file is an error, not a key and not a crash. A file that would take all memory is not tried.
+func TestDamagedEncryptedFiles(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "agent.age")
+	require.NoError(t, wallet.CreateEncryptedQuickly(path, passphrase, newKeypair(t), quick))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	damaged := append([]byte(nil), whole...)
+	damaged[len(damaged)/2] ^= 1
+	for name, content := range map[string][]byte{
+		"empty": nil, "text": []byte("hello"), "cut": whole[:len(whole)/2], "damaged": damaged, "huge": make([]byte, 1<<20),
+		"a key of nobody's": encrypted(t, "[1,2,3]"), "no key": encrypted(t, "sekrit0"),
+		"costly": bytes.Replace(encrypted(t, "[1,2,3]"), []byte(" 10\n"), []byte(" 30\n"), 1),
+	} {
+		other := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(other, content, 0o600))
+		_, err := wallet.OpenEncrypted(other, passphrase)
+		require.Error(t, err, name)
+		require.NotContains(t, err.Error(), "sekrit")
+		if name == "costly" {
+			require.ErrorContains(t, err, "work factor")
+		}
+	}
+}
+
+// encrypted is what age itself writes, unarmored.
+func encrypted(t *testing.T, plain string) []byte {
+	t.Helper()
+	recipient, err := age.NewScryptRecipient(passphrase)
+	require.NoError(t, err)
+	recipient.SetWorkFactor(quick)
+	path := filepath.Join(t.TempDir(), "plain.age")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	writer, err := age.Encrypt(file, recipient)
+	require.NoError(t, err)
+	_, err = writer.Write([]byte(plain))
+	require.NoError(t, err)
+	require.NoError(t, writer.Close())
+	require.NoError(t, file.Close())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return content
+}
+
+func TestFilesOfAges(t *testing.T) {
+	keypair := newKeypair(t)
+	path := filepath.Join(t.TempDir(), "agent.age")
+	require.NoError(t, os.WriteFile(path, encrypted(t, keypair.PrivateKey().String()+"\n"), 0o600))
+	read, err := wallet.OpenEncrypted(path, passphrase)
+	require.NoError(t, err)
+	require.Equal(t, keypair, read)
+}

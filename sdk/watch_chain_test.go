@@ -1,0 +1,440 @@
+package haggle
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+// watchedChain is a node with a chain that a test writes: it answers JSON-RPC without a network, and has a WebSocket server that tells
+// of what happens as well or as badly as the test wants.
+type watchedChain struct {
+	jsonrpc.RPCClient
+	socket *httptest.Server
+
+	lock     sync.Mutex
+	slot     uint64
+	count    int
+	executed []*happening
+	accounts map[solana.PublicKey][]byte
+	calls    map[string]int
+	// unlisted hides the newest transactions from lists, and withheld has getTransaction not find them.
+	unlisted int
+	withheld map[solana.Signature]int
+	// failing has every call fail.
+	failing bool
+	// processed has the newest slot be one that is not complete: its transactions are listed in reverse.
+	processed bool
+
+	sockets []*pubsub
+	number  uint64
+	// tell is how often a notification of a transaction is sent: 0, 1 or more; nil is once.
+	tell func(n int) int
+	// refuse answers requests for subscriptions with an error, if it returns one.
+	refuse func(onConnection int) (code int, message string)
+	dials  int
+}
+
+// happening is a transaction in the chain.
+type happening struct {
+	signature solana.Signature
+	slot      uint64
+	addresses []solana.PublicKey
+	answer    any
+	failed    any
+	logs      []string
+}
+
+type pubsub struct {
+	conn  *websocket.Conn
+	write sync.Mutex
+	lock  sync.Mutex
+	on    map[solana.PublicKey]uint64
+}
+
+func newWatchedChain(t testing.TB) *watchedChain {
+	t.Helper()
+	chain := newQuietChain()
+	chain.socket = httptest.NewServer(http.HandlerFunc(chain.serve))
+	t.Cleanup(chain.socket.Close)
+	return chain
+}
+
+// newQuietChain is one without a WebSocket server.
+func newQuietChain() *watchedChain {
+	return &watchedChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int), withheld: make(map[solana.Signature]int)}
+}
+
+// rpc is a JSON-RPC client of the chain's.
+func (c *watchedChain) rpc() *rpc.Client { return rpc.NewWithCustomRPCClient(c) }
+
+// client is one that talks to the chain.
+func (c *watchedChain) client(t testing.TB) *Client {
+	t.Helper()
+	client, err := NewClient(Config{Endpoint: "http://localhost", WSEndpoint: c.url()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	client.rpc = c.rpc()
+	return client
+}
+
+func (c *watchedChain) url() string { return strings.Replace(c.socket.URL, "http", "ws", 1) }
+
+func (c *watchedChain) Close() error { return nil }
+
+// next begins another slot.
+func (c *watchedChain) next() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.slot++
+}
+
+// happens executes a transaction of this program's with events, and tells of it.
+func (c *watchedChain) happens(events ...Event) *happening {
+	var addresses []solana.PublicKey
+	for _, event := range events {
+		if negotiation, ok := event.NegotiationAddress(); ok && !slices.Contains(addresses, negotiation) {
+			addresses = append(addresses, negotiation)
+		}
+	}
+	return c.execute(addresses, eventLogs(events...), addresses...)
+}
+
+// created executes a transaction that creates a negotiation, and tells of it.
+func (c *watchedChain) created(created *NegotiationCreated) *happening {
+	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller}, eventLogs(created), created.NegotiationID)
+}
+
+// eventLogs are the logs of an instruction with these events.
+func eventLogs(events ...Event) []string {
+	logs := []string{invocation + " [1]"}
+	for _, event := range events {
+		logs = append(logs, "Program data: "+base64.StdEncoding.EncodeToString(event.(interface{ AppendTo([]byte) []byte }).AppendTo(nil)))
+	}
+	return append(logs, "Program "+ProgramAddress+" success")
+}
+
+// mentions executes a transaction that does nothing but mention addresses.
+func (c *watchedChain) mentions(addresses ...solana.PublicKey) *happening {
+	return c.execute(addresses, []string{"Program 11111111111111111111111111111111 invoke [1]", "Program 11111111111111111111111111111111 success"})
+}
+
+func (c *watchedChain) execute(addresses []solana.PublicKey, logs []string, changed ...solana.PublicKey) *happening {
+	c.lock.Lock()
+	c.count++
+	e := &happening{signature: signatureOf(c.count), slot: c.slot, addresses: addresses, logs: logs}
+	e.answer = object{
+		"slot": c.slot, "version": "legacy", "transaction": []any{encodedTransaction(e.signature), "base64"},
+		"meta": object{"err": nil, "fee": 5_000, "logMessages": logs},
+	}
+	c.executed = append(c.executed, e)
+	for _, negotiation := range changed {
+		c.accounts[negotiation] = binary.LittleEndian.AppendUint64(nil, uint64(c.count))
+	}
+	times := 1
+	if c.tell != nil {
+		times = c.tell(c.count)
+	}
+	c.lock.Unlock()
+	for range times {
+		c.announce(e)
+	}
+	return e
+}
+
+// announce tells everyone who has subscribed to one of the addresses.
+func (c *watchedChain) announce(e *happening) {
+	c.lock.Lock()
+	sockets := slices.Clone(c.sockets)
+	c.lock.Unlock()
+	logs, _ := json.Marshal(e.logs)
+	for _, socket := range sockets {
+		for _, address := range e.addresses {
+			socket.lock.Lock()
+			number, subscribed := socket.on[address]
+			socket.lock.Unlock()
+			if subscribed {
+				socket.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"logsNotification","params":{"subscription":%d,"result":{"context":{"slot":%d},"value":{"signature":"%s","err":null,"logs":%s}}}}`,
+					number, e.slot, e.signature, logs))
+			}
+		}
+	}
+}
+
+func signatureOf(n int) (signature solana.Signature) {
+	binary.BigEndian.PutUint64(signature[:], uint64(n)*0x9e3779b97f4a7c15) // in no order
+	signature[63] = 1
+	return signature
+}
+
+func encodedTransaction(signature solana.Signature) string {
+	transaction := solana.Transaction{
+		Signatures: []solana.Signature{signature},
+		Message: solana.Message{
+			AccountKeys: []solana.PublicKey{{1}, ProgramID}, Header: solana.MessageHeader{NumRequiredSignatures: 1, NumReadonlyUnsignedAccounts: 1},
+			Instructions: []solana.CompiledInstruction{{ProgramIDIndex: 1}},
+		},
+	}
+	encoded, _ := transaction.MarshalBinary()
+	return base64.StdEncoding.EncodeToString(encoded)
+}
+
+// CallForInto answers as a node.
+func (c *watchedChain) CallForInto(ctx context.Context, out any, method string, params []any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.lock.Lock()
+	answer, err := c.answer(method, params)
+	c.lock.Unlock()
+	if err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(encoded, out)
+}
+
+func (c *watchedChain) answer(method string, params []any) (any, error) {
+	c.calls[method]++
+	if c.failing {
+		return nil, fmt.Errorf("the node is away")
+	}
+	switch method {
+	case "getSlot":
+		return c.slot, nil
+	case "getSignaturesForAddress":
+		return c.list(params[0].(solana.PublicKey), params[1].(rpc.M)), nil
+	case "getTransaction":
+		signature := params[0].(solana.Signature)
+		if c.withheld[signature] > 0 {
+			c.withheld[signature]--
+			return nil, nil
+		}
+		for _, e := range c.executed {
+			if e.signature == signature {
+				return e.answer, nil
+			}
+		}
+		return nil, nil
+	case "getMultipleAccounts":
+		values := []any{}
+		for _, address := range params[0].([]solana.PublicKey) {
+			if data, ok := c.accounts[address]; ok {
+				values = append(values, object{"owner": ProgramID, "lamports": 1, "data": []any{base64.StdEncoding.EncodeToString(data), "base64"}})
+			} else {
+				values = append(values, nil)
+			}
+		}
+		return object{"context": object{"slot": c.slot}, "value": values}, nil
+	case "getProgramAccounts":
+		return object{"context": object{"slot": c.slot}, "value": []any{}}, nil
+	case "getBlock":
+		signatures := []any{}
+		for _, e := range c.executed {
+			if e.slot == params[0].(uint64) {
+				signatures = append(signatures, e.signature)
+			}
+		}
+		return object{"blockhash": solana.Hash{1}, "previousBlockhash": solana.Hash{1}, "parentSlot": 1, "signatures": signatures}, nil
+	}
+	return nil, fmt.Errorf("unexpected call of %s", method)
+}
+
+// list is the newest first. A mark that the node does not know yet is treated as a node does: everything is listed.
+func (c *watchedChain) list(address solana.PublicKey, options rpc.M) any {
+	page := []object{}
+	known := c.executed[:len(c.executed)-c.unlisted]
+	if c.processed {
+		known = slices.Clone(known)
+		first := slices.IndexFunc(known, func(e *happening) bool { return e.slot == c.slot })
+		if first >= 0 {
+			slices.Reverse(known[first:])
+		}
+	}
+	begun := options["before"] == nil
+	for _, e := range slices.Backward(known) {
+		if !slices.Contains(e.addresses, address) {
+			continue
+		}
+		if !begun {
+			begun = e.signature == options["before"]
+			continue
+		}
+		if e.signature == options["until"] || len(page) == *options["limit"].(*int) {
+			break
+		}
+		status := "confirmed"
+		if c.processed && e.slot == c.slot {
+			status = "processed"
+		}
+		page = append(page, object{"signature": e.signature, "slot": e.slot, "err": e.failed, "confirmationStatus": status})
+	}
+	return page
+}
+
+func (c *watchedChain) called(method string) int {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.calls[method]
+}
+
+// change lets a test change how the chain behaves.
+func (c *watchedChain) change(how func()) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	how()
+}
+
+// cut ends all WebSocket connections.
+func (c *watchedChain) cut() {
+	c.lock.Lock()
+	sockets := c.sockets
+	c.sockets = nil
+	c.lock.Unlock()
+	for _, socket := range sockets {
+		_ = socket.conn.Close()
+	}
+}
+
+func (c *watchedChain) connections() int {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return len(c.sockets)
+}
+
+// subscriptions is how many the node has.
+func (c *watchedChain) subscriptions() (count int) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, socket := range c.sockets {
+		socket.lock.Lock()
+		count += len(socket.on)
+		socket.lock.Unlock()
+	}
+	return count
+}
+
+func (c *watchedChain) serve(w http.ResponseWriter, r *http.Request) {
+	var upgrader websocket.Upgrader
+	conn, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	socket := &pubsub{conn: conn, on: make(map[solana.PublicKey]uint64)}
+	c.lock.Lock()
+	c.dials++
+	c.sockets = append(c.sockets, socket)
+	c.lock.Unlock()
+	defer func() {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		c.sockets = slices.DeleteFunc(c.sockets, func(other *pubsub) bool { return other == socket })
+	}()
+	for {
+		var request struct {
+			ID     uint64            `json:"id"`
+			Method string            `json:"method"`
+			Params []json.RawMessage `json:"params"`
+		}
+		if conn.ReadJSON(&request) != nil {
+			return
+		}
+		socket.send(c.subscribe(socket, request.ID, request.Method, request.Params))
+	}
+}
+
+func (c *watchedChain) subscribe(socket *pubsub, id uint64, method string, params []json.RawMessage) string {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	socket.lock.Lock()
+	defer socket.lock.Unlock()
+	if method == "logsUnsubscribe" {
+		for address, number := range socket.on {
+			if string(params[0]) == fmt.Sprint(number) {
+				delete(socket.on, address)
+			}
+		}
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":true}`, id)
+	}
+	if c.refuse != nil {
+		if code, message := c.refuse(len(socket.on)); code != 0 {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code, message)
+		}
+	}
+	var filter struct{ Mentions []solana.PublicKey }
+	_ = json.Unmarshal(params[0], &filter)
+	c.number++
+	socket.on[filter.Mentions[0]] = c.number
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, id, c.number)
+}
+
+func (p *pubsub) send(text string) {
+	p.write.Lock()
+	defer p.write.Unlock()
+	_ = p.conn.WriteMessage(websocket.TextMessage, []byte(text))
+}
+
+var watchedNegotiation = solana.PublicKey{42}
+
+func offerOf(round uint8) *OfferSubmitted { return offerAt(watchedNegotiation, round) }
+
+func offerAt(negotiation solana.PublicKey, round uint8) *OfferSubmitted {
+	return &OfferSubmitted{NegotiationID: negotiation, Round: round, Timestamp: int64(round)}
+}
+
+// told is what a listener is told of an event.
+func (e *happening) told(event Event) Observation {
+	negotiation, _ := event.NegotiationAddress()
+	return Observation{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}
+}
+
+func receive(t *testing.T, subscription *Subscription) Observation {
+	t.Helper()
+	select {
+	case seen, ok := <-subscription.Events():
+		require.True(t, ok, "ended: %v", subscription.Err())
+		return seen
+	case <-time.After(40 * time.Second):
+		t.Fatal("nothing is told")
+		return Observation{}
+	}
+}
+
+// staysSilent asserts that nothing is told for a moment.
+func staysSilent(t *testing.T, subscription *Subscription) {
+	t.Helper()
+	select {
+	case seen, ok := <-subscription.Events():
+		t.Fatalf("told %+v (%t, %v)", seen, ok, subscription.Err())
+	case <-time.After(300 * time.Millisecond):
+	}
+}
+
+// history is what Client.History yields.
+func history(t *testing.T, client *Client, negotiation solana.PublicKey) (all []Observation) {
+	t.Helper()
+	for seen, err := range client.History(t.Context(), negotiation) {
+		require.NoError(t, err)
+		all = append(all, seen)
+	}
+	return all
+}

@@ -1,0 +1,483 @@
+package haggle
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+const (
+	// A stream that fails is opened again after a pause that doubles, and varies so that not everyone comes back at once.
+	firstReconnect = 100 * time.Millisecond
+	lastReconnect  = 15 * time.Second
+	// subscribedAtOnce is how many addresses the source is given at a time, so that the first need not wait for the last.
+	subscribedAtOnce = 1000
+	// mostWorkers is how many subscriptions are worked for at once.
+	mostWorkers = 16
+	// unrelatedKept is how many transactions that do not concern anyone are remembered, so that they are not fetched.
+	unrelatedKept = 1 << 16
+	// reachedFor is for how long it is good enough to know where the node was.
+	reachedFor = time.Second
+	// replayed is how many slots before the last one a new stream begins: some minutes may be too many for a source, and the newest
+	// slots may be incomplete.
+	replayed = 32
+)
+
+// feed is what a client's subscriptions share: the stream that tells of transactions, the workers that fetch them, and the patrol
+// that looks for what the stream has kept to itself. It runs while there are subscriptions.
+type feed struct {
+	client *Client
+	// source is the client's, or the default.
+	source EventSource
+
+	lock sync.Mutex
+	// places are the addresses that are watched.
+	places map[solana.PublicKey]*place
+	// abandoned are addresses that nobody watches any more and that the stream still tells of.
+	abandoned map[solana.PublicKey]struct{}
+	running   bool
+	// wake has an element when there are addresses to subscribe to or to unsubscribe from; sweep when the patrol is to go round now.
+	wake, sweep chan struct{}
+	// downSince is when the stream was lost, and lostAt the newest slot then; zero while there is one.
+	downSince time.Time
+	lostAt    uint64
+	// newest is the newest slot that anyone has told of. It is for show: a source may say what it likes.
+	newest uint64
+	// head is a slot that the node had reached at headAt.
+	head   uint64
+	headAt time.Time
+	// sweptAt is when the patrol last came round, and sweptTo the slot from which on it did.
+	sweptAt time.Time
+	sweptTo uint64
+	// unrelated are transactions that have nothing to do with this program, with their slots; unrelatedOrder says which is the oldest.
+	unrelated      map[solana.Signature]uint64
+	unrelatedOrder []solana.Signature
+	unrelatedNext  int
+
+	// readyLock is the lock for what follows, and may be taken while others are held.
+	readyLock sync.Mutex
+	// ready are the subscriptions that there is something to do for.
+	ready   []*watcher
+	workers int
+}
+
+// place is an address that is watched.
+type place struct {
+	watchers []*watcher
+	// subscribed says that the stream tells of it; waiting are those who want to know.
+	subscribed bool
+	waiting    []chan<- error
+	// later are subscriptions that are to look at it once more then.
+	later []*watcher
+	// wallet says that it is an agent's, which is no account of the program's.
+	wallet bool
+	// fingerprint is that of the account's content, and changedAt the slot in which it was first seen.
+	fingerprint uint64
+	changedAt   uint64
+}
+
+// join has the feed of the client exist.
+func (c *Client) join() *feed {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if c.feed == nil {
+		c.feed = &feed{
+			client:    c,
+			places:    make(map[solana.PublicKey]*place),
+			abandoned: make(map[solana.PublicKey]struct{}),
+			unrelated: make(map[solana.Signature]uint64),
+			wake:      make(chan struct{}, 1),
+			sweep:     make(chan struct{}, 1),
+		}
+	}
+	return c.feed
+}
+
+// attach has addresses watched for a subscription. What is returned tells of each when the stream tells of it, or why not.
+func (f *feed) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
+	told := make(chan error, len(addresses))
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for _, address := range addresses {
+		at := f.at(address, w)
+		at.wallet = at.wallet || wallet
+		if at.subscribed {
+			told <- nil
+		} else {
+			at.waiting = append(at.waiting, told)
+		}
+	}
+	return told, f.ensureRunning()
+}
+
+// attachLater has an address watched, and looked at once more when the stream tells of it.
+func (f *feed) attachLater(w *watcher, address solana.PublicKey) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if at := f.at(address, w); !at.subscribed {
+		at.later = append(at.later, w)
+	}
+	return f.ensureRunning()
+}
+
+func (f *feed) at(address solana.PublicKey, w *watcher) *place {
+	at := f.places[address]
+	if at == nil {
+		_, stillTold := f.abandoned[address]
+		delete(f.abandoned, address)
+		at = &place{subscribed: stillTold}
+		f.places[address] = at
+	}
+	if !slices.Contains(at.watchers, w) {
+		at.watchers = append(at.watchers, w)
+	}
+	return at
+}
+
+func (f *feed) ensureRunning() error {
+	if !f.running {
+		if !f.client.start(f.run) {
+			return ErrClientClosed
+		}
+		f.running = true
+	}
+	signal(f.wake)
+	return nil
+}
+
+// detach ends that an address is watched for a subscription.
+func (f *feed) detach(w *watcher, addresses ...solana.PublicKey) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for _, address := range addresses {
+		at := f.places[address]
+		if at == nil {
+			continue
+		}
+		at.watchers = slices.DeleteFunc(at.watchers, func(other *watcher) bool { return other == w })
+		if len(at.watchers) > 0 {
+			continue
+		}
+		delete(f.places, address)
+		if at.subscribed {
+			f.abandoned[address] = struct{}{}
+		}
+	}
+	signal(f.wake)
+}
+
+func signal(channel chan<- struct{}) {
+	select {
+	case channel <- struct{}{}:
+	default:
+	}
+}
+
+// run keeps a stream open while anything is watched.
+func (f *feed) run() {
+	ctx, cancel := context.WithCancel(f.client.closing)
+	var patrol sync.WaitGroup
+	patrol.Go(func() { f.patrol(ctx) })
+	defer patrol.Wait()
+	defer cancel()
+	if f.source == nil {
+		f.source = f.client.eventSource()
+	}
+	pause := firstReconnect
+	for {
+		began := time.Now()
+		err := f.listen(ctx)
+		if f.stopIfIdle() || ctx.Err() != nil {
+			return
+		}
+		f.lost(err)
+		if err == nil {
+			continue // somebody has come just when it was to end
+		}
+		if time.Since(began) > lastReconnect {
+			pause = firstReconnect
+		}
+		f.await(ctx, jitter(pause))
+		pause = min(2*pause, lastReconnect)
+	}
+}
+
+// stopIfIdle ends the feed if nothing is watched. The next one who watches something starts it again.
+func (f *feed) stopIfIdle() bool {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if len(f.places) > 0 {
+		return false
+	}
+	f.running = false
+	clear(f.abandoned)
+	return true
+}
+
+// await waits before the stream is opened again, less long if somebody new wants it.
+func (f *feed) await(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case <-f.wake:
+			f.lock.Lock()
+			wanted := len(f.places) == 0
+			for _, at := range f.places {
+				wanted = wanted || len(at.waiting) > 0
+			}
+			f.lock.Unlock()
+			if wanted {
+				return
+			}
+		}
+	}
+}
+
+// lost notes that there is no stream. If that is for an error, it tells those who wait for a subscription, and everyone if there never
+// will be one.
+func (f *feed) lost(err error) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.downSince.IsZero() {
+		f.downSince, f.lostAt = time.Now(), f.newest
+		if f.client.logger != nil && err != nil {
+			f.client.logger.Warn("the source of events is lost; what happens meanwhile is fetched", "error", err)
+		}
+	}
+	clear(f.abandoned)
+	for _, at := range f.places {
+		at.subscribed = false
+		if err == nil {
+			continue
+		}
+		for _, waiting := range at.waiting {
+			waiting <- err
+		}
+		at.waiting = nil
+		if isPermanent(err) {
+			for _, w := range at.watchers {
+				w.subscription.fail(err)
+			}
+		}
+	}
+}
+
+// listen opens a stream and keeps its subscriptions until it ends.
+func (f *feed) listen(ctx context.Context) error {
+	f.lock.Lock()
+	var from uint64
+	if !f.downSince.IsZero() {
+		from = f.lostAt - min(f.lostAt, replayed)
+	}
+	f.lock.Unlock()
+	stream, err := f.source.Open(ctx, StreamOptions{
+		Commitment: f.client.commitment, FromSlot: from, Notify: f.notice, RPC: f.client.rpc,
+	})
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for {
+		if err := f.resubscribe(ctx, stream); err != nil {
+			return err
+		}
+		if f.isIdle() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-stream.Done():
+			return stream.Err()
+		case <-f.wake:
+		}
+	}
+}
+
+func (f *feed) isIdle() bool {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return len(f.places) == 0
+}
+
+// resubscribe has the stream tell of all places, and of no others.
+func (f *feed) resubscribe(ctx context.Context, stream EventStream) error {
+	for {
+		add, remove := f.changes()
+		if len(add) == 0 && len(remove) == 0 {
+			f.restored()
+			return nil
+		}
+		if len(remove) > 0 {
+			if err := stream.Unsubscribe(remove); err != nil {
+				return err
+			}
+		}
+		if len(add) == 0 {
+			continue
+		}
+		if err := stream.Subscribe(ctx, add); err != nil {
+			return err
+		}
+		f.subscribed(add)
+	}
+}
+
+func (f *feed) changes() (add, remove []solana.PublicKey) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for address, at := range f.places {
+		if !at.subscribed && len(add) < subscribedAtOnce {
+			add = append(add, address)
+		}
+	}
+	for address := range f.abandoned {
+		remove = append(remove, address)
+	}
+	clear(f.abandoned)
+	return add, remove
+}
+
+// subscribed tells those who wait.
+func (f *feed) subscribed(addresses []solana.PublicKey) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for _, address := range addresses {
+		at := f.places[address]
+		if at == nil {
+			f.abandoned[address] = struct{}{}
+			continue
+		}
+		at.subscribed = true
+		for _, waiting := range at.waiting {
+			waiting <- nil
+		}
+		for _, w := range at.later {
+			w.look(address)
+		}
+		at.waiting, at.later = nil, nil
+	}
+}
+
+// restored has the patrol look for what has happened while there was no stream.
+func (f *feed) restored() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if !f.downSince.IsZero() {
+		if f.client.logger != nil {
+			f.client.logger.Info("the source of events is back", "away", time.Since(f.downSince), "addresses", len(f.places))
+		}
+		f.downSince = time.Time{}
+		signal(f.sweep)
+	}
+}
+
+// notice is told by the source. It only takes notes.
+func (f *feed) notice(n Notice) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.newest = max(f.newest, n.Slot)
+	if n.Unrelated && !n.Signature.IsZero() {
+		f.keepUnrelated(n.Signature, n.Slot)
+		return
+	}
+	if at := f.places[n.Address]; at != nil {
+		for _, w := range at.watchers {
+			w.hint(n, at.wallet)
+		}
+	}
+}
+
+func (f *feed) keepUnrelated(signature solana.Signature, slot uint64) {
+	if _, known := f.unrelated[signature]; !known {
+		if len(f.unrelatedOrder) < unrelatedKept {
+			f.unrelatedOrder = append(f.unrelatedOrder, signature)
+		} else {
+			delete(f.unrelated, f.unrelatedOrder[f.unrelatedNext])
+			f.unrelatedOrder[f.unrelatedNext] = signature
+			f.unrelatedNext = (f.unrelatedNext + 1) % unrelatedKept
+		}
+	}
+	f.unrelated[signature] = slot
+}
+
+// isUnrelated says whether this execution of a transaction is known to have nothing to do with this program. In another slot it
+// would be another execution.
+func (f *feed) isUnrelated(item entry) bool {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	slot, known := f.unrelated[item.signature]
+	return known && slot == item.slot
+}
+
+// reached is a slot that the node had reached a moment ago.
+func (f *feed) reached(ctx context.Context) (uint64, error) {
+	f.lock.Lock()
+	head, at := f.head, f.headAt
+	f.lock.Unlock()
+	if head > 0 && time.Since(at) < reachedFor {
+		return head, nil
+	}
+	slot, err := f.client.rpc.GetSlot(ctx, f.client.commitment)
+	if err != nil {
+		return 0, err
+	}
+	return f.advanceHead(slot), nil
+}
+
+// advanceHead notes how far the node has come.
+func (f *feed) advanceHead(slot uint64) uint64 {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if slot >= f.head {
+		f.head, f.headAt = slot, time.Now()
+	}
+	f.newest = max(f.newest, slot)
+	return f.head
+}
+
+// sweptUntil is the slot from which on the patrol last went round.
+func (f *feed) sweptUntil() uint64 {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return f.sweptTo
+}
+
+// schedule has a worker look after a subscription.
+func (f *feed) schedule(w *watcher) {
+	f.readyLock.Lock()
+	defer f.readyLock.Unlock()
+	f.ready = append(f.ready, w)
+	if f.workers < mostWorkers && f.client.start(f.work) {
+		f.workers++
+	}
+}
+
+func (f *feed) work() {
+	for w := f.nextReady(); w != nil; w = f.nextReady() {
+		w.work()
+	}
+}
+
+// nextReady is nil, and the worker's end noted, when there is nothing to do.
+func (f *feed) nextReady() *watcher {
+	f.readyLock.Lock()
+	defer f.readyLock.Unlock()
+	if len(f.ready) == 0 {
+		f.ready = nil
+		f.workers--
+		return nil
+	}
+	w := f.ready[0]
+	f.ready[0] = nil
+	f.ready = f.ready[1:]
+	return w
+}

@@ -1,0 +1,50 @@
+package haggle_test
+
+import (
+	"context"
+	"log"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// A buyer deposits a quarter of a SOL that it has as lamports.
+func ExampleCreateRequest_wrapSOL() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		buyer  *haggle.Keypair
+		seller solana.PublicKey
+	)
+	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: buyer.PublicKey(), Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000, WrapSOL: true,
+		ServiceHash: haggle.ServiceHash("Analyse 10,000 transactions"),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := action.Do(ctx, buyer); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// A seller accepts a price and has it as lamports at once.
+func ExampleAction_UnwrapSOL() {
+	var (
+		ctx         context.Context
+		client      *haggle.Client
+		seller      *haggle.Keypair
+		negotiation *haggle.NegotiationAccount
+	)
+	action, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: seller.PublicKey(), Seen: negotiation})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if action, err = action.UnwrapSOL(seller.PublicKey()); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := action.Do(ctx, seller); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,125 @@
+package haggle
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// solClient is a client of a node on which nobody has any wrapped SOL.
+func solClient(t *testing.T) *Client {
+	t.Helper()
+	client, scripted, _ := newScripted(t, nil)
+	scripted.list = func(rpc.M) any { return []any{} }
+	config, _, err := FindConfigAddress()
+	require.NoError(t, err)
+	clock := make([]byte, clockSize)
+	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], 1_700_000_000)
+	scripted.accounts = map[solana.PublicKey]any{
+		WrappedSOL2022:           storedAccount(solana.Token2022ProgramID, mintData()),
+		solana.WrappedSol:        storedAccount(solana.TokenProgramID, mintData()),
+		config:                   storedAccount(ProgramID, (&ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
+		solana.SysVarClockPubkey: storedAccount(sysvarOwner, clock),
+	}
+	return client
+}
+
+// requireWrapping wants the first instructions to create the owner's account, pay the lamports into it and make tokens of them.
+func requireWrapping(t *testing.T, action *Action, owner, mint, program solana.PublicKey, lamports uint64) {
+	t.Helper()
+	account, err := AssociatedTokenAddress(owner, mint, program)
+	require.NoError(t, err)
+	wanted, err := WrapSOLInstructions(owner, mint, lamports)
+	require.NoError(t, err)
+	require.Len(t, action.Instructions, len(wanted)+1)
+	require.Equal(t, wanted, action.Instructions[:len(wanted)])
+	assert.True(t, takes(action.Instructions[len(wanted)], account), "it is the account that the deposit comes from")
+	assert.Equal(t, program, wanted[2].ProgramID())
+	creation, err := wanted[0].Data()
+	require.NoError(t, err)
+	assert.Equal(t, []byte{1}, creation, "an account that is there already is no error")
+}
+
+func TestWrappedSOLOfToken2022IsThatProgramsOwn(t *testing.T) {
+	derived, _, err := solana.FindProgramAddress([][]byte{[]byte("native-mint")}, solana.Token2022ProgramID)
+	require.NoError(t, err)
+	assert.Equal(t, derived, WrappedSOL2022)
+}
+
+func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
+	client := solClient(t)
+	buyer, seller := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
+	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000}
+	_, err := client.CreateNegotiation(t.Context(), request)
+	require.ErrorIs(t, err, ErrAccountNotFound, "nothing is wrapped unless it is asked for")
+
+	request.WrapSOL = true
+	action, err := client.CreateNegotiation(t.Context(), request)
+	require.NoError(t, err)
+	requireWrapping(t, action.Action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
+	assert.EqualValues(t, 250_000_000, lastInstruction[CreateNegotiation](t, action.Action).Params.EscrowAmount)
+
+	request.Mint = WrappedSOL2022
+	action, err = client.CreateNegotiation(t.Context(), request)
+	require.NoError(t, err)
+	requireWrapping(t, action.Action, buyer, WrappedSOL2022, solana.Token2022ProgramID, 250_000_000)
+
+	request.BuyerTokenAccount = solana.PublicKey{7}
+	_, err = client.CreateNegotiation(t.Context(), request)
+	require.ErrorIs(t, err, ErrNotWrappedSOL, "only the associated account is wrapped into")
+}
+
+func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
+	client := solClient(t)
+	n := comparing(t)
+	n.TokenMint, n.Status, n.BondState, n.BondRequired = solana.WrappedSol, NegotiationStatusCreated, BondStateNone, 3_000_000
+	n.Data = n.Encode()
+	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, WrapSOL: true}
+	action, err := client.AcceptInvitation(t.Context(), request)
+	require.NoError(t, err)
+	requireWrapping(t, action, n.Seller, solana.WrappedSol, solana.TokenProgramID, 3_000_000)
+
+	n.BondRequired = 0
+	n.Data = n.Encode()
+	action, err = client.AcceptInvitation(t.Context(), request)
+	require.NoError(t, err)
+	require.Len(t, action.Instructions, 2, "without a bond there is nothing to wrap, but an account to be paid at")
+}
+
+func TestOtherMintsAreNotWrapped(t *testing.T) {
+	client, n, _ := bonded(t, nil)
+	n.Status, n.BondState = NegotiationStatusCreated, BondStateNone
+	n.Data = n.Encode()
+	_, err := client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: n.Seller, Seen: n, WrapSOL: true})
+	require.ErrorIs(t, err, ErrNotWrappedSOL)
+}
+
+func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
+	client := solClient(t)
+	n := comparing(t)
+	n.TokenMint, n.ZopaPhase, n.CurrentOfferBy, n.CurrentOfferAmount = solana.WrappedSol, ZopaPhaseSkipped, n.Buyer, 2_000_000
+	action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n})
+	require.NoError(t, err)
+	unwrapping, err := action.UnwrapSOL(n.Seller)
+	require.NoError(t, err)
+	require.Len(t, unwrapping.Instructions, len(action.Instructions)+1, "and the action itself is as it was")
+	closing := unwrapping.Instructions[len(action.Instructions)]
+	account, err := AssociatedTokenAddress(n.Seller, solana.WrappedSol, solana.TokenProgramID)
+	require.NoError(t, err)
+	assert.Equal(t, solana.TokenProgramID, closing.ProgramID())
+	data, err := closing.Data()
+	require.NoError(t, err)
+	assert.Equal(t, []byte{9}, data)
+	assert.Equal(t, []*solana.AccountMeta{solana.Meta(account).WRITE(), solana.Meta(n.Seller).WRITE(), solana.Meta(n.Seller).SIGNER()}, closing.Accounts())
+
+	_, err = action.UnwrapSOL(newKeypair(t).PublicKey())
+	require.ErrorIs(t, err, ErrNotWrappedSOL, "nothing is paid to that account")
+	offer, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Seller, Seen: n, Amount: 1})
+	require.NoError(t, err)
+	_, err = offer.UnwrapSOL(n.Seller)
+	require.ErrorIs(t, err, ErrNotWrappedSOL)
+}

@@ -1,0 +1,208 @@
+package yellowstone_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
+)
+
+// plugin serves Geyser as Yellowstone's plugin does: it reads filters and pings, repeats what it has kept since a slot, and then tells
+// of what happens.
+type plugin struct {
+	geyser.UnimplementedGeyserServer
+	server  *grpc.Server
+	address string
+	// token is what x-token has to be, if it is not empty.
+	token string
+
+	lock    sync.Mutex
+	sent    []*geyser.SubscribeUpdateTransaction
+	streams []*session
+	// oldest is the first slot that can be repeated; neverRepeats says that the plugin is configured without.
+	oldest       uint64
+	neverRepeats bool
+	requests     []*geyser.SubscribeRequest
+	// away has it turn everyone away.
+	away bool
+}
+
+type session struct {
+	stream grpc.BidiStreamingServer[geyser.SubscribeRequest, geyser.SubscribeUpdate]
+	lock   sync.Mutex
+	filter *geyser.SubscribeRequest
+	pings  int
+	hangUp chan error
+}
+
+func servePlugin(t *testing.T, security *tls.Config) *plugin {
+	t.Helper()
+	p := &plugin{}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var options []grpc.ServerOption
+	if security != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(security)))
+	}
+	p.server = grpc.NewServer(options...)
+	p.address = listener.Addr().String()
+	geyser.RegisterGeyserServer(p.server, p)
+	go func() { _ = p.server.Serve(listener) }()
+	t.Cleanup(p.server.Stop)
+	return p
+}
+
+func (p *plugin) setAway(away bool) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.away = away
+}
+
+func (p *plugin) Subscribe(stream grpc.BidiStreamingServer[geyser.SubscribeRequest, geyser.SubscribeUpdate]) error {
+	if given, _ := metadata.FromIncomingContext(stream.Context()); p.token != "" && !slices.Equal(given.Get("x-token"), []string{p.token}) {
+		return status.Error(codes.Unauthenticated, "No valid auth token")
+	}
+	s := &session{stream: stream, hangUp: make(chan error, 1)}
+	p.lock.Lock()
+	away := p.away
+	if !away {
+		p.streams = append(p.streams, s)
+	}
+	p.lock.Unlock()
+	if away {
+		return status.Error(codes.Unavailable, "maintenance")
+	}
+	defer func() {
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		p.streams = slices.DeleteFunc(p.streams, func(other *session) bool { return other == s })
+	}()
+	ended := make(chan error, 1)
+	go func() { ended <- p.read(s) }()
+	select {
+	case err := <-ended:
+		return err
+	case err := <-s.hangUp:
+		return err
+	case <-stream.Context().Done():
+		return nil
+	}
+}
+
+func (p *plugin) read(s *session) error {
+	for {
+		request, err := s.stream.Recv()
+		if err != nil {
+			return nil
+		}
+		if request.Ping != nil {
+			s.lock.Lock()
+			s.pings++
+			s.lock.Unlock()
+			s.send(&geyser.SubscribeUpdate{UpdateOneof: &geyser.SubscribeUpdate_Pong{Pong: &geyser.SubscribeUpdatePong{Id: request.Ping.Id}}})
+			continue
+		}
+		p.lock.Lock()
+		p.requests = append(p.requests, request)
+		s.lock.Lock()
+		s.filter = request
+		s.lock.Unlock()
+		if request.FromSlot != nil {
+			if p.neverRepeats {
+				p.lock.Unlock()
+				return status.Error(codes.Internal, "from_slot is not supported")
+			}
+			if *request.FromSlot < p.oldest {
+				p.lock.Unlock()
+				return status.Error(codes.OutOfRange, fmt.Sprintf("broadcast from %d is not available, last available: %d", *request.FromSlot, p.oldest))
+			}
+			for _, update := range p.sent {
+				if update.Slot >= *request.FromSlot {
+					s.offer(update)
+				}
+			}
+		}
+		p.lock.Unlock()
+	}
+}
+
+func (s *session) send(update *geyser.SubscribeUpdate) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	_ = s.stream.Send(update)
+}
+
+// offer sends a transaction that the filter lets through.
+func (s *session) offer(update *geyser.SubscribeUpdateTransaction) {
+	s.lock.Lock()
+	filter := s.filter
+	s.lock.Unlock()
+	for name, wanted := range filter.GetTransactions() {
+		message := update.GetTransaction().GetTransaction().GetMessage()
+		meta := update.GetTransaction().GetMeta()
+		keys := slices.Concat(message.GetAccountKeys(), meta.GetLoadedWritableAddresses(), meta.GetLoadedReadonlyAddresses())
+		for _, key := range keys {
+			if slices.Contains(wanted.GetAccountInclude(), solana.PublicKeyFromBytes(key).String()) {
+				s.send(&geyser.SubscribeUpdate{Filters: []string{name}, UpdateOneof: &geyser.SubscribeUpdate_Transaction{Transaction: update}})
+				break
+			}
+		}
+	}
+}
+
+// publish tells everyone of a transaction.
+func (p *plugin) publish(update *geyser.SubscribeUpdateTransaction) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.sent = append(p.sent, update)
+	for _, s := range p.streams {
+		s.offer(update)
+	}
+}
+
+func (p *plugin) ping() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for _, s := range p.streams {
+		s.send(&geyser.SubscribeUpdate{UpdateOneof: &geyser.SubscribeUpdate_Ping{Ping: &geyser.SubscribeUpdatePing{}}})
+	}
+}
+
+func (p *plugin) hangUp(err error) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	for _, s := range p.streams {
+		s.hangUp <- err
+	}
+	p.streams = nil
+}
+
+func (p *plugin) asked() []*geyser.SubscribeRequest {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return slices.Clone(p.requests)
+}
+
+// transaction is one that mentions addresses.
+func transaction(n byte, slot uint64, logs []string, addresses ...solana.PublicKey) *geyser.SubscribeUpdateTransaction {
+	message := &geyser.Message{}
+	for _, address := range addresses {
+		message.AccountKeys = append(message.AccountKeys, address.Bytes())
+	}
+	signature := solana.Signature{n, 1}
+	return &geyser.SubscribeUpdateTransaction{Slot: slot, Transaction: &geyser.SubscribeUpdateTransactionInfo{
+		Signature: signature[:], Transaction: &geyser.Transaction{Message: message}, Meta: &geyser.TransactionStatusMeta{LogMessages: logs},
+	}}
+}
