@@ -1134,7 +1134,8 @@ func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 
 // RejectNegotiation walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller
 // its bond. Either party may, in time, at any point before an agreement; a seller that does so instead of revealing
-// its reservation price, once the buyer has revealed its own, loses the bond to the buyer.
+// its reservation price, once the buyer has revealed its own, loses the bond to the buyer, and says so by naming no
+// account for it.
 type RejectNegotiation struct {
 	// Either party.
 	Rejector solana.PublicKey

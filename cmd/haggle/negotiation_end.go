@@ -44,16 +44,23 @@ func (s *session) onNegotiation(build func(ctx context.Context, t step) (*haggle
 
 func newRejectCommand(s *session) *cobra.Command {
 	var round int
+	var forfeit bool
 	cmd := &cobra.Command{
 		Use: "reject NEGOTIATION", Short: "Walk away (either side, before a deal)",
 		Long: `Ends a negotiation without a deal, before its deadlines pass. The escrow, less what has decayed, goes
-back to the buyer at once.`,
+back to the buyer at once, and a bond to the seller; a seller that walks away instead of revealing its
+reservation price, once the buyer has revealed its own, forfeits the bond to the buyer (--forfeit-bond).`,
 		Example: "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
 	cmd.Flags().IntVar(&round, "round", -1, "walk away after this many offers and no other number (default: as many as there are)")
+	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "walk away even if that costs the seller its bond")
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
+			if !forfeit && t.seen.Seller == t.key.PublicKey() && t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
+				return nil, failure.WithHint(fmt.Errorf("%w: walking away now costs the seller its bond", haggle.ErrNotAsExpected),
+					"reveal the price: haggle zopa reveal "+t.seen.Address.String()+"; or agree to lose the bond: --forfeit-bond")
+			}
 			if round >= 0 && round != int(t.seen.CurrentRound) {
 				return nil, failure.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.seen.CurrentRound, round),
 					"look at it again: haggle negotiation show "+t.seen.Address.String())
@@ -61,6 +68,9 @@ back to the buyer at once.`,
 			return t.client.Reject(ctx, haggle.RejectRequest{Rejector: t.key.PublicKey(), Seen: t.seen})
 		},
 		func(t step, _ *haggle.Receipt) string {
+			if t.seen.Seller == t.key.PublicKey() && t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
+				return "rejected; the escrow and the bond are with the buyer"
+			}
 			return fmt.Sprintf("rejected after %d offers; the escrow's rest is back with the buyer", t.seen.CurrentRound)
 		}))
 	return cmd

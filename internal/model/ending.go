@@ -79,6 +79,10 @@ func (c *call) rejectNegotiation() error {
 	if n.bondIsForfeit() && side == Seller {
 		bondTo = Buyer
 	}
+	// Whoever names an account for its bond expects it back.
+	if bondTo == Buyer && c.given("seller_token_account") {
+		return StaleState
+	}
 	if n.BondState == BondHeld && bondTo == Seller {
 		if err := c.needed("seller_token_account"); err != nil {
 			return err

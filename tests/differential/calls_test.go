@@ -35,8 +35,12 @@ func (s *story) sensible(name string, d *deal) haggle.AnyInstruction {
 		return s.acceptOffer(d, n)
 	case "reject_negotiation":
 		signer := weigh(s.chance, []weighted[solana.PublicKey]{{46, d.parties[0]}, {46, d.parties[1]}, {8, s.cast.stranger}})
+		bondTo := s.bondRecipient(d, n)
+		if n.ZopaPhase == model.ZopaBothCommitted && n.Prices[model.Buyer] != 0 && signer == d.parties[1] && s.percent(85) {
+			bondTo = solana.PublicKey{} // it agrees to lose its bond
+		}
 		return &haggle.RejectNegotiation{Rejector: signer, Negotiation: d.negotiation, EscrowVault: d.vault,
-			BuyerTokenAccount: s.recipient(d, 0), SellerTokenAccount: s.bondRecipient(d, n), TokenMint: d.currency.mint,
+			BuyerTokenAccount: s.recipient(d, 0), SellerTokenAccount: bondTo, TokenMint: d.currency.mint,
 			TokenProgram: d.currency.program, ExpectedRound: s.nearly(n.Round)}
 	case "expire_negotiation":
 		return &haggle.ExpireNegotiation{Negotiation: d.negotiation, EscrowVault: d.vault, BuyerTokenAccount: s.recipient(d, 0),

@@ -14,7 +14,7 @@ use pinocchio::AccountView;
 instruction! {
     /// Walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. Either
     /// party may, in time, at any point before an agreement; a seller that does so instead of revealing its reservation
-    /// price, once the buyer has revealed its own, loses the bond to the buyer.
+    /// price, once the buyer has revealed its own, loses the bond to the buyer, and says so by naming no account for it.
     pub fn reject_negotiation(
         /// The round that the signer has seen.
         expected_round: u8,
@@ -40,7 +40,8 @@ instruction! {
 /// Ends the negotiation.
 ///
 /// # Errors
-/// InvalidState once it has ended, Expired, ResponseWindowExpired, Unauthorized, StaleState, 3005 without an account for the bond.
+/// InvalidState once it has ended, Expired, ResponseWindowExpired, Unauthorized, StaleState at another round or with an account for
+/// a bond that is forfeited, 3005 without an account for one that is not.
 #[inline(always)]
 pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     let args = Args::decode(data)?;
@@ -80,6 +81,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     } else {
         Bond::Returned
     };
+    // Whoever names an account for its bond expects it back: the buyer has revealed its price since the signer looked.
+    if bond == Bond::Forfeited && check::given(&accounts.seller_token_account).is_some() {
+        return Err(HaggleError::StaleState.into());
+    }
     if negotiation.held_bond() > 0 && bond == Bond::Returned {
         check::needed(&accounts.seller_token_account)?;
     }
@@ -341,8 +346,13 @@ mod tests {
                 let before = stage.clone();
                 stage.now = NOW + 9;
                 println!("{name}");
-                let call = with_bond(&stage, &deal, who);
                 let forfeited = seller_owes && who == SELLER;
+                let call = if forfeited {
+                    stage.refuses(&with_bond(&stage, &deal, who), HaggleError::StaleState);
+                    stage.reject(&deal, who)
+                } else {
+                    with_bond(&stage, &deal, who)
+                };
                 let (to, state, bond) = if forfeited {
                     (BUYER, BondState::Forfeited, 0)
                 } else {
@@ -367,10 +377,8 @@ mod tests {
                     SELLER_FUNDS - BOND + bond,
                     0,
                 );
-                let bare = before.reject(&deal, who);
-                if forfeited {
-                    before.clone().run(&bare).succeeds();
-                } else {
+                if !forfeited {
+                    let bare = before.reject(&deal, who);
                     before
                         .at(NOW + 9)
                         .refuses(&bare, Framework::AccountNotEnoughKeys);

@@ -596,6 +596,24 @@ mod tests {
     }
 
     #[test]
+    fn a_zone_that_a_party_walks_away_from_was_there() {
+        for (buyer_price, seller_price) in [(BUYER_PRICE, SELLER_PRICE), (OFFER, OFFER)] {
+            let (mut stage, deal) = Stage::buyer_revealed_with(buyer_price, seller_price);
+            stage.reveals(&deal, SELLER, seller_price);
+            let call = stage
+                .reject(&deal, BUYER)
+                .given("seller_token_account", deal.seller_token_account);
+            stage.run(&call).succeeds();
+            for call in [
+                stage.offer(&deal, BUYER, OFFER),
+                stage.accept_offer(&deal, SELLER),
+            ] {
+                stage.refuses(&call, HaggleError::InvalidState);
+            }
+        }
+    }
+
+    #[test]
     fn only_the_end_needs_the_accounts_of_the_end() {
         let (mut stage, deal) = before_the_end();
         let call = stage.reveal_last(&deal, TOO_MUCH);

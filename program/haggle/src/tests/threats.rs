@@ -4,7 +4,7 @@
 use super::scenes::{scenes, Scene};
 use super::stage::{
     associated, currency, named, program_of, under_both_token_programs, wallet, Deal, Stage,
-    AUTHORITY, BUYER, ESCROW, LAMPORTS, OFFER, SELLER, STRANGER, TREASURY,
+    AUTHORITY, BUYER, BUYER_PRICE, ESCROW, LAMPORTS, OFFER, SELLER, STRANGER, TREASURY,
 };
 use super::virtual_machine::machine;
 use crate::error::{Framework, HaggleError};
@@ -370,4 +370,32 @@ fn who_has_no_part_in_a_negotiation_can_only_do_what_anyone_may() {
         assert_ne!(outcome.result, ProgramResult::Success, "{}", scene.name);
         assert!(stage.accounts == before, "{}", scene.name);
     }
+}
+
+/// The seller walks away while that costs nothing; if the buyer's reveal comes first, the same signature must not cost the bond.
+#[test]
+fn a_rejection_on_its_way_does_not_cost_the_bond_because_the_buyer_reveals_first() {
+    let (mut stage, deal) = Stage::both_committed();
+    let rejection = stage
+        .reject(&deal, SELLER)
+        .given("seller_token_account", deal.seller_token_account);
+    stage.reveals(&deal, BUYER, BUYER_PRICE);
+    stage.refuses(&rejection, HaggleError::StaleState);
+}
+
+/// A buyer's wallet can become a program's account, whose lamports the runtime shows to no caller.
+#[test]
+fn a_buyer_that_becomes_a_program_cannot_stop_closing() {
+    let (mut stage, deal) = Stage::settled();
+    stage.change(&BUYER, |account| {
+        account.executable = true;
+        account.owner = programs::UPGRADEABLE_LOADER;
+        account.data = vec![2; 36];
+    });
+    let lamports = stage.account(&BUYER).lamports
+        + stage.account(&deal.negotiation).lamports
+        + stage.account(&deal.escrow_vault).lamports;
+    let call = stage.close(&deal, STRANGER);
+    stage.run(&call).succeeds();
+    assert_eq!(stage.account(&BUYER).lamports, lamports);
 }
