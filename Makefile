@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-anchor verify deploy cu \
-    bench load differential fuzz mutants fmt clean prerequisites chains anchor-packages
+    bench load differential fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -23,7 +23,7 @@ help: ## show this
 demo: program ## two agents bargain on a local chain, with everything they do printed
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages lint verify test-rust test-fuzz test-go test-chains test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql lint verify test-rust test-fuzz test-go test-chains test-anchor ## build what is missing, lint, and run every test
 
 nightly: differential fuzz mutants ## what takes hours: long random runs and mutation testing
 
@@ -60,7 +60,7 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 	@$(program) cargo test --locked --workspace
 	@$(localnet) cargo test --locked
 
-test-go: program ## the Go tests except the scenarios
+test-go: program postgresql ## the Go tests except the scenarios
 	@echo "==> go test"
 	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v '/tests$$')
 
@@ -121,3 +121,6 @@ chains: prerequisites
 
 anchor-packages:
 	@toolchain/anchor-packages >/dev/null
+
+postgresql:
+	@toolchain/postgresql

@@ -64,6 +64,7 @@ func newRootCommand(s *session) *cobra.Command {
 		newNegotiationCommand(s), newZopaCommand(s), newMilestoneCommand(s),
 		newConfigCommand(s), newAdminCommand(s), newProgramCommand(s),
 		newLocalnetCommand(s), newDemoCommand(s),
+		newIndexerCommand(s), newKeeperCommand(s),
 		newKeygenCommand(s), newAddressCommand(s), newAirdropCommand(s), newBalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/index"
+)
+
+const indexExportHelp = `Writes a table to a file, as the database has it at one moment. The file appears when it is complete; one of
+that name that is there stays until then. Amounts are base units of the mint, times Unix seconds of the chain's
+clock. CSV goes to stdout with --out -.`
+
+func newIndexExportCommand(i *indexCommand) *cobra.Command {
+	var format, out string
+	cmd := &cobra.Command{
+		Use: "export " + strings.Join(tableNames(), "|"), Short: "Write offers, outcomes, events or totals as CSV or Parquet",
+		Long: indexExportHelp,
+		Example: `  haggle index export outcomes --out outcomes.csv
+  haggle index export offers --format parquet --out offers.parquet
+  haggle index export totals --out - | column -ts,`,
+		Args: exactly(1), ValidArgs: tableNames(),
+	}
+	cmd.Flags().StringVar(&format, "format", string(index.CSV), "csv or parquet")
+	cmd.Flags().StringVar(&out, "out", "", "the file to write; - for stdout")
+	required(cmd, "out")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(index.CSV), string(index.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = i.unlimited(func(ctx context.Context, arguments []string) error {
+		table, is := index.TableNamed(arguments[0])
+		if !is {
+			return failure.Usagef("%q is none of %s", arguments[0], strings.Join(tableNames(), ", "))
+		}
+		if format != string(index.CSV) && format != string(index.Parquet) {
+			return failure.Usagef("--format: %q is neither csv nor parquet", format)
+		}
+		if out == "-" && format == string(index.Parquet) {
+			return failure.Usagef("--out: parquet goes to a file")
+		}
+		database, err := index.OpenExisting(ctx, i.where())
+		if err != nil {
+			return indexFailure(err)
+		}
+		return indexFailure(errors.Join(i.export(ctx, database, table, index.Format(format), out), database.Close()))
+	})
+	return cmd
+}
+
+func tableNames() (names []string) {
+	for _, table := range index.Tables {
+		names = append(names, table.Name)
+	}
+	return names
+}
+
+func (i *indexCommand) export(ctx context.Context, database *index.Database, table index.Table, format index.Format, out string) error {
+	if out == "-" {
+		_, err := database.Export(ctx, table, format, i.stdout)
+		return err
+	}
+	rows, err := database.ExportFile(ctx, table, format, out)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		Table  string `json:"table"`
+		Format string `json:"format"`
+		File   string `json:"file"`
+		Rows   int64  `json:"rows"`
+	}{table.Name, string(format), out, rows}
+	return i.print(v, fmt.Sprintf("%d rows to %s", rows, out))
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/index"
+)
+
+func newIndexStatusCommand(i *indexCommand) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "status", Short: "Show what the database holds, and up to which slot",
+		Long: `Shows what the database holds and up to which slot, without asking the chain. A violation would be a negotiation
+whose escrow is not what was paid, kept and given back: there are none, or something is very wrong.`,
+		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
+		Args:    exactly(0),
+	}
+	cmd.RunE = i.limited(func(ctx context.Context, _ []string) error {
+		database, err := index.OpenExisting(ctx, i.where())
+		if err != nil {
+			return indexFailure(err)
+		}
+		return indexFailure(errors.Join(i.tell(ctx, database), database.Close()))
+	})
+	return cmd
+}
+
+type indexStatusView struct {
+	Database     string    `json:"database"`
+	Name         string    `json:"name"`
+	Schema       int64     `json:"schema_version"`
+	Program      string    `json:"program"`
+	GenesisHash  string    `json:"genesis_hash"`
+	Commitment   string    `json:"commitment"`
+	Checkpoint   uint64    `json:"checkpoint_slot"`
+	Head         uint64    `json:"head_slot"`
+	Finalized    uint64    `json:"finalized_slot"`
+	UpdatedAt    time.Time `json:"updated_at"`
+	Backlog      uint64    `json:"backlog"`
+	Listing      bool      `json:"listing"`
+	Transactions uint64    `json:"transactions"`
+	Flawed       uint64    `json:"flawed_transactions"`
+	Events       uint64    `json:"events"`
+	Negotiations uint64    `json:"negotiations"`
+	Incomplete   uint64    `json:"incomplete_negotiations"`
+	Violations   uint64    `json:"violations"`
+}
+
+// tell prints what a database holds.
+func (i *indexCommand) tell(ctx context.Context, database *index.Database) error {
+	status, err := database.Status(ctx)
+	if err != nil {
+		return err
+	}
+	v := indexStatusView{
+		string(status.Database), status.Name, status.Schema, status.Program, status.GenesisHash, status.Commitment,
+		status.Checkpoint, status.Head, status.Finalized, status.UpdatedAt, status.Backlog, status.Listing,
+		status.Transactions, status.Flawed, status.Events, status.Negotiations, status.Incomplete, status.Violations,
+	}
+	return i.print(v, v.text())
+}
+
+func (v indexStatusView) text() string {
+	backlog := ""
+	if v.Backlog > 0 || v.Listing {
+		backlog = fmt.Sprintf("%d transactions listed and to be read", v.Backlog)
+	}
+	return columns(
+		row{"database", v.Name},
+		row{"program", v.Program},
+		row{"chain", "genesis hash " + v.GenesisHash},
+		row{"final", fmt.Sprintf("up to slot %d", v.Checkpoint)},
+		row{v.Commitment, fmt.Sprintf("up to slot %d, at %s", v.Head, v.UpdatedAt.Format(time.RFC3339))},
+		row{"backlog", backlog},
+		row{"transactions", counted(v.Transactions, v.Flawed, "with logs that do not tell everything")},
+		row{"events", fmt.Sprint(v.Events)},
+		row{"negotiations", counted(v.Negotiations, v.Incomplete, "with events missing")},
+		row{"violations", counted(v.Violations, v.Violations, "whose money does not add up: look at the view violations")},
+	)
+}
+
+// counted is a number, and how many of those are special.
+func counted(all, some uint64, which string) string {
+	if some == 0 {
+		return fmt.Sprint(all)
+	}
+	return fmt.Sprintf("%d, %d %s", all, some, which)
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk/keeper"
+)
+
+const keeperHelp = `Watches all negotiations of the program and does what anyone may: ends those whose time is over, has
+milestones paid that the buyer has been silent on, has those decided whose time is over, and closes what is
+over. It goes on until Ctrl-C; with --once it does what is due and stops.
+
+The keypair pays 5,000 lamports a transaction, and gets nothing for it; escrow, payouts and rent go to the
+parties. Closing also pays the rent of the treasury's token account, about 2,000,000 lamports, where there
+is none for the mint yet: that is more than the default --max-fee allows.
+
+Any number of keepers can run next to each other. Whoever comes second finds that out for free and says
+nothing. With --json one document per action.`
+
+// keeperCommand has the flags of haggle keeper.
+type keeperCommand struct {
+	*session
+	once, dryRun         bool
+	every, grace, jitter duration.Flag
+	rate                 uint16
+	maxFee, budget       uint64
+	verbose              bool
+}
+
+func newKeeperCommand(s *session) *cobra.Command {
+	k := &keeperCommand{
+		session: s, every: duration.Flag(keeper.DefaultScanEvery), grace: duration.Flag(keeper.DefaultGrace),
+		jitter: duration.Flag(keeper.DefaultJitter),
+	}
+	cmd := &cobra.Command{
+		Use: "keeper", Short: "Expire and close what is due, for everybody", Long: keeperHelp,
+		Example: `  haggle keeper --dry-run --once
+  haggle keeper --url devnet --keypair keeper.json --budget 5000000 --json`,
+		Args: exactly(0),
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&k.once, "once", false, "do what is due, without giving others time to, and stop")
+	flags.BoolVar(&k.dryRun, "dry-run", false, "say what would be done and what it would cost; sign nothing")
+	flags.Var(&k.every, "every", "how often to list all negotiations")
+	flags.Var(&k.grace, "grace", "how long the parties have to do it themselves")
+	flags.Var(&k.jitter, "jitter", "wait up to so long beyond that, so that not all keepers try at once")
+	flags.Uint16Var(&k.rate, "rate", keeper.DefaultActionsPerMinute, "most actions begun in a minute")
+	flags.Uint64Var(&k.maxFee, "max-fee", keeper.DefaultMaxFee, "most that one action may cost, rent of new accounts included, in lamports")
+	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
+	flags.BoolVarP(&k.verbose, "verbose", "v", false, "tell on stderr also what others have done first")
+	cmd.RunE = s.unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
+	return cmd
+}
+
+func (k *keeperCommand) keep(ctx context.Context) error {
+	switch {
+	case k.every <= 0:
+		return failure.Usagef("--every: at least a moment: 1s")
+	case k.rate == 0:
+		return failure.Usagef("--rate: at least 1")
+	case k.maxFee == 0 || k.budget == 0:
+		return failure.Usagef("--max-fee and --budget: nothing can be done for nothing; see --dry-run")
+	}
+	client, key, err := k.clientAndKey()
+	if err != nil {
+		return err
+	}
+	var failed error
+	works, err := keeper.New(client, key, keeper.Config{
+		ScanEvery: time.Duration(k.every), Grace: orNone(k.grace), Jitter: orNone(k.jitter), ActionsPerMinute: int(k.rate),
+		MaxFee: k.maxFee, DailyBudget: k.budget, DryRun: k.dryRun, Logger: k.logger(),
+		Acted: func(action keeper.Action) {
+			if action.Outcome == keeper.Failed {
+				failed = fmt.Errorf("%s %s: %w", action.Kind, action.Negotiation, action.Err)
+			}
+			k.tell(action)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if k.once {
+		// What has failed is tried again by the next one, and that there is something is the exit code.
+		return errors.Join(works.Once(ctx), failed)
+	}
+	err = works.Run(ctx)
+	if stopped := ctx.Err(); stopped != nil && errors.Is(err, context.Canceled) {
+		return nil // Ctrl-C is how one ends it
+	}
+	return err
+}
+
+// orNone is a length of time for which zero means none, and not the default.
+func orNone(length duration.Flag) time.Duration {
+	if length == 0 {
+		return -1
+	}
+	return time.Duration(length)
+}
+
+func (k *keeperCommand) logger() *slog.Logger {
+	// What has been done, or put off, is told anyway.
+	options := &slog.HandlerOptions{Level: slog.LevelError}
+	if k.verbose {
+		options.Level = slog.LevelDebug
+	}
+	if k.json {
+		return slog.New(slog.NewJSONHandler(k.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(k.stderr, options))
+}
+
+// keeperAction is what is told of an action.
+type keeperAction struct {
+	Time        time.Time        `json:"time"`
+	Action      keeper.Kind      `json:"action"`
+	Negotiation solana.PublicKey `json:"negotiation"`
+	Outcome     keeper.Outcome   `json:"outcome"`
+	// Lamports are what it has cost, or would cost.
+	Lamports     uint64            `json:"lamports"`
+	Signature    *solana.Signature `json:"signature,omitempty"`
+	Slot         uint64            `json:"slot,omitempty"`
+	ComputeUnits uint64            `json:"compute_units,omitempty"`
+	Again        time.Time         `json:"again,omitzero"`
+	Error        string            `json:"error,omitempty"`
+}
+
+func (k *keeperCommand) tell(action keeper.Action) {
+	told := keeperAction{
+		Time: time.Now().UTC(), Action: action.Kind, Negotiation: action.Negotiation, Outcome: action.Outcome,
+		Lamports: action.Cost, Again: action.Again,
+	}
+	line := fmt.Sprintf("%-7s  %s  %s", action.Kind, action.Negotiation, action.Outcome)
+	if action.Cost > 0 {
+		line += fmt.Sprintf(", %d lamports", action.Cost)
+	}
+	if receipt := action.Receipt; receipt != nil {
+		told.Signature, told.Slot, told.ComputeUnits = &receipt.Signature, receipt.Slot, receipt.ComputeUnits
+		line += fmt.Sprintf(", transaction %s", receipt.Signature)
+	}
+	if action.Err != nil {
+		told.Error = strings.TrimPrefix(strings.TrimPrefix(action.Err.Error(), "haggle: "), "keeper: ")
+		line += ": " + told.Error
+	}
+	if k.json {
+		_ = json.NewEncoder(k.stdout).Encode(told)
+		return
+	}
+	fmt.Fprintln(k.stdout, line)
+}

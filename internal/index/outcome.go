@@ -1,0 +1,271 @@
+package index
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// outcome is what the events say of a negotiation. It is computed from all of them whenever one is added or taken back.
+//
+// The amounts are added up from what the single events say, and not from each other, so that the view "violations" compares what
+// went in with what came out.
+type outcome struct {
+	created     *haggle.NegotiationCreated
+	createdSlot *uint64
+	// cut is what a creation's instruction says whose event has been cut off.
+	cut map[string]string
+
+	status    string
+	rounds    uint8
+	effective *uint64
+	lastOffer *haggle.OfferSubmitted
+	// acceptedBy is set with the other two.
+	acceptedBy     *solana.PublicKey
+	acceptedAmount uint64
+	acceptedRound  uint8
+
+	settled *uint64
+	net     *big.Int
+	fee     *big.Int
+	decay   *big.Int
+	// refund is nil when the events contradict each other.
+	refund *big.Int
+	bond   haggle.BondState
+
+	ended, closed         *int64
+	endedSlot, closedSlot *uint64
+	swept                 *uint64
+	complete              bool
+}
+
+// happened is an event where the chain has it. The event is nil for logs that are cut off.
+type happened struct {
+	slot   uint64
+	event  haggle.Event
+	fields string
+}
+
+func outcomeOf(events []happened) (*outcome, error) {
+	o := &outcome{
+		status: haggle.NegotiationStatusCreated.String(), complete: true,
+		net: new(big.Int), fee: new(big.Int), decay: new(big.Int), refund: new(big.Int),
+	}
+	for _, item := range events {
+		if err := o.add(item); err != nil {
+			return nil, err
+		}
+	}
+	o.complete = o.complete && o.created != nil
+	return o, nil
+}
+
+func (o *outcome) add(item happened) error {
+	switch event := item.event.(type) {
+	case nil:
+		return o.miss(item)
+	case *haggle.NegotiationCreated:
+		o.created, o.createdSlot, o.effective = event, &item.slot, &event.EscrowAmount
+	case *haggle.InvitationAccepted:
+		o.status = haggle.NegotiationStatusProposed.String()
+		if event.Bond > 0 {
+			o.bond = haggle.BondStateHeld
+		}
+	case *haggle.OfferSubmitted:
+		o.offer(event)
+	case *haggle.OfferAccepted:
+		o.accept(event)
+	case *haggle.MilestoneReleased:
+		o.pay(event.SellerAmount, event.Fee, 0)
+	case *haggle.DisputeResolved:
+		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
+	case *haggle.DeadlineSettled:
+		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
+	case *haggle.NegotiationSettled:
+		o.settle(event, item.slot)
+	case *haggle.NegotiationRejected:
+		o.giveBack(haggle.NegotiationStatusRejected, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
+	case *haggle.NegotiationExpired:
+		o.giveBack(haggle.NegotiationStatusExpired, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
+	case *haggle.BondSettled:
+		o.settleBond(event)
+	case *haggle.NegotiationClosed:
+		o.closed, o.closedSlot, o.swept = &event.Timestamp, &item.slot, &event.Swept
+	}
+	return nil
+}
+
+func (o *outcome) miss(item happened) error {
+	o.complete = false
+	described := make(map[string]string)
+	if err := json.Unmarshal([]byte(item.fields), &described); err != nil {
+		return err
+	}
+	if described["instruction"] == new(haggle.CreateNegotiation).InstructionName() && o.created == nil {
+		o.cut, o.createdSlot = described, &item.slot
+	}
+	return nil
+}
+
+func (o *outcome) offer(event *haggle.OfferSubmitted) {
+	o.lastOffer, o.rounds, o.effective = event, event.Round, &event.EffectiveEscrow
+	o.status = haggle.NegotiationStatusProposed.String()
+	if o.created != nil {
+		if event.Offerer == o.created.Seller {
+			o.status = haggle.NegotiationStatusCountered.String()
+		}
+		o.decay = difference(o.created.EscrowAmount, event.EffectiveEscrow)
+	}
+}
+
+// accept ends the bargaining. With milestones the buyer gets the rest of the escrow at once; otherwise that follows from the
+// settlement.
+func (o *outcome) accept(event *haggle.OfferAccepted) {
+	o.acceptedBy, o.acceptedAmount, o.acceptedRound = &event.AcceptedBy, event.Amount, event.Round
+	if o.created == nil || o.created.MilestoneCount == 0 {
+		return
+	}
+	o.status = haggle.NegotiationStatusAccepted.String()
+	if o.effective != nil {
+		o.refund = difference(*o.effective, event.Amount)
+	}
+}
+
+func (o *outcome) pay(seller, fee, buyer uint64) {
+	o.net.Add(o.net, new(big.Int).SetUint64(seller))
+	o.fee.Add(o.fee, new(big.Int).SetUint64(fee))
+	if o.refund != nil {
+		o.refund.Add(o.refund, new(big.Int).SetUint64(buyer))
+	}
+}
+
+func (o *outcome) settle(event *haggle.NegotiationSettled, slot uint64) {
+	o.status, o.rounds = haggle.NegotiationStatusSettled.String(), event.TotalRounds
+	o.ended, o.endedSlot, o.settled = &event.Timestamp, &slot, &event.SettledAmount
+	o.decay = new(big.Int).SetUint64(event.EscrowDecayTotal)
+	if o.created == nil || o.created.MilestoneCount > 0 {
+		return
+	}
+	o.fee = new(big.Int).SetUint64(event.ProtocolFee)
+	o.net = difference(event.SettledAmount, event.ProtocolFee)
+	o.refund = nil
+	if o.effective != nil {
+		o.refund = difference(*o.effective, event.SettledAmount)
+	}
+}
+
+func (o *outcome) giveBack(status haggle.NegotiationStatus, refund uint64, rounds uint8, timestamp int64, slot uint64) {
+	o.status, o.rounds = status.String(), rounds
+	o.ended, o.endedSlot = &timestamp, &slot
+	o.pay(0, 0, refund)
+}
+
+func (o *outcome) settleBond(event *haggle.BondSettled) {
+	o.bond = haggle.BondStateForfeited
+	if o.created != nil && event.To == o.created.Seller {
+		o.bond = haggle.BondStateReturned
+	}
+}
+
+// difference is a minus b; nil if that is less than nothing.
+func difference(a, b uint64) *big.Int {
+	if b > a {
+		return nil
+	}
+	return new(big.Int).SetUint64(a - b)
+}
+
+// column is a column of the table negotiations with its value.
+type column struct {
+	name  string
+	value any
+}
+
+func (o *outcome) columns() ([]column, error) {
+	terms, err := o.terms()
+	if err != nil {
+		return nil, err
+	}
+	columns := append(terms,
+		column{"created_slot", whole(o.createdSlot)},
+		column{"status", o.status}, column{"rounds", int64(o.rounds)},
+		column{"effective_escrow", decimal(o.effective)},
+		column{"settled_amount", decimal(o.settled)},
+		column{"net_amount", sum(o.net)}, column{"fee", sum(o.fee)}, column{"decay", sum(o.decay)}, column{"refund", sum(o.refund)},
+		column{"bond_state", o.bond.String()},
+		column{"ended_at", seconds(o.ended)}, column{"ended_slot", whole(o.endedSlot)},
+		column{"closed_at", seconds(o.closed)}, column{"closed_slot", whole(o.closedSlot)},
+		column{"swept", decimal(o.swept)}, column{"complete", o.complete},
+	)
+	if o.lastOffer != nil {
+		columns = append(columns, column{"last_offer_amount", decimal(&o.lastOffer.Amount)}, column{"last_offer_by", o.lastOffer.Offerer.String()})
+	}
+	if o.acceptedBy != nil {
+		columns = append(columns, column{"accepted_amount", decimal(&o.acceptedAmount)},
+			column{"accepted_round", int64(o.acceptedRound)}, column{"accepted_by", o.acceptedBy.String()})
+	}
+	return columns, nil
+}
+
+// terms are what is known from the creation.
+func (o *outcome) terms() ([]column, error) {
+	if c := o.created; c != nil {
+		return []column{
+			{"session_id", decimal(&c.SessionID)}, {"buyer", c.Buyer.String()}, {"seller", c.Seller.String()}, {"mint", c.TokenMint.String()},
+			{"service_hash", hex.EncodeToString(c.ServiceHash[:])}, {"escrow_amount", decimal(&c.EscrowAmount)},
+			{"max_rounds", int64(c.MaxRounds)}, {"decay_rate_bps", int64(c.DecayRateBps)}, {"protocol_fee_bps", int64(c.ProtocolFeeBps)},
+			{"min_offer_bps", int64(c.MinOfferBps)}, {"response_window", c.ResponseWindow}, {"global_deadline", c.GlobalDeadline},
+			{"zopa_enabled", c.ZopaEnabled}, {"bond_required", decimal(&c.BondRequired)}, {"arbiter", c.Arbiter.String()},
+			{"milestone_count", int64(c.MilestoneCount)}, {"created_at", c.Timestamp},
+		}, nil
+	}
+	if o.cut == nil {
+		return nil, nil
+	}
+	for _, name := range []string{"session_id", "escrow_amount"} {
+		if _, err := strconv.ParseUint(o.cut[name], 10, 64); err != nil {
+			return nil, errors.Join(fmt.Errorf("a creation that was cut off: %s", name), err)
+		}
+	}
+	return []column{
+		{"session_id", o.cut["session_id"]}, {"buyer", o.cut["buyer"]}, {"seller", o.cut["seller"]}, {"mint", o.cut["token_mint"]},
+		{"escrow_amount", o.cut["escrow_amount"]},
+	}, nil
+}
+
+// Values that may be missing, as SQL takes them.
+
+func decimal(value *uint64) any {
+	if value == nil {
+		return nil
+	}
+	return strconv.FormatUint(*value, 10)
+}
+
+func sum(value *big.Int) any {
+	if value == nil {
+		return nil
+	}
+	return value.String()
+}
+
+func whole(value *uint64) any {
+	if value == nil {
+		return nil
+	}
+	return int64(*value)
+}
+
+func seconds(value *int64) any {
+	if value == nil {
+		return nil
+	}
+	return *value
+}
