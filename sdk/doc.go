@@ -56,6 +56,14 @@
 // that fails rests, the longer the more often. A node of another chain is found out before it is asked anything else
 // ([ErrOtherCluster]). [Client.Nodes] tells how they are. No error and no log names more of a node than its host.
 //
+// # Events
+//
+// [Client.Watch] and [Client.WatchAgent] tell each event once and in the chain's order, whatever happens to connections and nodes:
+// what a node tells at once is only a hint, and what is delivered is what the node has in its blocks. [Client.History] is what has
+// happened before. [Subscription.Lag] says how far behind a subscription is; a listener that is slow loses nothing, because what
+// it has not taken stays at the node. All subscriptions of a client share a connection. [Config].Source is where the hints come
+// from: the nodes' WebSocket interfaces, [NewPolling], or package yellowstone.
+//
 // # Metrics and traces
 //
 // [Config].Logger is told when nodes fail and recover. With [Config].TracerProvider there is a span for each action, named

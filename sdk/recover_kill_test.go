@@ -220,6 +220,8 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 				return process
 			}
 
+			// The node answers nothing before the process is known that is to be killed.
+			chain.lock.Lock()
 			var victim *exec.Cmd
 			if c.stops {
 				victim = start(victimStops + "=1")
@@ -228,8 +230,11 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 				chain.received = sync.OnceFunc(func() { _ = victim.Process.Kill() })
 			}
 			out, err := victim.StdoutPipe()
+			if err == nil {
+				err = victim.Start()
+			}
+			chain.lock.Unlock()
 			require.NoError(t, err)
-			require.NoError(t, victim.Start())
 			for lines := bufio.NewScanner(out); lines.Scan(); {
 				require.Equal(t, "begun", lines.Text())
 				require.NoError(t, victim.Process.Kill())

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/sdk"
 )
@@ -14,33 +15,44 @@ import (
 const acceptHelp = `Accepts an invitation. The keypair is the seller's, and it deposits the bond that the terms ask for.
 
 Nobody signs blind. At a terminal the command shows the terms and asks; a script says which ones it
-accepts: the service that is meant, and with it the bond if there is one; or the hash of all terms as
-"negotiation show" prints it; or --yes.
+accepts: the service that is meant, and with it what the seller would be bound to beyond bargaining over it
+(--bond with its --mint, --zopa, the --arbiter of milestones); or the hash of all terms as "negotiation
+show" prints it; or --yes.
 Either way the transaction carries the hash of the terms, and is refused if the buyer has put others
 in their place meanwhile.`
 
 func newAcceptCommand(s *session) *cobra.Command {
-	var service serviceFlags
-	var terms string
-	var bond amount.Text
-	var yes bool
+	var f acceptFlags
 	cmd := &cobra.Command{
 		Use: "accept NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
 		Example: `  haggle negotiation accept NEGOTIATION --service "Summarise a paper"`,
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
-	service.register(cmd, "expected service")
-	cmd.Flags().StringVar(&terms, "terms-hash", "", "expected hash of all terms, in hex")
-	cmd.Flags().Var(&bond, "bond", "deposit at most this bond (default: none)")
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "accept whatever the terms are")
+	f.service.register(cmd, "expected service")
+	flags := cmd.Flags()
+	flags.StringVar(&f.terms, "terms-hash", "", "expected hash of all terms, in hex")
+	flags.Var(&f.mint, "mint", "expected mint of the payment; needed for a bond")
+	flags.Var(&f.bond, "bond", "deposit at most this bond (default: none)")
+	flags.BoolVar(&f.zopa, "zopa", false, "agree to compare reservation prices first: whoever does not reveal its own loses the bond")
+	flags.Var(&f.arbiter, "arbiter", "expected arbiter of the milestones; needed if there are any")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "accept whatever the terms are")
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
-		return s.accept(ctx, arguments[0], service, terms, bond, yes)
+		return s.accept(ctx, arguments[0], f)
 	})
 	return cmd
 }
 
-func (s *session) accept(ctx context.Context, written string, service serviceFlags, terms string, bond amount.Text, yes bool) error {
-	hash, given, err := service.value()
+// acceptFlags are the terms that a seller says it accepts.
+type acceptFlags struct {
+	service       serviceFlags
+	terms         string
+	mint, arbiter connection.Address
+	bond          amount.Text
+	zopa, yes     bool
+}
+
+func (s *session) accept(ctx context.Context, written string, f acceptFlags) error {
+	hash, given, err := f.service.value()
 	if err != nil {
 		return err
 	}
@@ -52,16 +64,19 @@ func (s *session) accept(ctx context.Context, written string, service serviceFla
 	if err != nil {
 		return err
 	}
-	if err := expectTerms(n, terms); err != nil {
+	if err := expectTerms(n, f.terms); err != nil {
 		return err
 	}
-	if n.Status == haggle.NegotiationStatusCreated && !given && terms == "" && !yes {
+	if !f.mint.Key().IsZero() && f.mint.Key() != n.TokenMint {
+		return notAccepted("--mint "+n.TokenMint.String(), "the payment is in mint %s", n.TokenMint)
+	}
+	if n.Status == haggle.NegotiationStatusCreated && !given && f.terms == "" && !f.yes {
 		if err := s.agreeToTerms(ctx, client, n); err != nil {
 			return err
 		}
 	}
-	if n.BondRequired > 0 && given && terms == "" && !yes {
-		if err := s.agreeToBond(ctx, n, bond); err != nil {
+	if given && f.terms == "" && !f.yes {
+		if err := s.agreeToDuties(ctx, n, f); err != nil {
 			return err
 		}
 	}
@@ -82,25 +97,48 @@ func (s *session) accept(ctx context.Context, written string, service serviceFla
 	return s.done(action, receipt, fmt.Sprintf("accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, percent(n.DecayRateBps), next))
 }
 
-// agreeToBond refuses to deposit more than the caller has said.
-func (s *session) agreeToBond(ctx context.Context, n *haggle.NegotiationAccount, written amount.Text) error {
+// agreeToDuties refuses what binds the seller beyond bargaining over the service, unless the caller has said so: a bond, in a mint
+// that the buyer has chosen; prices that have to be revealed; an arbiter whom the buyer may own.
+func (s *session) agreeToDuties(ctx context.Context, n *haggle.NegotiationAccount, f acceptFlags) error {
+	if n.BondRequired > 0 {
+		if err := s.agreeToBond(ctx, n, f); err != nil {
+			return err
+		}
+	}
+	if n.ZopaEnabled && !f.zopa {
+		return notAccepted("--zopa", "the terms ask to compare reservation prices first")
+	}
+	if n.MilestoneCount > 0 && f.arbiter.Key() != n.Arbiter {
+		return notAccepted("--arbiter "+n.Arbiter.String(), "the price is paid in %d milestones, and %s decides disputes", n.MilestoneCount, n.Arbiter)
+	}
+	return nil
+}
+
+// agreeToBond refuses to deposit more than the caller has said, and in another mint.
+func (s *session) agreeToBond(ctx context.Context, n *haggle.NegotiationAccount, f acceptFlags) error {
 	most := uint64(0)
-	if !written.IsZero() {
-		units, err := s.units(ctx, n.TokenMint, "--bond", written)
+	if !f.bond.IsZero() {
+		units, err := s.units(ctx, n.TokenMint, "--bond", f.bond)
 		if err != nil {
 			return err
 		}
 		most = units
 	}
-	if n.BondRequired <= most {
+	if n.BondRequired <= most && f.mint.Key() == n.TokenMint {
 		return nil
 	}
 	tokens, err := s.tokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	return failure.WithHint(fmt.Errorf("%w: the terms ask for a bond of %s", haggle.ErrNotAsExpected, tokens(n.BondRequired)),
-		fmt.Sprintf("nothing was signed; to deposit it: --bond %s", tokens(n.BondRequired)))
+	return notAccepted(fmt.Sprintf("--bond %s --mint %s", tokens(n.BondRequired), n.TokenMint),
+		"the terms ask for a bond of %s in mint %s", tokens(n.BondRequired), n.TokenMint)
+}
+
+// notAccepted says what the terms ask for, and with which flags to accept it.
+func notAccepted(flags, what string, values ...any) error {
+	return failure.WithHint(fmt.Errorf("%w: "+what, append([]any{haggle.ErrNotAsExpected}, values...)...),
+		"nothing was signed; to accept it: "+flags)
 }
 
 // agreeToTerms shows an invitation and asks.
