@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-anchor verify deploy cu \
-    bench load differential fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
+    bench load differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -25,7 +25,7 @@ demo: program ## two agents bargain on a local chain, with everything they do pr
 
 test: program chains anchor-packages postgresql lint verify test-rust test-fuzz test-go test-chains test-anchor ## build what is missing, lint, and run every test
 
-nightly: differential fuzz mutants ## what takes hours: long random runs and mutation testing
+nightly: differential fuzz faults mutants ## what takes hours: long random runs and mutation testing
 
 program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
 	@toolchain/build-program
@@ -60,9 +60,9 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 	@$(program) cargo test --locked --workspace
 	@$(localnet) cargo test --locked
 
-test-go: program postgresql ## the Go tests except the scenarios
+test-go: program postgresql ## the Go tests except the scenarios and the faults
 	@echo "==> go test"
-	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v '/tests$$')
+	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests$$' -e '/tests/faults$$')
 
 test-chains: program ## the scenarios of tests/ on both kinds of local chain
 	@toolchain/scenarios
@@ -95,6 +95,11 @@ test-fuzz: program ## the fuzzer's own tests, and a short run of it
 differential: program ## play random instructions against the program and the reference model: INSTRUCTIONS=1000000, SEED=...
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
 	    go test -count=1 -v -timeout 2h ./tests/differential
+
+faults: program ## agents under injected faults and kills on a local chain: docs/FAULTS.md (NEGOTIATIONS=500, SEED=...)
+	@HAGGLE_NEGOTIATIONS=$(or $(NEGOTIATIONS),500) HAGGLE_BUYERS=$(or $(BUYERS),50) HAGGLE_SELLERS=$(or $(SELLERS),50) \
+	    HAGGLE_SEED=$(SEED) HAGGLE_FAULTS_LIMIT=1h HAGGLE_FAULTS_REPORT="$(CURDIR)/docs/FAULTS.md" \
+	    go test -count=1 -race -v -timeout 70m ./tests/faults
 
 fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... shows a case that it has found
 	@toolchain/fuzz

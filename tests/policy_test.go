@@ -59,6 +59,10 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 		require.NoError(s.t, err)
 		_, err = buyer.SignMessage(s.ctx, message)
 		require.ErrorIs(s.t, err, policy.ErrDenied)
+
+		// The mint is everybody's, and the seller's account is gone.
+		require.EqualValues(s.t, escrow-price, s.tokens(s.buyer.account), "the refund")
+		s.ended = true
 	})
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/index"
 )
 
-const indexExportHelp = `Writes a table to a file, as the database has it at one moment. The file appears when it is complete; one of
-that name that is there stays until then. Amounts are base units of the mint, times Unix seconds of the chain's
-clock. CSV goes to stdout with --out -.`
+const indexExportHelp = `Writes a table to a file, as the database has it at one moment. The file appears when it is complete;
+one of that name that is there stays until then. Amounts are base units of the mint, times Unix seconds of
+the chain's clock. CSV goes to stdout with --out -.`
 
 func newIndexExportCommand(i *indexCommand) *cobra.Command {
 	var format, out string

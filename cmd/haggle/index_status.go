@@ -14,8 +14,9 @@ import (
 func newIndexStatusCommand(i *indexCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show what the database holds, and up to which slot",
-		Long: `Shows what the database holds and up to which slot, without asking the chain. A violation would be a negotiation
-whose escrow is not what was paid, kept and given back: there are none, or something is very wrong.`,
+		Long: `Shows what the database holds and up to which slot, without asking the chain. A violation would be a
+negotiation whose escrow is not what was paid, kept and given back: there are none, or something is
+very wrong.`,
 		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
 		Args:    exactly(0),
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -155,7 +156,35 @@ func (d *Database) provider() (*goose.Provider, error) {
 	return goose.NewProvider(goose.DialectPostgres, d.sql, folder, goose.WithTableName("schema_version"), goose.WithSessionLocker(locker))
 }
 
+// migrationTries is how often a SQLite file's tables are attempted to be made. There is no lock for it: of several processes that
+// begin with the same new file, one makes the tables, and the others fail and find them the next time.
+const migrationTries = 8
+
 func (d *Database) migrate(ctx context.Context) error {
+	if d.Dialect == Postgres {
+		return d.migrateOnce(ctx)
+	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := d.migrateOnce(ctx)
+		var newer *newerSchema
+		if errors.As(err, &newer) {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxTries(migrationTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 20 * time.Millisecond, MaxInterval: time.Second, Multiplier: 2, RandomizationFactor: 0.5,
+	}))
+	return err
+}
+
+// newerSchema is a database that a later version has brought up to date.
+type newerSchema struct{ found, known int64 }
+
+func (e *newerSchema) Error() string {
+	return fmt.Sprintf("a newer version of haggle has written it: its schema is version %d, this one knows %d", e.found, e.known)
+}
+
+func (d *Database) migrateOnce(ctx context.Context) error {
 	provider, err := d.provider()
 	if err != nil {
 		return err
@@ -169,7 +198,7 @@ func (d *Database) migrate(ctx context.Context) error {
 		return err
 	}
 	if version > known {
-		return fmt.Errorf("a newer version of haggle has written it: its schema is version %d, this one knows %d", version, known)
+		return &newerSchema{found: version, known: known}
 	}
 	_, err = provider.Up(ctx)
 	return err

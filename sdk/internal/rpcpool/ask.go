@@ -103,7 +103,12 @@ func (p *Pool) ask(ctx context.Context, r *request) error {
 			}
 		}
 		if len(failures) == 0 {
-			return p.failed([]Failure{p.nobody(r)})
+			if never, banned := p.nobody(); banned {
+				return p.failed([]Failure{never})
+			}
+			// Somebody else has just been told to leave the last of them alone.
+			round--
+			continue
 		}
 		slices.SortStableFunc(failures, func(a, b Failure) int { return a.index - b.index })
 		if round >= most {
@@ -168,16 +173,16 @@ func (p *Pool) awaitAnyone(ctx context.Context, r *request, before []Failure) er
 	return nil
 }
 
-// nobody is why there is no endpoint to be asked at all.
-func (p *Pool) nobody(r *request) Failure {
-	var last Failure
+// nobody is why there is no endpoint to be asked, now or later; false if there will be one.
+func (p *Pool) nobody() (never Failure, banned bool) {
 	for _, e := range p.endpoints {
-		last = e.failure(e.health(time.Now()).Err)
-		if errors.Is(last.Err, ErrOtherCluster) {
-			return last
+		err := e.isBanned()
+		if err == nil {
+			return Failure{}, false
 		}
+		never = e.failure(err)
 	}
-	return last
+	return never, true
 }
 
 // outcome is how an attempt has ended.

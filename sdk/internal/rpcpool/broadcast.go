@@ -29,7 +29,11 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 		}
 		targets := p.targets(r)
 		if len(targets) == 0 {
-			return p.failed([]Failure{p.nobody(r)})
+			if never, banned := p.nobody(); banned {
+				return p.failed([]Failure{never})
+			}
+			round--
+			continue
 		}
 		outcomes := p.sendTo(ctx, r, targets)
 		failures = nil

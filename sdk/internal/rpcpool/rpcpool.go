@@ -143,12 +143,15 @@ func (p *Pool) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc
 // passOn has something done at the first endpoint that is well. What it is and whether it may be done again is not known here.
 func (p *Pool) passOn(ctx context.Context, method string, do func(context.Context, Transport) error) error {
 	request := newRequest(method, nil, nil)
-	if err := p.awaitAnyone(ctx, request, nil); err != nil {
-		return err
-	}
-	e := p.next(request, nil)
-	if e == nil {
-		return p.failed([]Failure{p.nobody(request)})
+	var e *endpoint
+	for e == nil {
+		if err := p.awaitAnyone(ctx, request, nil); err != nil {
+			return err
+		}
+		if never, banned := p.nobody(); banned {
+			return p.failed([]Failure{never})
+		}
+		e = p.next(request, nil)
 	}
 	err := p.admit(ctx, e)
 	if err == nil {

@@ -1,0 +1,232 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// audit compares the chain, as a clean connection shows it, with what everybody was to do.
+type audit struct {
+	*stage
+	ledger   *ledger
+	findings []string
+	// executed and failed count the program's transactions; fees are what each payer has paid, in lamports.
+	executed, failed int
+	fees             map[solana.PublicKey]uint64
+	// known are the transactions that belong to the plan.
+	known map[solana.Signature]bool
+	// events is how many events the chain has, and listeners how many have heard them all.
+	events, listeners int
+}
+
+const findingsKept = 40
+
+func (a *audit) find(format string, arguments ...any) {
+	if len(a.findings) < findingsKept {
+		a.findings = append(a.findings, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// everything is the whole comparison.
+func (a *audit) everything(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{a.moves, a.strangers, a.balances, a.lamports, a.journals, a.hearings} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moves asks for each negotiation's transactions to be its script's, each once and in their order, and to have moved the script's money.
+func (a *audit) moves(ctx context.Context) error {
+	a.ledger = &ledger{client: a.clean, mint: a.plan.Mint, read: make(map[solana.Signature]*landed)}
+	a.fees, a.known = make(map[solana.PublicKey]uint64), make(map[solana.Signature]bool)
+	for _, n := range a.plan.Negotiations {
+		all, err := a.ledger.history(ctx, n.Address)
+		if err != nil {
+			return err
+		}
+		var moves []string
+		moved := make(map[solana.PublicKey]int64)
+		for _, one := range all {
+			a.fees[one.payer] += one.fee
+			a.known[one.signature] = true
+			if one.failed {
+				a.failed++
+				continue
+			}
+			a.executed++
+			moves = append(moves, one.moves...)
+			for owner, amount := range one.moved {
+				moved[owner] += amount
+			}
+		}
+		if want := n.Script.moves(); !slices.Equal(moves, want) {
+			a.find("negotiation %d: the chain has executed\n%q\ninstead of\n%q", n.Script.Number, moves, want)
+		}
+		// What the vault and the treasury held before a closing, surfpool does not tell. Both are looked at in balances.
+		delete(moved, n.Address)
+		delete(moved, a.net.Treasury)
+		buyer, seller, _ := n.Script.movements()
+		for who, want := range map[solana.PublicKey]int64{a.plan.Wallets[n.Buyer]: buyer, a.plan.Wallets[n.Seller]: seller} {
+			if moved[who] != want {
+				a.find("negotiation %d: %s has %+d base units instead of %+d", n.Script.Number, who, moved[who], want)
+			}
+			delete(moved, who)
+		}
+		for who, amount := range moved {
+			if amount != 0 {
+				a.find("negotiation %d: somebody else, %s, has %+d base units", n.Script.Number, who, amount)
+			}
+		}
+	}
+	return nil
+}
+
+// strangers asks for there to be no transaction of a wallet's that is not in the plan, such as another escrow for the same order.
+func (a *audit) strangers(ctx context.Context) error {
+	for _, wallet := range a.plan.Wallets {
+		all, err := a.ledger.history(ctx, wallet)
+		if err != nil {
+			return err
+		}
+		for _, one := range all {
+			if len(one.moves) > 0 && !a.known[one.signature] {
+				a.find("transaction %s of %s is in no script: %q on %s", one.signature, wallet, one.moves, one.negotiations)
+			}
+		}
+	}
+	return nil
+}
+
+// balances asks for every token account to hold what the scripts leave there, and for all together to hold what was issued.
+func (a *audit) balances(ctx context.Context) error {
+	want := make(map[solana.PublicKey]uint64)
+	for wallet := range a.plan.Wallets {
+		want[a.plan.Wallets[wallet]] = a.issued[wallet]
+	}
+	for _, n := range a.plan.Negotiations {
+		buyer, seller, treasury := n.Script.movements()
+		want[a.plan.Wallets[n.Buyer]] += uint64(buyer)
+		want[a.plan.Wallets[n.Seller]] += uint64(seller)
+		want[a.net.Treasury] += uint64(treasury)
+	}
+	sum, issued := uint64(0), uint64(0)
+	for owner, amount := range want {
+		account, _, err := solana.FindAssociatedTokenAddress(owner, a.plan.Mint)
+		if err != nil {
+			return err
+		}
+		held, err := a.net.Chain.Tokens(ctx, account)
+		if err != nil {
+			return err
+		}
+		if held != amount {
+			a.find("%s holds %d base units instead of %d", owner, held, amount)
+		}
+		sum += held
+	}
+	for _, amount := range a.issued {
+		issued += amount
+	}
+	supply, err := a.clean.GetTokenSupply(ctx, a.plan.Mint, rpc.CommitmentConfirmed)
+	if err != nil {
+		return err
+	}
+	if sum != issued || supply.Value.Amount != fmt.Sprint(issued) {
+		a.find("%d base units have been issued; the mint says %s, and everybody together holds %d", issued, supply.Value.Amount, sum)
+	}
+	for _, n := range a.plan.Negotiations {
+		for _, address := range []solana.PublicKey{n.Address, n.vault()} {
+			left, err := a.net.Chain.Balance(ctx, address)
+			if err != nil {
+				return err
+			}
+			if left != 0 {
+				a.find("negotiation %d: %d lamports are left at %s", n.Script.Number, left, address)
+			}
+		}
+	}
+	return nil
+}
+
+// lamports asks for every wallet to have what it began with less its transactions' fees: all rent has come back.
+func (a *audit) lamports(ctx context.Context) error {
+	for batch := range slices.Chunk(a.plan.Wallets, accountsAtOnce) {
+		answer, err := a.clean.GetMultipleAccountsWithOpts(ctx, batch, &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
+		if err != nil {
+			return err
+		}
+		for i, account := range answer.Value {
+			if want := startLamports - a.fees[batch[i]]; account == nil || account.Lamports != want {
+				a.find("%s should have %d lamports and has %+v", batch[i], want, account)
+			}
+		}
+	}
+	return nil
+}
+
+// journals asks for them to be readable, and for nothing in them to be unfinished.
+func (a *audit) journals(ctx context.Context) error {
+	for host, wallets := range a.plan.Hosts {
+		book, err := journal.Open(a.plan.journalFile(host))
+		if err != nil {
+			a.find("the journal of host %d: %v", host, err)
+			continue
+		}
+		for _, wallet := range wallets {
+			for entry, err := range book.Unfinished(ctx, a.plan.Wallets[wallet]) {
+				a.find("the journal of host %d has something unfinished of %s: %s %s (%v)",
+					host, a.plan.Wallets[wallet], entry.Action, entry.Signature, err)
+			}
+		}
+		if err := book.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hearings asks for what every listener has heard to be what has happened.
+func (a *audit) hearings(ctx context.Context) error {
+	for _, n := range a.plan.Negotiations {
+		happened, err := a.happened(ctx, n)
+		if err != nil {
+			return err
+		}
+		a.events += len(happened)
+		for _, wallet := range []int{n.Buyer, n.Seller} {
+			told, err := readHeard(a.plan.heardFile(wallet, n.Script.Number))
+			if err != nil {
+				return err
+			}
+			a.compare(fmt.Sprintf("wallet %d, which was killed now and then", wallet), n, told, happened)
+		}
+		a.compare("the listener that went on all the time", n, a.audience.of(n.Address), happened)
+		for _, wallet := range []int{n.Buyer, n.Seller} {
+			a.compare(fmt.Sprintf("the listener to all that concerns wallet %d", wallet), n, a.audience.ofWallet(wallet, n.Address), happened)
+		}
+	}
+	return nil
+}
+
+func (a *audit) compare(who string, n negotiation, told, happened []heard) {
+	if slices.Equal(told, happened) {
+		a.listeners++
+		return
+	}
+	a.find("negotiation %d: %s has heard\n%s\ninstead of\n%s", n.Script.Number, who, summary(told), summary(happened))
+}
+
+func summary(all []heard) (text string) {
+	for _, one := range all {
+		text += fmt.Sprintf("  %d %s %s\n", one.Slot, one.Signature.String()[:8], one.Event)
+	}
+	return text
+}

@@ -1,0 +1,185 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"go.uber.org/goleak"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// A host is a process with several agents, that share a client and a journal.
+type host struct {
+	*plan
+	number int
+	client *haggle.Client
+	logger *slog.Logger
+	// scripts are those of the negotiations, by their addresses.
+	scripts map[solana.PublicKey]*script
+}
+
+// beHost is a process of the test binary until it is killed, or told to finish. Then it leaves nothing behind: no goroutine, and
+// nothing unfinished in its journal.
+func beHost(planFile, number string) (err error) {
+	ctx, finish := context.WithCancel(context.Background())
+	// The end of its input tells it to finish, also if that is because the test itself has been killed.
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		finish()
+	}()
+	before := goleak.IgnoreCurrent()
+	h := &host{scripts: make(map[solana.PublicKey]*script)}
+	if h.plan, err = readPlan(planFile); err != nil {
+		return err
+	}
+	if h.number, err = strconv.Atoi(number); err != nil {
+		return err
+	}
+	for i, n := range h.Negotiations {
+		h.scripts[n.Address] = &h.Negotiations[i].Script
+	}
+	log, err := os.OpenFile(h.logFile(h.number), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	h.logger = slog.New(slog.NewJSONHandler(log, nil))
+	if err := h.live(ctx); err != nil {
+		return err
+	}
+	return goleak.Find(before)
+}
+
+func (h *host) live(ctx context.Context) error {
+	book, err := journal.Open(h.journalFile(h.number))
+	if err != nil {
+		return err
+	}
+	config := h.config(h.number, h.path())
+	config.Journal = book
+	h.client, err = haggle.NewClient(config)
+	if err != nil {
+		return errors.Join(err, book.Close())
+	}
+	err = h.run(ctx)
+	return errors.Join(err, h.client.Close(), book.Close())
+}
+
+// path is how the proxies tell this process from others.
+func (h *host) path() string { return hostPath(h.number) }
+
+func hostPath(number int) string { return fmt.Sprintf("/%d", number) }
+
+// run has all agents do their work until the context ends.
+func (h *host) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	start := func(part func(context.Context) error) {
+		running.Go(func() {
+			if err := part(ctx); err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	for _, wallet := range h.Hosts[h.number] {
+		key, err := haggle.LoadKeypairFile(h.keyFile(wallet))
+		if err != nil {
+			return err
+		}
+		logger := h.logger.With("wallet", wallet)
+		runtime, err := agent.New(h.client, key, agent.Config{Decide: h.decide, Services: [][32]byte{service}, Logger: logger})
+		if err != nil {
+			return err
+		}
+		start(runtime.Run)
+		for _, n := range h.of(wallet) {
+			l := &listener{client: h.client, negotiation: n.Address, path: h.heardFile(wallet, n.Script.Number), logger: logger}
+			start(l.listen)
+		}
+		start(func(ctx context.Context) error { return h.order(ctx, wallet, key, logger) })
+	}
+	running.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return h.finish()
+}
+
+func (h *host) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+	script, known := h.scripts[turn.Negotiation.Address]
+	if !known {
+		return nil, errors.New("nobody was to begin this negotiation")
+	}
+	return script.decide(turn), nil
+}
+
+// order creates a buyer's negotiations, one after the other. What has been created before is found out by asking for it again.
+func (h *host) order(ctx context.Context, wallet int, key *haggle.Keypair, logger *slog.Logger) error {
+	for _, n := range h.of(wallet) {
+		if n.Buyer != wallet {
+			continue
+		}
+		for !h.create(ctx, n, key, logger) {
+			if err := pause(ctx, orderAgain); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orderAgain is how long after a failed attempt to create a negotiation the next one follows.
+const orderAgain = 200 * time.Millisecond
+
+// create says whether the negotiation is there, or has been.
+func (h *host) create(ctx context.Context, n negotiation, key *haggle.Keypair, logger *slog.Logger) bool {
+	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
+	action, err := h.client.CreateNegotiation(ctx, request)
+	if errors.Is(err, haggle.ErrSessionUsed) {
+		return true
+	}
+	if err == nil {
+		_, err = action.Do(ctx, key)
+		if haggle.OutcomeOf(err) == haggle.OutcomeConfirmed {
+			logger.Info("done", "action", action.Name, "negotiation", n.Address)
+			return true
+		}
+	}
+	logger.Warn("not done", "action", "create_negotiation", "negotiation", n.Address, "error", err)
+	return false
+}
+
+// recoveryLimit is how long a process may take to find out what has become of what it had under way when it was told to finish: longer
+// than a blockhash lives.
+const recoveryLimit = 3 * time.Minute
+
+// finish resolves what the end has interrupted.
+func (h *host) finish() error {
+	ctx, cancel := context.WithTimeout(context.Background(), recoveryLimit)
+	defer cancel()
+	for _, wallet := range h.Hosts[h.number] {
+		for {
+			_, err := h.client.Recover(ctx, h.Wallets[wallet])
+			if err == nil {
+				break
+			}
+			h.logger.Warn("not resolved", "wallet", wallet, "error", err)
+			if err := pause(ctx, orderAgain); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

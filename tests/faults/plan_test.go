@@ -1,0 +1,131 @@
+package faults_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// A plan is what everybody knows before it begins. It is in a file that the processes of the agents read.
+type plan struct {
+	// Folder is where the keys, the journals and what has been heard are.
+	Folder string
+	// Endpoints are the proxies' JSON-RPC interfaces, and Sockets their WebSocket interfaces.
+	Endpoints, Sockets []string
+	Terms              terms
+	Mint               solana.PublicKey
+	// Wallets are all agents', the buyers' first.
+	Wallets      []solana.PublicKey
+	Negotiations []negotiation
+	// Hosts are the numbers of the wallets that each process looks after.
+	Hosts [][]int
+}
+
+// negotiation is a script with its cast.
+type negotiation struct {
+	Script        script
+	Address       solana.PublicKey
+	Buyer, Seller int
+}
+
+const (
+	envPlan = "HAGGLE_FAULTS_PLAN"
+	envHost = "HAGGLE_FAULTS_HOST"
+)
+
+// newPlan casts everybody: each buyer bargains with several sellers, and each seller with several buyers.
+func newPlan(folder string, s scale, t terms, mint solana.PublicKey) (*plan, error) {
+	p := &plan{Folder: folder, Terms: t, Mint: mint, Hosts: make([][]int, s.processes)}
+	for wallet := range s.buyers + s.sellers {
+		key, err := haggle.GenerateKeypair()
+		if err != nil {
+			return nil, err
+		}
+		if err := key.Save(p.keyFile(wallet)); err != nil {
+			return nil, err
+		}
+		p.Wallets = append(p.Wallets, key.PublicKey())
+		p.Hosts[wallet%s.processes] = append(p.Hosts[wallet%s.processes], wallet)
+	}
+	for number := range s.negotiations {
+		n := negotiation{
+			Script: scriptFor(number, t), Buyer: number % s.buyers, Seller: s.buyers + (number+number/s.buyers)%s.sellers,
+		}
+		var err error
+		n.Address, err = haggle.DerivePDA(p.Wallets[n.Buyer], p.Wallets[n.Seller], n.Script.session())
+		if err != nil {
+			return nil, err
+		}
+		p.Negotiations = append(p.Negotiations, n)
+	}
+	return p, nil
+}
+
+func (p *plan) keyFile(wallet int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("wallet-%d.json", wallet))
+}
+
+func (p *plan) journalFile(host int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.journal", host))
+}
+
+func (p *plan) logFile(host int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.log", host))
+}
+
+func (p *plan) outputFile(host int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.output", host))
+}
+
+// heardFile is what a wallet has heard of a negotiation.
+func (p *plan) heardFile(wallet, number int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("heard-%d-by-%d.jsonl", number, wallet))
+}
+
+func (p *plan) file() string { return filepath.Join(p.Folder, "plan.json") }
+
+func (p *plan) save() error {
+	content, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(p.file(), content, 0o600)
+}
+
+func readPlan(path string) (*plan, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p := new(plan)
+	return p, json.Unmarshal(content, p)
+}
+
+// of are the negotiations of a wallet.
+func (p *plan) of(wallet int) (all []negotiation) {
+	for _, n := range p.Negotiations {
+		if n.Buyer == wallet || n.Seller == wallet {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// config is a client's that asks the proxies. Each begins with another one, so that all are in use.
+func (p *plan) config(number int, path string) haggle.Config {
+	rotated := func(all []string, path string) (turned []string) {
+		for i := range all {
+			turned = append(turned, all[(number+i)%len(all)]+path)
+		}
+		return turned
+	}
+	endpoints, sockets := rotated(p.Endpoints, path), rotated(p.Sockets, path)
+	return haggle.Config{
+		Endpoint: endpoints[0], Fallbacks: endpoints[1:], WSEndpoint: sockets[0], WSFallbacks: sockets[1:],
+	}
+}

@@ -1,0 +1,168 @@
+package faults_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+// An ending is how a negotiation is to end.
+type ending string
+
+const (
+	accepted ending = "accepted"
+	rejected ending = "rejected"
+	// expired: the buyer makes no offer once the seller has accepted the invitation.
+	expired ending = "expired"
+)
+
+// A script says how a negotiation goes. Its figures are computed here from the protocol's document, and not with the SDK's functions.
+// Amounts are base units of the mint.
+type script struct {
+	Number int
+	Ending ending
+	Escrow uint64
+	Offers []offer
+	// Fee is what the protocol keeps of the price, and Swept that and the decay.
+	ToSeller, Refund, Swept uint64
+}
+
+type offer struct {
+	Side      haggle.OfferSide
+	Amount    uint64
+	Effective uint64
+}
+
+const (
+	baseEscrow = 5_000_000
+	bps        = 10_000
+	percent    = 100
+)
+
+// terms are the protocol's, in basis points.
+type terms struct{ DecayBps, FeeBps uint64 }
+
+// scriptFor has one of ten negotiations expire, a quarter of the others rejected, and the rest settled after two to six offers.
+func scriptFor(number int, t terms) script {
+	s := script{Number: number, Escrow: baseEscrow + uint64(number), Ending: accepted}
+	switch {
+	case number%10 == 9:
+		s.Ending, s.Refund = expired, s.Escrow
+		return s
+	case number%4 == 3:
+		s.Ending = rejected
+	}
+	effective := s.Escrow
+	for round := range uint64(2 + number%5) {
+		effective -= (effective*t.DecayBps + bps/2) / bps
+		next := offer{Side: haggle.OfferSideBuyer, Effective: effective, Amount: effective * (40 + 3*round) / percent}
+		if round%2 == 1 {
+			next.Side, next.Amount = haggle.OfferSideSeller, effective*(85-3*round)/percent
+		}
+		s.Offers = append(s.Offers, next)
+	}
+	s.Refund, s.Swept = effective, s.Escrow-effective
+	if s.Ending == accepted {
+		price := s.last().Amount
+		fee := price * t.FeeBps / bps
+		s.ToSeller, s.Refund, s.Swept = price-fee, effective-price, s.Swept+fee
+	}
+	return s
+}
+
+func (s *script) last() offer { return s.Offers[len(s.Offers)-1] }
+
+// ender is who answers the last offer.
+func (s *script) ender() haggle.OfferSide {
+	if s.last().Side == haggle.OfferSideBuyer {
+		return haggle.OfferSideSeller
+	}
+	return haggle.OfferSideBuyer
+}
+
+// decide is what an agent of the script does at a turn. What is not in the script would be found out at the end.
+func (s *script) decide(turn agent.Turn) agent.Decision {
+	round := int(turn.Negotiation.CurrentRound)
+	switch {
+	case s.Ending == expired:
+		return agent.Wait{}
+	case round < len(s.Offers) && s.Offers[round].Side == turn.Side:
+		return agent.Offer{Amount: s.Offers[round].Amount}
+	case round < len(s.Offers) || s.ender() != turn.Side:
+		return agent.Wait{}
+	case s.Ending == accepted:
+		return agent.Accept{}
+	}
+	return agent.Reject{}
+}
+
+// service is what is bargained over.
+var service = haggle.ServiceHash("answer a question while the house is on fire")
+
+// What is to expire has the shortest time to answer; nothing else may because a machine is slow.
+const (
+	shortWindow = time.Minute
+	longWindow  = time.Hour
+	deadline    = 12 * time.Hour
+)
+
+// request is the creation of the negotiation. Its session follows from its number: whoever has been killed asks for the same one.
+func (s *script) request(mint, buyer, seller solana.PublicKey, t terms) haggle.CreateRequest {
+	session, decay, window := s.session(), uint16(t.DecayBps), longWindow
+	if s.Ending == expired {
+		window = shortWindow
+	}
+	return haggle.CreateRequest{
+		Buyer: buyer, Seller: seller, Mint: mint, EscrowAmount: s.Escrow, ServiceHash: service, SessionID: &session,
+		DecayRateBps: &decay, ResponseWindow: window, Deadline: deadline,
+	}
+}
+
+func (s *script) session() uint64 { return haggle.SessionIDFor(fmt.Sprint("order ", s.Number)) }
+
+// moves are what the chain has to have executed in the end, in this order.
+func (s *script) moves() []string {
+	moves := []string{fmt.Sprint("create ", s.Escrow), "accept the invitation"}
+	for round, offer := range s.Offers {
+		moves = append(moves, fmt.Sprintf("offer %d after round %d", offer.Amount, round))
+	}
+	switch s.Ending {
+	case accepted:
+		moves = append(moves, fmt.Sprintf("accept %d after round %d", s.last().Amount, len(s.Offers)))
+	case rejected:
+		moves = append(moves, fmt.Sprintf("reject after round %d", len(s.Offers)))
+	case expired:
+		moves = append(moves, "expire")
+	}
+	return append(moves, "close")
+}
+
+// moveOf tells an instruction as moves does.
+func moveOf(instruction haggle.AnyInstruction) string {
+	switch i := instruction.(type) {
+	case *haggle.CreateNegotiation:
+		return fmt.Sprint("create ", i.Params.EscrowAmount)
+	case *haggle.AcceptInvitation:
+		return "accept the invitation"
+	case *haggle.SubmitOffer:
+		return fmt.Sprintf("offer %d after round %d", i.Amount, i.ExpectedRound)
+	case *haggle.AcceptOffer:
+		return fmt.Sprintf("accept %d after round %d", i.ExpectedAmount, i.ExpectedRound)
+	case *haggle.RejectNegotiation:
+		return fmt.Sprintf("reject after round %d", i.ExpectedRound)
+	case *haggle.ExpireNegotiation:
+		return "expire"
+	case *haggle.CloseNegotiation:
+		return "close"
+	}
+	return instruction.InstructionName()
+}
+
+// movements are what the buyer, the seller and the treasury end up with more or less than before, in base units.
+func (s *script) movements() (buyer, seller, treasury int64) {
+	return int64(s.Refund) - int64(s.Escrow), int64(s.ToSeller), int64(s.Swept)
+}

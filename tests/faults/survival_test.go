@@ -1,0 +1,91 @@
+package faults_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// Agents whose nodes fail, lie behind and lose answers, and which are killed themselves, bring every negotiation to its end, do nothing
+// twice, miss nothing and leave nothing open.
+func TestAgentsSurviveFaultsAndKills(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	s := scaleOf(t)
+	t.Logf("%d negotiations by %d buyers and %d sellers in %d processes; play it again with %s=%d",
+		s.negotiations, s.buyers, s.sellers, s.processes, envSeed, s.seed)
+	t.Run("run", func(t *testing.T) { survive(t, s) })
+}
+
+func survive(t *testing.T, s scale) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), s.limit, fmt.Errorf("not done after %s", s.limit))
+	defer cancel()
+	st := setStage(t, ctx, s)
+
+	listening, deaf := context.WithCancel(ctx)
+	defer deaf()
+	var err error
+	st.audience, err = listen(listening, st.plan)
+	require.NoError(t, err)
+	defer func() {
+		deaf()
+		st.audience.running.Wait()
+		require.NoError(t, st.audience.client.Close())
+	}()
+
+	st.crew.start(ctx, s.seed)
+	killing, spare := context.WithCancel(ctx)
+	st.crew.running.Go(func() { st.crew.kill(killing, s.kills, s.seed) })
+	ended := st.awaitTheEnd(ctx)
+	spare()
+	if ended == nil {
+		st.awaitTheListeners(ctx)
+	} else {
+		cancel()
+	}
+	finished := st.crew.finish()
+	st.showOutput(ended != nil || finished != nil)
+	require.NoError(t, ended)
+	require.NoError(t, finished)
+
+	a := &audit{stage: st}
+	require.NoError(t, a.everything(ctx))
+	counts := st.counts()
+	r := newReport(t, a, counts)
+	t.Log("\n" + r.page())
+	st.showOutput(len(a.findings) > 0)
+	require.Empty(t, a.findings, strings.Join(a.findings, "\n"))
+	require.Empty(t, st.audience.failed, "subscriptions that have ended by themselves")
+	require.GreaterOrEqual(t, counts.FaultyShare(), faultyLeast)
+	anytime, sending := st.crew.kills()
+	require.Positive(t, anytime+sending, "nobody has been killed")
+	if path := os.Getenv(envReport); path != "" {
+		require.NoError(t, os.WriteFile(path, []byte(r.page()), 0o644))
+	}
+}
+
+// showOutput fails for what processes have written that they should not have, such as a data race, and shows the rest of a run that
+// has gone wrong.
+func (s *stage) showOutput(wrong bool) {
+	s.t.Helper()
+	for host := range s.plan.Hosts {
+		output, err := os.ReadFile(s.plan.outputFile(host))
+		require.NoError(s.t, err)
+		if len(bytes.TrimSpace(output)) > 0 {
+			s.t.Errorf("host %d has written:\n%s", host, output)
+		}
+		if wrong {
+			log, err := os.ReadFile(s.plan.logFile(host))
+			s.t.Logf("the log of host %d (%v):\n%s", host, err, tail(log))
+		}
+	}
+}
+
+const logShown = 16 << 10
+
+func tail(log []byte) []byte { return log[max(0, len(log)-logShown):] }
