@@ -30,9 +30,13 @@ type service struct {
 	server  *httptest.Server
 	// requests counts those to sign.
 	requests atomic.Int64
-	// instead, if it is set, answers those to sign.
-	instead func(w http.ResponseWriter, transaction []byte)
+	// instead, if it is set, answers those to sign. An answer that nobody waits for any more may still be under way when it changes.
+	instead atomic.Pointer[answering]
 }
+
+type answering func(w http.ResponseWriter, transaction []byte)
+
+func (s *service) answerWith(instead answering) { s.instead.Store(&instead) }
 
 func newService(t *testing.T) *service {
 	t.Helper()
@@ -56,8 +60,8 @@ func newService(t *testing.T) *service {
 		if err := json.NewDecoder(r.Body).Decode(&question); err != nil {
 			t.Error(err)
 		}
-		if s.instead != nil {
-			s.instead(w, question.Transaction)
+		if instead := s.instead.Load(); instead != nil {
+			(*instead)(w, question.Transaction)
 			return
 		}
 		s.answer(w, s.signed(question.Transaction))
@@ -144,10 +148,10 @@ func TestRemoteWalletSigns(t *testing.T) {
 		require.NoError(t, err, name)
 		require.True(t, signature.Verify(me, message), name)
 	}
-	s.instead = func(w http.ResponseWriter, transaction []byte) {
+	s.answerWith(func(w http.ResponseWriter, transaction []byte) {
 		signature, _ := s.keypair.SignMessage(context.Background(), transaction[65:])
 		fmt.Fprintf(w, `{"signature":%q}`, signature)
-	}
+	})
 	message := transfer(t, 2, me)
 	signature, err := remote.SignMessage(context.Background(), message)
 	require.NoError(t, err)
@@ -189,7 +193,7 @@ func TestRemoteWalletThatSignsSomethingElse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.instead = instead
+			s.answerWith(instead)
 			signature, err := remote.SignMessage(context.Background(), message)
 			require.ErrorIs(t, err, wallet.ErrWrongSignature)
 			require.Zero(t, signature)
@@ -238,7 +242,7 @@ func TestRemoteWalletThatFails(t *testing.T) {
 			config.PublicKey, config.Timeout = s.keypair.PublicKey(), 100*time.Millisecond
 			remote, err := wallet.NewRemote(context.Background(), config)
 			require.NoError(t, err)
-			s.instead = c.instead
+			s.answerWith(c.instead)
 			s.requests.Store(0)
 			_, err = remote.SignMessage(context.Background(), message)
 			var failure *wallet.RemoteError
