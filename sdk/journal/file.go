@@ -18,7 +18,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/internal/lockfile"
+	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
 )
 
 // ErrClosed: the journal has been closed.

@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
 )
 
 // File is a Store in a file to which lines are only ever appended: a checksum, and a record as JSON. A line that was being
@@ -60,8 +62,11 @@ func OpenFile(path string) (*File, error) {
 }
 
 func (f *File) start() error {
-	if err := lockFile(f.file); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrFileInUse, f.path, err)
+	// Where nothing can be locked, nothing is opened: two processes would each count what the other spends as nothing.
+	if taken, err := lockfile.Hold(f.file); taken {
+		return fmt.Errorf("%w: %s", ErrFileInUse, f.path)
+	} else if err != nil {
+		return fmt.Errorf("haggle: policy: usage: %w", err)
 	}
 	if err := f.read(); err != nil {
 		return err

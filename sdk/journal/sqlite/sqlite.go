@@ -29,7 +29,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/journal/internal/lockfile"
+	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
 )
 
 // schema is the first version's; user_version says which one a database has.
