@@ -1,85 +1,16 @@
 package main
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"reflect"
-	"strconv"
-	"strings"
-	"unicode"
-
-	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/fields"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// eventView is an event with its fields named as in the IDL. Numbers of 64 bits without sign are strings, in base units where
-// they are amounts; keys are in base 58, other bytes in hex.
-type eventView struct {
-	event  haggle.Event
-	fields []eventField
-}
-
-type eventField struct {
-	name  string
-	value any
-}
-
-func viewEvent(event haggle.Event) eventView {
-	v := eventView{event: event}
-	value := reflect.ValueOf(event).Elem()
-	for i := range value.NumField() {
-		v.fields = append(v.fields, eventField{snakeCase(value.Type().Field(i).Name), plain(value.Field(i))})
-	}
-	return v
-}
-
-// plain is a field's value as JSON has it.
-func plain(value reflect.Value) any {
-	switch typed := value.Interface().(type) {
-	case solana.PublicKey:
-		return typed
-	case uint64:
-		return strconv.FormatUint(typed, 10)
-	case fmt.Stringer:
-		return typed.String()
-	}
-	if value.Kind() == reflect.Array && value.Type().Elem().Kind() == reflect.Uint8 {
-		content := make([]byte, value.Len())
-		reflect.Copy(reflect.ValueOf(content), value)
-		return hex.EncodeToString(content)
-	}
-	return value.Interface()
-}
-
-// snakeCase turns SessionID into session_id.
-func snakeCase(name string) string {
-	var text strings.Builder
-	letters := []rune(name)
-	for i, letter := range letters {
-		begins := i > 0 && unicode.IsUpper(letter) && (unicode.IsLower(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
-		if begins {
-			text.WriteByte('_')
-		}
-		text.WriteRune(unicode.ToLower(letter))
-	}
-	return text.String()
-}
-
-// MarshalJSON keeps the order of the fields.
-func (v eventView) MarshalJSON() ([]byte, error) {
-	text := []byte(`{"event":"` + v.event.EventName() + `"`)
-	for _, field := range v.fields {
-		encoded, err := json.Marshal(field.value)
-		if err != nil {
-			return nil, err
-		}
-		text = append(text, `,"`+field.name+`":`...)
-		text = append(text, encoded...)
-	}
-	return append(text, '}'), nil
+// viewEvent is an event for JSON: its name, and its fields as [fields.Of] has them.
+func viewEvent(event haggle.Event) fields.List {
+	return append(fields.List{{Name: "event", Value: event.EventName()}}, fields.Of(event)...)
 }
 
 // sentence tells an event to people.

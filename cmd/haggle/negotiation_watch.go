@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/fields"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk"
 )
@@ -230,7 +231,7 @@ type observationView struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Signature   solana.Signature `json:"signature"`
 	Slot        uint64           `json:"slot"`
-	Event       eventView        `json:"event"`
+	Event       fields.List      `json:"event"`
 }
 
 func (w *watcher) print(ctx context.Context, observation haggle.Observation) error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/fields"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -17,13 +18,13 @@ type receiptView struct {
 	ComputeUnits   uint64           `json:"compute_units,omitempty"`
 	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
 	ConfirmationMS int64            `json:"confirmation_ms"`
-	Events         []eventView      `json:"events"`
+	Events         []fields.List    `json:"events"`
 }
 
 func viewReceipt(r *haggle.Receipt) receiptView {
 	v := receiptView{
 		Signature: r.Signature, Slot: r.Slot, ComputeUnits: r.ComputeUnits, FeeLamports: r.Fee,
-		ConfirmationMS: r.Elapsed.Milliseconds(), Events: []eventView{},
+		ConfirmationMS: r.Elapsed.Milliseconds(), Events: []fields.List{},
 	}
 	for _, event := range r.Events {
 		v.Events = append(v.Events, viewEvent(event))

@@ -13,6 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/internal/fields"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -168,17 +169,16 @@ func flawOf(err error) string {
 }
 
 func storedEvent(event haggle.Event) (readEvent, error) {
-	value := reflect.ValueOf(event).Elem()
-	fields, err := fieldsOf(value)
+	object, err := json.Marshal(fields.Of(event))
 	if err != nil {
 		return readEvent{}, err
 	}
-	stored := readEvent{name: event.EventName(), fields: fields, data: event.AppendTo(nil)}
+	stored := readEvent{name: event.EventName(), fields: string(object), data: event.AppendTo(nil)}
 	if address, is := event.NegotiationAddress(); is {
 		stored.negotiation = &address
 	}
 	_, stored.begins = event.(*haggle.NegotiationCreated)
-	if timestamp := value.FieldByName("Timestamp"); timestamp.IsValid() {
+	if timestamp := reflect.ValueOf(event).Elem().FieldByName("Timestamp"); timestamp.IsValid() {
 		seconds := timestamp.Int()
 		stored.timestamp = &seconds
 	}
@@ -299,7 +299,7 @@ func standIn(call solana.CompiledInstruction, keys []solana.PublicKey) (*readEve
 		described["token_mint"], described["session_id"] = created.TokenMint.String(), fmt.Sprint(created.SessionID)
 		described["escrow_amount"] = fmt.Sprint(created.Params.EscrowAmount)
 	}
-	fields, err := json.Marshal(described)
-	stands.fields = string(fields)
+	object, err := json.Marshal(described)
+	stands.fields = string(object)
 	return stands, err
 }

@@ -3,13 +3,14 @@ package index
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/fields"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -286,14 +287,14 @@ func (l *look) store(ctx context.Context, s statements) error {
 }
 
 func (l *look) storePresent(ctx context.Context, s statements, address string, number int64) error {
-	fields, err := fieldsOf(reflect.ValueOf(l.state).Elem())
+	object, err := json.Marshal(fields.Of(l.state))
 	if err != nil {
 		return err
 	}
 	_, err = s.exec(ctx, `INSERT INTO accounts (negotiation, life, state, as_of_slot, checked_slot, present, final) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (negotiation, life) DO UPDATE SET state = excluded.state, as_of_slot = excluded.as_of_slot,
 		checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final`,
-		address, number, fields, int64(l.slot), int64(l.slot), true, l.final)
+		address, number, string(object), int64(l.slot), int64(l.slot), true, l.final)
 	return err
 }
 

@@ -178,7 +178,7 @@ func (c *scriptedChain) serve(t *testing.T) string {
 	return server.URL
 }
 
-type fields = map[string]any
+type document = map[string]any
 
 // answer is what a validator answers with.
 func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, error) {
@@ -240,8 +240,8 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 	return nil, errors.New(method + " is not scripted")
 }
 
-func (c *scriptedChain) list(before, until solana.Signature, limit int, upTo uint64) []fields {
-	listed, begun := []fields{}, before.IsZero()
+func (c *scriptedChain) list(before, until solana.Signature, limit int, upTo uint64) []document {
+	listed, begun := []document{}, before.IsZero()
 	for _, block := range slices.Backward(c.slots) {
 		if block.slot > upTo {
 			continue
@@ -255,9 +255,9 @@ func (c *scriptedChain) list(before, until solana.Signature, limit int, upTo uin
 				return listed
 			}
 			if begun && !c.unlisted[item.signature] {
-				entry := fields{"signature": item.signature, "slot": block.slot, "err": nil}
+				entry := document{"signature": item.signature, "slot": block.slot, "err": nil}
 				if item.failed {
-					entry["err"] = fields{"InstructionError": []any{1, "Custom"}}
+					entry["err"] = document{"InstructionError": []any{1, "Custom"}}
 				}
 				if c.withIndex {
 					entry["transactionIndex"] = i
@@ -280,7 +280,7 @@ func (c *scriptedChain) block(params []json.RawMessage, slot, upTo uint64) (any,
 			parent = block.slot
 			continue
 		}
-		answer := fields{"blockhash": block.hash, "parentSlot": parent, "previousBlockhash": solana.Hash{}, "blockTime": 1_000_000 + slot, "blockHeight": slot}
+		answer := document{"blockhash": block.hash, "parentSlot": parent, "previousBlockhash": solana.Hash{}, "blockTime": 1_000_000 + slot, "blockHeight": slot}
 		signatures := []solana.Signature{}
 		for _, item := range block.transactions {
 			signatures = append(signatures, item.signature)
@@ -295,9 +295,9 @@ func (c *scriptedChain) find(signature solana.Signature, upTo uint64) any {
 	for _, block := range c.slots {
 		for _, item := range block.transactions {
 			if item.signature == signature && block.slot <= upTo {
-				return fields{
+				return document{
 					"slot": block.slot, "blockTime": 1_000_000 + block.slot, "transaction": []string{item.encoded, "base64"},
-					"meta": fields{"err": nil, "fee": 5000, "logMessages": item.logs, "innerInstructions": []any{}, "loadedAddresses": fields{"readonly": []any{}, "writable": []any{}}},
+					"meta": document{"err": nil, "fee": 5000, "logMessages": item.logs, "innerInstructions": []any{}, "loadedAddresses": document{"readonly": []any{}, "writable": []any{}}},
 				}
 			}
 		}
@@ -311,12 +311,12 @@ func (c *scriptedChain) statuses(signatures []solana.Signature) any {
 		for _, block := range c.slots {
 			for _, item := range block.transactions {
 				if item.signature == signature {
-					found[i] = fields{"slot": block.slot, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
+					found[i] = document{"slot": block.slot, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
 				}
 			}
 		}
 	}
-	return fields{"context": fields{"slot": c.head}, "value": found}
+	return document{"context": document{"slot": c.head}, "value": found}
 }
 
 func (c *scriptedChain) accounts(addresses []solana.PublicKey, upTo uint64) any {
@@ -333,11 +333,11 @@ func (c *scriptedChain) accounts(addresses []solana.PublicKey, upTo uint64) any 
 	values := make([]any, len(addresses))
 	for i, address := range addresses {
 		if state := states[address]; state != nil {
-			values[i] = fields{
+			values[i] = document{
 				"lamports": 4_454_400, "owner": haggle.ProgramID, "executable": false, "rentEpoch": 0, "space": haggle.NegotiationSize,
 				"data": []string{base64.StdEncoding.EncodeToString(state.Encode()), "base64"},
 			}
 		}
 	}
-	return fields{"context": fields{"slot": upTo}, "value": values}
+	return document{"context": document{"slot": upTo}, "value": values}
 }
