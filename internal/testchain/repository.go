@@ -6,32 +6,21 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/gagliardetto/solana-go"
-)
 
-const modulePath = "github.com/haggle-protocol/haggle"
+	"github.com/haggle-protocol/haggle/internal/checkout"
+)
 
 // repository is the root folder of the checkout: programs and scripts are taken from there.
 type repository string
 
-// findRepository walks up from the working directory to this module's go.mod.
 func findRepository() (repository, error) {
-	start, err := os.Getwd()
+	root, err := checkout.Find()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: a local chain is built from there; change into one, or set %s to a chain that runs", err, EnvRPCURL)
 	}
-	for folder := start; ; folder = filepath.Dir(folder) {
-		content, err := os.ReadFile(filepath.Join(folder, "go.mod"))
-		if err == nil && strings.HasPrefix(string(content), "module "+modulePath+"\n") {
-			return repository(folder), nil
-		}
-		if folder == filepath.Dir(folder) {
-			return "", fmt.Errorf("%s is not inside a checkout of %s: a local chain is built from there; "+
-				"change into one, or set %s to a chain that runs", start, modulePath, EnvRPCURL)
-		}
-	}
+	return repository(root), nil
 }
 
 // programID reads the program's address from the IDL.
