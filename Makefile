@@ -79,7 +79,7 @@ deploy: prerequisites ## deploy the program with the Solana CLI: CLUSTER=... PRO
 cu: program ## measure the compute units of every instruction: program/CU.md
 	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --workspace compute
 
-bench: prerequisites ## measure the SDK against reflective decoding: docs/BENCHMARKS.md
+bench: program chains ## measure the SDK: codecs, actions beyond their requests, subscriptions: docs/BENCHMARKS.md
 	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md
 
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)

@@ -1,9 +1,6 @@
 package haggle
 
 import (
-	"fmt"
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -128,67 +125,4 @@ func TestPollingThatFailsIsVisible(t *testing.T) {
 		assert.Equal(t, []Observation{happened.told(offerOf(1))}, soFar(subscription, time.Minute))
 		assert.True(t, subscription.Lag().Connected)
 	})
-}
-
-// watchMany watches negotiations at once.
-func watchMany(t testing.TB, client *Client, many int) []*Subscription {
-	t.Helper()
-	subscriptions := make([]*Subscription, many)
-	errors := make([]error, many)
-	var group sync.WaitGroup
-	for worker := range 64 {
-		group.Go(func() {
-			for n := worker; n < many; n += 64 {
-				subscriptions[n], errors[n] = client.Watch(t.Context(), manyth(n))
-			}
-		})
-	}
-	group.Wait()
-	for _, err := range errors {
-		require.NoError(t, err)
-	}
-	return subscriptions
-}
-
-func manyth(n int) solana.PublicKey { return solana.PublicKey{9, byte(n >> 8), byte(n)} }
-
-// BenchmarkSubscriptions/10000 says what a subscription costs in memory when there are 10,000 on one connection, how long it takes
-// until all of them are made again after a cut, and, as its time, what it takes from a notification to the event.
-func BenchmarkSubscriptions(b *testing.B) {
-	for _, many := range []int{100, 10_000} {
-		b.Run(fmt.Sprint(many), func(b *testing.B) {
-			chain := newWatchedChain(b)
-			client := chain.client(b)
-			before := memoryInUse()
-			subscriptions := watchMany(b, client, many)
-			require.Equal(b, 1, chain.connections())
-			each := float64(memoryInUse()-before) / float64(many)
-
-			began := time.Now()
-			chain.cut()
-			for chain.subscriptions() < many {
-				time.Sleep(time.Millisecond)
-			}
-			reconnected := time.Since(began)
-			for round := 0; b.Loop(); round++ {
-				chain.next()
-				offer := offerAt(manyth(round%many), uint8(round))
-				happened := chain.happens(offer)
-				if seen := <-subscriptions[round%many].Events(); seen.Signature != happened.signature {
-					b.Fatalf("told %+v", seen)
-				}
-			}
-			b.ReportMetric(each, "B/subscription")
-			b.ReportMetric(float64(reconnected.Milliseconds()), "ms/reconnect")
-		})
-	}
-}
-
-// memoryInUse is what is in use, in bytes, stacks included.
-func memoryInUse() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc + stats.StackInuse
 }

@@ -46,16 +46,16 @@ func BenchmarkCall(b *testing.B) {
 	}}
 	fallbacks := []string{"http://two.example", "http://three.example"}
 	cases := map[string]Config{
-		"one node":                {},
-		"three nodes":             {Fallbacks: fallbacks},
-		"three nodes, no hedging": {Fallbacks: fallbacks, HedgeAfter: -1},
-		"one node, metrics":       {MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))},
-		"one node, metrics and traces": {
+		"one_node":                {},
+		"three_nodes":             {Fallbacks: fallbacks},
+		"three_nodes,_no_hedging": {Fallbacks: fallbacks, HedgeAfter: -1},
+		"one_node,_metrics":       {MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))},
+		"one_node,_metrics_and_traces": {
 			MeterProvider:  sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())),
 			TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(tracetest.NewNoopExporter())),
 		},
 	}
-	b.Run("JSON-RPC client alone", func(b *testing.B) {
+	b.Run("requests_alone", func(b *testing.B) {
 		client := rpc.NewWithCustomRPCClient(jsonrpc.NewClientWithOpts("http://one.example", &jsonrpc.RPCClientOpts{HTTPClient: connection}))
 		benchmarkBalance(b, client)
 	})

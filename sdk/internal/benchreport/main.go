@@ -1,5 +1,5 @@
-// Command benchreport runs the SDK's benchmarks and writes a page about them: ours beside anchor-go's reflective code for
-// the same bytes, measured in the same run.
+// Command benchreport runs the SDK's benchmarks and writes a page about them: ours beside anchor-go's reflective code for the same
+// bytes, and actions beside the requests that they make, each measured in the same run.
 package main
 
 import (
@@ -14,26 +14,54 @@ import (
 
 func main() {
 	out := flag.String("out", "docs/BENCHMARKS.md", "the page to write")
-	pkg := flag.String("package", "./sdk", "the package whose benchmarks are run")
 	flag.Parse()
-	if err := run(*pkg, *out); err != nil {
+	if err := run(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "benchreport:", err)
 		os.Exit(1)
 	}
 }
 
-func run(pkg, out string) error {
-	command := exec.Command("go", "test", "-run", "^$", "-bench", ".", "-benchmem", "-benchtime", "3ms", "-count", "60", pkg)
-	command.Stderr = os.Stderr
-	output, err := command.Output()
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", command, err, output)
+// measurement is a run of go test.
+type measurement struct {
+	benchmarks, pkg string
+	// length is how long or how often each is run, and count how often that is done.
+	length string
+	count  string
+	// environment is added.
+	environment []string
+}
+
+var measurements = []measurement{
+	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk", length: "3ms", count: "60"},
+	{benchmarks: "Call", pkg: "./sdk", length: "100ms", count: "5"},
+	{benchmarks: "Action", pkg: "./tests/overhead", length: "500ms", count: "3"},
+	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1", environment: []string{"HAGGLE_CHAIN=validator"}},
+}
+
+func (m measurement) arguments() []string {
+	return []string{"test", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$", "-benchmem", "-benchtime", m.length, "-count", m.count, m.pkg}
+}
+
+func run(out string) error {
+	r := &report{toolchain: runtime.Version()}
+	for _, m := range measurements {
+		command := exec.Command("go", m.arguments()...)
+		command.Env = append(os.Environ(), m.environment...)
+		command.Stderr = os.Stderr
+		shown := strings.Join(append(m.environment, "go "+strings.Join(m.arguments(), " ")), " ")
+		fmt.Fprintln(os.Stderr, "==>", shown)
+		output, err := command.Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", command, err, output)
+		}
+		if err := r.read(bytes.NewReader(output)); err != nil {
+			return fmt.Errorf("%s: %w", command, err)
+		}
+		r.commands = append(r.commands, shown)
 	}
-	r, err := parse(bytes.NewReader(output))
+	page, err := r.page()
 	if err != nil {
 		return err
 	}
-	r.toolchain = runtime.Version()
-	r.command = strings.Join(command.Args, " ")
-	return os.WriteFile(out, []byte(r.page()), 0o644)
+	return os.WriteFile(out, []byte(page), 0o644)
 }

@@ -14,21 +14,34 @@ BenchmarkDecodeEvent/OfferSubmitted/haggle-2         	20000000	        50.0 ns/o
 BenchmarkDecodeEvent/OfferSubmitted/haggle-2         	20000000	        70.0 ns/op	     112 B/op	       1 allocs/op
 BenchmarkDecodeEvent/OfferSubmitted/anchor-go-2      	  100000	      1500 ns/op	     400 B/op	      12 allocs/op
 BenchmarkParseLogs/OfferSubmitted/haggle             	 2000000	       500 ns/op	     600 B/op	       5 allocs/op
+BenchmarkCall/one_node-2                             	    2000	      7000 ns/op	     600 B/op	       5 allocs/op
+BenchmarkCall/requests_alone-2                       	    2000	      6000 ns/op	     500 B/op	       4 allocs/op
+BenchmarkAction/plain-2                              	    2000	    250000 ns/op	 6.000 requests/op	     600 B/op	       5 allocs/op
+BenchmarkAction/requests_alone-2                     	    2000	    100000 ns/op	 6.000 requests/op	     500 B/op	       4 allocs/op
+BenchmarkSubscriptions/10000-2                       	      15	 120558654 ns/op	      7396 B/subscription	       199.0 ms/reconnect
 PASS
 `
 
 func TestThePageComparesWhatWasMeasured(t *testing.T) {
-	r, err := parse(strings.NewReader(output))
-	require.NoError(t, err)
+	r := &report{}
+	require.NoError(t, r.read(strings.NewReader(output)))
 	require.Equal(t, "A processor", r.cpu)
-	page := r.page()
-	require.Contains(t, page, "| `OfferSubmitted` | 50.0 | 1 | 112 | 1500 | 12 | 30 |\n")
-	require.Contains(t, page, "| `OfferSubmitted` | 500.0 | 5 | 600 | – | – | – |\n")
+	page, err := r.page()
+	require.NoError(t, err)
+	for _, row := range []string{
+		"| `OfferSubmitted` | 50.0 | 1 | 112 | 1500 | 12 | 30 |\n", "| `OfferSubmitted` | 500.0 | 5 | 600 | – | – | – |\n",
+		"| one node | 7.0 | 1 | 5 | 600 |\n", "| plain | 250.0 | 150 | 5 | 600 |\n", "| requests alone | 100.0 | – | 4 | 500 |\n",
+		"| 10000 | 121 | 7396 | 199 |\n",
+	} {
+		require.Contains(t, page, row)
+	}
 }
 
 func TestARunWithoutBenchmarksIsAnError(t *testing.T) {
-	_, err := parse(strings.NewReader("PASS\n"))
-	require.Error(t, err)
-	_, err = parse(strings.NewReader("BenchmarkOther 1 2 ns/op\n"))
-	require.Error(t, err)
+	require.Error(t, (&report{}).read(strings.NewReader("PASS\n")))
+	require.Error(t, (&report{}).read(strings.NewReader("BenchmarkOther 1 2 ns/op\n")))
+	r := &report{}
+	require.NoError(t, r.read(strings.NewReader("BenchmarkCall/one_node-2 1 2 ns/op\n")))
+	_, err := r.page()
+	require.ErrorContains(t, err, "requests_alone is missing")
 }

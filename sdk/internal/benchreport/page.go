@@ -5,54 +5,108 @@ import (
 	"strings"
 )
 
-// titles head the tables, in the order of the benchmarks.
-var titles = map[string]string{
-	"DecodeAccount":    "Decoding an account",
-	"DecodeEvent":      "Decoding an event",
-	"RecogniseEvent":   "Recognising an event",
-	"BuildInstruction": "Building an instruction",
-	"ParseLogs":        "Reading a transaction's logs",
+// section is about a benchmark.
+type section struct {
+	group, title string
+	// remark says what is measured.
+	remark string
+	table  func(*report, string) (string, error)
 }
 
-// remarks say what is measured.
-var remarks = map[string]string{
-	"DecodeAccount":    "From the account's data to a struct, into one that is there already: `Decode`, beside `ParseAnyAccount`.",
-	"DecodeEvent":      "From the logged bytes to a struct, into one that is there already: `Decode`, beside `ParseAnyEvent`.",
-	"RecogniseEvent":   "From the logged bytes to a new event of whichever type they are: `DecodeEvent`, beside `ParseAnyEvent`. The one allocation is the event that is returned.",
-	"BuildInstruction": "From a struct to the accounts and data that a transaction holds, with all accounts given. A dash stands where there is nothing to compare: anchor-go leaves the data of instructions without arguments empty.",
-	"ParseLogs":        "An offer that came through another program: seven lines, base 64 included.",
+var sections = []section{
+	{"DecodeAccount", "Decoding an account",
+		"From the account's data to a struct, into one that is there already: `Decode`, beside `ParseAnyAccount`.", (*report).comparison},
+	{"DecodeEvent", "Decoding an event",
+		"From the logged bytes to a struct, into one that is there already: `Decode`, beside `ParseAnyEvent`.", (*report).comparison},
+	{"RecogniseEvent", "Recognising an event",
+		"From the logged bytes to a new event of whichever type they are: `DecodeEvent`, beside `ParseAnyEvent`. The one allocation is the event that is returned.", (*report).comparison},
+	{"BuildInstruction", "Building an instruction",
+		"From a struct to the accounts and data that a transaction holds, with all accounts given. A dash stands where there is nothing to compare: anchor-go leaves the data of instructions without arguments empty.", (*report).comparison},
+	{"ParseLogs", "Reading a transaction's logs",
+		"An offer that came through another program: seven lines, base 64 included.", (*report).comparison},
+	{"Call", "A request",
+		"Reading a balance from a node that answers at once: through a client's pool of nodes, beside the JSON-RPC client alone.", (*report).beyondRequests},
+	{"Action", "An action",
+		"A whole offer: built, simulated, signed, sent, looked for, its events decoded. It has been made on a local chain once, and is measured with that chain's answers, which come at once: what is left is the SDK's own time. A journal has every transaction on the disk before it is sent, and its outcome afterwards, which takes as long as the disk does.", (*report).beyondRequests},
+	{"Subscriptions", "Subscriptions",
+		"On a solana-test-validator: the time from the decision to make an offer until another client's listener has the event, while that client has so many subscriptions on one WebSocket connection; what a subscription takes in memory; and how long it takes after a cut until all have been made again.", (*report).subscriptions},
 }
 
 // page is the report in Markdown.
-func (r *report) page() string {
+func (r *report) page() (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, `# Benchmarks
 
-Written by `+"`make bench`"+`, which runs `+"`%s`"+`
-(%s, %s).
+Written by `+"`make bench`"+` (%s, %s), which runs
 
-*anchor-go* is the client that anchor-go 1.0.0 generates from the same IDL; it works by reflection. Both handle the same
-bytes in the same run, so the ratio between them says more than the nanoseconds, which are this machine's. Each figure is
-the fastest of sixty short runs: what else the machine does only ever adds time.
-`, r.command, r.toolchain, r.cpu)
-	group := ""
-	for _, row := range r.rows {
-		if row.group != group {
-			group = row.group
-			fmt.Fprintf(&out, "\n## %s\n\n%s\n\n", titles[group], remarks[group])
-			out.WriteString("| | ns | allocations | bytes allocated | anchor-go: ns | allocations | times as fast |\n")
-			out.WriteString("|---|---:|---:|---:|---:|---:|---:|\n")
+`+"```"+`
+%s
+`+"```"+`
+
+*anchor-go* is the client that anchor-go 1.0.0 generates from the same IDL; it works by reflection. What stands in one table has been
+measured in the same run, so the ratio between its rows says more than the times, which are this machine's. Each figure is that of
+the fastest run: what else the machine does only ever adds time.
+`, r.toolchain, r.cpu, strings.Join(r.commands, "\n"))
+	for _, s := range sections {
+		table, err := s.table(r, s.group)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", s.group, err)
 		}
-		out.WriteString(row.line())
+		fmt.Fprintf(&out, "\n## %s\n\n%s\n\n%s", s.title, s.remark, table)
 	}
-	return out.String()
+	return out.String(), nil
 }
 
-func (r *row) line() string {
-	theirs, ratio := "– | –", "–"
-	if r.anchors != nil {
-		theirs = fmt.Sprintf("%.0f | %d", r.anchors.ns, r.anchors.allocs)
-		ratio = fmt.Sprintf("%.0f", r.anchors.ns/r.ours.ns)
+// comparison puts <name>/haggle beside <name>/anchor-go.
+func (r *report) comparison(group string) (string, error) {
+	var out strings.Builder
+	out.WriteString("| | ns | allocations | bytes allocated | anchor-go: ns | allocations | times as fast |\n")
+	out.WriteString("|---|---:|---:|---:|---:|---:|---:|\n")
+	for _, ours := range r.of(group) {
+		name, ok := strings.CutSuffix(ours.name, "/haggle")
+		if !ok {
+			continue
+		}
+		theirs, ratio := "– | –", "–"
+		if anchors := r.find(group, name+"/anchor-go"); anchors != nil {
+			theirs = fmt.Sprintf("%.0f | %.0f", anchors.ns(), anchors.values["allocs/op"])
+			ratio = fmt.Sprintf("%.0f", anchors.ns()/ours.ns())
+		}
+		fmt.Fprintf(&out, "| `%s` | %.1f | %.0f | %.0f | %s | %s |\n",
+			name, ours.ns(), ours.values["allocs/op"], ours.values["B/op"], theirs, ratio)
 	}
-	return fmt.Sprintf("| `%s` | %.1f | %d | %d | %s | %s |\n", r.name, r.ours.ns, r.ours.allocs, r.ours.bytes, theirs, ratio)
+	return out.String(), nil
+}
+
+// requestsAlone is the row that the others are compared with.
+const requestsAlone = "requests_alone"
+
+const nsPerMicrosecond = 1_000
+
+// beyondRequests says how much longer everything takes than the requests alone.
+func (r *report) beyondRequests(group string) (string, error) {
+	alone := r.find(group, requestsAlone)
+	if alone == nil {
+		return "", fmt.Errorf("%s is missing", requestsAlone)
+	}
+	var out strings.Builder
+	out.WriteString("| | µs | beyond the requests: µs | allocations | bytes allocated |\n|---|---:|---:|---:|---:|\n")
+	for _, one := range r.of(group) {
+		beyond := "–"
+		if !strings.HasSuffix(one.name, "_alone") {
+			beyond = fmt.Sprintf("%.0f", (one.ns()-alone.ns())/nsPerMicrosecond)
+		}
+		fmt.Fprintf(&out, "| %s | %.1f | %s | %.0f | %.0f |\n", strings.ReplaceAll(one.name, "_", " "), one.ns()/nsPerMicrosecond, beyond,
+			one.values["allocs/op"], one.values["B/op"])
+	}
+	return out.String(), nil
+}
+
+func (r *report) subscriptions(group string) (string, error) {
+	var out strings.Builder
+	out.WriteString("| subscriptions | ms to the event | bytes each | ms until all are made again |\n|---:|---:|---:|---:|\n")
+	for _, one := range r.of(group) {
+		fmt.Fprintf(&out, "| %s | %.0f | %.0f | %.0f |\n", one.name, one.ns()/1e6, one.values["B/subscription"], one.values["ms/reconnect"])
+	}
+	return out.String(), nil
 }

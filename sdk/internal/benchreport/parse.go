@@ -2,99 +2,98 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
 
-// report is what one run of the benchmarks has measured.
+// report is what the benchmarks have measured.
 type report struct {
-	toolchain, command, cpu string
-	rows                    []*row
+	toolchain, cpu string
+	commands       []string
+	results        []*result
 }
 
-// row is a benchmark, ours and anchor-go's where there is one.
-type row struct {
-	group, name   string
-	ours, anchors *measure
+// result is the fastest run of a benchmark.
+type result struct {
+	// group is the benchmark's function, and name the rest of its name.
+	group, name string
+	// values are what it has measured, by unit, such as ns/op.
+	values map[string]float64
 }
 
-type measure struct {
-	ns            float64
-	bytes, allocs int
-}
+func (r *result) ns() float64 { return r.values["ns/op"] }
 
-// parse reads what `go test -bench` prints.
-func parse(output io.Reader) (*report, error) {
-	r := &report{}
+// read reads what `go test -bench` prints.
+func (r *report) read(output io.Reader) error {
+	found := false
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
 		line := lines.Text()
 		if cpu, ok := strings.CutPrefix(line, "cpu: "); ok {
 			r.cpu = cpu
 		}
-		if strings.HasPrefix(line, "Benchmark") {
-			if err := r.add(line); err != nil {
-				return nil, err
+		if fields := strings.Fields(line); strings.HasPrefix(line, "Benchmark") && len(fields) > 1 {
+			found = true
+			if err := r.add(fields); err != nil {
+				return fmt.Errorf("%s: %w", line, err)
 			}
 		}
 	}
-	if len(r.rows) == 0 {
-		return nil, fmt.Errorf("no benchmark has been run")
+	if !found {
+		return errors.New("no benchmark has been run")
 	}
-	return r, lines.Err()
+	return lines.Err()
 }
+
+// processors is what go test adds to the name of a benchmark.
+var processors = regexp.MustCompile(`-[0-9]+$`)
 
 // add takes a line such as
 //
 //	BenchmarkDecodeEvent/OfferSubmitted/haggle-2   20000000   55.1 ns/op   112 B/op   1 allocs/op
-func (r *report) add(line string) error {
-	fields := strings.Fields(line)
-	parts := strings.Split(strings.TrimPrefix(fields[0], "Benchmark"), "/")
-	if len(fields) != 8 || len(parts) != 3 {
-		return fmt.Errorf("not the line of a benchmark of ours: %s", line)
+func (r *report) add(fields []string) error {
+	group, name, ok := strings.Cut(processors.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), ""), "/")
+	if !ok || len(fields)%2 != 0 {
+		return errors.New("not the line of a benchmark of ours")
 	}
-	m, err := measured(fields)
-	if err != nil {
-		return fmt.Errorf("%s: %w", line, err)
+	added := &result{group, name, make(map[string]float64)}
+	for i := 2; i < len(fields); i += 2 {
+		value, err := strconv.ParseFloat(fields[i], 64)
+		if err != nil {
+			return err
+		}
+		added.values[fields[i+1]] = value
 	}
-	row := r.row(parts[0], parts[1])
-	if whose := parts[2]; strings.HasPrefix(whose, "anchor-go") {
-		row.anchors = faster(row.anchors, m)
-	} else {
-		row.ours = faster(row.ours, m)
+	known := r.find(group, name)
+	switch {
+	case known == nil:
+		r.results = append(r.results, added)
+	case added.ns() < known.ns():
+		known.values = added.values
 	}
 	return nil
 }
 
-// faster picks the better one of several runs.
-func faster(a, b *measure) *measure {
-	if a != nil && a.ns < b.ns {
-		return a
-	}
-	return b
-}
-
-func measured(fields []string) (*measure, error) {
-	var m measure
-	var err error
-	if m.ns, err = strconv.ParseFloat(fields[2], 64); err != nil {
-		return nil, err
-	}
-	if m.bytes, err = strconv.Atoi(fields[4]); err != nil {
-		return nil, err
-	}
-	m.allocs, err = strconv.Atoi(fields[6])
-	return &m, err
-}
-
-func (r *report) row(group, name string) *row {
-	for _, row := range r.rows {
-		if row.group == group && row.name == name {
-			return row
+// find is nil if there is no such result.
+func (r *report) find(group, name string) *result {
+	for _, one := range r.results {
+		if one.group == group && one.name == name {
+			return one
 		}
 	}
-	r.rows = append(r.rows, &row{group: group, name: name})
-	return r.rows[len(r.rows)-1]
+	return nil
+}
+
+// of are a group's results.
+func (r *report) of(group string) (all []*result) {
+	for _, one := range r.results {
+		if one.group == group {
+			all = append(all, one)
+		}
+	}
+	return all
 }

@@ -1,0 +1,63 @@
+// Package overhead_test measures what the SDK adds to a chain: the time of an action beyond the requests that it makes, and many
+// subscriptions on one connection. `make bench` runs it and writes docs/BENCHMARKS.md.
+package overhead_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// startNet is a chain with everybody on it, until the benchmark ends.
+func startNet(t testing.TB) *localnet.Net {
+	t.Helper()
+	net, err := localnet.Start(t.Context(), testchain.Options{Progress: func(line string) { t.Log(line) }})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	return net
+}
+
+// price is what everybody offers here, in base units of the mint.
+const price = 2_000_000
+
+// bargain begins a negotiation, in which the buyer makes the next offer.
+func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.NegotiationAccount {
+	t.Helper()
+	created, err := client.CreateNegotiation(t.Context(), haggle.CreateRequest{
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, ServiceHash: haggle.ServiceHash("measured"),
+		EscrowAmount: 2 * price, MaxRounds: haggle.MaxRounds, Deadline: time.Hour,
+	})
+	require.NoError(t, err)
+	_, err = created.Do(t.Context(), net.Buyer)
+	require.NoError(t, err)
+	n, err := client.GetNegotiation(t.Context(), created.Negotiation)
+	require.NoError(t, err)
+	accepted, err := client.AcceptInvitation(t.Context(), haggle.AcceptInvitationRequest{
+		Seller: net.Seller.PublicKey(), Seen: n, ServiceHash: n.ServiceHash, TermsHash: n.TermsHash(),
+	})
+	require.NoError(t, err)
+	_, err = accepted.Do(t.Context(), net.Seller)
+	require.NoError(t, err)
+	n, err = client.GetNegotiation(t.Context(), created.Negotiation)
+	require.NoError(t, err)
+	return n
+}
+
+// offer is an offer of whoever's turn it is.
+func offer(t testing.TB, client *haggle.Client, net *localnet.Net, n *haggle.NegotiationAccount) (*haggle.Receipt, error) {
+	t.Helper()
+	signer := net.Buyer
+	if n.Turn() == haggle.OfferSideSeller {
+		signer = net.Seller
+	}
+	action, err := client.Offer(t.Context(), haggle.OfferRequest{Offerer: signer.PublicKey(), Seen: n, Amount: price})
+	if err != nil {
+		return nil, err
+	}
+	return action.Do(t.Context(), signer)
+}
