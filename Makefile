@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-anchor verify deploy cu \
+.PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
     bench load differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
@@ -15,6 +15,8 @@ wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
 program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
 localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
 fuzz := cd program/fuzz && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/fuzz"
+# Time there passes as on the clusters: blocks every 0.4 seconds, blockhashes that live for a minute.
+validator := HAGGLE_CHAIN=$(or $(HAGGLE_CHAIN),validator)
 clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locked --all-targets
 
 help: ## show this
@@ -23,9 +25,9 @@ help: ## show this
 demo: program ## two agents bargain on a local chain, with everything they do printed
 	@go run ./cmd/haggle demo $(ARGS)
 
-test: program chains anchor-packages postgresql lint verify test-rust test-fuzz test-go test-chains test-anchor ## build what is missing, lint, and run every test
+test: program chains anchor-packages postgresql lint verify test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
-nightly: differential fuzz faults mutants ## what takes hours: long random runs and mutation testing
+nightly: differential fuzz faults mutants ## what takes hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
 	@toolchain/build-program
@@ -96,8 +98,12 @@ differential: program ## play random instructions against the program and the re
 	@HAGGLE_INSTRUCTIONS=$(or $(INSTRUCTIONS),1000000) HAGGLE_FIRST_SEED=$(or $(SEED),$$(date +%s)000000) \
 	    go test -count=1 -v -timeout 2h ./tests/differential
 
-faults: program ## agents under injected faults and kills on a local chain: docs/FAULTS.md (NEGOTIATIONS=500, SEED=...)
-	@HAGGLE_NEGOTIATIONS=$(or $(NEGOTIATIONS),500) HAGGLE_BUYERS=$(or $(BUYERS),50) HAGGLE_SELLERS=$(or $(SELLERS),50) \
+test-faults: program chains ## agents under injected faults and kills on a validator, a short run
+	@echo "==> agents under faults"
+	@$(validator) go test -count=1 -race -timeout 20m ./tests/faults
+
+faults: program chains ## 500 negotiations under injected faults and kills: docs/FAULTS.md (NEGOTIATIONS=500, SEED=...)
+	@$(validator) HAGGLE_NEGOTIATIONS=$(or $(NEGOTIATIONS),500) HAGGLE_BUYERS=$(or $(BUYERS),50) HAGGLE_SELLERS=$(or $(SELLERS),50) \
 	    HAGGLE_SEED=$(SEED) HAGGLE_FAULTS_LIMIT=1h HAGGLE_FAULTS_REPORT="$(CURDIR)/docs/FAULTS.md" \
 	    go test -count=1 -race -v -timeout 70m ./tests/faults
 
