@@ -5,7 +5,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test nightly program idl generate localnet lint test-rust test-fuzz test-go test-chains test-faults test-anchor verify deploy cu \
-    bench load differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
+    bench load yellowstone differential faults fuzz mutants fmt clean prerequisites chains anchor-packages postgresql
 
 export HAGGLE_CACHE := $(or $(HAGGLE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/haggle)
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin:/usr/local/go/bin
@@ -62,9 +62,9 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 	@$(program) cargo test --locked --workspace
 	@$(localnet) cargo test --locked
 
-test-go: program postgresql ## the Go tests except the scenarios and the faults
+test-go: program postgresql ## the Go tests except the scenarios, the faults and Yellowstone's plugin
 	@echo "==> go test"
-	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests$$' -e '/tests/faults$$')
+	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
 
 test-chains: program ## the scenarios of tests/ on both kinds of local chain
 	@toolchain/scenarios
@@ -87,6 +87,9 @@ bench: program chains ## measure the SDK: codecs, actions beyond their requests,
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
 	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./internal/load/loadtest
 	@exec env -u HAGGLE_RPC_URL "$$HAGGLE_CACHE/bin/haggle-loadtest" --report docs/LOAD.md --pairs $(or $(PAIRS),1000) $(ARGS)
+
+yellowstone: program ## the Geyser source against a validator with Yellowstone's plugin: PLUGIN=.../libyellowstone_grpc_geyser.so
+	@toolchain/yellowstone
 
 test-fuzz: program ## the fuzzer's own tests, and a short run of it
 	@echo "==> cargo test: the fuzzer"

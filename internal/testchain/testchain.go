@@ -60,6 +60,9 @@ type Options struct {
 	ProgramID solana.PublicKey
 	// ELFPath is the program's file; by default program/target/deploy/haggle.so of the repository.
 	ELFPath string
+	// GeyserPlugin is the configuration file of a Geyser plugin for the validator to load. Only chains of that kind that are started
+	// here have any; for others it is an error.
+	GeyserPlugin string
 	// Log receives what the chain itself logs. Nil discards it; the end of it is part of a failed start's error anyway.
 	Log io.Writer
 	// Progress is called with a line at a time while something is built or installed, which happens once per machine and
@@ -89,12 +92,16 @@ type Chain struct {
 // Start returns a chain that answers. The context limits the start alone, builds included; the chain runs until Close, or
 // until the process that started it ends, however that happens.
 func Start(ctx context.Context, options Options) (*Chain, error) {
-	if url := os.Getenv(EnvRPCURL); url != "" {
-		return connect(ctx, url, os.Getenv(EnvWSURL), options)
-	}
+	url := os.Getenv(EnvRPCURL)
 	kind := options.Kind
 	if kind == "" {
 		kind = Kind(os.Getenv(EnvChain))
+	}
+	if options.GeyserPlugin != "" && (url != "" || kind != Validator) {
+		return nil, fmt.Errorf("a Geyser plugin is loaded by a %s that is started here: set %s, and not %s", Validator, EnvChain, EnvRPCURL)
+	}
+	if url != "" {
+		return connect(ctx, url, os.Getenv(EnvWSURL), options)
 	}
 	switch kind {
 	case "", Surfpool:

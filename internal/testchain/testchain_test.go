@@ -360,6 +360,13 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 		_, err := Start(t.Context(), Options{Kind: "mainnet"})
 		require.ErrorContains(t, err, `"surfpool" and "validator"`)
 	})
+	t.Run("a plugin without a validator to load it", func(t *testing.T) {
+		_, err := Start(t.Context(), Options{Kind: Surfpool, GeyserPlugin: "plugin.json"})
+		require.ErrorContains(t, err, "Geyser")
+		t.Setenv(EnvRPCURL, "http://127.0.0.1:1")
+		_, err = Start(t.Context(), Options{Kind: Validator, GeyserPlugin: "plugin.json"})
+		require.ErrorContains(t, err, "Geyser")
+	})
 	t.Run("no program", func(t *testing.T) {
 		_, err := Start(t.Context(), Options{ELFPath: filepath.Join(t.TempDir(), "none.so")})
 		require.ErrorContains(t, err, "make program")

@@ -42,6 +42,9 @@ func validatorCommand(ctx context.Context, root repository, options Options, aut
 		"--faucet-port", port(2),
 		"--gossip-port", port(3),
 		"--dynamic-port-range", port(4)+"-"+port(portBlock-1))
+	if options.GeyserPlugin != "" {
+		command.Args = append(command.Args, "--geyser-plugin-config", options.GeyserPlugin)
+	}
 	command.Dir = folder
 	return &launch{
 		command: command,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -19,8 +20,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
 
-// plugin serves Geyser as Yellowstone's plugin does: it reads filters and pings, repeats what it has kept since a slot, and then tells
-// of what happens.
+// plugin serves Geyser as Yellowstone's plugin does: one task reads filters and pings, and answers the pings; another one goes by the
+// newest filter when it comes to it, repeats what has been kept since a slot, and tells of what happens and of slots.
 type plugin struct {
 	geyser.UnimplementedGeyserServer
 	server  *grpc.Server
@@ -37,15 +38,22 @@ type plugin struct {
 	requests     []*geyser.SubscribeRequest
 	// away has it turn everyone away.
 	away bool
+	// distraction is how long it does other things before it goes by a filter that it has read.
+	distraction time.Duration
 }
 
 type session struct {
-	stream grpc.BidiStreamingServer[geyser.SubscribeRequest, geyser.SubscribeUpdate]
-	lock   sync.Mutex
-	filter *geyser.SubscribeRequest
-	pings  int
-	hangUp chan error
+	stream  grpc.BidiStreamingServer[geyser.SubscribeRequest, geyser.SubscribeUpdate]
+	filters chan *geyser.SubscribeRequest
+	happens chan *geyser.SubscribeUpdateTransaction
+	hangUp  chan error
+
+	lock  sync.Mutex
+	pings int
 }
+
+// slotEvery is how long a slot takes.
+const slotEvery = 5 * time.Millisecond
 
 func servePlugin(t *testing.T, security *tls.Config) *plugin {
 	t.Helper()
@@ -74,7 +82,10 @@ func (p *plugin) Subscribe(stream grpc.BidiStreamingServer[geyser.SubscribeReque
 	if given, _ := metadata.FromIncomingContext(stream.Context()); p.token != "" && !slices.Equal(given.Get("x-token"), []string{p.token}) {
 		return status.Error(codes.Unauthenticated, "No valid auth token")
 	}
-	s := &session{stream: stream, hangUp: make(chan error, 1)}
+	s := &session{
+		stream: stream, hangUp: make(chan error, 1),
+		filters: make(chan *geyser.SubscribeRequest, 64), happens: make(chan *geyser.SubscribeUpdateTransaction, 1024),
+	}
 	p.lock.Lock()
 	away := p.away
 	if !away {
@@ -89,23 +100,16 @@ func (p *plugin) Subscribe(stream grpc.BidiStreamingServer[geyser.SubscribeReque
 		defer p.lock.Unlock()
 		p.streams = slices.DeleteFunc(p.streams, func(other *session) bool { return other == s })
 	}()
-	ended := make(chan error, 1)
-	go func() { ended <- p.read(s) }()
-	select {
-	case err := <-ended:
-		return err
-	case err := <-s.hangUp:
-		return err
-	case <-stream.Context().Done():
-		return nil
-	}
+	go p.read(s)
+	return p.serve(s)
 }
 
-func (p *plugin) read(s *session) error {
+func (p *plugin) read(s *session) {
+	defer close(s.filters)
 	for {
 		request, err := s.stream.Recv()
 		if err != nil {
-			return nil
+			return
 		}
 		if request.Ping != nil {
 			s.lock.Lock()
@@ -116,26 +120,70 @@ func (p *plugin) read(s *session) error {
 		}
 		p.lock.Lock()
 		p.requests = append(p.requests, request)
-		s.lock.Lock()
-		s.filter = request
-		s.lock.Unlock()
-		if request.FromSlot != nil {
-			if p.neverRepeats {
-				p.lock.Unlock()
-				return status.Error(codes.Internal, "from_slot is not supported")
+		p.lock.Unlock()
+		s.filters <- request
+	}
+}
+
+func (p *plugin) serve(s *session) error {
+	filter := &geyser.SubscribeRequest{}
+	slots := time.NewTicker(slotEvery)
+	defer slots.Stop()
+	var newest *geyser.SubscribeRequest
+	var turn <-chan time.Time
+	for slot := uint64(1); ; {
+		select {
+		case err := <-s.hangUp:
+			return err
+		case <-s.stream.Context().Done():
+			return nil
+		case request, open := <-s.filters:
+			if !open {
+				return nil
 			}
-			if *request.FromSlot < p.oldest {
-				p.lock.Unlock()
-				return status.Error(codes.OutOfRange, fmt.Sprintf("broadcast from %d is not available, last available: %d", *request.FromSlot, p.oldest))
+			newest, turn = request, time.After(p.distracted())
+		case <-turn:
+			filter, turn = newest, nil
+			if err := p.repeat(s, filter); err != nil {
+				return err
 			}
-			for _, update := range p.sent {
-				if update.Slot >= *request.FromSlot {
-					s.offer(update)
-				}
+		case update := <-s.happens:
+			s.offer(filter, update)
+		case <-slots.C:
+			slot++
+			for name := range filter.GetSlots() {
+				s.send(&geyser.SubscribeUpdate{
+					Filters: []string{name}, UpdateOneof: &geyser.SubscribeUpdate_Slot{Slot: &geyser.SubscribeUpdateSlot{Slot: slot}},
+				})
 			}
 		}
-		p.lock.Unlock()
 	}
+}
+
+func (p *plugin) distracted() time.Duration {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.distraction
+}
+
+func (p *plugin) repeat(s *session, filter *geyser.SubscribeRequest) error {
+	if filter.FromSlot == nil {
+		return nil
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	if p.neverRepeats {
+		return status.Error(codes.Internal, "from_slot is not supported")
+	}
+	if *filter.FromSlot < p.oldest {
+		return status.Error(codes.OutOfRange, fmt.Sprintf("broadcast from %d is not available, last available: %d", *filter.FromSlot, p.oldest))
+	}
+	for _, update := range p.sent {
+		if update.Slot >= *filter.FromSlot {
+			s.offer(filter, update)
+		}
+	}
+	return nil
 }
 
 func (s *session) send(update *geyser.SubscribeUpdate) {
@@ -145,10 +193,7 @@ func (s *session) send(update *geyser.SubscribeUpdate) {
 }
 
 // offer sends a transaction that the filter lets through.
-func (s *session) offer(update *geyser.SubscribeUpdateTransaction) {
-	s.lock.Lock()
-	filter := s.filter
-	s.lock.Unlock()
+func (s *session) offer(filter *geyser.SubscribeRequest, update *geyser.SubscribeUpdateTransaction) {
 	for name, wanted := range filter.GetTransactions() {
 		message := update.GetTransaction().GetTransaction().GetMessage()
 		meta := update.GetTransaction().GetMeta()
@@ -168,7 +213,7 @@ func (p *plugin) publish(update *geyser.SubscribeUpdateTransaction) {
 	defer p.lock.Unlock()
 	p.sent = append(p.sent, update)
 	for _, s := range p.streams {
-		s.offer(update)
+		s.happens <- update
 	}
 }
 

@@ -109,7 +109,7 @@ func (s *Source) Open(ctx context.Context, options haggle.StreamOptions) (haggle
 	}
 	opened := &stream{
 		source: s, connection: connection, notify: options.Notify, level: level, fromSlot: options.FromSlot,
-		addresses: make(map[address]struct{}), pongs: make(map[int32]chan struct{}), done: make(chan struct{}),
+		addresses: make(map[address]struct{}), awaited: make(map[uint64]chan struct{}), done: make(chan struct{}),
 	}
 	// The stream lives longer than this call.
 	var live context.Context

@@ -108,7 +108,9 @@ func TestManyAddressesAreFilteredHere(t *testing.T) {
 	stream, notices := open(t, p, yellowstone.Config{MaxAddresses: 2}, 0)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched, {43}, {44}}))
 	requests := p.asked()
-	assert.Equal(t, []string{haggle.ProgramAddress}, requests[len(requests)-1].Transactions["haggle"].AccountInclude)
+	for _, filter := range requests[len(requests)-1].Transactions {
+		assert.Equal(t, []string{haggle.ProgramAddress}, filter.AccountInclude)
+	}
 	p.publish(transaction(1, 100, ours, solana.PublicKey{45}, haggle.ProgramID))
 	p.publish(transaction(2, 100, ours, watched, haggle.ProgramID))
 	assert.Equal(t, solana.Signature{2, 1}, heard(t, notices).Signature)
@@ -124,6 +126,27 @@ func TestWhatHasBeenMissedIsRepeated(t *testing.T) {
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{{43}}))
 	p.publish(transaction(3, 111, ours, watched))
 	assert.Equal(t, solana.Signature{3, 1}, heard(t, notices).Signature, "repeated once")
+}
+
+// The service has read a filter some time before it goes by it.
+func TestSubscribingReturnsWhenTheServiceGoesByIt(t *testing.T) {
+	p := servePlugin(t, nil)
+	p.distraction = 50 * time.Millisecond
+	stream, notices := open(t, p, yellowstone.Config{}, 0)
+	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
+	p.publish(transaction(1, 100, ours, watched))
+	assert.Equal(t, solana.Signature{1, 1}, heard(t, notices).Signature)
+}
+
+// Of several filters that it has read, it goes by the newest, and repeats nothing for the others.
+func TestRepetitionIsNotLostToTheNextSubscription(t *testing.T) {
+	p := servePlugin(t, nil)
+	p.distraction = 50 * time.Millisecond
+	p.publish(transaction(1, 110, ours, watched))
+	stream, notices := open(t, p, yellowstone.Config{}, 105)
+	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
+	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{{43}}))
+	assert.Equal(t, solana.Signature{1, 1}, heard(t, notices).Signature)
 }
 
 func TestServiceThatCannotRepeatIsUsedWithout(t *testing.T) {

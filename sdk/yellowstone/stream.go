@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,12 +18,12 @@ import (
 )
 
 const (
-	// answerLimit is how long the service may take to answer a ping.
+	// answerLimit is how long the service may take until it goes by a filter.
 	answerLimit = 15 * time.Second
 	// silentLimit is how long it may send nothing at all: it sends a ping every ten seconds.
 	silentLimit = 45 * time.Second
-	// filterName is what the one filter is called.
-	filterName = "haggle"
+	// filterName is what filters are called, with their number.
+	filterName = "haggle-"
 )
 
 type address = solana.PublicKey
@@ -46,9 +48,10 @@ type stream struct {
 	// fromSlot is where to begin, until the service has been asked for it; then replays says so.
 	fromSlot uint64
 	replays  bool
-	lastPing int32
-	pongs    map[int32]chan struct{}
-	err      error
+	// sent is the number of the newest filter, and awaited those that somebody waits for.
+	sent    uint64
+	awaited map[uint64]chan struct{}
+	err     error
 }
 
 // Subscribe replaces the filter by one that has these addresses too.
@@ -68,7 +71,8 @@ func (s *stream) Unsubscribe(addresses []solana.PublicKey) error {
 		delete(s.addresses, removed)
 	}
 	s.lock.Unlock()
-	return s.send(s.filter())
+	_, err := s.sendFilter()
+	return err
 }
 
 func (s *stream) Done() <-chan struct{} { return s.done }
@@ -85,43 +89,50 @@ func (s *stream) Close() {
 	_ = s.connection.Close()
 }
 
-// request sends the filter and returns when the service has taken it. It does not say so; but it answers a ping that comes after it
-// only when it has read both.
+// request sends the filter and returns when the service goes by it. The service does not say so, and that it answers a ping says only
+// that it has read what came before: it may go by the old filter for a while, and leaves out all but the newest of several new ones,
+// with what was to be repeated. But every update names the filters that it passed, and one that all slots pass is there, too.
 func (s *stream) request(ctx context.Context) error {
-	if err := s.send(s.filter()); err != nil {
-		return err
-	}
-	pong := make(chan struct{})
-	s.lock.Lock()
-	s.lastPing++
-	id := s.lastPing
-	s.pongs[id] = pong
-	s.lock.Unlock()
-	if err := s.send(&geyser.SubscribeRequest{Ping: &geyser.SubscribeRequestPing{Id: id}}); err != nil {
+	taken, err := s.sendFilter()
+	if err != nil {
 		return err
 	}
 	timer := time.NewTimer(answerLimit)
 	defer timer.Stop()
 	select {
-	case <-pong:
+	case <-taken:
 		return nil
 	case <-s.done:
 		return s.Err()
 	case <-timer.C:
-		return fmt.Errorf("yellowstone: the service does not answer within %s", answerLimit)
+		return fmt.Errorf("yellowstone: the service does not go by a filter within %s", answerLimit)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// filter asks for the transactions that mention any of the addresses, or for all of the program's if they are too many.
-func (s *stream) filter() *geyser.SubscribeRequest {
+// sendFilter asks for the transactions that mention any of the addresses, or for all of the program's if they are too many. What it
+// returns is closed when the service goes by that.
+func (s *stream) sendFilter() (taken <-chan struct{}, err error) {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	request, taken := s.filter()
+	return taken, s.sendLocked(request)
+}
+
+func (s *stream) filter() (*geyser.SubscribeRequest, <-chan struct{}) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	no := false
-	request := &geyser.SubscribeRequest{Commitment: &s.level, Transactions: map[string]*geyser.SubscribeRequestFilterTransactions{}}
+	s.sent++
+	taken := make(chan struct{})
+	s.awaited[s.sent] = taken
+	name := filterName + strconv.FormatUint(s.sent, 10)
+	request := &geyser.SubscribeRequest{
+		Commitment: &s.level,
+		Slots:      map[string]*geyser.SubscribeRequestFilterSlots{name: {}},
+	}
 	if len(s.addresses) == 0 {
-		return request
+		return request, taken
 	}
 	wanted := []string{haggle.ProgramAddress}
 	if len(s.addresses) <= s.source.config.MaxAddresses {
@@ -130,18 +141,44 @@ func (s *stream) filter() *geyser.SubscribeRequest {
 			wanted = append(wanted, listened.String())
 		}
 	}
-	request.Transactions[filterName] = &geyser.SubscribeRequestFilterTransactions{Vote: &no, Failed: &no, AccountInclude: wanted}
+	no := false
+	request.Transactions = map[string]*geyser.SubscribeRequestFilterTransactions{name: {Vote: &no, Failed: &no, AccountInclude: wanted}}
 	// What has been missed is repeated once, for the first addresses: the client subscribes to all it has right away.
 	if s.fromSlot > 0 {
 		from := s.fromSlot
 		request.FromSlot, s.fromSlot, s.replays = &from, 0, true
 	}
-	return request
+	return request, taken
+}
+
+// passed notes that the service goes by a filter, and so by none before it any more.
+func (s *stream) passed(names []string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if len(s.awaited) == 0 {
+		return
+	}
+	for _, name := range names {
+		number, err := strconv.ParseUint(strings.TrimPrefix(name, filterName), 10, 64)
+		if err != nil {
+			continue
+		}
+		for awaited, taken := range s.awaited {
+			if awaited <= number {
+				delete(s.awaited, awaited)
+				close(taken)
+			}
+		}
+	}
 }
 
 func (s *stream) send(request *geyser.SubscribeRequest) error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
+	return s.sendLocked(request)
+}
+
+func (s *stream) sendLocked(request *geyser.SubscribeRequest) error {
 	if err := s.updates.Send(request); err != nil {
 		// What was wrong is in what is received.
 		select {
@@ -182,18 +219,11 @@ func (s *stream) end(err error) {
 }
 
 func (s *stream) receive(update *geyser.SubscribeUpdate) error {
+	s.passed(update.GetFilters())
 	switch {
 	case update.GetPing() != nil:
 		// Proxies on the way want to see traffic in this direction too.
 		return s.send(&geyser.SubscribeRequest{Ping: &geyser.SubscribeRequestPing{}})
-	case update.GetPong() != nil:
-		s.lock.Lock()
-		defer s.lock.Unlock()
-		if pong := s.pongs[update.GetPong().GetId()]; pong != nil {
-			delete(s.pongs, update.GetPong().GetId())
-			close(pong)
-		}
-		return nil
 	case update.GetTransaction() != nil:
 		return s.tell(update.GetTransaction())
 	}

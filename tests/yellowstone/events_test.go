@@ -1,0 +1,271 @@
+package yellowstone_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const (
+	// testLimit ends a test that hangs.
+	testLimit = 5 * time.Minute
+	// tellLimit is how long the next event may take: finality, a reconnection, and a machine that has other things to do.
+	tellLimit = 90 * time.Second
+	// repetitions is how often a test tries what depends on who comes first.
+	repetitions = 20
+	// pluginReplays is how many slots the plugin keeps to repeat, as few as a test can wait for it to forget.
+	pluginReplays = 100
+)
+
+// listener is a client that listens to the plugin through a proxy.
+type listener struct {
+	*haggle.Client
+	proxy    *proxy
+	recorder *recorder
+}
+
+func (s *station) listen(t *testing.T, commitment rpc.CommitmentType) *listener {
+	t.Helper()
+	l := &listener{proxy: startProxy(t, s.address)}
+	l.recorder = &recorder{EventSource: s.source(t, l.proxy.address(), 0)}
+	var err error
+	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Commitment: commitment, Source: l.recorder})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	return l
+}
+
+// untilClosed takes what a subscription tells until negotiations have been closed.
+func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (told []haggle.Observation) {
+	t.Helper()
+	for closed > 0 {
+		select {
+		case seen, open := <-subscription.Events():
+			require.True(t, open, "ended: %v", subscription.Err())
+			told = append(told, seen)
+			if _, last := seen.Event.(*haggle.NegotiationClosed); last {
+				closed--
+			}
+		case <-time.After(tellLimit):
+			t.Fatalf("nothing is told after %d events", len(told))
+		}
+	}
+	return told
+}
+
+func signatures(observed []haggle.Observation) (all []solana.Signature) {
+	for _, seen := range observed {
+		if len(all) == 0 || all[len(all)-1] != seen.Signature {
+			all = append(all, seen.Signature)
+		}
+	}
+	return all
+}
+
+// A listener is told every event of a negotiation once and in order although its connection is cut, and although it is away while
+// offers are made; and it is the plugin that tells of each of them, in that order.
+func TestEveryEventIsToldAcrossInterruptions(t *testing.T) {
+	s := startStation(t, limits{replayedSlots: pluginReplays})
+	t.Run("negotiations", func(t *testing.T) {
+		t.Run("silence", s.playInSilence)
+		for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
+			t.Run(string(commitment), func(t *testing.T) {
+				t.Parallel()
+				s.playWithInterruptions(t, commitment)
+			})
+		}
+	})
+	t.Run("one subscription after another", s.subscribeTwice)
+	t.Run("what has been forgotten", s.askForTheForgotten)
+	t.Run("strangers", s.turnAwayStrangers)
+}
+
+func (s *station) playWithInterruptions(t *testing.T, commitment rpc.CommitmentType) {
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	l := s.listen(t, commitment)
+	n, create := s.prepare(t, ctx)
+	subscription, err := l.Watch(ctx, n.address)
+	require.NoError(t, err)
+	defer subscription.Close()
+
+	create()
+	n.takePart()
+	n.offer(2)
+	for range 3 {
+		l.proxy.cut()
+		n.offer(2)
+	}
+	l.proxy.goAway()
+	n.offer(4)
+	l.proxy.comeBack()
+	n.offer(2)
+	n.end()
+	told := untilClosed(t, subscription, 1)
+	happened := history(t, l.Client, n.address)
+	assert.Equal(t, happened, told)
+	assert.Equal(t, signatures(happened), l.recorder.told(n.address), "the plugin's own account of it")
+	opened, resumed := l.recorder.counts()
+	assert.GreaterOrEqual(t, resumed, 2, "streams that began where the one before had ended")
+	t.Logf("%d events in %d transactions over %d streams, which ended with %q", len(happened), len(signatures(happened)), opened, l.recorder.reasons())
+}
+
+// A connection that nothing passes any more, and of which nobody says so, is given up; what happens meanwhile is told all the same.
+func (s *station) playInSilence(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	l := s.listen(t, rpc.CommitmentConfirmed)
+	n, create := s.prepare(t, ctx)
+	subscription, err := l.Watch(ctx, n.address)
+	require.NoError(t, err)
+	defer subscription.Close()
+	create()
+	n.takePart()
+	l.proxy.forget()
+	n.offer(2)
+	n.end()
+	told := untilClosed(t, subscription, 1)
+	assert.Equal(t, history(t, l.Client, n.address), told)
+	assert.Eventually(t, func() bool {
+		_, resumed := l.recorder.counts()
+		return resumed > 0
+	}, tellLimit, 100*time.Millisecond, "a new stream")
+	t.Logf("the stream ended with %q", l.recorder.reasons())
+}
+
+// What has happened before a stream is repeated on it, also when the next subscription follows at once: of several filters that the
+// plugin has read before it turns to them, it goes by the last one alone.
+func (s *station) subscribeTwice(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	n, create := s.prepare(t, ctx)
+	create()
+	n.takePart()
+	n.offer(1)
+	happened := history(t, s.Client, n.address)
+	source := s.source(t, s.address, 0)
+	for range repetitions {
+		heard := make(chan haggle.Notice, 64)
+		stream, err := source.Open(ctx, haggle.StreamOptions{
+			Commitment: rpc.CommitmentConfirmed, FromSlot: happened[0].Slot, Notify: func(n haggle.Notice) { heard <- n },
+		})
+		require.NoError(t, err)
+		require.NoError(t, stream.Subscribe(ctx, []solana.PublicKey{n.address}))
+		require.NoError(t, stream.Subscribe(ctx, []solana.PublicKey{solana.NewWallet().PublicKey()}))
+		for _, signature := range signatures(happened) {
+			select {
+			case notice := <-heard:
+				require.Equal(t, signature, notice.Signature)
+			case <-time.After(10 * time.Second):
+				t.Fatal("nothing is repeated")
+			}
+		}
+		stream.Close()
+	}
+}
+
+// A stream that asks for what the plugin does not have any more ends, and the next one begins without.
+func (s *station) askForTheForgotten(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	s.awaitSlot(t, ctx, pluginReplays+50)
+	source := s.source(t, s.address, 0)
+	n, create := s.prepare(t, ctx)
+	heard := make(chan haggle.Notice, 64)
+	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, FromSlot: 1, Notify: func(n haggle.Notice) { heard <- n }}
+	first, err := source.Open(ctx, options)
+	require.NoError(t, err)
+	defer first.Close()
+	err = first.Subscribe(ctx, []solana.PublicKey{n.address})
+	if err == nil {
+		<-first.Done()
+		err = first.Err()
+	}
+	require.Equal(t, codes.OutOfRange, status.Code(err), "%v", err)
+
+	second, err := source.Open(ctx, options)
+	require.NoError(t, err)
+	defer second.Close()
+	require.NoError(t, second.Subscribe(ctx, []solana.PublicKey{n.address}))
+	create()
+	select {
+	case notice := <-heard:
+		assert.Equal(t, n.address, notice.Address)
+		assert.False(t, notice.Unrelated)
+	case <-time.After(tellLimit):
+		t.Fatal("nothing is told")
+	}
+}
+
+// Nobody listens without the token, and nobody is believed to be the plugin without its certificate.
+func (s *station) turnAwayStrangers(t *testing.T) {
+	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Notice) {}}
+	withoutToken := *s
+	withoutToken.token = "another"
+	_, err := withoutToken.source(t, s.address, 0).Open(t.Context(), options)
+	require.Equal(t, codes.Unauthenticated, status.Code(err), "%v", err)
+	withoutTrust := *s
+	withoutTrust.trusted = nil
+	_, err = withoutTrust.source(t, s.address, 0).Open(t.Context(), options)
+	require.ErrorContains(t, err, "certificate")
+}
+
+// A service that repeats nothing, and takes few addresses, is enough: whoever watches an agent is told all events of all its
+// negotiations, in their order for each of them, across interruptions.
+func TestModestServiceIsEnough(t *testing.T) {
+	s := startStation(t, limits{addresses: 3})
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	l := &listener{proxy: startProxy(t, s.address)}
+	l.recorder = &recorder{EventSource: s.source(t, l.proxy.address(), 3)}
+	var err error
+	l.Client, err = haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: l.recorder})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, l.Close()) }()
+	subscription, err := l.WatchAgent(ctx, s.Seller.PublicKey())
+	require.NoError(t, err)
+	defer subscription.Close()
+
+	var played []*negotiation
+	for range 4 {
+		n, create := s.prepare(t, ctx)
+		create()
+		n.takePart()
+		n.offer(1)
+		played = append(played, n)
+	}
+	l.proxy.goAway()
+	for _, n := range played {
+		n.offer(1)
+	}
+	l.proxy.comeBack()
+	for _, n := range played {
+		n.offer(1)
+		n.end()
+	}
+	told := make(map[solana.PublicKey][]haggle.Observation)
+	for _, seen := range untilClosed(t, subscription, len(played)) {
+		told[seen.Negotiation] = append(told[seen.Negotiation], seen)
+	}
+	for _, n := range played {
+		assert.Equal(t, history(t, l.Client, n.address), told[n.address])
+	}
+	assert.Contains(t, strings.Join(l.recorder.reasons(), "\n"), "from_slot is not supported")
+
+	demanding, err := s.source(t, s.address, 0).Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Notice) {}})
+	require.NoError(t, err)
+	defer demanding.Close()
+	addresses := []solana.PublicKey{s.Buyer.PublicKey(), s.Seller.PublicKey(), s.Mint, s.Treasury}
+	require.ErrorContains(t, demanding.Subscribe(ctx, addresses), "Max amount of Pubkeys")
+}

@@ -1,0 +1,90 @@
+package yellowstone_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// escrow is in base units of the mint.
+const escrow = 2_000_000
+
+// negotiation is one that the station's two agents play, over plain JSON-RPC.
+type negotiation struct {
+	*station
+	t       *testing.T
+	ctx     context.Context
+	address solana.PublicKey
+	rounds  uint64
+}
+
+// prepare says where a negotiation will be, and how the buyer creates it.
+func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, create func()) {
+	t.Helper()
+	action, err := s.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
+		ServiceHash: haggle.ServiceHash("What the plugin tells of"), MaxRounds: 20,
+	})
+	require.NoError(t, err)
+	n = &negotiation{station: s, t: t, ctx: ctx, address: action.Negotiation}
+	return n, func() {
+		t.Helper()
+		_, err := action.Do(ctx, s.Buyer)
+		require.NoError(t, err)
+	}
+}
+
+// takePart has the seller accept the invitation.
+func (n *negotiation) takePart() {
+	n.t.Helper()
+	seen, err := n.Client.GetNegotiation(n.ctx, n.address)
+	require.NoError(n.t, err)
+	accepting, err := n.Client.AcceptInvitation(n.ctx, haggle.AcceptInvitationRequest{Seller: n.Seller.PublicKey(), Seen: seen})
+	n.do(n.Seller, accepting, err)
+}
+
+func (n *negotiation) do(by *haggle.Keypair, action *haggle.Action, err error) {
+	n.t.Helper()
+	require.NoError(n.t, err)
+	_, err = action.Do(n.ctx, by)
+	require.NoError(n.t, err)
+}
+
+// offer has the two make offers in turn.
+func (n *negotiation) offer(times int) {
+	n.t.Helper()
+	for range times {
+		by := n.Buyer
+		if n.rounds%2 == 1 {
+			by = n.Seller
+		}
+		n.rounds++
+		action, err := n.Client.Offer(n.ctx, haggle.OfferRequest{
+			Offerer: by.PublicKey(), Negotiation: n.address, Amount: escrow/2 + n.rounds,
+		})
+		n.do(by, action, err)
+	}
+}
+
+// end has the buyer reject and close.
+func (n *negotiation) end() {
+	n.t.Helper()
+	rejecting, err := n.Client.Reject(n.ctx, haggle.RejectRequest{Rejector: n.Buyer.PublicKey(), Negotiation: n.address})
+	n.do(n.Buyer, rejecting, err)
+	closing, err := n.Client.CloseNegotiation(n.ctx, haggle.CloseRequest{Closer: n.Buyer.PublicKey(), Negotiation: n.address})
+	n.do(n.Buyer, closing, err)
+}
+
+// history is what a client's History has.
+func history(t *testing.T, client *haggle.Client, address solana.PublicKey) (all []haggle.Observation) {
+	t.Helper()
+	for seen, err := range client.History(t.Context(), address) {
+		require.NoError(t, err)
+		all = append(all, seen)
+	}
+	return all
+}

@@ -1,0 +1,96 @@
+package yellowstone_test
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// recorder is a source that notes what another one tells.
+type recorder struct {
+	haggle.EventSource
+
+	lock    sync.Mutex
+	notices []haggle.Notice
+	// opened is how many streams have been opened, and resumed how many of them from a slot.
+	opened, resumed int
+	// ended is why streams have ended by themselves.
+	ended []error
+}
+
+func (r *recorder) Open(ctx context.Context, options haggle.StreamOptions) (haggle.EventStream, error) {
+	notify := options.Notify
+	options.Notify = func(n haggle.Notice) {
+		r.lock.Lock()
+		r.notices = append(r.notices, n)
+		r.lock.Unlock()
+		notify(n)
+	}
+	stream, err := r.EventSource.Open(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.opened++
+	if options.FromSlot > 0 {
+		r.resumed++
+	}
+	return &recordedStream{stream, r}, nil
+}
+
+type recordedStream struct {
+	haggle.EventStream
+	recorder *recorder
+}
+
+func (s *recordedStream) Err() error {
+	err := s.EventStream.Err()
+	s.recorder.lock.Lock()
+	defer s.recorder.lock.Unlock()
+	s.recorder.ended = append(s.recorder.ended, err)
+	return err
+}
+
+func (s *recordedStream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
+	err := s.EventStream.Subscribe(ctx, addresses)
+	if err != nil {
+		s.recorder.lock.Lock()
+		defer s.recorder.lock.Unlock()
+		s.recorder.ended = append(s.recorder.ended, err)
+	}
+	return err
+}
+
+// told are the transactions that the streams have told of at an address, in the order in which each was told of first.
+func (r *recorder) told(address solana.PublicKey) (signatures []solana.Signature) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	known := make(map[solana.Signature]bool)
+	for _, notice := range r.notices {
+		if notice.Address == address && !known[notice.Signature] {
+			known[notice.Signature] = true
+			signatures = append(signatures, notice.Signature)
+		}
+	}
+	return signatures
+}
+
+// reasons are why streams have ended, as text.
+func (r *recorder) reasons() (texts []string) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for _, err := range r.ended {
+		texts = append(texts, err.Error())
+	}
+	return texts
+}
+
+func (r *recorder) counts() (opened, resumed int) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.opened, r.resumed
+}
