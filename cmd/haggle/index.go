@@ -52,6 +52,8 @@ func indexFailure(err error) error {
 		return &failure.Error{Kind: failure.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
 	case errors.Is(err, index.ErrNotIndexed):
 		return &failure.Error{Kind: failure.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
+	case errors.Is(err, index.ErrOldSchema):
+		return &failure.Error{Kind: failure.Refused, Err: err, Hint: "bring it up to date: haggle index run --once --db ..."}
 	case errors.Is(err, index.ErrAnotherIndexer):
 		return &failure.Error{Kind: failure.Other, Err: err, Hint: "one indexer per database is enough; everything that it wrote is in order"}
 	case errors.Is(err, index.ErrOtherChain):

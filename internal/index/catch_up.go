@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// startBacklog begins to read a long history: everything after the checkpoint that is final by now. Rows after the checkpoint go,
-// and come again with the others.
+// startBacklog begins to read a long history: everything after the checkpoint that is final by now. Rows after the checkpoint are
+// replaced with the first that are read.
 func (x *Indexer) startBacklog(ctx context.Context) error {
 	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
 	if err != nil {
@@ -20,11 +20,10 @@ func (x *Indexer) startBacklog(ctx context.Context) error {
 	if final <= x.progress.checkpoint+settledSlots {
 		return fmt.Errorf("slot %d is final: %w", final, errBehind)
 	}
-	from := x.progress.checkpoint + 1
 	p := *x.progress
 	p.backlog = &backlog{upTo: final - settledSlots}
 	p.head, p.finalized = final, final
-	if err := x.apply(ctx, &p, &change{from: &from}); err != nil {
+	if err := x.apply(ctx, &p, &change{}); err != nil {
 		return err
 	}
 	x.progress = &p
@@ -57,11 +56,11 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 		until = floor.signature
 	}
 	next := *x.progress
-	part, err := x.node.list(ctx, next.backlog.cursor.signature, until, rpc.CommitmentFinalized)
+	part, err := x.node.list(ctx, next.backlog.cursor.signature, until, rpc.CommitmentFinalized, next.finalized)
 	if err != nil {
 		return err
 	}
-	kept, whole, err := x.upToAnchor(ctx, part, next.backlog.cursor, anchor)
+	kept, whole, err := x.upToAnchor(ctx, part, next.backlog.cursor, anchor, next.finalized)
 	if err != nil {
 		return err
 	}
@@ -106,9 +105,15 @@ func inBlockOrNull(index *uint32) any {
 	return int64(*index)
 }
 
-// readBacklog reads the oldest slots of the backlog.
+// readBacklog reads the oldest slots of the backlog. Rows after the checkpoint are those that were there before: they are replaced,
+// all at once.
 func (x *Indexer) readBacklog(ctx context.Context) error {
-	listed, next, left, err := x.oldest(ctx)
+	var last sql.NullInt64
+	err := x.database.statements().row(ctx, `SELECT MAX(slot) FROM slots WHERE slot > ?`, int64(x.progress.checkpoint)).Scan(&last)
+	if err != nil {
+		return lasting(err)
+	}
+	listed, next, left, err := x.oldest(ctx, last.Int64)
 	if err != nil {
 		return lasting(err)
 	}
@@ -118,7 +123,15 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 		return err
 	}
 	c := &change{slots: slots, backlogRead: true, next: next, limit: upTo}
-	addresses, err := x.unseen(ctx, slots)
+	var addresses []solana.PublicKey
+	if last.Valid {
+		from := x.progress.checkpoint + 1
+		c.from = &from
+		addresses, err = x.since(ctx, from)
+		addresses = append(addresses, negotiationsOf(slots)...)
+	} else {
+		addresses, err = x.unseen(ctx, slots)
+	}
 	if err != nil {
 		return lasting(err)
 	}
@@ -129,8 +142,8 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	return x.apply(ctx, x.progress, c)
 }
 
-// oldest are the first slots of the backlog, the slot after them, and how many transactions are left then.
-func (x *Indexer) oldest(ctx context.Context) (listed [][]entry, next, left uint64, err error) {
+// oldest are the first slots of the backlog, at least up to one, the slot after them, and how many transactions are left then.
+func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, next, left uint64, err error) {
 	s := x.database.statements()
 	var end sql.NullInt64
 	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET ?`, transactionsAtOnce-1).Scan(&end)
@@ -140,6 +153,7 @@ func (x *Indexer) oldest(ctx context.Context) (listed [][]entry, next, left uint
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	end.Int64 = max(end.Int64, atLeast)
 	var entries []entry
 	err = s.each(ctx, func(scan func(...any) error) error {
 		var item entry

@@ -133,11 +133,12 @@ func (c *change) takeBack(ctx context.Context, s statements, touched map[life]bo
 			return err
 		}
 	}
-	// What was seen at such a slot may never have been.
-	if _, err := s.exec(ctx, `UPDATE accounts SET final = ? WHERE checked_slot >= ?`, false, from); err != nil {
+	// What was seen at such a slot may never have been, unless the slot was final.
+	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= ? AND NOT (final AND as_of_slot = checked_slot)`, from)
+	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= ?`, from)
+	_, err = s.exec(ctx, `UPDATE accounts SET final = ? WHERE checked_slot >= ?`, false, from)
 	return err
 }
 

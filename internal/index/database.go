@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,9 @@ var ErrAddress = errors.New("not the address of a database")
 
 // ErrNotIndexed: there is nothing in the database, because no indexer has run on it.
 var ErrNotIndexed = errors.New("the database holds no index yet")
+
+// ErrOldSchema: an older version has made the database; an indexer brings it up to date.
+var ErrOldSchema = errors.New("an older version of haggle has made the database")
 
 // Dialect is the kind of a database.
 type Dialect string
@@ -66,26 +70,19 @@ func Open(ctx context.Context, address string) (*Database, error) {
 	return database, nil
 }
 
-// OpenExisting opens a database to read it, and does not make one: without an index it is [ErrNotIndexed].
+// OpenExisting opens a database to read it, and neither makes one nor changes anything in it: without an index it is
+// [ErrNotIndexed], and [ErrOldSchema] with one that an older version has made.
 func OpenExisting(ctx context.Context, address string) (*Database, error) {
-	if path, is := strings.CutPrefix(address, "sqlite:"); is {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", path, ErrNotIndexed)
-		}
-	}
 	database, err := connect(address, false)
 	if err != nil {
 		return nil, err
 	}
-	var version int64
-	provider, err := database.provider()
-	if err == nil {
-		version, err = provider.GetDBVersion(ctx)
+	if database.Dialect == SQLite {
+		if _, err := os.Stat(database.Name); errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(fmt.Errorf("%s: %w", database.Name, ErrNotIndexed), database.Close())
+		}
 	}
-	if err == nil && version == 0 {
-		err = ErrNotIndexed
-	}
-	if err != nil {
+	if err := database.readable(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", database.Name, err), database.Close())
 	}
 	return database, nil
@@ -110,11 +107,12 @@ func connectSQLite(path string, writes bool) (*Database, error) {
 	if path == "" {
 		return nil, fmt.Errorf("%w: which file is sqlite: followed by?", ErrAddress)
 	}
+	path = filepath.Clean(path) // two slashes at its beginning would be taken for a host
 	options := url.Values{}
 	options.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))
-	options.Add("_pragma", "journal_mode(WAL)")
-	options.Add("_pragma", "synchronous(FULL)")
 	if writes {
+		options.Add("_pragma", "journal_mode(WAL)")
+		options.Add("_pragma", "synchronous(FULL)")
 		// A transaction that begins by reading could not go on to write if another process had written in between.
 		options.Set("_txlock", "immediate")
 	}
@@ -184,15 +182,55 @@ func (e *newerSchema) Error() string {
 	return fmt.Sprintf("a newer version of haggle has written it: its schema is version %d, this one knows %d", e.found, e.known)
 }
 
+// readable says whether the database's schema is the one that this version reads.
+func (d *Database) readable(ctx context.Context) error {
+	provider, err := d.provider()
+	if err != nil {
+		return err
+	}
+	version, err := d.schema(ctx, d.statements())
+	if err != nil {
+		return err
+	}
+	switch known := newest(provider); {
+	case version == 0:
+		return ErrNotIndexed
+	case version < known:
+		return ErrOldSchema
+	case version > known:
+		return &newerSchema{found: version, known: known}
+	}
+	return nil
+}
+
+// schema is the version of the schema; 0 if there is none. (The provider would make its table to find that out.)
+func (d *Database) schema(ctx context.Context, s statements) (version int64, err error) {
+	exists := map[Dialect]string{
+		SQLite:   `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version')`,
+		Postgres: `SELECT to_regclass('schema_version') IS NOT NULL`,
+	}
+	var made bool
+	if err := s.row(ctx, exists[d.Dialect]).Scan(&made); err != nil || !made {
+		return 0, err
+	}
+	err = s.row(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM schema_version WHERE is_applied`).Scan(&version)
+	return version, err
+}
+
+// newest is the schema that this version knows.
+func newest(provider *goose.Provider) (version int64) {
+	for _, source := range provider.ListSources() {
+		version = max(version, source.Version)
+	}
+	return version
+}
+
 func (d *Database) migrateOnce(ctx context.Context) error {
 	provider, err := d.provider()
 	if err != nil {
 		return err
 	}
-	known := int64(0)
-	for _, source := range provider.ListSources() {
-		known = max(known, source.Version)
-	}
+	known := newest(provider)
 	version, err := provider.GetDBVersion(ctx)
 	if err != nil {
 		return err

@@ -51,13 +51,89 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 	require.Equal(t, `{"instruction":"accept_offer"}`, one[string](t, ctx, f.database, `SELECT fields FROM events WHERE name = 'LogsTruncated'`))
 	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT instruction_index FROM events WHERE name = 'LogsTruncated'`))
 	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE NOT complete`))
-	require.Equal(t, "Countered", one[string](t, ctx, f.database, `SELECT status FROM negotiations`))
+	// The instruction has succeeded, so this much is known without the account too; but not the amounts.
+	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM negotiations`))
+	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT COUNT(*) FROM outcomes
+		WHERE settled_amount IS NULL AND net_amount IS NULL AND fee IS NULL AND decay IS NULL AND refund IS NULL AND ended_slot = 104`))
 	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT incomplete FROM totals`))
 	status, err := f.database.Status(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, status.Flawed)
 	require.EqualValues(t, 1, status.Incomplete)
 	f.matches()
+}
+
+// A negotiation whose beginning is not there has the amounts that its last event tells, and no others: nothing is not zero. Nor is a
+// bond that went back to the seller told as forfeited.
+func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
+	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+		t.Run(name, func(t *testing.T) {
+			chain := newScriptedChain()
+			number := uint64(0)
+			add := func(events ...haggle.Event) {
+				number++
+				chain.add(100+number, 1, transaction(t, number, nil, logsOf(events...)))
+			}
+			settled, rejected, open := newScriptedStory(1, 1000), newScriptedStory(2, 1000), newScriptedStory(3, 1000)
+			add(append(settled.steps()[4].events, &haggle.BondSettled{NegotiationID: settled.address, To: settled.seller, Amount: 5})...)
+			add(&haggle.NegotiationRejected{NegotiationID: rejected.address, RejectedBy: rejected.seller, RefundAmount: 990_000, RoundsCompleted: 1},
+				&haggle.BondSettled{NegotiationID: rejected.address, To: rejected.seller, Amount: 5})
+			add(open.steps()[3].events...)
+			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
+			told := func(story *scriptedStory) string {
+				return one[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
+					COALESCE(CAST(net_amount AS TEXT), '-') || ' ' || COALESCE(CAST(fee AS TEXT), '-') || ' ' || COALESCE(CAST(decay AS TEXT), '-') || ' ' ||
+					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = ?`, story.address.String())
+			}
+			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", told(settled))
+			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", told(rejected))
+			require.Equal(t, "Proposed - - - - - Unknown", told(open))
+			require.Zero(t, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
+		})
+	}
+}
+
+// Whoever closes a negotiation can have the logs of its end cut off, and nobody has read the account since the last offer: that it
+// is over is known all the same.
+func TestAnEndThatIsCutOffIsOne(t *testing.T) {
+	accounts := func(s *scriptedStory) (buyer, seller, vault solana.PublicKey) {
+		return s.buyer, s.seller, numberedKey('V', s.number)
+	}
+	ends := map[string]func(*scriptedStory) (solana.Instruction, error){
+		"Settled": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, seller, vault := accounts(s)
+			return (&haggle.AcceptOffer{Acceptor: buyer, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+		"Rejected": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, seller, vault := accounts(s)
+			return (&haggle.RejectNegotiation{Rejector: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+		"Expired": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, _, vault := accounts(s)
+			return (&haggle.ExpireNegotiation{Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+	}
+	for status, end := range ends {
+		t.Run(status, func(t *testing.T) {
+			chain, _ := forkingChain(t)
+			story := newScriptedStory(1, 1000)
+			f := newFollower(t, chain, rpc.CommitmentConfirmed)
+			f.look()
+			ended, err := end(story)
+			chain.add(104, 1, transaction(t, 50, instructionOf(t, ended, err), truncated()))
+			closing, err := (&haggle.CloseNegotiation{Closer: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), Buyer: story.buyer,
+				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+			closed := transaction(t, 51, instructionOf(t, closing, err), truncated())
+			closed.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: nil}
+			chain.add(105, 1, closed)
+			f.look()
+			require.Equal(t, status, one[string](t, t.Context(), f.database, `SELECT status FROM outcomes WHERE NOT complete AND closed_slot = 105`))
+			require.Equal(t, 0, one[int](t, t.Context(), f.database, `SELECT open FROM totals`))
+		})
+	}
 }
 
 // A creation that is cut off still begins a negotiation: what follows is not taken for one that was there before.

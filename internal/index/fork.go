@@ -26,11 +26,11 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, er
 	var newest []entry
 	var before entry
 	for pages := 0; pages < followPages || final <= x.progress.checkpoint+2*settledSlots; pages++ {
-		part, err := x.node.list(ctx, before.signature, until, x.config.Commitment)
+		part, err := x.node.list(ctx, before.signature, until, x.config.Commitment, head)
 		if err != nil {
 			return nil, err
 		}
-		kept, whole, err := x.upToAnchor(ctx, part, before, anchor)
+		kept, whole, err := x.upToAnchor(ctx, part, before, anchor, head)
 		if err != nil {
 			return nil, err
 		}
@@ -44,8 +44,8 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, er
 }
 
 // upToAnchor are the entries of a page after the checkpoint, and whether the list ends here: it has to reach the anchor, or without
-// one its very end. before is the entry after which the page begins.
-func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, anchor *known) (kept []entry, whole bool, err error) {
+// one its very end. before is the entry after which the page begins, and head the slot up to which the node has to have come.
+func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, anchor *known, head uint64) (kept []entry, whole bool, err error) {
 	for _, item := range part.entries {
 		if item.slot > x.progress.checkpoint {
 			kept = append(kept, item)
@@ -56,7 +56,7 @@ func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, ancho
 	}
 	if part.length == 0 && !before.signature.IsZero() {
 		// After a transaction that has just gone nothing is listed, whatever there is.
-		there, err := x.node.knows(ctx, before)
+		there, err := x.node.knows(ctx, before, head)
 		if err != nil {
 			return nil, false, err
 		}
@@ -93,34 +93,38 @@ func bySlot(newest []entry, head uint64) (slots [][]entry) {
 type fork struct {
 	// slot is never if there is none.
 	slot uint64
-	// deletes says that there are rows at or after the slot.
+	// deletes says that there are rows at or after the slot, upTo which is the last of them.
 	deletes bool
+	upTo    uint64
 	why     string
 }
 
 // compare finds the first slot that has to be read, and the slots before it that have turned out to be final. A slot of the
 // database that is beyond the node's head is left alone.
 func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
-	from, verified := fork{slot: never}, []uint64(nil)
+	from, verified, last := fork{slot: never}, []uint64(nil), uint64(0)
+	if len(stored) > 0 {
+		last = stored[len(stored)-1].slot
+	}
 	for i := 0; from.slot == never; i++ {
 		haveListed, haveStored := i < len(listed), i < len(stored) && stored[i].slot <= head
 		switch {
 		case !haveListed && !haveStored:
 			return from, verified, nil
 		case haveListed && (!haveStored || listed[i][0].slot < stored[i].slot):
-			from = fork{listed[i][0].slot, i < len(stored), "a slot was listed late"}
+			from = fork{listed[i][0].slot, i < len(stored), last, "a slot was listed late"}
 		case !haveListed || stored[i].slot < listed[i][0].slot:
-			if err := x.gone(ctx, stored[i], nil); err != nil {
+			if err := x.gone(ctx, stored[i], nil, head); err != nil {
 				return from, nil, err
 			}
-			from = fork{stored[i].slot, true, "a block is not there any more"}
+			from = fork{stored[i].slot, true, last, "a block is not there any more"}
 		default:
-			why, err := x.differs(ctx, stored[i], listed[i])
+			why, err := x.differs(ctx, stored[i], listed[i], head)
 			if err != nil {
 				return from, nil, err
 			}
 			if why != "" {
-				from = fork{stored[i].slot, true, why}
+				from = fork{stored[i].slot, true, last, why}
 			}
 		}
 		if from.slot != never || stored[i].final || stored[i].slot > final {
@@ -134,7 +138,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 			return from, nil, err
 		}
 		if read.hash != stored[i].blockhash {
-			from = fork{stored[i].slot, true, "a block was replaced"}
+			from = fork{stored[i].slot, true, last, "a block was replaced"}
 			continue
 		}
 		verified = append(verified, stored[i].slot)
@@ -143,14 +147,14 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 }
 
 // differs says why a slot is not what it was; empty if it is.
-func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry) (string, error) {
+func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head uint64) (string, error) {
 	now := make(map[solana.Signature]bool, len(is))
 	for _, item := range is {
 		now[item.signature] = true
 	}
 	for signature := range was.signatures {
 		if !now[signature] {
-			return "a transaction is not there any more", x.gone(ctx, was, now)
+			return "a transaction is not there any more", x.gone(ctx, was, now, head)
 		}
 	}
 	if len(now) > len(was.signatures) {
@@ -161,12 +165,12 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry) (stri
 
 // gone makes sure that the transactions of a slot that are not listed are not there: a node that is behind does not list them
 // either.
-func (x *Indexer) gone(ctx context.Context, was storedSlot, now map[solana.Signature]bool) error {
+func (x *Indexer) gone(ctx context.Context, was storedSlot, now map[solana.Signature]bool, head uint64) error {
 	for signature := range was.signatures {
 		if now[signature] {
 			continue
 		}
-		there, err := x.node.isAt(ctx, signature, was.slot)
+		there, err := x.node.isAt(ctx, signature, was.slot, head)
 		if err != nil {
 			return err
 		}

@@ -175,6 +175,110 @@ func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 }
 
+// Behind one address can be several nodes, of which one is far behind: its list, which ends early, is not taken for the whole one.
+// What it does not list yet is neither passed over for good nor taken back.
+func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
+	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
+		t.Run(string(commitment), func(t *testing.T) {
+			chain, steps := forkingChain(t)
+			chain.reach(110, 103)
+			f := newFollower(t, chain, commitment)
+			f.look()
+			before := contents(t, t.Context(), f.database)
+			chain.add(150, 1, steps[4])
+			chain.reach(300, 290)
+			chain.listsLate = 195
+			require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+			require.Equal(t, before, contents(t, t.Context(), f.database))
+			require.Less(t, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`), 150)
+			chain.listsLate = 0
+			f.look()
+			require.Equal(t, "Settled", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
+			f.matches()
+		})
+	}
+}
+
+// A node that has only just come back does not know a transaction's status: that does not say that the transaction is gone.
+func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	before := contents(t, t.Context(), f.database)
+	chain.unlisted[steps[3].signature] = true
+	chain.statusesLate = 2
+	require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+	require.Equal(t, before, contents(t, t.Context(), f.database))
+}
+
+// However much a fork replaces, whoever reads the database at the same time sees all of it replaced, or none; also when the node fails
+// in the middle.
+func TestAForkIsReplacedInOneTransaction(t *testing.T) {
+	const negotiations = 60
+	chain := newScriptedChain()
+	number := uint64(0)
+	blocks := func(fork uint64) {
+		for n := range uint64(negotiations) {
+			story := newScriptedStory(n, 1)
+			for i, step := range story.steps()[:3] {
+				number++
+				chain.add(100+3*n+uint64(i), fork, transaction(t, number, nil, logsOf(step.events...)))
+			}
+		}
+	}
+	blocks(1)
+	chain.reach(300, 99)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	count := func() int { return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`) }
+	require.Equal(t, negotiations, count())
+	before := contents(t, t.Context(), f.database)
+
+	chain.forkAt(100)
+	blocks(2)
+	chain.reach(300, 99)
+	missing := &chain.slots[150].transactions[0]
+	was := missing.encoded
+	missing.encoded = "damaged"
+	require.Error(t, f.indexer.turn(t.Context()))
+	require.Equal(t, before, contents(t, t.Context(), f.database))
+	missing.encoded = was
+	f.indexer.config.Report = func(Report) { require.Equal(t, negotiations, count()) }
+	f.look()
+	f.matches()
+}
+
+// When an indexer comes back after a long time, what the database had is there all the while.
+func TestCatchingUpTakesNothingAway(t *testing.T) {
+	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
+		t.Run(string(commitment), func(t *testing.T) {
+			chain := longChain(t, 60)
+			chain.reach(130, 125)
+			f := newFollower(t, chain, commitment)
+			f.look()
+			held := func() (offers, states int) {
+				return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`), one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM account_states`)
+			}
+			offers, states := held()
+			require.Greater(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots, progress WHERE slot > checkpoint_slot`), 20)
+			chain.reach(400, 390)
+			backlogs := 0
+			f.indexer.config.Report = func(report Report) {
+				now, known := held()
+				require.GreaterOrEqual(t, now, offers)
+				require.GreaterOrEqual(t, known, states)
+				offers, states = now, known
+				if report.Left > 0 {
+					backlogs++
+				}
+			}
+			f.look()
+			require.Positive(t, backlogs)
+			f.matches()
+		})
+	}
+}
+
 // A fork between two pages of a list, which takes the transaction away at which the next page begins, loses nothing: neither where
 // the list has to reach its end, nor where it has to reach the checkpoint.
 func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {

@@ -110,7 +110,10 @@ func (x *Indexer) Run(ctx context.Context) error {
 		pause := x.config.Poll
 		if err != nil {
 			failures++
-			if errors.As(err, new(*permanent)) || x.config.Once && failures == attemptsOfOnce {
+			if errors.As(err, new(*permanent)) {
+				return fmt.Errorf("%s: %w", x.database.Name, err)
+			}
+			if x.config.Once && failures == attemptsOfOnce {
 				return err
 			}
 			pause = max(x.config.Poll, min(firstRetry<<min(failures-1, 10), lastRetry))
@@ -243,16 +246,18 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 		c.from = &from.slot
 		x.config.Logger.InfoContext(ctx, "the chain has changed; reading it again", "from_slot", from.slot, "why", from.why)
 		var err error
-		addresses, err = addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= ? AND negotiation IS NOT NULL
-			UNION SELECT negotiation FROM accounts WHERE as_of_slot >= ?`, int64(from.slot), int64(from.slot))
-		if err != nil {
+		if addresses, err = x.since(ctx, from.slot); err != nil {
 			return lasting(err)
 		}
 	}
 	for {
 		batch := firstOf(listed)
+		if c.from != nil {
+			// What is taken back comes again at once, or stays as it is.
+			batch = atLeastUpTo(listed, batch, from.upTo)
+		}
 		slots, readErr := x.node.readSlots(ctx, batch, final)
-		if readErr != nil && len(slots) == 0 {
+		if readErr != nil && (len(slots) == 0 || c.from != nil) {
 			return readErr
 		}
 		listed = listed[len(slots):]
@@ -281,6 +286,21 @@ func firstOf(listed [][]entry) [][]entry {
 		}
 	}
 	return listed
+}
+
+// since are the negotiations of which the database has an event or a state of a slot or a later one.
+func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, error) {
+	return addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= ? AND negotiation IS NOT NULL
+		UNION SELECT negotiation FROM accounts WHERE as_of_slot >= ?`, int64(slot), int64(slot))
+}
+
+// atLeastUpTo is the beginning of a list, and more of it if that does not reach a slot.
+func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
+	count := len(beginning)
+	for count < len(listed) && listed[count][0].slot <= slot {
+		count++
+	}
+	return listed[:count]
 }
 
 // matters says whether a change is worth writing.

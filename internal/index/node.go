@@ -71,17 +71,18 @@ func (n *node) genesis(ctx context.Context) (string, error) {
 	return hash.String(), err
 }
 
-// list is a page of the transactions before one and after another; zero signatures are none.
-func (n *node) list(ctx context.Context, before, until solana.Signature, commitment rpc.CommitmentType) (page, error) {
+// list is a page of the transactions before one and after another; zero signatures are none. A node that has not come as far as a
+// slot must not answer, for several nodes can be behind one address: what it does not list yet would pass for what is not there.
+func (n *node) list(ctx context.Context, before, until solana.Signature, commitment rpc.CommitmentType, notBefore uint64) (page, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return page{}, err
 	}
 	limit := listPage
 	listed, err := n.rpc.GetSignaturesForAddressWithOpts(ctx, haggle.ProgramID, &rpc.GetSignaturesForAddressOpts{
-		Limit: &limit, Before: before, Until: until, Commitment: commitment,
+		Limit: &limit, Before: before, Until: until, Commitment: commitment, MinContextSlot: &notBefore,
 	})
 	if err != nil {
-		return page{}, err
+		return page{}, behindOr(err)
 	}
 	found := page{length: len(listed)}
 	last := uint64(math.MaxInt64)
@@ -99,6 +100,17 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 		}
 	}
 	return found, nil
+}
+
+// notThereYet is the number with which a node says that it has not come as far as the slot that was asked for.
+const notThereYet = -32016
+
+func behindOr(err error) error {
+	var refused *haggle.NodeError
+	if errors.As(err, &refused) && refused.Code == notThereYet {
+		return fmt.Errorf("%w: %w", errBehind, err)
+	}
+	return err
 }
 
 // block is what identifies a block.
@@ -170,20 +182,20 @@ func (n *node) transaction(ctx context.Context, listed entry) (*rpc.GetTransacti
 	return found, nil
 }
 
-// isAt says whether a transaction has succeeded in a slot.
-func (n *node) isAt(ctx context.Context, signature solana.Signature, slot uint64) (bool, error) {
-	status, err := n.status(ctx, signature)
+// isAt says whether a transaction has succeeded in a slot, as of another slot or later.
+func (n *node) isAt(ctx context.Context, signature solana.Signature, slot, notBefore uint64) (bool, error) {
+	status, err := n.status(ctx, signature, notBefore)
 	return status != nil && status.Slot == slot && status.Err == nil, err
 }
 
-// knows says whether a transaction is still where it was listed, successful or not.
-func (n *node) knows(ctx context.Context, listed entry) (bool, error) {
-	status, err := n.status(ctx, listed.signature)
+// knows says whether a transaction is still where it was listed, successful or not, as of a slot or later.
+func (n *node) knows(ctx context.Context, listed entry, notBefore uint64) (bool, error) {
+	status, err := n.status(ctx, listed.signature, notBefore)
 	return status != nil && status.Slot == listed.slot, err
 }
 
 // status is nil for a transaction that is not confirmed.
-func (n *node) status(ctx context.Context, signature solana.Signature) (*rpc.SignatureStatusesResult, error) {
+func (n *node) status(ctx context.Context, signature solana.Signature, notBefore uint64) (*rpc.SignatureStatusesResult, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return nil, err
 	}
@@ -196,6 +208,9 @@ func (n *node) status(ctx context.Context, signature solana.Signature) (*rpc.Sig
 	}
 	if len(answer.Value) != 1 {
 		return nil, fmt.Errorf("the node answers with %d statuses instead of one", len(answer.Value))
+	}
+	if answer.Context.Slot < notBefore {
+		return nil, fmt.Errorf("a status of slot %d, wanted that of %d: %w", answer.Context.Slot, notBefore, errBehind)
 	}
 	if status := answer.Value[0]; status != nil && status.ConfirmationStatus != rpc.ConfirmationStatusProcessed {
 		return status, nil

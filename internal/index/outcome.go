@@ -22,6 +22,8 @@ type outcome struct {
 	createdSlot *uint64
 	// cut is what a creation's instruction says whose event has been cut off.
 	cut map[string]string
+	// seller is known from more than the creation.
+	seller *solana.PublicKey
 
 	status    string
 	rounds    uint8
@@ -40,6 +42,8 @@ type outcome struct {
 	refund *big.Int
 	bond   haggle.BondState
 
+	// end is the event that has ended the negotiation; nil while there is none.
+	end                   haggle.Event
 	ended, closed         *int64
 	endedSlot, closedSlot *uint64
 	swept                 *uint64
@@ -64,6 +68,9 @@ func outcomeOf(events []happened) (*outcome, error) {
 		}
 	}
 	o.complete = o.complete && o.created != nil
+	if !o.complete {
+		o.admit()
+	}
 	return o, nil
 }
 
@@ -72,9 +79,9 @@ func (o *outcome) add(item happened) error {
 	case nil:
 		return o.miss(item)
 	case *haggle.NegotiationCreated:
-		o.created, o.createdSlot, o.effective = event, &item.slot, &event.EscrowAmount
+		o.created, o.createdSlot, o.effective, o.seller = event, &item.slot, &event.EscrowAmount, &event.Seller
 	case *haggle.InvitationAccepted:
-		o.status = haggle.NegotiationStatusProposed.String()
+		o.status, o.seller = haggle.NegotiationStatusProposed.String(), &event.Seller
 		if event.Bond > 0 {
 			o.bond = haggle.BondStateHeld
 		}
@@ -89,10 +96,13 @@ func (o *outcome) add(item happened) error {
 	case *haggle.DeadlineSettled:
 		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
 	case *haggle.NegotiationSettled:
+		o.end = event
 		o.settle(event, item.slot)
 	case *haggle.NegotiationRejected:
+		o.end = event
 		o.giveBack(haggle.NegotiationStatusRejected, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
 	case *haggle.NegotiationExpired:
+		o.end = event
 		o.giveBack(haggle.NegotiationStatusExpired, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
 	case *haggle.BondSettled:
 		o.settleBond(event)
@@ -108,19 +118,86 @@ func (o *outcome) miss(item happened) error {
 	if err := json.Unmarshal([]byte(item.fields), &described); err != nil {
 		return err
 	}
-	if described["instruction"] == new(haggle.CreateNegotiation).InstructionName() && o.created == nil {
-		o.cut, o.createdSlot = described, &item.slot
+	switch described["instruction"] {
+	case new(haggle.CreateNegotiation).InstructionName():
+		if o.created != nil {
+			return nil
+		}
+		seller, err := solana.PublicKeyFromBase58(described["seller"])
+		if err != nil {
+			return fmt.Errorf("a creation that was cut off: seller: %w", err)
+		}
+		o.cut, o.createdSlot, o.seller = described, &item.slot, &seller
+	case new(haggle.AcceptOffer).InstructionName():
+		switch {
+		case o.end != nil || o.created == nil:
+		case o.created.MilestoneCount > 0:
+			o.status = haggle.NegotiationStatusAccepted.String()
+		default:
+			o.over(haggle.NegotiationStatusSettled, item.slot)
+		}
+	case new(haggle.SettleDeadline).InstructionName():
+		o.over(haggle.NegotiationStatusSettled, item.slot)
+	case new(haggle.RejectNegotiation).InstructionName():
+		o.over(haggle.NegotiationStatusRejected, item.slot)
+	case new(haggle.ExpireNegotiation).InstructionName():
+		o.over(haggle.NegotiationStatusExpired, item.slot)
+	case new(haggle.CloseNegotiation).InstructionName():
+		if o.closedSlot == nil {
+			o.closedSlot = &item.slot
+		}
 	}
 	return nil
+}
+
+// over is what an instruction has done whose event is not there: it has succeeded, so the negotiation is over.
+func (o *outcome) over(status haggle.NegotiationStatus, slot uint64) {
+	if o.end == nil {
+		o.status, o.endedSlot = status.String(), &slot
+	}
+}
+
+// admit takes back the amounts of which a part may be missing, so that none passes for all of it. What the event says that has
+// ended the negotiation is certain.
+func (o *outcome) admit() {
+	o.net, o.fee, o.decay, o.refund = nil, nil, nil, nil
+	switch event := o.end.(type) {
+	case *haggle.NegotiationSettled:
+		o.fee, o.net = new(big.Int).SetUint64(event.ProtocolFee), difference(event.SettledAmount, event.ProtocolFee)
+		o.decay = new(big.Int).SetUint64(event.EscrowDecayTotal)
+		if deposit, is := o.deposit(); is && event.EscrowDecayTotal <= deposit {
+			o.refund = difference(deposit-event.EscrowDecayTotal, event.SettledAmount)
+		}
+	case *haggle.NegotiationRejected:
+		o.admitRefund(event.RefundAmount)
+	case *haggle.NegotiationExpired:
+		o.admitRefund(event.RefundAmount)
+	}
+}
+
+func (o *outcome) admitRefund(refund uint64) {
+	o.net, o.fee, o.refund = new(big.Int), new(big.Int), new(big.Int).SetUint64(refund)
+	if deposit, is := o.deposit(); is {
+		o.decay = difference(deposit, refund)
+	}
+}
+
+// deposit is the escrow that was created; false if that is not known.
+func (o *outcome) deposit() (uint64, bool) {
+	if o.created != nil {
+		return o.created.EscrowAmount, true
+	}
+	deposit, err := strconv.ParseUint(o.cut["escrow_amount"], 10, 64)
+	return deposit, err == nil
 }
 
 func (o *outcome) offer(event *haggle.OfferSubmitted) {
 	o.lastOffer, o.rounds, o.effective = event, event.Round, &event.EffectiveEscrow
 	o.status = haggle.NegotiationStatusProposed.String()
+	if o.seller != nil && event.Offerer == *o.seller {
+		o.status = haggle.NegotiationStatusCountered.String()
+	}
 	if o.created != nil {
-		if event.Offerer == o.created.Seller {
-			o.status = haggle.NegotiationStatusCountered.String()
-		}
 		o.decay = difference(o.created.EscrowAmount, event.EffectiveEscrow)
 	}
 }
@@ -148,7 +225,7 @@ func (o *outcome) pay(seller, fee, buyer uint64) {
 
 func (o *outcome) settle(event *haggle.NegotiationSettled, slot uint64) {
 	o.status, o.rounds = haggle.NegotiationStatusSettled.String(), event.TotalRounds
-	o.ended, o.endedSlot, o.settled = &event.Timestamp, &slot, &event.SettledAmount
+	o.ended, o.endedSlot, o.settled, o.seller = &event.Timestamp, &slot, &event.SettledAmount, &event.Seller
 	o.decay = new(big.Int).SetUint64(event.EscrowDecayTotal)
 	if o.created == nil || o.created.MilestoneCount > 0 {
 		return
@@ -168,10 +245,24 @@ func (o *outcome) giveBack(status haggle.NegotiationStatus, refund uint64, round
 }
 
 func (o *outcome) settleBond(event *haggle.BondSettled) {
-	o.bond = haggle.BondStateForfeited
-	if o.created != nil && event.To == o.created.Seller {
+	switch {
+	case o.seller == nil:
+	case event.To == *o.seller:
 		o.bond = haggle.BondStateReturned
+	default:
+		o.bond = haggle.BondStateForfeited
 	}
+}
+
+// unknownBond is the state of a bond of which the events do not tell what has become.
+const unknownBond = "Unknown"
+
+func (o *outcome) bondState() string {
+	settled := o.bond == haggle.BondStateReturned || o.bond == haggle.BondStateForfeited
+	if o.complete || settled || o.created != nil && o.created.BondRequired == 0 {
+		return o.bond.String()
+	}
+	return unknownBond
 }
 
 // difference is a minus b; nil if that is less than nothing.
@@ -199,7 +290,7 @@ func (o *outcome) columns() ([]column, error) {
 		column{"effective_escrow", decimal(o.effective)},
 		column{"settled_amount", decimal(o.settled)},
 		column{"net_amount", sum(o.net)}, column{"fee", sum(o.fee)}, column{"decay", sum(o.decay)}, column{"refund", sum(o.refund)},
-		column{"bond_state", o.bond.String()},
+		column{"bond_state", o.bondState()},
 		column{"ended_at", seconds(o.ended)}, column{"ended_slot", whole(o.endedSlot)},
 		column{"closed_at", seconds(o.closed)}, column{"closed_slot", whole(o.closedSlot)},
 		column{"swept", decimal(o.swept)}, column{"complete", o.complete},

@@ -37,6 +37,8 @@ type scriptedChain struct {
 	betweenPages func()
 	// scrambled says that lists have the transactions of a slot in another order than the block.
 	scrambled bool
+	// listsLate and statusesLate are by how many slots a node is behind that answers such requests, of several behind one address.
+	listsLate, statusesLate uint64
 	// delay is how long each answer takes.
 	delay time.Duration
 }
@@ -196,6 +198,8 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 		Limit      int
 		Before     solana.Signature
 		Until      solana.Signature
+		// MinContextSlot is how far the node that answers has to have come.
+		MinContextSlot uint64
 	}
 	if len(params) > 0 {
 		_ = json.Unmarshal(params[len(params)-1], &options)
@@ -213,6 +217,9 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 		if act := c.betweenPages; act != nil {
 			c.betweenPages = nil
 			defer act()
+		}
+		if upTo -= min(upTo, c.listsLate); upTo < options.MinContextSlot {
+			return nil, &haggle.NodeError{Method: method, Code: -32016, Message: "Minimum context slot has not been reached"}
 		}
 		return c.list(options.Before, options.Until, min(options.Limit, c.pageLimit), upTo), nil
 	case "getBlock":
@@ -310,13 +317,13 @@ func (c *scriptedChain) statuses(signatures []solana.Signature) any {
 	for i, signature := range signatures {
 		for _, block := range c.slots {
 			for _, item := range block.transactions {
-				if item.signature == signature {
+				if item.signature == signature && block.slot+c.statusesLate <= c.head {
 					found[i] = document{"slot": block.slot, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
 				}
 			}
 		}
 	}
-	return document{"context": document{"slot": c.head}, "value": found}
+	return document{"context": document{"slot": c.head - min(c.head, c.statusesLate)}, "value": found}
 }
 
 func (c *scriptedChain) accounts(addresses []solana.PublicKey, upTo uint64) any {

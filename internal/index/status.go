@@ -43,17 +43,13 @@ type Status struct {
 
 // Status reads what the database holds. It fails with [ErrNotIndexed] if no indexer has ever run on it.
 func (d *Database) Status(ctx context.Context) (*Status, error) {
-	provider, err := d.provider()
-	if err != nil {
-		return nil, err
-	}
 	status := &Status{Database: d.Dialect, Name: d.Name, Program: haggle.ProgramAddress}
-	if status.Schema, err = provider.GetDBVersion(ctx); err != nil {
-		return nil, err
-	}
-	err = d.read(ctx, func(s statements) error {
+	err := d.read(ctx, func(s statements) error {
 		p, err := readProgress(ctx, s)
 		if err != nil {
+			return err
+		}
+		if status.Schema, err = d.schema(ctx, s); err != nil {
 			return err
 		}
 		status.GenesisHash, status.Commitment = p.genesis, p.commitment
