@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -114,23 +113,23 @@ func (c *Client) accountOf(ctx context.Context, address, owner solana.PublicKey)
 // how some nodes tell of an account that has just been closed.
 func (c *Client) accounts(ctx context.Context, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64}
-	return c.accountsWith(ctx, options, addresses...)
+	return accountsAt(ctx, c.rpc, options, addresses...)
 }
 
-func (c *Client) accountsWith(ctx context.Context, options *rpc.GetMultipleAccountsOpts, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
-	answer, err := c.rpc.GetMultipleAccountsWithOpts(ctx, addresses, options)
+func accountsAt(ctx context.Context, node *rpc.Client, options *rpc.GetMultipleAccountsOpts, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
+	answer, err := node.GetMultipleAccountsWithOpts(ctx, addresses, options)
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(answer.Value) != len(addresses) {
-		return nil, 0, fmt.Errorf("haggle: the node answers with %d accounts instead of %d", len(answer.Value), len(addresses))
+		return nil, 0, malformed("the node answers with %d accounts instead of %d", len(answer.Value), len(addresses))
 	}
 	for i, account := range answer.Value {
 		if account == nil {
 			continue
 		}
 		if account.Data == nil {
-			return nil, 0, fmt.Errorf("haggle: the node answers with an account without data: %s", addresses[i])
+			return nil, 0, malformed("the node answers with an account without data: %s", addresses[i])
 		}
 		if account.Lamports == 0 && len(account.Data.GetBinary()) == 0 {
 			answer.Value[i] = nil
@@ -205,11 +204,11 @@ func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*
 			return nil, nil, err
 		}
 		if answer == nil {
-			return nil, nil, errors.New("haggle: the node does not answer with a list of accounts")
+			return nil, nil, malformed("the node does not answer with a list of accounts")
 		}
 		for _, keyed := range answer.Value {
 			if keyed == nil || keyed.Account == nil || keyed.Account.Data == nil {
-				return nil, nil, errors.New("haggle: the node answers with an account without data")
+				return nil, nil, malformed("the node answers with an account without data")
 			}
 			negotiation, err := decodeNegotiation(keyed.Pubkey, keyed.Account, answer.Context.Slot)
 			if err != nil {
@@ -217,7 +216,7 @@ func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*
 				continue
 			}
 			if !filter.selects(&negotiation.Negotiation) {
-				return nil, nil, fmt.Errorf("haggle: the node answers with a negotiation that has not been asked for: %s", keyed.Pubkey)
+				return nil, nil, malformed("the node answers with a negotiation that has not been asked for: %s", keyed.Pubkey)
 			}
 			// A negotiation that moves on between two queries answers both.
 			if before := latest[keyed.Pubkey]; before == nil || before.Slot < negotiation.Slot {

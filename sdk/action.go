@@ -24,8 +24,8 @@ type Action struct {
 	Name string
 	// Negotiation is the negotiation's address; zero for an action on the configuration.
 	Negotiation solana.PublicKey
-	// Instructions are what is to be executed, without those that set the compute budget. The last one is the action itself; those
-	// before it create token accounts that are missing.
+	// Instructions are what is to be executed, without those that set the compute budget: the action itself, before it what creates
+	// token accounts that are missing or wraps SOL, and after it, with [Action.UnwrapSOL], what unwraps it.
 	Instructions []solana.Instruction
 	// Payer pays the fee, and has to sign. It is the acting party unless it is changed here.
 	Payer solana.PublicKey
@@ -39,6 +39,8 @@ type Action struct {
 	seen        *NegotiationAccount
 	// intent tells the action from others, however often it is built anew.
 	intent solana.Hash
+	// inTime refuses what would come too late, before a node sees it; nil where that does no harm.
+	inTime func(context.Context) error
 	// options are what With has changed.
 	options sendOptions
 }
@@ -210,6 +212,12 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.client.orient(ctx)
+	if a.inTime != nil {
+		if err := a.inTime(ctx); err != nil {
+			return nil, err
+		}
+	}
 	found := &facts{commitment: commitment, maxPriorityFee: givenOr(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
@@ -250,7 +258,7 @@ func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResul
 		return nil, 0, err
 	}
 	if answer == nil || answer.Value == nil {
-		return nil, 0, errors.New("haggle: the node answers without a blockhash")
+		return nil, 0, malformed("the node answers without a blockhash")
 	}
 	return answer.Value, answer.Context.Slot, nil
 }
@@ -268,7 +276,7 @@ func (a *Action) fit(ctx context.Context, found *facts) (*solana.Transaction, *r
 		return draft, result, err
 	}
 	if result.UnitsConsumed == nil {
-		return nil, nil, errors.New("haggle: the node does not say what the simulation consumed")
+		return nil, nil, malformed("the node does not say what the simulation consumed")
 	}
 	budget.unitLimit = unitLimitFor(*result.UnitsConsumed, a.client.computeMargin)
 	budget.unitPrice = cappedUnitPrice(found.price, budget.unitLimit, found.maxPriorityFee)
@@ -307,7 +315,7 @@ func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, 
 		return nil, err
 	}
 	if answer == nil || answer.Value == nil {
-		return nil, errors.New("haggle: the node does not say how the simulation went")
+		return nil, malformed("the node does not say how the simulation went")
 	}
 	return answer.Value, nil
 }

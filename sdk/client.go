@@ -45,7 +45,8 @@ type Config struct {
 	Journal Journal
 
 	// Fallbacks are the URLs of more nodes of the same chain, http or https, for when the one at Endpoint is down, slow, limited or
-	// behind: the first that is well is asked. A transaction is sent to several of them at once.
+	// behind: the first that is well is asked. A transaction is sent to several of them at once. Before the client decides about money
+	// for the first time it asks all of them how far the chain has come, for up to 2 seconds, and believes none that is behind.
 	Fallbacks []string
 	// WSFallbacks are the URLs of their WebSocket interfaces, ws or wss. By default they are derived from Fallbacks as WSEndpoint is
 	// from Endpoint.
@@ -327,16 +328,4 @@ func webSocketEndpoint(endpoint *url.URL) (string, error) {
 		derived.Host = net.JoinHostPort(endpoint.Hostname(), strconv.FormatUint(port+1, 10))
 	}
 	return derived.String(), nil
-}
-
-// sleep waits, unless the context ends first.
-func sleep(ctx context.Context, duration time.Duration) error {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,51 @@ func TestRefusedFallbacksAreNamedByTheirPlaceOnly(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		assert.NotContains(t, err.Error(), "sekrit")
 	}
+}
+
+func TestAnswerThatCannotBeUsedIsToldFromARefusal(t *testing.T) {
+	for name, answer := range map[string]string{
+		"no JSON":            `<html>welcome</html>`,
+		"another shape":      `{"jsonrpc":"2.0","id":ID,"result":{"context":{"slot":1},"value":7}}`,
+		"too few":            `{"jsonrpc":"2.0","id":ID,"result":{"context":{"slot":1},"value":[]}}`,
+		"to another request": `{"jsonrpc":"2.0","id":"other","result":{"context":{"slot":1},"value":[null]}}`,
+		"compressed":         `{"jsonrpc":"2.0","id":ID,"result":{"context":{"slot":1},"value":[{"data":["KLUv","base64+zstd"]}]}}`,
+		"without data":       `{"jsonrpc":"2.0","id":ID,"result":{"context":{"slot":1},"value":[{"lamports":1,"owner":"11111111111111111111111111111111"}]}}`,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			id, _ := readRequest(r)
+			fmt.Fprint(w, strings.ReplaceAll(answer, "ID", string(id)))
+		}))
+		client, err := NewClient(Config{Endpoint: server.URL})
+		require.NoError(t, err)
+		_, err = client.GetNegotiation(t.Context(), solana.PublicKey{1})
+		require.ErrorIs(t, err, ErrMalformedAnswer, name)
+		assert.NotErrorIs(t, err, ErrNodeBehind, name)
+		require.NoError(t, client.Close())
+		server.Close()
+	}
+}
+
+// A client that has just been started knows nothing. Had it only asked the first node that answers, that one could have been behind.
+func TestFreshClientDoesNotDecideOnAnOldPicture(t *testing.T) {
+	at := func(slot uint64) *scriptedNode {
+		_, node, _ := newScripted(t, map[string]func(int) (any, error){
+			"getGenesisHash": always(solana.Hash{5}.String()),
+			"getSlot":        always(slot),
+		})
+		clock := make([]byte, clockSize)
+		clock[clockOffsetUnixTime] = byte(slot)
+		account := answerOf(sysvarOwner, 1, clock)
+		node.answers["getMultipleAccounts"] = always(object{"context": object{"slot": slot}, "value": []any{account}})
+		return node
+	}
+	client, err := NewClient(Config{Endpoint: "http://localhost"})
+	require.NoError(t, err)
+	client.talkTo(at(50), at(100))
+	now, err := client.Now(t.Context())
+	require.NoError(t, err)
+	assert.EqualValues(t, 100, now)
+	require.NoError(t, client.Close())
 }
 
 const testGenesis = `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`

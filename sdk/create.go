@@ -113,13 +113,14 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
-	from, wrapping, err := c.depositOf(ctx, request.WrapSOL, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
-	if err != nil {
-		return nil, fmt.Errorf("buyer's token account: %w", err)
-	}
+	// Whoever repeats a purchase under the same session id has less than the first time, and is to learn that it was a repetition.
 	sessionID, negotiation, err := c.freeSession(ctx, request)
 	if err != nil {
 		return nil, err
+	}
+	from, wrapping, err := c.depositOf(ctx, request.WrapSOL, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
+	if err != nil {
+		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
 	vault, _, err := FindVaultAddress(negotiation)
 	if err != nil {
@@ -208,6 +209,7 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 
 // freeSession is the session id that is asked for, or a random one, with the address that it leads to.
 func (c *Client) freeSession(ctx context.Context, request CreateRequest) (uint64, solana.PublicKey, error) {
+	c.orient(ctx)
 	if request.SessionID != nil {
 		negotiation, err := DerivePDA(request.Buyer, request.Seller, *request.SessionID)
 		if err != nil {

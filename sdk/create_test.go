@@ -168,3 +168,19 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	assert.Equal(t, action.Negotiation, session.Negotiation)
 	assert.Equal(t, order, session.SessionID)
 }
+
+// The first time has taken the money, so that a repetition finds too little of it. What it is to learn is that it is one.
+func TestRepeatedPurchaseIsToldSoAlsoWithoutMoneyForAnother(t *testing.T) {
+	order := SessionIDFor("order 1234")
+	a := newBuyer(t, solana.PublicKey{1})
+	tokens, err := AssociatedTokenAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
+	require.NoError(t, err)
+	for name, account := range map[string]any{
+		"too little":       answerOf(solana.TokenProgramID, 1, tokenData(testMint, a.me.PublicKey(), 1)),
+		"no token account": nil,
+	} {
+		a.node.accounts[tokens] = account
+		_, err = a.create(t, func(r *CreateRequest) { r.SessionID = &order })
+		require.ErrorIs(t, err, ErrSessionUsed, name)
+	}
+}

@@ -51,7 +51,10 @@
 //
 // With [Config].Fallbacks a client has several nodes. A read is asked of the first one that is well; of a second one too if that takes
 // longer than usual; and of the others if it fails, which is repeated after a pause if all are busy. No read goes back behind a slot
-// that the client has seen before, also if another node answers: one that is behind is not believed ([ErrNodeBehind] if all are).
+// that the client has seen before, also if another node answers: one that is behind is not believed ([ErrNodeBehind] if all are, with
+// [ErrNodeWentBack] if it is far behind itself, as after a local chain has been started anew). Before a client decides about money for
+// the first time, it asks all its nodes how far the chain has come. That a transaction has expired, and may be repeated, is believed
+// only if one node knows all that it takes by itself, and no other knows of the transaction.
 // A transaction is sent to several nodes at once. A node that asks to be left alone (Retry-After) is, for up to 30 seconds; one
 // that fails rests, the longer the more often. A node of another chain is found out before it is asked anything else
 // ([ErrOtherCluster]). [Client.Nodes] tells how they are. No error and no log names more of a node than its host.

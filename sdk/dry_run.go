@@ -78,7 +78,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 		return &DryRun{Logs: result.Logs}, err
 	}
 	if len(result.Accounts) != len(written) || result.UnitsConsumed == nil {
-		return nil, fmt.Errorf("haggle: the node simulates with %d accounts instead of %d", len(result.Accounts), len(written))
+		return nil, malformed("the node simulates with %d accounts instead of %d", len(result.Accounts), len(written))
 	}
 	limit := unitLimitFor(*result.UnitsConsumed, a.client.computeMargin)
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}

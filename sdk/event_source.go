@@ -15,7 +15,8 @@ import (
 // a source may drop, repeat, delay or invent what it likes: that costs time or requests, and neither an event nor their order. The
 // one thing that is believed is [Notice.Unrelated].
 type EventSource interface {
-	// Open begins a stream. The client has one at a time, which carries all its subscriptions, and opens the next one when it ends.
+	// Open begins a stream. The client has one at a time, which carries all its subscriptions, and opens the next one when it ends;
+	// beside it each call of [Client.Hear] has one of its own.
 	Open(ctx context.Context, options StreamOptions) (EventStream, error)
 }
 

@@ -205,7 +205,7 @@ func (a *Action) look(ctx context.Context) (*NegotiationAccount, error) {
 	if a.seen != nil {
 		options.MinContextSlot = &a.seen.Slot
 	}
-	accounts, slot, err := a.client.accountsWith(ctx, options, a.Negotiation)
+	accounts, slot, err := accountsAt(ctx, a.client.rpc, options, a.Negotiation)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (c *Client) signatures(ctx context.Context, address solana.PublicKey, optio
 		return nil, err
 	}
 	if slices.Contains(listed, nil) {
-		return nil, errors.New("haggle: the node lists a transaction without saying which")
+		return nil, malformed("the node lists a transaction without saying which")
 	}
 	return listed, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
 )
@@ -53,6 +54,20 @@ func (e *NodeError) meansNotForwarded() bool { return rpcpool.MeansNotForwarded(
 // ErrNodeBehind: no node has come as far yet as one of them had already when it was asked before.
 var ErrNodeBehind = fmt.Errorf("haggle: %w", rpcpool.ErrBehind)
 
+// ErrNodeWentBack: a node is more than about a minute behind what it has shown itself: its state has been rolled back, a local chain
+// has been started anew, or it is several nodes behind one address, one of which is far behind. It is an [ErrNodeBehind], too. The
+// client goes on asking, and believes the node once it has come as far again: what has happened in between may be money that has been
+// sent. For a chain that has been started anew, make a new client.
+var ErrNodeWentBack = fmt.Errorf("haggle: %w", rpcpool.ErrWentBack)
+
+// ErrMalformedAnswer: what a node has answered is none to what it has been asked: it cannot be decoded, or lacks what it has to have.
+var ErrMalformedAnswer = fmt.Errorf("haggle: %w", rpcpool.ErrMalformed)
+
+// malformed is an ErrMalformedAnswer that says what is wrong.
+func malformed(text string, values ...any) error {
+	return &nodesError{text: "haggle: " + fmt.Sprintf(text, values...), all: []error{ErrMalformedAnswer}}
+}
+
 // ErrOtherCluster: a node is of another chain than the client's other nodes, or than Config.GenesisHash says. It is not asked again.
 var ErrOtherCluster = fmt.Errorf("haggle: %w", rpcpool.ErrOtherCluster)
 
@@ -81,6 +96,40 @@ func (n nodes) CallBatch(ctx context.Context, requests jsonrpc.RPCRequests) (jso
 func (n nodes) Close() error {
 	n.pool.Close()
 	return nil
+}
+
+// eachNode has something done with one node after the other, the fittest first, as long as that says that it is to go on. Each node is
+// asked alone, and once: what one of them answers fits together, which what several answer need not.
+func (c *Client) eachNode(do func(node *rpc.Client) (goOn bool)) {
+	c.pool.Each("getSignatureStatuses", func(one rpcpool.One) bool {
+		return do(rpc.NewWithCustomRPCClient(oneNode{one}))
+	})
+}
+
+// orient has the client know how far the chain has come before it decides about money for the first time: a node that lies behind is
+// not believed then even if it is the first to be asked.
+func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) }
+
+// oneNode is the JSON-RPC client of one of several nodes. It reads.
+type oneNode struct {
+	one rpcpool.One
+}
+
+// CallForInto makes a request and decodes its result.
+func (o oneNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
+	return nodeError(method, o.one.Call(ctx, out, method, params))
+}
+
+var errOnlyReads = errors.New("haggle: one node alone is only read from")
+
+// CallWithCallback is not used.
+func (oneNode) CallWithCallback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
+	return errOnlyReads
+}
+
+// CallBatch is not used.
+func (oneNode) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+	return nil, errOnlyReads
 }
 
 // nodeError makes an error that says what has happened, and where only if there are several nodes, by their hosts.
@@ -118,8 +167,12 @@ func oneNodesError(method string, err error) error {
 	}
 	text := fmt.Sprintf("haggle: %s: %v", method, err)
 	switch {
+	case errors.Is(err, rpcpool.ErrWentBack):
+		return &nodesError{text: text, all: []error{ErrNodeWentBack, ErrNodeBehind, err}}
 	case errors.Is(err, rpcpool.ErrBehind):
 		return &nodesError{text: text, all: []error{ErrNodeBehind, err}}
+	case errors.Is(err, rpcpool.ErrMalformed):
+		return &nodesError{text: text, all: []error{ErrMalformedAnswer, err}}
 	case errors.Is(err, rpcpool.ErrOtherCluster):
 		return &nodesError{text: text, all: []error{ErrOtherCluster, err}}
 	case errors.Is(err, rpcpool.ErrClosed):

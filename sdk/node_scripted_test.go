@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
 )
@@ -28,6 +29,17 @@ func (n node) pool() *rpcpool.Pool {
 		pool, _ = scriptedPools.LoadOrStore(n.RPCClient, scriptedPool(n.RPCClient))
 	}
 	return pool.(*rpcpool.Pool)
+}
+
+// talkTo has a client talk to nodes that a test plays.
+func (c *Client) talkTo(played ...jsonrpc.RPCClient) {
+	if len(played) == 1 {
+		c.pool = node{played[0]}.pool()
+		c.rpc = rpc.NewWithCustomRPCClient(node{played[0]})
+		return
+	}
+	c.pool = scriptedPool(played...)
+	c.rpc = rpc.NewWithCustomRPCClient(nodes{c.pool})
 }
 
 func (n node) CallForInto(ctx context.Context, out any, method string, params []any) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
+	"github.com/gagliardetto/solana-go/rpc"
 )
 
 // A nonce account: version, state, authority, value, and the fee of a signature at the time. Numbers are little endian.
@@ -125,6 +126,15 @@ func (c *Client) systemAction(name string, payer solana.PublicKey, instructions 
 	return &Action{Name: name, Instructions: instructions, Payer: payer, client: c, intent: intentOf(payer, name, content...)}, nil
 }
 
+// holdsNonce says whether an account is a nonce account with a value.
+func holdsNonce(account *rpc.Account, value solana.Hash) bool {
+	if account == nil || account.Owner != solana.SystemProgramID {
+		return false
+	}
+	data := account.Data.GetBinary()
+	return len(data) == nonceSize && solana.Hash(data[nonceOffsetValue:nonceOffsetValue+32]) == value
+}
+
 // dateByNonce has the transaction use the nonce that the action's options name.
 func (a *Action) dateByNonce(ctx context.Context, found *facts) error {
 	nonce, err := a.client.GetNonce(ctx, a.options.nonce)
@@ -144,19 +154,4 @@ func nonceOf(transaction *solana.Transaction) (solana.PublicKey, error) {
 		return solana.PublicKey{}, fmt.Errorf("%w: the transaction does not name one", ErrNotANonce)
 	}
 	return address, nil
-}
-
-// nonceHasMovedOn says whether the nonce account no longer has the transaction's value, and the slot at which that was so.
-func (p *pendingTransaction) nonceHasMovedOn(ctx context.Context) (reached uint64, remembered, ok bool) {
-	accounts, slot, err := p.client.accounts(ctx, p.valid.nonce)
-	if err != nil {
-		return 0, false, false
-	}
-	if account := accounts[0]; account != nil && account.Owner == solana.SystemProgramID {
-		data := account.Data.GetBinary()
-		if len(data) == nonceSize && solana.Hash(data[nonceOffsetValue:nonceOffsetValue+32]) == p.valid.blockhash {
-			return 0, false, false
-		}
-	}
-	return slot, p.valid.since > 0 && slot-min(slot, p.valid.since) <= rememberedBlocks, true
 }

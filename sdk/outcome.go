@@ -99,6 +99,7 @@ func OutcomeOf(err error) Outcome {
 
 // Outcome looks again what has become of a transaction, and waits until that is certain. It sends nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt, error) {
+	c.orient(ctx)
 	return c.pendingUnknown(unknown).await(ctx)
 }
 

@@ -96,7 +96,7 @@ func (c *Client) otherAccount(ctx context.Context, owner solana.PublicKey, mint 
 		return solana.PublicKey{}, err
 	}
 	if answer == nil {
-		return solana.PublicKey{}, errors.New("haggle: the node does not answer with a list of accounts")
+		return solana.PublicKey{}, malformed("the node does not answer with a list of accounts")
 	}
 	for _, keyed := range answer.Value {
 		if keyed == nil || keyed.Account.Data == nil {

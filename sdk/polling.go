@@ -11,6 +11,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 // Defaults and limits of polling.
@@ -23,7 +25,7 @@ const (
 	pollFailures = 3
 )
 
-var errWrongCount = errors.New("haggle: the node answers with another number of accounts than it was asked for")
+var errWrongCount = malformed("the node answers with another number of accounts than it was asked for")
 
 // Polling is an [EventSource] that asks the node again and again. It needs no WebSocket interface, and costs a request per hundred
 // negotiations and one per agent each time.
@@ -106,7 +108,7 @@ func (s *pollStream) Close() {
 func (s *pollStream) run(ctx context.Context) {
 	defer close(s.done)
 	failures := 0
-	for sleep(ctx, s.every) == nil {
+	for wait.For(ctx, s.every) == nil {
 		err := s.round(ctx)
 		if err == nil {
 			failures = 0
@@ -133,7 +135,7 @@ func (s *pollStream) round(ctx context.Context) error {
 		if err := s.poll(ctx, some, false); err != nil {
 			return err
 		}
-		if err := sleep(ctx, pollPause); err != nil {
+		if err := wait.For(ctx, pollPause); err != nil {
 			return err
 		}
 	}
@@ -179,7 +181,7 @@ func (s *pollStream) newest(ctx context.Context, address solana.PublicKey) (sola
 	if err != nil || len(listed) == 0 || listed[0] == nil {
 		return solana.Signature{}, err
 	}
-	if err := sleep(ctx, pollPause); err != nil {
+	if err := wait.For(ctx, pollPause); err != nil {
 		return solana.Signature{}, err
 	}
 	return listed[0].Signature, nil

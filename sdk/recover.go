@@ -55,6 +55,7 @@ func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recove
 	if c.book == nil {
 		return nil, ErrNoJournal
 	}
+	c.orient(ctx)
 	leave, err := c.book.enter(ctx, wallet)
 	if err != nil {
 		return nil, err

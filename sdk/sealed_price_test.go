@@ -30,7 +30,18 @@ func comparing(t *testing.T) *NegotiationAccount {
 		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint, EscrowAmount: 5_000_000,
 		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
 		BondState: BondStateHeld, VaultBump: bump, Version: NegotiationVersion,
+		ResponseWindow: 300, TurnDeadline: testNow + 300, GlobalDeadline: testNow + 3_600,
 	}}
+}
+
+// testNow is the time by the chain's clock.
+const testNow = 1_700_000_000
+
+// clockAt is the chain's clock as an account.
+func clockAt(now int64) any {
+	data := make([]byte, clockSize)
+	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
+	return answerOf(sysvarOwner, 1, data)
 }
 
 func seal(t *testing.T, n *NegotiationAccount, agent solana.PublicKey, price uint64) *SealedPrice {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 const (
@@ -39,13 +41,17 @@ const (
 //
 // Since it cannot be told how old the transaction's blockhash is, it waits for up to the whole life of a blockhash, and until the
 // node says that this one is no longer valid. A transaction with a durable nonce is waited for until the nonce account has another
-// value.
+// value; if that has one already, the transaction is not sent, and the answer is what has become of it.
+//
+// A transaction that may be older than the blocks that the nodes keep can have been executed long ago without their knowing: that is
+// an [*UnknownOutcome] then, which a node that keeps all blocks can resolve. So it is if no node knows the blockhash.
 func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (receipt *Receipt, err error) {
 	ctx, end := c.beginAction(ctx, "submit", solana.PublicKey{})
 	defer func() { end(err) }()
 	if len(transaction.Signatures) == 0 || len(transaction.Message.AccountKeys) == 0 {
 		return nil, fmt.Errorf("%w: nobody has signed the transaction", ErrMissingSigner)
 	}
+	c.orient(ctx)
 	recovered, err := c.clear(ctx, transaction.Message.AccountKeys[0])
 	if err != nil {
 		return nil, err
@@ -59,23 +65,15 @@ func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (r
 	if err != nil {
 		return nil, err
 	}
+	if valid.since == 0 && !valid.nonce.IsZero() {
+		// Nothing can come of it any more. In the journal it would keep the wallet waiting for a node that remembers.
+		used := &pendingTransaction{
+			client: c, signature: transaction.Signatures[0], invoked: invokedPrograms(transaction), valid: valid,
+			commitment: c.commitment, sentAt: time.Now(),
+		}
+		return used.await(ctx)
+	}
 	return c.send(ctx, &outgoing{transaction: transaction, valid: valid, commitment: c.commitment})
-}
-
-// validityOf estimates until when a transaction that somebody else has made can be executed.
-func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction) (validity, error) {
-	height, slot, err := c.highestBlock(ctx)
-	if err != nil {
-		return validity{}, err
-	}
-	// Somebody may have sent it before.
-	valid := validity{blockhash: transaction.Message.RecentBlockhash, since: slot - min(slot, submittedBefore)}
-	if transaction.UsesDurableNonce() {
-		valid.nonce, err = nonceOf(transaction)
-		return valid, err
-	}
-	valid.lastHeight = height + blockhashLife
-	return valid, nil
 }
 
 // outgoing is a signed transaction, and what there is to say about it.
@@ -109,42 +107,6 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 		Transaction:          encoded,
 		Begun:                time.Now().Round(0).UTC(),
 	}
-}
-
-// validity says until when a transaction can be executed.
-type validity struct {
-	// lastHeight is the last height of a block that it can be in; zero with a nonce.
-	lastHeight uint64
-	// blockhash is the transaction's if lastHeight is an estimate, which may be too low should the node be behind; with a nonce the
-	// nonce's value; otherwise zero.
-	blockhash solana.Hash
-	// nonce is the nonce account of a transaction that can be executed until that has another value than blockhash; zero without.
-	nonce solana.PublicKey
-	// since is a slot before which it cannot have been executed; zero if that is not known.
-	since uint64
-}
-
-const (
-	// blockhashLife is how many blocks after its own a blockhash can be used in.
-	blockhashLife = 150
-	// submittedBefore is how many slots ago somebody may have sent a transaction for the first time that is submitted now: several
-	// times as many as a blockhash lives.
-	submittedBefore = 1_024
-)
-
-// highestBlock is the height of the newest block that the node knows of, and its slot.
-func (c *Client) highestBlock(ctx context.Context) (height, slot uint64, err error) {
-	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed} {
-		epoch, err := c.rpc.GetEpochInfo(ctx, commitment)
-		if err != nil {
-			return 0, 0, err
-		}
-		if epoch == nil {
-			return 0, 0, errors.New("haggle: the node does not say how high its newest block is")
-		}
-		height, slot = max(height, epoch.BlockHeight), max(slot, epoch.AbsoluteSlot)
-	}
-	return height, slot, nil
 }
 
 // send sends a signed transaction, after it is in the journal if there is one.
@@ -245,7 +207,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 	began := time.Now()
 	lastBroadcast, lastExpiry, lastAnswer := began, began, began
 	for {
-		status, _, err := p.status(ctx)
+		status, _, err := statusAt(ctx, p.client.rpc, p.signature)
 		if err == nil {
 			lastAnswer = time.Now()
 			if status != nil && p.reached(status) {
@@ -254,12 +216,15 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 		}
 		if err == nil && status == nil && time.Since(lastExpiry) >= expiryEvery {
 			lastExpiry = time.Now()
-			expired, err := p.hasExpired(ctx)
-			if err != nil {
+			expired, status, err := p.hasExpired(ctx)
+			switch {
+			case err != nil:
 				return nil, p.unknown(err)
-			}
-			if expired {
+			case expired:
 				return nil, fmt.Errorf("%w: %s", ErrTransactionExpired, p.signature)
+			case status != nil && p.reached(status):
+				// Another node knows it than the one that is asked first.
+				return p.settle(ctx, status)
 			}
 		}
 		if time.Since(lastAnswer) > silenceLimit {
@@ -273,7 +238,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 			// Whatever the node answers now, it may have forwarded the transaction before.
 			_ = p.broadcast(ctx)
 		}
-		if err := sleep(ctx, poll); err != nil {
+		if err := wait.For(ctx, poll); err != nil {
 			return nil, p.unknown(err)
 		}
 		poll = min(poll*2, lastPoll)
@@ -287,14 +252,14 @@ func (p *pendingTransaction) unknown(cause error) error {
 	}
 }
 
-// status is nil for a transaction that the node does not know. The slot is how far the node had come.
-func (p *pendingTransaction) status(ctx context.Context) (*rpc.SignatureStatusesResult, uint64, error) {
-	statuses, err := p.client.rpc.GetSignatureStatuses(ctx, true, p.signature)
+// statusAt is nil for a transaction that the node does not know. The slot is how far the node had come.
+func statusAt(ctx context.Context, node *rpc.Client, signature solana.Signature) (*rpc.SignatureStatusesResult, uint64, error) {
+	statuses, err := node.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
 		return nil, 0, err
 	}
 	if len(statuses.Value) != 1 {
-		return nil, 0, fmt.Errorf("haggle: the node answers with %d statuses instead of 1", len(statuses.Value))
+		return nil, 0, malformed("the node answers with %d statuses instead of 1", len(statuses.Value))
 	}
 	return statuses.Value[0], statuses.Context.Slot, nil
 }
@@ -304,66 +269,6 @@ func (p *pendingTransaction) reached(status *rpc.SignatureStatusesResult) bool {
 		return status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
 	}
 	return status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed || status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
-}
-
-// hasExpired says whether the transaction can no longer be executed, and has not been. The order matters: only a node that has
-// come at least as far as the one that said that the blockhash is too old can say that the transaction is not in a block. It fails
-// if that cannot be found out any more.
-func (p *pendingTransaction) hasExpired(ctx context.Context) (bool, error) {
-	end := p.ended
-	if !p.valid.nonce.IsZero() {
-		end = p.nonceHasMovedOn
-	}
-	reached, remembered, ok := end(ctx)
-	if !ok {
-		return false, nil
-	}
-	status, slot, err := p.status(ctx)
-	if err != nil || status != nil || slot < reached {
-		return false, nil
-	}
-	if remembered {
-		return true, nil
-	}
-	return p.historyReaches(ctx)
-}
-
-// rememberedBlocks is how many blocks after a transaction every node knows of it. Older ones are known only to those that have
-// kept the blocks.
-const rememberedBlocks = 250
-
-// ended says whether the transaction's blockhash is too old to be executed, and the slot at which that was so. remembered says
-// whether every node still knows all transactions that have been executed with that blockhash.
-func (p *pendingTransaction) ended(ctx context.Context) (reached uint64, remembered, ok bool) {
-	epoch, err := p.client.rpc.GetEpochInfo(ctx, p.client.commitment)
-	if err != nil || epoch == nil || epoch.BlockHeight <= p.valid.lastHeight {
-		return 0, false, false
-	}
-	reached = epoch.AbsoluteSlot
-	if p.valid.blockhash.IsZero() {
-		return reached, epoch.BlockHeight-p.valid.lastHeight <= rememberedBlocks-blockhashLife, true
-	}
-	answer, err := p.client.rpc.IsBlockhashValid(ctx, p.valid.blockhash, rpc.CommitmentProcessed)
-	if err != nil || answer == nil || answer.Value || answer.Context.Slot < reached {
-		return 0, false, false
-	}
-	return answer.Context.Slot, false, true
-}
-
-// errForgotten: the transaction cannot be executed any more, and the node does not know whether it has been.
-var errForgotten = errors.New("the node no longer has the blocks that the transaction could be in: ask one that keeps them for longer")
-
-// historyReaches says whether the node has all blocks since the one before which the transaction cannot have been executed. A node
-// that has thrown them away would not know of it.
-func (p *pendingTransaction) historyReaches(ctx context.Context) (bool, error) {
-	first, err := p.client.rpc.GetFirstAvailableBlock(ctx)
-	if err != nil {
-		return false, nil
-	}
-	if first > p.valid.since {
-		return false, fmt.Errorf("%w (slot %d, and the node's first is %d)", errForgotten, p.valid.since, first)
-	}
-	return true, nil
 }
 
 // settle fetches what a transaction has done that has been executed for good.
@@ -435,7 +340,7 @@ func (c *Client) executedAt(ctx context.Context, signature solana.Signature, com
 			return details, err
 		}
 		absent = absent || err == nil
-		if sleep(limited, poll) == nil {
+		if wait.For(limited, poll) == nil {
 			continue
 		}
 		if ctx.Err() != nil {

@@ -159,7 +159,7 @@ func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Clie
 	}
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
-	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
+	client.talkTo(scripted)
 	return client, scripted, transaction
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 const (
@@ -81,7 +83,7 @@ func (p *patrol) goRound(ctx context.Context) error {
 			return err
 		}
 		if len(accounts) > 0 {
-			if err := sleep(ctx, patrolPause); err != nil {
+			if err := wait.For(ctx, patrolPause); err != nil {
 				return err
 			}
 		}

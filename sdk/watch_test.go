@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 func TestSubscriptionHeals(t *testing.T) {
@@ -80,7 +82,7 @@ func newFeedGoesRoundOften(client *Client) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		for sleep(ctx, 100*time.Millisecond) == nil {
+		for wait.For(ctx, 100*time.Millisecond) == nil {
 			signal(client.join().sweep)
 		}
 	})

@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -140,9 +141,10 @@ type RevealZopaRequest struct {
 // goes back to the buyer and the bond to the seller. (The documents call it revealZopaPrice.)
 //
 // It fails, as the program does and before anybody sees the price, with [ErrInvalidParams], [ErrInvalidState] where no price is due,
-// [ErrUnauthorized], [ErrNotYourTurn], or [ErrZopaCommitmentMismatch]. The program also answers [ErrExpired], and
-// [ErrResponseWindowExpired], which it does to the buyer as well when less than a response window would be left to the seller:
-// by then the node knows the price.
+// [ErrUnauthorized], [ErrNotYourTurn], or [ErrZopaCommitmentMismatch]; with [ErrExpired] or [ErrResponseWindowExpired] if the time for
+// it is over by the chain's clock, or is in less than RevealSlack. ErrResponseWindowExpired it is for the buyer as well when less than a
+// response window would be left to the seller. [Action.Do], [Action.Transaction] and [Action.Simulate] look at the clock once more,
+// since a node that simulates a reveal knows the price.
 func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Action, error) {
 	const name = "reveal_zopa_price"
 	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, ZopaStep.IsReveal)
@@ -155,13 +157,52 @@ func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Ac
 		return nil, refuse(name, ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", sideName(side))
 	}
 	instruction := &RevealZopaPrice{Agent: secret.agent, Negotiation: negotiation.Address, Price: secret.price, Nonce: secret.nonce}
+	inTime := func(ctx context.Context) error { return c.checkRevealTime(ctx, name, negotiation, side) }
+	if err := inTime(ctx); err != nil {
+		return nil, err
+	}
 	var before []solana.Instruction
 	if side == OfferSideSeller && secret.price > negotiation.BuyerPrice {
 		if before, err = c.addRefund(ctx, instruction, negotiation, request); err != nil {
 			return nil, err
 		}
 	}
-	return c.actionOn(negotiation, secret.agent, instruction, before...)
+	action, err := c.actionOn(negotiation, secret.agent, instruction, before...)
+	if err != nil {
+		return nil, err
+	}
+	action.inTime = inTime
+	return action, nil
+}
+
+// RevealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. A price is not shown if less
+// than that is left: whoever shows it in vain has given it away for nothing. A transaction is usually executed within 3 seconds.
+const RevealSlack = 10
+
+// checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from now.
+func (c *Client) checkRevealTime(ctx context.Context, action string, n *NegotiationAccount, side OfferSide) error {
+	now, err := c.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("chain's clock: %w", err)
+	}
+	executed := now + RevealSlack
+	switch {
+	case n.IsOverdue(executed) && executed >= n.GlobalDeadline:
+		return refuse(action, ErrExpired, "%s to the deadline, %d seconds are needed", secondsLeft(n.GlobalDeadline-now), RevealSlack)
+	case n.IsOverdue(executed):
+		return refuse(action, ErrResponseWindowExpired, "%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), RevealSlack)
+	case side == OfferSideBuyer && executed+n.ResponseWindow > n.GlobalDeadline:
+		return refuse(action, ErrResponseWindowExpired, "%s to the deadline, less than the response window that the seller is to have",
+			secondsLeft(n.GlobalDeadline-executed))
+	}
+	return nil
+}
+
+func secondsLeft(seconds int64) string {
+	if seconds <= 0 {
+		return "no time is left"
+	}
+	return fmt.Sprintf("%d seconds are left", seconds)
 }
 
 // addRefund adds the accounts that escrow and bond go back to when there is no zone.

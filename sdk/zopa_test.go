@@ -63,7 +63,8 @@ func atStep(t *testing.T, step ZopaStep, buyers, sellers uint64) (*NegotiationAc
 
 func offlineClient(t *testing.T) *Client {
 	t.Helper()
-	client, _, _ := newScripted(t, nil)
+	client, node, _ := newScripted(t, nil)
+	node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
 	client.mints.put(keptMint, Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID, Decimals: 6})
 	return client
 }
@@ -118,7 +119,9 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 	for sellers, refunds := range map[uint64]bool{secretPrice - 1: false, secretPrice: false, secretPrice + 1: true} {
 		n, prices := atStep(t, ZopaStepSellerReveals, secretPrice, sellers)
 		client, scripted, _ := newScripted(t, nil)
-		scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
+		scripted.accounts = map[solana.PublicKey]any{
+			keptMint: storedAccount(solana.Token2022ProgramID, mintData()), solana.SysVarClockPubkey: clockAt(testNow),
+		}
 		action, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: prices[OfferSideSeller], Seen: n})
 		require.NoError(t, err)
 		want := RevealZopaPrice{Agent: n.Seller, Negotiation: n.Address, Price: sellers, Nonce: prices[OfferSideSeller].open().nonce}
@@ -137,7 +140,7 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 		assert.Equal(t, want, lastInstruction[RevealZopaPrice](t, action))
 		assert.Len(t, action.Instructions, creations+1)
 		if !refunds {
-			assert.Zero(t, scripted.called("getMultipleAccounts"))
+			assert.Equal(t, 1, scripted.called("getMultipleAccounts"), "nothing but the clock")
 		}
 	}
 }
@@ -162,6 +165,53 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	n.ZopaPhase = ZopaPhaseSkipped
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: ProgramID, price: 0})), ErrInvalidParams)
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: ProgramID, price: 10})), ErrInvalidState)
+}
+
+// A price that is shown too late to count has been given away for nothing.
+func TestPriceIsNotShownTooLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		step ZopaStep
+		// turn and global are how long there is until the deadlines.
+		turn, global int64
+		want         error
+	}{
+		"seller, in time": {ZopaStepSellerReveals, RevealSlack + 1, RevealSlack + 1, nil},
+		"seller, when a transaction could be too late": {ZopaStepSellerReveals, RevealSlack, 3_600, ErrResponseWindowExpired},
+		"seller, too late":               {ZopaStepSellerReveals, -5, 3_600, ErrResponseWindowExpired},
+		"seller, at the very end":        {ZopaStepSellerReveals, RevealSlack, RevealSlack, ErrExpired},
+		"seller, after the very end":     {ZopaStepSellerReveals, -1, -1, ErrExpired},
+		"buyer, in time":                 {ZopaStepBuyerReveals, 300, 300 + RevealSlack, nil},
+		"buyer, too late to be answered": {ZopaStepBuyerReveals, 300, 300 + RevealSlack - 1, ErrResponseWindowExpired},
+		"buyer, too late":                {ZopaStepBuyerReveals, RevealSlack, 3_600, ErrResponseWindowExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
+			n, prices := atStep(t, c.step, 10, 10)
+			n.TurnDeadline, n.GlobalDeadline = testNow+c.turn, testNow+c.global
+			side, _ := c.step.Side()
+			request := RevealZopaRequest{Sealed: prices[side], Seen: n}
+			a.node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
+			_, err := a.RevealZopa(t.Context(), request)
+			require.ErrorIs(t, err, c.want)
+
+			// An action that was built in time and is used later.
+			a.node.accounts[solana.SysVarClockPubkey] = clockAt(testNow - 1_000)
+			n.TurnDeadline, n.GlobalDeadline = testNow, testNow+3_600
+			action, err := a.RevealZopa(t.Context(), request)
+			require.NoError(t, err)
+			n.TurnDeadline, n.GlobalDeadline = testNow+c.turn, testNow+c.global
+			a.node.accounts[solana.SysVarClockPubkey] = clockAt(testNow)
+			a.node.accounts[n.Address] = negotiationAnswer(n)
+			_, err = action.Transaction(t.Context())
+			require.ErrorIs(t, err, c.want)
+			if c.want != nil {
+				assert.Zero(t, a.node.called("simulateTransaction"), "a node that simulates it knows the price")
+				_, err = action.Simulate(t.Context())
+				require.ErrorIs(t, err, c.want)
+				assert.Zero(t, a.node.called("simulateTransaction"))
+			}
+		})
+	}
 }
 
 func TestMidpointIsAcceptedByEitherSide(t *testing.T) {

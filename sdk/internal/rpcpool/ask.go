@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 const (
@@ -118,7 +120,7 @@ func (p *Pool) ask(ctx context.Context, r *request) error {
 		if pause == nil {
 			pause = newPause(firstPause(failures))
 		}
-		if sleep(ctx, pause.NextBackOff()) != nil {
+		if wait.For(ctx, pause.NextBackOff()) != nil {
 			return p.interrupted(ctx, marked(failures, round > 1))
 		}
 	}
@@ -167,7 +169,7 @@ func (p *Pool) awaitAnyone(ctx context.Context, r *request, before []Failure) er
 	if earliest.IsZero() {
 		return nil
 	}
-	if sleep(ctx, earliest.Sub(now)) != nil {
+	if wait.For(ctx, earliest.Sub(now)) != nil {
 		return p.interrupted(ctx, before)
 	}
 	return nil

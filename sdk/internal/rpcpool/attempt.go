@@ -59,28 +59,31 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint) (decoded ref
 		return decoded, err
 	}
 	if err := r.check(result); err != nil {
-		return decoded, err
+		return decoded, malformedError{err}
 	}
 	if r.kind == read {
 		slot, shown := r.slotOf(result)
 		if shown {
 			err = p.believe(e, r.level, slot, floor)
 		} else if floor > 0 && r.mustShowItsSlot() {
-			err = fmt.Errorf("%w: it does not say of which slot its answer is", errOther)
+			err = malformedError{fmt.Errorf("%w: it does not say of which slot its answer is", errOther)}
 		}
 		if err != nil {
 			return decoded, err
 		}
 		p.slots.raise(r.level, r.happenedAt(result))
 	}
-	return r.decode(result)
+	if decoded, err = r.decode(result); err != nil {
+		err = malformedError{err}
+	}
+	return decoded, err
 }
 
 // believe takes the slot of an answer unless it is behind what has been seen.
 func (p *Pool) believe(e *endpoint, of level, slot, floor uint64) error {
-	e.show(of, slot, floor)
+	most := e.show(of, slot, floor)
 	if slot < floor {
-		return &behindError{slot: slot, seen: floor}
+		return &behindError{slot: slot, seen: floor, most: most}
 	}
 	p.slots.raise(of, slot)
 	return nil
@@ -96,7 +99,7 @@ func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64)
 	}
 	var slot uint64
 	if err := json.Unmarshal(result, &slot); err != nil {
-		return fmt.Errorf("the node does not say how far it has come: %w", err)
+		return malformedError{fmt.Errorf("the node does not say how far it has come: %w", err)}
 	}
 	return p.believe(e, r.level, slot, floor)
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"sync/atomic"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 // broadcastTo is how many endpoints a transaction is sent to at once.
@@ -58,7 +60,7 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 		if !busy || round == BusyRounds {
 			return p.failed(failures)
 		}
-		if sleep(ctx, pause.NextBackOff()) != nil {
+		if wait.For(ctx, pause.NextBackOff()) != nil {
 			return p.interrupted(ctx, failures)
 		}
 	}

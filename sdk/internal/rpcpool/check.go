@@ -43,6 +43,14 @@ func decodeResult(result json.RawMessage, into any) error {
 	return (&jsonrpc.RPCResponse{Result: result}).GetObject(into)
 }
 
+// ErrMalformed: an endpoint's answer is none to what it has been asked.
+var ErrMalformed = errors.New("the node's answer cannot be used")
+
+// malformedError is an error of an answer's, which says more than ErrMalformed.
+type malformedError struct{ error }
+
+func (e malformedError) Unwrap() []error { return []error{e.error, ErrMalformed} }
+
 // errOther: an answer is about something else than what has been asked for.
 var errOther = errors.New("the node answers something else than it has been asked")
 

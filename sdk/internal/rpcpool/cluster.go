@@ -39,11 +39,11 @@ func (p *Pool) admit(ctx context.Context, e *endpoint) error {
 	}
 	var text string
 	if err := json.Unmarshal(result, &text); err != nil {
-		return fmt.Errorf("the node does not say which cluster it is of: %w", err)
+		return malformedError{fmt.Errorf("the node does not say which cluster it is of: %w", err)}
 	}
 	genesis, err := solana.HashFromBase58(text)
 	if err != nil {
-		return fmt.Errorf("the node does not say which cluster it is of: %w", err)
+		return malformedError{fmt.Errorf("the node does not say which cluster it is of: %w", err)}
 	}
 	p.cluster.lock.Lock()
 	defer p.cluster.lock.Unlock()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 // endpoint is a node and what is known of it.
@@ -32,9 +34,9 @@ type endpoint struct {
 	requests, errors     uint64
 	lastErr              error
 	lastMethod           string
-	// shown are the slots that it has last answered with.
-	shown [levels]uint64
-	lag   uint64
+	// shown are the slots that it has last answered with, and most the newest of them.
+	shown, most [levels]uint64
+	lag         uint64
 	// latencies are those of each method.
 	latencies map[string]*latencies
 	// unsupported are methods that it does not have.
@@ -73,7 +75,7 @@ func (e *endpoint) await(ctx context.Context) error {
 		return nil
 	}
 	reservation := e.limiter.Reserve()
-	if err := sleep(ctx, reservation.Delay()); err != nil {
+	if err := wait.For(ctx, reservation.Delay()); err != nil {
 		reservation.Cancel()
 		return err
 	}
@@ -189,12 +191,14 @@ func (e *endpoint) rest(err error) time.Duration {
 	return rest/2 + rand.N(rest)
 }
 
-// show notes the slot of an answer, and how far that is behind what has been seen.
-func (e *endpoint) show(of level, slot, floor uint64) {
+// show notes the slot of an answer, and how far that is behind what has been seen. It says how far the endpoint had come before.
+func (e *endpoint) show(of level, slot, floor uint64) (most uint64) {
 	e.lock.Lock()
-	e.shown[of] = slot
+	defer e.lock.Unlock()
+	most = slices.Max(e.most[of:])
+	e.shown[of], e.most[of] = slot, max(e.most[of], slot)
 	e.lag = floor - min(floor, slot)
-	e.lock.Unlock()
+	return most
 }
 
 // hasReached says whether the endpoint has come as far as a slot, to judge by what it has last shown.
@@ -261,19 +265,4 @@ func (l *latencies) slowest() (time.Duration, bool) {
 	sorted := l.took
 	slices.Sort(sorted[:n])
 	return sorted[(n*19-1)/20], true
-}
-
-// sleep waits, unless the context ends first.
-func sleep(ctx context.Context, duration time.Duration) error {
-	if duration <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

@@ -51,6 +51,38 @@ func TestSingleNodeIsHeldToWhatItHasShown(t *testing.T) {
 	})
 }
 
+// A local chain that is started anew is not the one on which something has been sent, and whoever waits for that is to learn why.
+func TestNodeWhoseChainHasBeenStartedAnewSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := &player{slot: 1_000}
+		pool := newPlayed(t, nil, one)
+		requireBalance(t, pool, 1_000)
+		one.reach(990)
+		_, err := balance(t.Context(), pool)
+		require.ErrorIs(t, err, ErrBehind)
+		require.NotErrorIs(t, err, ErrWentBack)
+		require.ErrorContains(t, err, "it is at slot 990 of 1000")
+		one.reach(3)
+		for range 3 {
+			_, err = balance(t.Context(), pool)
+			require.ErrorIs(t, err, ErrBehind)
+			require.ErrorIs(t, err, ErrWentBack)
+			require.ErrorContains(t, err, "it had come to slot 1000, and is at slot 3")
+		}
+		one.reach(1_000)
+		requireBalance(t, pool, 1_000)
+
+		// One that has always been behind has not gone back.
+		behind, well := &player{slot: 3}, &player{slot: 1_000}
+		two := newPlayed(t, nil, well, behind)
+		requireBalance(t, two, 1_000)
+		well.fail = always(errReset)
+		_, err = balance(t.Context(), two)
+		require.ErrorIs(t, err, ErrBehind)
+		require.NotErrorIs(t, err, ErrWentBack)
+	})
+}
+
 func TestListIsAskedOnlyOfNodesThatHaveComeFarEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two, three := &player{slot: 100}, &player{slot: 90}, &player{slot: 105}

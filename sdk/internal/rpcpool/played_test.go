@@ -15,6 +15,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,7 +49,7 @@ func (p *player) Call(ctx context.Context, method string, params []any) (json.Ra
 	p.calls = append(p.calls, method)
 	call := p.countLocked(method)
 	p.lock.Unlock()
-	if err := sleep(ctx, p.latency); err != nil {
+	if err := wait.For(ctx, p.latency); err != nil {
 		p.lock.Lock()
 		p.gone++
 		p.lock.Unlock()

@@ -117,6 +117,10 @@ func refusalOf(err error) *Refusal {
 // ErrBehind: no endpoint has come as far as one of them had before.
 var ErrBehind = errors.New("the node is behind what has been seen already")
 
+// ErrWentBack: an endpoint is far behind what it has shown itself. It is not believed until it has come that far again, since what has
+// been sent may have been executed in between.
+var ErrWentBack = errors.New("the node has gone back, or its chain has been started anew, for which it takes a new client")
+
 // ErrOtherCluster: an endpoint is of another chain than the first one.
 var ErrOtherCluster = errors.New("the node is of another cluster")
 

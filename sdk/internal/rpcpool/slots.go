@@ -2,6 +2,7 @@ package rpcpool
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -41,10 +42,29 @@ func (s *slots) lower(of level, slot uint64) {
 }
 
 // behindError says how far an endpoint is behind.
-type behindError struct{ slot, seen uint64 }
+type behindError struct {
+	// slot is the endpoint's, and seen how far the chain has been seen to have come.
+	slot, seen uint64
+	// most is how far the endpoint itself had come before.
+	most uint64
+}
 
-func (e *behindError) Error() string { return ErrBehind.Error() }
-func (e *behindError) Unwrap() error { return ErrBehind }
+func (e *behindError) Error() string {
+	if e.wentBack() {
+		return fmt.Sprintf("%v: it had come to slot %d, and is at slot %d", ErrWentBack, e.most, e.slot)
+	}
+	return fmt.Sprintf("%v: it is at slot %d of %d", ErrBehind, e.slot, e.seen)
+}
+
+func (e *behindError) Unwrap() []error {
+	if e.wentBack() {
+		return []error{ErrBehind, ErrWentBack}
+	}
+	return []error{ErrBehind}
+}
+
+// wentBack says whether the endpoint is further behind itself than one that is several nodes ever is.
+func (e *behindError) wentBack() bool { return e.most > e.slot+falseHead }
 
 // falseHead is how many slots behind what has been seen all endpoints together have to be, and how close to each other, until they
 // are believed: about a minute. They cannot have forgotten that; one of them has lied about a future.

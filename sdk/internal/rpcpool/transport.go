@@ -87,21 +87,41 @@ type message struct {
 }
 
 func (t *httpTransport) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
-	id := strconv.FormatUint(t.lastID.Add(1), 36)
-	request, err := t.request(ctx, message{Version: "2.0", ID: id, Method: method, Params: params})
+	asked := t.message(method, params)
+	response, body, err := t.ask(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	response, err := t.client.Do(request)
+	return readEnvelope(response, body, asked.ID)
+}
+
+// message is a request with an id of its own.
+func (t *httpTransport) message(method string, params []any) message {
+	return message{Version: "2.0", ID: strconv.FormatUint(t.lastID.Add(1), 36), Method: method, Params: params}
+}
+
+// ask makes a request and reads the whole answer.
+func (t *httpTransport) ask(ctx context.Context, content any) (*http.Response, []byte, error) {
+	_, response, err := t.do(ctx, content)
 	if err != nil {
-		return nil, withoutAddress(err)
+		return nil, nil, err
 	}
 	defer response.Body.Close()
 	body, err := t.read(response)
+	return response, body, err
+}
+
+// do makes a request. The answer's body is the caller's to close.
+func (t *httpTransport) do(ctx context.Context, content any) (*http.Request, *http.Response, error) {
+	request, err := t.request(ctx, content)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return readEnvelope(response, body, id)
+	response, err := t.client.Do(request)
+	if err != nil {
+		return nil, nil, withoutAddress(err)
+	}
+	return request, response, nil
 }
 
 func (t *httpTransport) request(ctx context.Context, content any) (*http.Request, error) {
@@ -124,7 +144,7 @@ func (t *httpTransport) read(response *http.Response) ([]byte, error) {
 		return nil, withoutAddress(err)
 	}
 	if int64(len(body)) > t.limit {
-		return nil, fmt.Errorf("the node's answer is longer than %d bytes", t.limit)
+		return nil, malformedError{fmt.Errorf("the node's answer is longer than %d bytes", t.limit)}
 	}
 	return body, nil
 }
@@ -143,7 +163,7 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 	isAnswer := err == nil && answer != nil && (answer.Error != nil || answer.Result != nil)
 	if isAnswer && answer.Error != nil {
 		if string(answer.ID) != `"`+id+`"` && string(answer.ID) != "null" && answer.ID != nil {
-			return nil, fmt.Errorf("%w: an answer to another request", errOther)
+			return nil, malformedError{fmt.Errorf("%w: an answer to another request", errOther)}
 		}
 		return nil, &Refusal{
 			Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data,
@@ -159,11 +179,11 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("the node's answer is cut off: %w", err)
 	case err != nil:
-		return nil, fmt.Errorf("the node answers with something else than JSON-RPC (%s): %w", contentType(response), err)
+		return nil, malformedError{fmt.Errorf("the node answers with something else than JSON-RPC (%s): %w", contentType(response), err)}
 	case !isAnswer:
 		return nil, errNoAnswer
 	case string(answer.ID) != `"`+id+`"`:
-		return nil, fmt.Errorf("%w: an answer to another request", errOther)
+		return nil, malformedError{fmt.Errorf("%w: an answer to another request", errOther)}
 	}
 	return answer.Result, nil
 }
@@ -226,14 +246,9 @@ func withoutAddress(err error) error {
 }
 
 func (t *httpTransport) Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
-	id := strconv.FormatUint(t.lastID.Add(1), 36)
-	request, err := t.request(ctx, message{Version: "2.0", ID: id, Method: method, Params: params})
+	request, response, err := t.do(ctx, t.message(method, params))
 	if err != nil {
 		return err
-	}
-	response, err := t.client.Do(request)
-	if err != nil {
-		return withoutAddress(err)
 	}
 	defer response.Body.Close()
 	return callback(request, response)
@@ -246,16 +261,7 @@ func (t *httpTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests)
 	for i, request := range requests {
 		request.ID, request.JSONRPC = i, "2.0"
 	}
-	request, err := t.request(ctx, requests)
-	if err != nil {
-		return nil, err
-	}
-	response, err := t.client.Do(request)
-	if err != nil {
-		return nil, withoutAddress(err)
-	}
-	defer response.Body.Close()
-	body, err := t.read(response)
+	response, body, err := t.ask(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +272,7 @@ func (t *httpTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests)
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	if err := decoder.Decode(&responses); err != nil {
-		return nil, fmt.Errorf("the node answers with something else than a JSON-RPC batch (%s): %w", contentType(response), err)
+		return nil, malformedError{fmt.Errorf("the node answers with something else than a JSON-RPC batch (%s): %w", contentType(response), err)}
 	}
 	return responses, refuseCompressed(body)
 }

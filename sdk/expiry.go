@@ -1,0 +1,164 @@
+package haggle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// errForgotten: the transaction cannot be executed any more, and no node knows whether it has been.
+var errForgotten = errors.New("the node no longer has the blocks that the transaction could be in: ask one that keeps them for longer")
+
+// expiry is what one node knows about whether a transaction can still be executed.
+type expiry int
+
+const (
+	// cannotSay: the node has not answered, or not well enough.
+	cannotSay expiry = iota
+	// isAlive: the transaction can be executed, or has been.
+	isAlive
+	// isForgotten: it cannot be executed any more, and the node would not know if it has been.
+	isForgotten
+	// isOver: it cannot be executed any more, and has not been.
+	isOver
+)
+
+// secondOpinionLimit is how long the other nodes may take to contradict one that says that a transaction has expired.
+const secondOpinionLimit = 5 * time.Second
+
+// hasExpired says whether the transaction can no longer be executed, and has not been: whoever believes that does it again. It takes
+// one node that knows all of it by itself, since the parts of several nodes' pictures need not fit together: the one that still has
+// the old blocks may be another than the one that does not know the transaction. No other node that answers may know of it; if one
+// does, what it knows is the status.
+//
+// It fails if that cannot be found out any more.
+func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, status *rpc.SignatureStatusesResult, err error) {
+	over := false
+	p.client.eachNode(func(node *rpc.Client) (goOn bool) {
+		var what expiry
+		var forgotten error
+		what, status, forgotten = p.expiryAt(ctx, node)
+		switch what {
+		case isForgotten:
+			err = forgotten
+			return true
+		case isOver, isAlive:
+			over, err = what == isOver, nil
+			return false
+		}
+		return true
+	})
+	if over {
+		status = p.known(ctx)
+	}
+	return over && status == nil && ctx.Err() == nil, status, err
+}
+
+// known is the transaction's status at a node that knows it; nil if none does.
+func (p *pendingTransaction) known(ctx context.Context) (status *rpc.SignatureStatusesResult) {
+	limited, cancel := context.WithTimeout(ctx, secondOpinionLimit)
+	defer cancel()
+	p.client.eachNode(func(node *rpc.Client) (goOn bool) {
+		status, _, _ = statusAt(limited, node, p.signature)
+		return status == nil && limited.Err() == nil
+	})
+	return status
+}
+
+// expiryAt asks one node. The order matters: whether the transaction is in a block is asked after it could not come into one any
+// more, and whether the node would know of that, last.
+func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (expiry, *rpc.SignatureStatusesResult, error) {
+	end := p.valid.endOfBlockhash
+	if !p.valid.nonce.IsZero() {
+		end = p.valid.endOfNonce
+	}
+	what, over := end(ctx, node, p.client.commitment)
+	if what != isOver {
+		return what, nil, nil
+	}
+	status, slot, err := statusAt(ctx, node, p.signature)
+	switch {
+	case err != nil || status == nil && slot < over.reached:
+		return cannotSay, nil, nil
+	case status != nil:
+		return isAlive, status, nil
+	case slot <= over.rememberedUntil:
+		return isOver, nil, nil
+	}
+	// A node that has thrown blocks away would not know of a transaction in them.
+	first, err := node.GetFirstAvailableBlock(ctx)
+	switch {
+	case err != nil:
+		return cannotSay, nil, nil
+	case first <= p.valid.since:
+		return isOver, nil, nil
+	case p.valid.since == 0:
+		return isForgotten, nil, fmt.Errorf("%w (it may be of any age, and the node's first is %d)", errForgotten, first)
+	}
+	return isForgotten, nil, fmt.Errorf("%w (since slot %d, and the node's first is %d)", errForgotten, p.valid.since, first)
+}
+
+// ending says that a transaction cannot come into a block any more.
+type ending struct {
+	// reached is a slot at which that was so.
+	reached uint64
+	// rememberedUntil is the slot up to which every node knows of the transaction if it has been executed, however few blocks it
+	// keeps; zero if there is none.
+	rememberedUntil uint64
+}
+
+// rememberedBlocks is how many blocks after a transaction every node knows of it. Older ones are known only to those that have kept
+// the blocks.
+const rememberedBlocks = 250
+
+// endOfBlockhash asks whether the blockhash is too old for the transaction to be executed.
+func (v *validity) endOfBlockhash(ctx context.Context, node *rpc.Client, commitment rpc.CommitmentType) (expiry, ending) {
+	epoch, err := node.GetEpochInfo(ctx, commitment)
+	if err != nil || epoch == nil {
+		return cannotSay, ending{}
+	}
+	if epoch.BlockHeight <= v.lastHeight {
+		return isAlive, ending{}
+	}
+	over := ending{reached: epoch.AbsoluteSlot}
+	if v.blockhash.IsZero() {
+		// There are at most as many blocks from here to another slot as there are slots.
+		if since := epoch.BlockHeight - v.lastHeight; since <= rememberedBlocks-blockhashLife {
+			over.rememberedUntil = epoch.AbsoluteSlot + rememberedBlocks - blockhashLife - since
+		}
+		return isOver, over
+	}
+	answer, err := node.IsBlockhashValid(ctx, v.blockhash, rpc.CommitmentProcessed)
+	switch {
+	case err != nil || answer == nil:
+		return cannotSay, ending{}
+	case answer.Value:
+		return isAlive, ending{}
+	case answer.Context.Slot < over.reached:
+		return cannotSay, ending{}
+	}
+	over.reached = answer.Context.Slot
+	return isOver, over
+}
+
+// endOfNonce asks whether the nonce account no longer has the transaction's value.
+func (v *validity) endOfNonce(ctx context.Context, node *rpc.Client, commitment rpc.CommitmentType) (expiry, ending) {
+	options := &rpc.GetMultipleAccountsOpts{Commitment: commitment, Encoding: solana.EncodingBase64}
+	accounts, slot, err := accountsAt(ctx, node, options, v.nonce)
+	// What the account was before it had the transaction's value does not matter: a node that is so far behind cannot say.
+	if err != nil || slot < v.since {
+		return cannotSay, ending{}
+	}
+	if holdsNonce(accounts[0], v.blockhash) {
+		return isAlive, ending{}
+	}
+	over := ending{reached: slot}
+	if v.since > 0 {
+		over.rememberedUntil = v.since + rememberedBlocks
+	}
+	return isOver, over
+}

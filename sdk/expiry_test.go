@@ -1,0 +1,224 @@
+package haggle
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// nonceTransaction is a signed one with a durable nonce.
+func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
+	t.Helper()
+	transaction, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
+	return transaction
+}
+
+// A chain whose first blocks nobody has ever had, because it begins with a later one, is no reason not to know what has become of what
+// is sent on it.
+func TestSubmittedTransactionsExpireOnAYoungChain(t *testing.T) {
+	t.Run("with a blockhash", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
+			client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+				"getFirstAvailableBlock": always(31),
+				"getEpochInfo": func(int) (any, error) {
+					return object{"absoluteSlot": 40 + 2*seconds(), "blockHeight": 40 + 2*seconds()}, nil
+				},
+				"getSignatureStatuses": func(int) (any, error) { return statuses(40+2*seconds(), nil), nil },
+				"isBlockhashValid": func(int) (any, error) {
+					return object{"context": object{"slot": 40 + 2*seconds()}, "value": seconds() < 70}, nil
+				},
+			})
+			_, err := client.Submit(t.Context(), transaction)
+			require.ErrorIs(t, err, ErrTransactionExpired)
+			assert.GreaterOrEqual(t, time.Since(began), 70*time.Second)
+		})
+	})
+	t.Run("with a durable nonce", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(31)})
+			a.nonceIs(solana.Hash{8})
+			transaction := a.nonceTransaction(t)
+			began := time.Now()
+			a.node.accounts = nil
+			a.node.answers["getMultipleAccounts"] = func(int) (any, error) {
+				value := solana.Hash{8 + byte(boolOf(time.Since(began) > 3*time.Minute))}
+				account := answerOf(solana.SystemProgramID, 1_447_680, nonceData(a.me.PublicKey(), value))
+				return object{"context": object{"slot": testSlot}, "value": []any{account}}, nil
+			}
+			_, err := a.Submit(t.Context(), transaction)
+			require.ErrorIs(t, err, ErrTransactionExpired)
+			assert.EqualValues(t, testSlot, a.only(t).Slot, "the nonce still had the transaction's value then")
+		})
+	})
+}
+
+// A transaction that was executed so long ago that the node has thrown its block away looks like one that has never been executed.
+func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
+	const now = 1_000_000
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			"getFirstAvailableBlock": always(now - 200_000),
+			"getEpochInfo": func(int) (any, error) {
+				return object{"absoluteSlot": now, "blockHeight": now + 200*boolOf(time.Since(began) > time.Minute)}, nil
+			},
+			"getSignatureStatuses": always(statuses(now, nil)),
+			"isBlockhashValid":     always(object{"context": object{"slot": now}, "value": false}),
+		})
+		_, err := client.Submit(t.Context(), transaction)
+		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
+		require.ErrorIs(t, err, errForgotten)
+
+		// A node with all blocks knows.
+		var unknown *UnknownOutcome
+		require.ErrorAs(t, err, &unknown)
+		scripted.answers["getFirstAvailableBlock"] = always(0)
+		_, err = client.Outcome(t.Context(), unknown)
+		require.ErrorIs(t, err, ErrTransactionExpired)
+	})
+}
+
+// A used nonce does not say by which transaction.
+func TestSubmittedTransactionWhoseNonceIsUsedUpIsNotSent(t *testing.T) {
+	for name, c := range map[string]struct {
+		first  uint64
+		status any
+		want   Outcome
+	}{
+		"by another transaction":                 {0, nil, OutcomeExpired},
+		"by the transaction itself":              {31, executedStatus("confirmed", nil), OutcomeConfirmed},
+		"by whom the node does not remember":     {31, nil, OutcomeUnknown},
+		"by itself, and it has failed, long ago": {0, executedStatus("finalized", object{"InstructionError": []any{0, object{"Custom": 1}}}), OutcomeFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(c.first)})
+				a.nonceIs(solana.Hash{8})
+				transaction := a.nonceTransaction(t)
+				a.nonceIs(solana.Hash{9})
+				a.node.statusOf = func(solana.Signature) any { return c.status }
+				a.node.transaction = nil
+				_, err := a.Submit(t.Context(), transaction)
+				assert.Equal(t, c.want, OutcomeOf(err), "%v", err)
+				assert.Zero(t, a.node.called("sendTransaction"))
+				assert.Empty(t, a.journal.entries, "the wallet does not have to wait for a node that remembers")
+			})
+		})
+	}
+}
+
+// What a nonce account held before it had the transaction's value is no sign that it holds another one now.
+func TestNodeBehindTheNonceDoesNotSayThatItIsUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		a.nonceIs(solana.Hash{8})
+		a.abandon(t, a.pay(t, 1).With(WithNonce(testNonce)))
+		a = a.restart(t)
+		a.journal.entries[0].Slot = testSlot + 500
+		a.nonceIs(solana.Hash{7}) // the node is at testSlot
+		a.node.transaction = a.details
+		began := time.Now()
+		a.node.statusOf = func(solana.Signature) any {
+			if time.Since(began) < 30*time.Second {
+				return nil
+			}
+			return executedStatus("confirmed", nil)
+		}
+		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
+		require.NoError(t, err)
+		assert.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
+	})
+}
+
+// Between two answers of a node that is slow, so many blocks can pass that it no longer knows a transaction without its block.
+func TestSlowAnswerOutlivesWhatANodeRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			"getEpochInfo":           always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 90}),
+			"getFirstAvailableBlock": always(testSlot + 100),
+			"getSignatureStatuses": func(call int) (any, error) {
+				return statuses(testSlot+min(uint64(call-1), 1)*200, nil), nil
+			},
+		})
+		_, err := client.submit(t.Context(), transaction, testLastValid)
+		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
+		require.ErrorIs(t, err, errForgotten)
+		assert.Equal(t, 1, scripted.called("getFirstAvailableBlock"))
+	})
+}
+
+// One node has thrown the old blocks away, and does not know the transaction. The other has them all, and knows that it has been
+// executed, but does not come to say so at first. Together they must not say that it has not.
+func TestNodesWithAndWithoutHistoryDoNotMakeUpAnExpiryTogether(t *testing.T) {
+	const now = 9_000_000
+	reset := errors.New("connection reset")
+	for name, forgetfulFirst := range map[string]func(int) (any, error){
+		"the other one is asked for its first block": failing(reset),
+		"each is asked for its first block":          always(now - 1_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				chain := func(statuses func(int) (any, error), first func(int) (any, error)) (*Client, *scriptedNode, *solana.Transaction) {
+					return newScripted(t, map[string]func(int) (any, error){
+						"getGenesisHash":         always(solana.Hash{5}.String()),
+						"getEpochInfo":           always(object{"absoluteSlot": now, "blockHeight": now}),
+						"getSignatureStatuses":   statuses,
+						"getFirstAvailableBlock": first,
+					})
+				}
+				client, forgetful, transaction := chain(always(statuses(now, nil)), forgetfulFirst)
+				_, archive, _ := chain(func(int) (any, error) {
+					if time.Since(began) < time.Minute {
+						return nil, reset
+					}
+					return statuses(now, executedStatus("finalized", nil)), nil
+				}, always(0))
+				client.talkTo(forgetful, archive)
+				unknown := &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: 5_000, Slot: testSlot}
+				_, err := client.Outcome(t.Context(), unknown)
+				require.NotErrorIs(t, err, ErrTransactionExpired)
+				if OutcomeOf(err) == OutcomeUnknown {
+					time.Sleep(time.Minute)
+					_, err = client.Outcome(t.Context(), unknown)
+				}
+				require.Equal(t, OutcomeConfirmed, OutcomeOf(err), "%v", err)
+				require.NoError(t, client.Close())
+			})
+		})
+	}
+}
+
+// A node that has a hole in its blocks does not know that it has one.
+func TestTransactionThatAnyNodeKnowsHasNotExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := map[string]func(int) (any, error){
+			"getGenesisHash": always(solana.Hash{5}.String()),
+			"getEpochInfo":   always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1}),
+		}
+		began := time.Now()
+		client, first, transaction := newScripted(t, over)
+		first.answers["getSignatureStatuses"] = func(int) (any, error) {
+			if time.Since(began) < time.Minute {
+				return statuses(testSlot, nil), nil
+			}
+			return statuses(testSlot, executedStatus("confirmed", nil)), nil
+		}
+		_, second, _ := newScripted(t, over)
+		second.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("processed", nil)))
+		client.talkTo(first, second)
+		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		require.NoError(t, err)
+		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		require.NoError(t, client.Close())
+	})
+}
