@@ -25,6 +25,12 @@ func (k *Keeper) do(ended context.Context, r *record) {
 	acted := k.attempt(ctx, r)
 	acted.Kind, acted.Negotiation = r.task.kind, r.address
 	k.finish(r, acted)
+	if acted.Outcome == Done || acted.Outcome == lost {
+		// What it needs next may have been heard of while it was busy.
+		if err := k.read(ctx, r.address); err != nil {
+			k.askForList()
+		}
+	}
 }
 
 // attempt reads the negotiation again, finds out what it would cost to act, and acts.
@@ -51,13 +57,18 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	if k.config.DryRun {
 		return Action{Outcome: WouldDo, Cost: cost}
 	}
-	free, again := k.budget.reserve(cost, time.Now())
-	if !free {
+	free, again, err := k.budget.reserve(cost, time.Now())
+	switch {
+	case err != nil:
+		return Action{Outcome: Failed, Cost: cost, Err: err}
+	case !free:
 		return Action{Outcome: OverBudget, Cost: cost, Again: again, Err: fmt.Errorf("keeper: the day's budget of %d lamports is used up", k.config.DailyBudget)}
 	}
 	receipt, err := action.Do(ctx, k.signer)
 	done := k.done(cost, simulated.Fee, receipt, err)
-	k.budget.settle(cost, done.Cost, time.Now())
+	if err := k.budget.settle(cost, done.Cost, time.Now()); err != nil {
+		k.config.Logger.Error("the budget file says that more has been spent than has been", "error", err)
+	}
 	return done
 }
 
@@ -125,8 +136,8 @@ func (k *Keeper) finish(r *record, acted Action) {
 	log := k.config.Logger.With("action", acted.Kind, "negotiation", acted.Negotiation, "outcome", acted.Outcome, "lamports", acted.Cost)
 	switch acted.Outcome {
 	case lost:
-		// The next list says what it needs now.
-		r.notBefore = now.Add(k.config.ScanEvery)
+		// Unless it needs something else by now.
+		r.notBefore = now.Add(min(k.config.ScanEvery, deafEvery))
 		log.Debug("somebody else was faster", "error", acted.Err)
 		return
 	case Done:

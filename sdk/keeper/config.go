@@ -13,7 +13,7 @@ import (
 
 // Defaults of a Config.
 const (
-	DefaultScanEvery        = 30 * time.Second
+	DefaultScanEvery        = 5 * time.Minute
 	DefaultGrace            = 15 * time.Second
 	DefaultJitter           = 10 * time.Second
 	DefaultActionsPerMinute = 60
@@ -29,7 +29,8 @@ const Unlimited = ^uint64(0)
 
 // Config says how a keeper works. The zero value is complete.
 type Config struct {
-	// ScanEvery is how often all negotiations are listed. Zero is DefaultScanEvery.
+	// ScanEvery is how often all negotiations are listed, beside what is heard of them in between. Zero is DefaultScanEvery. While no
+	// events can be heard it is every 30 seconds, if that is more often.
 	ScanEvery time.Duration
 	// Grace is how long the parties have to do themselves what has fallen due. Zero is DefaultGrace; negative is none.
 	Grace time.Duration
@@ -42,9 +43,12 @@ type Config struct {
 	Concurrency int
 	// MaxFee is the most that one action may cost, in lamports, the rent of accounts that it creates included. Zero is DefaultMaxFee.
 	MaxFee uint64
-	// DailyBudget is the most that all actions of this keeper may cost within 24 hours, in lamports, as long as the process lives.
-	// What would exceed it waits. Zero is DefaultDailyBudget.
+	// DailyBudget is the most that all actions of this keeper may cost within 24 hours, in lamports. What would exceed it waits. Zero
+	// is DefaultDailyBudget. Without BudgetFile a keeper that is started again begins anew.
 	DailyBudget uint64
+	// BudgetFile is the path of a file in which the keeper notes what it spends, before it does, so that the budget is that of a day
+	// however often it is killed and started again. One keeper at a time uses it. Empty is none.
+	BudgetFile string
 	// DryRun says what would be done and at what cost, and signs nothing.
 	DryRun bool
 
@@ -107,6 +111,13 @@ type Action struct {
 	Again time.Time
 	// Err says why it has not been done; nil with Done and WouldDo.
 	Err error
+}
+
+func (c *Config) budgetFile() *budgetFile {
+	if c.BudgetFile == "" {
+		return nil
+	}
+	return &budgetFile{path: c.BudgetFile}
 }
 
 func (c Config) withDefaults() (Config, error) {

@@ -20,9 +20,12 @@
 // anything is done, and the transaction is simulated: who comes second learns it for free, and says nothing. What cannot be done
 // now, such as a payout that nobody can receive, is tried ever more rarely.
 //
-// # What it does not need
+// # How it knows
 //
-// The keeper keeps nothing; it can be killed at any time. It does not subscribe to events either: when something falls due is in the
-// account, and the parties have more than a minute for everything, so that a list of the negotiations every half minute misses
-// nothing.
+// The keeper hears of every transaction of the program ([haggle.Client.Hear], one connection), reads the negotiations that it was
+// about, and acts when their deadlines have passed by the chain's clock. What it may have missed a list of all negotiations has
+// (Config.ScanEvery); while it cannot hear anything, it lists them every half minute. The parties have more than a minute for
+// everything, so that nothing comes too late by that.
+//
+// It can be killed at any time. All that it keeps is what it has spent, and only if Config.BudgetFile says where.
 package keeper

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -59,21 +60,37 @@ func TestBudgetIsThatOfADay(t *testing.T) {
 	b := &budget{limit: 100}
 	begun := time.Unix(1_800_000_000, 0)
 	reserve := func(amount uint64, at time.Time) bool {
-		ok, _ := b.reserve(amount, at)
+		ok, _, err := b.reserve(amount, at)
+		require.NoError(t, err)
 		return ok
 	}
 	require.True(t, reserve(60, begun))
 	require.False(t, reserve(41, begun), "what is reserved may be spent")
-	b.settle(60, 30, begun)
+	require.NoError(t, b.settle(60, 30, begun))
 	require.True(t, reserve(70, begun.Add(time.Hour)))
-	b.settle(70, 70, begun.Add(time.Hour))
-	ok, again := b.reserve(1, begun.Add(2*time.Hour))
+	require.NoError(t, b.settle(70, 70, begun.Add(time.Hour)))
+	ok, again, err := b.reserve(1, begun.Add(2*time.Hour))
+	require.NoError(t, err)
 	require.False(t, ok)
 	require.Equal(t, begun.Add(day), again)
 	require.False(t, reserve(31, begun.Add(day)))
 	require.True(t, reserve(30, begun.Add(day)), "what was spent a day ago does not count")
-	b.settle(30, 0, begun.Add(day))
+	require.NoError(t, b.settle(30, 0, begun.Add(day)))
 	require.True(t, reserve(100, begun.Add(day+time.Hour)))
 	require.False(t, reserve(101, begun.Add(3*day)))
 	require.Zero(t, (&budget{limit: Unlimited}).used(begun))
+}
+
+// What has been done already is another's doing, however that shows; what cannot be known is a failure.
+func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
+	for _, sooner := range []error{
+		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.MovedOn{Action: "close_negotiation"}, haggle.ErrInvalidState,
+		&haggle.AccountError{Err: haggle.ErrAccountNotFound},
+	} {
+		require.Equal(t, lost, outcomeOf(sooner), sooner)
+		k := &Keeper{}
+		require.Zero(t, k.done(5_000, 5_000, nil, sooner).Cost, sooner)
+	}
+	require.Equal(t, Failed, outcomeOf(&haggle.UnknownOutcome{Cause: errors.New("silence")}))
+	require.Equal(t, Failed, outcomeOf(haggle.ErrTransactionExpired))
 }
