@@ -74,7 +74,7 @@ func (d *duration) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ReadConfig reads a Config from a JSON file: see ParseConfig.
+// ReadConfig reads a Config from a JSON file: see ParseConfig. The path of a stop file that is not absolute begins in the file's folder.
 func ReadConfig(path string) (Config, error) {
 	content, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
@@ -83,6 +83,9 @@ func ReadConfig(path string) (Config, error) {
 	config, err := ParseConfig(content)
 	if err != nil {
 		return Config{}, fmt.Errorf("%w: %s", err, path)
+	}
+	if config.StopFile != "" && !filepath.IsAbs(config.StopFile) {
+		config.StopFile = filepath.Join(filepath.Dir(path), config.StopFile)
 	}
 	return config, nil
 }
@@ -117,6 +120,9 @@ func ParseConfig(content []byte) (Config, error) {
 	}
 	for mint, limits := range read.Tokens {
 		config.Tokens[mint] = TokenLimits{Limits: limits.limits(), MaxPrice: uint64(limits.MaxPrice), MinPrice: uint64(limits.MinPrice)}
+	}
+	if err := unknownPrograms(config.Programs); err != nil {
+		return Config{}, err
 	}
 	return config, unknownNames(config.Instructions)
 }

@@ -61,6 +61,7 @@ func TestConfigFilesThatAreNone(t *testing.T) {
 		"no instruction":     `{"instructions": ["token.approve"]}`,
 		"no duration":        `{"approvalTimeout": "soon"}`,
 		"no time":            `{"approvalTimeout": "0s"}`,
+		"a program unknown":  `{"programs": ["` + otherMint.String() + `"]}`,
 	} {
 		_, err := policy.ParseConfig([]byte(text))
 		require.Error(t, err, name)

@@ -84,26 +84,50 @@ func syncFolder(path string) error {
 }
 
 func (f *File) read() error {
-	reader := bufio.NewReader(f.file)
-	var good int64
+	records, whole, broken, err := readLines(f.path, f.file)
+	if err != nil {
+		return err
+	}
+	f.records = records
+	if broken {
+		return f.cut(whole)
+	}
+	return nil
+}
+
+// ReadFile reads the records of a file with usage, also while a File has it open: what is being written then is left out. It fails with
+// a *DamagedFileError.
+func ReadFile(path string) ([]Record, error) {
+	file, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+	}
+	defer file.Close()
+	records, _, _, err := readLines(path, file)
+	return records, err
+}
+
+// readLines reads records, and how long their lines are; broken says that a last line follows that has not been written completely.
+func readLines(path string, source io.Reader) (records []Record, whole int64, broken bool, err error) {
+	reader := bufio.NewReader(source)
 	for number := 1; ; number++ {
 		line, err := reader.ReadBytes('\n')
 		if err == io.EOF && len(line) == 0 {
-			return nil
+			return records, whole, false, nil
 		}
 		if err != nil && err != io.EOF {
-			return fmt.Errorf("haggle: policy: usage: %w", err)
+			return nil, 0, false, fmt.Errorf("haggle: policy: usage: %w", err)
 		}
 		record, reason := parseLine(line)
 		if reason == "" {
-			good += int64(len(line))
-			f.records = append(f.records, record)
+			whole += int64(len(line))
+			records = append(records, record)
 			continue
 		}
 		if _, err := reader.Peek(1); err != io.EOF {
-			return &DamagedFileError{Path: f.path, Line: number, Reason: reason}
+			return nil, 0, false, &DamagedFileError{Path: path, Line: number, Reason: reason}
 		}
-		return f.cut(good)
+		return records, whole, true, nil
 	}
 }
 

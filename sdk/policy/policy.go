@@ -126,7 +126,14 @@ type Policy struct {
 
 var _ haggle.Signer = (*Policy)(nil)
 
-// New puts a policy around a signer, and reads from the store what has been spent.
+// WrongWalletError says that a store keeps the usage of another wallet than the one whose signer a policy is put around.
+type WrongWalletError struct{ Store, Signer solana.PublicKey }
+
+func (e *WrongWalletError) Error() string {
+	return fmt.Sprintf("it is about wallet %s, and the signer is %s", e.Store, e.Signer)
+}
+
+// New puts a policy around a signer, and reads from the store what has been spent. It fails with a *WrongWalletError.
 func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, error) {
 	p := &Policy{signer: signer, config: config, programs: knownPrograms(), instructions: DefaultInstructions(), usage: newUsage()}
 	if signer == nil || config.Store == nil {
@@ -134,10 +141,8 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	}
 	p.wallet = signer.PublicKey()
 	if config.Programs != nil {
-		for _, program := range config.Programs {
-			if !slices.Contains(p.programs, program) {
-				return nil, fmt.Errorf("haggle: policy: the instructions of program %s cannot be decoded, so it cannot be allowed", program)
-			}
+		if err := unknownPrograms(config.Programs); err != nil {
+			return nil, err
 		}
 		p.programs = slices.Clone(config.Programs)
 	}
@@ -163,10 +168,20 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	return p, p.load(ctx)
 }
 
+// unknownPrograms refuses programs whose instructions nobody here understands.
+func unknownPrograms(programs []solana.PublicKey) error {
+	for _, program := range programs {
+		if !slices.Contains(knownPrograms(), program) {
+			return fmt.Errorf("haggle: policy: the instructions of program %s cannot be decoded, so it cannot be allowed", program)
+		}
+	}
+	return nil
+}
+
 func (p *Policy) load(ctx context.Context) error {
 	for record, err := range p.config.Store.Records(ctx) {
 		if err == nil && record.Wallet != p.wallet {
-			err = fmt.Errorf("it is about wallet %s, and the signer is %s", record.Wallet, p.wallet)
+			err = &WrongWalletError{Store: record.Wallet, Signer: p.wallet}
 		}
 		if err == nil {
 			err = p.usage.apply(record)

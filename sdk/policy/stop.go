@@ -29,21 +29,24 @@ func (k *KillSwitch) Stopped() (reason string, stopped bool) {
 }
 
 // stopped is a denial if the policy has been stopped.
-func (p *Policy) stopped() error {
-	if p.config.Stop != nil {
-		if reason, stopped := p.config.Stop.Stopped(); stopped {
+func (p *Policy) stopped() error { return p.config.Stopped() }
+
+// Stopped is a *Denial if a policy of this configuration signs nothing now, because of Stop or StopFile.
+func (c *Config) Stopped() error {
+	if c.Stop != nil {
+		if reason, stopped := c.Stop.Stopped(); stopped {
 			return general(RuleStopped, errors.New(reason))
 		}
 	}
-	if p.config.StopFile == "" {
+	if c.StopFile == "" {
 		return nil
 	}
-	_, err := os.Lstat(p.config.StopFile)
+	_, err := os.Lstat(c.StopFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil:
-		err = fmt.Errorf("%s exists", p.config.StopFile)
+		err = fmt.Errorf("%s exists", c.StopFile)
 	}
 	return general(RuleStopped, err)
 }

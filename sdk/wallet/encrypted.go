@@ -22,6 +22,8 @@ var (
 	ErrPassphrase = errors.New("haggle: wallet: wrong passphrase")
 	// ErrWeakPassphrase: the passphrase is too short to keep anybody out.
 	ErrWeakPassphrase = errors.New("haggle: wallet: a passphrase has at least 8 characters")
+	// ErrNotEncrypted: the file is not one that age has encrypted, or is damaged.
+	ErrNotEncrypted = errors.New("haggle: wallet: not an encrypted file")
 	// ErrReadableByOthers: not only the file's owner may read or write it.
 	ErrReadableByOthers = errors.New("haggle: wallet: others than its owner have access to the file")
 )
@@ -98,7 +100,7 @@ func encrypt(passphrase string, keypair *haggle.Keypair, workFactor int) ([]byte
 }
 
 // OpenEncrypted reads a file that CreateEncrypted, or age with a passphrase, has written. It takes about a second. It fails with
-// ErrPassphrase, and with ErrReadableByOthers.
+// ErrPassphrase, ErrNotEncrypted and ErrReadableByOthers.
 func OpenEncrypted(path, passphrase string) (*haggle.Keypair, error) {
 	content, err := readOwners(path)
 	if err != nil {
@@ -109,11 +111,11 @@ func OpenEncrypted(path, passphrase string) (*haggle.Keypair, error) {
 		return nil, fmt.Errorf("%w: %s", ErrPassphrase, path)
 	}
 	identity.SetMaxWorkFactor(mostWork)
-	var source io.Reader = bytes.NewReader(content)
-	if bytes.HasPrefix(bytes.TrimSpace(content), []byte(armor.Header)) {
-		source = armor.NewReader(source)
+	encrypted, err := withoutArmor(content)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, path)
 	}
-	decrypted, err := age.Decrypt(source, identity)
+	decrypted, err := age.Decrypt(bytes.NewReader(encrypted), identity)
 	var noMatch *age.NoIdentityMatchError
 	if errors.As(err, &noMatch) {
 		return nil, fmt.Errorf("%w: %s", ErrPassphrase, path)
@@ -130,6 +132,24 @@ func OpenEncrypted(path, passphrase string) (*haggle.Keypair, error) {
 		return nil, fmt.Errorf("%w: %s", err, path)
 	}
 	return keypair, nil
+}
+
+// ageHeader is what an encrypted file begins with.
+const ageHeader = "age-encryption.org/"
+
+// withoutArmor is an encrypted file's content as bytes. Whatever is not encrypted is refused here: age would quote its beginning, which
+// of a keypair file is the key.
+func withoutArmor(content []byte) ([]byte, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(content), []byte(armor.Header)) {
+		var err error
+		if content, err = io.ReadAll(armor.NewReader(bytes.NewReader(content))); err != nil {
+			return nil, ErrNotEncrypted
+		}
+	}
+	if !bytes.HasPrefix(content, []byte(ageHeader)) {
+		return nil, ErrNotEncrypted
+	}
+	return content, nil
 }
 
 // readOwners reads a file that nobody but its owner has access to.

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"filippo.io/age"
+	"filippo.io/age/armor"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -118,6 +120,33 @@ func TestDamagedEncryptedFiles(t *testing.T) {
 			require.ErrorContains(t, err, "work factor")
 		}
 	}
+}
+
+// A key that somebody has forgotten to encrypt is not quoted in the error that says so, armored or not.
+func TestFilesThatAreNotEncryptedAreNotQuoted(t *testing.T) {
+	for name, content := range map[string]string{
+		"a keypair file":  "[1,2,3,99]",
+		"base 58":         "sekrit99",
+		"armored":         armorOf(t, "[1,2,3,99]"),
+		"armored and cut": armorOf(t, "[1,2,3,99]")[:50],
+		"armored badly":   strings.Replace(armorOf(t, "[1,2,3,99]"), "\n-----END", "sekrit99\n-----END", 1),
+	} {
+		path := filepath.Join(t.TempDir(), "agent.age")
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		_, err := wallet.OpenEncrypted(path, passphrase)
+		require.ErrorIs(t, err, wallet.ErrNotEncrypted, name)
+		require.EqualError(t, err, "haggle: wallet: not an encrypted file: "+path)
+	}
+}
+
+func armorOf(t *testing.T, plain string) string {
+	t.Helper()
+	var content strings.Builder
+	armored := armor.NewWriter(&content)
+	_, err := armored.Write([]byte(plain))
+	require.NoError(t, err)
+	require.NoError(t, armored.Close())
+	return content.String()
 }
 
 // encrypted is what age itself writes, unarmored.

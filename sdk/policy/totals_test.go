@@ -1,0 +1,100 @@
+package policy_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// What has been used can be shown while an agent signs by it.
+func TestTotalsOfAFileThatIsInUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage")
+	file := openFile(t, path)
+	s := newStage(t, func(c *policy.Config) { c.Store = file })
+	require.NoError(t, s.sign(s.create(friend, 1, 4_000_000)))
+	require.NoError(t, s.sign(s.create(friend, 2, 1_000_000)))
+
+	records, err := policy.ReadFile(path)
+	require.NoError(t, err)
+	totals, err := policy.TotalsOf(records, s.now)
+	require.NoError(t, err)
+	require.Equal(t, s.wallet(), totals.Wallet)
+	require.Equal(t, 2, totals.Messages)
+	require.Equal(t, s.now.UTC().Truncate(24*time.Hour), totals.Day)
+	require.Contains(t, totals.Today, policy.Total{Mint: mint, Amount: 5_000_000})
+	require.Contains(t, totals.Today, policy.Total{Amount: s.policy.Used(solana.PublicKey{})})
+	require.Contains(t, totals.Negotiations, policy.Total{Account: s.negotiation(s.wallet(), friend, 1), Mint: mint, Amount: 4_000_000})
+	require.Contains(t, totals.Negotiations, policy.Total{Account: s.negotiation(s.wallet(), friend, 2), Mint: mint, Amount: 1_000_000})
+	require.Contains(t, totals.Counterparties, policy.Total{Account: friend, Mint: mint, Amount: 5_000_000})
+
+	// The next day begins with nothing; what is spent on a negotiation stays.
+	totals, err = policy.TotalsOf(records, s.now.Add(24*time.Hour))
+	require.NoError(t, err)
+	require.Empty(t, totals.Today)
+	require.NotEmpty(t, totals.Negotiations)
+	totals, err = policy.TotalsOf(records, s.now.Add(-48*time.Hour))
+	require.NoError(t, err)
+	require.NotEmpty(t, totals.Today, "a clock that is set back does not bring a day back")
+
+	// A line that is being written is left alone; reading never changes the file.
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	appended, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = appended.WriteString("01234567 {")
+	require.NoError(t, err)
+	require.NoError(t, appended.Close())
+	again, err := policy.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, records, again)
+	left, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, len(whole)+len("01234567 {"), len(left))
+}
+
+func TestTotalsOfNothing(t *testing.T) {
+	totals, err := policy.TotalsOf(nil, time.Now())
+	require.NoError(t, err)
+	require.Zero(t, totals.Messages)
+	require.Empty(t, totals.Today)
+	_, err = policy.TotalsOf([]policy.Record{{Kind: policy.RecordSigned}}, time.Now())
+	require.ErrorContains(t, err, "was not counted")
+	_, err = policy.ReadFile(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	damaged := filepath.Join(t.TempDir(), "usage")
+	require.NoError(t, os.WriteFile(damaged, []byte("nothing\nat all\n"), 0o600))
+	_, err = policy.ReadFile(damaged)
+	require.ErrorAs(t, err, new(*policy.DamagedFileError))
+}
+
+// Usage is one wallet's: a policy for another one would begin with somebody else's.
+func TestUsageOfAnotherWallet(t *testing.T) {
+	store := &policy.MemoryStore{}
+	s := newStage(t, func(c *policy.Config) { c.Store = store })
+	require.NoError(t, s.sign(s.create(friend, 1, 1)))
+	other := newStage(t)
+	_, err := policy.New(t.Context(), other.me, s.config)
+	var wrong *policy.WrongWalletError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, s.wallet(), wrong.Store)
+	require.Equal(t, other.wallet(), wrong.Signer)
+}
+
+// A stop file's path begins where the policy is, wherever the process has been started.
+func TestStopFileBesideThePolicy(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "policy.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"stopFile": "stop"}`), 0o600))
+	config, err := policy.ReadConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(folder, "stop"), config.StopFile)
+	require.NoError(t, config.Stopped())
+	require.NoError(t, os.WriteFile(config.StopFile, nil, 0o600))
+	require.ErrorIs(t, config.Stopped(), policy.ErrDenied)
+}
