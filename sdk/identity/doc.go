@@ -10,7 +10,8 @@
 //	gate := identity.Gate{Source: registry, Threshold: 60}
 //	if err := gate.Check(ctx, seller); errors.Is(err, identity.ErrRefused) {
 //
-// Gate.Check has the form of policy.Config.Screen, so that a wallet refuses by itself to create or join negotiations with others.
+// [Gate.Admit] is the Admit of an agent's configuration. Gate.Check has the form of policy.Config.Screen, so that a wallet refuses by
+// itself to create or join negotiations with others.
 //
 // [CheckService] compares a service's description with the hash that a negotiation commits to.
 package identity

@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
@@ -31,6 +32,32 @@ func ExampleGate() {
 	var refusal *identity.Refusal
 	if err := gate.Check(ctx, seller); errors.As(err, &refusal) {
 		fmt.Println("no deal:", refusal.Trust.Score)
+	}
+}
+
+// A seller that the SDK runs accepts invitations of those whom a registry gives 60 of 100 points.
+func ExampleGate_Admit() {
+	var (
+		ctx    context.Context
+		client *haggle.Client
+		seller *haggle.Keypair
+		decide func(ctx context.Context, turn agent.Turn) (agent.Decision, error)
+	)
+	registry, err := identity.NewRegistry(identity.RegistryConfig{Endpoint: "https://registry.example"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	gate := identity.Gate{Source: registry, Threshold: 60}
+	runtime, err := agent.New(client, seller, agent.Config{
+		Services: [][32]byte{haggle.ServiceHash("Summarise a paper")},
+		Admit:    gate.Admit(seller.PublicKey()),
+		Decide:   decide,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := runtime.Run(ctx); err != nil {
+		log.Fatal(err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 )
 
@@ -69,6 +70,29 @@ func TestGate(t *testing.T) {
 	}
 	gate := identity.Gate{Source: says(identity.Trust{}, down)}
 	require.ErrorIs(t, gate.Check(context.Background(), friend), down)
+}
+
+// An agent that is run with the gate leaves alone for good whom it refuses, and asks again where nobody could be asked.
+func TestAdmit(t *testing.T) {
+	seen := &haggle.NegotiationAccount{}
+	seen.Buyer, seen.Seller = friend, stranger
+	known := identity.SourceFunc(func(_ context.Context, agent solana.PublicKey) (identity.Trust, error) {
+		return identity.Trust{Score: 60, Registered: agent == friend}, nil
+	})
+	gate := &identity.Gate{Source: known, Threshold: 60}
+	require.NoError(t, gate.Admit(stranger)(t.Context(), seen), "a seller asks about the buyer")
+	err := gate.Admit(friend)(t.Context(), seen)
+	require.ErrorIs(t, err, agent.ErrRefused, "a buyer asks about the seller")
+	require.ErrorIs(t, err, identity.ErrRefused)
+	require.ErrorContains(t, err, stranger.String())
+	require.NotContains(t, err.Error(), "\n")
+
+	down := errors.New("down")
+	gate.Source = says(identity.Trust{}, down)
+	err = gate.Admit(stranger)(t.Context(), seen)
+	require.ErrorIs(t, err, down)
+	require.NotErrorIs(t, err, agent.ErrRefused, "a registry that is down is asked again")
+	require.NotErrorIs(t, err, identity.ErrRefused)
 }
 
 func TestFirstOf(t *testing.T) {
