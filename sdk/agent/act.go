@@ -37,19 +37,8 @@ func (l *loop) act(f *followed, v *view, name string, build func(ctx context.Con
 
 func (l *loop) acted(f *followed, v *view, name string, receipt *haggle.Receipt, err error) {
 	f.busy = false
-	if err == nil || errors.Is(err, haggle.ErrDetailsUnavailable) {
-		f.failures, f.decided, f.live = 0, nil, true
-		f.notBefore = max(f.notBefore, receipt.Slot)
-		for _, event := range receipt.Events {
-			f.note(haggle.Observation{Slot: receipt.Slot, Negotiation: f.address, Event: event})
-		}
-		l.config.Logger.Info("done", f.attributes("action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
-		if l.config.Acted != nil {
-			l.tell(func() {
-				l.config.Acted(Act{Name: name, Before: v.NegotiationAccount, Side: f.side, Receipt: receipt})
-			})
-		}
-		l.look(f)
+	if haggle.OutcomeOf(err) == haggle.OutcomeConfirmed {
+		l.done(f, v, name, receipt, err)
 		return
 	}
 	if l.stopping {
@@ -69,9 +58,13 @@ func (l *loop) acted(f *followed, v *view, name string, receipt *haggle.Receipt,
 		return
 	case mayPass(err):
 		l.putOff(f)
+		l.bear(f, err)
 		return
 	}
 	l.report(f.address, err)
+	if v.IsOver() {
+		l.finishOne(f, err)
+	}
 	if errors.Is(err, haggle.ErrPayoutPending) && (f.side == haggle.OfferSideSeller || v.ClaimableBuyer == 0) {
 		// It waits for somebody else, who may never come.
 		f.failures++
@@ -86,6 +79,42 @@ func (l *loop) acted(f *followed, v *view, name string, receipt *haggle.Receipt,
 	turn := f.decided.turn
 	f.decided = nil
 	l.undecidable(f, v, turn)
+}
+
+// done is told of what has been done, now or before: then there is a receipt only if the journal has it. The error is nil unless
+// something is wrong beside that.
+func (l *loop) done(f *followed, v *view, name string, receipt *haggle.Receipt, err error) {
+	f.failures, f.decided, f.live = 0, nil, true
+	var (
+		journal *haggle.JournalError
+		already *haggle.AlreadyDone
+	)
+	if errors.As(err, &journal) {
+		l.config.Logger.Error("the journal cannot be written", f.attributes("action", name, "error", err)...)
+		l.report(f.address, err)
+	}
+	if errors.As(err, &already) && receipt == nil {
+		l.config.Logger.Info("done before", f.attributes("action", name, "round", v.CurrentRound)...)
+		if already.Now == nil {
+			// A node that is behind would have it done again at once.
+			l.lookAfter(f, jitter(firstPause))
+			return
+		}
+		f.notBefore = max(f.notBefore, already.Now.Slot)
+		l.look(f)
+		return
+	}
+	f.notBefore = max(f.notBefore, receipt.Slot)
+	for _, event := range receipt.Events {
+		f.note(haggle.Observation{Slot: receipt.Slot, Negotiation: f.address, Event: event})
+	}
+	l.config.Logger.Info("done", f.attributes("action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
+	if l.config.Acted != nil {
+		l.tell(func() {
+			l.config.Acted(Act{Name: name, Before: v.NegotiationAccount, Side: f.side, Receipt: receipt})
+		})
+	}
+	l.look(f)
 }
 
 // undecidable is told that a decision cannot be carried out. It is asked for again; at the last call that leaves Fallback.
@@ -108,7 +137,7 @@ func hasMovedOn(err error) bool {
 			return true
 		}
 	}
-	return errors.Is(err, haggle.ErrAlreadyDone) || errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
+	return errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
 }
 
 // mayPass says whether the same action may succeed later: the node did not answer, the transaction did not land, or it is not known

@@ -27,6 +27,9 @@ type Config struct {
 	// It is required. Many negotiations are decided on at once: where what it asks itself is scarce, it has to wait for that.
 	Decide func(ctx context.Context, turn Turn) (Decision, error)
 
+	// Concerns says which of the wallet's negotiations the agent has to do with. It leaves the others to whoever else acts for the
+	// wallet, also what is due to the wallet in them. It is asked at each look, and should answer at once. Nil is all.
+	Concerns func(seen *haggle.NegotiationAccount) bool
 	// Services are the hashes of what a seller sells: see [haggle.ServiceHash]. Invitations to sell anything else are left alone. If
 	// there are none, that is for Admit to find out; without Admit no invitation is accepted.
 	Services [][32]byte
@@ -52,10 +55,13 @@ type Config struct {
 	// Fallback is what is done if Decide fails when it is asked for the last time, or its decision cannot be done: [Reject], [Accept]
 	// or an [Offer]. Nil lets the negotiation expire.
 	Fallback Decision
+	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. Zero is for ever.
+	Patience time.Duration
 	// Concurrency is how many negotiations are read, or acted on, at once. Zero is DefaultConcurrency.
 	Concurrency int
 
-	// Acted is told of everything that the agent has done on chain. It should return at once.
+	// Acted is told of everything that the agent has done on chain; but not of what it finds done by another process of the wallet's,
+	// unless the journal knows of it. It should return at once.
 	Acted func(Act)
 	// Ended is told of each negotiation that has ended, when nothing of it is left to do. It should return at once.
 	Ended func(Result)
@@ -105,7 +111,7 @@ type Result struct {
 	// Counterpart is the other party.
 	Counterpart solana.PublicKey
 	// Status is Settled, Rejected or Expired; any other one of a negotiation that has been closed, and whose events the node does not
-	// remember.
+	// remember, and at [Runtime.RunOne] of an invitation whose time is over.
 	Status haggle.NegotiationStatus
 	// Price is what has been paid, in base units of the mint, the fee included; zero without a deal.
 	Price uint64
@@ -119,8 +125,8 @@ func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Decide == nil:
 		return c, errors.New("agent: Decide is not given")
-	case c.Margin < 0, c.DecisionTime < 0, c.Concurrency < 0:
-		return c, errors.New("agent: Margin, DecisionTime and Concurrency cannot be negative")
+	case c.Margin < 0, c.DecisionTime < 0, c.Patience < 0, c.Concurrency < 0:
+		return c, errors.New("agent: Margin, DecisionTime, Patience and Concurrency cannot be negative")
 	}
 	if _, waits := c.Fallback.(Wait); waits {
 		return c, errors.New("agent: Fallback cannot wait: there is no time left")

@@ -1,7 +1,8 @@
 // Package agent runs an agent's negotiations to their ends. The agent is one function, [Config].Decide: it is shown a negotiation in
 // which it can move, and what has been offered so far, and answers with an [Offer], [Accept], [Reject] or [Wait]. [Runtime.Run] does
 // the rest: it finds the negotiations of its wallet, accepts invitations that suit, reacts to what the other side does, minds the
-// deadlines by the chain's clock, and expires, claims and closes what is due.
+// deadlines by the chain's clock, and expires, claims and closes what is due. [Runtime.RunOne] does so for one negotiation, and
+// answers with how that has ended. [Config].Concerns leaves some of the wallet's negotiations to others.
 //
 // # What is certain
 //
@@ -11,7 +12,10 @@
 //
 // Nothing is kept but what is on chain, so that an agent that was killed goes on where it was when it is started again, and does not
 // make the same move twice: a move names the round that it answers. With a journal ([haggle.Config].Journal) what was under way is
-// resolved first.
+// resolved first. What such a move finds done already counts as done.
+//
+// Who has accepted an invitation has not accepted another one that its buyer puts at the same address: the end of the first is told,
+// and Admit is asked about the second.
 //
 // Each call of Decide is followed by a last one a margin before the time to answer is over, with [Turn].LastCall set. If that comes
 // to nothing, [Config].Fallback is done.

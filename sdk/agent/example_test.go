@@ -87,4 +87,33 @@ func ExampleRuntime_Run() {
 	}
 }
 
+// An agent for one purchase ends with it.
+func ExampleRuntime_RunOne() {
+	var (
+		ctx         context.Context
+		client      *haggle.Client
+		me          *haggle.Keypair
+		negotiation solana.PublicKey
+	)
+	buyer, err := agent.New(client, me, agent.Config{
+		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			if turn.CanAccept() && turn.Standing() <= 3_500_000 {
+				return agent.Accept{}, nil
+			}
+			return agent.Reject{}, nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	deal, err := buyer.RunOne(ctx, negotiation)
+	switch {
+	case deal == nil:
+		log.Fatal(err)
+	case err != nil:
+		log.Println("something is left to be claimed:", err)
+	}
+	log.Println(deal.Status, deal.Price)
+}
+
 func isKnown(context.Context, solana.PublicKey) bool { return true }

@@ -16,6 +16,8 @@ type followed struct {
 	side    haggle.OfferSide
 	// counterpart is the other party; zero until the negotiation has been read.
 	counterpart solana.PublicKey
+	// exists says that there is or has been such a negotiation, for certain.
+	exists bool
 	// created is when it was created: another negotiation at the address has another time. Zero until it has been read.
 	created int64
 	// position is a fingerprint of its state when it was last read, and slot when that was.
@@ -34,6 +36,8 @@ type followed struct {
 	unpayable uint64
 	// result is how it has ended; nil while it has not, or that is not known.
 	result *Result
+	// former is how the one before it at the address has ended, when events are gone through.
+	former *Result
 	// closed says that it has been heard to be closed.
 	closed bool
 	// live says that the agent has seen it before its end, or has had something left to do: then it is told of the end.

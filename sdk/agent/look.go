@@ -20,8 +20,8 @@ const (
 	lastPause  = 30 * time.Second
 )
 
-// errBehind: a node does not know yet what the agent has done.
-var errBehind = errors.New("agent: the node is behind the agent's own last action")
+// errBehind: a node does not know yet what has happened for certain, such as what the agent has done.
+var errBehind = errors.New("agent: the node does not know yet what has happened")
 
 // look has a negotiation read, and done what its state asks for.
 func (l *loop) look(f *followed) {
@@ -33,7 +33,9 @@ func (l *loop) look(f *followed) {
 	if f.retry != nil {
 		f.retry.Stop()
 	}
-	wanted := glimpse{address: f.address, created: f.created, notBefore: f.notBefore, offers: slices.Clone(f.offers), result: f.result}
+	wanted := glimpse{
+		address: f.address, created: f.created, position: f.position, exists: f.exists, notBefore: f.notBefore, offers: slices.Clone(f.offers), result: f.result,
+	}
 	task := l.task(func() func() {
 		seen := l.see(wanted)
 		return func() { l.saw(f, seen) }
@@ -50,6 +52,8 @@ func (l *loop) look(f *followed) {
 type glimpse struct {
 	address   solana.PublicKey
 	created   int64
+	position  uint64
+	exists    bool
 	notBefore uint64
 	offers    []PastOffer
 	result    *Result
@@ -61,9 +65,11 @@ type sight struct {
 	negotiation *haggle.NegotiationAccount
 	now         int64
 	offers      []PastOffer
-	// result is how a negotiation has ended that is there no more; nil if the node does not remember.
-	result *Result
-	err    error
+	// result is how a negotiation has ended that is there no more; nil if the node does not remember. replaced says that another one
+	// has taken its place.
+	result   *Result
+	replaced bool
+	err      error
 }
 
 // see reads a negotiation, the clock, and what the events say beside it.
@@ -90,6 +96,10 @@ func (l *loop) see(wanted glimpse) sight {
 		return seen
 	case n.Slot < wanted.notBefore:
 		seen.err = errBehind
+		return seen
+	case l.isAnother(wanted, n):
+		seen.replaced = true
+		seen.result, seen.err = l.endingBefore(ctx, wanted, n)
 		return seen
 	}
 	seen.offers = l.offersOf(ctx, n, wanted.offers)
@@ -147,14 +157,32 @@ func isStanding(n *haggle.NegotiationAccount, o PastOffer) bool {
 	return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
 }
 
+// isAnother says whether a negotiation has taken the place of the one that has been read before, perhaps in the same second:
+// nothing changes an invitation, and nothing becomes one again.
+func (l *loop) isAnother(wanted glimpse, n *haggle.NegotiationAccount) bool {
+	if wanted.created == 0 {
+		return false
+	}
+	return wanted.created != n.CreatedAt || n.Status == haggle.NegotiationStatusCreated && wanted.position != l.fingerprint(n)
+}
+
+// endingBefore is how a negotiation has ended whose place another one has taken; nil if the node does not remember.
+func (l *loop) endingBefore(ctx context.Context, wanted glimpse, n *haggle.NegotiationAccount) (*Result, error) {
+	if wanted.created != n.CreatedAt {
+		return l.ending(ctx, wanted)
+	}
+	before, err := l.past(ctx, wanted.address, wanted.created)
+	return before.former, err
+}
+
 // ending is how a negotiation has ended that is not there: nil if the node does not remember. One that has begun and not been closed
-// is there, and the node is behind.
+// is there, and the node is behind. So it is if nothing has ever happened to a negotiation that exists for certain.
 func (l *loop) ending(ctx context.Context, wanted glimpse) (*Result, error) {
 	before, err := l.past(ctx, wanted.address, wanted.created)
 	if err != nil {
 		return nil, err
 	}
-	if before.live && !before.closed {
+	if (before.live || wanted.exists) && !before.closed {
 		return nil, errBehind
 	}
 	if before.result != nil {
@@ -177,7 +205,7 @@ func (l *loop) past(ctx context.Context, address solana.PublicKey, created int64
 			if created != 0 && event.Timestamp > created {
 				break
 			}
-			f = followed{}
+			f = followed{former: f.result}
 			f.side, f.counterpart = sideIn(event, l.self)
 		}
 		f.note(seen)
@@ -202,10 +230,18 @@ func (l *loop) saw(f *followed, seen sight) {
 		if l.ctx.Err() == nil {
 			l.config.Logger.Log(l.ctx, levelOf(seen.err), "the negotiation could not be read", f.attributes("error", seen.err)...)
 			l.putOff(f)
+			l.bear(f, seen.err)
 		}
 		return
 	case seen.negotiation == nil:
 		l.gone(f, seen.result)
+		return
+	case seen.replaced:
+		l.gone(f, seen.result)
+		l.listed(seen.negotiation)
+		return
+	case l.isOthers(seen.negotiation):
+		l.leave(f)
 		return
 	case f.changed:
 		l.look(f)
@@ -220,11 +256,13 @@ func (l *loop) saw(f *followed, seen sight) {
 	f.offers = seen.offers
 	l.now = max(l.now, seen.now)
 	v := l.viewOf(f, n, seen.now)
+	l.heard(v)
 	l.perform(f, v, v.plan())
 }
 
 // perform does a duty.
 func (l *loop) perform(f *followed, v *view, next outlook) {
+	l.engage(f, v, next.duty)
 	l.agenda.wake(f, next.at)
 	if waits := time.Until(f.retryAt); next.duty != idle && next.duty != done && !next.last && f.failures > 0 && waits > 0 {
 		// It has failed at this position a moment ago.
@@ -299,6 +337,10 @@ func (l *loop) lookAfter(f *followed, pause time.Duration) {
 
 // gone is told of a negotiation that has been closed.
 func (l *loop) gone(f *followed, result *Result) {
+	if l.mayBeOthers(f) {
+		l.forget(f)
+		return
+	}
 	if result == nil {
 		result = &Result{}
 	}
@@ -313,11 +355,8 @@ func (l *loop) gone(f *followed, result *Result) {
 
 // drop forgets a negotiation of which nothing is left to do, and tells of its end.
 func (l *loop) drop(f *followed) {
-	l.agenda.wake(f, 0)
-	if f.retry != nil {
-		f.retry.Stop()
-	}
-	delete(l.followed, f.address)
+	l.forget(f)
+	defer l.finishOne(f, nil)
 	if f.result == nil || !f.live {
 		return
 	}
@@ -327,4 +366,15 @@ func (l *loop) drop(f *followed) {
 	if l.config.Ended != nil {
 		l.tell(func() { l.config.Ended(result) })
 	}
+}
+
+func (l *loop) forget(f *followed) {
+	l.agenda.wake(f, 0)
+	if f.retry != nil {
+		f.retry.Stop()
+	}
+	if f.withdraw != nil {
+		f.withdraw(errMovedOn)
+	}
+	delete(l.followed, f.address)
 }

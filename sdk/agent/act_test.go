@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// What has been done already is done: it is neither put off nor told as a failure.
+func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
+	receipt := &haggle.Receipt{Slot: 9}
+	full := errors.New("the disk is full")
+	refused := &haggle.ProgramError{Code: haggle.ErrStaleState}
+	for name, c := range map[string]struct {
+		receipt *haggle.Receipt
+		err     error
+		// notBefore is the slot that the next look is at, and told how often Acted and Failed are called.
+		notBefore     uint64
+		acted, failed int
+	}{
+		"now":                              {receipt: receipt, notBefore: 9, acted: 1},
+		"without its details":              {receipt: receipt, err: fmt.Errorf("%w: x", haggle.ErrDetailsUnavailable), notBefore: 9, acted: 1},
+		"before, as the journal knows":     {receipt: receipt, err: &haggle.AlreadyDone{Receipt: receipt}, notBefore: 9, acted: 1},
+		"before, as the state shows":       {err: &haggle.AlreadyDone{Now: at(12)}, notBefore: 12},
+		"before, after which it is closed": {err: &haggle.AlreadyDone{}},
+		"meanwhile":                        {err: &haggle.AlreadyDone{Now: at(12), Refusal: refused}, notBefore: 12},
+		"now, and the journal is broken": {
+			receipt: receipt, err: &haggle.JournalError{Op: "finish", Outcome: haggle.OutcomeConfirmed, Err: full}, notBefore: 9, acted: 1, failed: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acted, failed := 0, 0
+			l := &loop{
+				Runtime: &Runtime{config: Config{
+					Logger: slog.New(slog.DiscardHandler),
+					Acted:  func(Act) { acted++ },
+					Failed: func(solana.PublicKey, error) { failed++ },
+				}},
+				ctx:      t.Context(),
+				inbox:    make(chan func(), 1),
+				followed: map[solana.PublicKey]*followed{},
+			}
+			f := &followed{address: solana.PublicKey{7}, index: -1, busy: true, failures: 3, decided: &decided{}}
+			l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", c.receipt, c.err)
+			require.Zero(t, f.failures)
+			require.Nil(t, f.decided)
+			require.Equal(t, c.notBefore, f.notBefore)
+			require.Equal(t, c.acted, acted)
+			require.Equal(t, c.failed, failed)
+			if c.notBefore > 0 {
+				require.True(t, f.busy, "it is looked at again at once")
+				return
+			}
+			(<-l.inbox)()
+			require.True(t, f.busy, "and here in a moment: nothing says from which slot on a node knows")
+		})
+	}
+}
+
+// at is a negotiation as it was at a slot.
+func at(slot uint64) *haggle.NegotiationAccount { return &haggle.NegotiationAccount{Slot: slot} }
+
+func TestWhatIsNotDoneIsPutOff(t *testing.T) {
+	for _, err := range []error{
+		&haggle.MovedOn{}, &haggle.UnknownOutcome{Cause: errors.New("silence")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
+		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
+	} {
+		l := &loop{
+			Runtime: &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}}, ctx: t.Context(),
+			inbox: make(chan func(), 1), followed: map[solana.PublicKey]*followed{},
+		}
+		f := &followed{index: -1, busy: true}
+		l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", nil, err)
+		require.Equal(t, 1, f.failures, "%v", err)
+		require.False(t, f.busy)
+		f.retry.Stop()
+	}
+}

@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// listen keeps a subscription to everything that happens to the wallet's negotiations.
+func (l *loop) listen() {
+	for {
+		err := l.hearAll()
+		if l.ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, haggle.ErrClientClosed) {
+			l.end(err)
+			return
+		}
+		l.config.Logger.Warn("no events can be heard for now", "error", err)
+		l.post(func() { l.deaf = true })
+		if !sleep(l.ctx, listenAgain) {
+			return
+		}
+	}
+}
+
+func (l *loop) hearAll() error {
+	subscription, err := l.subscribe()
+	if err != nil {
+		return err
+	}
+	defer subscription.Close()
+	// What has happened before is in the list; what is in neither has not happened yet.
+	l.post(func() {
+		l.deaf = false
+		l.askForSweep()
+	})
+	for seen := range subscription.Events() {
+		l.post(func() { l.hear(seen) })
+	}
+	return subscription.Err()
+}
+
+// subscribe is for the goroutine of listen, which begins before the agent has engaged in anything.
+func (l *loop) subscribe() (*haggle.Subscription, error) {
+	var only solana.PublicKey
+	known := make(chan struct{})
+	l.post(func() {
+		defer close(known)
+		if l.one != nil {
+			only = l.one.address
+		}
+	})
+	select {
+	case <-known:
+	case <-l.ctx.Done():
+		return nil, context.Cause(l.ctx)
+	}
+	if only.IsZero() {
+		return l.client.WatchAgent(l.ctx, l.self)
+	}
+	return l.client.Watch(l.ctx, only)
+}
+
+// hear takes note of an event.
+func (l *loop) hear(seen haggle.Observation) {
+	if seen.Truncated {
+		if f := l.followed[seen.Negotiation]; f != nil {
+			f.offers = nil
+			l.look(f)
+		} else {
+			l.askForSweep()
+		}
+		return
+	}
+	f := l.followed[seen.Negotiation]
+	if f == nil {
+		if l.one.isChosen() {
+			return
+		}
+		if _, closed := seen.Event.(*haggle.NegotiationClosed); closed {
+			return
+		}
+		f = &followed{address: seen.Negotiation, index: -1}
+		l.followed[seen.Negotiation] = f
+	}
+	f.note(seen)
+	// A read at the same slot may be from before the event: a slot holds many.
+	if seen.Slot < f.slot {
+		return
+	}
+	if f.withdraw != nil {
+		f.withdraw(errMovedOn)
+	}
+	l.look(f)
+}
+
+// note keeps what an event says that the account does not.
+func (f *followed) note(seen haggle.Observation) {
+	switch event := seen.Event.(type) {
+	case *haggle.NegotiationCreated:
+		f.offers, f.result, f.closed, f.live = nil, nil, false, true
+	case *haggle.NegotiationClosed:
+		f.closed = true
+	case *haggle.OfferSubmitted:
+		f.addOffer(pastOffer(event, seen.Slot))
+	case *haggle.NegotiationSettled:
+		f.result = &Result{Status: haggle.NegotiationStatusSettled, Price: event.SettledAmount, Fee: event.ProtocolFee, Rounds: event.TotalRounds}
+	case *haggle.NegotiationExpired:
+		f.result = &Result{Status: haggle.NegotiationStatusExpired, Rounds: event.RoundsCompleted}
+	case *haggle.NegotiationRejected:
+		f.result = &Result{Status: haggle.NegotiationStatusRejected, Rounds: event.RoundsCompleted}
+	}
+}
+
+func (f *followed) addOffer(offer PastOffer) {
+	at, known := slices.BinarySearchFunc(f.offers, offer.Round, func(o PastOffer, round uint8) int { return int(o.Round) - int(round) })
+	if !known {
+		f.offers = slices.Insert(f.offers, at, offer)
+	}
+}
+
+// pastOffer is an offer as its event tells it: rounds alternate, and the buyer makes the first.
+func pastOffer(event *haggle.OfferSubmitted, slot uint64) PastOffer {
+	side := haggle.OfferSideSeller
+	if event.Round%2 == 1 {
+		side = haggle.OfferSideBuyer
+	}
+	return PastOffer{
+		Round: event.Round, Side: side, Amount: event.Amount, Escrow: event.EffectiveEscrow, At: event.Timestamp, Slot: slot,
+	}
+}
