@@ -22,9 +22,9 @@ func newAdminCommand(s *session) *cobra.Command {
 }
 
 // administer does an action on the configuration.
-func (s *session) administer(build func(ctx context.Context, client *haggle.Client, key *haggle.Keypair) (*haggle.Action, error), happened func() string) func(*cobra.Command, []string) error {
+func (s *session) administer(build func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error), happened func() string) func(*cobra.Command, []string) error {
 	return s.limited(func(ctx context.Context, _ []string) error {
-		client, key, err := s.clientAndKey()
+		client, key, err := s.clientAndKey(ctx)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ treasury for all that are closed from now on.`,
 	flags.Uint16Var(&decay, "decay-bps", 0, "default decay per round, in basis points, 0 to 1000")
 	flags.Var(&window, "window", "default time to answer, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", 0, "default number of offers, 1 to 20")
-	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key *haggle.Keypair) (*haggle.Action, error) {
+	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		request := haggle.UpdateConfigRequest{
 			Authority: key.PublicKey(), Treasury: treasury.Key(), ResponseWindow: time.Duration(window), MaxRounds: rounds,
 		}
@@ -96,7 +96,7 @@ func newPauseCommand(s *session, paused bool) *cobra.Command {
 		cmd.Use, cmd.Short, cmd.Long = "resume", "Let negotiations be created again", "Lets negotiations be created again."
 		cmd.Example, happened = "  haggle admin resume", "open: negotiations can be created"
 	}
-	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key *haggle.Keypair) (*haggle.Action, error) {
+	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		return client.SetPaused(ctx, haggle.SetPausedRequest{Authority: key.PublicKey(), Paused: paused})
 	}, func() string { return happened })
 	return cmd
@@ -115,7 +115,7 @@ address locks nobody out.`,
 	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "take the proposal back")
 	cmd.MarkFlagsOneRequired("authority", "withdraw")
 	cmd.MarkFlagsMutuallyExclusive("authority", "withdraw")
-	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key *haggle.Keypair) (*haggle.Action, error) {
+	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		if !withdraw && successor.Key().IsZero() {
 			return nil, failure.Usagef("--authority: nobody can sign for zeros; to take a proposal back: --withdraw")
 		}
@@ -134,7 +134,7 @@ func newAcceptAuthorityCommand(s *session) *cobra.Command {
 		Use: "accept", Short: "Become the authority, having been named", Long: `Makes the keypair's owner, whom the authority has named, the authority.`,
 		Example: "  haggle admin accept --keypair successor.json", Args: exactly(0),
 	}
-	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key *haggle.Keypair) (*haggle.Action, error) {
+	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		return client.AcceptAuthority(ctx, haggle.AcceptAuthorityRequest{Authority: key.PublicKey()})
 	}, func() string { return "accepted: the keypair's owner is the authority now" })
 	return cmd

@@ -32,7 +32,7 @@ func newBalanceCommand(s *session) *cobra.Command {
 	}
 	cmd.Flags().Var(&mint, "mint", "tokens of this mint instead of SOL")
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
-		owner, err := s.wallet(arguments)
+		owner, err := s.wallet(ctx, arguments)
 		if err != nil {
 			return err
 		}
@@ -56,9 +56,9 @@ func newBalanceCommand(s *session) *cobra.Command {
 }
 
 // wallet is the address given as the only argument, or the keypair's.
-func (s *session) wallet(arguments []string) (solana.PublicKey, error) {
+func (s *session) wallet(ctx context.Context, arguments []string) (solana.PublicKey, error) {
 	if len(arguments) == 0 {
-		return s.agent(connection.Address{})
+		return s.agent(ctx, connection.Address{})
 	}
 	address, err := connection.ParseAddress(arguments[0])
 	if err != nil {
@@ -117,7 +117,7 @@ func newAirdropCommand(s *session) *cobra.Command {
 		if err != nil {
 			return failure.Usagef("AMOUNT: %w", err)
 		}
-		owner, err := s.wallet(arguments[1:])
+		owner, err := s.wallet(ctx, arguments[1:])
 		if err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func newConfigInitCommand(s *session) *cobra.Command {
 	flags.Var(&window, "window", "default time to answer, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", rounds, "default number of offers, 1 to 20")
 	cmd.RunE = s.limited(func(ctx context.Context, _ []string) error {
-		client, key, err := s.clientAndKey()
+		client, key, err := s.clientAndKey(ctx)
 		if err != nil {
 			return err
 		}

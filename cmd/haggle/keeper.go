@@ -26,7 +26,9 @@ parties. Closing also pays the rent of the treasury's token account, about 2,000
 is none for the mint yet: that is more than the default --max-fee allows.
 
 Any number of keepers can run next to each other. Whoever comes second finds that out for free and says
-nothing. With --json one document per action.`
+nothing. It hears of what happens, and lists all negotiations now and then for what it may have missed.
+A keeper that is started again has its whole --budget again, unless --budget-file says where it notes
+what it spends. With --json one document per action.`
 
 // keeperCommand has the flags of haggle keeper.
 type keeperCommand struct {
@@ -35,6 +37,7 @@ type keeperCommand struct {
 	every, grace, jitter duration.Flag
 	rate                 uint16
 	maxFee, budget       uint64
+	budgetFile           string
 	verbose              bool
 }
 
@@ -52,12 +55,13 @@ func newKeeperCommand(s *session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&k.once, "once", false, "do what is due, without giving others time to, and stop")
 	flags.BoolVar(&k.dryRun, "dry-run", false, "say what would be done and what it would cost; sign nothing")
-	flags.Var(&k.every, "every", "how often to list all negotiations")
+	flags.Var(&k.every, "every", "how often to list all negotiations; every 30s at least while no events can be heard")
 	flags.Var(&k.grace, "grace", "how long the parties have to do it themselves")
 	flags.Var(&k.jitter, "jitter", "wait up to so long beyond that, so that not all keepers try at once")
 	flags.Uint16Var(&k.rate, "rate", keeper.DefaultActionsPerMinute, "most actions begun in a minute")
 	flags.Uint64Var(&k.maxFee, "max-fee", keeper.DefaultMaxFee, "most that one action may cost, rent of new accounts included, in lamports")
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
+	flags.StringVar(&k.budgetFile, "budget-file", "", "file that keeps what has been spent within 24 hours; for one keeper at a time")
 	flags.BoolVarP(&k.verbose, "verbose", "v", false, "tell on stderr also what others have done first")
 	cmd.RunE = s.unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
 	return cmd
@@ -72,14 +76,14 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	case k.maxFee == 0 || k.budget == 0:
 		return failure.Usagef("--max-fee and --budget: nothing can be done for nothing; see --dry-run")
 	}
-	client, key, err := k.clientAndKey()
+	client, key, err := k.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}
 	var failed error
 	works, err := keeper.New(client, key, keeper.Config{
 		ScanEvery: time.Duration(k.every), Grace: orNone(k.grace), Jitter: orNone(k.jitter), ActionsPerMinute: int(k.rate),
-		MaxFee: k.maxFee, DailyBudget: k.budget, DryRun: k.dryRun, Logger: k.logger(),
+		MaxFee: k.maxFee, DailyBudget: k.budget, BudgetFile: k.budgetFile, DryRun: k.dryRun, Logger: k.logger(),
 		Acted: func(action keeper.Action) {
 			if action.Outcome == keeper.Failed {
 				failed = fmt.Errorf("%s %s: %w", action.Kind, action.Negotiation, action.Err)

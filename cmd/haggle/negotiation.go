@@ -25,7 +25,12 @@ const negotiationHelp = `A negotiation's life, and who does what:
   party     claim     fetches a payment that its token account could not receive
 
 Before the first offer both can compare reservation prices under seal: haggle zopa --help. A price
-that is paid by milestones is paid with: haggle milestone --help`
+that is paid by milestones is paid with: haggle milestone --help
+
+Whom to engage with is asked before "create" and "accept". --allowlist FILE has an address a line, and
+after it a score if that is not 100. --trust URL is a registry that answers at URL/api/verify/ADDRESS; the
+key to it, if it wants one, is in ` + connection.TrustAPIKeyVariable + `. With both, the list comes first. Who has a
+score below --trust-threshold is refused, and so is whoever cannot be asked about.`
 
 func newNegotiationCommand(s *session) *cobra.Command {
 	group := newGroupCommand("negotiation", "Create negotiations, bargain, settle and watch", negotiationHelp,
@@ -53,7 +58,7 @@ func notNegotiation(address solana.PublicKey) error {
 }
 
 // act does an action and explains a refusal by the state in which it happened.
-func (s *session) act(ctx context.Context, client *haggle.Client, action *haggle.Action, key *haggle.Keypair) (*haggle.Receipt, error) {
+func (s *session) act(ctx context.Context, client *haggle.Client, action *haggle.Action, key haggle.Signer) (*haggle.Receipt, error) {
 	receipt, err := action.Do(ctx, key)
 	if errors.Is(err, haggle.ErrDetailsUnavailable) {
 		err = nil
@@ -122,12 +127,17 @@ func (s *session) completeNegotiations(cmd *cobra.Command, given []string, _ str
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
 	defer cancel()
-	client, key, err := s.clientAndKey()
+	s.connection.Unattended = true
+	agent, err := s.connection.Address(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	client, err := s.client()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var found []string
-	for n, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: key.PublicKey()}) {
+	for n, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: agent}) {
 		if err != nil {
 			return found, cobra.ShellCompDirectiveError
 		}

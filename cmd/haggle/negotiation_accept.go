@@ -19,7 +19,8 @@ accepts: the service that is meant, and with it what the seller would be bound t
 (--bond with its --mint, --zopa, the --arbiter of milestones); or the hash of all terms as "negotiation
 show" prints it; or --yes.
 Either way the transaction carries the hash of the terms, and is refused if the buyer has put others
-in their place meanwhile.`
+in their place meanwhile. With --trust or --allowlist an invitation is only accepted from a buyer who is
+known and trusted (haggle negotiation --help).`
 
 func newAcceptCommand(s *session) *cobra.Command {
 	var f acceptFlags
@@ -36,6 +37,8 @@ func newAcceptCommand(s *session) *cobra.Command {
 	flags.BoolVar(&f.zopa, "zopa", false, "agree to compare reservation prices first: whoever does not reveal its own loses the bond")
 	flags.Var(&f.arbiter, "arbiter", "expected arbiter of the milestones; needed if there are any")
 	flags.BoolVarP(&f.yes, "yes", "y", false, "accept whatever the terms are")
+	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay a bond in wrapped SOL out of the seller's lamports, wrapped in the same transaction")
+	f.trust.Register(flags)
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
 		return s.accept(ctx, arguments[0], f)
 	})
@@ -49,6 +52,8 @@ type acceptFlags struct {
 	mint, arbiter connection.Address
 	bond          amount.Text
 	zopa, yes     bool
+	wrapSOL       bool
+	trust         connection.TrustFlags
 }
 
 func (s *session) accept(ctx context.Context, written string, f acceptFlags) error {
@@ -56,7 +61,7 @@ func (s *session) accept(ctx context.Context, written string, f acceptFlags) err
 	if err != nil {
 		return err
 	}
-	client, key, err := s.clientAndKey()
+	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,6 +70,9 @@ func (s *session) accept(ctx context.Context, written string, f acceptFlags) err
 		return err
 	}
 	if err := expectTerms(n, f.terms); err != nil {
+		return err
+	}
+	if err := engage(ctx, &f.trust, n.Buyer); err != nil {
 		return err
 	}
 	if !f.mint.Key().IsZero() && f.mint.Key() != n.TokenMint {
@@ -81,7 +89,7 @@ func (s *session) accept(ctx context.Context, written string, f acceptFlags) err
 		}
 	}
 	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(),
+		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
 	})
 	if err != nil {
 		return s.explain(ctx, client, n.Address, err)

@@ -28,12 +28,16 @@ What is left out comes from the protocol's configuration (haggle config show). T
 
 With --bond the seller has to deposit that much, and has it back at the end. With --zopa both sides
 compare their reservation prices under seal first (haggle zopa --help), which takes a bond. With
---milestones the price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.`
+--milestones the price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.
+
+With --wrap-sol the escrow is SOL: the same transaction wraps the buyer's lamports. With --trust or
+--allowlist nothing is escrowed for a seller who is not known and trusted (haggle negotiation --help).`
 
 const createExample = `  haggle negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper" \
       --rounds 8 --decay-bps 150 --deadline 30m
   haggle negotiation create ... --zopa --bond 0.5
   haggle negotiation create ... --milestones 3000,7000 --arbiter ADDRESS --milestone-deadline 14d
+  haggle negotiation create --seller ADDRESS --wrap-sol --escrow 0.25 --service "Summarise a paper"
   haggle negotiation create ... --json | jq -r .negotiation`
 
 type createFlags struct {
@@ -48,6 +52,8 @@ type createFlags struct {
 	bond                  amount.Text
 	zopa                  bool
 	milestones            milestoneFlags
+	wrapSOL               bool
+	trust                 connection.TrustFlags
 }
 
 func newCreateCommand(s *session) *cobra.Command {
@@ -58,7 +64,7 @@ func newCreateCommand(s *session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Var(&f.seller, "seller", "address of the seller who is invited")
-	flags.Var(&f.mint, "mint", "mint of the payment")
+	flags.Var(&f.mint, "mint", "mint of the payment (with --wrap-sol: SPL Token's wrapped SOL unless you say)")
 	flags.Var(&f.escrow, "escrow", "deposit: the most that can be paid")
 	f.service.register(cmd, "the service")
 	flags.Var(&f.deadline, "deadline", "when the negotiation ends at the latest, from now")
@@ -72,7 +78,10 @@ func newCreateCommand(s *session) *cobra.Command {
 	flags.BoolVar(&f.zopa, "zopa", false, "compare reservation prices under seal first; takes --bond")
 	f.milestones.register(cmd)
 	f.terms.register(cmd)
-	required(cmd, "seller", "mint", "escrow")
+	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay the escrow out of the buyer's lamports, wrapped in the same transaction")
+	f.trust.Register(flags)
+	required(cmd, "seller", "escrow")
+	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
 	cmd.RunE = s.limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
 	return cmd
 }
@@ -88,7 +97,13 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 	if err := f.checkRanges(cmd); err != nil {
 		return err
 	}
-	client, key, err := s.clientAndKey()
+	if err := f.wrap(); err != nil {
+		return err
+	}
+	if err := engage(ctx, &f.trust, f.seller.Key()); err != nil {
+		return err
+	}
+	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,7 +138,7 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
 		MaxRounds: f.rounds, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
 		MinOfferBps: f.minOfferBps, Metadata: metadata, BuyerTokenAccount: f.account.Key(),
-		Bond: bond, Zopa: f.zopa, Milestones: milestones,
+		Bond: bond, Zopa: f.zopa, Milestones: milestones, WrapSOL: f.wrapSOL,
 	}
 	if cmd.Flags().Changed("decay-bps") {
 		request.DecayRateBps = &f.decayBps
@@ -132,6 +147,29 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 		request.SessionID = &f.sessionID
 	}
 	return f.create(ctx, s, client, key, request)
+}
+
+// wrap makes the mint one of wrapped SOL if the escrow is to be wrapped.
+func (f *createFlags) wrap() error {
+	if !f.wrapSOL {
+		return nil
+	}
+	if f.mint.Key().IsZero() {
+		f.mint = connection.Address(solana.WrappedSol)
+	}
+	if _, wraps := haggle.WrappedSOLProgram(f.mint.Key()); !wraps {
+		return failure.Usagef("--wrap-sol: mint %s is not wrapped SOL, which is %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
+	}
+	return nil
+}
+
+// engage refuses a counterparty that is not known, or not trusted enough.
+func engage(ctx context.Context, trust *connection.TrustFlags, counterparty solana.PublicKey) error {
+	gate, err := trust.Gate()
+	if err != nil || gate == nil {
+		return err
+	}
+	return gate.Check(ctx, counterparty)
 }
 
 // checkRanges refuses what the program would, as far as flags have been given.
@@ -181,7 +219,7 @@ func (s *session) explainShortage(ctx context.Context, mint solana.PublicKey, er
 	return failure.WithHint(shortage{told, funds}, "escrow less, or pay from another account: --token-account")
 }
 
-func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Client, key *haggle.Keypair, request haggle.CreateRequest) error {
+func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Client, key haggle.Signer, request haggle.CreateRequest) error {
 	action, err := client.CreateNegotiation(ctx, request)
 	if err != nil {
 		return s.explainShortage(ctx, request.Mint, err)

@@ -14,14 +14,14 @@ import (
 // A step is something done to a negotiation that needs no more than its state and a signature.
 type step struct {
 	client *haggle.Client
-	key    *haggle.Keypair
+	key    haggle.Signer
 	seen   *haggle.NegotiationAccount
 }
 
 // onNegotiation reads what a step needs, builds its action, does it and tells what happened.
 func (s *session) onNegotiation(build func(ctx context.Context, t step) (*haggle.Action, error), tell func(t step, receipt *haggle.Receipt) string) func(context.Context, []string) error {
 	return func(ctx context.Context, arguments []string) error {
-		client, key, err := s.clientAndKey()
+		client, key, err := s.clientAndKey(ctx)
 		if err != nil {
 			return err
 		}
@@ -42,9 +42,27 @@ func (s *session) onNegotiation(build func(ctx context.Context, t step) (*haggle
 	}
 }
 
+// unwrapFlag has the wallet's wrapped SOL become lamports in the transaction that is paid out.
+type unwrapFlag struct{ asked bool }
+
+func (u *unwrapFlag) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&u.asked, "unwrap-sol", false, "make lamports of all the wallet's wrapped SOL in the same transaction")
+}
+
+// of adds that to an action that pays a wallet.
+func (u *unwrapFlag) of(key haggle.Signer) func(*haggle.Action, error) (*haggle.Action, error) {
+	return func(action *haggle.Action, err error) (*haggle.Action, error) {
+		if err != nil || !u.asked {
+			return action, err
+		}
+		return action.UnwrapSOL(key.PublicKey())
+	}
+}
+
 func newRejectCommand(s *session) *cobra.Command {
 	var round int
 	var forfeit bool
+	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "reject NEGOTIATION", Short: "Walk away (either side, before a deal)",
 		Long: `Ends a negotiation without a deal, before its deadlines pass. The escrow, less what has decayed, goes
@@ -55,6 +73,7 @@ reservation price, once the buyer has revealed its own, forfeits the bond to the
 	}
 	cmd.Flags().IntVar(&round, "round", -1, "walk away after this many offers and no other number (default: as many as there are)")
 	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "walk away even if that costs the seller its bond")
+	unwrap.register(cmd)
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			if !forfeit && t.seen.Seller == t.key.PublicKey() && t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
@@ -65,7 +84,7 @@ reservation price, once the buyer has revealed its own, forfeits the bond to the
 				return nil, failure.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.seen.CurrentRound, round),
 					"look at it again: haggle negotiation show "+t.seen.Address.String())
 			}
-			return t.client.Reject(ctx, haggle.RejectRequest{Rejector: t.key.PublicKey(), Seen: t.seen})
+			return unwrap.of(t.key)(t.client.Reject(ctx, haggle.RejectRequest{Rejector: t.key.PublicKey(), Seen: t.seen}))
 		},
 		func(t step, _ *haggle.Receipt) string {
 			if t.seen.Seller == t.key.PublicKey() && t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
@@ -77,6 +96,7 @@ reservation price, once the buyer has revealed its own, forfeits the bond to the
 }
 
 func newExpireCommand(s *session) *cobra.Command {
+	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "expire NEGOTIATION", Short: "End a negotiation whose deadline has passed (anyone)",
 		Long: `Ends a negotiation in which somebody has let the time to answer pass, or which has reached its global
@@ -85,6 +105,7 @@ the transaction's fee.`,
 		Example: "  haggle negotiation expire NEGOTIATION",
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
+	unwrap.register(cmd)
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			now, err := t.client.Now(ctx)
@@ -95,7 +116,7 @@ the transaction's fee.`,
 				return nil, failure.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be expired from "+clock(t.seen.TurnDeadline)+"; a party that does not want to wait: haggle negotiation reject "+t.seen.Address.String())
 			}
-			return t.client.Expire(ctx, haggle.ExpireRequest{Payer: t.key.PublicKey(), Seen: t.seen})
+			return unwrap.of(t.key)(t.client.Expire(ctx, haggle.ExpireRequest{Payer: t.key.PublicKey(), Seen: t.seen}))
 		},
 		func(t step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("expired after %d offers; the escrow's rest is back with the buyer", t.seen.CurrentRound)
@@ -104,6 +125,7 @@ the transaction's fee.`,
 }
 
 func newCloseCommand(s *session) *cobra.Command {
+	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "close NEGOTIATION", Short: "Close what is over: fees to the treasury, rent to the buyer (anyone)",
 		Long: `Closes the accounts of a negotiation that is settled, rejected or expired. Fee and decay go to the
@@ -112,6 +134,7 @@ events are left, which "negotiation watch" finds.`,
 		Example: "  haggle negotiation close NEGOTIATION",
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
+	unwrap.register(cmd)
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			if t.seen.IsAgreed() {
@@ -122,7 +145,7 @@ events are left, which "negotiation watch" finds.`,
 				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
 					"end it first: take, reject, or expire after "+clock(t.seen.TurnDeadline))
 			}
-			return t.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: t.key.PublicKey(), Seen: t.seen})
+			return unwrap.of(t.key)(t.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: t.key.PublicKey(), Seen: t.seen}))
 		},
 		func(t step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("closed; the rent is back with the buyer, %s", t.seen.Buyer)
@@ -132,6 +155,7 @@ events are left, which "negotiation watch" finds.`,
 
 func newClaimCommand(s *session) *cobra.Command {
 	var destination connection.Address
+	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "claim NEGOTIATION", Short: "Fetch a payment that could not be delivered (the party it is owed to)",
 		Long: `Fetches what the negotiation still owes the keypair's owner, because its token account could not
@@ -141,12 +165,13 @@ which is created if need be, or to another one.`,
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
 	cmd.Flags().Var(&destination, "to", "token account that receives it (default: the associated one)")
+	unwrap.register(cmd)
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			if owed(t) == 0 {
 				return nil, fmt.Errorf("%w: nothing is owed to %s", haggle.ErrNotAsExpected, t.key.PublicKey())
 			}
-			return t.client.ClaimPayout(ctx, haggle.ClaimRequest{Party: t.key.PublicKey(), Seen: t.seen, Destination: destination.Key()})
+			return unwrap.of(t.key)(t.client.ClaimPayout(ctx, haggle.ClaimRequest{Party: t.key.PublicKey(), Seen: t.seen, Destination: destination.Key()}))
 		},
 		func(t step, _ *haggle.Receipt) string { return fmt.Sprintf("claimed %d base units", owed(t)) }))
 	return cmd

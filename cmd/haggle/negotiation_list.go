@@ -46,7 +46,7 @@ func newListCommand(s *session) *cobra.Command {
 			return err
 		}
 		if !all {
-			if filter.Agent, err = s.agent(agent); err != nil {
+			if filter.Agent, err = s.agent(ctx, agent); err != nil {
 				return err
 			}
 		}

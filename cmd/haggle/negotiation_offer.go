@@ -43,7 +43,7 @@ func (s *session) offer(ctx context.Context, written, writtenAmount string, roun
 	if err != nil {
 		return failure.Usagef("AMOUNT: %w", err)
 	}
-	client, key, err := s.clientAndKey()
+	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}

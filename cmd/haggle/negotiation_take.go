@@ -24,6 +24,7 @@ the transaction carries price, round and terms, and is refused if the offer has 
 func newTakeCommand(s *session) *cobra.Command {
 	var expected amount.Text
 	var round uint8
+	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "take NEGOTIATION", Short: "Take the standing offer (the side that it is made to)", Long: takeHelp,
 		Example: "  haggle negotiation take NEGOTIATION\n  haggle negotiation take NEGOTIATION --expect 3.5 --round 4",
@@ -31,8 +32,9 @@ func newTakeCommand(s *session) *cobra.Command {
 	}
 	cmd.Flags().Var(&expected, "expect", "take at this price and at no other")
 	cmd.Flags().Uint8Var(&round, "round", 0, "take the offer of this round and of no other")
+	unwrap.register(cmd)
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
-		return s.take(ctx, arguments[0], expected, round)
+		return s.take(ctx, arguments[0], expected, round, unwrap)
 	})
 	return cmd
 }
@@ -58,8 +60,8 @@ func (p payment) text(terms string) string {
 	)
 }
 
-func (s *session) take(ctx context.Context, written string, expected amount.Text, round uint8) error {
-	client, key, err := s.clientAndKey()
+func (s *session) take(ctx context.Context, written string, expected amount.Text, round uint8, unwrap unwrapFlag) error {
+	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -82,7 +84,7 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 	if err := s.agree(ctx, n, paid, expected, round); err != nil {
 		return err
 	}
-	action, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount})
+	action, err := unwrap.of(key)(client.Accept(ctx, haggle.AcceptRequest{Acceptor: key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount}))
 	if err != nil {
 		return s.explain(ctx, client, n.Address, err)
 	}

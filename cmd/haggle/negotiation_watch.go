@@ -181,7 +181,7 @@ func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 }
 
 func (s *session) watchAgent(ctx context.Context, given connection.Address, options []haggle.WatchOption) error {
-	agent, err := s.agent(given)
+	agent, err := s.agent(ctx, given)
 	if err != nil {
 		return err
 	}

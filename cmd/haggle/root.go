@@ -20,7 +20,7 @@ The buyer escrows the most that it could pay and invites a seller; offers altern
 costs the escrow a share; an offer that the other side takes is paid at once.
 
 Amounts are tokens ("3.5") or base units of the mint ("3500000u"). Durations are "90s", "30m",
-"1h30m" or "2d". Cluster and keypair come from the Solana tools' configuration unless flags
+"1h30m" or "2d". Cluster and wallet come from the Solana tools' configuration unless flags
 name others. With --json every command prints one JSON document per line, errors included.`
 
 const rootExample = `  haggle localnet --dir chain                 # leave it running, go on in another terminal
@@ -65,7 +65,7 @@ func newRootCommand(s *session) *cobra.Command {
 		newConfigCommand(s), newAdminCommand(s), newProgramCommand(s),
 		newLocalnetCommand(s), newDemoCommand(s),
 		newIndexerCommand(s), newKeeperCommand(s),
-		newKeygenCommand(s), newAddressCommand(s), newAirdropCommand(s), newBalanceCommand(s),
+		newWalletCommand(s), newPolicyCommand(s), newAddressCommand(s), newAirdropCommand(s), newBalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)
 	root.SetHelpCommand(newHelpCommand(root))

@@ -40,6 +40,10 @@ func TestMain(m *testing.M) {
 //	field NAME PATH        sets a variable to a field of the JSON document on stdout: field N .negotiation
 //	until PATTERN COMMAND  repeats a command until it succeeds and its output contains the pattern
 //	await FILE             waits until a file exists
+//	load NAME FILE         sets a variable to what is in a file
+//	fill FILE              replaces $NAME in a file by variables
+//	fund ADDRESS LAMPORTS  gives an address lamports
+//	serve-wallet, serve-registry    start services: see there
 func TestScripts(t *testing.T) {
 	// Each script has a chain of its own, with a clock of its own.
 	t.Setenv(testchain.EnvRPCURL, "")
@@ -68,6 +72,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"chain": startChain, "advance": advance, "give": give, "freeze": freeze, "thaw": thaw,
 			"exits": exits, "field": field, "until": until, "await": await,
+			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 		},
 	})
 }

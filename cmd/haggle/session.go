@@ -22,7 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// session is one invocation: its streams, its persistent flags, and the connection once somebody needs it.
+// session is one invocation: its streams, and its persistent flags.
 type session struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -30,29 +30,17 @@ type session struct {
 	json           bool
 	timeout        duration.Flag
 
-	connected *haggle.Client
 	// started says that the command line was in order.
 	started bool
 }
 
-func (s *session) client() (*haggle.Client, error) {
-	if s.connected != nil {
-		return s.connected, nil
-	}
-	client, err := s.connection.Client()
-	s.connected = client
-	return client, err
-}
+func (s *session) client() (*haggle.Client, error) { return s.connection.Client() }
 
-func (s *session) disconnect() {
-	if s.connected != nil {
-		_ = s.connected.Close()
-	}
-}
+func (s *session) disconnect() { _ = s.connection.Close() }
 
-// clientAndKey is what every command needs that signs.
-func (s *session) clientAndKey() (*haggle.Client, *haggle.Keypair, error) {
-	key, err := s.connection.Keypair()
+// clientAndKey is what every command needs that signs: a policy is around the key if there is one.
+func (s *session) clientAndKey(ctx context.Context) (*haggle.Client, haggle.Signer, error) {
+	key, err := s.connection.Signer(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,16 +48,12 @@ func (s *session) clientAndKey() (*haggle.Client, *haggle.Keypair, error) {
 	return client, key, err
 }
 
-// agent is the address that a command is about: the one given, otherwise the keypair's.
-func (s *session) agent(given connection.Address) (solana.PublicKey, error) {
+// agent is the address that a command is about: the one given, otherwise the wallet's.
+func (s *session) agent(ctx context.Context, given connection.Address) (solana.PublicKey, error) {
 	if !given.Key().IsZero() {
 		return given.Key(), nil
 	}
-	key, err := s.connection.Keypair()
-	if err != nil {
-		return solana.PublicKey{}, err
-	}
-	return key.PublicKey(), nil
+	return s.connection.Address(ctx)
 }
 
 // units reads an amount in base units of a mint.
@@ -93,7 +77,11 @@ func (s *session) units(ctx context.Context, address solana.PublicKey, flag stri
 
 // tokensOf writes amounts of a mint.
 func (s *session) tokensOf(ctx context.Context, address solana.PublicKey) (func(units uint64) amount.Tokens, error) {
-	decimals, err := mint.Decimals(ctx, s.connected.RPC(), address)
+	client, err := s.client()
+	if err != nil {
+		return nil, err
+	}
+	decimals, err := mint.Decimals(ctx, client.RPC(), address)
 	return func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals} }, err
 }
 

@@ -59,6 +59,7 @@ Errors go to stderr. With --json they are documents too:
 
   {"error":{"exit_code":3,"code":6002,"name":"NotYourTurn","message":"...","hint":"...","logs":[...]}}
 
-"code" and "name" are the program's where it has refused (exit code 3), "hint" says what to do.`)
+"code" and "name" are the program's where it has refused (exit code 3), "hint" says what to do, and "denial"
+has the rule, the amounts and the limit of a policy that does not sign (exit code 10).`)
 	return &cobra.Command{Use: "exit-codes", Short: "What exit codes mean", Long: page.String()}
 }

@@ -71,7 +71,7 @@ func (s *session) commit(ctx context.Context, written, writtenPrice string, kept
 	if err != nil {
 		return err
 	}
-	client, key, err := s.clientAndKey()
+	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *session) commit(ctx context.Context, written, writtenPrice string, kept
 }
 
 // sealFor is the price that is kept already, so that a repetition sends the same hash, or a new one.
-func sealFor(store sealed.Store, n *haggle.NegotiationAccount, key *haggle.Keypair, price uint64) (*haggle.SealedPrice, error) {
+func sealFor(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (s *session) reveal(ctx context.Context, written string, kept *sealedFlag) 
 	if err != nil {
 		return err
 	}
-	client, key, err := s.clientAndKey()
+	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *session) reveal(ctx context.Context, written string, kept *sealedFlag) 
 }
 
 // committed is the price that the chain holds the hash of.
-func committed(store sealed.Store, n *haggle.NegotiationAccount, key *haggle.Keypair) (*haggle.SealedPrice, error) {
+func committed(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
 	side, isParty := n.SideOf(key.PublicKey())
 	if !isParty {
 		return nil, fmt.Errorf("%s is no party to it: %w", key.PublicKey(), haggle.ErrUnauthorized)

@@ -6,12 +6,31 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
 )
 
-func TestObjections(t *testing.T) {
-	s := &seller{Party: &agent.Party{Mint: solana.PublicKey{1}, ServiceHash: [32]byte{2}, Reservation: 3_000_000}, maxDecayBps: 300}
+func newSeller() *seller {
+	return &seller{
+		Party: &exampleagent.Party{
+			Counterpart: solana.PublicKey{3}, Mint: solana.PublicKey{1}, ServiceHash: [32]byte{2}, Opening: 4_500_000, Reservation: 3_000_000,
+		},
+		maxDecayBps: 300,
+	}
+}
+
+// invitation is one that suits.
+func (s *seller) invitation() *haggle.NegotiationAccount {
+	n := &haggle.NegotiationAccount{}
+	n.Buyer, n.TokenMint, n.ServiceHash = s.Counterpart, s.Mint, s.ServiceHash
+	n.EscrowAmount, n.EffectiveEscrow, n.ProtocolFeeBps, n.DecayRateBps = 5_000_000, 5_000_000, 50, 150
+	n.MaxRounds, n.MinOfferBps, n.GlobalDeadline = 8, 1_000, 1_000
+	return n
+}
+
+func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
+	s := newSeller()
 	for why, spoil := range map[string]func(n *haggle.NegotiationAccount){
 		"":                func(*haggle.NegotiationAccount) {},
 		"another service": func(n *haggle.NegotiationAccount) { n.ServiceHash[0]++ },
@@ -24,17 +43,23 @@ func TestObjections(t *testing.T) {
 		"milestones":      func(n *haggle.NegotiationAccount) { n.MilestoneCount = 1 },
 		"terms beside":    func(n *haggle.NegotiationAccount) { n.Metadata = haggle.Terms{QualityTier: 1}.Metadata() },
 	} {
-		n := &haggle.NegotiationAccount{}
-		n.TokenMint, n.ServiceHash, n.EscrowAmount, n.ProtocolFeeBps, n.DecayRateBps = s.Mint, s.ServiceHash, 5_000_000, 50, 150
+		n := s.invitation()
 		spoil(n)
-		found := s.objection(n)
-		require.Contains(t, found, why)
-		require.Equal(t, why == "", found == "")
-		if why != "" {
-			_, err := s.step(t.Context(), n, 0)
-			require.ErrorIs(t, err, agent.ErrReplaced, "nothing is signed")
+		require.True(t, s.concerns(n), "an invitation is looked at, and told of if it does not suit")
+		err := s.admit(t.Context(), n)
+		n.Status = haggle.NegotiationStatusProposed
+		if why == "" {
+			require.NoError(t, err)
+			require.True(t, s.concerns(n))
+			continue
 		}
+		require.ErrorIs(t, err, agent.ErrRefused)
+		require.ErrorContains(t, err, why)
+		require.False(t, s.concerns(n), "somebody else has accepted it for the wallet, who knows what to ask for")
 	}
+	stranger := s.invitation()
+	stranger.Buyer[0]++
+	require.False(t, s.concerns(stranger))
 }
 
 func TestTheReservationIsWhatIsLeftAfterTheFee(t *testing.T) {
@@ -47,4 +72,23 @@ func TestTheReservationIsWhatIsLeftAfterTheFee(t *testing.T) {
 			require.Less(t, price-1-n.FeeOn(price-1), net)
 		}
 	}
+}
+
+func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
+	s := newSeller()
+	decide := func(round uint8, offered uint64, left int64) agent.Decision {
+		n := s.invitation()
+		n.Status, n.CurrentRound, n.CurrentOfferAmount = haggle.NegotiationStatusProposed, round, offered
+		n.OfferSide, n.CurrentOfferBy = haggle.OfferSideBuyer, s.Counterpart
+		decision, err := s.decide(t.Context(), agent.Turn{Negotiation: n, Side: haggle.OfferSideSeller, Now: n.GlobalDeadline - left})
+		require.NoError(t, err)
+		return decision
+	}
+	least := gross(s.invitation(), s.Reservation)
+	require.Equal(t, agent.Offer{Amount: 4_500_000}, decide(1, 2_000_000, 600))
+	require.Equal(t, agent.Accept{}, decide(1, 4_500_000, 600))
+	require.Equal(t, agent.Offer{Amount: least}, decide(7, least-1, 600), "its last offer")
+	require.Equal(t, agent.Accept{}, decide(7, least, 600))
+	require.Equal(t, agent.Reject{}, decide(1, least-1, exampleagent.Hurry-1), "there is no time for more")
+	require.Equal(t, agent.Accept{}, decide(1, least, exampleagent.Hurry-1))
 }

@@ -1,4 +1,5 @@
-// Package connection holds the flags with which a program finds a cluster and a key, as the Solana tools have them.
+// Package connection holds the flags with which a program finds a cluster and a wallet, as the Solana tools have them, and the policy
+// that the wallet signs by.
 package connection
 
 import (
@@ -13,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/internal/solanaconfig"
 	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
 // Flags are what the command line says. Whatever is empty comes from the Solana tools' configuration file, and what is not
@@ -25,16 +27,26 @@ type Flags struct {
 	Commitment   string
 	// MaxPriorityFee is in lamports.
 	MaxPriorityFee uint64
+	// PolicyPath is the file with the limits of what is signed, and UsagePath the one that keeps what has been used of them.
+	PolicyPath, UsagePath string
+	// Unattended says that nobody is there to be asked, even at a terminal.
+	Unattended bool
+
+	client *haggle.Client
+	signer haggle.Signer
+	usage  *policy.File
 }
 
 // Register adds the flags to a set.
 func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
 	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: follows from the RPC endpoint)")
-	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "keypair that signs and pays: a file of the Solana tools")
+	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "wallet that signs and pays: a keypair file, env:NAME, age:FILE or https://HOST/PATH")
 	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
 	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "most lamports that a transaction pays to be executed earlier")
 	set.StringVar(&f.Commitment, "commitment", "", "when a transaction counts: confirmed or finalized (default: confirmed)")
+	set.StringVar(&f.PolicyPath, "policy", "", "sign only what the limits in this file allow (haggle policy --help)")
+	set.StringVar(&f.UsagePath, "policy-usage", "", "file that keeps what has been used of the policy's limits")
 }
 
 // Settings are the flags with everything filled in, except for a WebSocket endpoint that follows from the RPC endpoint.
@@ -78,8 +90,11 @@ func (f *Flags) Settle() (Settings, error) {
 	}, nil
 }
 
-// Client connects to the cluster.
+// Client connects to the cluster. It is the same one each time.
 func (f *Flags) Client() (*haggle.Client, error) {
+	if f.client != nil {
+		return f.client, nil
+	}
 	settings, err := f.Settle()
 	if err != nil {
 		return nil, err
@@ -88,27 +103,21 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	if err != nil {
 		return nil, failure.Usagef("--url, --ws: %w", err)
 	}
+	f.client = client
 	return client, nil
 }
 
-// Keypair reads the key that signs.
-func (f *Flags) Keypair() (*haggle.Keypair, error) {
-	settings, err := f.Settle()
-	if err != nil {
-		return nil, err
+// Close disconnects, and lets other processes use the policy's file.
+func (f *Flags) Close() error {
+	var failures []error
+	if f.client != nil {
+		failures = append(failures, f.client.Close())
 	}
-	key, err := haggle.LoadKeypairFile(settings.KeypairPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &failure.Error{
-			Kind: failure.Usage,
-			Hint: "make one with: haggle keygen --outfile FILE; then name it with --keypair FILE",
-			Err:  fmt.Errorf("there is no keypair at %s", settings.KeypairPath),
-		}
+	if f.usage != nil {
+		failures = append(failures, f.usage.Close())
 	}
-	if err != nil {
-		return nil, failure.Usagef("--keypair: %w", err)
-	}
-	return key, nil
+	f.client, f.signer, f.usage = nil, nil, nil
+	return errors.Join(failures...)
 }
 
 func firstOf(candidates ...string) string {

@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 		require.Equal(t, failure.Usage, failure.KindOf(err), "%v", arguments)
 	}
 	var flags Flags
-	_, err := flags.Keypair()
+	_, err := flags.Signer(t.Context())
 	require.Equal(t, failure.Usage, failure.KindOf(err))
 	require.ErrorContains(t, err, "there is no keypair")
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/testchain"
@@ -112,7 +112,7 @@ func (s *stage) play(ctx context.Context, programs programs) error {
 }
 
 // bargain runs both agents until they have ended, and prints what they do in its order on chain.
-func (s *stage) bargain(ctx context.Context, programs programs) ([]agent.Action, error) {
+func (s *stage) bargain(ctx context.Context, programs programs) ([]exampleagent.Action, error) {
 	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, bargainLimit)
 	defer cancel()
@@ -150,5 +150,5 @@ func (s *stage) agent(ctx context.Context, failed func(), program, name string, 
 		return nil, err
 	}
 	return startProcess(ctx, failed, name, program, "--config", configPath, flag, counterpart.String(), "--mint", s.net.Mint.String(),
-		"--opening", limits.opening, "--reservation", limits.reservation, "--json")
+		"--opening", limits.opening, "--reservation", limits.reservation, "--journal", filepath.Join(s.folder, name+".journal"), "--json")
 }

@@ -1,21 +1,21 @@
 package demo
 
-import "github.com/haggle-protocol/haggle/internal/agent"
+import "github.com/haggle-protocol/haggle/internal/exampleagent"
 
 // order tells actions in the order in which they happened on chain: two processes may report theirs the other way round, as one
 // can already answer what the other has not reported yet.
 type order struct {
-	tell    func(agent.Action)
-	told    []agent.Action
-	waiting map[int]agent.Action
+	tell    func(exampleagent.Action)
+	told    []exampleagent.Action
+	waiting map[int]exampleagent.Action
 }
 
-func newOrder(tell func(agent.Action)) *order {
-	return &order{tell: tell, waiting: map[int]agent.Action{}}
+func newOrder(tell func(exampleagent.Action)) *order {
+	return &order{tell: tell, waiting: map[int]exampleagent.Action{}}
 }
 
 // position counts the actions of a negotiation: creation, acceptance, each offer, the end, and closing.
-func position(action agent.Action) int {
+func position(action exampleagent.Action) int {
 	rounds := int(action.Round)
 	switch action.Name {
 	case "create":
@@ -32,7 +32,7 @@ func position(action agent.Action) int {
 	return 2 + rounds
 }
 
-func (o *order) add(action agent.Action) {
+func (o *order) add(action exampleagent.Action) {
 	o.waiting[position(action)] = action
 	for {
 		next, known := o.waiting[o.next()]
@@ -57,7 +57,7 @@ func (o *order) next() int {
 	return last + 1
 }
 
-func (o *order) release(action agent.Action) {
+func (o *order) release(action exampleagent.Action) {
 	delete(o.waiting, position(action))
 	o.told = append(o.told, action)
 	o.tell(action)

@@ -8,16 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
 )
 
 // deal is a negotiation in the order of the chain.
-var deal = []agent.Action{
+var deal = []exampleagent.Action{
 	{Name: "create"}, {Name: "join"}, {Name: "offer", Round: 1}, {Name: "offer", Round: 2}, {Name: "offer", Round: 3},
 	{Name: "take", Round: 3}, {Name: "close", Round: 3},
 }
 
-func names(actions []agent.Action) string {
+func names(actions []exampleagent.Action) string {
 	var all []string
 	for _, action := range actions {
 		all = append(all, fmt.Sprint(action.Name, action.Round))
@@ -27,8 +27,8 @@ func names(actions []agent.Action) string {
 
 func TestActionsAreToldInTheOrderOfTheChain(t *testing.T) {
 	for range 200 {
-		var told []agent.Action
-		order := newOrder(func(action agent.Action) { told = append(told, action) })
+		var told []exampleagent.Action
+		order := newOrder(func(action exampleagent.Action) { told = append(told, action) })
 		for _, at := range rand.Perm(len(deal)) {
 			order.add(deal[at])
 		}
@@ -39,7 +39,7 @@ func TestActionsAreToldInTheOrderOfTheChain(t *testing.T) {
 }
 
 func TestActionsAreToldAsSoonAsTheyCanBe(t *testing.T) {
-	order := newOrder(func(agent.Action) {})
+	order := newOrder(func(exampleagent.Action) {})
 	order.add(deal[1])
 	require.Empty(t, order.told)
 	order.add(deal[0])
@@ -51,8 +51,8 @@ func TestActionsAreToldAsSoonAsTheyCanBe(t *testing.T) {
 }
 
 func TestAClaimComesBeforeClosing(t *testing.T) {
-	order := newOrder(func(agent.Action) {})
-	for _, action := range []agent.Action{{Name: "create"}, {Name: "join"}, {Name: "offer", Round: 1}, {Name: "claim", Round: 1}, {Name: "take", Round: 1}, {Name: "close", Round: 1}} {
+	order := newOrder(func(exampleagent.Action) {})
+	for _, action := range []exampleagent.Action{{Name: "create"}, {Name: "join"}, {Name: "offer", Round: 1}, {Name: "claim", Round: 1}, {Name: "take", Round: 1}, {Name: "close", Round: 1}} {
 		order.add(action)
 	}
 	require.Equal(t, "create0 join0 offer1 take1 claim1 close1", names(order.told))

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/agent"
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
 )
 
 // stopGrace is how long an agent may take to finish the transaction under way when it is told to stop.
@@ -24,14 +24,14 @@ type process struct {
 	command *exec.Cmd
 	stderr  bytes.Buffer
 	// said are the agent's actions; it is closed when the agent has ended.
-	said   chan agent.Action
+	said   chan exampleagent.Action
 	ended  chan struct{}
 	status error
 }
 
 // startProcess runs an agent; should it fail, failed is called.
 func startProcess(ctx context.Context, failed func(), name, program string, arguments ...string) (*process, error) {
-	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), said: make(chan agent.Action), ended: make(chan struct{})}
+	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), said: make(chan exampleagent.Action), ended: make(chan struct{})}
 	p.command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
 	p.command.Cancel = func() error { return syscall.Kill(-p.command.Process.Pid, syscall.SIGINT) }
 	p.command.WaitDelay = stopGrace
@@ -51,7 +51,7 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 			return
 		}
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			var action agent.Action
+			var action exampleagent.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {
 				p.said <- action
 			}
@@ -85,8 +85,8 @@ func (p *process) wait() error {
 }
 
 // merge gives the actions of several agents as they come, until all have ended.
-func merge(sources ...<-chan agent.Action) <-chan agent.Action {
-	merged := make(chan agent.Action)
+func merge(sources ...<-chan exampleagent.Action) <-chan exampleagent.Action {
+	merged := make(chan exampleagent.Action)
 	var running sync.WaitGroup
 	for _, source := range sources {
 		running.Go(func() {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/haggle-protocol/haggle/internal/agent"
 	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
 )
 
 // The few colours, as terminals have them.
@@ -48,11 +48,11 @@ func (s *stage) introduce() {
 
 func (s *stage) reportHeader() {
 	if !s.options.JSON {
-		s.printf("%s\n", s.paint(faint, agent.Header))
+		s.printf("%s\n", s.paint(faint, exampleagent.Header))
 	}
 }
 
-func (s *stage) reportAction(action agent.Action) {
+func (s *stage) reportAction(action exampleagent.Action) {
 	if s.options.JSON {
 		_ = json.NewEncoder(s.options.Out).Encode(action)
 		return

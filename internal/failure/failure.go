@@ -17,6 +17,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
 	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // Kind is what a script has to distinguish; its number is the exit code.
@@ -34,6 +37,8 @@ const (
 	Network     Kind = 7
 	NoDeal      Kind = 8
 	Undecided   Kind = 9
+	Denied      Kind = 10
+	Wallet      Kind = 11
 	Interrupted Kind = 130
 )
 
@@ -53,6 +58,8 @@ var Kinds = []struct {
 	{Network, "Network", "the endpoint did not answer, or not in time"},
 	{NoDeal, "NoDeal", "the negotiation ended without a deal (buyer, seller, negotiation watch)"},
 	{Undecided, "Undecided", "the negotiation is closed, and how it ended has not been seen (negotiation watch)"},
+	{Denied, "PolicyDenied", "refused by --policy, --trust or --allowlist: nothing was signed"},
+	{Wallet, "WalletError", "the wallet does not open, does not answer or does not sign: nothing was sent"},
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 
@@ -106,6 +113,8 @@ func KindOf(err error) Kind {
 		path     *fs.PathError
 		link     *os.LinkError
 		node     *haggle.NodeError
+		refusal  *identity.Refusal
+		remote   *wallet.RemoteError
 	)
 	switch {
 	case err == nil:
@@ -116,20 +125,40 @@ func KindOf(err error) Kind {
 		return Unknown
 	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected):
 		return Refused
+	case errors.Is(err, haggle.ErrNotWrappedSOL):
+		return Usage
 	case errors.Is(err, haggle.ErrTransactionExpired):
 		return Expired
 	case errors.Is(err, haggle.ErrAccountNotFound), errors.Is(err, rpc.ErrNotFound):
 		return NotFound
 	case errors.Is(err, context.Canceled):
 		return Interrupted
+	case errors.Is(err, policy.ErrDenied):
+		return Denied
+	case errors.As(err, &refusal):
+		return kindOfRefusal(refusal)
+	case errors.As(err, &remote), errors.Is(err, wallet.ErrPassphrase):
+		return Wallet
 	case errors.As(err, &path), errors.As(err, &link):
 		// A system call's error has the methods of the network's.
 		return Other
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http),
-		errors.As(err, &node), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), isBehind(err), isSilent(err):
+		errors.As(err, &node), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, haggle.ErrNodeBehind), errors.Is(err, haggle.ErrMalformedAnswer), isBehind(err), isSilent(err):
 		return Network
 	}
 	return Other
+}
+
+// kindOfRefusal tells a counterparty that is not trusted from one of whom nobody could say whether it is.
+func kindOfRefusal(refusal *identity.Refusal) Kind {
+	switch {
+	case refusal.Cause == nil:
+		return Denied
+	case errors.As(refusal.Cause, new(*identity.AllowlistError)), errors.As(refusal.Cause, new(*fs.PathError)):
+		return Other
+	}
+	return Network
 }
 
 // isBehind says whether a node does not know a blockhash yet that another node has given: nothing was sent.
@@ -166,6 +195,8 @@ type description struct {
 	Message string   `json:"message"`
 	Hint    string   `json:"hint,omitempty"`
 	Logs    []string `json:"logs,omitempty"`
+	// Denial is what a policy's limits say about it.
+	Denial *denial `json:"denial,omitempty"`
 }
 
 func describe(err error) description {
@@ -180,8 +211,19 @@ func describe(err error) description {
 		program     *haggle.ProgramError
 		transaction *haggle.TransactionError
 		funds       *haggle.InsufficientFunds
+		denied      *policy.Denial
+		refusal     *identity.Refusal
+		remote      *wallet.RemoteError
 	)
 	switch {
+	case errors.As(err, &denied):
+		// Whose signature it was to be, which the error begins with, says nothing that the denial does not.
+		told.Message, told.Hint, told.Denial = strings.TrimPrefix(denied.Error(), "haggle: "), denialHint(denied), viewDenial(denied)
+	case errors.As(err, &refusal):
+		told.Message, told.Hint = strings.TrimPrefix(refusal.Error(), "haggle: "), refusalHint(refusal)
+		if kind == Denied {
+			told.Name = "CounterpartyRefused"
+		}
 	case errors.As(err, &program):
 		told.Code, told.Logs = uint32(program.Code), program.Logs
 		if program.Name != "" {
@@ -194,6 +236,8 @@ func describe(err error) description {
 		told.Name = "NotAsExpected"
 	case errors.As(err, &transaction):
 		told.Name, told.Logs = transaction.Reason, transaction.Logs
+	case errors.As(err, &remote):
+		told.Message = strings.Replace(told.Message, "haggle: wallet: ", "", 1)
 	case errors.As(err, &funds):
 		told.Name = "InsufficientFunds"
 	}
@@ -213,6 +257,8 @@ func usualHint(kind Kind) string {
 		return "nothing happened and nothing will: run the command again"
 	case Unknown:
 		return "look at the negotiation before you repeat it: haggle negotiation show"
+	case Wallet:
+		return "nothing was sent; which wallet signs is said by --keypair"
 	case Network:
 		return "check --url; a local chain is started with: haggle localnet"
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 func refused(code haggle.ErrorCode) error {
@@ -49,7 +52,18 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
 		{&haggle.NodeError{Method: "getSlot", Code: 500}, Network, "Network"},
 		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrNodeBehind), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrMalformedAnswer), Network, "Network"},
 		{&haggle.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
+		{haggle.ErrNotWrappedSOL, Usage, "Usage"},
+		{fmt.Errorf("x does not sign: %w", &policy.Denial{Rule: policy.RulePerDay}), Denied, "PolicyDenied"},
+		{&policy.Denial{Rule: policy.RuleNegotiation, Cause: &url.Error{Op: "Post", Err: errors.New("refused")}}, Denied, "PolicyDenied"},
+		{&policy.Denial{Rule: policy.RuleApproval, Cause: context.Canceled}, Interrupted, "Interrupted"},
+		{&identity.Refusal{}, Denied, "CounterpartyRefused"},
+		{&identity.Refusal{Cause: errors.New("down")}, Network, "Network"},
+		{&identity.Refusal{Cause: &identity.AllowlistError{}}, Other, "Failed"},
+		{fmt.Errorf("x does not sign: %w", &wallet.RemoteError{Err: errors.New("down")}), Wallet, "WalletError"},
+		{fmt.Errorf("%w: agent.age", wallet.ErrPassphrase), Wallet, "WalletError"},
 	} {
 		require.Equal(t, sample.kind, KindOf(sample.err), "%v", sample.err)
 		var out bytes.Buffer
@@ -76,6 +90,16 @@ func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
 	require.EqualValues(t, 6013, told.Code)
 }
 
+// A denial is told by itself, with its numbers for scripts.
+func TestADenialHasItsLimits(t *testing.T) {
+	denied := &policy.Denial{Rule: policy.RulePerDay, Instruction: 1, Name: "haggle.create_negotiation", Limit: 5, Used: 3, Requested: 4}
+	told := describe(fmt.Errorf("haggle: %s does not sign: %w", haggle.ProgramID, denied))
+	require.Equal(t, "the policy does not sign: limit per day: haggle.create_negotiation (instruction 1): 4 asked for, 3 used, limit 5 lamports", told.Message)
+	require.Contains(t, told.Hint, "haggle policy usage")
+	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, told.Denial)
+	require.Nil(t, describe(errors.New("broken")).Denial)
+}
+
 func TestForPeople(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, 1, Report(&out, "haggle", WithHint(errors.New("haggle: broken"), "mend it"), false))
@@ -100,7 +124,7 @@ func TestKindsAreComplete(t *testing.T) {
 		require.NotEmpty(t, known.Meaning)
 		seen[known.Kind] = true
 	}
-	for _, kind := range []Kind{None, Other, Usage, Refused, NotFound, Expired, Unknown, Network, NoDeal, Interrupted} {
+	for _, kind := range []Kind{None, Other, Usage, Refused, NotFound, Expired, Unknown, Network, NoDeal, Undecided, Denied, Wallet, Interrupted} {
 		require.True(t, seen[kind])
 	}
 }

@@ -1,11 +1,12 @@
-// Package agent is what the example agents have in common: telling what they do, and following a negotiation from state to
-// state until it is closed. How they bargain is in cmd/buyer and cmd/seller.
-package agent
+// Package exampleagent is what the example agents have in common: their flags, the journal, finding what an earlier run has left, and
+// telling what they do. How they bargain is in cmd/buyer and cmd/seller; the negotiation itself is run by package agent of the SDK.
+package exampleagent
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -21,9 +22,9 @@ type Action struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Round is how many offers have been made by then.
 	Round uint8 `json:"round"`
-	// Price is what has been offered or taken; nil for other actions.
+	// Price is what has been offered or taken; nil for other actions, and for an offer that the node does not tell.
 	Price *amount.Tokens `json:"price,omitempty"`
-	// EffectiveEscrow is what the escrow is worth after the action.
+	// EffectiveEscrow is what the escrow is worth after the action, as far as the node tells.
 	EffectiveEscrow amount.Tokens `json:"effective_escrow"`
 	// ComputeUnits and FeeLamports are zero, and left out, if the node does not tell them.
 	ComputeUnits   uint64           `json:"compute_units,omitempty"`
@@ -59,39 +60,56 @@ type Note struct {
 	Note  string `json:"note"`
 }
 
-// Log tells what an agent does, a line at a time, for people or as JSON.
+// names are what instructions are called here.
+var names = map[string]string{
+	"create_negotiation": "create", "accept_invitation": "join", "submit_offer": "offer", "accept_offer": "take",
+	"reject_negotiation": "reject", "expire_negotiation": "expire", "claim_payout": "claim", "close_negotiation": "close",
+}
+
+// Log tells what an agent does, a line at a time, for people or as JSON. It may be used from several goroutines.
 type Log struct {
 	Agent string
 	Out   io.Writer
 	JSON  bool
+
+	lock sync.Mutex
 }
 
 // Note tells how things stand.
 func (l *Log) Note(format string, arguments ...any) {
 	note := Note{l.Agent, fmt.Sprintf(format, arguments...)}
-	if l.JSON {
-		_ = json.NewEncoder(l.Out).Encode(note)
-		return
-	}
-	fmt.Fprintf(l.Out, "%-6s  %s\n", note.Agent, note.Note)
+	l.tell(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
-// Did tells an action and what it took. The negotiation is as it was before.
-func (l *Log) Did(name string, before *haggle.NegotiationAccount, price *amount.Tokens, receipt *haggle.Receipt, decimals uint8) {
+// Did tells what an instruction has done and what it took. The negotiation is as it was before.
+func (l *Log) Did(instruction string, before *haggle.NegotiationAccount, receipt *haggle.Receipt, decimals uint8) {
 	action := Action{
-		Agent: l.Agent, Name: name, Negotiation: before.Address, Round: before.CurrentRound, Price: price,
+		Agent: l.Agent, Name: names[instruction], Negotiation: before.Address, Round: before.CurrentRound,
 		EffectiveEscrow: amount.Tokens{Units: before.EffectiveEscrow, Decimals: decimals},
 		ComputeUnits:    receipt.ComputeUnits, FeeLamports: receipt.Fee, ConfirmationMS: receipt.Elapsed.Milliseconds(),
 		Slot: receipt.Slot, Signature: receipt.Signature,
 	}
+	switch action.Name {
+	case "offer":
+		action.Round++
+	case "take":
+		action.Price = &amount.Tokens{Units: before.CurrentOfferAmount, Decimals: decimals}
+	}
 	for _, event := range receipt.Events {
 		if offer, made := event.(*haggle.OfferSubmitted); made {
-			action.Round, action.EffectiveEscrow.Units = offer.Round, offer.EffectiveEscrow
+			action.Price = &amount.Tokens{Units: offer.Amount, Decimals: decimals}
+			action.EffectiveEscrow.Units = offer.EffectiveEscrow
 		}
 	}
+	l.tell(action, action.Line())
+}
+
+func (l *Log) tell(document any, line string) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
 	if l.JSON {
-		_ = json.NewEncoder(l.Out).Encode(action)
+		_ = json.NewEncoder(l.Out).Encode(document)
 		return
 	}
-	fmt.Fprintln(l.Out, action.Line())
+	fmt.Fprintln(l.Out, line)
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// inviteLimit is longer than a transaction takes to land or to expire.
+const inviteLimit = 3 * time.Minute
+
+// unfinished finds the negotiation of an earlier run.
+func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
+	return b.Unfinished(ctx, haggle.RoleBuyer, func(n *haggle.NegotiationAccount) bool {
+		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash
+	})
+}
+
+// invite escrows and invites the seller. Once begun it is finished, even if the context ends. While it is not known whether that has
+// been done it is not repeated, for it would escrow a second time.
+func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
+	created, err := b.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
+		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline, Metadata: b.Metadata,
+	})
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), inviteLimit)
+	defer cancel()
+	receipt, err := created.Do(begun, b.Signer)
+	var already *haggle.AlreadyDone
+	switch {
+	case errors.As(err, &already):
+		return already.Negotiation, nil
+	case receipt != nil && haggle.OutcomeOf(err) == haggle.OutcomeConfirmed:
+		b.Created(created, receipt)
+		return created.Negotiation, nil
+	case haggle.OutcomeOf(err) == haggle.OutcomeUnknown:
+		b.Note("it is not known yet whether %s has been created: looking", created.Negotiation)
+		if found, looked := b.unfinished(ctx); looked == nil && !found.IsZero() {
+			return found, nil
+		}
+		err = failure.WithHint(err, "started again, the buyer first finds out whether it has been created, and goes on with it then")
+	}
+	return solana.PublicKey{}, err
+}

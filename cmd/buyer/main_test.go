@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
+	b := &buyer{Party: &exampleagent.Party{Self: solana.PublicKey{1}, Opening: 2_000_000, Reservation: 3_500_000}}
+	seller := solana.PublicKey{2}
+	decide := func(round uint8, asked uint64, left int64, change ...func(*haggle.NegotiationAccount)) agent.Decision {
+		n := &haggle.NegotiationAccount{}
+		n.Buyer, n.Seller, n.Status, n.CurrentRound, n.MaxRounds = b.Self, seller, haggle.NegotiationStatusProposed, round, 8
+		n.EscrowAmount, n.EffectiveEscrow, n.MinOfferBps, n.GlobalDeadline = 5_000_000, 5_000_000, 1_000, 1_000
+		if round > 0 {
+			n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = asked, haggle.OfferSideSeller, seller
+		}
+		for _, alter := range change {
+			alter(n)
+		}
+		decision, err := b.decide(t.Context(), agent.Turn{Negotiation: n, Side: haggle.OfferSideBuyer, Now: n.GlobalDeadline - left})
+		require.NoError(t, err)
+		return decision
+	}
+	other := func(n *haggle.NegotiationAccount) { n.Metadata = haggle.Terms{QualityTier: 1}.Metadata() }
+	require.Equal(t, agent.Offer{Amount: 2_000_000}, decide(0, 0, 600))
+	require.Equal(t, agent.Offer{Amount: 2_500_000}, decide(2, 4_500_000, 600))
+	require.Equal(t, agent.Accept{}, decide(2, 2_500_000, 600))
+	require.Equal(t, agent.Offer{Amount: 2_500_000}, decide(2, 1_000_000, 600, other), "it promises something else")
+	require.Equal(t, agent.Offer{Amount: 3_500_000}, decide(6, 3_500_001, 600), "its last offer")
+	require.Equal(t, agent.Accept{}, decide(8, 3_500_000, 600))
+	require.Equal(t, agent.Reject{}, decide(8, 3_500_001, 600), "no offer is left")
+	require.Equal(t, agent.Reject{}, decide(2, 3_500_001, exampleagent.Hurry-1), "there is no time for more")
+	require.Equal(t, agent.Accept{}, decide(2, 3_500_000, exampleagent.Hurry-1))
+}

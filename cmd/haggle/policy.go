@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/connection"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+const policyHelp = `A policy limits what a wallet signs, whatever the command or the agent wants it to. With --policy FILE every
+transaction is taken apart before it is signed: what it pays, to whom, for which negotiation, at what price.
+What is not allowed, or not understood completely, is not signed, and the exit code is 10.
+
+FILE is JSON. Amounts are base units of the mint, or lamports; what is left out allows nothing:
+
+  {
+    "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
+                 "perDay": 100000000, "approveAbove": "unlimited"},
+    "tokens": {"MINT": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
+               "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
+    "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"], "instructions": ["haggle.submit_offer"],
+    "stopFile": "stop"
+  }
+
+Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed. Above
+"approveAbove" somebody is asked at the terminal; where nobody can be, it is not signed. While "stopFile"
+exists (its path begins in FILE's folder), nothing is.
+
+--policy-usage FILE keeps what has been used. It counts when it is signed, and survives restarts. One
+process at a time signs by it, and it belongs to one wallet.`
+
+func newPolicyCommand(s *session) *cobra.Command {
+	return newGroupCommand("policy", "Limit what the wallet signs; show what has been used", policyHelp,
+		newPolicyCheckCommand(s), newPolicyUsageCommand(s))
+}
+
+// limitView is an amount that limits, as a policy's file has it, but always as text: JavaScript rounds such numbers.
+type limitView uint64
+
+func (l limitView) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(l.String())), nil }
+
+func (l limitView) String() string {
+	if uint64(l) == policy.Unlimited {
+		return "unlimited"
+	}
+	return strconv.FormatUint(uint64(l), 10)
+}
+
+type limitsView struct {
+	// Mint is what they are in; zero for lamports.
+	Mint            solana.PublicKey `json:"mint,omitzero"`
+	PerTransaction  limitView        `json:"per_transaction"`
+	PerNegotiation  limitView        `json:"per_negotiation"`
+	PerCounterparty limitView        `json:"per_counterparty"`
+	PerDay          limitView        `json:"per_day"`
+	ApproveAbove    limitView        `json:"approve_above"`
+	MaxPrice        *limitView       `json:"max_price,omitempty"`
+	MinPrice        *limitView       `json:"min_price,omitempty"`
+}
+
+type policyView struct {
+	Limits         []limitsView       `json:"limits"`
+	Programs       []solana.PublicKey `json:"programs,omitempty"`
+	Instructions   []string           `json:"instructions"`
+	Counterparties []solana.PublicKey `json:"counterparties,omitempty"`
+	Arbiters       []solana.PublicKey `json:"arbiters,omitempty"`
+	Destinations   []solana.PublicKey `json:"destinations,omitempty"`
+	StopFile       string             `json:"stop_file,omitempty"`
+	Stopped        bool               `json:"stopped"`
+}
+
+func newPolicyCheckCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "check FILE", Short: "Say whether a policy is valid, and what it allows",
+		Long: `Reads a policy as --policy does, and shows its limits. A key that nobody knows, one that is there twice or
+an instruction that does not exist is an error: a limit with a slip of the pen would limit nothing.`,
+		Example: "  haggle policy check policy.json",
+		Args:    exactly(1),
+	}
+	cmd.RunE = s.limited(func(_ context.Context, arguments []string) error {
+		config, err := connection.ReadPolicy(arguments[0])
+		if err != nil {
+			return err
+		}
+		v := viewPolicy(config)
+		return s.print(v, v.text())
+	})
+	return cmd
+}
+
+func viewPolicy(config *policy.Config) policyView {
+	v := policyView{
+		Limits:   []limitsView{viewLimits(solana.PublicKey{}, config.Lamports)},
+		Programs: config.Programs, Instructions: config.Instructions, Counterparties: config.Counterparties,
+		Arbiters: config.Arbiters, Destinations: config.Destinations, StopFile: config.StopFile, Stopped: config.Stopped() != nil,
+	}
+	for _, mint := range sortedMints(config.Tokens) {
+		limits := config.Tokens[mint]
+		shown := viewLimits(mint, limits.Limits)
+		least := limitView(limits.MinPrice)
+		shown.MinPrice = &least
+		if most := limitView(limits.MaxPrice); most > 0 {
+			shown.MaxPrice = &most
+		}
+		v.Limits = append(v.Limits, shown)
+	}
+	if v.Instructions == nil {
+		v.Instructions = policy.DefaultInstructions()
+	}
+	return v
+}
+
+func sortedMints(limits map[solana.PublicKey]policy.TokenLimits) []solana.PublicKey {
+	return slices.SortedFunc(maps.Keys(limits), func(a, b solana.PublicKey) int { return bytes.Compare(a[:], b[:]) })
+}
+
+func viewLimits(mint solana.PublicKey, limits policy.Limits) limitsView {
+	return limitsView{
+		Mint: mint, PerTransaction: limitView(limits.PerTransaction), PerNegotiation: limitView(limits.PerNegotiation),
+		PerCounterparty: limitView(limits.PerCounterparty), PerDay: limitView(limits.PerDay), ApproveAbove: limitView(limits.ApproveAbove),
+	}
+}
+
+func (v policyView) text() string {
+	var parts []string
+	for _, limits := range v.Limits {
+		parts = append(parts, limits.text())
+	}
+	stop := ""
+	if v.StopFile != "" {
+		stop = v.StopFile + " (it does not exist)"
+		if v.Stopped {
+			stop = v.StopFile + " stops it now: nothing is signed"
+		}
+	}
+	parts = append(parts, columns(
+		row{"programs", orEveryone(v.Programs, "all that are understood")},
+		row{"instructions", strings.Join(v.Instructions, ", ")},
+		row{"counterparties", orEveryone(v.Counterparties, "everyone")},
+		row{"arbiters", orEveryone(v.Arbiters, "everyone")},
+		row{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
+		row{"stop file", stop},
+	))
+	return strings.Join(parts, "\n")
+}
+
+func (v limitsView) text() string {
+	title := "lamports"
+	if !v.Mint.IsZero() {
+		title = "base units of " + v.Mint.String()
+	}
+	var most, least string
+	if v.MaxPrice != nil {
+		most = v.MaxPrice.String()
+	}
+	if v.MinPrice != nil && *v.MinPrice > 0 {
+		least = v.MinPrice.String()
+	}
+	return title + "\n" + columns(
+		row{"per transaction", v.PerTransaction.String()},
+		row{"per negotiation", v.PerNegotiation.String()},
+		row{"per counterparty", v.PerCounterparty.String()},
+		row{"per day", v.PerDay.String()},
+		row{"asks above", v.ApproveAbove.String()},
+		row{"highest price", most},
+		row{"lowest price", least},
+	)
+}
+
+func orEveryone(allowed []solana.PublicKey, everyone string) string {
+	if allowed == nil {
+		return everyone
+	}
+	if len(allowed) == 0 {
+		return "nobody"
+	}
+	var names []string
+	for _, address := range allowed {
+		names = append(names, address.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func newPolicyUsageCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "usage", Short: "Show what has been used of a policy's limits",
+		Long: `Adds up what --policy-usage keeps: what has been spent today (in UTC), on each negotiation and with each
+counterparty. With --policy it shows the limits beside it. It can be asked while an agent signs by it.`,
+		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
+		Args:    exactly(0),
+	}
+	cmd.RunE = s.limited(func(context.Context, []string) error { return s.policyUsage() })
+	return cmd
+}
+
+// usedView is what has been spent in a mint, or in lamports, beside what may be.
+type usedView struct {
+	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
+	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
+	Mint         solana.PublicKey `json:"mint,omitzero"`
+	Used         string           `json:"used"`
+	Limit        *limitView       `json:"limit,omitempty"`
+}
+
+type usageView struct {
+	Wallet         solana.PublicKey `json:"wallet,omitzero"`
+	Transactions   int              `json:"transactions"`
+	Day            string           `json:"day"`
+	Today          []usedView       `json:"today"`
+	Negotiations   []usedView       `json:"negotiations"`
+	Counterparties []usedView       `json:"counterparties"`
+}
+
+func (s *session) policyUsage() error {
+	if s.connection.UsagePath == "" {
+		return failure.Usagef("which file? haggle policy usage --policy-usage FILE")
+	}
+	records, err := policy.ReadFile(s.connection.UsagePath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return failure.Usagef("--policy-usage: there is no file %s: nothing has been signed by it", s.connection.UsagePath)
+	}
+	if err != nil {
+		return err
+	}
+	totals, err := policy.TotalsOf(records, time.Now())
+	if err != nil {
+		return err
+	}
+	var config *policy.Config
+	if s.connection.PolicyPath != "" {
+		if config, err = connection.ReadPolicy(s.connection.PolicyPath); err != nil {
+			return err
+		}
+	}
+	v := viewUsage(totals, config)
+	return s.print(v, v.text())
+}
+
+func viewUsage(totals policy.Totals, config *policy.Config) usageView {
+	v := usageView{
+		Wallet: totals.Wallet, Transactions: totals.Messages, Day: totals.Day.Format(time.DateOnly),
+		Today: []usedView{}, Negotiations: []usedView{}, Counterparties: []usedView{},
+	}
+	limit := func(total policy.Total, of func(policy.Limits) uint64) *limitView {
+		if config == nil {
+			return nil
+		}
+		limits := config.Lamports
+		if !total.Mint.IsZero() {
+			limits = config.Tokens[total.Mint].Limits
+		}
+		shown := limitView(of(limits))
+		return &shown
+	}
+	for _, total := range totals.Today {
+		v.Today = append(v.Today, usedView{
+			Mint: total.Mint, Used: fmt.Sprint(total.Amount), Limit: limit(total, func(l policy.Limits) uint64 { return l.PerDay }),
+		})
+	}
+	for _, total := range totals.Negotiations {
+		v.Negotiations = append(v.Negotiations, usedView{
+			Negotiation: total.Account, Mint: total.Mint, Used: fmt.Sprint(total.Amount),
+			Limit: limit(total, func(l policy.Limits) uint64 { return l.PerNegotiation }),
+		})
+	}
+	for _, total := range totals.Counterparties {
+		v.Counterparties = append(v.Counterparties, usedView{
+			Counterparty: total.Account, Mint: total.Mint, Used: fmt.Sprint(total.Amount),
+			Limit: limit(total, func(l policy.Limits) uint64 { return l.PerCounterparty }),
+		})
+	}
+	return v
+}
+
+func (v usageView) text() string {
+	if v.Transactions == 0 {
+		return "nothing has been used"
+	}
+	signed := "1 transaction"
+	if v.Transactions != 1 {
+		signed = fmt.Sprintf("%d transactions", v.Transactions)
+	}
+	lines := []string{fmt.Sprintf("%s has signed %s by it", v.Wallet, signed), "on " + v.Day + " (UTC)"}
+	lines = append(lines, usedText(v.Today)...)
+	lines = append(lines, "on negotiations")
+	lines = append(lines, usedText(v.Negotiations)...)
+	lines = append(lines, "with counterparties")
+	return strings.Join(append(lines, usedText(v.Counterparties)...), "\n")
+}
+
+func usedText(used []usedView) (lines []string) {
+	if len(used) == 0 {
+		return []string{"  nothing"}
+	}
+	for _, u := range used {
+		line := "  " + u.Used
+		if u.Limit != nil {
+			line += " of " + u.Limit.String()
+		}
+		if u.Mint.IsZero() {
+			line += " lamports"
+		} else {
+			line += " base units of " + u.Mint.String()
+		}
+		switch {
+		case !u.Negotiation.IsZero():
+			line += ": " + u.Negotiation.String()
+		case !u.Counterparty.IsZero():
+			line += ": " + u.Counterparty.String()
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

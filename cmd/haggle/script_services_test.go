@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+
+	bin "github.com/gagliardetto/binary"
+	"github.com/gagliardetto/solana-go"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// walletService is a wallet service of AgentWallet's shape that signs with a keypair, or lies.
+type walletService struct {
+	key haggle.Signer
+	// owner is whom it claims to sign for.
+	owner  solana.PublicKey
+	apiKey string
+}
+
+func (w *walletService) ServeHTTP(answer http.ResponseWriter, request *http.Request) {
+	if request.Header.Get("Authorization") != "Bearer "+w.apiKey {
+		http.Error(answer, "no", http.StatusUnauthorized)
+		return
+	}
+	switch request.Method + " " + request.URL.Path {
+	case "GET /agent/public-key":
+		_ = json.NewEncoder(answer).Encode(map[string]string{"publicKey": w.owner.String()})
+	case "POST /agent/sign-transaction":
+		signature, err := w.sign(request)
+		if err != nil {
+			http.Error(answer, "no", http.StatusBadRequest)
+			return
+		}
+		_ = json.NewEncoder(answer).Encode(map[string]string{"signature": signature.String()})
+	default:
+		http.NotFound(answer, request)
+	}
+}
+
+func (w *walletService) sign(request *http.Request) (solana.Signature, error) {
+	var asked struct {
+		Transaction string `json:"transaction"`
+	}
+	if err := json.NewDecoder(request.Body).Decode(&asked); err != nil {
+		return solana.Signature{}, err
+	}
+	content, err := base64.StdEncoding.DecodeString(asked.Transaction)
+	if err != nil {
+		return solana.Signature{}, err
+	}
+	transaction, err := solana.TransactionFromDecoder(bin.NewBinDecoder(content))
+	if err != nil {
+		return solana.Signature{}, err
+	}
+	message, err := transaction.Message.MarshalBinary()
+	if err != nil {
+		return solana.Signature{}, err
+	}
+	return w.key.SignMessage(request.Context(), message)
+}
+
+// serveWallet starts a wallet service over HTTPS: "serve-wallet NAME KEYPAIR [OWNER]" sets NAME to its URL, and has the commands that
+// follow trust its certificate. With an OWNER it claims to sign for that address, and signs with the keypair all the same.
+func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
+	key, err := haggle.LoadKeypairFile(ts.MkAbs(arguments[1]))
+	ts.Check(err)
+	service := &walletService{key: key, owner: key.PublicKey(), apiKey: "secret-of-" + arguments[0]}
+	if len(arguments) == 3 {
+		service.owner = solana.MustPublicKeyFromBase58(arguments[2])
+	}
+	server := httptest.NewTLSServer(service)
+	ts.Defer(server.Close)
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	ts.Check(os.WriteFile(ts.MkAbs("certificate.pem"), certificate, 0o600))
+	ts.Setenv("SSL_CERT_FILE", ts.MkAbs("certificate.pem"))
+	ts.Setenv(arguments[0], server.URL+"/agent")
+}
+
+// serveRegistry starts a registry of SAID's shape: "serve-registry NAME ADDRESS=SCORE..." sets NAME to its URL; the score "down" is a
+// failure.
+func serveRegistry(ts *testscript.TestScript, _ bool, arguments []string) {
+	scores := map[string]string{}
+	for _, entry := range arguments[1:] {
+		address, score, _ := strings.Cut(entry, "=")
+		scores[address] = score
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		address := strings.TrimPrefix(request.URL.Path, "/api/verify/")
+		switch score := scores[address]; score {
+		case "":
+			http.NotFound(answer, request)
+		case "down":
+			http.Error(answer, "down", http.StatusInternalServerError)
+		default:
+			fmt.Fprintf(answer, `{"wallet":%q,"registered":true,"verified":true,"trustScore":{"score":%s}}`, address, score)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(arguments[0], server.URL)
+}
+
+// load sets a variable to what is in a file: "load NAME FILE".
+func load(ts *testscript.TestScript, _ bool, arguments []string) {
+	ts.Setenv(arguments[0], strings.TrimSpace(ts.ReadFile(arguments[1])))
+}
+
+// fill replaces $NAME in a file: "fill FILE".
+func fill(ts *testscript.TestScript, _ bool, arguments []string) {
+	content := os.Expand(ts.ReadFile(arguments[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), []byte(content), 0o600))
+}
+
+// fund gives lamports to an address: "fund ADDRESS LAMPORTS".
+func fund(ts *testscript.TestScript, _ bool, arguments []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var lamports uint64
+	_, err := fmt.Sscan(arguments[1], &lamports)
+	ts.Check(err)
+	owner, err := solana.PublicKeyFromBase58(arguments[0])
+	ts.Check(err)
+	ts.Check(ts.Value(stageKey{}).(*stage).chain.Fund(ctx, owner, lamports))
+}

@@ -1,0 +1,83 @@
+package exampleagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+)
+
+// farewellLimit is how long an interrupted agent may take to say how it leaves things.
+const farewellLimit = 5 * time.Second
+
+// Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one that the agent engages in. It
+// answers with a deal, or fails with failure.NoDeal.
+//
+// What the agent does is told, after config.Acted. What goes wrong and does not pass ends it: started again, it goes on.
+func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, config agent.Config) (*agent.Result, error) {
+	bargaining, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	acted := config.Acted
+	config.Acted = func(act agent.Act) {
+		negotiation = act.Before.Address
+		if acted != nil {
+			acted(act)
+		}
+		p.Did(act.Name, act.Before, act.Receipt, p.decimals)
+	}
+	config.Failed = func(negotiation solana.PublicKey, err error) {
+		if refusal := new(agent.Refusal); errors.As(err, &refusal) {
+			p.Note("leaving %s alone: %s", negotiation, refusal.Reason)
+			return
+		}
+		give(err)
+	}
+	runtime, err := agent.New(p.Client, p.Signer, config)
+	if err != nil {
+		return nil, err
+	}
+	result, err := runtime.RunOne(bargaining, negotiation)
+	switch {
+	case result == nil && ctx.Err() != nil && !negotiation.IsZero():
+		return nil, p.interrupted(ctx, negotiation)
+	case result == nil:
+		return nil, err
+	case err != nil && (result.Status != haggle.NegotiationStatusSettled || !waitsForAccount(err)):
+		return nil, err
+	case err != nil:
+		// What has been agreed on stands.
+		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim %s, then close", result.Negotiation)
+	}
+	if result.Status != haggle.NegotiationStatusSettled {
+		return nil, &failure.Error{Kind: failure.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)}
+	}
+	return result, nil
+}
+
+// waitsForAccount says whether something cannot be paid out because of a token account.
+func waitsForAccount(err error) bool {
+	var token *haggle.TransactionError
+	return errors.Is(err, haggle.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
+}
+
+// interrupted says how the agent leaves things.
+func (p *Party) interrupted(ended context.Context, negotiation solana.PublicKey) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), farewellLimit)
+	defer cancel()
+	n, err := p.Client.GetNegotiation(ctx, negotiation)
+	if err != nil {
+		return ended.Err()
+	}
+	return &failure.Error{
+		Kind: failure.KindOf(ended.Err()),
+		Hint: "started again, the agent goes on from there",
+		Err: fmt.Errorf("stopped; negotiation %s is %s after %d offers, and its turn ends at %s UTC",
+			n.Address, n.Status, n.CurrentRound, time.Unix(n.TurnDeadline, 0).UTC().Format(time.DateTime)),
+	}
+}

@@ -1,0 +1,80 @@
+package exampleagent
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+func TestActionsAreToldByTheirShortNamesWithTheirPrices(t *testing.T) {
+	before := &haggle.NegotiationAccount{Address: solana.PublicKey{7}}
+	before.CurrentRound, before.CurrentOfferAmount, before.EffectiveEscrow = 2, 4_500_000, 4_851_125
+	told := func(instruction string, events ...haggle.Event) Action {
+		var out bytes.Buffer
+		log := &Log{Agent: "buyer", Out: &out, JSON: true}
+		log.Did(instruction, before, &haggle.Receipt{Events: events, ComputeUnits: 900, Slot: 5}, 6)
+		var action Action
+		require.NoError(t, json.Unmarshal(out.Bytes(), &action))
+		return action
+	}
+	offer := told("submit_offer", &haggle.OfferSubmitted{Amount: 2_500_000, Round: 3, EffectiveEscrow: 4_778_358})
+	require.Equal(t, "offer", offer.Name)
+	require.EqualValues(t, 3, offer.Round)
+	require.EqualValues(t, 2_500_000, offer.Price.Units)
+	require.EqualValues(t, 4_778_358, offer.EffectiveEscrow.Units)
+	unknown := told("submit_offer")
+	require.EqualValues(t, 3, unknown.Round)
+	require.Nil(t, unknown.Price)
+	take := told("accept_offer")
+	require.Equal(t, "take", take.Name)
+	require.EqualValues(t, 2, take.Round)
+	require.EqualValues(t, 4_500_000, take.Price.Units)
+	for instruction, name := range map[string]string{
+		"create_negotiation": "create", "accept_invitation": "join", "reject_negotiation": "reject", "expire_negotiation": "expire",
+		"claim_payout": "claim", "close_negotiation": "close",
+	} {
+		action := told(instruction)
+		require.Equal(t, name, action.Name)
+		require.Nil(t, action.Price)
+	}
+}
+
+// Two purchases that have nothing to do with each other do not wait for each other's journal.
+func TestEachMatterHasAJournalOfItsOwn(t *testing.T) {
+	party := func() *Party {
+		return &Party{
+			Log: &Log{Agent: "buyer"}, Self: solana.PublicKey{1}, Counterpart: solana.PublicKey{2}, Mint: solana.PublicKey{3}, ServiceHash: [32]byte{4},
+		}
+	}
+	name := party().journalName(solana.Hash{5})
+	require.Equal(t, name, party().journalName(solana.Hash{5}))
+	names := map[string]bool{name: true}
+	for _, change := range []func(*Party){
+		func(p *Party) { p.Agent = "seller" }, func(p *Party) { p.Self[0]++ }, func(p *Party) { p.Counterpart[0]++ },
+		func(p *Party) { p.Mint[0]++ }, func(p *Party) { p.ServiceHash[0]++ },
+	} {
+		other := party()
+		change(other)
+		names[other.journalName(solana.Hash{5})] = true
+	}
+	names[party().journalName(solana.Hash{6})] = true
+	require.Len(t, names, 7)
+
+	t.Setenv("XDG_STATE_HOME", "/state")
+	folder, err := stateFolder()
+	require.NoError(t, err)
+	require.Equal(t, "/state/haggle/journal", folder)
+	t.Setenv("XDG_STATE_HOME", "relative")
+	folder, err = stateFolder()
+	require.NoError(t, err)
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(home, ".local", "state", "haggle", "journal"), folder)
+}

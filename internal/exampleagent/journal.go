@@ -1,0 +1,83 @@
+package exampleagent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// noJournal is what --journal says if nothing is to be remembered.
+const noJournal = "none"
+
+// openJournal opens the file that --journal names; nil for none. While it is open, no other process can use it.
+func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
+	path := p.flags.Journal
+	if path == noJournal {
+		return nil, nil
+	}
+	if path == "" {
+		var err error
+		if path, err = p.ownJournal(ctx); err != nil {
+			return nil, err
+		}
+	}
+	book, err := journal.Open(path)
+	if errors.Is(err, haggle.ErrJournalLocked) {
+		hint := fmt.Sprintf("another %s is bargaining about the same; one that is to do so beside it needs a --journal of its own", p.Agent)
+		return nil, failure.WithHint(err, hint)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--journal: %w", err)
+	}
+	return book, nil
+}
+
+// ownJournal is a file that nobody else uses, in a folder that exists then: one for each thing that a wallet bargains about. It is
+// the cluster's, too: what has been sent to one is nowhere on another.
+func (p *Party) ownJournal(ctx context.Context) (string, error) {
+	client, err := p.flags.Connection.Client()
+	if err != nil {
+		return "", err
+	}
+	genesis, err := client.RPC().GetGenesisHash(ctx)
+	if err != nil {
+		return "", err
+	}
+	folder, err := stateFolder()
+	if err != nil {
+		return "", fmt.Errorf("where to keep the journal: %w", err)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("the journal's folder: %w", err)
+	}
+	return filepath.Join(folder, p.journalName(genesis)), nil
+}
+
+func (p *Party) journalName(genesis solana.Hash) string {
+	matter := sha256.New()
+	for _, part := range [][32]byte{genesis, p.Self, p.Counterpart, p.Mint, p.ServiceHash} {
+		matter.Write(part[:])
+	}
+	return p.Agent + "-" + hex.EncodeToString(matter.Sum(nil)[:8]) + ".journal"
+}
+
+func stateFolder() (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "haggle", "journal"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "state", "haggle", "journal"), nil
+}

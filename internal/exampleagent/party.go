@@ -1,0 +1,119 @@
+package exampleagent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/mint"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
+
+// Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it takes what is good enough, or
+// walks away.
+const Hurry = 20
+
+// Party is an agent with all that it knows: its wallet, the other side's address, and what it wants.
+type Party struct {
+	*Log
+	Client      *haggle.Client
+	Signer      haggle.Signer
+	Self        solana.PublicKey
+	Counterpart solana.PublicKey
+	Mint        solana.PublicKey
+	ServiceHash [32]byte
+	// Metadata are the terms beside price and service; all zeros for none.
+	Metadata [haggle.MaxMetadataLen]byte
+	// Opening and Reservation are base units of the mint.
+	Opening, Reservation uint64
+
+	flags *Flags
+	// journal is nil without one.
+	journal  *journal.File
+	decimals uint8
+}
+
+// Open opens the wallet and the journal, connects, and reads the mint, which the prices depend on.
+func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
+	log.JSON = f.JSON
+	p = &Party{Log: log, Counterpart: f.Counterpart.Key(), Mint: f.Mint.Key(), ServiceHash: haggle.ServiceHash(f.Service), flags: f}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	if p.Signer, err = f.Connection.Signer(ctx); err != nil {
+		return p, err
+	}
+	p.Self = p.Signer.PublicKey()
+	if err := p.connect(ctx); err != nil {
+		return p, err
+	}
+	if p.decimals, err = mint.Decimals(ctx, p.Client.RPC(), p.Mint); err != nil {
+		return p, err
+	}
+	if p.Opening, err = p.Units("--opening", f.Opening); err != nil {
+		return p, err
+	}
+	p.Reservation, err = p.Units("--reservation", f.Reservation)
+	return p, err
+}
+
+// connect makes a client that writes to the journal.
+func (p *Party) connect(ctx context.Context) (err error) {
+	settings, err := p.flags.Connection.Settle()
+	if err != nil {
+		return err
+	}
+	if p.journal, err = p.openJournal(ctx); err != nil {
+		return err
+	}
+	if p.journal != nil {
+		settings.Journal = p.journal
+	}
+	if p.Client, err = haggle.NewClient(settings.Config); err != nil {
+		return failure.Usagef("--url, --ws: %w", err)
+	}
+	return nil
+}
+
+// Close disconnects, and lets other processes use the journal.
+func (p *Party) Close() error {
+	var failures []error
+	if p.Client != nil {
+		failures = append(failures, p.Client.Close())
+	}
+	if p.journal != nil {
+		failures = append(failures, p.journal.Close())
+	}
+	return errors.Join(append(failures, p.flags.Connection.Close())...)
+}
+
+// Units reads an amount of the mint.
+func (p *Party) Units(flag string, text amount.Text) (uint64, error) {
+	units, err := text.In(p.decimals)
+	if err != nil {
+		return 0, failure.Usagef("%s: %w", flag, err)
+	}
+	return units, nil
+}
+
+// Tokens writes base units of the mint.
+func (p *Party) Tokens(units uint64) amount.Tokens {
+	return amount.Tokens{Units: units, Decimals: p.decimals}
+}
+
+// Suits says whether the standing offer means what the price is for: an offer's metadata can promise less than was agreed on, and
+// whoever takes it agrees to that. These agents have agreed on none.
+func (p *Party) Suits(n *haggle.NegotiationAccount) bool { return n.Metadata == p.Metadata }
+
+// Created tells that a negotiation has been created.
+func (p *Party) Created(created *haggle.CreateAction, receipt *haggle.Receipt) {
+	n := &haggle.NegotiationAccount{Address: created.Negotiation}
+	n.EffectiveEscrow = created.Params.EscrowAmount
+	p.Did(created.Name, n, receipt, p.decimals)
+}

@@ -1,0 +1,68 @@
+package exampleagent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+// Unfinished is the address of a negotiation of an earlier run, of those that are the agent's in a role; zero if there is none.
+// With a journal it is certain by then what has become of all that the earlier run has sent.
+func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*haggle.NegotiationAccount) bool) (solana.PublicKey, error) {
+	created, err := p.recover(ctx)
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	for n, err := range p.Client.FindNegotiations(ctx, haggle.Filter{Agent: p.Self, Role: role}) {
+		if err != nil {
+			return solana.PublicKey{}, err
+		}
+		if isOurs(n) {
+			p.Note("going on with %s, which is %s after %d offers", n.Address, n.Status, n.CurrentRound)
+			return n.Address, nil
+		}
+	}
+	if !created.IsZero() {
+		p.Note("going on with %s, which an earlier run has created", created)
+	}
+	return created, nil
+}
+
+// recover finds out what has become of what an earlier run has sent. If it has created a negotiation, that is the answer: the list
+// of a node that is behind may not have it yet.
+func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err error) {
+	if p.journal == nil {
+		return created, nil
+	}
+	for _, err := range p.journal.Unfinished(ctx, p.Self) {
+		if err == nil {
+			p.Note("finding out what has become of what an earlier run has sent")
+		}
+		break
+	}
+	recovered, err := p.Client.Recover(ctx, p.Self)
+	for _, one := range recovered {
+		p.Note("%s on %s is %s", one.Entry.Action, one.Entry.Negotiation, one.Outcome)
+		if one.Receipt == nil {
+			continue
+		}
+		for _, event := range one.Receipt.Events {
+			if begun, ok := event.(*haggle.NegotiationCreated); ok && p.isAbout(begun) {
+				created = one.Entry.Negotiation
+			}
+		}
+	}
+	if errors.Is(err, haggle.ErrUnresolved) {
+		err = &failure.Error{Kind: failure.Unknown, Hint: "nothing new is sent until that is known: start the agent again when a node answers", Err: err}
+	}
+	return created, err
+}
+
+// isAbout says whether a negotiation that has been created is the one that the agent would create.
+func (p *Party) isAbout(begun *haggle.NegotiationCreated) bool {
+	return begun.Buyer == p.Self && begun.Seller == p.Counterpart && begun.TokenMint == p.Mint && begun.ServiceHash == p.ServiceHash
+}
