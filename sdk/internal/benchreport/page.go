@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -91,7 +93,9 @@ func (r *report) beyondRequests(group string) (string, error) {
 	}
 	var out strings.Builder
 	out.WriteString("| | µs | beyond the requests: µs | allocations | bytes allocated |\n|---|---:|---:|---:|---:|\n")
-	for _, one := range r.of(group) {
+	rows := r.of(group)
+	slices.SortStableFunc(rows, func(a, b *result) int { return cmp.Compare(a.ns(), b.ns()) })
+	for _, one := range rows {
 		beyond := "–"
 		if !strings.HasSuffix(one.name, "_alone") {
 			beyond = fmt.Sprintf("%.0f", (one.ns()-alone.ns())/nsPerMicrosecond)
