@@ -86,8 +86,10 @@ var nativeMints = map[solana.PublicKey]solana.PublicKey{
 	solana.Token2022ProgramID: solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP"),
 }
 
-// NativeMint is a token program's mint of wrapped SOL. It is created if the chain has none.
+// NativeMint is a token program's mint of wrapped SOL. It is created if the chain has none, by whoever asks first.
 func (c *Chain) NativeMint(ctx context.Context, program solana.PublicKey) (solana.PublicKey, error) {
+	c.wrapping.Lock()
+	defer c.wrapping.Unlock()
 	mint := nativeMints[program]
 	balance, err := c.Balance(ctx, mint)
 	if err != nil || balance > 0 {

@@ -85,8 +85,10 @@ type Chain struct {
 	client  *rpc.Client
 	process *process
 	travels bool
-	closing sync.Once
-	closed  error
+	// wrapping is held while the mint of wrapped SOL is made.
+	wrapping sync.Mutex
+	closing  sync.Once
+	closed   error
 }
 
 // Start returns a chain that answers. The context limits the start alone, builds included; the chain runs until Close, or

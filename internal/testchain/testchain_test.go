@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,6 +42,7 @@ func TestChains(t *testing.T) {
 				t.Parallel()
 				chain := start(t, kind)
 				fundsAccounts(t, chain)
+				hasOneMintOfWrappedSOL(t, chain)
 				handlesTokens(t, chain)
 				saysWhyATransactionFails(t, chain)
 				notifiesSubscribers(t, chain)
@@ -63,6 +66,17 @@ func start(t *testing.T, kind Kind) *Chain {
 	})
 	require.Equal(t, kind, chain.Kind)
 	return chain
+}
+
+// Scenarios that run at the same time ask for the mint at the same time.
+func hasOneMintOfWrappedSOL(t *testing.T, chain *Chain) {
+	var asking sync.WaitGroup
+	failed := make([]error, 8)
+	for i := range failed {
+		asking.Go(func() { _, failed[i] = chain.NativeMint(t.Context(), solana.Token2022ProgramID) })
+	}
+	asking.Wait()
+	require.NoError(t, errors.Join(failed...))
 }
 
 func newKey(t *testing.T) solana.PrivateKey {
