@@ -24,6 +24,9 @@ func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 // invite escrows and invites the seller. Once begun it is finished, even if the context ends. While it is not known whether that has
 // been done it is not repeated, for it would escrow a second time.
 func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
+	if err := b.Vet(ctx); err != nil {
+		return solana.PublicKey{}, err
+	}
 	created, err := b.Client.CreateNegotiation(ctx, haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
 		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline, Metadata: b.Metadata,

@@ -97,11 +97,11 @@ func (s *seller) concerns(n *haggle.NegotiationAccount) bool {
 }
 
 // admit refuses an invitation that does not suit. One that does is accepted on exactly the terms that have been seen here.
-func (s *seller) admit(_ context.Context, n *haggle.NegotiationAccount) error {
+func (s *seller) admit(ctx context.Context, n *haggle.NegotiationAccount) error {
 	if why := s.objection(n); why != "" {
 		return &agent.Refusal{Negotiation: n.Address, Reason: why}
 	}
-	return nil
+	return s.Vet(ctx)
 }
 
 func (s *seller) acted(act agent.Act) {

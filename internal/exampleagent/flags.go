@@ -19,6 +19,7 @@ const Service = "Find the whales in 10,000 Solana transactions"
 // Flags are what both agents have to be told.
 type Flags struct {
 	Connection  connection.Flags
+	Trust       connection.TrustFlags
 	Counterpart connection.Address
 	Mint        connection.Address
 	Service     string
@@ -33,6 +34,7 @@ type Flags struct {
 func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation string) {
 	flags := cmd.Flags()
 	f.Connection.Register(flags)
+	f.Trust.Register(flags)
 	flags.Var(&f.Counterpart, counterpart, "address of the "+counterpart)
 	flags.Var(&f.Mint, "mint", "mint of the payment")
 	flags.StringVar(&f.Service, "service", Service, "description of the service; both sides have to give the same")

@@ -10,6 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
@@ -32,6 +33,8 @@ type Party struct {
 	Opening, Reservation uint64
 
 	flags *Flags
+	// gate is nil if nobody is asked about the other side.
+	gate *identity.Gate
 	// journal is nil without one.
 	journal  *journal.File
 	decimals uint8
@@ -46,6 +49,9 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 			err = errors.Join(err, p.Close())
 		}
 	}()
+	if p.gate, err = f.Trust.Gate(); err != nil {
+		return p, err
+	}
 	if p.Signer, err = f.Connection.Signer(ctx); err != nil {
 		return p, err
 	}
@@ -110,6 +116,15 @@ func (p *Party) Tokens(units uint64) amount.Tokens {
 // Suits says whether the standing offer means what the price is for: an offer's metadata can promise less than was agreed on, and
 // whoever takes it agrees to that. These agents have agreed on none.
 func (p *Party) Suits(n *haggle.NegotiationAccount) bool { return n.Metadata == p.Metadata }
+
+// Vet asks about the other side before anything binds the agent to it, where --trust or --allowlist says whom to ask. It fails with an
+// *identity.Refusal.
+func (p *Party) Vet(ctx context.Context) error {
+	if p.gate == nil {
+		return nil
+	}
+	return p.gate.Check(ctx, p.Counterpart)
+}
 
 // Created tells that a negotiation has been created.
 func (p *Party) Created(created *haggle.CreateAction, receipt *haggle.Receipt) {
