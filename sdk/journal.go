@@ -165,7 +165,7 @@ func (b *book) enter(ctx context.Context, wallet solana.PublicKey) (leave func()
 	case gate <- struct{}{}:
 		return func() { <-gate }, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, unsent{context.Cause(ctx)}
 	}
 }
 

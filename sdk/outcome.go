@@ -2,7 +2,6 @@ package haggle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -72,30 +71,64 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 //	case haggle.OutcomeUnknown: // look again before anything is repeated
 //	}
 //
-// For an action that has been done before ([*AlreadyDone]) it is OutcomeConfirmed.
+// For an action that has been done before ([*AlreadyDone]) it is OutcomeConfirmed. What an error gives only as the reason why nothing
+// more is known, such as the cause of a context that has ended, says nothing: it may be about another transaction.
 func OutcomeOf(err error) Outcome {
-	var (
-		journal *JournalError
-		unknown *UnknownOutcome
-		program *ProgramError
-		failed  *TransactionError
-	)
-	switch {
-	case err == nil:
+	if err == nil {
 		return OutcomeConfirmed
-	case errors.As(err, &journal):
-		return journal.Outcome
-	case errors.Is(err, ErrAlreadyDone), errors.Is(err, ErrDetailsUnavailable):
-		return OutcomeConfirmed
-	case errors.As(err, &unknown):
-		return OutcomeUnknown
-	case errors.Is(err, ErrTransactionExpired):
-		return OutcomeExpired
-	case errors.As(err, &program) && !program.Signature.IsZero(), errors.As(err, &failed) && !failed.Signature.IsZero():
-		return OutcomeFailed
+	}
+	said := make(map[Outcome]bool)
+	outcomesIn(err, said)
+	// If it is several errors, the one after which the least may be done.
+	for _, outcome := range []Outcome{OutcomeUnknown, OutcomeConfirmed, OutcomeExpired, OutcomeFailed} {
+		if said[outcome] {
+			return outcome
+		}
 	}
 	return OutcomeNotSent
 }
+
+// outcomesIn notes what an error says of a transaction, without looking at what it gives as a reason.
+func outcomesIn(err error, said map[Outcome]bool) {
+	switch e := err.(type) {
+	case nil, unsent:
+		return
+	case *JournalError:
+		said[e.Outcome] = true
+		return
+	case *UnknownOutcome:
+		said[OutcomeUnknown] = true
+		return
+	case *AlreadyDone:
+		said[OutcomeConfirmed] = true
+		return
+	case *ProgramError:
+		said[OutcomeFailed] = said[OutcomeFailed] || !e.Signature.IsZero()
+	case *TransactionError:
+		said[OutcomeFailed] = said[OutcomeFailed] || !e.Signature.IsZero()
+	}
+	switch err {
+	case ErrAlreadyDone, ErrDetailsUnavailable:
+		said[OutcomeConfirmed] = true
+	case ErrTransactionExpired:
+		said[OutcomeExpired] = true
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		outcomesIn(e.Unwrap(), said)
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			outcomesIn(inner, said)
+		}
+	}
+}
+
+// unsent is why something has come to nothing before it was sent: the cause of a context that has ended, for example, which is the
+// caller's. With golang.org/x/sync/errgroup that is what has become of another transaction.
+type unsent struct{ error }
+
+// Unwrap is the reason.
+func (u unsent) Unwrap() error { return u.error }
 
 // Outcome looks again what has become of a transaction, and waits until that is certain. It sends nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
@@ -28,6 +29,12 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{fmt.Errorf("%w: x", ErrTransactionExpired), OutcomeExpired},
 		{unknown, OutcomeUnknown},
 		{&UnknownOutcome{Cause: ErrTransactionExpired}, OutcomeUnknown},
+		{&UnknownOutcome{Cause: &JournalError{Op: journalBegin, Outcome: OutcomeNotSent}}, OutcomeUnknown},
+		{&UnknownOutcome{Cause: &AlreadyDone{}}, OutcomeUnknown},
+		{&UnknownOutcome{Cause: ErrDetailsUnavailable}, OutcomeUnknown},
+		{errors.Join(ErrTransactionExpired, unknown), OutcomeUnknown},
+		{errors.Join(&AlreadyDone{}, unknown), OutcomeUnknown},
+		{fmt.Errorf("offer: %w", unsent{&AlreadyDone{}}), OutcomeNotSent},
 		{&ProgramError{}, OutcomeNotSent},
 		{&TransactionError{}, OutcomeNotSent},
 		{&MovedOn{}, OutcomeNotSent},
@@ -38,6 +45,54 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{&NodeError{}, OutcomeNotSent},
 	} {
 		assert.Equal(t, c.want, OutcomeOf(c.err), "%v", c.err)
+	}
+}
+
+// A group of goroutines that share a context, as errgroup makes them, ends it with what has become of the first transaction that comes
+// to nothing. That is not what becomes of the others.
+func TestWhatHasBecomeOfAnotherTransactionSaysNothing(t *testing.T) {
+	for name, cause := range map[string]error{
+		"is not in the journal":  &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
+		"was done before":        &AlreadyDone{Action: "pay"},
+		"has no details":         fmt.Errorf("%w: x", ErrDetailsUnavailable),
+		"has failed":             &ProgramError{Signature: solana.Signature{1}},
+		"was refused by a node":  &NodeError{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
+		"has expired":            ErrTransactionExpired,
+		"nobody knows about yet": &UnknownOutcome{Signature: solana.Signature{1}, Cause: context.Canceled},
+	} {
+		for when, c := range map[string]struct {
+			method string
+			answer error
+			want   Outcome
+		}{
+			"before it is sent":   {"getLatestBlockhash", context.Canceled, OutcomeNotSent},
+			"while it is sent":    {"sendTransaction", context.Canceled, OutcomeUnknown},
+			"when it has been":    {"sendTransaction", nil, OutcomeUnknown},
+			"while it is awaited": {"getSignatureStatuses", context.Canceled, OutcomeUnknown},
+		} {
+			t.Run(name+", "+when, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a := newAgent(t, nil)
+					ctx, end := context.WithCancelCause(t.Context())
+					defer end(nil)
+					before := a.node.answers[c.method]
+					a.node.answers[c.method] = func(call int) (any, error) {
+						end(cause)
+						if c.answer != nil {
+							return nil, c.answer
+						}
+						return before(call)
+					}
+					_, err := a.pay(t, 1).Do(ctx, a.me)
+					require.ErrorIs(t, err, cause)
+					require.Equal(t, c.want, OutcomeOf(err), "%v", err)
+					for _, entry := range a.journal.entries {
+						_, finished := a.journal.outcome(entry.Signature)
+						require.False(t, finished, "it may still be executed")
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -185,7 +185,7 @@ func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer
 			return fmt.Errorf("%w: %s", ErrMissingSigner, key)
 		}
 		if signatures[i], err = signer.SignMessage(ctx, message); err != nil {
-			return fmt.Errorf("haggle: %s does not sign: %w", key, err)
+			return fmt.Errorf("haggle: %s does not sign: %w", key, unsent{err})
 		}
 		if !signatures[i].Verify(key, message) {
 			return fmt.Errorf("haggle: the signature of %s does not verify", key)

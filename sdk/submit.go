@@ -120,7 +120,7 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (*Receipt, error) {
 		return nil, fmt.Errorf("haggle: encode the transaction: %w", err)
 	}
 	if err := context.Cause(ctx); err != nil {
-		return nil, err // nothing has been sent
+		return nil, unsent{err}
 	}
 	pending := &pendingTransaction{
 		client:     c,
@@ -157,7 +157,8 @@ type pendingTransaction struct {
 
 // send broadcasts the transaction for the first time and waits for it.
 func (p *pendingTransaction) send(ctx context.Context) (*Receipt, error) {
-	if err := p.broadcast(ctx); err != nil {
+	// What a context has ended with may look like a node's answer, and be that to another request.
+	if err := p.broadcast(ctx); err != nil && ctx.Err() == nil {
 		if refusal := p.refusal(err); refusal != nil {
 			return nil, refusal
 		}
