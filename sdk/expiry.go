@@ -27,13 +27,19 @@ const (
 	isOver
 )
 
-// secondOpinionLimit is how long the other nodes may take to contradict one that says that a transaction has expired.
-const secondOpinionLimit = 5 * time.Second
+const (
+	// secondOpinionLimit is how long the other nodes may take to contradict one that says that a transaction has expired.
+	secondOpinionLimit = 5 * time.Second
+	// contradictedFor is for how long after a transaction was first sent another node is believed that says that it can still be
+	// executed: longer than a blockhash lives. A node that is far behind says so for ever.
+	contradictedFor = 2 * time.Minute
+)
 
 // hasExpired says whether the transaction can no longer be executed, and has not been: whoever believes that does it again. It takes
 // one node that knows all of it by itself, since the parts of several nodes' pictures need not fit together: the one that still has
 // the old blocks may be another than the one that does not know the transaction. No other node that answers may know of it; if one
-// does, what it knows is the status.
+// does, what it knows is the status. Nor may one say that it can still be executed, as long as that can be so. Both count however far
+// behind a node seems to be: the one that is ahead of the others may be lying.
 //
 // It fails if that cannot be found out any more.
 func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, status *rpc.SignatureStatusesResult, err error) {
@@ -52,31 +58,42 @@ func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, stat
 		}
 		return true
 	})
+	alive := false
 	if over {
-		status = p.known(ctx)
+		status, alive = p.contradiction(ctx)
 	}
-	return over && status == nil && ctx.Err() == nil, status, err
+	return over && !alive && status == nil && ctx.Err() == nil, status, err
 }
 
-// known is the transaction's status at a node that knows it; nil if none does.
-func (p *pendingTransaction) known(ctx context.Context) (status *rpc.SignatureStatusesResult) {
+// contradiction is what speaks against a node that says that the transaction has expired: its status at one that knows it, or that one
+// says that it can still be executed.
+func (p *pendingTransaction) contradiction(ctx context.Context) (status *rpc.SignatureStatusesResult, alive bool) {
 	limited, cancel := context.WithTimeout(ctx, secondOpinionLimit)
 	defer cancel()
-	p.client.eachNode(func(node *rpc.Client) (goOn bool) {
+	mayBeAlive := p.client.pool.Size() > 1 && time.Since(p.sentAt) < contradictedFor
+	p.client.eachNodeHoweverOld(func(node *rpc.Client) (goOn bool) {
 		status, _, _ = statusAt(limited, node, p.signature)
+		if status == nil && mayBeAlive && !alive {
+			what, _ := p.end(limited, node)
+			alive = what == isAlive
+		}
 		return status == nil && limited.Err() == nil
 	})
-	return status
+	return status, alive
+}
+
+// end asks one node whether it is too late for the transaction to be executed.
+func (p *pendingTransaction) end(ctx context.Context, node *rpc.Client) (expiry, ending) {
+	if p.valid.nonce.IsZero() {
+		return p.valid.endOfBlockhash(ctx, node, p.client.commitment)
+	}
+	return p.valid.endOfNonce(ctx, node, p.client.commitment)
 }
 
 // expiryAt asks one node. The order matters: whether the transaction is in a block is asked after it could not come into one any
 // more, and whether the node would know of that, last.
 func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (expiry, *rpc.SignatureStatusesResult, error) {
-	end := p.valid.endOfBlockhash
-	if !p.valid.nonce.IsZero() {
-		end = p.valid.endOfNonce
-	}
-	what, over := end(ctx, node, p.client.commitment)
+	what, over := p.end(ctx, node)
 	if what != isOver {
 		return what, nil, nil
 	}

@@ -222,3 +222,55 @@ func TestTransactionThatAnyNodeKnowsHasNotExpired(t *testing.T) {
 		require.NoError(t, client.Close())
 	})
 }
+
+// A node that shows a slot that there has never been makes all others look as if they were behind. It must not make an action be done
+// twice.
+func TestNodeThatClaimsToBeAheadIsContradicted(t *testing.T) {
+	const ahead = 1_000_000_000
+	liar := map[string]func(int) (any, error){
+		"getGenesisHash":       always(solana.Hash{5}.String()),
+		"getSlot":              always(ahead),
+		"getEpochInfo":         always(object{"absoluteSlot": ahead, "blockHeight": ahead}),
+		"getSignatureStatuses": always(statuses(ahead, nil)),
+		"getTransaction":       always(nil),
+	}
+	play := func(t *testing.T, honest map[string]func(int) (any, error)) (*Receipt, error) {
+		honest["getGenesisHash"] = always(solana.Hash{5}.String())
+		client, first, transaction := newScripted(t, liar)
+		_, second, _ := newScripted(t, honest)
+		client.talkTo(first, second)
+		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		require.NoError(t, client.Close())
+		return receipt, err
+	}
+	t.Run("by a node that has executed the transaction", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, err := play(t, map[string]func(int) (any, error){
+				"getSlot":              always(testSlot),
+				"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
+			})
+			require.Equal(t, OutcomeConfirmed, OutcomeOf(err), "%v", err)
+		})
+	})
+	for name, c := range map[string]struct {
+		dead time.Duration
+		want time.Duration
+	}{
+		"by a node that can still execute it":   {70 * time.Second, 70 * time.Second},
+		"for no longer than a blockhash's life": {24 * time.Hour, contradictedFor},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				_, err := play(t, map[string]func(int) (any, error){
+					"getSlot": always(testSlot),
+					"getEpochInfo": func(int) (any, error) {
+						return object{"absoluteSlot": testSlot, "blockHeight": testLastValid + boolOf(time.Since(began) >= c.dead)}, nil
+					},
+				})
+				require.ErrorIs(t, err, ErrTransactionExpired)
+				assert.InDelta(t, c.want.Seconds(), time.Since(began).Seconds(), 5)
+			})
+		})
+	}
+}

@@ -106,6 +106,13 @@ func (c *Client) eachNode(do func(node *rpc.Client) (goOn bool)) {
 	})
 }
 
+// eachNodeHoweverOld is as eachNode, and takes also what nodes say that are behind.
+func (c *Client) eachNodeHoweverOld(do func(node *rpc.Client) (goOn bool)) {
+	c.pool.Each("getSignatureStatuses", func(one rpcpool.One) bool {
+		return do(rpc.NewWithCustomRPCClient(oneNode{one.HoweverOld()}))
+	})
+}
+
 // orient has the client know how far the chain has come before it decides about money for the first time: a node that lies behind is
 // not believed then even if it is the first to be asked.
 func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) }

@@ -9,7 +9,20 @@ import (
 type One struct {
 	pool     *Pool
 	endpoint *endpoint
+	// anyAge says that an answer may be behind what others have shown.
+	anyAge bool
 }
+
+// HoweverOld is the same endpoint, whose answers are taken even if it is behind what others have shown: for what stays true once it is,
+// such as that a transaction has been executed. Whoever shows a slot that there has never been makes all others look as if they were
+// behind.
+func (o One) HoweverOld() One {
+	o.anyAge = true
+	return o
+}
+
+// Size is how many endpoints there are.
+func (p *Pool) Size() int { return len(p.endpoints) }
 
 // Each has something done with one endpoint after the other, the fittest first, as long as that says that it is to go on. Endpoints
 // that have asked to be left alone are.
@@ -27,7 +40,7 @@ func (p *Pool) Each(method string, do func(One) (goOn bool)) {
 var errNotARead = errors.New("one node alone is only asked what changes nothing")
 
 // Call makes a read of the endpoint, once, and decodes its result into out, which stays as it is if there is an error. An answer that
-// is behind what any endpoint has shown is [ErrBehind].
+// is behind what any endpoint has shown is [ErrBehind], unless it may be: see HoweverOld.
 func (o One) Call(ctx context.Context, out any, method string, params []any) error {
 	request := newRequest(method, params, out)
 	if o.pool.observer == nil {
@@ -46,7 +59,9 @@ func (o One) call(ctx context.Context, request *request) error {
 	if request.kind != read {
 		return errNotARead
 	}
-	request.floor = o.pool.slots.floor(request.level)
+	if !o.anyAge {
+		request.floor = o.pool.slots.floor(request.level)
+	}
 	decoded, err := o.pool.attempt(ctx, request, o.endpoint, false)
 	switch {
 	case err == nil:

@@ -61,3 +61,28 @@ func TestOrientationEndsWithThePool(t *testing.T) {
 		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
 	})
 }
+
+// What has happened has happened, even if another node claims to be far ahead.
+func TestOneEndpointCanBeAskedHoweverOldItsAnswerIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ahead, behind := &player{slot: 1_000_000}, &player{slot: 50}
+		pool := newPlayed(t, nil, ahead, behind)
+		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
+		asked := 0
+		pool.Each("getBalance", func(one One) bool {
+			if one.endpoint.transport != behind {
+				return true
+			}
+			asked++
+			var answer struct{ Value uint64 }
+			params := []any{"address", confirmedOption}
+			require.ErrorIs(t, one.Call(t.Context(), &answer, "getBalance", params), ErrBehind)
+			require.NoError(t, one.HoweverOld().Call(t.Context(), &answer, "getBalance", params))
+			assert.EqualValues(t, 50, answer.Value)
+			return true
+		})
+		assert.Equal(t, 1, asked)
+		assert.Equal(t, 2, pool.Size())
+		assert.EqualValues(t, 1_000_000, pool.slots.floor(confirmed), "nobody else's answers may be that old for that")
+	})
+}
