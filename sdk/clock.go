@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 )
 
 // The Clock sysvar: slot, start of the epoch, epoch, epoch of the leader schedule and Unix time, of eight bytes each.
@@ -24,6 +25,11 @@ func (c *Client) Now(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	return clockIn(account)
+}
+
+// clockIn is the time that the Clock sysvar shows.
+func clockIn(account *rpc.Account) (int64, error) {
 	data := account.Data.GetBinary()
 	if len(data) != clockSize {
 		return 0, &AccountError{Address: solana.SysVarClockPubkey, Err: wrongSize("Clock", len(data), clockSize)}

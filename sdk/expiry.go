@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -83,11 +84,69 @@ func (p *pendingTransaction) contradiction(ctx context.Context) (status *rpc.Sig
 }
 
 // end asks one node whether it is too late for the transaction to be executed.
-func (p *pendingTransaction) end(ctx context.Context, node *rpc.Client) (expiry, ending) {
+func (p *pendingTransaction) end(ctx context.Context, node *rpc.Client) (what expiry, over ending) {
 	if p.valid.nonce.IsZero() {
-		return p.valid.endOfBlockhash(ctx, node, p.client.commitment)
+		what, over = p.valid.endOfBlockhash(ctx, node, p.client.commitment)
+	} else {
+		what, over = p.valid.endOfNonce(ctx, node, p.client.commitment)
 	}
-	return p.valid.endOfNonce(ctx, node, p.client.commitment)
+	if what == isOver || p.sentAt.IsZero() || time.Since(p.sentAt) < longAfter {
+		return what, over
+	}
+	if later, overLater := p.endLongAfter(ctx, node); later == isOver {
+		return later, overLater
+	}
+	return what, over
+}
+
+const (
+	// longAfter is how long after a transaction was sent the time alone says that it is old. Until then only slots and heights count,
+	// which go on as the chain does.
+	longAfter = 2 * time.Hour
+	// clocksDiffer is how much the machine's clock and the chain's may differ.
+	clocksDiffer = 30 * time.Minute
+)
+
+// endLongAfter goes by times rather than by the slot and the height that a node had shown when the transaction was made. Had that node
+// shown some that the chain reaches in years, the wallet would have to wait for that otherwise.
+func (p *pendingTransaction) endLongAfter(ctx context.Context, node *rpc.Client) (none expiry, _ ending) {
+	options := &rpc.GetMultipleAccountsOpts{Commitment: p.client.commitment, Encoding: solana.EncodingBase64}
+	accounts, slot, err := accountsAt(ctx, node, options, solana.SysVarClockPubkey)
+	if err != nil || accounts[0] == nil {
+		return none, ending{}
+	}
+	now, err := clockIn(accounts[0])
+	// What a node that is behind does not know yet may still come.
+	if err != nil || time.Unix(now, 0).Before(p.sentAt.Add(longAfter-clocksDiffer)) {
+		return none, ending{}
+	}
+	over := ending{reached: slot}
+	if p.valid.nonce.IsZero() {
+		answer, err := node.IsBlockhashValid(ctx, p.blockhash, rpc.CommitmentProcessed)
+		if err != nil || answer == nil || p.blockhash.IsZero() || answer.Value || answer.Context.Slot < slot {
+			return none, ending{}
+		}
+		over.reached = answer.Context.Slot
+	} else {
+		accounts, slot, err := accountsAt(ctx, node, options, p.valid.nonce)
+		if err != nil || slot < over.reached || holdsNonce(accounts[0], p.valid.blockhash) {
+			return none, ending{}
+		}
+		over.reached = slot
+	}
+	// The node has to have all blocks since before the transaction was sent.
+	first, err := node.GetFirstAvailableBlock(ctx)
+	if err != nil {
+		return none, ending{}
+	}
+	if first > 0 {
+		at, err := node.GetBlockTime(ctx, first)
+		if err != nil || at == nil || at.Time().After(p.sentAt.Add(-clocksDiffer)) {
+			return none, ending{}
+		}
+	}
+	over.rememberedUntil = math.MaxUint64
+	return isOver, over
 }
 
 // expiryAt asks one node. The order matters: whether the transaction is in a block is asked after it could not come into one any

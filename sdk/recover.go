@@ -132,6 +132,7 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) 
 		encoded:    base64.StdEncoding.EncodeToString(entry.Transaction),
 		invoked:    invokedPrograms(transaction),
 		valid:      entry.validity(),
+		blockhash:  transaction.Message.RecentBlockhash,
 		commitment: commitment,
 		sentAt:     entry.Begun,
 	}, nil

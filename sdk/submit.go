@@ -128,6 +128,7 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (*Receipt, error) {
 		encoded:    base64.StdEncoding.EncodeToString(encoded),
 		invoked:    invokedPrograms(transaction),
 		valid:      draft.valid,
+		blockhash:  transaction.Message.RecentBlockhash,
 		commitment: draft.commitment,
 		sentAt:     time.Now(),
 	}
@@ -150,6 +151,8 @@ type pendingTransaction struct {
 	// invoked are the programs that its instructions call; nil if they are not known.
 	invoked []solana.PublicKey
 	valid   validity
+	// blockhash is the transaction's; zero if it is not known.
+	blockhash solana.Hash
 	// commitment is at which it is done.
 	commitment rpc.CommitmentType
 	sentAt     time.Time
