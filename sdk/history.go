@@ -79,8 +79,8 @@ func (c *Client) markAt(ctx context.Context, signature solana.Signature) (mark, 
 	return mark{signature: signature, slot: statuses.Value[0].Slot}, nil
 }
 
-// since lists what has happened at an address after a mark, the oldest first. A node that has not reached the slot head must not
-// answer: another one may have.
+// since lists what has happened at an address after a mark, the oldest first. A node that has not reached the slot head, unless that
+// is zero, must not answer: another one may have.
 func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark, head uint64) ([]entry, error) {
 	var entries []entry
 	page := historyPage
@@ -91,8 +91,9 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark,
 			return nil, err
 		}
 		for _, item := range listed {
-			// A node that has thrown the mark's transaction away goes on beyond it.
-			if item.Slot < from.slot || item.Signature == from.signature {
+			// A node that has thrown the mark's transaction away goes on beyond it. A mark in a slot that there has not been yet is
+			// from a node that was wrong about that, and must not hide what happens until then.
+			if item.Slot < from.slot && (head == 0 || from.slot <= head) || item.Signature == from.signature {
 				slices.Reverse(entries)
 				return entries, nil
 			}
@@ -191,6 +192,9 @@ func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item
 // that the node had reached when it was asked for the entries.
 func (m mark) advance(entries []entry, head uint64) mark {
 	certain := head - min(head, settledSlots)
+	if m.slot > head {
+		m.slot = certain
+	}
 	for _, item := range slices.Backward(entries) {
 		if item.slot <= certain {
 			m.signature = item.signature

@@ -118,3 +118,21 @@ func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
 	assert.Equal(t, mark{signature: numbered(9), slot: 500}, mark{signature: numbered(9), slot: 90}.advance(nil, 532), "nothing happened until then")
 	assert.Equal(t, mark{}, mark{}.advance(nil, 5))
 }
+
+// A node has shown a slot that there has never been, and a list that goes up to it. What happens from then on must not be missed.
+func TestNodeThatWasAheadOfTheChainDoesNotHideWhatHappens(t *testing.T) {
+	const ahead = 1_000_000_000
+	wrong := mark{signature: numbered(900), slot: 450}.advance(nil, ahead)
+	client, _ := newLedger(t, 1_000)
+	entries, err := client.since(t.Context(), solana.PublicKey{1}, wrong, 520)
+	require.NoError(t, err)
+	require.Len(t, entries, 100)
+	assert.Equal(t, numbered(901), entries[0].signature)
+	assert.Equal(t, mark{signature: numbered(977), slot: 488}, wrong.advance(entries, 520))
+
+	feed := client.join()
+	assert.EqualValues(t, 500, feed.advanceHead(500))
+	assert.EqualValues(t, 500, feed.advanceHead(499), "an answer that was on its way for longer")
+	assert.EqualValues(t, ahead, feed.advanceHead(ahead))
+	assert.EqualValues(t, 520, feed.advanceHead(520), "the client has found out, or it would not take that")
+}

@@ -24,6 +24,9 @@ const (
 	// replayed is how many slots before the last one a new stream begins: some minutes may be too many for a source, and the newest
 	// slots may be incomplete.
 	replayed = 32
+	// takenBack is how many slots further back than ever no node is that the client believes, unless it has found out that a node has
+	// shown a slot that there has never been.
+	takenBack = 150
 )
 
 // feed is what a client's subscriptions share: the stream that tells of transactions, the workers that fetch them, and the patrol
@@ -437,7 +440,7 @@ func (f *feed) reached(ctx context.Context) (uint64, error) {
 func (f *feed) advanceHead(slot uint64) uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if slot >= f.head {
+	if slot >= f.head || slot+takenBack < f.head {
 		f.head, f.headAt = slot, time.Now()
 	}
 	f.newest = max(f.newest, slot)
