@@ -47,6 +47,8 @@ type followed struct {
 
 	// busy says that something is being done about it, and changed that something has happened meanwhile.
 	busy, changed bool
+	// doubted says that something may have happened for which it is still to be looked at, and pausing that this is not at once.
+	doubted, pausing bool
 	// withdraw ends the question that the agent's functions are being asked; nil if there is none.
 	withdraw context.CancelCauseFunc
 	// absorbed is how many of the agent's functions have not returned although their time is up.

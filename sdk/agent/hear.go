@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -72,7 +73,7 @@ func (l *loop) hear(seen haggle.Observation) {
 	if seen.Truncated {
 		if f := l.followed[seen.Negotiation]; f != nil {
 			f.offers = nil
-			l.look(f)
+			l.doubt(f)
 		} else {
 			l.askForSweep()
 		}
@@ -91,13 +92,55 @@ func (l *loop) hear(seen haggle.Observation) {
 	}
 	f.note(seen)
 	// A read at the same slot may be from before the event: a slot holds many.
-	if seen.Slot < f.slot {
+	if isBefore(seen.Slot, f.slot) {
 		return
 	}
 	if f.withdraw != nil {
 		f.withdraw(errMovedOn)
 	}
 	l.look(f)
+}
+
+// takenBack is how many slots further back than ever nothing is read, unless the client has found out that a node has shown a slot
+// that there has never been. What was read of that must not hide what happens until then.
+const takenBack = 150
+
+// isBefore says whether what is of a slot is older than what is of another one.
+func isBefore(slot, known uint64) bool { return slot < known && slot+takenBack >= known }
+
+// doubtPause is how long what is being done about a negotiation goes on before it is looked at because something may have happened.
+const doubtPause = time.Second
+
+// doubt has a negotiation looked at because something may have happened to it. Anyone can send a transaction that looks like that, as
+// often as they like: it neither takes back a question to the agent, whose answer is only acted on if the state is still the same, nor
+// does it cost more than a look now and then.
+func (l *loop) doubt(f *followed) {
+	f.doubted = f.doubted || f.pausing || f.busy
+	if f.pausing {
+		return
+	}
+	if !f.doubted {
+		l.look(f)
+	}
+	l.pause(f)
+}
+
+// pause has a negotiation that is doubted by then looked at in a moment, when nothing is being done about it.
+func (l *loop) pause(f *followed) {
+	f.pausing = true
+	time.AfterFunc(doubtPause, func() {
+		l.post(func() {
+			f.pausing = f.doubted && l.followed[f.address] == f && !l.stopping
+			if !f.pausing {
+				return
+			}
+			if !f.busy {
+				f.doubted = false
+				l.look(f)
+			}
+			l.pause(f)
+		})
+	})
 }
 
 // note keeps what an event says that the account does not.

@@ -15,6 +15,8 @@ import (
 const (
 	// readLimit is how long reading a negotiation may take.
 	readLimit = 30 * time.Second
+	// pastLimit is how long reading its history may take, of which anyone can make more, while there is somebody to be asked.
+	pastLimit = 5 * time.Second
 	// A look that fails is repeated after such a pause, which doubles; so is an action.
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -94,7 +96,7 @@ func (l *loop) see(wanted glimpse) sight {
 	case clock != nil:
 		seen.err = clock
 		return seen
-	case n.Slot < wanted.notBefore:
+	case isBefore(n.Slot, wanted.notBefore):
 		seen.err = errBehind
 		return seen
 	case l.isAnother(wanted, n):
@@ -102,7 +104,10 @@ func (l *loop) see(wanted glimpse) sight {
 		seen.result, seen.err = l.endingBefore(ctx, wanted, n)
 		return seen
 	}
+	read := time.Now()
 	seen.offers = l.offersOf(ctx, n, wanted.offers)
+	// Deadlines go by what time it is when this is acted on.
+	seen.now += int64(time.Since(read) / time.Second)
 	return seen
 }
 
@@ -114,7 +119,9 @@ func (l *loop) offersOf(ctx context.Context, n *haggle.NegotiationAccount, known
 	if !v.canMove() && !n.IsAgreed() || areOffersOf(n, known) {
 		return known
 	}
-	before, err := l.past(ctx, n.Address, n.CreatedAt)
+	limited, cancel := context.WithTimeout(ctx, pastLimit)
+	defer cancel()
+	before, err := l.past(limited, n.Address, n.CreatedAt)
 	if err != nil {
 		l.config.Logger.Warn("the offers so far could not be read", "negotiation", n.Address, "error", err)
 	}
@@ -254,7 +261,7 @@ func (l *loop) saw(f *followed, seen sight) {
 		f.failures = 0
 	}
 	f.offers = seen.offers
-	l.now = max(l.now, seen.now)
+	l.now = seen.now
 	v := l.viewOf(f, n, seen.now)
 	l.heard(v)
 	l.perform(f, v, v.plan())

@@ -20,6 +20,8 @@ const (
 	// can be heard.
 	sweepEvery     = 5 * time.Minute
 	deafSweepEvery = 15 * time.Second
+	// sweepPause is how long after one list the next one is made at the earliest: anyone can have it asked for.
+	sweepPause = time.Second
 	// listenAgain is how long after the end of a subscription the next one is made.
 	listenAgain = 5 * time.Second
 	// farewell is how long what is under way may take once Run is to end.
@@ -93,7 +95,7 @@ type loop struct {
 
 	followed map[solana.PublicKey]*followed
 	agenda   agenda
-	// now is the chain's time when it was last read.
+	// now is the chain's time when it was last read. It can go back: a node may have been wrong.
 	now int64
 	// seed is for fingerprints.
 	seed maphash.Seed
@@ -103,8 +105,10 @@ type loop struct {
 	stopping      bool
 	// deaf says that there is no subscription. sweeping says that the negotiations are being listed, and sweepNow asks for that.
 	deaf, sweeping bool
-	sweepNow       chan struct{}
-	lastSweep      time.Time
+	// sweepAgain says that a list has been asked for since the one that is being made was begun.
+	sweepAgain bool
+	sweepNow   chan struct{}
+	lastSweep  time.Time
 	// tasks are goroutines that Run waits for. questions are those of the agent's functions.
 	tasks     sync.WaitGroup
 	questions sync.WaitGroup
@@ -125,6 +129,10 @@ func (l *loop) run() error {
 		case change := <-l.inbox:
 			change()
 		case <-l.sweepNow:
+			if pause := sweepPause - time.Since(l.lastSweep); pause > 0 {
+				time.AfterFunc(pause, l.askForSweep)
+				continue
+			}
 			l.sweep()
 		case <-tick.C:
 			if l.deaf || time.Since(l.lastSweep) >= sweepEvery {
@@ -253,7 +261,7 @@ func (l *loop) readClock() {
 
 // tick looks at what the time has come for.
 func (l *loop) tick(now int64) {
-	l.now = max(l.now, now)
+	l.now = now
 	for f := l.agenda.due(l.now); f != nil; f = l.agenda.due(l.now) {
 		if f.withdraw != nil {
 			// It is being asked, and the time for that is over.

@@ -20,8 +20,11 @@ func (l *loop) askForSweep() {
 // sweep lists the wallet's negotiations.
 func (l *loop) sweep() {
 	if l.sweeping || l.stopping {
+		// What is being listed may be from before what it is asked for.
+		l.sweepAgain = true
 		return
 	}
+	l.sweepAgain = false
 	l.lastSweep = time.Now()
 	if l.one.isChosen() {
 		if f := l.followed[l.one.address]; f != nil {
@@ -40,26 +43,32 @@ func (l *loop) sweep() {
 		if err == nil {
 			found, err = l.list()
 		}
-		l.post(func() {
-			l.sweeping = false
-			if err != nil {
-				l.config.Logger.Warn("the wallet's negotiations could not be listed", "error", err)
-				time.AfterFunc(listenAgain, l.askForSweep)
-				return
-			}
-			l.now = max(l.now, now)
-			for _, n := range found {
-				delete(known, n.Address)
-				l.listed(n)
-			}
-			for address := range known {
-				// It is not there any more.
-				if f := l.followed[address]; f != nil {
-					l.look(f)
-				}
-			}
-		})
+		l.post(func() { l.swept(known, now, found, err) })
 	})
+}
+
+// swept takes note of what has been listed. known are the negotiations that were when that began.
+func (l *loop) swept(known map[solana.PublicKey]struct{}, now int64, found []*haggle.NegotiationAccount, err error) {
+	l.sweeping = false
+	if err != nil {
+		l.config.Logger.Warn("the wallet's negotiations could not be listed", "error", err)
+		time.AfterFunc(listenAgain, l.askForSweep)
+		return
+	}
+	if l.sweepAgain {
+		l.askForSweep()
+	}
+	l.now = now
+	for _, n := range found {
+		delete(known, n.Address)
+		l.listed(n)
+	}
+	for address := range known {
+		// It is not there any more.
+		if f := l.followed[address]; f != nil {
+			l.look(f)
+		}
+	}
 }
 
 // list leaves out what cannot be decoded, which is of a later version.
@@ -87,7 +96,7 @@ func (l *loop) listed(n *haggle.NegotiationAccount) {
 	f := l.followed[n.Address]
 	if f == nil {
 		f = &followed{address: n.Address, index: -1}
-	} else if n.Slot < f.slot || l.fingerprint(n) == f.position {
+	} else if isBefore(n.Slot, f.slot) || l.fingerprint(n) == f.position {
 		return
 	}
 	if f.busy || f.created != 0 && (f.created != n.CreatedAt || n.Status == haggle.NegotiationStatusCreated) {
@@ -130,7 +139,7 @@ func (l *loop) viewOf(f *followed, n *haggle.NegotiationAccount, now int64) *vie
 func (l *loop) update(f *followed, n *haggle.NegotiationAccount) {
 	f.side, _ = n.SideOf(l.self)
 	f.live = f.live || !n.IsOver()
-	f.created, f.position, f.slot = n.CreatedAt, l.fingerprint(n), max(f.slot, n.Slot)
+	f.created, f.position, f.slot = n.CreatedAt, l.fingerprint(n), n.Slot
 	f.counterpart = n.Party(other(f.side))
 	if f.stance == undecided && hasEngaged(n, f.side) {
 		f.stance = engaged
