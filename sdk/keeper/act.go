@@ -84,6 +84,11 @@ func (k *Keeper) done(cost, fee uint64, receipt *haggle.Receipt, err error) Acti
 	case haggle.OutcomeUnknown:
 		// It may still be executed.
 		failed.Cost = cost
+	case haggle.OutcomeConfirmed:
+		// Something is wrong beside that, such as with the journal; if it was done before, that has been paid for.
+		if !errors.Is(err, haggle.ErrAlreadyDone) {
+			failed.Cost = cost
+		}
 	}
 	return failed
 }

@@ -94,3 +94,15 @@ func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	require.Equal(t, Failed, outcomeOf(&haggle.UnknownOutcome{Cause: errors.New("silence")}))
 	require.Equal(t, Failed, outcomeOf(haggle.ErrTransactionExpired))
 }
+
+// What has been done has cost what it costs, whatever else is wrong then.
+func TestWhatTheJournalDoesNotTakeIsPaidForAllTheSame(t *testing.T) {
+	k := &Keeper{}
+	full := errors.New("the disk is full")
+	for outcome, want := range map[haggle.Outcome]uint64{
+		haggle.OutcomeConfirmed: 9_000, haggle.OutcomeFailed: 5_000, haggle.OutcomeExpired: 0, haggle.OutcomeNotSent: 0,
+	} {
+		failure := &haggle.JournalError{Op: "finish", Outcome: outcome, Err: full}
+		require.Equal(t, want, k.done(9_000, 5_000, nil, failure).Cost, outcome)
+	}
+}
