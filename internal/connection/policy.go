@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -84,16 +85,43 @@ var (
 )
 
 // approve asks somebody at the terminal; whatever is not "yes" is a refusal.
-func (f *Flags) approve(_ context.Context, request *policy.Request) error {
+func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	if !f.attended() {
 		return errNobody
 	}
-	fmt.Fprintf(os.Stderr, "the policy wants this to be approved:\n%s\nsign it? [yes/no] ", requestText(request))
-	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	return terminal.approve(ctx, request)
+}
+
+// terminal is where somebody can be asked.
+var terminal = newDesk(os.Stdin, os.Stderr)
+
+// desk is where one question is asked after the other.
+type desk struct {
+	in  io.Reader
+	out io.Writer
+	// asking has an element while somebody is asked: an answer is one to the question that can be seen, and never to another one.
+	asking chan struct{}
+}
+
+func newDesk(in io.Reader, out io.Writer) *desk {
+	return &desk{in: in, out: out, asking: make(chan struct{}, 1)}
+}
+
+func (d *desk) approve(ctx context.Context, request *policy.Request) error {
+	select {
+	case d.asking <- struct{}{}:
+		defer func() { <-d.asking }()
+	case <-ctx.Done():
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err // nobody waits for the answer any more
+	}
+	fmt.Fprintf(d.out, "the policy wants this to be approved:\n%s\nsign it? [yes/no] ", requestText(request))
+	answer, _ := bufio.NewReader(d.in).ReadString('\n')
 	if strings.TrimSpace(answer) != "yes" {
 		return errNotApproved
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 func requestText(request *policy.Request) string {

@@ -178,7 +178,9 @@ func WalletName(name string) string {
 		return name
 	}
 	before, rest, _ := strings.Cut(name, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	host, _, _ = strings.Cut(host, "#")
-	return before + "://" + host
+	host := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = rest[:end]
+	}
+	return before + "://" + host[strings.LastIndex(host, "@")+1:]
 }

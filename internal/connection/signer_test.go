@@ -92,6 +92,8 @@ func TestWalletsThatDoNotOpen(t *testing.T) {
 func TestARemoteWalletIsCalledByItsHostAlone(t *testing.T) {
 	require.Equal(t, "https://wallet.example:8443", WalletName("https://wallet.example:8443/topsecret#address"))
 	require.Equal(t, "https://wallet.example", WalletName("https://wallet.example#address"))
+	require.Equal(t, "https://wallet.example", WalletName("https://wallet.example?key=topsecret"))
+	require.Equal(t, "https://wallet.example", WalletName("https://me:topsecret@wallet.example/path"))
 	for _, name := range []string{"key.json", "age:key.age", "env:KEY", `C:\keys\key.json`} {
 		require.Equal(t, name, WalletName(name))
 	}
