@@ -51,8 +51,8 @@ type Config struct {
 	// WSFallbacks are the URLs of their WebSocket interfaces, ws or wss. By default they are derived from Fallbacks as WSEndpoint is
 	// from Endpoint.
 	WSFallbacks []string
-	// GenesisHash says which chain it has to be. With zero it is that of the first node that answers, if there are Fallbacks; a
-	// single node is then not asked.
+	// GenesisHash says which chain it has to be. With zero it is that of the node at Endpoint, or until that has answered of the first
+	// of the Fallbacks that answers; a single node is then not asked.
 	GenesisHash solana.Hash
 	// RequestsPerSecond is the most that the client asks of each node; zero is no limit. A request that would be one too many goes
 	// to another node, or waits.

@@ -47,8 +47,9 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint) (decoded ref
 	if err := p.admit(ctx, e); err != nil {
 		return decoded, err
 	}
-	// A slot that has been seen later, by another goroutine, is none that this answer would go back behind.
-	floor := r.floor
+	// A slot that has been seen later, by another goroutine, is none that this answer would go back behind; nor is
+	// one that has been taken back since.
+	floor := min(r.floor, p.slots.floor(r.level))
 	if len(p.endpoints) > 1 && !r.showsItsSlot() && !e.hasReached(r.level, floor) {
 		if err := p.probe(ctx, r, e, floor); err != nil {
 			return decoded, err

@@ -13,6 +13,8 @@ import (
 type cluster struct {
 	lock    sync.Mutex
 	genesis solana.Hash
+	// pinned says that the genesis hash has been given, and not been asked for.
+	pinned bool
 }
 
 // admit finds out, once for each endpoint, whether it is of the same cluster as the others.
@@ -50,6 +52,9 @@ func (p *Pool) admit(ctx context.Context, e *endpoint) error {
 	if p.cluster.genesis.IsZero() {
 		p.cluster.genesis = genesis
 	}
+	if genesis != p.cluster.genesis && e.index == 0 && !p.cluster.pinned {
+		p.moveTo(genesis)
+	}
 	if genesis != p.cluster.genesis {
 		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", ErrOtherCluster, genesis, p.cluster.genesis)
 		if e.ban(err) {
@@ -59,4 +64,18 @@ func (p *Pool) admit(ctx context.Context, e *endpoint) error {
 	}
 	e.met.Store(true)
 	return nil
+}
+
+// moveTo goes by the cluster of the first endpoint, which another one has been faster than. Otherwise that one, if it lies, could have
+// all others not be asked any more. They say again of which cluster they are, and what they have shown is forgotten; the cluster's lock
+// is held.
+func (p *Pool) moveTo(genesis solana.Hash) {
+	p.logger.Error("the first node is of another cluster than the one that has answered before; that of the first one counts",
+		"genesis", genesis, "before", p.cluster.genesis)
+	p.cluster.genesis = genesis
+	for _, e := range p.endpoints[1:] {
+		e.met.Store(false)
+		e.forget()
+	}
+	p.slots.lower(processed, 0)
 }

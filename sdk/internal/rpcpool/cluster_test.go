@@ -90,3 +90,25 @@ func TestClusterIsAskedForOnceEvenByMany(t *testing.T) {
 		assert.Equal(t, 50, one.called("getBalance"))
 	})
 }
+
+// A fallback that is faster than the first node, and says that it is of another cluster, must not come to be the only one that is asked.
+func TestFallbackDoesNotSayWhichClusterItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two, three := &player{slot: 7, fail: always(errReset)}, &player{slot: 9_000, genesis: otherGenesis}, &player{slot: 8}
+		pool := newPlayed(t, nil, one, two, three)
+		requireBalance(t, pool, 9_000)
+		require.NoError(t, send(t.Context(), pool))
+		synctest.Wait()
+		require.ErrorIs(t, pool.Health()[2].Err, ErrOtherCluster)
+
+		one.fail = nil
+		time.Sleep(longRest)
+		requireBalance(t, pool, 7)
+		one.fail = always(errReset)
+		requireBalance(t, pool, 8)
+		three.fail = always(errReset)
+		_, err := balance(t.Context(), pool)
+		require.ErrorIs(t, err, ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[1].Err, ErrOtherCluster)
+	})
+}

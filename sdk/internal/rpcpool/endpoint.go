@@ -69,6 +69,13 @@ func (e *endpoint) ban(err error) bool {
 	return first
 }
 
+// forget has an endpoint be one that has not shown anything yet, and has not been banned.
+func (e *endpoint) forget() {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.banned, e.shown, e.most, e.lag = nil, [levels]uint64{}, [levels]uint64{}, 0
+}
+
 // await waits until the endpoint may be asked.
 func (e *endpoint) await(ctx context.Context) error {
 	if e.limiter == nil {

@@ -29,7 +29,8 @@ type Node struct {
 type Options struct {
 	// Nodes are the endpoints, the preferred ones first; at least one.
 	Nodes []Node
-	// GenesisHash says which cluster the endpoints have to be of; zero is that of the first one that answers, if there are several.
+	// GenesisHash says which cluster the endpoints have to be of; zero is that of the first one, or until that has answered the
+	// one that answers first, if there are several.
 	GenesisHash solana.Hash
 	// RequestsPerSecond is the most that each endpoint is asked; zero is no limit.
 	RequestsPerSecond float64
@@ -61,7 +62,7 @@ type Pool struct {
 // New makes a pool. It asks nobody yet.
 func New(options Options) *Pool {
 	pool := &Pool{
-		cluster:    cluster{genesis: options.GenesisHash},
+		cluster:    cluster{genesis: options.GenesisHash, pinned: !options.GenesisHash.IsZero()},
 		hedgeAfter: options.HedgeAfter,
 		logger:     options.Logger,
 		observer:   options.Observer,
