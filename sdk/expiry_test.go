@@ -239,6 +239,12 @@ func TestNodeThatClaimsToBeAheadIsContradicted(t *testing.T) {
 		honest["getGenesisHash"] = always(solana.Hash{5}.String())
 		client, first, transaction := newScripted(t, liar)
 		_, second, _ := newScripted(t, honest)
+		encoded, err := transaction.MarshalBinary()
+		require.NoError(t, err)
+		second.answers["getTransaction"] = always(object{
+			"slot": testSlot, "version": "legacy", "transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
+			"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
+		})
 		client.talkTo(first, second)
 		receipt, err := client.submit(t.Context(), transaction, testLastValid)
 		require.NoError(t, client.Close())
@@ -246,11 +252,12 @@ func TestNodeThatClaimsToBeAheadIsContradicted(t *testing.T) {
 	}
 	t.Run("by a node that has executed the transaction", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := play(t, map[string]func(int) (any, error){
+			receipt, err := play(t, map[string]func(int) (any, error){
 				"getSlot":              always(testSlot),
 				"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
 			})
-			require.Equal(t, OutcomeConfirmed, OutcomeOf(err), "%v", err)
+			require.NoError(t, err)
+			require.EqualValues(t, 5_000, receipt.Fee)
 		})
 	})
 	for name, c := range map[string]struct {

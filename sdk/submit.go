@@ -279,6 +279,11 @@ func (p *pendingTransaction) reached(status *rpc.SignatureStatusesResult) bool {
 func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureStatusesResult) (*Receipt, error) {
 	receipt := &Receipt{Signature: p.signature, Slot: status.Slot, Elapsed: time.Since(p.sentAt)}
 	details, err := p.client.executedAt(ctx, p.signature, p.commitment, detailsLimit)
+	if errors.Is(err, errNoDetails) {
+		if found := p.detailsAnywhere(ctx); found != nil {
+			details, err = found, nil
+		}
+	}
 	if err == nil && details.Slot != status.Slot {
 		return nil, p.unknown(fmt.Errorf("the node has the transaction in slot %d and in slot %d", status.Slot, details.Slot))
 	}
@@ -297,6 +302,9 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 		}
 		return nil, p.failure(failed, logs, invoked)
 	}
+	if errors.Is(err, errNoDetails) && p.isDenied(ctx) {
+		return nil, p.unknown(errDenied)
+	}
 	if err != nil {
 		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)
 	}
@@ -312,6 +320,32 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)
 	}
 	return receipt, nil
+}
+
+// detailsAnywhere is the transaction at a node that has it, however far behind that seems to be; nil if none does.
+func (p *pendingTransaction) detailsAnywhere(ctx context.Context) (details *rpc.GetTransactionResult) {
+	limited, cancel := context.WithTimeout(ctx, secondOpinionLimit)
+	defer cancel()
+	p.client.eachNodeHoweverOld(func(node *rpc.Client) (goOn bool) {
+		details, _ = lookUpFrom(limited, node, p.signature, p.commitment)
+		return details == nil && limited.Err() == nil
+	})
+	return details
+}
+
+// errDenied: a node says that a transaction has been executed, which none has, and another one says that it does not know it.
+var errDenied = errors.New("one node says that it has been executed, and another one does not know it; none has it")
+
+// isDenied says whether a node does not know a transaction. One that only needs time has had that.
+func (p *pendingTransaction) isDenied(ctx context.Context) (denied bool) {
+	limited, cancel := context.WithTimeout(ctx, secondOpinionLimit)
+	defer cancel()
+	p.client.eachNodeHoweverOld(func(node *rpc.Client) (goOn bool) {
+		status, _, err := statusAt(limited, node, p.signature)
+		denied = denied || err == nil && status == nil
+		return !denied && limited.Err() == nil
+	})
+	return denied
 }
 
 // failure is the error of a transaction that has been executed and has failed.
@@ -363,9 +397,13 @@ func (c *Client) lookUp(ctx context.Context, signature solana.Signature) (*rpc.G
 }
 
 func (c *Client) lookUpAt(ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType) (*rpc.GetTransactionResult, error) {
+	return lookUpFrom(ctx, c.rpc, signature, commitment)
+}
+
+func lookUpFrom(ctx context.Context, node *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType) (*rpc.GetTransactionResult, error) {
 	// Of a version that is not known yet the logs can be read all the same.
 	newest := uint64(math.MaxUint8)
-	details, err := c.rpc.GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
+	details, err := node.GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding:                       solana.EncodingBase64,
 		Commitment:                     commitment,
 		MaxSupportedTransactionVersion: &newest,

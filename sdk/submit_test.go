@@ -487,3 +487,30 @@ func TestBusyNodeIsWaitedFor(t *testing.T) {
 		assert.Equal(t, 4+busyAttempts, scripted.called("getSlot"))
 	})
 }
+
+// One node says that a transaction has been executed, which neither it nor another one has. That is no success.
+func TestStatusThatNothingBearsOutIsNoSuccess(t *testing.T) {
+	for name, c := range map[string]struct {
+		other any
+		want  Outcome
+	}{
+		"and another node does not know it": {nil, OutcomeUnknown},
+		"but that another node knows, too":  {executedStatus("confirmed", nil), OutcomeConfirmed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				chain := map[string]func(int) (any, error){
+					"getGenesisHash": always(solana.Hash{5}.String()), "getSlot": always(testSlot), "getTransaction": always(nil),
+					"getSignatureStatuses": executed(testSlot),
+				}
+				client, first, transaction := newScripted(t, chain)
+				_, second, _ := newScripted(t, chain)
+				second.answers["getSignatureStatuses"] = always(statuses(testSlot, c.other))
+				client.talkTo(first, second)
+				_, err := client.submit(t.Context(), transaction, testLastValid)
+				require.Equal(t, c.want, OutcomeOf(err), "%v", err)
+				require.NoError(t, client.Close())
+			})
+		})
+	}
+}
