@@ -31,11 +31,12 @@ FILE is JSON. Amounts are base units of the mint, or lamports; what is left out 
                  "perDay": 100000000, "approveAbove": "unlimited"},
     "tokens": {"MINT": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
                "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
-    "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"], "instructions": ["haggle.submit_offer"],
-    "stopFile": "stop"
+    "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"],
+    "instructions": ["compute_budget", "haggle.submit_offer", "haggle.accept_offer"], "stopFile": "stop"
   }
 
-Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed. Above
+Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed; with
+"instructions" no other one, and "compute_budget" is in every transaction. Above
 "approveAbove" somebody is asked at the terminal; where nobody can be, it is not signed. While "stopFile"
 exists (its path begins in FILE's folder), nothing is.
 
@@ -148,13 +149,21 @@ func (v policyView) text() string {
 	}
 	parts = append(parts, columns(
 		row{"programs", orEveryone(v.Programs, "all that are understood")},
-		row{"instructions", strings.Join(v.Instructions, ", ")},
+		row{"instructions", strings.Join(v.Instructions, ", ") + v.missing()},
 		row{"counterparties", orEveryone(v.Counterparties, "everyone")},
 		row{"arbiters", orEveryone(v.Arbiters, "everyone")},
 		row{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
 		row{"stop file", stop},
 	))
 	return strings.Join(parts, "\n")
+}
+
+// missing says that nothing at all can be signed, if that is so.
+func (v policyView) missing() string {
+	if slices.Contains(v.Instructions, policy.ComputeBudget) {
+		return ""
+	}
+	return " (not " + policy.ComputeBudget + ", which is in every transaction: nothing can be signed)"
 }
 
 func (v limitsView) text() string {

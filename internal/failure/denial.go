@@ -33,15 +33,18 @@ func number(amount uint64) string { return strconv.FormatUint(amount, 10) }
 // denialHint says what would have to change for the policy to sign.
 func denialHint(d *policy.Denial) string {
 	const nothing = "nothing was signed; "
+	if d.Rule == policy.RuleInstruction && d.Name == policy.ComputeBudget {
+		return nothing + `every transaction sets its compute budget: the policy's "instructions" have to allow "compute_budget", too`
+	}
 	switch d.Rule {
 	case policy.RuleStopped:
 		return nothing + "it signs again when the file that stops it is gone: haggle policy check FILE"
 	case policy.RuleApproval:
 		return nothing + `run it at a terminal to be asked, or raise "approveAbove" in the policy`
 	case policy.RulePerDay:
-		return nothing + "what is used up is shown by: haggle policy usage; the next day begins at 00:00 UTC"
+		return nothing + "what is used up is shown by: haggle policy usage --policy-usage FILE; the next day begins at 00:00 UTC"
 	case policy.RulePerCounterparty, policy.RulePerNegotiation:
-		return nothing + "what is used up is shown by: haggle policy usage"
+		return nothing + "what is used up is shown by: haggle policy usage --policy-usage FILE"
 	case policy.RuleMint:
 		return nothing + `a mint is allowed by limits for it in the policy's "tokens"`
 	case policy.RuleNegotiation:

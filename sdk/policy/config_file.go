@@ -6,72 +6,159 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 )
 
-// document is a Config as a file has it.
-type document struct {
-	Lamports        limitsDocument                           `json:"lamports"`
-	Tokens          map[solana.PublicKey]tokenLimitsDocument `json:"tokens"`
-	Programs        []solana.PublicKey                       `json:"programs"`
-	Instructions    []string                                 `json:"instructions"`
-	Counterparties  []solana.PublicKey                       `json:"counterparties"`
-	Arbiters        []solana.PublicKey                       `json:"arbiters"`
-	Destinations    []solana.PublicKey                       `json:"destinations"`
-	ApprovalTimeout duration                                 `json:"approvalTimeout"`
-	StopFile        string                                   `json:"stopFile"`
+// readers are what reads the values of a JSON object, by their keys.
+type readers map[string]func(value []byte) error
+
+// read reads an object. What is wrong with a value is said with its key in front, and of a key that nobody reads which ones there are.
+func (r readers) read(object []byte) error {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(object, &values) != nil || values == nil {
+		return fmt.Errorf("%s is not an object: {...}", object)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		read, known := r[key]
+		if !known {
+			return fmt.Errorf("there is no key %q here; there are %s", key, strings.Join(slices.Sorted(maps.Keys(r)), ", "))
+		}
+		if err := read(values[key]); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return nil
 }
 
-type limitsDocument struct {
-	PerTransaction  amount `json:"perTransaction"`
-	PerNegotiation  amount `json:"perNegotiation"`
-	PerCounterparty amount `json:"perCounterparty"`
-	PerDay          amount `json:"perDay"`
-	ApproveAbove    amount `json:"approveAbove"`
-}
-
-func (d limitsDocument) limits() Limits {
-	return Limits{
-		PerTransaction: uint64(d.PerTransaction), PerNegotiation: uint64(d.PerNegotiation), PerCounterparty: uint64(d.PerCounterparty),
-		PerDay: uint64(d.PerDay), ApproveAbove: uint64(d.ApproveAbove),
+func (c *Config) readers() readers {
+	return readers{
+		"lamports":        func(value []byte) error { return limitReaders(&c.Lamports).read(value) },
+		"tokens":          func(value []byte) (err error) { c.Tokens, err = readTokens(value); return err },
+		"programs":        addressesTo(&c.Programs),
+		"instructions":    wordsTo(&c.Instructions),
+		"counterparties":  addressesTo(&c.Counterparties),
+		"arbiters":        addressesTo(&c.Arbiters),
+		"destinations":    addressesTo(&c.Destinations),
+		"approvalTimeout": durationTo(&c.ApprovalTimeout),
+		"stopFile":        wordTo(&c.StopFile),
 	}
 }
 
-type tokenLimitsDocument struct {
-	limitsDocument
-	MaxPrice amount `json:"maxPrice"`
-	MinPrice amount `json:"minPrice"`
+func limitReaders(limits *Limits) readers {
+	return readers{
+		"perTransaction":  amountTo(&limits.PerTransaction),
+		"perNegotiation":  amountTo(&limits.PerNegotiation),
+		"perCounterparty": amountTo(&limits.PerCounterparty),
+		"perDay":          amountTo(&limits.PerDay),
+		"approveAbove":    amountTo(&limits.ApproveAbove),
+	}
 }
 
-// amount is a whole number of base units, or "unlimited".
-type amount uint64
+func readTokens(object []byte) (map[solana.PublicKey]TokenLimits, error) {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(object, &values) != nil || values == nil {
+		return nil, fmt.Errorf("%s is not an object with a mint for each key: {...}", object)
+	}
+	tokens := map[solana.PublicKey]TokenLimits{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		mint, err := parseAddress(key)
+		if err != nil {
+			return nil, err
+		}
+		var limits TokenLimits
+		known := limitReaders(&limits.Limits)
+		known["maxPrice"], known["minPrice"] = amountTo(&limits.MaxPrice), amountTo(&limits.MinPrice)
+		if err := known.read(values[key]); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		tokens[mint] = limits
+	}
+	return tokens, nil
+}
 
-func (a *amount) UnmarshalJSON(text []byte) error {
-	if string(text) == `"unlimited"` {
-		*a = amount(Unlimited)
+// amountTo reads a whole number of base units, or "unlimited".
+func amountTo(amount *uint64) func([]byte) error {
+	return func(value []byte) error {
+		if string(value) == `"unlimited"` {
+			*amount = Unlimited
+			return nil
+		}
+		if string(value) == "null" || json.Unmarshal(value, amount) != nil {
+			return fmt.Errorf("%s is neither a whole number of base units nor \"unlimited\"", value)
+		}
 		return nil
 	}
-	if string(text) == "null" {
-		return errors.New("an amount is a whole number of base units, or \"unlimited\"")
-	}
-	return json.Unmarshal(text, (*uint64)(a))
 }
 
-// duration is written as in Go: "30s".
-type duration time.Duration
-
-func (d *duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	if err == nil && parsed <= 0 {
-		err = fmt.Errorf("%s is not a positive duration", text)
+func wordTo(word *string) func([]byte) error {
+	return func(value []byte) error {
+		if string(value) == "null" || json.Unmarshal(value, word) != nil {
+			return fmt.Errorf("%s is not a string", value)
+		}
+		return nil
 	}
-	*d = duration(parsed)
-	return err
+}
+
+func wordsTo(words *[]string) func([]byte) error {
+	return func(value []byte) error {
+		var read []*string
+		if json.Unmarshal(value, &read) != nil || read == nil || slices.Contains(read, nil) {
+			return fmt.Errorf("%s is not a list of strings: [...]", value)
+		}
+		*words = make([]string, len(read))
+		for i, word := range read {
+			(*words)[i] = *word
+		}
+		return nil
+	}
+}
+
+func addressesTo(addresses *[]solana.PublicKey) func([]byte) error {
+	return func(value []byte) error {
+		var words []string
+		if err := wordsTo(&words)(value); err != nil {
+			return err
+		}
+		*addresses = make([]solana.PublicKey, len(words))
+		for i, word := range words {
+			address, err := parseAddress(word)
+			if err != nil {
+				return err
+			}
+			(*addresses)[i] = address
+		}
+		return nil
+	}
+}
+
+func parseAddress(word string) (solana.PublicKey, error) {
+	address, err := solana.PublicKeyFromBase58(word)
+	if err != nil {
+		return address, fmt.Errorf("%q is not an address (32 bytes in base 58)", word)
+	}
+	return address, nil
+}
+
+// durationTo reads a duration as Go writes it: "30s".
+func durationTo(length *time.Duration) func([]byte) error {
+	return func(value []byte) error {
+		var word string
+		err := wordTo(&word)(value)
+		if err == nil {
+			*length, err = time.ParseDuration(word)
+		}
+		if err != nil || *length <= 0 {
+			return fmt.Errorf("%s is not a positive duration, such as \"30s\"", value)
+		}
+		return nil
+	}
 }
 
 // ReadConfig reads a Config from a JSON file: see ParseConfig. The path of a stop file that is not absolute begins in the file's folder.
@@ -80,9 +167,9 @@ func ReadConfig(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("haggle: policy: %w", err)
 	}
-	config, err := ParseConfig(content)
+	config, err := parseConfig(content)
 	if err != nil {
-		return Config{}, fmt.Errorf("%w: %s", err, path)
+		return Config{}, fmt.Errorf("haggle: policy: %s: %w", path, err)
 	}
 	if config.StopFile != "" && !filepath.IsAbs(config.StopFile) {
 		config.StopFile = filepath.Join(filepath.Dir(path), config.StopFile)
@@ -96,7 +183,7 @@ func ReadConfig(path string) (Config, error) {
 //	  "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000},
 //	  "tokens": {"<mint>": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
 //	                        "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
-//	  "programs": ["<address>"], "instructions": ["haggle.submit_offer"],
+//	  "programs": ["<address>"], "instructions": ["compute_budget", "haggle.submit_offer"],
 //	  "counterparties": ["<address>"], "arbiters": ["<address>"], "destinations": ["<address>"],
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
@@ -104,22 +191,20 @@ func ReadConfig(path string) (Config, error) {
 // Everything may be left out, and has its zero value then: a limit that is left out allows nothing. Whatever else is in the text, or
 // is there twice, is an error. Store, Negotiations and the other things that are no text are the caller's to add.
 func ParseConfig(content []byte) (Config, error) {
-	if err := checkKeys(json.NewDecoder(bytes.NewReader(content))); err != nil {
+	config, err := parseConfig(content)
+	if err != nil {
 		return Config{}, fmt.Errorf("haggle: policy: %w", err)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.DisallowUnknownFields()
-	var read document
-	if err := decoder.Decode(&read); err != nil {
-		return Config{}, fmt.Errorf("haggle: policy: %w", err)
+	return config, nil
+}
+
+func parseConfig(content []byte) (Config, error) {
+	if err := checkKeys(content); err != nil {
+		return Config{}, err
 	}
-	config := Config{
-		Lamports: read.Lamports.limits(), Tokens: map[solana.PublicKey]TokenLimits{}, Programs: read.Programs, Instructions: read.Instructions,
-		Counterparties: read.Counterparties, Arbiters: read.Arbiters, Destinations: read.Destinations,
-		ApprovalTimeout: time.Duration(read.ApprovalTimeout), StopFile: read.StopFile,
-	}
-	for mint, limits := range read.Tokens {
-		config.Tokens[mint] = TokenLimits{Limits: limits.limits(), MaxPrice: uint64(limits.MaxPrice), MinPrice: uint64(limits.MinPrice)}
+	config := Config{Tokens: map[solana.PublicKey]TokenLimits{}}
+	if err := config.readers().read(bytes.TrimSpace(content)); err != nil {
+		return Config{}, err
 	}
 	if err := unknownPrograms(config.Programs); err != nil {
 		return Config{}, err
@@ -127,16 +212,22 @@ func ParseConfig(content []byte) (Config, error) {
 	return config, unknownNames(config.Instructions)
 }
 
-// checkKeys refuses a key that an object has twice, of which a reader sees one and the decoder takes the other, and anything that
-// follows the object.
-func checkKeys(decoder *json.Decoder) error {
-	if err := checkValue(decoder); err != nil {
-		return err
+// checkKeys refuses what is no JSON, a key that an object has twice, of which a reader sees one and the decoder takes the other, and
+// anything that follows the object. It says in which line.
+func checkKeys(content []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	err := checkValue(decoder)
+	if err == nil {
+		if _, next := decoder.Token(); next == io.EOF {
+			return nil
+		}
+		err = errors.New("something follows the policy")
 	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return errors.New("something follows the policy")
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it ends too early")
 	}
-	return nil
+	at := min(int(decoder.InputOffset()), len(content))
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(content[:at], []byte("\n")), err)
 }
 
 func checkValue(decoder *json.Decoder) error {
@@ -155,7 +246,7 @@ func checkValue(decoder *json.Decoder) error {
 			if err != nil {
 				return err
 			}
-			name := strings.ToLower(key.(string)) // as which the decoder takes it
+			name := strings.ToLower(key.(string)) // nobody reads two such keys as different ones
 			if seen[name] {
 				return fmt.Errorf("%q is there twice", key)
 			}

@@ -69,3 +69,27 @@ func TestConfigFilesThatAreNone(t *testing.T) {
 	_, err := policy.ReadConfig(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// Whoever has written a policy by hand is told where the slip of the pen is.
+func TestASlipInAConfigFileIsFound(t *testing.T) {
+	for text, said := range map[string]string{
+		"{\n\"lamports\": {\n  \"perDay\": 1\n  \"perTransaction\": 2}}": `line 4: invalid character '"' after object key:value pair`,
+		"{\n\"lamports\": {":                              "line 2: it ends too early",
+		"{\"lamports\": {\"perDay\": 1,\n\"perDay\": 2}}": `line 2: "perDay" is there twice`,
+		`{"lamports": {"perDay": -1}}`:                    `lamports: perDay: -1 is neither a whole number of base units nor "unlimited"`,
+		`{"lamports": {"perdai": 1}}`: `lamports: there is no key "perdai" here; ` +
+			`there are approveAbove, perCounterparty, perDay, perNegotiation, perTransaction`,
+		`{"tokens": {"MINT": {}}}`:                               `tokens: "MINT" is not an address (32 bytes in base 58)`,
+		`{"tokens": {"` + mint.String() + `": {"perDay": 1.5}}}`: `tokens: ` + mint.String() + `: perDay: 1.5 is neither a whole number of base units nor "unlimited"`,
+		`{"counterparties": null}`:                               "counterparties: null is not a list of strings: [...]",
+		`{"counterparties": [null]}`:                             "counterparties: [null] is not a list of strings: [...]",
+		`{"approvalTimeout": 30}`:                                `approvalTimeout: 30 is not a positive duration, such as "30s"`,
+	} {
+		_, err := policy.ParseConfig([]byte(text))
+		require.EqualError(t, err, "haggle: policy: "+said)
+		path := filepath.Join(t.TempDir(), "policy.json")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err = policy.ReadConfig(path)
+		require.EqualError(t, err, "haggle: policy: "+path+": "+said)
+	}
+}

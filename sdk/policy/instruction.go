@@ -365,7 +365,7 @@ func unknownNames(names []string) error {
 	known := KnownInstructions()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("haggle: policy: no instruction that can be allowed is called %q; there are %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("no instruction that can be allowed is called %q; there are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -60,7 +60,8 @@ type Config struct {
 	Tokens map[solana.PublicKey]TokenLimits
 	// Programs are those that may be called. Nil is all whose instructions can be decoded; others cannot be allowed.
 	Programs []solana.PublicKey
-	// Instructions are those that may be used, by their names: see KnownInstructions. Nil is DefaultInstructions.
+	// Instructions are those that may be used, by their names: see KnownInstructions. Nil is DefaultInstructions. Every transaction of a
+	// client's actions has ComputeBudget in it, so that without it none of them is signed.
 	Instructions []string
 	// Counterparties are those that may be engaged with, or receive a transfer. (For a transfer of tokens that is the token account
 	// itself: whose it is cannot be known from the transaction.) Nil is everyone.
@@ -172,7 +173,7 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 func unknownPrograms(programs []solana.PublicKey) error {
 	for _, program := range programs {
 		if !slices.Contains(knownPrograms(), program) {
-			return fmt.Errorf("haggle: policy: the instructions of program %s cannot be decoded, so it cannot be allowed", program)
+			return fmt.Errorf("the instructions of program %s cannot be decoded, so it cannot be allowed", program)
 		}
 	}
 	return nil

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// Whoever begins with the policy in the help can sign by it.
+func TestThePolicyInTheHelpIsOne(t *testing.T) {
+	text := regexp.MustCompile(`(?s)\n  \{\n.*\n  \}\n`).FindString(policyHelp)
+	address := solana.PublicKey{1}.String()
+	config, err := policy.ParseConfig([]byte(strings.NewReplacer("MINT", address, "ADDRESS", address).Replace(text)))
+	require.NoError(t, err)
+	require.Contains(t, config.Instructions, policy.ComputeBudget, "which is in every transaction")
+	require.Empty(t, viewPolicy(&config).missing())
+	require.NotEmpty(t, policyView{Instructions: []string{"haggle.submit_offer"}}.missing())
+}
