@@ -98,10 +98,21 @@ func costOf(run *haggle.DryRun) uint64 {
 	cost := run.Fee
 	for _, change := range run.Changes {
 		if change.LamportsBefore == 0 {
-			cost += change.LamportsAfter
+			cost += rentOf(change)
 		}
 	}
 	return cost
+}
+
+// rentOf is what whoever creates an account puts into it. Wrapped SOL that it holds besides, which are lamports too, comes from elsewhere.
+func rentOf(created haggle.BalanceChange) uint64 {
+	if created.Tokens == nil {
+		return created.LamportsAfter
+	}
+	if _, wraps := haggle.WrappedSOLProgram(created.Tokens.Mint); !wraps {
+		return created.LamportsAfter
+	}
+	return created.LamportsAfter - min(created.LamportsAfter, created.Tokens.After)
 }
 
 func (k *Keeper) action(ctx context.Context, what task, n *haggle.NegotiationAccount) (*haggle.Action, error) {
