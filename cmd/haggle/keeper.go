@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"time"
@@ -96,11 +97,24 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	}
 	if k.once {
 		// What has failed is tried again by the next one, and that there is something is the exit code.
-		return errors.Join(works.Once(ctx), failed)
+		return k.explained(errors.Join(works.Once(ctx), failed))
 	}
 	err = works.Run(ctx)
 	if stopped := ctx.Err(); stopped != nil && errors.Is(err, context.Canceled) {
 		return nil // Ctrl-C is how one ends it
+	}
+	return k.explained(err)
+}
+
+// explained says what to do about a budget file that cannot be used.
+func (k *keeperCommand) explained(err error) error {
+	switch {
+	case k.budgetFile != "" && errors.As(err, new(*fs.PathError)):
+		return fmt.Errorf("--budget-file: %w", err)
+	case errors.Is(err, keeper.ErrBudgetInUse):
+		return failure.WithHint(err, "each keeper has a --budget-file of its own")
+	case errors.Is(err, keeper.ErrBudgetDamaged):
+		return failure.WithHint(err, "nothing is spent while nobody knows what has been: put the file back as it was, or name a new one with --budget-file")
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -91,6 +92,9 @@ func (s *session) accept(ctx context.Context, written string, f acceptFlags) err
 	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
 		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
 	})
+	if errors.Is(err, haggle.ErrNotAsExpected) {
+		err = failure.WithHint(err, "nothing was signed; what it is about is shown by: haggle negotiation show "+n.Address.String())
+	}
 	if err != nil {
 		return s.explain(ctx, client, n.Address, err)
 	}

@@ -58,7 +58,7 @@ func newRootCommand(s *session) *cobra.Command {
 	flags := root.PersistentFlags()
 	s.connection.Register(flags)
 	flags.BoolVar(&s.json, "json", false, "print JSON, one document per line")
-	flags.Var(&s.timeout, "timeout", "give up after this long (0s: never; watch, localnet and demo run on unless you say)")
+	flags.Var(&s.timeout, "timeout", "give up after this long (0s: never); what goes on until Ctrl-C does so unless you say")
 
 	root.AddCommand(
 		newNegotiationCommand(s), newZopaCommand(s), newMilestoneCommand(s),

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"golang.org/x/term"
@@ -82,6 +83,9 @@ func readPrivate(path string) ([]byte, error) {
 	}
 	const others fs.FileMode = 0o077
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
+		if behind, err := filepath.EvalSymlinks(path); err == nil {
+			path = behind // /dev/fd/3 is nothing that can be repaired
+		}
 		return nil, fmt.Errorf("others than its owner have access to %s: chmod 600 %s", path, path)
 	}
 	return io.ReadAll(io.LimitReader(file, longestPassphrase+1))

@@ -70,7 +70,7 @@ func usageError(err error) error {
 	failed := &failure.Error{Kind: failure.Usage, Err: fmt.Errorf("--policy-usage: %w", bare{err})}
 	switch {
 	case errors.Is(err, policy.ErrFileInUse):
-		failed.Kind, failed.Hint = failure.Other, "another process signs by it: wait for that; what has been used is shown all the same by: haggle policy usage"
+		failed.Kind, failed.Hint = failure.Other, "another process signs by it: wait for that; what has been used is shown all the same by: haggle policy usage --policy-usage FILE"
 	case errors.As(err, new(*policy.DamagedFileError)):
 		failed.Kind, failed.Hint = failure.Other, "nothing is signed while nobody knows what has been used: put the file back as it was"
 	case errors.As(err, new(*policy.WrongWalletError)):

@@ -78,7 +78,7 @@ func (f *Flags) open(ctx context.Context, name string) (haggle.Signer, error) {
 	rest := name[len(found[0]):]
 	switch found[1] {
 	case environmentScheme:
-		return opened(wallet.FromEnvironment(rest))
+		return openEnvironment(rest)
 	case encryptedScheme:
 		return f.openEncrypted(ctx, rest)
 	case "https", "http":
@@ -88,6 +88,17 @@ func (f *Flags) open(ctx context.Context, name string) (haggle.Signer, error) {
 		Kind: failure.Usage, Hint: "a wallet is a keypair file, env:NAME, age:FILE or https://HOST/PATH; a file with a colon in its name is ./FILE",
 		Err: fmt.Errorf("--keypair: %q is no kind of wallet", found[1]),
 	}
+}
+
+func openEnvironment(variable string) (haggle.Signer, error) {
+	if variable == "" {
+		return nil, failure.Usagef("--keypair: which environment variable? env:NAME")
+	}
+	key, err := opened(wallet.FromEnvironment(variable))
+	if errors.Is(err, wallet.ErrNotSet) {
+		return nil, failure.WithHint(err, "it has the key, in base 58 or as a keypair file does: export "+variable+"=...")
+	}
+	return key, err
 }
 
 func openFile(path string) (haggle.Signer, error) {

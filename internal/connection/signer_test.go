@@ -66,7 +66,7 @@ func TestWalletsThatDoNotOpen(t *testing.T) {
 		"none.json":                        "there is no keypair at none.json",
 		"env:AGENT_KEY":                    "--keypair: a keypair has 64 bytes, not 7: environment variable AGENT_KEY",
 		"env:NOTHING":                      "--keypair: the environment variable is not set: NOTHING",
-		"env:":                             "--keypair: the environment variable is not set: ",
+		"env:":                             "--keypair: which environment variable? env:NAME",
 		"age:none.age":                     "there is no keypair at none.age",
 		"age:" + encrypted:                 "passphrase of " + encrypted + ": nobody can be asked for it here",
 		"usb://ledger":                     `--keypair: "usb" is no kind of wallet`,

@@ -34,7 +34,14 @@ func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 	book, err := journal.Open(path)
 	if errors.Is(err, haggle.ErrJournalLocked) {
 		hint := fmt.Sprintf("another %s is bargaining about the same; one that is to do so beside it needs a --journal of its own", p.Agent)
+		if p.flags.Journal != "" {
+			hint = "each agent has a --journal of its own"
+		}
 		return nil, failure.WithHint(err, hint)
+	}
+	if errors.Is(err, haggle.ErrJournalDamaged) {
+		return nil, failure.WithHint(fmt.Errorf("--journal: %w", err),
+			"it may have had something that is on its way: put it back as it was; or look at all that there is, haggle negotiation list, and name a new one")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--journal: %w", err)

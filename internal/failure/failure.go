@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
@@ -167,6 +169,12 @@ func isBehind(err error) bool {
 	return errors.As(err, &transaction) && transaction.Reason == "BlockhashNotFound" && transaction.Signature.IsZero()
 }
 
+// isShortOfSOL says whether the wallet has too few lamports for what it is to pay.
+func isShortOfSOL(failed *haggle.TransactionError) bool {
+	const tooFew = 1 // the system program's
+	return failed.Reason == "InsufficientFundsForFee" || failed.Program == solana.SystemProgramID && failed.Code == tooFew
+}
+
 // isSilent says whether a node has closed the connection instead of answering, for which the JSON-RPC client has no type.
 func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
 
@@ -201,7 +209,7 @@ type description struct {
 
 func describe(err error) description {
 	kind := KindOf(err)
-	told := description{ExitCode: int(kind), Message: strings.TrimPrefix(err.Error(), "haggle: "), Hint: usualHint(kind)}
+	told := description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
 	for _, known := range Kinds {
 		if known.Kind == kind {
 			told.Name = known.Name
@@ -213,14 +221,13 @@ func describe(err error) description {
 		funds       *haggle.InsufficientFunds
 		denied      *policy.Denial
 		refusal     *identity.Refusal
-		remote      *wallet.RemoteError
 	)
 	switch {
 	case errors.As(err, &denied):
 		// Whose signature it was to be, which the error begins with, says nothing that the denial does not.
-		told.Message, told.Hint, told.Denial = strings.TrimPrefix(denied.Error(), "haggle: "), denialHint(denied), viewDenial(denied)
+		told.Message, told.Hint, told.Denial = denied.Error(), denialHint(denied), viewDenial(denied)
 	case errors.As(err, &refusal):
-		told.Message, told.Hint = strings.TrimPrefix(refusal.Error(), "haggle: "), refusalHint(refusal)
+		told.Message, told.Hint = refusal.Error(), refusalHint(refusal)
 		if kind == Denied {
 			told.Name = "CounterpartyRefused"
 		}
@@ -236,8 +243,9 @@ func describe(err error) description {
 		told.Name = "NotAsExpected"
 	case errors.As(err, &transaction):
 		told.Name, told.Logs = transaction.Reason, transaction.Logs
-	case errors.As(err, &remote):
-		told.Message = strings.Replace(told.Message, "haggle: wallet: ", "", 1)
+		if isShortOfSOL(transaction) {
+			told.Hint = "what the wallet has is shown by: haggle balance"
+		}
 	case errors.As(err, &funds):
 		told.Name = "InsufficientFunds"
 	}
@@ -248,8 +256,14 @@ func describe(err error) description {
 	case kind == Interrupted && own == nil:
 		told.Message = "interrupted"
 	}
+	told.Message = withoutPackages(told.Message)
 	return told
 }
+
+// packages are the names that the SDK's errors begin with. To whoever reads a message on a terminal they say nothing.
+var packages = regexp.MustCompile(`(^|: )((haggle|agent|identity|journal|keeper|policy|wallet): )+`)
+
+func withoutPackages(message string) string { return packages.ReplaceAllString(message, "$1") }
 
 func usualHint(kind Kind) string {
 	switch kind {
@@ -277,6 +291,6 @@ var programHints = map[haggle.ErrorCode]string{
 	haggle.ErrInvalidParams:         "the ranges are in the help: haggle negotiation create --help",
 	haggle.ErrPaused:                "new negotiations wait until the protocol's authority resumes it; those that run go on",
 	haggle.ErrStaleState:            "the other side was faster: look again, then decide: haggle negotiation show",
-	haggle.ErrUnsupportedMint:       "escrow takes mints of SPL Token",
+	haggle.ErrUnsupportedMint:       "escrow takes mints of SPL Token, and those of Token-2022 whose extensions cannot touch it (docs/PROTOCOL.md)",
 	haggle.ErrPayoutPending:         "a party's token account cannot receive its money: it has to claim it: haggle negotiation claim",
 }

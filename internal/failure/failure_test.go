@@ -100,6 +100,15 @@ func TestADenialHasItsLimits(t *testing.T) {
 	require.Nil(t, describe(errors.New("broken")).Denial)
 }
 
+// Of an error within an error of other packages' a message has what has happened, and not the packages' names.
+func TestMessagesDoNotNamePackages(t *testing.T) {
+	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
+	require.Equal(t, refusal.Agent.String()+" is not engaged with: nobody says how much it is trusted: registry.example answers with status 500",
+		describe(refusal).Message)
+	require.Equal(t, "close: the node does not answer", describe(errors.New("keeper: close: haggle: the node does not answer")).Message)
+	require.Equal(t, "a journal: of whom", describe(errors.New("a journal: of whom")).Message)
+}
+
 func TestForPeople(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, 1, Report(&out, "haggle", WithHint(errors.New("haggle: broken"), "mend it"), false))

@@ -103,5 +103,5 @@ func ParseCommitment(given string) (rpc.CommitmentType, error) {
 	case rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
 		return level, nil
 	}
-	return "", fmt.Errorf("%q is no commitment level: they are processed, confirmed and finalized", given)
+	return "", fmt.Errorf("%q is no commitment level: write confirmed or finalized", given)
 }
