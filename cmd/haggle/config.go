@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/duration"
+	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -54,6 +56,9 @@ func newConfigInitCommand(s *session) *cobra.Command {
 			return err
 		}
 		receipt, err := s.act(ctx, client, action, key)
+		if errors.Is(err, haggle.ErrAccountOwnedByWrongProgram) {
+			return failure.WithHint(err, "it is initialized already: haggle config show; what can be changed is changed with: haggle admin update")
+		}
 		if err != nil {
 			return err
 		}

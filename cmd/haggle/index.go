@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
@@ -48,6 +49,8 @@ func (i *indexCommand) where() string {
 // indexFailure says what to do about what an index can fail with.
 func indexFailure(err error) error {
 	switch {
+	case errors.As(err, new(*pgconn.ConnectError)):
+		return &failure.Error{Kind: failure.Network, Err: err, Hint: "check --db, and whether that server takes connections"}
 	case errors.Is(err, index.ErrAddress):
 		return &failure.Error{Kind: failure.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
 	case errors.Is(err, index.ErrNotIndexed):
