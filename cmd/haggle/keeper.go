@@ -27,9 +27,10 @@ parties. Closing also pays the rent of the treasury's token account, about 2,000
 is none for the mint yet: that is more than the default --max-fee allows.
 
 Any number of keepers can run next to each other. Whoever comes second finds that out for free and says
-nothing. It hears of what happens, and lists all negotiations now and then for what it may have missed.
-A keeper that is started again has its whole --budget again, unless --budget-file says where it notes
-what it spends. With --json one document per action.`
+nothing; two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper hears
+of what happens, and lists all negotiations now and then for what it may have missed. Started again it has
+its whole --budget again, unless --budget-file says where it notes what it spends. With --json it prints one
+document per action.`
 
 // keeperCommand has the flags of haggle keeper.
 type keeperCommand struct {

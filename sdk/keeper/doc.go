@@ -16,9 +16,10 @@
 // # Next to others
 //
 // Any number of keepers can run at the same time, and the parties' own agents besides. Everybody gets some time to do it
-// themselves (Config.Grace), and no two keepers try at the same moment (Config.Jitter). The state is read again right before
-// anything is done, and the transaction is simulated: who comes second learns it for free, and says nothing. What cannot be done
-// now, such as a payout that nobody can receive, is tried ever more rarely.
+// themselves (Config.Grace), and two keepers seldom try at the same moment (Config.Jitter). The state is read again right before
+// anything is done, and the transaction is simulated: who comes second learns it for free, and says nothing; only if both send before
+// either has landed does one of them pay a fee in vain. What cannot be done now, such as a payout that nobody can receive, is tried
+// ever more rarely.
 //
 // # How it knows
 //
