@@ -136,7 +136,16 @@ func count[E haggle.Event](s *stage, negotiation solana.PublicKey) int {
 // wallet is a new one with some SOL.
 func (s *stage) wallet() *haggle.Keypair {
 	s.t.Helper()
+	return s.walletThat(func(solana.PublicKey) bool { return true })
+}
+
+// walletThat is one whose address suits.
+func (s *stage) walletThat(suits func(solana.PublicKey) bool) *haggle.Keypair {
+	s.t.Helper()
 	key, err := haggle.GenerateKeypair()
+	for err == nil && !suits(key.PublicKey()) {
+		key, err = haggle.GenerateKeypair()
+	}
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.Fund(s.ctx, key.PublicKey(), solana.LAMPORTS_PER_SOL))
 	return key
@@ -160,7 +169,13 @@ type watch struct {
 
 func (s *stage) keeper(config keeper.Config) *watch {
 	s.t.Helper()
-	w := &watch{key: s.wallet()}
+	return s.keeperOf(s.wallet(), config)
+}
+
+// keeperOf is one with this wallet.
+func (s *stage) keeperOf(wallet *haggle.Keypair, config keeper.Config) *watch {
+	s.t.Helper()
+	w := &watch{key: wallet}
 	config.ActionsPerMinute = 6000
 	config.Acted = func(action keeper.Action) {
 		w.lock.Lock()
@@ -252,7 +267,10 @@ func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
 				all = append(all, s.offered())
 			}
 			s.advance(61 * time.Second)
-			one, other := s.keeper(config), s.keeper(config)
+			one := s.keeper(config)
+			other := s.keeperOf(s.walletThat(func(wallet solana.PublicKey) bool {
+				return takesTurnsWith(one.key.PublicKey(), wallet, all, config)
+			}), config)
 			ctx, stop := context.WithCancel(s.ctx)
 			var running sync.WaitGroup
 			for _, w := range []*watch{one, other} {
@@ -277,6 +295,19 @@ func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// takesTurnsWith says whether two keepers want each negotiation at different times, if they give way at all. That they sometimes do not
+// is a matter of chance, and costs one of them a fee.
+func takesTurnsWith(one, other solana.PublicKey, all []solana.PublicKey, config keeper.Config) bool {
+	const apart = 1200 * time.Millisecond // an action and a second of the chain's clock
+	for _, negotiation := range all {
+		distance := keeper.Patience(one, negotiation, config) - keeper.Patience(other, negotiation, config)
+		if config.Jitter > 0 && distance.Abs() < apart {
+			return false
+		}
+	}
+	return true
 }
 
 // wasted is how many failed transactions a wallet has paid for.
