@@ -3,7 +3,7 @@ package wallet_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,7 +67,13 @@ func TestEncryptedFiles(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NotContains(t, string(content), fmt.Sprint(numbers(keypair)[0]))
+	sealed, err := io.ReadAll(armor.NewReader(bytes.NewReader(content)))
+	require.NoError(t, err)
+	written, err := json.Marshal(numbers(keypair)[:4])
+	require.NoError(t, err)
+	for _, secret := range []string{string(keypair.PrivateKey()[:8]), strings.Trim(string(written), "[]")} {
+		require.NotContains(t, string(sealed), secret)
+	}
 
 	read, err := wallet.OpenEncrypted(path, passphrase)
 	require.NoError(t, err)
