@@ -26,7 +26,7 @@ func Build(ctx context.Context) (binary string, err error) {
 		"CARGO_TARGET_DIR="+filepath.Join(from.cache, "target", "program"),
 		"RUSTC_WORKSPACE_WRAPPER="+filepath.Join(from.root, "toolchain", "rustc-here"))
 	messages, err := from.run(ctx, filepath.Join(from.root, "program"),
-		"cargo", "build", "--locked", "--workspace", "--bin", "haggle-machine", "--message-format", "json")
+		"cargo", "build", "--locked", "--workspace", "--bin", "haggle-svm", "--message-format", "json")
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ func Build(ctx context.Context) (binary string, err error) {
 			Executable string `json:"executable"`
 		}
 		if err := decoder.Decode(&message); err != nil {
-			return "", fmt.Errorf("cargo does not say where haggle-machine is: %w", err)
+			return "", fmt.Errorf("cargo does not say where haggle-svm is: %w", err)
 		}
 		if message.Executable != "" {
 			return message.Executable, nil

@@ -1,4 +1,4 @@
-// Package machine runs single instructions in the virtual machine of a Solana validator: a process of program/machine, which
+// Package machine runs single instructions in the virtual machine of a Solana validator: a process of program/svm, which
 // holds accounts, runs what it is told to, and answers with the result, the log, the compute units and the changed accounts.
 //
 // There are no transactions, signatures, fees or blocks: an account signs if its flag says so. That makes it possible to run

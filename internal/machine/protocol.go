@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// The questions of program/machine/src/question.rs.
+// The questions of program/svm/src/question.rs.
 const (
 	questionLoad = iota
 	questionBegin

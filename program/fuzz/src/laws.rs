@@ -12,14 +12,15 @@
 use crate::coverage::{End, INVOKE};
 use crate::layout::fields;
 use crate::machine::Run;
+use crate::runtime::programs;
 use crate::solvency;
 use crate::staging::Staged;
 use crate::tokens::{supplies, Tokens};
 use crate::world::{config, negotiation};
 use crate::worlds::stage::NATIVE_MINT;
-use crate::{programs, ID};
-use haggle_program::declare::bytes_of;
+use crate::ID;
 use haggle_program::error::ERRORS;
+use haggle_program::schema::declare::bytes_of;
 use haggle_program::state::{Negotiation, NegotiationStatus};
 use pinocchio::Address;
 use solana_account::{AccountSharedData, ReadableAccount, WritableAccount};

@@ -1,7 +1,7 @@
 //! Where the fields of the program's accounts and arguments lie.
 
 use crate::worlds::stage::width;
-use haggle_program::table::{Field, Kind, Record, Type};
+use haggle_program::schema::table::{Field, Kind, Record, Type};
 use std::ops::Range;
 
 /// A field that has no fields of its own.

@@ -132,7 +132,7 @@ impl Machine {
         }
         let system = solana_system_program::system_processor::Entrypoint::register;
         let system = ProgramCacheEntry::new_builtin(0, 0, system);
-        programs.replenish(haggle_program::programs::SYSTEM, Arc::new(system));
+        programs.replenish(haggle_program::runtime::programs::SYSTEM, Arc::new(system));
         for loader in [LOADER_V2, LOADER_V3] {
             let register = solana_bpf_loader_program::Entrypoint::register;
             let builtin = ProgramCacheEntry::new_builtin(0, 0, register);

@@ -37,7 +37,7 @@ mod worlds {
 }
 
 // Where the files of the program's tests look for the program.
-use haggle_program::{constants, declare, event, instructions, programs, state, table, ID};
+use haggle_program::{constants, event, instructions, runtime, schema, state, ID};
 
 use case::{from_hex, Case};
 use fuzzer::{Fuzzer, Worker};

@@ -2,12 +2,13 @@
 
 use crate::case::{Case, Edit};
 use crate::machine::{Call, Chain};
+use crate::runtime::programs;
 use crate::tokens::{self, Tokens};
 use crate::world::{is_reserved, ValidCall, World, Worlds};
 use crate::worlds::stage::named;
-use crate::{programs, ID};
+use crate::ID;
 use haggle_program::instructions::INSTRUCTIONS;
-use haggle_program::table::Instruction as Row;
+use haggle_program::schema::table::Instruction as Row;
 use pinocchio::Address;
 use solana_account::{AccountSharedData, ReadableAccount, WritableAccount};
 

@@ -1,6 +1,6 @@
 //! The layouts of the token programs' accounts, as far as laws are told by them.
 
-use crate::programs;
+use crate::runtime::programs;
 use crate::worlds::stage::NATIVE_MINT;
 use pinocchio::Address;
 use solana_account::{AccountSharedData, ReadableAccount};

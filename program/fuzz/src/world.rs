@@ -2,6 +2,7 @@
 //! succeed.
 
 use crate::machine::Chain;
+use crate::runtime::programs;
 use crate::tokens;
 use crate::worlds::scenes::{
     deals, scenes, Scene, FOREIGN_CONFIG, FROZEN_ACCOUNT, OTHER_PROGRAM_DATA, SECOND_CONFIG,
@@ -10,9 +11,9 @@ use crate::worlds::stage::{
     associated, in_mint, named, owned, program_of, token_account, Stage, ARBITER, AUTHORITY, BUYER,
     MINT, MINT_2022, OTHER_MINT, SELLER, STRANGER, TREASURY,
 };
-use crate::{programs, ID};
+use crate::ID;
+use haggle_program::schema::table::Instruction as Row;
 use haggle_program::state::{Negotiation, ProtocolConfig};
-use haggle_program::table::Instruction as Row;
 use pinocchio::Address;
 use solana_account::{Account, AccountSharedData, ReadableAccount};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The protocol's constants: sizes, ranges and defaults.
 
-use crate::table::{Constant, Value};
+use crate::schema::table::{Constant, Value};
 
 macro_rules! constants {
     ($( $(#[doc = $doc:literal])* pub const $name:ident: $ty:ty = $kind:ident($value:expr); )*) => {

@@ -1,6 +1,6 @@
 //! Every error that the program answers with.
 
-use crate::table::ErrorRow;
+use crate::schema::table::ErrorRow;
 use pinocchio::error::ProgramError;
 
 macro_rules! errors {

@@ -1,13 +1,13 @@
 //! Money out of a vault: only [`Vault::pay`] and [`Vault::pay_and_close`] take any.
 
-use crate::bond::SettledBond;
-use crate::check;
 use crate::constants::{NEGOTIATION_SEED, VAULT_SEED};
 use crate::error::HaggleError;
 use crate::event::PayoutRecorded;
+use crate::schema::check;
+use crate::state::bond::SettledBond;
 use crate::state::{Negotiation, OfferSide};
-use crate::token::{is_payable, Currency, TokenAccount};
-use crate::token_call::TokenCall;
+use crate::token::account::{is_payable, Currency, TokenAccount};
+use crate::token::call::TokenCall;
 use pinocchio::cpi::{Seed, Signer};
 use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};

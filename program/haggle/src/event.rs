@@ -3,9 +3,9 @@
 //! An event is one `Program data:` line of the log: the discriminator, then the fields as Borsh packs them. Amounts are
 //! in base units of the negotiation's mint, rates in basis points, times in Unix seconds of the chain's clock.
 
-use crate::declare::{event, Flag, Wire};
+use crate::schema::declare::{event, Flag, Wire};
+use crate::schema::table::Record;
 use crate::state::ZopaPhase;
-use crate::table::Record;
 use pinocchio::Address;
 
 macro_rules! events {

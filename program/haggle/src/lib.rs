@@ -9,34 +9,21 @@
 #![cfg_attr(any(target_os = "solana", target_arch = "bpf"), no_std)]
 #![deny(clippy::arithmetic_side_effects)]
 
-pub mod bond;
-pub mod bps;
-pub mod check;
 pub mod constants;
-pub mod declare;
 pub mod error;
 pub mod escrow;
 pub mod event;
-pub mod hash;
 pub mod instructions;
-pub mod metadata;
-pub mod milestone;
-pub mod pda;
-pub mod programs;
-#[cfg(any(target_os = "solana", target_arch = "bpf"))]
-mod runtime;
+pub mod math;
+pub mod runtime;
+pub mod schema;
 mod security_txt;
 pub mod settlement;
 pub mod state;
-pub mod sysvar;
-pub mod table;
 #[cfg(test)]
 #[allow(clippy::arithmetic_side_effects)]
 mod tests;
 pub mod token;
-pub mod token_call;
-pub mod token_extension;
-pub mod zopa;
 
 use pinocchio::Address;
 

@@ -1,8 +1,8 @@
 //! A price being paid, at once or by milestones, and the end that follows when all of it is.
 
-use crate::bond::{Bond, SettledBond};
 use crate::error::HaggleError;
 use crate::event::NegotiationSettled;
+use crate::state::bond::{Bond, SettledBond};
 use crate::state::{Negotiation, NegotiationStatus};
 use pinocchio::error::ProgramError;
 use pinocchio::Address;

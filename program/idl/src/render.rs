@@ -5,8 +5,8 @@ use haggle_program::constants::CONSTANTS;
 use haggle_program::error::ERRORS;
 use haggle_program::event::EVENTS;
 use haggle_program::instructions::INSTRUCTIONS;
+use haggle_program::schema::table::{self, Kind, Meta, Seed, Type, TypeDef, Value};
 use haggle_program::state::ACCOUNTS;
-use haggle_program::table::{self, Kind, Meta, Seed, Type, TypeDef, Value};
 
 /// The IDL of the program.
 pub fn idl() -> Idl {

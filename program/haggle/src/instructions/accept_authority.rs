@@ -1,9 +1,9 @@
 //! The named successor becomes the authority.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::ProtocolConfig;
-use crate::table::Meta;
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
@@ -50,9 +50,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::declare::Flag;
     use crate::error::Framework;
     use crate::event::ConfigUpdated;
+    use crate::schema::declare::Flag;
     use crate::tests::stage::{
         assert_config, event, wallet, Stage, AUTHORITY, BUYER, LAMPORTS, STRANGER, TREASURY,
     };

@@ -1,14 +1,14 @@
 //! The seller takes part.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::InvitationAccepted;
-use crate::hash::sha256;
+use crate::runtime::hash::sha256;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::{BondState, Negotiation, NegotiationStatus};
-use crate::table::Meta;
-use crate::token::{check_token_account, Currency};
-use crate::token_call::TokenCall;
-use crate::{check, programs, sysvar};
+use crate::token::account::{check_token_account, Currency};
+use crate::token::call::TokenCall;
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;

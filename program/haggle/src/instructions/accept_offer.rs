@@ -1,13 +1,13 @@
 //! One side accepts the offer that stands, and the price is paid, or kept for milestones.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::OfferAccepted;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::settlement::{settle, Paid};
 use crate::state::{Negotiation, NegotiationStatus};
-use crate::table::Meta;
-use crate::{check, programs, sysvar};
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 

@@ -1,13 +1,13 @@
 //! A party fetches what could not be delivered to it.
 
-use crate::declare::instruction;
 use crate::error::{Framework, HaggleError};
 use crate::escrow::{Authority, Payment, Vault};
 use crate::event::PayoutClaimed;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::{Negotiation, OfferSide};
-use crate::table::Meta;
-use crate::token::TokenAccount;
-use crate::{check, programs, sysvar};
+use crate::token::account::TokenAccount;
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;

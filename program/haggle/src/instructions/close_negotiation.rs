@@ -1,13 +1,13 @@
 //! The accounts of a negotiation that is over go, and everyone gets what is still in them.
 
-use crate::declare::instruction;
 use crate::error::{Framework, HaggleError};
 use crate::escrow::{Authority, Payment, Vault};
 use crate::event::{NegotiationClosed, PayoutClaimed};
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::{Negotiation, ProtocolConfig};
-use crate::table::Meta;
-use crate::token::{Currency, TokenAccount};
-use crate::{check, programs, sysvar};
+use crate::token::account::{Currency, TokenAccount};
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};
 
@@ -697,6 +697,9 @@ mod tests {
         stage.pause();
         let call = stage.close(&deal, STRANGER);
         stage.run(&call).succeeds();
-        assert_eq!(stage.protocol_config().is_paused, crate::declare::Flag::ON);
+        assert_eq!(
+            stage.protocol_config().is_paused,
+            crate::schema::declare::Flag::ON
+        );
     }
 }

@@ -6,19 +6,19 @@ use crate::constants::{
     MIN_ESCROW_LAMPORTS, MIN_OFFER_BPS_CEILING, MIN_OFFER_BPS_FLOOR, MIN_RESPONSE_WINDOW,
     MIN_ROUNDS, NEGOTIATION_SEED, NEGOTIATION_VERSION, VAULT_SEED,
 };
-use crate::declare::{instruction, packed, Flag};
 use crate::error::{Framework, HaggleError};
 use crate::escrow::{vault_seeds, Authority};
 use crate::event::NegotiationCreated;
-use crate::milestone::earliest_milestone_deadline;
+use crate::runtime::sysvar::Rent;
+use crate::schema::declare::{instruction, packed, Flag};
+use crate::schema::table::Meta;
+use crate::state::milestones::earliest_milestone_deadline;
 use crate::state::{
     BondState, Negotiation, NegotiationStatus, OfferSide, ProtocolConfig, ZopaPhase,
 };
-use crate::sysvar::Rent;
-use crate::table::Meta;
-use crate::token::{check_token_account, Currency, Mint, TokenAccount};
-use crate::token_call::TokenCall;
-use crate::{check, metadata, pda, programs, sysvar, ID};
+use crate::token::account::{check_token_account, Currency, Mint, TokenAccount};
+use crate::token::call::TokenCall;
+use crate::{runtime::pda, runtime::programs, runtime::sysvar, schema::check, state::metadata, ID};
 use pinocchio::address::address_eq;
 use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};

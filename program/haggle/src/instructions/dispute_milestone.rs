@@ -1,11 +1,11 @@
 //! The buyer disputes a milestone.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::MilestoneDisputed;
+use crate::runtime::sysvar;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::{Negotiation, NegotiationStatus};
-use crate::sysvar;
-use crate::table::Meta;
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
@@ -66,7 +66,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::declare::Flag;
+    use crate::schema::declare::Flag;
     use crate::tests::stage::{
         assert_negotiation, event, Stage, ARBITER, BUYER, MILESTONE_DEADLINE, NOW, PRICE, REVIEW,
         SELLER, STRANGER, THIRDS,

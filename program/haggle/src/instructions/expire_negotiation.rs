@@ -1,13 +1,13 @@
 //! A deadline has passed.
 
-use crate::bond::{Bond, SettledBond};
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::NegotiationExpired;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
+use crate::state::bond::{Bond, SettledBond};
 use crate::state::{Negotiation, NegotiationStatus};
-use crate::table::Meta;
-use crate::{check, programs, sysvar};
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 

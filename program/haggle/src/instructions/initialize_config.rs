@@ -1,13 +1,13 @@
 //! Configures the protocol, once.
 
-use crate::declare::{instruction, Flag};
 use crate::error::HaggleError;
 use crate::event::ConfigInitialized;
+use crate::runtime::sysvar::Rent;
+use crate::schema::declare::{instruction, Flag};
+use crate::schema::table::{Meta, Seed};
 use crate::state::{Defaults, ProtocolConfig};
-use crate::sysvar::Rent;
-use crate::table::{Meta, Seed};
 use crate::ID;
-use crate::{pda, programs};
+use crate::{runtime::pda, runtime::programs};
 use pinocchio::cpi::Seed as SignerSeed;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};

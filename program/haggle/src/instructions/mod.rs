@@ -22,7 +22,7 @@ pub mod submit_zopa_commitment;
 pub mod update_config;
 
 use crate::error::Framework;
-use crate::table::Instruction;
+use crate::schema::table::Instruction;
 use crate::ID;
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;

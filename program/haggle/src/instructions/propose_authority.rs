@@ -1,8 +1,8 @@
 //! The authority names its successor.
 
-use crate::declare::instruction;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::ProtocolConfig;
-use crate::table::Meta;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 
@@ -46,9 +46,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::declare::Flag;
     use crate::error::{Framework, HaggleError};
     use crate::event::ConfigUpdated;
+    use crate::schema::declare::Flag;
     use crate::tests::stage::{
         assert_config, event, Stage, AUTHORITY, BUYER, SELLER, STRANGER, TREASURY,
     };

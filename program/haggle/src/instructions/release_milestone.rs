@@ -1,13 +1,13 @@
 //! A milestone is paid.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::MilestoneReleased;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::settlement::{settle_when_decided, Paid};
 use crate::state::{Negotiation, NegotiationStatus};
-use crate::table::Meta;
-use crate::{check, programs, sysvar};
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
@@ -102,8 +102,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::declare::Flag;
     use crate::error::Framework;
+    use crate::schema::declare::Flag;
     use crate::state::BondState;
     use crate::tests::stage::{
         assert_negotiation, associated, event, named, token_account, Deal, Stage, ARBITER, BOND,

@@ -1,16 +1,16 @@
 //! The arbiter divides a disputed milestone.
 
-use crate::bond::{Bond, SettledBond};
-use crate::bps;
 use crate::constants::BPS_DENOMINATOR;
-use crate::declare::{instruction, Flag};
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::DisputeResolved;
+use crate::math::bps;
+use crate::schema::declare::{instruction, Flag};
+use crate::schema::table::Meta;
 use crate::settlement::{settle_when_decided, Paid};
+use crate::state::bond::{Bond, SettledBond};
 use crate::state::{BondState, Negotiation, NegotiationStatus};
-use crate::table::Meta;
-use crate::{check, programs, sysvar};
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;

@@ -1,17 +1,17 @@
 //! One side reveals the reservation price that it has committed to.
 
-use crate::bond::{Bond, SettledBond};
 use crate::constants::ZOPA_DOMAIN;
-use crate::declare::instruction;
 use crate::error::{Framework, HaggleError};
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::{NegotiationRejected, ZopaRevealed};
-use crate::hash::sha256;
+use crate::runtime::hash::sha256;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
+use crate::state::bond::{Bond, SettledBond};
+use crate::state::zopa::Step;
 use crate::state::{Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
-use crate::table::Meta;
-use crate::token::Currency;
-use crate::zopa::Step;
-use crate::{check, programs, sysvar};
+use crate::token::account::Currency;
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::address::address_eq;
 use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};

@@ -1,8 +1,8 @@
 //! The authority stops or resumes the creation of negotiations.
 
-use crate::declare::{instruction, Flag};
+use crate::schema::declare::{instruction, Flag};
+use crate::schema::table::Meta;
 use crate::state::ProtocolConfig;
-use crate::table::Meta;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 

@@ -1,13 +1,13 @@
 //! The time for milestones has passed.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::escrow::{Authority, Division, Recipient, Vault};
 use crate::event::DeadlineSettled;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::settlement::{settle, Paid};
 use crate::state::{Negotiation, NegotiationStatus};
-use crate::table::Meta;
-use crate::{check, programs, sysvar};
+use crate::{runtime::programs, runtime::sysvar, schema::check};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
@@ -121,7 +121,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use crate::declare::Flag;
+    use crate::schema::declare::Flag;
     use crate::state::BondState;
     use crate::tests::stage::{
         assert_negotiation, associated, event, Deal, Stage, BOND, BUYER, ESCROW, FUNDS,

@@ -1,12 +1,12 @@
 //! One side offers a price.
 
-use crate::bps;
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::OfferSubmitted;
+use crate::math::bps;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::{Negotiation, NegotiationStatus, OfferSide};
-use crate::table::Meta;
-use crate::{metadata, sysvar};
+use crate::{runtime::sysvar, state::metadata};
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 

@@ -1,12 +1,12 @@
 //! One side commits to its reservation price without showing it.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
 use crate::event::ZopaCommitted;
+use crate::runtime::sysvar;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
+use crate::state::zopa::Step;
 use crate::state::{Negotiation, OfferSide, ZopaPhase};
-use crate::sysvar;
-use crate::table::Meta;
-use crate::zopa::Step;
 use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 

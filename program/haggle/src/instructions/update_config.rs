@@ -1,9 +1,9 @@
 //! The authority changes the defaults, the fee or the treasury.
 
-use crate::declare::instruction;
 use crate::error::HaggleError;
+use crate::schema::declare::instruction;
+use crate::schema::table::Meta;
 use crate::state::{Defaults, ProtocolConfig};
-use crate::table::Meta;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 

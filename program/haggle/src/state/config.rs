@@ -1,9 +1,9 @@
 //! The protocol's configuration, a single account.
 
-use crate::declare::{account, Flag};
 use crate::error::HaggleError;
 use crate::event::ConfigUpdated;
-use crate::{constants, table::Seed, ID};
+use crate::schema::declare::{account, Flag};
+use crate::{constants, schema::table::Seed, ID};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};

@@ -1,10 +1,10 @@
 //! A negotiation: who bargains with whom over what, how far they are, and what the vault owes.
 
-use crate::declare::{account, wire_enum, Flag};
 use crate::error::HaggleError;
-use crate::milestone::earliest_milestone_deadline;
-use crate::table::Seed;
-use crate::{bps, constants};
+use crate::schema::declare::{account, wire_enum, Flag};
+use crate::schema::table::Seed;
+use crate::state::milestones::earliest_milestone_deadline;
+use crate::{constants, math::bps};
 use pinocchio::address::address_eq;
 use pinocchio::error::ProgramError;
 use pinocchio::{AccountView, Address};
@@ -468,7 +468,7 @@ mod tests {
             (&stage, stage.release(&deal, BUYER, 0)),
             (
                 &stage,
-                stage.resolve(&deal, 0, 5_000, crate::declare::Flag::OFF),
+                stage.resolve(&deal, 0, 5_000, crate::schema::declare::Flag::OFF),
             ),
             (&stage, stage.settle_deadline(&deal)),
             (&settled, settled.claim(&deal, BUYER, kept)),

@@ -4,9 +4,9 @@
 use super::stage::{args_of, associated, width, Call, Stage};
 use crate::error::{Framework, HaggleError};
 use crate::instructions::{accept_offer, claim_payout};
-use crate::programs;
+use crate::runtime::programs;
+use crate::schema::table::{Kind, Record, Seed};
 use crate::state::{BondState, OfferSide};
-use crate::table::{Kind, Record, Seed};
 use crate::ID;
 use pinocchio::error::ProgramError;
 use pinocchio::Address;

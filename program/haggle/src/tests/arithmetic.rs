@@ -2,8 +2,8 @@
 //! arithmetic that the program itself cannot use, and the laws that follow.
 
 use super::stage::Stage;
-use crate::bps::{floored, rounded};
 use crate::constants::{MIN_ESCROW_LAMPORTS, MIN_OFFER_BPS_CEILING, MIN_OFFER_BPS_FLOOR};
+use crate::math::bps::{floored, rounded};
 use crate::settlement::Paid;
 use crate::state::{BondState, Negotiation, NegotiationStatus};
 

@@ -5,7 +5,7 @@ use super::stage::{width, Stage};
 use super::virtual_machine;
 use crate::error::Framework;
 use crate::instructions::INSTRUCTIONS;
-use crate::table::{Field, Kind, Type};
+use crate::schema::table::{Field, Kind, Type};
 use mollusk_svm::program::loader_keys::LOADER_V3;
 use mollusk_svm::result::ProgramResult;
 use pinocchio::error::ProgramError;

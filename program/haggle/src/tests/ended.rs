@@ -4,8 +4,8 @@ use super::stage::{
     Call, Deal, Stage, ARBITER, BUYER, MILESTONE_DEADLINE, NOW, OFFER, REVIEW, SELLER, STRANGER,
     THIRDS,
 };
-use crate::declare::Flag;
 use crate::error::{Framework, HaggleError};
+use crate::schema::declare::Flag;
 use pinocchio::error::ProgramError;
 
 /// Every action that a negotiation knows before its end, by everyone who could try it.

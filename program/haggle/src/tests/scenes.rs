@@ -7,9 +7,9 @@ use super::stage::{
     LAMPORTS, MILESTONE_DEADLINE, OFFER, OTHER_MINT, REVIEW, SELLER, SELLER_PRICE, STRANGER,
     THIRDS, TOO_MUCH, TREASURY,
 };
-use crate::declare::Flag;
 use crate::instructions::create_negotiation::NegotiationParams;
 use crate::instructions::INSTRUCTIONS;
+use crate::schema::declare::Flag;
 use crate::state::ProtocolConfig;
 use pinocchio::Address;
 

@@ -22,11 +22,11 @@ mod usual_calls;
 
 use super::virtual_machine;
 use crate::constants::CONFIG_SEED;
-use crate::declare::{Flag, Wire};
 use crate::instructions::create_negotiation::NegotiationParams;
-use crate::programs;
+use crate::runtime::programs;
+use crate::schema::declare::{Flag, Wire};
+use crate::schema::table::Record;
 use crate::state::{Negotiation, ProtocolConfig};
-use crate::table::Record;
 use crate::ID;
 use accounts::executable;
 pub use accounts::{event, named, owned, pda, program_data, record, rent, wallet};

@@ -14,9 +14,9 @@ use super::stage::{
 };
 use crate::error::Framework;
 use crate::instructions::INSTRUCTIONS;
-use crate::programs;
+use crate::runtime::programs;
+use crate::schema::table::Seed;
 use crate::state::ProtocolConfig;
-use crate::table::Seed;
 use crate::ID;
 use mollusk_svm::result::ProgramResult;
 use pinocchio::Address;

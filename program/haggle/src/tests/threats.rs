@@ -9,7 +9,7 @@ use super::stage::{
 use super::virtual_machine::machine;
 use crate::error::{Framework, HaggleError};
 use crate::instructions::INSTRUCTIONS;
-use crate::programs;
+use crate::runtime::programs;
 use crate::ID;
 use mollusk_svm::program::loader_keys::NATIVE_LOADER;
 use mollusk_svm::program::Builtin;

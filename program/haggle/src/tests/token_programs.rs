@@ -7,7 +7,7 @@ use super::stage::{
     SELLER,
 };
 use crate::error::{Framework, HaggleError};
-use crate::programs;
+use crate::runtime::programs;
 use crate::ID;
 use pinocchio::Address;
 use solana_account::Account;

@@ -5,10 +5,10 @@ use super::ceilings::DEPOSITING_A_BOND;
 use super::meter::Meter;
 use super::meter::Weight::{Apart, Other, Typical};
 use super::points::{after, deal_with_bumps, metadata, Points};
-use crate::declare::Flag;
 use crate::instructions::create_negotiation::NegotiationParams;
+use crate::schema::declare::Flag;
 use crate::state::{Negotiation, ProtocolConfig};
-use crate::token::TokenAccount;
+use crate::token::account::TokenAccount;
 
 /// initialize_config.
 pub fn initialize_config(meter: &mut Meter) {

@@ -1,7 +1,7 @@
 //! Runs calls and keeps what they cost.
 
 use super::super::stage::{Call, Stage};
-use crate::programs;
+use crate::runtime::programs;
 
 /// How a case counts.
 #[derive(Clone, Copy, PartialEq)]

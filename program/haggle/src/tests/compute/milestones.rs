@@ -5,7 +5,7 @@ use super::ceilings::{A_BOND, RECORDING};
 use super::meter::Meter;
 use super::meter::Weight::{Apart, Other, Typical};
 use super::points::{after, bonded, Points};
-use crate::declare::Flag;
+use crate::schema::declare::Flag;
 
 /// As many milestones as there can be.
 pub const EIGHTHS: [u16; 8] = [1_250; 8];

@@ -6,7 +6,7 @@ use super::super::stage::{
 };
 use crate::constants::METADATA_TERMS;
 use crate::instructions::create_negotiation::NegotiationParams;
-use crate::programs;
+use crate::runtime::programs;
 use pinocchio::Address;
 
 /// A stage and a deal whose addresses all have the first bump, which is what the ceilings are for.

@@ -1,8 +1,8 @@
 //! Addresses and accounts as they are on chain.
 
-use crate::declare::{bytes_of, Wire};
-use crate::programs;
-use crate::table::Record;
+use crate::runtime::programs;
+use crate::schema::declare::{bytes_of, Wire};
+use crate::schema::table::Record;
 use crate::ID;
 use pinocchio::Address;
 use solana_account::Account;

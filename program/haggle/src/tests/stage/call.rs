@@ -1,6 +1,6 @@
 //! An instruction that is about to be run, and how it can be changed.
 
-use crate::table::Instruction as Row;
+use crate::schema::table::Instruction as Row;
 use crate::ID;
 use pinocchio::Address;
 use solana_instruction::AccountMeta;

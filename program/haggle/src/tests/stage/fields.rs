@@ -1,8 +1,8 @@
 //! The fields of accounts and events, one by one.
 
-use crate::declare::bytes_of;
+use crate::schema::declare::bytes_of;
+use crate::schema::table::{Kind, Record, Type};
 use crate::state::{Negotiation, ProtocolConfig};
-use crate::table::{Kind, Record, Type};
 
 /// How many bytes a value of a type takes.
 pub fn width(ty: &Type) -> usize {

@@ -1,8 +1,8 @@
 //! Points in the life of a negotiation with a bond, and of one that compares sealed reservation prices first.
 
 use super::{zopa_commitment, Call, Deal, Stage, BOND, BUYER, ESCROW, SELLER};
-use crate::declare::Flag;
 use crate::instructions::create_negotiation::NegotiationParams;
+use crate::schema::declare::Flag;
 use pinocchio::Address;
 
 /// The buyer's reservation price at the points below.

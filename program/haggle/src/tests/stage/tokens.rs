@@ -4,7 +4,7 @@
 //! other mint of the stage to SPL Token.
 
 use super::{owned, MINT, MINT_2022, NATIVE_MINT};
-use crate::programs;
+use crate::runtime::programs;
 use pinocchio::Address;
 use solana_account::Account;
 use std::cell::Cell;

@@ -4,7 +4,6 @@ use super::{
     args_of, associated, program_of, Call, Deal, Stage, ARBITER, AUTHORITY, STRANGER, TREASURY,
 };
 use crate::constants::ZOPA_DOMAIN;
-use crate::declare::Flag;
 use crate::instructions::create_negotiation::NegotiationParams;
 use crate::instructions::{
     accept_invitation, accept_offer, claim_milestone, claim_payout, create_negotiation,
@@ -12,7 +11,8 @@ use crate::instructions::{
     resolve_dispute, reveal_zopa_price, set_paused, submit_offer, submit_zopa_commitment,
     update_config, INSTRUCTIONS,
 };
-use crate::programs;
+use crate::runtime::programs;
+use crate::schema::declare::Flag;
 use crate::state::ProtocolConfig;
 use pinocchio::Address;
 use solana_instruction::AccountMeta;

@@ -3,9 +3,9 @@
 //! A milestone that is claimed takes the one slot until the buyer releases or disputes it; a disputed one leaves the slot
 //! and waits for the arbiter. The masks of the account keep what has ever been claimed, disputed and decided.
 
-use crate::bps;
 use crate::constants::{MAX_MILESTONES, MIN_REVIEW_WINDOW};
 use crate::error::HaggleError;
+use crate::math::bps;
 use crate::state::Negotiation;
 use pinocchio::error::ProgramError;
 

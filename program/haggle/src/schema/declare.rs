@@ -4,7 +4,7 @@
 //! where they come in), so an account, an event or an instruction's arguments are a packed struct laid over bytes: there
 //! is no decoder that could differ from the declaration.
 
-use crate::table::{Field, Kind, Type, TypeDef};
+use crate::schema::table::{Field, Kind, Type, TypeDef};
 use const_crypto::sha2::Sha256;
 use pinocchio::Address;
 
@@ -115,24 +115,24 @@ macro_rules! packed {
 
         impl $name {
             /// The definition that the IDL shows.
-            pub const DEF: &'static $crate::table::TypeDef = &$crate::declare::struct_def(
+            pub const DEF: &'static $crate::schema::table::TypeDef = &$crate::schema::declare::struct_def(
                 stringify!($name),
                 &[$($doc),*],
-                &[$($crate::table::Field {
+                &[$($crate::schema::table::Field {
                     name: stringify!($field),
                     docs: &[$($fdoc),*],
-                    ty: <$ty as $crate::declare::Wire>::TYPE,
+                    ty: <$ty as $crate::schema::declare::Wire>::TYPE,
                 }),*],
             );
         }
 
         // SAFETY: packed, and each field is Wire.
-        unsafe impl $crate::declare::Wire for $name {
-            const TYPE: $crate::table::Type = $crate::table::Type::Defined(Self::DEF);
+        unsafe impl $crate::schema::declare::Wire for $name {
+            const TYPE: $crate::schema::table::Type = $crate::schema::table::Type::Defined(Self::DEF);
 
             #[inline(always)]
             fn in_range(&self) -> bool {
-                $( $crate::declare::Wire::in_range(&{ self.$field }) )&&*
+                $( $crate::schema::declare::Wire::in_range(&{ self.$field }) )&&*
             }
         }
     };
@@ -145,15 +145,15 @@ macro_rules! account {
         $(#[doc = $doc:literal])*
         pub struct $name:ident { $($body:tt)* }
     ) => {
-        $crate::declare::packed! {
+        $crate::schema::declare::packed! {
             $(#[doc = $doc])*
             pub struct $name { $($body)* }
         }
 
         impl $name {
             /// The row of the table.
-            pub const RECORD: &'static $crate::table::Record = &$crate::table::Record {
-                discriminator: $crate::declare::discriminator("account", stringify!($name)),
+            pub const RECORD: &'static $crate::schema::table::Record = &$crate::schema::table::Record {
+                discriminator: $crate::schema::declare::discriminator("account", stringify!($name)),
                 def: Self::DEF,
                 size: Self::SIZE,
             };
@@ -170,15 +170,15 @@ macro_rules! event {
         $(#[doc = $doc:literal])*
         pub struct $name:ident { $($body:tt)* }
     ) => {
-        $crate::declare::packed! {
+        $crate::schema::declare::packed! {
             $(#[doc = $doc])*
             pub struct $name { $($body)* }
         }
 
         impl $name {
             /// The row of the table.
-            pub const RECORD: &'static $crate::table::Record = &$crate::table::Record {
-                discriminator: $crate::declare::discriminator("event", stringify!($name)),
+            pub const RECORD: &'static $crate::schema::table::Record = &$crate::schema::table::Record {
+                discriminator: $crate::schema::declare::discriminator("event", stringify!($name)),
                 def: Self::DEF,
                 size: 8 + size_of::<Self>(),
             };
@@ -211,10 +211,10 @@ macro_rules! wire_enum {
             $( $(#[doc = $vdoc])* pub const $variant: Self = Self($value); )*
 
             /// The definition that the IDL shows.
-            pub const DEF: &'static $crate::table::TypeDef = &$crate::table::TypeDef {
+            pub const DEF: &'static $crate::schema::table::TypeDef = &$crate::schema::table::TypeDef {
                 name: stringify!($name),
                 docs: &[$($doc),*],
-                kind: $crate::table::Kind::Enum(&[$($crate::table::Variant {
+                kind: $crate::schema::table::Kind::Enum(&[$($crate::schema::table::Variant {
                     name: stringify!($variant),
                     docs: &[$($vdoc),*],
                 }),*]),
@@ -229,8 +229,8 @@ macro_rules! wire_enum {
         };
 
         // SAFETY: a transparent byte.
-        unsafe impl $crate::declare::Wire for $name {
-            const TYPE: $crate::table::Type = $crate::table::Type::Defined(Self::DEF);
+        unsafe impl $crate::schema::declare::Wire for $name {
+            const TYPE: $crate::schema::table::Type = $crate::schema::table::Type::Defined(Self::DEF);
 
             #[inline(always)]
             fn in_range(&self) -> bool {
@@ -253,19 +253,19 @@ macro_rules! instruction {
         }
     ) => {
         /// The row of the table.
-        pub const ROW: $crate::table::Instruction = $crate::table::Instruction {
+        pub const ROW: $crate::schema::table::Instruction = $crate::schema::table::Instruction {
             name: stringify!($name),
             docs: &[$($doc),*],
-            discriminator: $crate::declare::discriminator("global", stringify!($name)),
-            accounts: &[$($crate::table::Account {
+            discriminator: $crate::schema::declare::discriminator("global", stringify!($name)),
+            accounts: &[$($crate::schema::table::Account {
                 name: stringify!($account),
                 docs: &[$($accdoc),*],
                 meta: $meta,
             }),*],
-            args: &[$($crate::table::Field {
+            args: &[$($crate::schema::table::Field {
                 name: stringify!($arg),
                 docs: &[$($argdoc),*],
-                ty: <$argty as $crate::declare::Wire>::TYPE,
+                ty: <$argty as $crate::schema::declare::Wire>::TYPE,
             }),*],
         };
 
@@ -289,9 +289,9 @@ macro_rules! instruction {
                 let [$($account,)* ..] = accounts else {
                     return Err($crate::error::Framework::AccountNotEnoughKeys.into());
                 };
-                $( $crate::check::flags($account, const { &{ $meta } })?; )*
-                $( $crate::check::owner($account, const { &{ $meta } })?; )*
-                $( $crate::check::record($account, const { &{ $meta } })?; )*
+                $( $crate::schema::check::flags($account, const { &{ $meta } })?; )*
+                $( $crate::schema::check::owner($account, const { &{ $meta } })?; )*
+                $( $crate::schema::check::record($account, const { &{ $meta } })?; )*
                 Ok(Self { $($account: *$account,)* })
             }
 
@@ -301,7 +301,7 @@ macro_rules! instruction {
             /// 2006.
             #[inline(always)]
             pub fn check_fixed_pdas(&self) -> Result<(), pinocchio::error::ProgramError> {
-                $( $crate::check::fixed_pda(&self.$account, const { &{ $meta } })?; )*
+                $( $crate::schema::check::fixed_pda(&self.$account, const { &{ $meta } })?; )*
                 Ok(())
             }
 
@@ -311,7 +311,7 @@ macro_rules! instruction {
             /// 3008.
             #[inline(always)]
             pub fn check_programs(&self) -> Result<(), pinocchio::error::ProgramError> {
-                $( $crate::check::program(&self.$account, const { &{ $meta } })?; )*
+                $( $crate::schema::check::program(&self.$account, const { &{ $meta } })?; )*
                 Ok(())
             }
         }
@@ -335,7 +335,7 @@ macro_rules! instruction {
                 }
                 // SAFETY: the length is right, the struct is packed and each field takes any bytes.
                 let args = unsafe { &*data.as_ptr().cast::<Self>() };
-                let in_range: bool = true $( && $crate::declare::Wire::in_range(&{ args.$arg }) )*;
+                let in_range: bool = true $( && $crate::schema::declare::Wire::in_range(&{ args.$arg }) )*;
                 if !in_range {
                     return Err($crate::error::Framework::InstructionDidNotDeserialize.into());
                 }

@@ -1,4 +1,4 @@
-//! `haggle-machine`: a Solana virtual machine that is told over stdin what there is and what to run, and answers over
+//! `haggle-svm`: a Solana virtual machine that is told over stdin what there is and what to run, and answers over
 //! stdout: what an instruction returned, what it logged, what it cost and which accounts it changed.
 //!
 //! It is what the differential tests in Go compare their reference model with (see `internal/machine`, the other end of
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     match converse() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("haggle-machine: {error}");
+            eprintln!("haggle-svm: {error}");
             ExitCode::FAILURE
         }
     }

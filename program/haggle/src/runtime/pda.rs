@@ -1,6 +1,6 @@
 //! Making the accounts whose addresses are derived.
 
-use crate::sysvar::Rent;
+use crate::runtime::sysvar::Rent;
 use pinocchio::cpi::{Seed, Signer};
 use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};

@@ -1,9 +1,9 @@
 //! The layouts of the token programs' accounts, as far as they decide whether money can be paid.
 
-use crate::check;
 use crate::error::{Framework, HaggleError};
-use crate::programs;
-use crate::token_extension::{
+use crate::runtime::programs;
+use crate::schema::check;
+use crate::token::extensions::{
     allow_receiving, is_extended_account, is_harmless_mint, BASE, MINT_BASE,
 };
 use pinocchio::address::address_eq;

@@ -4,8 +4,8 @@
 //! transfer; copying them is what would cost most of such a call, so here each account is listed once. Token-2022 knows no
 //! batches: it is called once for each.
 
-use crate::programs;
-use crate::token::Mint;
+use crate::runtime::programs;
+use crate::token::account::Mint;
 use core::mem::MaybeUninit;
 use core::slice::from_raw_parts;
 use pinocchio::address::address_eq;

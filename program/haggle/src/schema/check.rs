@@ -5,8 +5,8 @@
 
 use crate::constants::NEGOTIATION_VERSION;
 use crate::error::Framework;
+use crate::schema::table::{Meta, Record};
 use crate::state::Negotiation;
-use crate::table::{Meta, Record};
 use crate::ID;
 use core::mem::offset_of;
 use pinocchio::address::address_eq;

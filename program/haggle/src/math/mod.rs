@@ -1,0 +1,3 @@
+//! Exact integer arithmetic that the virtual machine can do.
+
+pub mod bps;
