@@ -1,136 +1,252 @@
-//! The checks of accounts, each with the one error it answers.
+//! The checks that follow from a row, each with its one error.
 //!
-//! Addresses are compared with `address_eq`, here and everywhere: `==` would be a call of the virtual machine's memcmp, which
-//! costs three times as much.
+//! An instruction's generated `load` runs them in this order, each for all accounts before the next one:
+//! [`flags`], [`owner`], [`record`], [`derived`], [`stored`], then the token accounts (each kind's `load`),
+//! then [`program`].
+//!
+//! Addresses are compared with `address_eq`, here and everywhere: `==` calls the virtual machine's memcmp,
+//! which costs three times as much.
 
-use crate::constants::NEGOTIATION_VERSION;
-use crate::error::Framework;
-use crate::schema::table::{Meta, Record};
-use crate::state::Negotiation;
-use crate::ID;
-use core::mem::offset_of;
+use crate::error::{Framework, Result};
+use crate::runtime::pda;
+use crate::schema::account::{Call, Checked, Row};
+use crate::schema::lookup::{field_of, index_of, offset_in, offset_of};
+use crate::schema::table::{Bump, Record, Seed};
 use pinocchio::address::address_eq;
-use pinocchio::error::ProgramError;
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
-/// An optional account, if it has been given: the program's own address in its place stands for none.
-#[inline(always)]
-pub fn given(account: &AccountView) -> Option<&AccountView> {
-    if address_eq(account.address(), &ID) {
-        None
-    } else {
-        Some(account)
-    }
-}
-
-/// An optional account that this call cannot do without.
-///
-/// # Errors
-/// 3005 when it has been left out.
-#[inline(always)]
-pub fn needed(account: &AccountView) -> Result<&AccountView, ProgramError> {
-    given(account).ok_or(Framework::AccountNotEnoughKeys.into())
-}
-
-#[inline(always)]
-fn is_left_out(account: &AccountView, meta: &Meta) -> bool {
-    meta.optional && given(account).is_none()
-}
-
-/// Has it signed, can it be written to?
+/// Requires the signature and the writable flag of account `I` of row `R`.
 ///
 /// # Errors
 /// 3010, then 2000.
 #[inline(always)]
-pub fn flags(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    // Whether it has been left out is only asked where something is missing.
-    if meta.signer && !account.is_signer() && !is_left_out(account, meta) {
+pub fn flags<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
+    let meta = const { &R::ACCOUNTS[I].meta };
+    let account = call.account(I);
+    if meta.signer && !account.is_signer() && !call.is_left_out::<I>() {
         return Err(Framework::AccountNotSigner.into());
     }
-    if meta.writable && !account.is_writable() && !is_left_out(account, meta) {
+    if meta.writable && !account.is_writable() && !call.is_left_out::<I>() {
         return Err(Framework::ConstraintMut.into());
     }
     Ok(())
 }
 
-/// Does it belong to the right program?
+/// Requires one of the declared owners.
 ///
 /// # Errors
 /// 3007.
 #[inline(always)]
-pub fn owner(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    if meta.owners.is_empty()
-        || is_among(account.owner(), meta.owners)
-        || is_left_out(account, meta)
-    {
+pub fn owner<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
+    let owners = const { R::ACCOUNTS[I].meta.owners };
+    let account = call.account(I);
+    if owners.is_empty() || is_among(account.owner(), owners) || call.is_left_out::<I>() {
         Ok(())
     } else {
         Err(Framework::AccountOwnedByWrongProgram.into())
     }
 }
 
-/// Does it hold a record of the right type?
+/// Requires a record of the declared type.
 ///
 /// # Errors
-/// 3001 without a discriminator, 3002 with another one, 3003 with the wrong length or an unknown version behind it.
+/// 3001 without a discriminator, 3002 with another one, 3003 with another length or version.
 #[inline(always)]
-pub fn record(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    let Some(record) = meta.holds else {
+pub fn record<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
+    let Some(record) = (const { R::ACCOUNTS[I].meta.holds }) else {
         return Ok(());
     };
+    let account = call.account(I);
     if account.data_len() < 8 {
         return Err(Framework::AccountDiscriminatorNotFound.into());
     }
-    // SAFETY: there are eight bytes, and nothing borrows them.
+    // SAFETY: the data has at least eight bytes, and `load` creates the first reference to them after this
+    // check.
     let found = unsafe { account.data_ptr().cast::<u64>().read_unaligned() };
     if found != u64::from_ne_bytes(record.discriminator) {
         return Err(Framework::AccountDiscriminatorMismatch.into());
     }
-    if account.data_len() != record.size || !is_of_known_version(account, record) {
+    if account.data_len() != record.size {
         return Err(Framework::AccountDidNotDeserialize.into());
+    }
+    if let Some((offset, value)) = const { version_of::<R, I>() } {
+        // SAFETY: the offset is that of a field of the record, and the data is as long as the record.
+        if unsafe { *account.data_ptr().add(offset) } != value {
+            return Err(Framework::AccountDidNotDeserialize.into());
+        }
     }
     Ok(())
 }
 
-/// Whether a negotiation has been written with the layout that this program knows: an older program never misreads what a
-/// newer one wrote. Other records have no version.
-#[inline(always)]
-fn is_of_known_version(account: &AccountView, record: &Record) -> bool {
-    const VERSION: usize = 8 + offset_of!(Negotiation, version);
-    const NEGOTIATION: u64 = u64::from_ne_bytes(Negotiation::RECORD.discriminator);
-    u64::from_ne_bytes(record.discriminator) != NEGOTIATION
-        // SAFETY: the length has been found to be the record's, and nothing borrows the data.
-        || unsafe { *account.data_ptr().add(VERSION) } == NEGOTIATION_VERSION
+/// The offset and the value of the version of the record that account `I` holds, if its type has one.
+const fn version_of<R: Row, const I: usize>() -> Option<(usize, u8)> {
+    let Some(record) = R::ACCOUNTS[I].meta.holds else {
+        return None;
+    };
+    match &record.version {
+        Some(version) => Some((offset_in(record, version.field), version.value)),
+        None => None,
+    }
 }
 
-/// Is it the one PDA that belongs here?
+/// Requires the declared PDA, and returns its bump: the canonical one where the row says so, otherwise the
+/// stored one. Returns 0 for accounts without seeds, with a constant address, or left out.
 ///
 /// # Errors
 /// 2006.
 #[inline(always)]
-pub fn fixed_pda(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    if meta.seeds.is_empty() || is_at_fixed_address(account, meta) {
-        Ok(())
-    } else {
-        Err(Framework::ConstraintSeeds.into())
+pub fn derived<R: Row, const I: usize>(call: &Checked<'_, R>) -> Result<u8> {
+    let meta = const { &R::ACCOUNTS[I].meta };
+    let account = call.account(I);
+    if meta.seeds.is_empty() || call.is_left_out::<I>() {
+        return Ok(0);
+    }
+    if let Some(address) = meta.address {
+        return if address_eq(account.address(), address) {
+            Ok(0)
+        } else {
+            Err(Framework::ConstraintSeeds.into())
+        };
+    }
+    let seeds = [
+        seed::<R, I, 0>(call),
+        seed::<R, I, 1>(call),
+        seed::<R, I, 2>(call),
+        seed::<R, I, 3>(call),
+    ];
+    let seeds = &seeds[..const { R::ACCOUNTS[I].meta.seeds.len() }];
+    let found = match const { bump_of::<R, I>() } {
+        None => pda::find(seeds),
+        Some((holder, offset)) => {
+            // SAFETY: the call is `Checked`, so this account holds the record whose field starts at the
+            // offset.
+            let bump = unsafe { *call.account(holder).data_ptr().add(offset) };
+            Some((pda::with_bump(seeds, bump), bump))
+        }
+    };
+    match found {
+        Some((address, bump)) if address_eq(&address, account.address()) => Ok(bump),
+        _ => Err(Framework::ConstraintSeeds.into()),
     }
 }
 
-/// Is it the program that belongs here?
+/// The account that stores the bump of account `I`, and the offset in its data.
+const fn bump_of<R: Row, const I: usize>() -> Option<(usize, usize)> {
+    match R::ACCOUNTS[I].meta.bump {
+        Bump::Canonical => None,
+        Bump::Stored { account, field } => {
+            let holder = index_of(R::ACCOUNTS, account);
+            Some((holder, offset_in(held_by::<R>(holder), field)))
+        }
+    }
+}
+
+const fn held_by<R: Row>(holder: usize) -> &'static Record {
+    match R::ACCOUNTS[holder].meta.holds {
+        Some(record) => record,
+        None => panic!("the account holds no record"),
+    }
+}
+
+/// A seed, with names resolved to places.
+#[derive(Clone, Copy)]
+enum Place {
+    Const(&'static [u8]),
+    Account(usize),
+    Arg(usize, usize),
+}
+
+const fn place_of<R: Row, const I: usize, const S: usize>() -> Place {
+    let seeds = R::ACCOUNTS[I].meta.seeds;
+    if S >= seeds.len() {
+        return Place::Const(&[]);
+    }
+    match seeds[S] {
+        Seed::Const(bytes) => Place::Const(bytes),
+        Seed::Account(name) => Place::Account(index_of(R::ACCOUNTS, name)),
+        Seed::Arg(name) => Place::Arg(offset_of(R::ARGS, name), field_of(R::ARGS, name).ty.width()),
+    }
+}
+
+#[inline(always)]
+fn seed<'a, R: Row, const I: usize, const S: usize>(call: &Call<'a, R>) -> &'a [u8] {
+    match const { place_of::<R, I, S>() } {
+        Place::Const(bytes) => bytes,
+        Place::Account(index) => call.account(index).address().as_ref(),
+        // `Args::decode` has checked the length; without it the seed is empty and the address wrong.
+        Place::Arg(offset, width) => call.args(offset, width),
+    }
+}
+
+/// Requires the address that a record of the instruction names.
+///
+/// # Errors
+/// 2001.
+#[inline(always)]
+pub fn stored<R: Row, const I: usize>(call: &Checked<'_, R>) -> Result<()> {
+    let Some((holder, offset)) = (const { field_with_address::<R, I>() }) else {
+        return Ok(());
+    };
+    let account = call.account(I);
+    // SAFETY: the call is `Checked`, so this account holds the record whose field starts at the offset; an
+    // address is any 32 bytes.
+    let address = unsafe {
+        &*call
+            .account(holder)
+            .data_ptr()
+            .add(offset)
+            .cast::<Address>()
+    };
+    if address_eq(account.address(), address) || call.is_left_out::<I>() {
+        Ok(())
+    } else {
+        Err(Framework::ConstraintHasOne.into())
+    }
+}
+
+const fn field_with_address<R: Row, const I: usize>() -> Option<(usize, usize)> {
+    match R::ACCOUNTS[I].meta.stored_in {
+        None => None,
+        Some(account) => {
+            let holder = index_of(R::ACCOUNTS, account);
+            Some((holder, offset_in(held_by::<R>(holder), R::ACCOUNTS[I].name)))
+        }
+    }
+}
+
+/// Requires the declared program.
 ///
 /// # Errors
 /// 3008.
 #[inline(always)]
-pub fn program(account: &AccountView, meta: &Meta) -> Result<(), ProgramError> {
-    let is_right = if meta.one_of.is_empty() {
-        !meta.seeds.is_empty() || is_at_fixed_address(account, meta)
+pub fn program<R: Row, const I: usize>(call: &Call<'_, R>) -> Result<()> {
+    let meta = const { &R::ACCOUNTS[I].meta };
+    let account = call.account(I);
+    let is_right = if let Some(owned) = const { owned_by::<R, I>() } {
+        // If the owned account is left out, any of the declared programs is right.
+        match call.given(owned) {
+            Some(owned) => address_eq(account.address(), owned.owner()),
+            None => is_among(account.address(), meta.one_of),
+        }
+    } else if !meta.one_of.is_empty() {
+        is_among(account.address(), meta.one_of)
     } else {
-        is_among(account.address(), meta.one_of) || is_left_out(account, meta)
+        match meta.address {
+            Some(address) if meta.seeds.is_empty() => address_eq(account.address(), address),
+            _ => return Ok(()),
+        }
     };
-    if is_right {
+    if is_right || call.is_left_out::<I>() {
         Ok(())
     } else {
         Err(Framework::InvalidProgramId.into())
+    }
+}
+
+const fn owned_by<R: Row, const I: usize>() -> Option<usize> {
+    match R::ACCOUNTS[I].meta.owner_of {
+        Some(account) => Some(index_of(R::ACCOUNTS, account)),
+        None => None,
     }
 }
 
@@ -142,52 +258,4 @@ fn is_among(address: &Address, addresses: &[&Address]) -> bool {
         }
     }
     false
-}
-
-/// Is it the token program of the mint? Where either has been left out, there is nothing to compare.
-///
-/// # Errors
-/// 3008.
-#[inline(always)]
-pub fn token_program(account: &AccountView, mint: &AccountView) -> Result<(), ProgramError> {
-    match (given(account), given(mint)) {
-        (Some(program), Some(mint)) if !address_eq(program.address(), mint.owner()) => {
-            Err(Framework::InvalidProgramId.into())
-        }
-        _ => Ok(()),
-    }
-}
-
-#[inline(always)]
-fn is_at_fixed_address(account: &AccountView, meta: &Meta) -> bool {
-    match meta.address {
-        Some(address) => address_eq(account.address(), address) || is_left_out(account, meta),
-        None => true,
-    }
-}
-
-/// Is it the account that the negotiation or the configuration names?
-///
-/// # Errors
-/// 2001.
-#[inline(always)]
-pub fn stored(account: &AccountView, address: &Address) -> Result<(), ProgramError> {
-    if address_eq(account.address(), address) {
-        Ok(())
-    } else {
-        Err(Framework::ConstraintHasOne.into())
-    }
-}
-
-/// Is it the PDA that belongs here?
-///
-/// # Errors
-/// 2006.
-#[inline(always)]
-pub fn pda(is_it: bool) -> Result<(), ProgramError> {
-    if is_it {
-        Ok(())
-    } else {
-        Err(Framework::ConstraintSeeds.into())
-    }
 }

@@ -1,22 +1,22 @@
-//! The macros that declare rows of the table (see [`crate::table`]) together with the Rust items made from them.
+//! The macros that declare structs, accounts, events and enums, each with its row of the table.
 //!
-//! Every wire type has a fixed width and takes any bytes (flags and enums are newtypes around a byte that are checked
-//! where they come in), so an account, an event or an instruction's arguments are a packed struct laid over bytes: there
-//! is no decoder that could differ from the declaration.
+//! Every type in a row has a fixed width and accepts any bytes: flags and enums are newtypes of a byte, which
+//! `Args::decode` checks. So an account, an event or an instruction's arguments are a packed struct over
+//! bytes, and there is no decoder that could differ from the declaration.
 
 use crate::schema::table::{Field, Kind, Type, TypeDef};
 use const_crypto::sha2::Sha256;
 use pinocchio::Address;
 
-/// A type that may stand in a packed struct.
+/// A type that can be a field of a packed struct.
 ///
 /// # Safety
 /// Every sequence of `size_of::<Self>()` bytes must be a valid value, and the type must not have padding.
 pub unsafe trait Wire: Copy {
-    /// How the IDL names it.
+    /// Its type in the IDL.
     const TYPE: Type;
 
-    /// Whether the value is one that an honest client can have sent: flags are 0 or 1, enums one of their variants.
+    /// Reports whether the value is in range: 0 or 1 for a flag, a variant for an enum.
     #[inline(always)]
     fn in_range(&self) -> bool {
         true
@@ -25,7 +25,8 @@ pub unsafe trait Wire: Copy {
 
 macro_rules! wire {
     ($($rust:ty => $wire:expr),* $(,)?) => {$(
-        // SAFETY: integers and arrays of them take any bytes and have no padding.
+        // SAFETY: the type is an integer, an array of integers or an address, which is an array of bytes: any
+        // bytes are valid, and there is no padding.
         unsafe impl Wire for $rust {
             const TYPE: Type = $wire;
         }
@@ -44,7 +45,7 @@ wire! {
     [u16; 8] => Type::Array(&Type::U16, 8),
 }
 
-/// A flag: one byte that is 0 or 1.
+/// A flag: one byte, 0 or 1.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Flag(pub u8);
@@ -56,7 +57,7 @@ impl Flag {
     pub const ON: Self = Self(1);
 }
 
-// SAFETY: a transparent byte.
+// SAFETY: the type is a transparent u8: any byte is valid, and there is no padding.
 unsafe impl Wire for Flag {
     const TYPE: Type = Type::Bool;
 
@@ -78,7 +79,7 @@ pub const fn discriminator(namespace: &str, name: &str) -> [u8; 8] {
     ]
 }
 
-/// A struct's bytes.
+/// The bytes of a value.
 #[inline(always)]
 pub fn bytes_of<T: Wire>(value: &T) -> &[u8] {
     // SAFETY: a Wire type has no padding, so each of its bytes is initialised.
@@ -126,7 +127,7 @@ macro_rules! packed {
             );
         }
 
-        // SAFETY: packed, and each field is Wire.
+        // SAFETY: the struct is packed, so it has no padding, and each field is Wire, so any bytes are valid.
         unsafe impl $crate::schema::declare::Wire for $name {
             const TYPE: $crate::schema::table::Type = $crate::schema::table::Type::Defined(Self::DEF);
 
@@ -139,15 +140,23 @@ macro_rules! packed {
 }
 pub(crate) use packed;
 
-/// Declares an account type: eight bytes of discriminator, then the fields.
+/// Declares an account type: eight bytes of discriminator, then the fields. Behind the struct follow items of
+/// [`crate::schema::account::AccountType`] and, as `const VERSION`, the layout's version.
 macro_rules! account {
     (
         $(#[doc = $doc:literal])*
         pub struct $name:ident { $($body:tt)* }
+        version: $version:expr;
+        $($item:item)*
     ) => {
         $crate::schema::declare::packed! {
             $(#[doc = $doc])*
             pub struct $name { $($body)* }
+        }
+
+        impl $crate::schema::account::AccountType for $name {
+            const RECORD: &'static $crate::schema::table::Record = Self::RECORD;
+            $($item)*
         }
 
         impl $name {
@@ -156,6 +165,7 @@ macro_rules! account {
                 discriminator: $crate::schema::declare::discriminator("account", stringify!($name)),
                 def: Self::DEF,
                 size: Self::SIZE,
+                version: $version,
             };
             /// The size of the account in bytes, discriminator included.
             pub const SIZE: usize = 8 + size_of::<Self>();
@@ -181,6 +191,7 @@ macro_rules! event {
                 discriminator: $crate::schema::declare::discriminator("event", stringify!($name)),
                 def: Self::DEF,
                 size: 8 + size_of::<Self>(),
+                version: None,
             };
 
             /// Writes the event to the log.
@@ -221,14 +232,14 @@ macro_rules! wire_enum {
             };
         }
 
-        // The IDL gives a variant its index, so the values written above must be the indices.
+        // The IDL gives a variant its index, so the values above must be the indices.
         const _: () = {
             let mut index = 0u8;
             $( assert!($value == index); index += 1; )*
             assert!(index > 0);
         };
 
-        // SAFETY: a transparent byte.
+        // SAFETY: the type is a transparent u8: any byte is valid, and there is no padding.
         unsafe impl $crate::schema::declare::Wire for $name {
             const TYPE: $crate::schema::table::Type = $crate::schema::table::Type::Defined(Self::DEF);
 
@@ -240,108 +251,3 @@ macro_rules! wire_enum {
     };
 }
 pub(crate) use wire_enum;
-
-/// Declares an instruction: its row, a struct of its accounts and a struct of its arguments.
-macro_rules! instruction {
-    (
-        $(#[doc = $doc:literal])*
-        pub fn $name:ident(
-            $( $(#[doc = $argdoc:literal])* $arg:ident: $argty:ty, )*
-        );
-        accounts {
-            $( $(#[doc = $accdoc:literal])* $account:ident: $meta:expr, )*
-        }
-    ) => {
-        /// The row of the table.
-        pub const ROW: $crate::schema::table::Instruction = $crate::schema::table::Instruction {
-            name: stringify!($name),
-            docs: &[$($doc),*],
-            discriminator: $crate::schema::declare::discriminator("global", stringify!($name)),
-            accounts: &[$($crate::schema::table::Account {
-                name: stringify!($account),
-                docs: &[$($accdoc),*],
-                meta: $meta,
-            }),*],
-            args: &[$($crate::schema::table::Field {
-                name: stringify!($arg),
-                docs: &[$($argdoc),*],
-                ty: <$argty as $crate::schema::declare::Wire>::TYPE,
-            }),*],
-        };
-
-        /// What dispatch compares the first eight bytes of the data with.
-        pub const TAG: u64 = u64::from_le_bytes(ROW.discriminator);
-
-        /// The instruction's accounts.
-        pub struct Accounts {
-            $( $(#[doc = $accdoc])* pub $account: pinocchio::AccountView, )*
-        }
-
-        impl Accounts {
-            /// Takes the accounts in the order of the table and checks what the table says of each: how many there are,
-            /// then all signer and writable flags, then all owners, then all discriminators. Accounts that come after
-            /// the last one of the table are not looked at, as in Anchor.
-            ///
-            /// # Errors
-            /// 3005, 3010, 2000, 3007, 3001 to 3003.
-            #[inline(always)]
-            pub fn load(accounts: &[pinocchio::AccountView]) -> Result<Self, pinocchio::error::ProgramError> {
-                let [$($account,)* ..] = accounts else {
-                    return Err($crate::error::Framework::AccountNotEnoughKeys.into());
-                };
-                $( $crate::schema::check::flags($account, const { &{ $meta } })?; )*
-                $( $crate::schema::check::owner($account, const { &{ $meta } })?; )*
-                $( $crate::schema::check::record($account, const { &{ $meta } })?; )*
-                Ok(Self { $($account: *$account,)* })
-            }
-
-            /// Checks the PDAs whose addresses never change.
-            ///
-            /// # Errors
-            /// 2006.
-            #[inline(always)]
-            pub fn check_fixed_pdas(&self) -> Result<(), pinocchio::error::ProgramError> {
-                $( $crate::schema::check::fixed_pda(&self.$account, const { &{ $meta } })?; )*
-                Ok(())
-            }
-
-            /// Checks the programs, whose addresses never change.
-            ///
-            /// # Errors
-            /// 3008.
-            #[inline(always)]
-            pub fn check_programs(&self) -> Result<(), pinocchio::error::ProgramError> {
-                $( $crate::schema::check::program(&self.$account, const { &{ $meta } })?; )*
-                Ok(())
-            }
-        }
-
-        /// The instruction's arguments.
-        #[repr(C, packed)]
-        #[derive(Clone, Copy)]
-        pub struct Args {
-            $( $(#[doc = $argdoc])* pub $arg: $argty, )*
-        }
-
-        impl Args {
-            /// Lays the arguments over the instruction's data (without the discriminator).
-            ///
-            /// # Errors
-            /// 102 when there is a byte too many or too few, or a flag or an enum is out of its range.
-            #[inline(always)]
-            pub fn decode(data: &[u8]) -> Result<&Self, pinocchio::error::ProgramError> {
-                if data.len() != size_of::<Self>() {
-                    return Err($crate::error::Framework::InstructionDidNotDeserialize.into());
-                }
-                // SAFETY: the length is right, the struct is packed and each field takes any bytes.
-                let args = unsafe { &*data.as_ptr().cast::<Self>() };
-                let in_range: bool = true $( && $crate::schema::declare::Wire::in_range(&{ args.$arg }) )*;
-                if !in_range {
-                    return Err($crate::error::Framework::InstructionDidNotDeserialize.into());
-                }
-                Ok(args)
-            }
-        }
-    };
-}
-pub(crate) use instruction;

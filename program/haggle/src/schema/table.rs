@@ -1,12 +1,12 @@
-//! What a row of the program's one table is made of.
+//! The rows of the program's one table.
 //!
-//! Instructions, accounts, events, errors, types and constants are declared once, in the file of the thing itself, with
-//! the macros of [`crate::declare`]. The program decodes, checks and dispatches by these declarations and the host tool
-//! `program/idl` renders the same ones as the Anchor IDL, so that the two cannot disagree.
+//! The macros of [`crate::schema::declare`] and [`crate::schema::instruction`] declare each instruction,
+//! account, event, error, type and constant once, in its own file. The program decodes, checks and dispatches
+//! by these rows, and the host tool `program/idl` renders the same rows as the Anchor IDL.
 
 use pinocchio::Address;
 
-/// A type that has a fixed width on the wire. All are Borsh's: little endian, packed, no padding.
+/// A type with a fixed width. The encoding is Borsh's: little endian, packed, no padding.
 #[derive(Clone, Copy)]
 pub enum Type {
     /// One byte, 0 or 1.
@@ -23,10 +23,39 @@ pub enum Type {
     I64,
     /// An address of 32 bytes.
     Pubkey,
-    /// A number of elements of one type, without a length in front.
+    /// A number of elements of one type, without a length prefix.
     Array(&'static Type, usize),
-    /// A type that has a definition of its own.
+    /// A type with its own definition.
     Defined(&'static TypeDef),
+}
+
+impl Type {
+    /// The width in bytes.
+    pub const fn width(&self) -> usize {
+        match self {
+            Self::Bool | Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 => 4,
+            Self::U64 | Self::I64 => 8,
+            Self::Pubkey => 32,
+            Self::Array(element, length) => element.width().saturating_mul(*length),
+            Self::Defined(def) => match def.kind {
+                Kind::Enum(_) => 1,
+                Kind::Struct(fields) => width(fields),
+            },
+        }
+    }
+}
+
+/// The width of consecutive fields in bytes.
+pub const fn width(fields: &[Field]) -> usize {
+    let mut sum = 0usize;
+    let mut rest = fields;
+    while let [field, behind @ ..] = rest {
+        sum = sum.saturating_add(field.ty.width());
+        rest = behind;
+    }
+    sum
 }
 
 /// The definition of a named type.
@@ -35,13 +64,13 @@ pub struct TypeDef {
     pub name: &'static str,
     /// Its documentation, line by line.
     pub docs: &'static [&'static str],
-    /// What it consists of.
+    /// Its contents.
     pub kind: Kind,
 }
 
-/// What a named type consists of.
+/// The contents of a named type.
 pub enum Kind {
-    /// Fields, one after the other.
+    /// Consecutive fields.
     Struct(&'static [Field]),
     /// One byte, the index of a variant.
     Enum(&'static [Variant]),
@@ -65,14 +94,24 @@ pub struct Variant {
     pub docs: &'static [&'static str],
 }
 
-/// An account type or an event: a struct behind eight bytes that name it.
+/// An account type or an event: eight bytes that name it, then a struct.
 pub struct Record {
     /// The first eight bytes of SHA-256("account:Name") or SHA-256("event:Name").
     pub discriminator: [u8; 8],
     /// The fields behind the discriminator.
     pub def: &'static TypeDef,
-    /// How many bytes the discriminator and the fields take.
+    /// The size of discriminator and fields in bytes.
     pub size: usize,
+    /// A byte that must have one value, for account types with a version.
+    pub version: Option<Version>,
+}
+
+/// The version of a record's layout.
+pub struct Version {
+    /// The field that holds it, one byte.
+    pub field: &'static str,
+    /// The only value that this program reads.
+    pub value: u8,
 }
 
 /// An instruction.
@@ -89,48 +128,52 @@ pub struct Instruction {
     pub args: &'static [Field],
 }
 
-/// An account that an instruction takes.
+/// An account of an instruction.
 pub struct Account {
     /// Its name in the IDL.
     pub name: &'static str,
     /// Its documentation, line by line.
     pub docs: &'static [&'static str],
-    /// What is asked of it.
+    /// Its requirements.
     pub meta: Meta,
 }
 
-/// What an instruction asks of an account, as far as it can be told without looking at another one's data.
+/// The requirements on an account. The instruction's generated `load` checks each of them.
 ///
-/// Addresses stand behind references so that a check that compares one does not keep the row, with its documentation, in
-/// the program's file.
+/// Addresses are references, so that a comparison does not keep the whole row with its documentation in the
+/// ELF.
 #[derive(Clone, Copy)]
 pub struct Meta {
-    /// Must be writable, or the instruction answers 2000.
+    /// It must be writable, otherwise 2000.
     pub writable: bool,
-    /// Must have signed, or the instruction answers 3010.
+    /// It must sign, otherwise 3010.
     pub signer: bool,
-    /// The program's own address in this place stands for no account.
+    /// The program's own address in its place means that the account is left out.
     pub optional: bool,
-    /// The programs of which one must own it, or the instruction answers 3007; none where it does not matter.
+    /// Its owner must be one of these programs, otherwise 3007. Empty: any owner.
     pub owners: &'static [&'static Address],
-    /// The account type that it must hold, or the instruction answers 3001 to 3003.
+    /// It must hold this account type, otherwise 3001 to 3003.
     pub holds: Option<&'static Record>,
-    /// The only address that is taken; another one is answered with 3008, or with 2006 where it is a PDA's.
+    /// Its only allowed address, otherwise 3008, or 2006 if it is a PDA.
     pub address: Option<&'static Address>,
-    /// The only addresses that are taken, where there are several; another one is answered with 3008.
+    /// Its allowed addresses, otherwise 3008. Empty: any address.
     pub one_of: &'static [&'static Address],
-    /// The seeds of its address.
+    /// It must be the program that owns this account of the instruction, if that is given; otherwise 3008.
+    pub owner_of: Option<&'static str>,
+    /// The seeds of its address, otherwise 2006.
     pub seeds: &'static [Seed],
-    /// The program whose PDA it is, where that is another one.
+    /// The bump of its address.
+    pub bump: Bump,
+    /// The program that its address is derived for, if not this one.
     pub seeds_program: Option<&'static Address>,
-    /// The account whose field of the same name holds its address.
+    /// The account whose field of the same name holds its address, otherwise 2001.
     pub stored_in: Option<&'static str>,
 }
 
-/// A part that an address is derived from.
+/// A seed of an address.
 #[derive(Clone, Copy)]
 pub enum Seed {
-    /// Bytes that never change.
+    /// Constant bytes.
     Const(&'static [u8]),
     /// The address of another account of the instruction.
     Account(&'static str),
@@ -138,8 +181,23 @@ pub enum Seed {
     Arg(&'static str),
 }
 
+/// The source of a derived address's bump.
+#[derive(Clone, Copy)]
+pub enum Bump {
+    /// The canonical bump: the highest one that gives an address.
+    Canonical,
+    /// A field of a record that another account of the instruction holds. The program stored it when it
+    /// created the address with its canonical bump.
+    Stored {
+        /// The account.
+        account: &'static str,
+        /// The field, one byte.
+        field: &'static str,
+    },
+}
+
 impl Meta {
-    /// An account that is only read and whose address nothing is known of.
+    /// A read-only account with any address.
     pub const READ: Self = Self {
         writable: false,
         signer: false,
@@ -148,12 +206,14 @@ impl Meta {
         holds: None,
         address: None,
         one_of: &[],
+        owner_of: None,
         seeds: &[],
+        bump: Bump::Canonical,
         seeds_program: None,
         stored_in: None,
     };
 
-    /// The account is written to.
+    /// A writable account.
     pub const WRITE: Self = Self {
         writable: true,
         ..Self::READ
@@ -166,21 +226,21 @@ impl Meta {
         self
     }
 
-    /// The account may be left out.
+    /// The account can be left out.
     #[must_use]
     pub const fn optional(mut self) -> Self {
         self.optional = true;
         self
     }
 
-    /// The account belongs to one of these programs.
+    /// One of these programs owns the account.
     #[must_use]
     pub const fn owned_by(mut self, programs: &'static [&'static Address]) -> Self {
         self.owners = programs;
         self
     }
 
-    /// The account belongs to this program and holds a record of this type.
+    /// This program owns the account, and it holds a record of this type.
     #[must_use]
     pub const fn holds(mut self, record: &'static Record) -> Self {
         self.owners = &[&crate::ID];
@@ -188,28 +248,35 @@ impl Meta {
         self
     }
 
-    /// The account is always the same one.
+    /// The account has this address.
     #[must_use]
     pub const fn at(mut self, address: &'static Address) -> Self {
         self.address = Some(address);
         self
     }
 
-    /// The account is one of several programs.
+    /// The account is one of these programs.
     #[must_use]
     pub const fn one_of(mut self, programs: &'static [&'static Address]) -> Self {
         self.one_of = programs;
         self
     }
 
-    /// The account's address is derived from these seeds.
+    /// The account is the program that owns another account of the instruction.
+    #[must_use]
+    pub const fn owner_of(mut self, account: &'static str) -> Self {
+        self.owner_of = Some(account);
+        self
+    }
+
+    /// The account's address has these seeds and the canonical bump.
     #[must_use]
     pub const fn derived(mut self, seeds: &'static [Seed]) -> Self {
         self.seeds = seeds;
         self
     }
 
-    /// The account's address is derived from the seeds for another program than this one.
+    /// The account's address has these seeds, for another program.
     #[must_use]
     pub const fn derived_for(mut self, program: &'static Address, seeds: &'static [Seed]) -> Self {
         self.seeds_program = Some(program);
@@ -217,7 +284,14 @@ impl Meta {
         self
     }
 
-    /// The account's address stands in a field of another account, under the same name.
+    /// The bump of the account's address is a field of a record.
+    #[must_use]
+    pub const fn bump_in(mut self, account: &'static str, field: &'static str) -> Self {
+        self.bump = Bump::Stored { account, field };
+        self
+    }
+
+    /// A field of another account, with the same name, holds the account's address.
     #[must_use]
     pub const fn stored_in(mut self, account: &'static str) -> Self {
         self.stored_in = Some(account);
@@ -245,16 +319,16 @@ pub enum Value {
     U64(u64),
     /// Eight bytes with a sign.
     I64(i64),
-    /// Text, which on the wire is its bytes without a length.
+    /// Text.
     Text(&'static str),
 }
 
-/// An error of the program's own.
+/// An error of the program.
 pub struct ErrorRow {
     /// Its number, from 6000.
     pub code: u32,
     /// Its name in the IDL.
     pub name: &'static str,
-    /// What a user is told.
+    /// Its message in the IDL.
     pub message: &'static str,
 }
