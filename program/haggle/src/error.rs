@@ -1,104 +1,196 @@
-//! Every error that the program answers with.
+//! The program's errors, and the log line that names them to Anchor clients.
 
 use crate::schema::table::ErrorRow;
+use core::num::NonZeroU64;
 use pinocchio::error::ProgramError;
 
+/// The log line that names an error to Anchor clients.
+macro_rules! anchor_line {
+    ($name:ident, $code:literal, $message:literal) => {
+        concat!(
+            "AnchorError occurred. Error Code: ",
+            stringify!($name),
+            ". Error Number: ",
+            $code,
+            ". Error Message: ",
+            $message,
+            "."
+        )
+    };
+}
+
 macro_rules! errors {
-    ($( $(#[doc = $doc:literal])* $name:ident = $code:literal: $message:literal, )*) => {
-        /// The protocol's own errors.
+    (
+        program {
+            $( $(#[doc = $doc:literal])* $name:ident = $code:literal: $message:literal, )*
+        }
+        framework {
+            $( $(#[doc = $fdoc:literal])* $fname:ident = $fcode:literal: $fmessage:literal, )*
+        }
+    ) => {
+        /// The protocol's errors.
         #[repr(u32)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum HaggleError {
             $( $(#[doc = $doc])* $name = $code, )*
         }
 
+        /// Anchor's errors for the checks of its framework, with Anchor's numbers and messages, so that
+        /// Anchor clients name them.
+        #[repr(u32)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Framework {
+            $( $(#[doc = $fdoc])* $fname = $fcode, )*
+        }
+
         /// The rows of the table.
         pub const ERRORS: &[ErrorRow] = &[
             $( ErrorRow { code: $code, name: stringify!($name), message: $message }, )*
         ];
+
+        /// The log line for an error of the program, in Anchor's format; none for errors of other programs.
+        const fn anchor_line(code: u64) -> Option<&'static str> {
+            match code {
+                $( $code => Some(anchor_line!($name, $code, $message)), )*
+                $( $fcode => Some(anchor_line!($fname, $fcode, $fmessage)), )*
+                _ => None,
+            }
+        }
     };
 }
 
 errors! {
-    /// The negotiation's status, or the point it has reached, does not allow this.
-    InvalidState = 6000: "Invalid negotiation state for this operation",
-    /// The signer is not one who may do this.
-    Unauthorized = 6001: "Not authorized to perform this action",
-    /// The other side has to move.
-    NotYourTurn = 6002: "Not your turn to make an offer",
-    /// The global deadline has passed.
-    Expired = 6003: "Negotiation has expired",
-    /// The time to answer has passed.
-    ResponseWindowExpired = 6004: "Response window has expired",
-    /// The offer is below the negotiation's minimum.
-    OfferTooLow = 6005: "Offer amount too low",
-    /// The offer could not be paid from what the escrow is worth after this round.
-    OfferExceedsEscrow = 6006: "Offer exceeds effective escrow",
-    /// All rounds have been used.
-    MaxRoundsReached = 6007: "Maximum rounds reached",
-    /// An argument is out of its range.
-    InvalidParams = 6008: "Invalid parameters",
-    /// No negotiation can be created while the protocol is paused.
-    Paused = 6009: "Protocol is paused",
-    /// What was revealed is not what was committed to.
-    ZopaCommitmentMismatch = 6010: "ZOPA commitment mismatch",
-    /// The reservation prices leave no room for a deal.
-    NoZopa = 6011: "No ZOPA exists: the buyer's maximum is below the seller's minimum",
-    /// A sum does not fit, or money would not be conserved.
-    Overflow = 6012: "Arithmetic overflow",
-    /// The negotiation is not the one, or not at the point, that the signer saw.
-    StaleState = 6013: "The negotiation has changed since the transaction was built",
-    /// The account is not a mint that escrow can be held in.
-    UnsupportedMint = 6014: "The mint is not one that escrow can be held in",
-    /// Money that is owed cannot be delivered now.
-    PayoutPending = 6015: "A payout is still owed and cannot be delivered to the account given",
+    program {
+        /// The negotiation's status or phase does not allow the instruction.
+        InvalidState = 6000: "Invalid negotiation state for this operation",
+        /// The signer has no right to this instruction.
+        Unauthorized = 6001: "Not authorized to perform this action",
+        /// It is the other side's turn.
+        NotYourTurn = 6002: "Not your turn to make an offer",
+        /// A deadline has passed.
+        Expired = 6003: "Negotiation has expired",
+        /// The response or review window has passed, or does not fit before the deadline.
+        ResponseWindowExpired = 6004: "Response window has expired",
+        /// The offer is below the negotiation's minimum.
+        OfferTooLow = 6005: "Offer amount too low",
+        /// The offer exceeds the effective escrow after this round.
+        OfferExceedsEscrow = 6006: "Offer exceeds effective escrow",
+        /// All rounds are used.
+        MaxRoundsReached = 6007: "Maximum rounds reached",
+        /// An argument is out of range.
+        InvalidParams = 6008: "Invalid parameters",
+        /// The protocol is paused, which stops only the creation of negotiations.
+        Paused = 6009: "Protocol is paused",
+        /// The revealed price and nonce do not match the commitment.
+        ZopaCommitmentMismatch = 6010: "ZOPA commitment mismatch",
+        /// The reservation prices left no zone of possible agreement.
+        NoZopa = 6011: "No ZOPA exists: the buyer's maximum is below the seller's minimum",
+        /// A sum exceeds 64 bits, or money would not be conserved.
+        Overflow = 6012: "Arithmetic overflow",
+        /// The negotiation differs from the one that the signer saw: another deal, round, offer or amount.
+        StaleState = 6013: "The negotiation has changed since the transaction was built",
+        /// The mint cannot hold an escrow.
+        UnsupportedMint = 6014: "The mint cannot hold an escrow",
+        /// A payout cannot be delivered now.
+        PayoutPending = 6015: "A payout cannot be delivered to the given account",
+    }
+    framework {
+        /// The data is shorter than a discriminator.
+        InstructionMissing = 100: "Instruction discriminator not provided",
+        /// No instruction has this discriminator.
+        InstructionFallbackNotFound = 101: "Fallback functions are not supported",
+        /// The arguments have the wrong length, or a flag or enum is out of range.
+        InstructionDidNotDeserialize = 102: "The program could not deserialize the given instruction",
+        /// The account must be writable.
+        ConstraintMut = 2000: "A mut constraint was violated",
+        /// The account's address differs from the one in a record.
+        ConstraintHasOne = 2001: "A has one constraint was violated",
+        /// The token account is not allowed in this position.
+        ConstraintRaw = 2003: "A raw constraint was violated",
+        /// The account is not the required PDA.
+        ConstraintSeeds = 2006: "A seeds constraint was violated",
+        /// The account has no discriminator.
+        AccountDiscriminatorNotFound = 3001: "No discriminator was found on the account",
+        /// The account has another type.
+        AccountDiscriminatorMismatch = 3002: "Account discriminator did not match what was expected",
+        /// The account has another length or version.
+        AccountDidNotDeserialize = 3003: "Failed to deserialize the account",
+        /// An account is missing, perhaps an optional one that this call needs.
+        AccountNotEnoughKeys = 3005: "Not enough account keys given to the instruction",
+        /// Another program owns the account.
+        AccountOwnedByWrongProgram = 3007: "The given account is owned by a different program than expected",
+        /// The account is not the required program.
+        InvalidProgramId = 3008: "Program ID was not as expected",
+        /// The account did not sign.
+        AccountNotSigner = 3010: "The given account did not sign",
+        /// The program runs at an address other than its own.
+        DeclaredProgramIdMismatch = 4100: "The declared program id does not match the actual program id",
+    }
 }
 
-/// Anchor's errors for what its framework checks, with Anchor's numbers, so that any Anchor client names them.
-#[repr(u32)]
+/// An error as the runtime encodes it: never zero, so a [`Result`] without a value fits in one register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Framework {
-    /// The data is shorter than a discriminator.
-    InstructionMissing = 100,
-    /// No instruction has this discriminator.
-    InstructionFallbackNotFound = 101,
-    /// The arguments have the wrong length, or a flag or enum out of range.
-    InstructionDidNotDeserialize = 102,
-    /// The account must be writable.
-    ConstraintMut = 2000,
-    /// The account is not the one whose address the negotiation stores.
-    ConstraintHasOne = 2001,
-    /// The account is not one that tokens can be taken from, or paid to, in this place.
-    ConstraintRaw = 2003,
-    /// The account is not the PDA that belongs here.
-    ConstraintSeeds = 2006,
-    /// The account has no discriminator.
-    AccountDiscriminatorNotFound = 3001,
-    /// The account is of another type.
-    AccountDiscriminatorMismatch = 3002,
-    /// The account has the right discriminator and the wrong length, or a version that this program does not know.
-    AccountDidNotDeserialize = 3003,
-    /// There are fewer accounts than the instruction takes, or an optional one is missing that this call needs.
-    AccountNotEnoughKeys = 3005,
-    /// Another program than the right one owns the account.
-    AccountOwnedByWrongProgram = 3007,
-    /// The account is not the program that belongs here.
-    InvalidProgramId = 3008,
-    /// The account has not signed.
-    AccountNotSigner = 3010,
-    /// The program has been deployed at another address than the one it was built for.
-    DeclaredProgramIdMismatch = 4100,
+pub struct Error(NonZeroU64);
+
+/// The result of an instruction, or of a part of one.
+pub type Result<T = ()> = core::result::Result<T, Error>;
+
+impl Error {
+    /// The runtime's code of the error. Logs the error in Anchor's format, so that Anchor clients name it.
+    #[cold]
+    #[inline(never)]
+    pub fn report(self) -> u64 {
+        let code = self.0.get();
+        if let Some(line) = anchor_line(code) {
+            #[cfg(any(target_os = "solana", target_arch = "bpf"))]
+            // SAFETY: the syscall reads the bytes of a constant string.
+            unsafe {
+                pinocchio::syscalls::sol_log_(line.as_ptr(), line.len() as u64);
+            }
+            #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
+            core::hint::black_box(line);
+        }
+        code
+    }
+
+    const fn of(code: u32) -> Self {
+        match NonZeroU64::new(code as u64) {
+            Some(code) => Self(code),
+            None => panic!("no error has the code zero"),
+        }
+    }
+}
+
+impl From<HaggleError> for Error {
+    #[inline(always)]
+    fn from(error: HaggleError) -> Self {
+        Self::of(error as u32)
+    }
+}
+
+impl From<Framework> for Error {
+    #[inline(always)]
+    fn from(error: Framework) -> Self {
+        Self::of(error as u32)
+    }
+}
+
+impl From<ProgramError> for Error {
+    #[cold]
+    #[inline(never)]
+    fn from(error: ProgramError) -> Self {
+        // The library encodes every error as a code that is not zero.
+        NonZeroU64::new(error.into()).map_or(Self::of(HaggleError::Overflow as u32), Self)
+    }
 }
 
 impl From<HaggleError> for ProgramError {
-    #[inline(always)]
     fn from(error: HaggleError) -> Self {
         Self::Custom(error as u32)
     }
 }
 
 impl From<Framework> for ProgramError {
-    #[inline(always)]
     fn from(error: Framework) -> Self {
         Self::Custom(error as u32)
     }

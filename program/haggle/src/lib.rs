@@ -1,10 +1,13 @@
-//! Haggle: two agents bargain over a price, and escrow settles the result.
+//! Haggle: two agents bargain over a price, and escrow settles it.
 //!
-//! The buyer deposits the most it could pay, invites a seller and opens; offers alternate, each round costs the escrow a
-//! share, and the one that is accepted is paid from the vault. Nothing but the rules written here moves the money.
+//! The buyer deposits an escrow, invites a seller and makes the first offer. Offers alternate, each round
+//! takes its decay from the escrow, and the program pays the accepted offer from the vault. Only the rules in
+//! this crate move the money.
 //!
-//! `instructions/` has a file for each instruction with its row of the table, its rules and its tests; `state/` the
-//! accounts; [`escrow`] is the only place that takes tokens out of a vault.
+//! [`instructions`] has one file per instruction with its row of the table, its rules and its tests.
+//! [`schema`] defines the table, [`state`] the accounts and their rules. [`escrow`] is the only place that
+//! takes tokens out of a vault, and [`settlement`] counts payments of a price. [`token`], [`math`] and
+//! [`runtime`] are the layers below.
 
 #![cfg_attr(any(target_os = "solana", target_arch = "bpf"), no_std)]
 #![deny(clippy::arithmetic_side_effects)]

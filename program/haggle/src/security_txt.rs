@@ -1,5 +1,5 @@
-//! Whom to tell of a weakness, in the deployed file itself, where explorers look for it. The format is that of the
-//! `solana-security-txt` crate: names and values between two markers, each closed by a zero byte.
+//! The contacts for security reports, in the deployed file itself, where explorers find them. The format is
+//! that of the `solana-security-txt` crate: names and values between two markers, each closed by a zero byte.
 
 macro_rules! security_txt {
     ($($name:ident: $value:literal,)*) => {
@@ -19,7 +19,7 @@ const TEXT: &str = security_txt! {
     source_code: "https://github.com/haggle-protocol/haggle",
 };
 
-// No instruction reads it; it has to be kept all the same.
+// No instruction reads it, but the linker must keep it.
 #[cfg_attr(
     any(target_os = "solana", target_arch = "bpf"),
     link_section = ".rodata.security_txt"
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deployed_file_says_whom_to_tell() {
+    fn the_elf_contains_the_security_contacts() {
         let file = elf();
         let begin = "=======BEGIN SECURITY.TXT V1=======\0";
         let start = place(file, begin).expect("it begins") + begin.len();

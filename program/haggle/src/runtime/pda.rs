@@ -1,16 +1,48 @@
-//! Making the accounts whose addresses are derived.
+//! Derived addresses, and the creation of accounts at them.
 
+use crate::error::Result;
+use crate::runtime::hash::sha256;
 use crate::runtime::sysvar::Rent;
+use crate::ID;
 use pinocchio::cpi::{Seed, Signer};
-use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 use pinocchio_system::instructions::{Allocate, Assign, CreateAccount, Transfer};
 
-/// Makes an account at a PDA, of `size` bytes and owned by `owner`; `payer` pays what is missing of its rent. Lamports that
-/// somebody has sent there before do not hinder it.
+/// The most seeds that an address of this program has, bump not included.
+pub const MAX_SEEDS: usize = 4;
+
+/// The address of this program with these seeds and its canonical bump. None if no bump gives an address; no
+/// seeds with this property are known.
+#[inline(always)]
+pub fn find(seeds: &[&[u8]]) -> Option<(Address, u8)> {
+    #[cfg(any(target_os = "solana", target_arch = "bpf"))]
+    {
+        Address::try_find_program_address(seeds, &ID)
+    }
+    #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
+    panic!("only the virtual machine searches the bump of {seeds:?}")
+}
+
+/// The address of this program with these seeds, at most [`MAX_SEEDS`], and this bump. The bump must be a
+/// stored one: other bumps can give a point on the curve, which this function does not notice.
+#[inline(always)]
+pub fn with_bump(seeds: &[&[u8]], bump: u8) -> Address {
+    const MARKER: &[u8] = b"ProgramDerivedAddress";
+    let bump = [bump];
+    let mut parts: [&[u8]; MAX_SEEDS + 3] = [&[]; MAX_SEEDS + 3];
+    let mut count = 0usize;
+    for part in seeds.iter().chain(&[&bump[..], ID.as_ref(), MARKER]) {
+        parts[count] = part;
+        count = count.saturating_add(1);
+    }
+    Address::new_from_array(sha256(&parts[..count]))
+}
+
+/// Creates an account of `size` bytes at a PDA and gives it to `owner`; `payer` pays the missing rent. It
+/// succeeds if the address already has lamports.
 ///
 /// # Errors
-/// What the system program answers, when the payer has too little or the account exists.
+/// The system program's errors, if the payer has too little or the account exists.
 #[inline(always)]
 pub fn create(
     account: &AccountView,
@@ -19,32 +51,43 @@ pub fn create(
     owner: &Address,
     payer: &AccountView,
     rent: &Rent,
-) -> ProgramResult {
-    let lamports = rent.exempt(size);
+) -> Result {
+    let creation = CreateAccount {
+        from: payer,
+        to: account,
+        lamports: rent.exempt(size),
+        space: size as u64,
+        owner,
+    };
     let signer = [Signer::from(seeds)];
     if account.lamports() == 0 {
-        return CreateAccount {
-            from: payer,
-            to: account,
-            lamports,
-            space: size as u64,
-            owner,
-        }
-        .invoke_signed(&signer);
+        Ok(creation.invoke_signed(&signer)?)
+    } else {
+        create_prefunded(&creation, &signer)
     }
-    let missing = lamports.saturating_sub(account.lamports());
+}
+
+/// The system program refuses to create an account that has lamports, so this takes three steps.
+#[cold]
+#[inline(never)]
+fn create_prefunded(creation: &CreateAccount<'_, '_>, signer: &[Signer<'_, '_>; 1]) -> Result {
+    let missing = creation.lamports.saturating_sub(creation.to.lamports());
     if missing > 0 {
         Transfer {
-            from: payer,
-            to: account,
+            from: creation.from,
+            to: creation.to,
             lamports: missing,
         }
         .invoke()?;
     }
     Allocate {
-        account,
-        space: size as u64,
+        account: creation.to,
+        space: creation.space,
     }
-    .invoke_signed(&signer)?;
-    Assign { account, owner }.invoke_signed(&signer)
+    .invoke_signed(signer)?;
+    Ok(Assign {
+        account: creation.to,
+        owner: creation.owner,
+    }
+    .invoke_signed(signer)?)
 }

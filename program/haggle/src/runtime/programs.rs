@@ -1,8 +1,8 @@
-//! The addresses of the programs that this one works with.
+//! The addresses of the programs that this one uses.
 
 use pinocchio::Address;
 
-/// Creates accounts.
+/// The system program, which creates accounts.
 pub const SYSTEM: Address = pinocchio_system::ID;
 
 /// SPL Token.
@@ -12,13 +12,13 @@ pub const TOKEN: Address = pinocchio_token::ID;
 pub const TOKEN_2022: Address =
     Address::from_str_const("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
 
-/// The programs that an escrow can be held with.
+/// The token programs that can hold an escrow.
 pub const TOKENS: &[&Address] = &[&TOKEN, &TOKEN_2022];
 
-/// Derives the one token account per wallet and mint that anyone can pay to.
+/// The program that derives one token account for each wallet and mint.
 pub const ASSOCIATED_TOKEN: Address =
     Address::from_str_const("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 
-/// The loader that keeps a program's upgrade authority.
+/// The loader that stores a program's upgrade authority.
 pub const UPGRADEABLE_LOADER: Address =
     Address::from_str_const("BPFLoaderUpgradeab1e11111111111111111111111");

@@ -1,10 +1,9 @@
-//! What the runtime says of time and rent.
+//! Clock and rent.
 //!
-//! Read with the generic syscall, and only the bytes that are needed: the library's typed readers of this version answer
-//! nothing when they are built for upstream's BPF target.
+//! The generic syscall reads them, and only the needed bytes: the library's typed readers of this version
+//! return nothing when they are built for upstream's BPF target.
 
-use crate::error::HaggleError;
-use pinocchio::error::ProgramError;
+use crate::error::{HaggleError, Result};
 use pinocchio::sysvars::clock::CLOCK_ID;
 use pinocchio::sysvars::get_sysvar;
 use pinocchio::sysvars::rent::{ACCOUNT_STORAGE_OVERHEAD, RENT_ID};
@@ -12,33 +11,33 @@ use pinocchio::sysvars::rent::{ACCOUNT_STORAGE_OVERHEAD, RENT_ID};
 /// The chain's clock, in Unix seconds.
 ///
 /// # Errors
-/// What the runtime answers.
+/// The runtime's errors.
 #[inline(always)]
-pub fn now() -> Result<i64, ProgramError> {
-    // Before it stand the slot, the epoch's start, the epoch and the leader schedule's epoch, eight bytes each.
+pub fn now() -> Result<i64> {
+    // Slot, the epoch's start, epoch and the leader schedule's epoch precede it, eight bytes each.
     const UNIX_TIMESTAMP: usize = 4 * 8;
     let mut bytes = [0; 8];
     get_sysvar(&mut bytes, &CLOCK_ID, UNIX_TIMESTAMP)?;
     Ok(i64::from_le_bytes(bytes))
 }
 
-/// What it costs to keep accounts.
+/// The rent of accounts.
 pub struct Rent {
     lamports_per_byte: u64,
 }
 
 impl Rent {
-    /// The chain's rent: lamports per byte and a factor, which is 1.0 or, on chains that still count by years, 2.0. The
-    /// virtual machine has no floating point, so the two are told by their bits.
+    /// The chain's rent: lamports per byte times a factor, which is 1.0, or 2.0 on chains that still count by
+    /// years. The virtual machine has no floating point, so the factor is compared by its bits.
     ///
     /// # Errors
-    /// Overflow for another factor, or a price beyond all reason; what the runtime answers.
+    /// Overflow for another factor, or for a price whose rent could exceed 64 bits; the runtime's errors.
     #[inline(always)]
-    pub fn get() -> Result<Self, ProgramError> {
+    pub fn get() -> Result<Self> {
         const ONE: u64 = 1f64.to_bits();
         const TWO: u64 = 2f64.to_bits();
-        // With this limit no account's rent can overflow.
-        const MOST_LAMPORTS_PER_BYTE: u64 = u32::MAX as u64;
+        // With this limit no account's rent exceeds 64 bits.
+        const MAX_LAMPORTS_PER_BYTE: u64 = u32::MAX as u64;
         let mut bytes = [0; 16];
         get_sysvar(&mut bytes, &RENT_ID, 0)?;
         let [price, factor] = [&bytes[..8], &bytes[8..]].map(|half| {
@@ -46,7 +45,7 @@ impl Rent {
             word.copy_from_slice(half);
             u64::from_le_bytes(word)
         });
-        if price > MOST_LAMPORTS_PER_BYTE {
+        if price > MAX_LAMPORTS_PER_BYTE {
             return Err(HaggleError::Overflow.into());
         }
         let lamports_per_byte = match factor {
@@ -57,7 +56,7 @@ impl Rent {
         Ok(Self { lamports_per_byte })
     }
 
-    /// The lamports that an account of this size must hold, at most 10,240 bytes.
+    /// The lamports that an account of this size must hold. `size` is at most 10,240 bytes.
     // At most (128 + 10,240) * 2^33.
     #[allow(clippy::arithmetic_side_effects)]
     #[inline(always)]
