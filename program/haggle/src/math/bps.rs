@@ -1,7 +1,7 @@
 //! Shares in basis points.
 //!
-//! A share is computed from the quotient and the remainder of the amount, so it is exact, and cannot overflow up to
-//! 10,000 basis points: no 128-bit multiplication is needed, which the virtual machine does not have.
+//! A share is the sum of the shares of the amount's quotient and remainder, so it is exact and cannot
+//! overflow up to 10,000 basis points.
 
 use crate::constants::BPS_DENOMINATOR;
 
@@ -17,8 +17,8 @@ pub fn rounded(amount: u64, bps: u16) -> u64 {
     share(amount, bps, BPS_DENOMINATOR / 2)
 }
 
-// (q * D + r) * bps / D = q * bps + r * bps / D. With bps <= D the first term is at most q * D <= amount, the second at
-// most r + 1/2 rounded, and their sum at most amount; r * bps < 10^8.
+// (q * D + r) * bps / D = q * bps + r * bps / D. With bps <= D the first term is at most q * D <= amount, the
+// second at most r + 1/2 rounded, and their sum at most amount; r * bps < 10^8.
 #[allow(clippy::arithmetic_side_effects)]
 #[inline(always)]
 fn share(amount: u64, bps: u16, rounding: u64) -> u64 {

@@ -1,3 +1,4 @@
-//! Exact integer arithmetic that the virtual machine can do.
+//! Exact integer arithmetic without 128-bit operations, which the virtual machine does not have.
 
 pub mod bps;
+pub mod proportion;

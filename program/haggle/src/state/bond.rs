@@ -1,11 +1,28 @@
-//! The seller's bond: a deposit beside the escrow that shows that the seller means it.
+//! The seller's bond: a deposit beside the escrow.
 
-use crate::event::BondSettled;
-use crate::state::{BondState, Negotiation, OfferSide, ZopaPhase};
-use pinocchio::Address;
+use crate::error::{HaggleError, Result};
+use crate::math::proportion;
+use crate::state::{BondState, Negotiation, ZopaPhase};
+
+/// A bond that has left the seller's deposit, in base units.
+#[derive(Clone, Copy)]
+pub struct SettledBond {
+    /// The buyer's part.
+    pub to_buyer: u64,
+    /// The seller's part.
+    pub to_seller: u64,
+}
+
+impl SettledBond {
+    /// No bond.
+    pub const NONE: Self = Self {
+        to_buyer: 0,
+        to_seller: 0,
+    };
+}
 
 impl Negotiation {
-    /// What of the vault is the seller's bond, in base units.
+    /// The bond in the vault, in base units.
     #[inline(always)]
     pub fn held_bond(&self) -> u64 {
         if self.bond_state == BondState::Held {
@@ -15,69 +32,132 @@ impl Negotiation {
         }
     }
 
-    /// Whether the seller owes the buyer, who has revealed its reservation price, its own: silence and walking away cost the
-    /// bond from then on.
+    /// Reports whether the seller owes the buyer, who has revealed its reservation price, a reveal of its
+    /// own. Until it has revealed, an expiry or its own rejection forfeits the bond.
     #[inline(always)]
     pub fn seller_owes_reveal(&self) -> bool {
         self.zopa_phase == ZopaPhase::BothCommitted && self.buyer_price != 0
     }
-}
 
-/// Where a bond goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Bond {
-    /// Back to the seller.
-    Returned,
-    /// To the buyer.
-    Forfeited,
-}
-
-/// A bond that has left the seller's deposit. The negotiation does not count it as held any more.
-#[derive(Clone, Copy)]
-pub struct SettledBond {
-    /// Whose it is now.
-    pub side: OfferSide,
-    /// How many base units; zero when none was held.
-    pub amount: u64,
-}
-
-impl SettledBond {
-    /// No bond.
-    pub const NONE: Self = Self {
-        side: OfferSide::Seller,
-        amount: 0,
-    };
-
-    /// Takes the bond out of the deposit, if one is held.
+    /// Reports whether a rejection by the seller forfeits the bond: it has seen the buyer's reservation
+    /// price, and the buyer has made no offer since.
     #[inline(always)]
-    pub fn take(negotiation: &mut Negotiation, bond: Bond) -> Self {
-        let amount = negotiation.held_bond();
-        let (state, side) = match bond {
-            Bond::Returned => (BondState::Returned, OfferSide::Seller),
-            Bond::Forfeited => (BondState::Forfeited, OfferSide::Buyer),
-        };
-        if amount > 0 {
-            negotiation.bond_state = state;
-        }
-        Self { side, amount }
+    pub fn rejection_forfeits_bond(&self) -> bool {
+        self.seller_owes_reveal()
+            || (self.zopa_phase == ZopaPhase::Revealed && self.current_round == 0)
     }
 
-    /// Says so in the log, if one was held. Comes after the event of what ended the negotiation.
+    /// Takes the bond, if one is held, out of the deposit: at most `to_buyer` of it for the buyer, the rest
+    /// for the seller.
     #[inline(always)]
-    pub fn emit(&self, negotiation_id: &Address, negotiation: &Negotiation, now: i64) {
-        if self.amount == 0 {
-            return;
+    pub fn take_bond(&mut self, to_buyer: u64) -> SettledBond {
+        let bond = self.held_bond();
+        if bond == 0 {
+            return SettledBond::NONE;
         }
-        BondSettled {
-            negotiation_id: *negotiation_id,
-            to: if self.side == OfferSide::Buyer {
-                negotiation.buyer
-            } else {
-                negotiation.seller
-            },
-            amount: self.amount,
-            timestamp: now,
+        let to_buyer = if to_buyer < bond { to_buyer } else { bond };
+        let to_seller = bond.saturating_sub(to_buyer);
+        self.bond_state = if to_buyer == 0 {
+            BondState::Returned
+        } else if to_seller == 0 {
+            BondState::Forfeited
+        } else {
+            BondState::Split
+        };
+        SettledBond {
+            to_buyer,
+            to_seller,
         }
-        .emit();
+    }
+
+    /// The part of the bond that the milestones forfeit: the same share as the buyer got back of the price.
+    /// `undecided_by_arbiter` is the buyer's part of disputes that the arbiter did not decide. It forfeits
+    /// nothing.
+    ///
+    /// # Errors
+    /// Overflow if more was paid than the price.
+    #[inline(always)]
+    pub fn forfeited_share(&self, undecided_by_arbiter: u64) -> Result<u64> {
+        let bond = self.held_bond();
+        let refunded = { self.settled_amount }
+            .checked_sub(self.paid_gross)
+            .and_then(|unpaid| unpaid.checked_sub(undecided_by_arbiter))
+            .ok_or(HaggleError::Overflow)?;
+        if bond == 0 || refunded == 0 {
+            return Ok(0);
+        }
+        Ok(proportion::floored(bond, refunded, self.settled_amount))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::{Fixture, BOND, PRICE, THIRDS};
+
+    fn accepted() -> Negotiation {
+        let (fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.negotiation(&deal)
+    }
+
+    #[test]
+    fn amounts_decide_the_state_of_the_bond() {
+        for (to_buyer, parts, state) in [
+            (0, [0, BOND], BondState::Returned),
+            (1, [1, BOND - 1], BondState::Split),
+            (BOND - 1, [BOND - 1, 1], BondState::Split),
+            (BOND, [BOND, 0], BondState::Forfeited),
+            (BOND + 1, [BOND, 0], BondState::Forfeited),
+            (u64::MAX, [BOND, 0], BondState::Forfeited),
+        ] {
+            let mut negotiation = accepted();
+            let bond = negotiation.take_bond(to_buyer);
+            assert_eq!([bond.to_buyer, bond.to_seller], parts);
+            assert_eq!(negotiation.bond_state, state);
+            assert_eq!(negotiation.held_bond(), 0);
+            // A bond leaves the deposit once.
+            let again = negotiation.take_bond(u64::MAX);
+            assert_eq!([again.to_buyer, again.to_seller], [0, 0]);
+            assert_eq!(negotiation.bond_state, state);
+        }
+    }
+
+    #[test]
+    fn the_forfeited_share_equals_the_refunded_share_without_undecided_disputes() {
+        for (paid, undecided, share) in [
+            (PRICE, 0, Ok(0)),
+            (PRICE - 1, 0, Ok(0)),
+            (PRICE - 1, 1, Ok(0)),
+            (PRICE - 12, 0, Ok(1)),
+            (PRICE - 12, 1, Ok(0)),
+            (PRICE / 2, 0, Ok(125_000)),
+            (0, 0, Ok(BOND)),
+            (0, PRICE, Ok(0)),
+            (0, PRICE + 1, Err(HaggleError::Overflow.into())),
+            (PRICE + 1, 0, Err(HaggleError::Overflow.into())),
+        ] {
+            let mut negotiation = accepted();
+            negotiation.paid_gross = paid;
+            assert_eq!(negotiation.forfeited_share(undecided), share);
+            negotiation.bond_state = BondState::Forfeited;
+            assert_eq!(negotiation.forfeited_share(undecided), share.map(|_| 0));
+        }
+    }
+
+    #[test]
+    fn a_rejection_forfeits_from_the_buyers_reveal_to_the_first_offer() {
+        for phase in 0..=4 {
+            for (buyer_price, round) in [(0, 0), (1, 0), (1, 1), (1, 2)] {
+                let mut negotiation = accepted();
+                negotiation.zopa_phase = ZopaPhase(phase);
+                negotiation.buyer_price = buyer_price;
+                negotiation.current_round = round;
+                let owes = negotiation.zopa_phase == ZopaPhase::BothCommitted && buyer_price > 0;
+                assert_eq!(negotiation.seller_owes_reveal(), owes);
+                let is_revealed = negotiation.zopa_phase == ZopaPhase::Revealed;
+                let forfeits = owes || (is_revealed && round == 0);
+                assert_eq!(negotiation.rejection_forfeits_bond(), forfeits);
+            }
+        }
     }
 }
