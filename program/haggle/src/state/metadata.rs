@@ -1,37 +1,49 @@
-//! The rules of an offer's metadata: structured, so that no text of one agent ever reaches the other.
+//! Structured metadata. It holds no text, so no text of one agent reaches another agent's model.
 
-use crate::constants::{METADATA_NONE, METADATA_TERMS};
-use crate::error::HaggleError;
-use pinocchio::error::ProgramError;
+use crate::constants::{METADATA_NONE, METADATA_TERMS, METADATA_TERMS_HASH};
+use crate::error::{HaggleError, Result};
 
-/// Where the fields of [`METADATA_TERMS`] end: kind u8, tier u8, SLA u32, quantity u32, strategy hash, price u64.
+/// The end of the fields of kind 1: kind u8, tier u8, SLA u32, quantity u32, strategy hash, price u64.
 const TERMS_END: usize = 1 + 1 + 4 + 4 + 32 + 8;
 
-/// Refuses metadata of a kind that is not known, and bytes that its kind does not use.
+/// The end of the fields of kind 2: kind u8, terms hash.
+const TERMS_HASH_END: usize = 1 + 32;
+
+/// Requires a known kind, and zeros behind its fields.
 ///
 /// # Errors
 /// InvalidParams.
 #[inline(always)]
-pub fn check(metadata: &[u8; 64]) -> Result<(), ProgramError> {
-    // Word by word: sixty-four comparisons would cost more than the rest of an offer.
-    // SAFETY: eight words are 64 bytes, and any bytes are words.
+pub fn check(metadata: &[u8; 64]) -> Result {
+    // Word by word: 64 comparisons would cost more than the rest of an offer.
+    // SAFETY: the pointer is to 64 bytes, the size of eight words; the read needs no alignment, and any bytes
+    // are valid.
     let words = unsafe { metadata.as_ptr().cast::<[u64; 8]>().read_unaligned() };
-    let is_known = match metadata[0] {
-        METADATA_NONE => words.iter().fold(0, |all, word| all | word) == 0,
-        METADATA_TERMS => {
-            u64::from_le(words[TERMS_END / 8]) >> (TERMS_END % 8 * 8) == 0 && words[7] == 0
-        }
+    let is_padded = match metadata[0] {
+        METADATA_NONE => is_zero_from(&words, 1),
+        METADATA_TERMS => is_zero_from(&words, TERMS_END),
+        METADATA_TERMS_HASH => is_zero_from(&words, TERMS_HASH_END),
         _ => false,
     };
-    if is_known {
+    if is_padded {
         Ok(())
     } else {
         Err(HaggleError::InvalidParams.into())
     }
 }
 
-// The two words that the check of the padding looks at.
-const _: () = assert!(TERMS_END / 8 == 6);
+/// Reports whether all bytes from `start` on are zero.
+#[inline(always)]
+fn is_zero_from(words: &[u64; 8], start: usize) -> bool {
+    let [first, rest @ ..] = &words[start / 8..] else {
+        return true;
+    };
+    rest.iter()
+        .fold(u64::from_le(*first) >> ((start & 7) << 3), |all, word| {
+            all | word
+        })
+        == 0
+}
 
 #[cfg(test)]
 mod tests {
@@ -40,14 +52,23 @@ mod tests {
     #[test]
     fn each_byte_of_each_kind_is_accepted_only_where_the_kind_uses_it() {
         for kind in 0..=u8::MAX {
+            // The fields of the kind end here; other kinds have none.
+            let end = match kind {
+                METADATA_NONE => 1,
+                METADATA_TERMS => 50,
+                METADATA_TERMS_HASH => 33,
+                _ => 0,
+            };
             let mut metadata = [0; 64];
             metadata[0] = kind;
-            assert_eq!(check(&metadata).is_ok(), kind <= METADATA_TERMS);
+            assert_eq!(check(&metadata).is_ok(), end > 0, "kind {kind}");
             for at in 1..64 {
-                let mut metadata = metadata;
-                metadata[at] = 0xff;
-                let used = kind == METADATA_TERMS && at < TERMS_END;
-                assert_eq!(check(&metadata).is_ok(), used, "kind {kind}, byte {at}");
+                for byte in [1, 0x80, 0xff] {
+                    let mut metadata = metadata;
+                    metadata[at] = byte;
+                    let is_accepted = check(&metadata).is_ok();
+                    assert_eq!(is_accepted, at < end, "kind {kind}, byte {at}");
+                }
             }
         }
     }

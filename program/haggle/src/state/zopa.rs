@@ -1,26 +1,30 @@
-//! Sealed reservation prices: committed to by hash, compared only once both sides are bound.
+//! Sealed reservation prices: each side commits by hash, then reveals.
 
-use crate::error::HaggleError;
+use crate::constants::ZOPA_DOMAIN;
+use crate::error::{HaggleError, Result};
+use crate::math::bps;
+use crate::runtime::hash::sha256;
 use crate::state::{Negotiation, NegotiationStatus, OfferSide, ZopaPhase};
-use pinocchio::error::{ProgramError, ProgramResult};
+use pinocchio::address::address_eq;
 use pinocchio::Address;
 
-/// A step of the comparison. They are taken in this order, each within its turn.
+/// A step of the comparison. The steps follow in this order, each within its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// A side commits to its reservation price.
     Commit(OfferSide),
-    /// A side reveals it.
+    /// A side reveals its reservation price.
     Reveal(OfferSide),
 }
 
 impl Negotiation {
-    /// The step that comes next.
+    /// The next step.
     ///
     /// # Errors
-    /// InvalidState when there is none: it is not enabled, over, or the negotiation is not under way.
+    /// InvalidState if there is none: the negotiation is not under way, has no sealed prices, or has compared
+    /// them.
     #[inline(always)]
-    pub fn zopa_step(&self) -> Result<Step, ProgramError> {
+    pub fn zopa_step(&self) -> Result<Step> {
         if self.status != NegotiationStatus::Proposed {
             return Err(HaggleError::InvalidState.into());
         }
@@ -33,12 +37,13 @@ impl Negotiation {
         }
     }
 
-    /// Refuses offers while reservation prices are being compared.
+    /// Requires that the comparison is over, or that the negotiation has none: only then can the parties
+    /// offer.
     ///
     /// # Errors
     /// InvalidState.
     #[inline(always)]
-    pub fn check_compared(&self) -> ProgramResult {
+    pub fn check_compared(&self) -> Result {
         let phase = self.zopa_phase;
         if phase == ZopaPhase::Skipped || phase == ZopaPhase::Revealed {
             Ok(())
@@ -47,9 +52,78 @@ impl Negotiation {
         }
     }
 
-    /// Whether the current offer is the price in the middle of the zone, which no side has made and either may accept.
+    /// Reports whether a reservation price is in range: from the minimum offer for the whole escrow, but at
+    /// least 1, to the escrow. A party that commits to a price out of range cannot reveal it, and bears the
+    /// consequences of not revealing.
+    #[inline(always)]
+    pub fn allows_price(&self, price: u64) -> bool {
+        let escrow = self.escrow_amount;
+        price != 0 && price >= bps::floored(escrow, self.min_offer_bps) && price <= escrow
+    }
+
+    /// The commitment of an agent to a price.
+    #[inline(always)]
+    pub fn commitment(
+        &self,
+        negotiation_id: &Address,
+        agent: &Address,
+        price: u64,
+        nonce: &[u8; 32],
+    ) -> [u8; 32] {
+        sha256(&[
+            ZOPA_DOMAIN.as_bytes(),
+            negotiation_id.as_ref(),
+            &{ self.created_at }.to_le_bytes(),
+            agent.as_ref(),
+            &price.to_le_bytes(),
+            nonce,
+        ])
+    }
+
+    /// Reports whether the current offer is the midpoint of the zone, which either side may accept.
     #[inline(always)]
     pub fn has_midpoint(&self, negotiation_id: &Address) -> bool {
-        pinocchio::address::address_eq(&self.current_offer_by, negotiation_id)
+        address_eq(&self.current_offer_by, negotiation_id)
+    }
+
+    /// Reports whether the revealed reservation prices ended the negotiation, because they left no zone.
+    #[inline(always)]
+    pub fn ended_without_zone(&self) -> bool {
+        self.status == NegotiationStatus::Rejected && self.zopa_phase == ZopaPhase::Revealed && {
+            self.buyer_price
+        } < {
+            self.seller_price
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::fixture::Fixture;
+
+    #[test]
+    fn a_price_is_from_the_minimum_offer_but_at_least_1_to_the_escrow() {
+        let (fixture, deal) = Fixture::sealed();
+        let mut negotiation = fixture.negotiation(&deal);
+        // 100 bps of 99 round down to zero.
+        for (escrow, min_offer_bps, least) in [
+            (99, 100, 1),
+            (100, 100, 1),
+            (200, 100, 2),
+            (100_001, 8_999, 89_990),
+            (u64::MAX, 9_000, u64::MAX / 10 * 9 + 4),
+        ] {
+            negotiation.escrow_amount = escrow;
+            negotiation.min_offer_bps = min_offer_bps;
+            for (price, is_allowed) in [
+                (0, false),
+                (least - 1, false),
+                (least, true),
+                (escrow, true),
+                (escrow.saturating_add(1), escrow == u64::MAX),
+            ] {
+                assert_eq!(negotiation.allows_price(price), is_allowed, "{price}");
+            }
+        }
     }
 }
