@@ -1,55 +1,37 @@
-//! The layouts of the token programs' accounts, as far as they decide whether money can be paid.
+//! The layouts of mints and token accounts, as far as payments depend on them.
 
-use crate::error::{Framework, HaggleError};
+use crate::error::{Framework, HaggleError, Result};
 use crate::runtime::programs;
-use crate::schema::check;
 use crate::token::extensions::{
     allow_receiving, is_extended_account, is_harmless_mint, BASE, MINT_BASE,
 };
 use pinocchio::address::address_eq;
-use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};
 
-/// A mint. Those that are let through cannot be closed, nor change their token program, so what was checked once stays true.
-pub struct Mint;
-
-impl Mint {
-    const DECIMALS: usize = 44;
+/// Requires a mint that can hold an escrow: an initialised mint of SPL Token, or one of Token-2022 whose
+/// extensions cannot take, block, tax or hide tokens. Such a mint cannot be closed and cannot change its
+/// program, so one check at creation is enough.
+///
+/// # Errors
+/// UnsupportedMint.
+#[inline(always)]
+pub fn check_mint(account: &AccountView) -> Result {
     const IS_INITIALIZED: usize = 45;
-
-    /// Refuses what escrow cannot be held in. A mint of SPL Token only has to be one, a mint of Token-2022 must not have an
-    /// extension that could keep the money from its owner.
-    ///
-    /// # Errors
-    /// UnsupportedMint.
-    #[inline(always)]
-    pub fn check(account: &AccountView) -> ProgramResult {
-        // SAFETY: nothing borrows the data mutably.
-        let data = unsafe { account.borrow_unchecked() };
-        let is_harmless = if address_eq(account.owner(), &programs::TOKEN) {
-            data.len() == MINT_BASE
-        } else {
-            is_harmless_mint(data)
-        };
-        if is_harmless && data.get(Self::IS_INITIALIZED) == Some(&1) {
-            Ok(())
-        } else {
-            Err(HaggleError::UnsupportedMint.into())
-        }
-    }
-
-    /// How many digits of an amount stand behind the point, or nothing for what is too short to be a mint.
-    #[inline(always)]
-    pub fn decimals(account: &AccountView) -> Result<u8, ProgramError> {
-        if account.data_len() < MINT_BASE {
-            return Err(HaggleError::UnsupportedMint.into());
-        }
-        // SAFETY: there are enough bytes, and nothing borrows them.
-        Ok(unsafe { *account.data_ptr().add(Self::DECIMALS) })
+    // SAFETY: the token program owns the data, and this program never changes it.
+    let data = unsafe { account.borrow_unchecked() };
+    let is_harmless = if address_eq(account.owner(), &programs::TOKEN) {
+        data.len() == MINT_BASE
+    } else {
+        is_harmless_mint(data)
+    };
+    if is_harmless && data.get(IS_INITIALIZED) == Some(&1) {
+        Ok(())
+    } else {
+        Err(HaggleError::UnsupportedMint.into())
     }
 }
 
-/// The tokens that a negotiation is about: those of one mint, held in accounts of the mint's token program.
+/// A mint, and its token program if that is known.
 #[derive(Clone, Copy)]
 pub struct Currency<'a> {
     mint: &'a Address,
@@ -57,27 +39,18 @@ pub struct Currency<'a> {
 }
 
 impl<'a> Currency<'a> {
-    /// The currency of a mint's account.
+    /// The currency of a mint. Without the mint's account it accepts both token programs; only the mint's own
+    /// one can create a token account for it.
     #[inline(always)]
-    pub fn of(mint: &'a AccountView) -> Self {
-        Self {
-            mint: mint.address(),
-            program: Some(mint.owner()),
-        }
-    }
-
-    /// The currency of a mint whose account may have been left out. Then either token program will do: it is one that knows
-    /// this mint that has made an account for it.
-    #[inline(always)]
-    pub fn known_by(mint: &'a Address, account: &'a AccountView) -> Self {
+    pub fn of(mint: &'a Address, account: Option<&'a AccountView>) -> Self {
         Self {
             mint,
-            program: check::given(account).map(AccountView::owner),
+            program: account.map(AccountView::owner),
         }
     }
 
     #[inline(always)]
-    fn is_kept_by(&self, program: &Address) -> bool {
+    fn has_program(&self, program: &Address) -> bool {
         match self.program {
             Some(expected) => address_eq(program, expected),
             None => {
@@ -87,25 +60,47 @@ impl<'a> Currency<'a> {
     }
 }
 
-/// A token account, as far as it decides whether money can be paid. To be let go before another program is called.
+/// A token account. It must be dropped before another program is called.
 pub struct TokenAccount<'a>(&'a [u8]);
 
 impl<'a> TokenAccount<'a> {
     /// The size of a token account without extensions, in bytes.
     pub const SIZE: usize = BASE;
+    const MINT: usize = 0;
     const OWNER: usize = 32;
     const AMOUNT: usize = 64;
+    const DELEGATE: usize = 72;
     const STATE: usize = 108;
     const IS_NATIVE: usize = 109;
+    const CLOSE_AUTHORITY: usize = 129;
     const INITIALIZED: u8 = 1;
     const FROZEN: u8 = 2;
 
-    /// The token account in `account`, if it is one of the currency's token program.
+    /// The token account in `account`, if a token program owns it and it has the length of one.
+    #[inline(always)]
+    pub fn read(account: &'a AccountView) -> Option<Self> {
+        Self::read_if(account, |program| {
+            address_eq(program, &programs::TOKEN) || address_eq(program, &programs::TOKEN_2022)
+        })
+    }
+
+    /// The token account in `account`, if it holds this currency.
     #[inline(always)]
     pub fn of(account: &'a AccountView, currency: &Currency<'_>) -> Option<Self> {
-        // SAFETY: nothing borrows the data mutably.
+        Self::read_if(account, |program| currency.has_program(program))
+            .filter(|token| address_eq(token.address_at(Self::MINT), currency.mint))
+    }
+
+    #[inline(always)]
+    fn read_if(
+        account: &'a AccountView,
+        is_token_program: impl Fn(&Address) -> bool,
+    ) -> Option<Self> {
+        // SAFETY: no mutable reference to the data exists, whichever program owns the account: the kinds of an
+        // instruction are loaded before `State` hands out references, and `holdings` reads a vault, which is no
+        // record. Users of this type drop it before a call that could change the data.
         let data = unsafe { account.borrow_unchecked() };
-        if currency.is_kept_by(account.owner())
+        if is_token_program(account.owner())
             && (data.len() == Self::SIZE || is_extended(account.owner(), data))
         {
             Some(Self(data))
@@ -115,70 +110,68 @@ impl<'a> TokenAccount<'a> {
     }
 
     #[inline(always)]
-    fn byte(&self, offset: usize) -> u8 {
-        // SAFETY: `of` has seen to it that there are `SIZE` bytes, and each offset lies below.
-        unsafe { *self.0.as_ptr().add(offset) }
-    }
-
-    #[inline(always)]
-    fn address_at(&self, offset: usize) -> &Address {
-        // SAFETY: both addresses end long before the account does, and an address is any bytes.
+    fn bytes<const N: usize>(&self, offset: usize) -> &'a [u8; N] {
+        debug_assert!(offset.saturating_add(N) <= Self::SIZE);
+        // SAFETY: `read_if` has checked that there are at least `SIZE` bytes, and every offset of this type
+        // plus its width is at most `SIZE`.
         unsafe { &*self.0.as_ptr().add(offset).cast() }
     }
 
-    /// Whether it holds this currency.
     #[inline(always)]
-    pub fn is_in(&self, currency: &Currency<'_>) -> bool {
-        address_eq(self.address_at(0), currency.mint)
+    fn address_at(&self, offset: usize) -> &'a Address {
+        // SAFETY: an address is a transparent array of 32 bytes.
+        unsafe { &*self.bytes::<32>(offset).as_ptr().cast() }
     }
 
-    /// Whether it holds this currency for `owner`.
+    /// Reports whether `owner` is the account's owner.
     #[inline(always)]
-    pub fn is_of(&self, currency: &Currency<'_>, owner: &Address) -> bool {
-        self.is_in(currency) && address_eq(self.address_at(Self::OWNER), owner)
+    pub fn is_of(&self, owner: &Address) -> bool {
+        address_eq(self.address_at(Self::OWNER), owner)
     }
 
-    /// How many base units it holds.
+    /// The balance in base units.
     #[inline(always)]
     pub fn amount(&self) -> u64 {
-        // SAFETY: the amount ends long before the account does.
-        let amount = unsafe {
-            self.0
-                .as_ptr()
-                .add(Self::AMOUNT)
-                .cast::<u64>()
-                .read_unaligned()
-        };
-        u64::from_le(amount)
+        u64::from_le_bytes(*self.bytes(Self::AMOUNT))
     }
 
-    /// Whether it can receive tokens: it is initialized, not frozen, and no extension asks for more than a transfer.
+    /// Reports whether a transfer to the account succeeds: it is initialised, not frozen, and no extension
+    /// requires more than a transfer.
     #[inline(always)]
     pub fn can_receive(&self) -> bool {
-        self.byte(Self::STATE) == Self::INITIALIZED
+        *self.bytes(Self::STATE) == [Self::INITIALIZED]
             && (self.0.len() == Self::SIZE || allow_receiving(self.0))
     }
 
-    /// Whether the mint's freeze authority has frozen it.
+    /// Reports whether the account has a delegate, which can take tokens, or a close authority, which can
+    /// take lamports.
     #[inline(always)]
-    pub fn is_frozen(&self) -> bool {
-        self.byte(Self::STATE) == Self::FROZEN
+    pub fn has_other_authority(&self) -> bool {
+        u32::from_le_bytes(*self.bytes(Self::DELEGATE))
+            | u32::from_le_bytes(*self.bytes(Self::CLOSE_AUTHORITY))
+            != 0
     }
 
-    /// Whether it holds wrapped SOL.
+    /// Reports whether the mint's freeze authority has frozen the account.
+    #[inline(always)]
+    pub fn is_frozen(&self) -> bool {
+        *self.bytes(Self::STATE) == [Self::FROZEN]
+    }
+
+    /// Reports whether the account holds wrapped SOL.
     #[inline(always)]
     pub fn is_native(&self) -> bool {
-        self.byte(Self::IS_NATIVE) != 0
+        u32::from_le_bytes(*self.bytes(Self::IS_NATIVE)) != 0
     }
 }
 
-/// Only Token-2022 makes longer accounts.
+/// Only Token-2022 has longer accounts.
 #[inline(never)]
 fn is_extended(program: &Address, data: &[u8]) -> bool {
     address_eq(program, &programs::TOKEN_2022) && is_extended_account(data)
 }
 
-/// Is it a token account of this currency and this owner?
+/// Requires a token account of this currency and this owner.
 ///
 /// # Errors
 /// 2003.
@@ -187,37 +180,48 @@ pub fn check_token_account(
     account: &AccountView,
     currency: &Currency<'_>,
     owner: &Address,
-) -> Result<(), ProgramError> {
+) -> Result {
     match TokenAccount::of(account, currency) {
-        Some(token) if token.is_of(currency, owner) => Ok(()),
+        Some(token) if token.is_of(owner) => Ok(()),
         _ => Err(Framework::ConstraintRaw.into()),
     }
 }
 
-/// Whether a party's account can be paid to at the end of a negotiation. If it cannot, no one is held up: the payment is
-/// recorded instead, provided the account is the one that everyone can derive from the party's wallet.
+/// Reports whether a payment to a party can go to this account. If not, the account must be the party's
+/// associated token account, and the payment is recorded instead. So no sender can choose another account
+/// that cannot receive the payment.
+///
+/// An account with a delegate or a close authority is paid only if the party signs: otherwise the sender of
+/// the transaction could choose, among the party's accounts, one that the sender can empty.
 ///
 /// # Errors
-/// 2003 when it can neither be paid to nor is the party's associated token account.
+/// 2003 if the account cannot be paid and is not the party's associated token account.
 #[inline(always)]
 pub fn is_payable(
     account: &AccountView,
     currency: &Currency<'_>,
     party: &Address,
-) -> Result<bool, ProgramError> {
+    party_signs: impl Fn() -> bool,
+) -> Result<bool> {
     match TokenAccount::of(account, currency) {
-        Some(token) if token.is_of(currency, party) && token.can_receive() => Ok(true),
+        Some(token)
+            if token.is_of(party)
+                && token.can_receive()
+                && (!token.has_other_authority() || party_signs()) =>
+        {
+            Ok(true)
+        }
         _ if is_associated(account, currency, party) => Ok(false),
         _ => Err(Framework::ConstraintRaw.into()),
     }
 }
 
-// Only looked at when a payment cannot be delivered.
+// Runs only if a payment cannot be delivered.
 #[cold]
 #[inline(never)]
 fn is_associated(account: &AccountView, currency: &Currency<'_>, wallet: &Address) -> bool {
     for program in programs::TOKENS {
-        if currency.is_kept_by(program) {
+        if currency.has_program(program) {
             let seeds: [&[u8]; 3] = [wallet.as_ref(), program.as_ref(), currency.mint.as_ref()];
             match Address::derive_program_address(&seeds, &programs::ASSOCIATED_TOKEN) {
                 Some((address, _)) if address_eq(&address, account.address()) => return true,

@@ -1,112 +1,106 @@
-//! The call of a token program that does all of an instruction's transfers.
+//! A call of a token program with all transfers of an instruction.
 //!
-//! SPL Token takes them as one batch. The library's batch lists the vault, the mint and the authority again for every
-//! transfer; copying them is what would cost most of such a call, so here each account is listed once. Token-2022 knows no
-//! batches: it is called once for each.
+//! SPL Token takes them as one batch, which saves the base cost of each further call. The library's batch
+//! repeats the source and the authority for every transfer, and copying them would cost most of such a call;
+//! here each account is listed once. Token-2022 has no batch and is called once per instruction.
+//!
+//! Transfers are plain ones, without mint and decimals: every amount is in base units, the mints are checked
+//! at creation, and no extension that is let through needs the mint.
 
+use crate::error::{HaggleError, Result};
 use crate::runtime::programs;
-use crate::token::account::Mint;
 use core::mem::MaybeUninit;
 use core::slice::from_raw_parts;
 use pinocchio::address::address_eq;
 use pinocchio::cpi::{invoke_signed_unchecked, CpiAccount, Signer};
-use pinocchio::error::ProgramError;
 use pinocchio::instruction::{InstructionAccount, InstructionView};
 use pinocchio::{AccountView, Address};
 
 /// Three transfers and closing.
-const MOST_INSTRUCTIONS: usize = 4;
-/// Four accounts a transfer, three for closing.
-const MOST_METAS: usize = 3 * 4 + 3;
-/// The source, the mint, the authority, three recipients, and who gets the rent.
-const MOST_VIEWS: usize = 3 + 3 + 1;
-/// The batch's number, for each instruction a header of two bytes, and the longest: ten bytes a transfer, one for closing, or
-/// 33 for making an account and one transfer.
-const MOST_DATA: usize = 1 + 2 * MOST_INSTRUCTIONS + 33 + 10;
+const MAX_INSTRUCTIONS: usize = 4;
+/// Three accounts per instruction.
+const MAX_METAS: usize = MAX_INSTRUCTIONS * 3;
+/// The source, the authority, three recipients, and the recipient of the rent.
+const MAX_VIEWS: usize = 2 + 3 + 1;
+/// The batch's number, a header of two bytes per instruction, and the longest data: nine bytes per transfer
+/// and one for closing, or 33 for an initialisation and nine for a transfer.
+const MAX_DATA: usize = 1 + 2 * MAX_INSTRUCTIONS + 33 + 9;
 
-const TRANSFER_CHECKED: u8 = 12;
+/// The frame of a batch's first instruction: the batch's number and a header.
+const FRAME: usize = 1 + 2;
+
+const TRANSFER: u8 = 3;
 const CLOSE_ACCOUNT: u8 = 9;
 const INITIALIZE_ACCOUNT_3: u8 = 18;
 const BATCH: u8 = 255;
 
-/// A batch of instructions, most of which take from one token account.
+/// A batch of instructions that take tokens from one account.
 pub struct TokenCall<'a> {
     source: &'a AccountView,
-    mint: &'a AccountView,
     authority: &'a AccountView,
-    decimals: u8,
     instructions: usize,
-    data: [u8; MOST_DATA],
+    data: [u8; MAX_DATA],
     data_len: usize,
-    metas: [MaybeUninit<InstructionAccount<'a>>; MOST_METAS],
+    metas: [MaybeUninit<InstructionAccount<'a>>; MAX_METAS],
     metas_len: usize,
-    views: [MaybeUninit<CpiAccount<'a>>; MOST_VIEWS],
+    views: [MaybeUninit<CpiAccount<'a>>; MAX_VIEWS],
     views_len: usize,
 }
 
-// The lengths are bounded by the number of instructions, which `push` checks.
+// `push` checks the number of instructions, which bounds every length.
 #[allow(clippy::arithmetic_side_effects)]
 impl<'a> TokenCall<'a> {
-    /// An empty call of the mint's token program.
-    ///
-    /// # Errors
-    /// UnsupportedMint when `mint` is too short to be one.
+    /// An empty call of the token program that owns `source`.
     #[inline(always)]
-    pub fn new(
-        source: &'a AccountView,
-        mint: &'a AccountView,
-        authority: &'a AccountView,
-    ) -> Result<Self, ProgramError> {
+    pub fn new(source: &'a AccountView, authority: &'a AccountView) -> Self {
         let mut call = Self {
             source,
-            mint,
             authority,
-            decimals: Mint::decimals(mint)?,
             instructions: 0,
-            data: [BATCH; MOST_DATA],
+            data: [BATCH; MAX_DATA],
             data_len: 1,
-            metas: [const { MaybeUninit::uninit() }; MOST_METAS],
+            metas: [const { MaybeUninit::uninit() }; MAX_METAS],
             metas_len: 0,
-            views: [const { MaybeUninit::uninit() }; MOST_VIEWS],
+            views: [const { MaybeUninit::uninit() }; MAX_VIEWS],
             views_len: 0,
         };
         call.view(source);
-        call.view(mint);
         call.view(authority);
-        Ok(call)
+        call
     }
 
-    /// Adds the making of a token account that a transfer in the same call goes to.
+    /// Adds the initialisation of a token account. A transfer to it must follow, which lists the account.
     ///
     /// # Errors
-    /// InvalidArgument beyond the fourth instruction.
+    /// Overflow beyond the fourth instruction.
     #[inline(always)]
     pub fn initialize(
         &mut self,
         account: &'a AccountView,
+        mint: &'a AccountView,
         owner: &Address,
-    ) -> Result<(), ProgramError> {
+    ) -> Result {
         let mut data = [INITIALIZE_ACCOUNT_3; 33];
         data[1..].copy_from_slice(owner.as_ref());
         let metas = [
             InstructionAccount::writable(account.address()),
-            InstructionAccount::readonly(self.mint.address()),
+            InstructionAccount::readonly(mint.address()),
         ];
-        self.push(data, metas)
+        self.push(data, metas)?;
+        self.view(mint);
+        Ok(())
     }
 
     /// Adds a transfer of `amount` base units.
     ///
     /// # Errors
-    /// InvalidArgument beyond the fourth instruction.
+    /// Overflow beyond the fourth instruction.
     #[inline(always)]
-    pub fn transfer(&mut self, to: &'a AccountView, amount: u64) -> Result<(), ProgramError> {
-        let mut data = [TRANSFER_CHECKED; 10];
-        data[1..9].copy_from_slice(&amount.to_le_bytes());
-        data[9] = self.decimals;
+    pub fn transfer(&mut self, to: &'a AccountView, amount: u64) -> Result {
+        let mut data = [TRANSFER; 9];
+        data[1..].copy_from_slice(&amount.to_le_bytes());
         let metas = [
             InstructionAccount::writable(self.source.address()),
-            InstructionAccount::readonly(self.mint.address()),
             InstructionAccount::writable(to.address()),
             InstructionAccount::readonly_signer(self.authority.address()),
         ];
@@ -115,20 +109,19 @@ impl<'a> TokenCall<'a> {
         Ok(())
     }
 
-    /// Adds the closing of the account, whose lamports go to `rent_to`.
+    /// Adds the closing of the source, whose lamports go to the authority. The call has the view of that
+    /// account already.
     ///
     /// # Errors
-    /// InvalidArgument beyond the fourth instruction.
+    /// Overflow beyond the fourth instruction.
     #[inline(always)]
-    pub fn close(&mut self, rent_to: &'a AccountView) -> Result<(), ProgramError> {
+    pub fn close(&mut self) -> Result {
         let metas = [
             InstructionAccount::writable(self.source.address()),
-            InstructionAccount::writable(rent_to.address()),
+            InstructionAccount::writable(self.authority.address()),
             InstructionAccount::readonly_signer(self.authority.address()),
         ];
-        self.push([CLOSE_ACCOUNT], metas)?;
-        self.view(rent_to);
-        Ok(())
+        self.push([CLOSE_ACCOUNT], metas)
     }
 
     #[inline(always)]
@@ -136,9 +129,9 @@ impl<'a> TokenCall<'a> {
         &mut self,
         data: [u8; DATA],
         metas: [InstructionAccount<'a>; METAS],
-    ) -> Result<(), ProgramError> {
-        if self.instructions == MOST_INSTRUCTIONS {
-            return Err(ProgramError::InvalidArgument);
+    ) -> Result {
+        if self.instructions == MAX_INSTRUCTIONS {
+            return Err(HaggleError::Overflow.into());
         }
         self.instructions += 1;
         let header = [METAS as u8, DATA as u8];
@@ -158,46 +151,61 @@ impl<'a> TokenCall<'a> {
         self.views_len += 1;
     }
 
-    /// Calls the token program, if there is anything to do. A single instruction goes without the frame of a batch.
+    /// Makes a deposit, whose owner signs the transaction. It is a batch even if it is a single transfer: a
+    /// cluster whose token program knows no batches fails here, before anything is in escrow, and not at an
+    /// end with two payments.
     ///
-    /// # Safety
-    /// No reference to the data of the accounts may be used while the call lasts.
+    /// If an instruction fails, so does the whole transaction.
     #[inline(always)]
-    pub unsafe fn invoke(&self, signers: &[Signer<'_, '_>]) {
-        // SAFETY: the first `metas_len` and `views_len` elements have been written.
+    pub fn deposit(self) {
+        self.invoke(true, &[]);
+    }
+
+    /// Makes the payments of a vault, with its authority's signature. A single instruction goes without the
+    /// frame of a batch.
+    ///
+    /// If an instruction fails, so does the whole transaction.
+    #[inline(always)]
+    pub fn pay(self, signer: &Signer<'_, '_>) {
+        self.invoke(false, core::slice::from_ref(signer));
+    }
+
+    #[inline(always)]
+    fn invoke(self, always_as_batch: bool, signers: &[Signer<'_, '_>]) {
+        // SAFETY: `push` and `view` have written the first `metas_len` and `views_len` elements.
         let (metas, views) = unsafe {
             (
                 from_raw_parts(self.metas.as_ptr().cast(), self.metas_len),
                 from_raw_parts(self.views.as_ptr().cast(), self.views_len),
             )
         };
-        if !address_eq(self.mint.owner(), &programs::TOKEN) {
+        if !address_eq(self.source.owner(), &programs::TOKEN) {
             let calls = SeparateCalls {
                 metas,
                 views,
                 data: &self.data[1..self.data_len],
                 signers,
             };
-            // SAFETY: as the caller promises.
-            return unsafe { calls.invoke() };
+            return calls.invoke();
         }
-        let start = match self.instructions {
-            0 => return,
-            1 => 3,
-            _ => 0,
+        let start = if self.instructions == 1 && !always_as_batch {
+            FRAME
+        } else {
+            0
         };
-        let batch = InstructionView {
+        let call = InstructionView {
             program_id: &programs::TOKEN,
             accounts: metas,
             data: &self.data[start..self.data_len],
         };
-        // SAFETY: as the caller promises.
-        unsafe { invoke_signed_unchecked(&batch, views, signers) };
+        // SAFETY: `views` has every account of `metas`. The token program changes lamports and the data of
+        // accounts that it owns. References to such data are only in `TokenAccount`s, which are dropped by
+        // now.
+        unsafe { invoke_signed_unchecked(&call, views, signers) };
     }
 }
 
-/// The instructions of a batch for a program that knows none. A type of its own, so that the batch's lengths need not be kept
-/// in memory where they are not asked for.
+/// The instructions of a batch, for a program without batches.
 struct SeparateCalls<'a> {
     metas: &'a [InstructionAccount<'a>],
     views: &'a [CpiAccount<'a>],
@@ -206,12 +214,9 @@ struct SeparateCalls<'a> {
 }
 
 impl SeparateCalls<'_> {
-    /// Calls Token-2022 for each.
-    ///
-    /// # Safety
-    /// As `TokenCall::invoke`.
+    /// Calls Token-2022 for each instruction.
     #[inline(never)]
-    unsafe fn invoke(&self) {
+    fn invoke(&self) {
         let mut data = self.data;
         let mut metas = self.metas;
         while let Some(([metas_len, data_len], rest)) = data.split_first_chunk() {
@@ -226,7 +231,8 @@ impl SeparateCalls<'_> {
                 accounts: its_metas,
                 data: its_data,
             };
-            // SAFETY: as the caller promises.
+            // SAFETY: `views` has every account of `its_metas`, which are some of the batch's. `TokenCall::invoke`
+            // has no reference to token accounts while it runs this, and the token program changes no others.
             unsafe { invoke_signed_unchecked(&instruction, self.views, self.signers) };
             data = rest;
             metas = other_metas;

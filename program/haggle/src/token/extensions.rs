@@ -1,22 +1,22 @@
-//! The extensions of Token-2022 that an escrow can live with.
+//! The extensions of Token-2022 that an escrow allows.
 //!
-//! Where there are any, a byte behind the 165 that a token account has anyway (a mint is padded with zeros up to there) says
-//! whether it is a mint or an account. Then they follow: a number of two bytes, a length of two bytes, the value. Number 0
-//! ends the list, and so does the end of the data.
+//! An account with extensions has a byte behind the first 165 bytes, up to which a mint is padded with zeros:
+//! 1 for a mint, 2 for a token account. Then the extensions follow: a number of two bytes, a length of two
+//! bytes, and the value. Number 0 ends the list, and so does the end of the data.
 //!
-//! Only what is known to be harmless is let through, so that an extension that is invented tomorrow is refused.
+//! The lists of this file name the allowed extensions, so the program refuses unknown ones.
 
-/// What a token account takes without extensions, in bytes.
+/// The size of a token account without extensions, in bytes.
 pub const BASE: usize = 165;
-/// Where the byte stands that says what the account is.
+/// The offset of the byte that distinguishes mints and token accounts.
 const TYPE: usize = BASE;
-/// Where the list begins.
+/// The offset of the list.
 const LIST: usize = TYPE + 1;
 const TYPE_MINT: u8 = 1;
 const TYPE_ACCOUNT: u8 = 2;
-/// What a mint takes without extensions, in bytes.
+/// The size of a mint without extensions, in bytes.
 pub const MINT_BASE: usize = 82;
-/// The size of a multisignature, which tells it from mints and accounts: Token-2022 makes none of these so long.
+/// The size of a multisignature. Token-2022 gives no mint and no token account this size.
 const MULTISIG: usize = 355;
 
 const END: u16 = 0;
@@ -30,13 +30,13 @@ const TOKEN_GROUP: u16 = 21;
 const GROUP_MEMBER_POINTER: u16 = 22;
 const TOKEN_GROUP_MEMBER: u16 = 23;
 
-/// How many extensions of a mint are let through, each at most once.
+/// The most allowed extensions of a mint: each of them once.
 const MINT_EXTENSIONS: usize = 6;
-/// How many extensions of a token account are let through, each at most once.
+/// The most allowed extensions of a token account: each of them once.
 const ACCOUNT_EXTENSIONS: usize = 3;
 
-/// Whether the data of an account of Token-2022 is as long as a mint's, and each extension one that only says something
-/// about the tokens: none of these can take, stop, tax or hide them.
+/// Reports whether the data of a Token-2022 account has the size of a mint, and each extension only describes
+/// the tokens: none can take, block, tax or hide them.
 #[inline(always)]
 pub fn is_harmless_mint(data: &[u8]) -> bool {
     data.len() == MINT_BASE || is_harmless_extended_mint(data)
@@ -61,14 +61,15 @@ fn is_harmless_extended_mint(data: &[u8]) -> bool {
         })
 }
 
-/// Whether the data of an account of Token-2022, longer than a token account without extensions, is that of one with them.
+/// Reports whether the data of a Token-2022 account, longer than a token account without extensions, is a
+/// token account.
 #[inline(always)]
 pub fn is_extended_account(data: &[u8]) -> bool {
     list_of(data, TYPE_ACCOUNT).is_some()
 }
 
-/// Whether the extensions of such an account let it receive what a program sends: that its owner cannot change does, and
-/// that programs may not spend from it; that each payment needs a memo does not, unless the owner has switched it off.
+/// Reports whether a token account with these extensions can receive a program's transfer. An immutable owner
+/// and a CPI guard allow one; a required memo prevents it unless the owner has switched it off.
 #[inline(never)]
 pub fn allow_receiving(data: &[u8]) -> bool {
     let Some(list) = list_of(data, TYPE_ACCOUNT) else {
@@ -81,7 +82,7 @@ pub fn allow_receiving(data: &[u8]) -> bool {
     })
 }
 
-/// The list, if the byte before it says what is expected.
+/// The list, if the byte before it has the expected value.
 #[inline(always)]
 fn list_of(data: &[u8], expected: u8) -> Option<&[u8]> {
     if data.len() == MULTISIG || *data.get(TYPE)? != expected {
@@ -107,8 +108,8 @@ fn is_zero(bytes: &[u8]) -> bool {
     true
 }
 
-/// Whether the list is well formed, has at most `most` extensions, and each of them is allowed. As Token-2022 reads it, a
-/// single byte that is left over at the end means nothing.
+/// Reports whether the list is well formed and has at most `most` extensions, all of them allowed. A single
+/// byte at the end is ignored, as in Token-2022.
 #[inline(always)]
 fn each_is(list: &[u8], most: usize, allowed: impl Fn(u16, &[u8]) -> bool) -> bool {
     let mut rest = list;
@@ -139,7 +140,7 @@ fn each_is(list: &[u8], most: usize, allowed: impl Fn(u16, &[u8]) -> bool) -> bo
 mod tests {
     use super::*;
 
-    /// Every number that Token-2022 has given out, many that it has not, and the last.
+    /// All extension numbers of Token-2022, many unused ones, and the largest one.
     fn numbers() -> impl Iterator<Item = u16> {
         (0..=40).chain([255, 256, 0x1200, 0x7fff, 0xffff])
     }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn of_all_numbers_a_mint_may_have_six() {
+    fn a_mint_can_have_six_of_all_extensions() {
         for number in numbers() {
             for length in [0, 1, 64, 72, 80, 300] {
                 let data = mint(&entry(number, &vec![7; length]));
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn of_all_numbers_an_account_that_receives_may_have_three() {
+    fn a_receiving_account_can_have_three_of_all_extensions() {
         for number in numbers() {
             for value in [&[][..], &[0], &[1], &[2], &[0, 0], &[0; 8]] {
                 let data = account(&entry(number, value));
@@ -225,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_the_end_of_the_list_means_nothing() {
+    fn bytes_behind_the_list_are_ignored() {
         for behind in [&[][..], &[9], &[1, 0, 0, 0], &[0xff; 40]] {
             let list = [&[0, 0], behind].concat();
             assert!(is_harmless_mint(&mint(&list)));
             assert!(allow_receiving(&account(&list)));
         }
-        // A single byte is too short for a number, as Token-2022 has it.
+        // A single byte is too short for a number, and Token-2022 ignores it.
         for byte in 0..=u8::MAX {
             assert!(is_harmless_mint(&mint(&[byte])));
             assert!(allow_receiving(&account(&[byte])));
@@ -239,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_cut_is_refused() {
+    fn a_truncated_list_is_refused() {
         let list = [entry(18, &[3; 64]), entry(19, &[4; 90])].concat();
         let whole = mint(&list);
         for length in 0..whole.len() {
-            // Nothing of the list, one byte of it, nothing or one byte of its second half; and a mint without extensions.
+            // No byte of the list or one, no byte of its second entry or one; and a mint without extensions.
             let expected = [MINT_BASE, 166, 167, 166 + 68, 166 + 69].contains(&length);
             assert_eq!(
                 is_harmless_mint(&whole[..length]),
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_that_says_what_it_is_must_be_right() {
+    fn the_account_type_must_match() {
         for kind in 0..=u8::MAX {
             let data = with_list(&[0xa5; MINT_BASE], kind, &entry(18, &[0; 64]));
             assert_eq!(is_harmless_mint(&data), kind == TYPE_MINT);
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_length_is_a_mints_without_extensions_and_none_a_multisignatures() {
+    fn an_account_with_the_length_of_a_multisignature_is_refused() {
         for length in 0..=BASE {
             assert_eq!(is_harmless_mint(&vec![0; length]), length == MINT_BASE);
             assert!(!is_extended_account(&vec![0; length]));

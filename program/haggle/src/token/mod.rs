@@ -1,5 +1,7 @@
-//! The token programs: the accounts that they write, their extensions, and the calls that move tokens.
+//! The token programs: their accounts, the extensions of Token-2022, the account kinds of instructions, and
+//! calls.
 
 pub mod account;
 pub mod call;
 pub mod extensions;
+pub mod kinds;
