@@ -1,18 +1,22 @@
-//! Money out of a vault: only [`Vault::pay`] and [`Vault::pay_and_close`] take any.
+//! Payments from a vault. Only [`Delivery::deliver`], [`pay`] and [`pay_and_close`] take tokens out of one.
 
 use crate::constants::{NEGOTIATION_SEED, VAULT_SEED};
-use crate::error::HaggleError;
+use crate::error::{Framework, HaggleError, Result};
 use crate::event::PayoutRecorded;
-use crate::schema::check;
+use crate::runtime::sysvar::Rent;
+use crate::runtime::{pda, programs};
+use crate::schema::account::{Checked, Kind, Payer, Row, State};
+use crate::schema::table::Meta;
 use crate::state::bond::SettledBond;
 use crate::state::{Negotiation, OfferSide};
-use crate::token::account::{is_payable, Currency, TokenAccount};
+use crate::token::account::{is_payable, TokenAccount};
 use crate::token::call::TokenCall;
+use crate::token::kinds::{Buyer, NewMint, Owner, Seller, Source};
+use core::marker::PhantomData;
 use pinocchio::cpi::{Seed, Signer};
-use pinocchio::error::{ProgramError, ProgramResult};
 use pinocchio::{AccountView, Address};
 
-/// What identifies a negotiation as the signer of transfers from its vault.
+/// The seeds of a negotiation's address. They sign for transfers from its vault.
 pub struct Authority<'a> {
     buyer: &'a Address,
     seller: &'a Address,
@@ -21,7 +25,7 @@ pub struct Authority<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// The negotiation's own seeds.
+    /// The seeds of this negotiation.
     #[inline(always)]
     pub fn of(negotiation: &'a Negotiation) -> Self {
         Self {
@@ -45,176 +49,276 @@ impl<'a> Authority<'a> {
     }
 }
 
-/// The seeds of the vault's address.
-#[inline(always)]
-pub fn vault_seeds<'a>(negotiation: &'a Address, bump: &'a [u8; 1]) -> [Seed<'a>; 3] {
-    [
-        Seed::from(VAULT_SEED.as_bytes()),
-        Seed::from(negotiation.as_ref()),
-        Seed::from(bump),
-    ]
-}
+/// The negotiation's vault, recognised by its address, which is recomputed from the stored bump.
+pub struct Vault<'a>(&'a AccountView);
 
-/// A payment to one account.
-#[derive(Clone, Copy)]
-pub struct Payment<'a> {
-    /// Where to.
-    pub to: &'a AccountView,
-    /// How many base units; a payment of zero is none.
-    pub amount: u64,
-}
+impl<'a> Kind<'a> for Vault<'a> {
+    const META: Meta = Meta::WRITE
+        .derived(Negotiation::VAULT_SEEDS)
+        .bump_in("negotiation", "vault_bump");
 
-/// Where a party is to be paid, and whether that account can receive.
-#[derive(Clone, Copy)]
-pub struct Recipient<'a> {
-    /// The account.
-    pub account: &'a AccountView,
-    /// What `token::is_payable` says of it.
-    pub payable: bool,
-}
-
-impl<'a> Recipient<'a> {
-    /// A party's account, which may be unable to receive.
-    ///
-    /// # Errors
-    /// 2003 when it can neither be paid to nor is the party's associated token account.
     #[inline(always)]
-    pub fn of(
-        account: &'a AccountView,
-        currency: &Currency<'_>,
-        party: &Address,
-    ) -> Result<Self, ProgramError> {
-        let payable = is_payable(account, currency, party)?;
-        Ok(Self { account, payable })
+    fn load<R: Row, const I: usize>(_: u8, call: &Checked<'a, R>) -> Result<Self> {
+        let account = call.account(I);
+        Ok(Self(account))
     }
-
-    /// The account of a party that is paid nothing unless there is a bond. What is given has to be right all the same.
-    ///
-    /// # Errors
-    /// As `of`, for an account that is given.
-    #[inline(always)]
-    pub fn if_given(
-        account: &'a AccountView,
-        currency: &Currency<'_>,
-        party: &Address,
-    ) -> Result<Self, ProgramError> {
-        match check::given(account) {
-            Some(given) => Self::of(given, currency, party),
-            None => Ok(Self::nobody(account)),
-        }
-    }
-
-    /// Stands for a party that is paid nothing.
-    #[inline(always)]
-    pub fn nobody(account: &'a AccountView) -> Self {
-        Self {
-            account,
-            payable: false,
-        }
-    }
-}
-
-/// A vault with what a transfer from it takes. There is none that has not been checked.
-pub struct Vault<'a> {
-    negotiation: &'a AccountView,
-    account: &'a AccountView,
-    mint: &'a AccountView,
 }
 
 impl<'a> Vault<'a> {
-    /// The vault of a negotiation.
-    ///
-    /// # Errors
-    /// 2006 when `account` is not at the vault's address, 2001 when `mint` is not the negotiation's.
+    /// The account.
     #[inline(always)]
-    pub fn of(
-        negotiation: &'a AccountView,
-        terms: &Negotiation,
-        account: &'a AccountView,
-        mint: &'a AccountView,
-    ) -> Result<Self, ProgramError> {
-        check::pda(terms.is_vault(negotiation.address(), account.address()))?;
-        check::stored(mint, &terms.token_mint)?;
-        Ok(Self {
-            negotiation,
-            account,
-            mint,
-        })
+    pub fn view(&self) -> &'a AccountView {
+        self.0
     }
 
-    /// The tokens that it holds.
-    #[inline(always)]
-    pub fn currency(&self) -> Currency<'a> {
-        Currency::of(self.mint)
-    }
-
-    /// The token account as it is now. That of a negotiation under way always is one.
+    /// The vault's token account.
     ///
     /// # Errors
-    /// Overflow when it is none.
+    /// Overflow if the account is not a token account. The vault of an existing negotiation always is one.
     #[inline(always)]
-    pub fn holdings(&self) -> Result<TokenAccount<'_>, ProgramError> {
-        TokenAccount::of(self.account, &self.currency()).ok_or(HaggleError::Overflow.into())
+    pub fn holdings(&self) -> Result<TokenAccount<'_>> {
+        TokenAccount::read(self.0).ok_or(HaggleError::Overflow.into())
+    }
+}
+
+/// The address of a new vault.
+pub struct NewVault<'a> {
+    account: &'a AccountView,
+    bump: u8,
+}
+
+impl<'a> Kind<'a> for NewVault<'a> {
+    const META: Meta = Meta::WRITE
+        .owned_by(&[&programs::SYSTEM])
+        .derived(Negotiation::VAULT_SEEDS);
+
+    #[inline(always)]
+    fn load<R: Row, const I: usize>(bump: u8, call: &Checked<'a, R>) -> Result<Self> {
+        let account = call.account(I);
+        Ok(Self { account, bump })
+    }
+}
+
+impl<'a> NewVault<'a> {
+    /// The bump of the address.
+    #[inline(always)]
+    pub fn bump(&self) -> u8 {
+        self.bump
     }
 
-    /// Pays. The caller has written the negotiation's new state before.
+    /// Creates the vault of `negotiation` and moves the escrow to it. Both are one call of the token program,
+    /// so a program that does not know batches, such as SPL Token before p-token, fails before anything is
+    /// deposited.
     ///
     /// # Errors
-    /// A refusal of the token program ends the transaction with its error.
+    /// The system program's errors; an error of the token program ends the transaction.
     #[inline(always)]
-    pub fn pay<const N: usize>(
+    pub fn open<O>(
         &self,
-        payments: [Payment<'_>; N],
-        authority: &Authority<'_>,
-    ) -> ProgramResult {
-        let mut call = TokenCall::new(self.account, self.mint, self.negotiation)?;
-        add(&mut call, &payments)?;
-        // SAFETY: no reference to these accounts' data is used but the authority's, to fields that the call does not change.
-        unsafe { call.invoke(&[Signer::from(&authority.seeds())]) };
-        Ok(())
-    }
-
-    /// Pays, then closes the vault, whose lamports go to `rent_to`. The caller has written the negotiation's new state before.
-    ///
-    /// # Errors
-    /// A refusal of the token program ends the transaction with its error.
-    #[inline(always)]
-    pub fn pay_and_close<const N: usize>(
-        &self,
-        payments: [Payment<'_>; N],
-        rent_to: &AccountView,
-        authority: &Authority<'_>,
-    ) -> ProgramResult {
-        let mut call = TokenCall::new(self.account, self.mint, self.negotiation)?;
-        add(&mut call, &payments)?;
-        call.close(rent_to)?;
-        // SAFETY: no reference to these accounts' data is used but the authority's, to fields that the call does not change.
-        unsafe { call.invoke(&[Signer::from(&authority.seeds())]) };
+        negotiation: &Address,
+        mint: &NewMint<'a>,
+        payer: &Payer<'a>,
+        source: &Source<'a, O>,
+        amount: u64,
+        rent: &Rent,
+    ) -> Result {
+        let bump = [self.bump];
+        let seeds = [
+            Seed::from(VAULT_SEED.as_bytes()),
+            Seed::from(negotiation.as_ref()),
+            Seed::from(&bump),
+        ];
+        let mint = mint.view();
+        pda::create(
+            self.account,
+            &seeds,
+            TokenAccount::SIZE,
+            mint.owner(),
+            payer.view(),
+            rent,
+        )?;
+        let mut call = TokenCall::new(source.view(), payer.view());
+        call.initialize(self.account, mint, negotiation)?;
+        call.transfer(self.account, amount)?;
+        call.deposit();
         Ok(())
     }
 }
 
-/// Adds the transfers of those payments that are any.
-#[inline(always)]
-fn add<'a, const N: usize>(call: &mut TokenCall<'a>, payments: &[Payment<'a>; N]) -> ProgramResult {
-    for payment in payments {
-        if payment.amount > 0 {
-            call.transfer(payment.to, payment.amount)?;
+/// The account for a payment to a party: any token account of the party that can be paid, or its associated
+/// token account, for which a payment that cannot be delivered is recorded.
+pub struct Recipient<'a, O> {
+    account: &'a AccountView,
+    payable: bool,
+    owner: PhantomData<O>,
+}
+
+impl<'a, O: Owner> Kind<'a> for Recipient<'a, O> {
+    const META: Meta = Meta::WRITE;
+
+    #[inline(always)]
+    fn load<R: Row, const I: usize>(_: u8, call: &Checked<'a, R>) -> Result<Self> {
+        let account = call.account(I);
+        let party = O::address(call);
+        let payable = is_payable(account, &O::currency(call), party, || {
+            call.is_chosen_by(party)
+        })?;
+        Ok(Self {
+            account,
+            payable,
+            owner: PhantomData,
+        })
+    }
+}
+
+/// The account for a payment to a party or the treasury by close_negotiation. A close cannot record a
+/// payment, so an account that cannot be paid is an error only if a payment is due.
+pub struct ClosingRecipient<'a, O> {
+    account: &'a AccountView,
+    payable: bool,
+    owner: PhantomData<O>,
+}
+
+impl<'a, O: Owner> Kind<'a> for ClosingRecipient<'a, O> {
+    const META: Meta = Meta::WRITE;
+
+    #[inline(always)]
+    fn load<R: Row, const I: usize>(_: u8, call: &Checked<'a, R>) -> Result<Self> {
+        let account = call.account(I);
+        let owner = O::address(call);
+        let payable = match TokenAccount::of(account, &O::currency(call)) {
+            Some(token) if token.is_of(owner) => {
+                // close_negotiation has no created_at, so the closer may have signed it for an earlier deal.
+                // Its signature does not show that it chose this account.
+                token.can_receive() && !token.has_other_authority()
+            }
+            _ => return Err(Framework::ConstraintRaw.into()),
+        };
+        Ok(Self {
+            account,
+            payable,
+            owner: PhantomData,
+        })
+    }
+}
+
+impl<'a, O> ClosingRecipient<'a, O> {
+    /// The payment of `amount` to an optional recipient.
+    ///
+    /// # Errors
+    /// PayoutPending if something is due and the account is left out or cannot be paid.
+    #[inline(always)]
+    pub fn payment(recipient: &Option<Self>, amount: u64) -> Result<Option<Payment<'a>>> {
+        match recipient {
+            _ if amount == 0 => Ok(None),
+            Some(recipient) if recipient.payable => Ok(Some(Payment {
+                to: recipient.account,
+                amount,
+            })),
+            _ => Err(HaggleError::PayoutPending.into()),
         }
     }
+}
+
+/// A payment from the vault.
+#[derive(Clone, Copy)]
+pub struct Payment<'a> {
+    /// The recipient's token account.
+    pub to: &'a AccountView,
+    /// The amount in base units, not zero.
+    pub amount: u64,
+}
+
+/// Closes the vault after a payment to the treasury and these recorded payouts; its lamports go to the
+/// negotiation. The caller has already written the negotiation's new state.
+///
+/// # Errors
+/// An error of the token program ends the transaction.
+#[inline(always)]
+pub fn pay_and_close(
+    negotiation: &State<'_, Negotiation>,
+    vault: &Vault<'_>,
+    treasury: Option<Payment<'_>>,
+    recorded: [Option<Payment<'_>>; 2],
+) -> Result {
+    match (treasury, recorded) {
+        (Some(payment), [None, None]) => {
+            let mut call = TokenCall::new(vault.view(), negotiation.view());
+            call.transfer(payment.to, payment.amount)?;
+            call.close()?;
+            sign_and_invoke(call, negotiation);
+            Ok(())
+        }
+        (treasury, [buyer, seller]) => {
+            pay_all_and_close(negotiation, vault, &[treasury, buyer, seller])
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn pay_all_and_close(
+    negotiation: &State<'_, Negotiation>,
+    vault: &Vault<'_>,
+    payments: &[Option<Payment<'_>>; 3],
+) -> Result {
+    let mut call = TokenCall::new(vault.view(), negotiation.view());
+    for payment in payments.iter().flatten() {
+        call.transfer(payment.to, payment.amount)?;
+    }
+    call.close()?;
+    sign_and_invoke(call, negotiation);
     Ok(())
 }
 
-/// What each party gets now, in base units.
+/// Calls the token program with the negotiation's signature.
+#[inline(always)]
+fn sign_and_invoke(call: TokenCall<'_>, negotiation: &Negotiation) {
+    let authority = Authority::of(negotiation);
+    call.pay(&Signer::from(&authority.seeds()));
+}
+
+/// Makes one payment from the vault. The caller has already written the negotiation's new state.
+///
+/// # Errors
+/// An error of the token program ends the transaction.
+#[inline(never)]
+pub fn pay(
+    negotiation: &State<'_, Negotiation>,
+    vault: &Vault<'_>,
+    payment: &Payment<'_>,
+) -> Result {
+    let mut call = TokenCall::new(vault.view(), negotiation.view());
+    call.transfer(payment.to, payment.amount)?;
+    sign_and_invoke(call, negotiation);
+    Ok(())
+}
+
+#[inline(never)]
+fn pay_both(
+    negotiation: &State<'_, Negotiation>,
+    vault: &Vault<'_>,
+    first: &Payment<'_>,
+    second: &Payment<'_>,
+) -> Result {
+    let mut call = TokenCall::new(vault.view(), negotiation.view());
+    call.transfer(first.to, first.amount)?;
+    call.transfer(second.to, second.amount)?;
+    sign_and_invoke(call, negotiation);
+    Ok(())
+}
+
+/// The amounts that the parties get now, in base units.
+#[derive(Clone, Copy)]
 pub struct Division {
-    /// To the buyer.
+    /// The buyer's amount.
     pub buyer: u64,
-    /// To the seller, fee already taken off.
+    /// The seller's amount, after the fee.
     pub seller: u64,
 }
 
 impl Division {
-    /// Everything that is left of the escrow goes back to the buyer.
+    /// The rest of the escrow for the buyer.
     #[inline(always)]
     pub fn refund(negotiation: &Negotiation) -> Self {
         Self {
@@ -223,87 +327,118 @@ impl Division {
         }
     }
 
-    /// With the bond, in the same transfer as the rest.
+    /// Adds the bond, so that each party gets one transfer.
     ///
     /// # Errors
-    /// Overflow beyond 2^64, more than any mint can have.
+    /// Overflow beyond 64 bits, which no mint's supply exceeds.
     #[inline(always)]
-    pub fn with(mut self, bond: SettledBond) -> Result<Self, ProgramError> {
-        let side = if bond.side == OfferSide::Buyer {
-            &mut self.buyer
-        } else {
-            &mut self.seller
-        };
-        *side = side.checked_add(bond.amount).ok_or(HaggleError::Overflow)?;
-        Ok(self)
-    }
-
-    /// The payments that can be made now, buyer's first. What cannot be delivered is recorded in the negotiation: because the
-    /// party's account cannot receive, because the vault is frozen, or because it holds too little, which a vault of wrapped
-    /// SOL can after the rent has risen. So ending a negotiation never depends on whether somebody can be paid.
-    ///
-    /// `owed` is what the vault owed before the instruction changed anything.
-    ///
-    /// # Errors
-    /// Overflow if what was owed were not what is owed now and what is paid.
-    #[inline(always)]
-    pub fn deliver<'a>(
-        &self,
-        owed: u64,
-        vault: &Vault<'_>,
-        negotiation: &mut Negotiation,
-        buyer: Recipient<'a>,
-        seller: Recipient<'a>,
-        now: i64,
-    ) -> Result<[Payment<'a>; 2], ProgramError> {
-        let due = self
-            .buyer
-            .checked_add(self.seller)
-            .ok_or(HaggleError::Overflow)?;
-        if negotiation.owed()?.checked_add(due) != Some(owed) {
-            return Err(HaggleError::Overflow.into());
-        }
-        let holdings = vault.holdings()?;
-        let vault_pays = !holdings.is_frozen() && holdings.amount() >= due;
-
-        let to_buyer = Payment {
-            to: buyer.account,
-            amount: if vault_pays && buyer.payable {
-                self.buyer
-            } else {
-                0
-            },
-        };
-        let to_seller = Payment {
-            to: seller.account,
-            amount: if vault_pays && seller.payable {
-                self.seller
-            } else {
-                0
-            },
-        };
-        let id = vault.negotiation.address();
-        if to_buyer.amount != self.buyer {
-            negotiation.claimable_buyer = { negotiation.claimable_buyer }
-                .checked_add(self.buyer)
-                .ok_or(HaggleError::Overflow)?;
-            record(id, negotiation.buyer, self.buyer, now);
-        }
-        if to_seller.amount != self.seller {
-            negotiation.claimable_seller = { negotiation.claimable_seller }
-                .checked_add(self.seller)
-                .ok_or(HaggleError::Overflow)?;
-            record(id, negotiation.seller, self.seller, now);
-        }
-        Ok([to_buyer, to_seller])
+    pub fn with(self, bond: SettledBond) -> Result<Self> {
+        Ok(Self {
+            buyer: self
+                .buyer
+                .checked_add(bond.to_buyer)
+                .ok_or(HaggleError::Overflow)?,
+            seller: self
+                .seller
+                .checked_add(bond.to_seller)
+                .ok_or(HaggleError::Overflow)?,
+        })
     }
 }
 
+/// A division, and the accounts and the time for its delivery.
+pub struct Delivery<'x, 'a> {
+    /// The parties' amounts.
+    pub division: Division,
+    /// The sum that the vault owed before the instruction changed anything.
+    pub owed: u64,
+    /// The negotiation with its new state, without recorded payouts.
+    pub negotiation: &'x mut State<'a, Negotiation>,
+    /// The vault.
+    pub vault: &'x Vault<'a>,
+    /// The buyer's account.
+    pub buyer: Option<&'x Recipient<'a, Buyer>>,
+    /// The seller's account.
+    pub seller: Option<&'x Recipient<'a, Seller>>,
+    /// The time, in Unix seconds.
+    pub now: i64,
+}
+
+impl Delivery<'_, '_> {
+    /// Pays both parties. It records an amount in the negotiation instead if the party's account cannot be
+    /// paid, if the vault is frozen, or if the vault holds too little, which a rise of the rent can cause in
+    /// wrapped SOL. So no account can prevent the end of a negotiation.
+    ///
+    /// # Errors
+    /// Overflow unless `owed` is the sum of the vault's new obligations and the payments; 3005 if the call
+    /// has no account for a party's payment.
+    #[inline(never)]
+    pub fn deliver(self) -> Result {
+        let Division { buyer, seller } = self.division;
+        let due = buyer.checked_add(seller).ok_or(HaggleError::Overflow)?;
+        if self.negotiation.owed()?.checked_add(due) != Some(self.owed) {
+            return Err(HaggleError::Overflow.into());
+        }
+        let holdings = self.vault.holdings()?;
+        let vault_pays = !holdings.is_frozen() && holdings.amount() >= due;
+
+        let to_buyer = payment(self.buyer, buyer, vault_pays)?;
+        if to_buyer.is_none() && buyer > 0 {
+            self.negotiation.record(OfferSide::Buyer, buyer)?;
+            emit_recorded(self.negotiation, OfferSide::Buyer, buyer, self.now);
+        }
+        let to_seller = payment(self.seller, seller, vault_pays)?;
+        if to_seller.is_none() && seller > 0 {
+            self.negotiation.record(OfferSide::Seller, seller)?;
+            emit_recorded(self.negotiation, OfferSide::Seller, seller, self.now);
+        }
+        match (to_buyer, to_seller) {
+            (Some(to_buyer), Some(to_seller)) => {
+                pay_both(self.negotiation, self.vault, &to_buyer, &to_seller)
+            }
+            (Some(payment), None) | (None, Some(payment)) => {
+                pay(self.negotiation, self.vault, &payment)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// The payment to a party, if something is due and it can be delivered.
+///
+/// # Errors
+/// 3005 if something is due and the account is left out.
 #[inline(always)]
-fn record(negotiation_id: &Address, party: Address, amount: u64, timestamp: i64) {
+fn payment<'a, O>(
+    recipient: Option<&Recipient<'a, O>>,
+    amount: u64,
+    vault_pays: bool,
+) -> Result<Option<Payment<'a>>> {
+    if amount == 0 {
+        return Ok(None);
+    }
+    let recipient = recipient.ok_or(Framework::AccountNotEnoughKeys)?;
+    Ok(if vault_pays && recipient.payable {
+        Some(Payment {
+            to: recipient.account,
+            amount,
+        })
+    } else {
+        None
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn emit_recorded(
+    negotiation: &State<'_, Negotiation>,
+    side: OfferSide,
+    amount: u64,
+    timestamp: i64,
+) {
     PayoutRecorded {
-        negotiation_id: *negotiation_id,
-        party,
+        negotiation_id: *negotiation.address(),
+        party: *negotiation.party(side),
         amount,
         timestamp,
     }

@@ -1,11 +1,12 @@
-//! The events: all that is left of a negotiation once it is closed.
+//! The events: the only trace of a negotiation after it is closed.
 //!
-//! An event is one `Program data:` line of the log: the discriminator, then the fields as Borsh packs them. Amounts are
-//! in base units of the negotiation's mint, rates in basis points, times in Unix seconds of the chain's clock.
+//! An event is one `Program data:` line of the log: the discriminator, then the fields in Borsh. Amounts are
+//! in base units of the negotiation's mint, rates in basis points, times in Unix seconds of the chain's
+//! clock.
 
-use crate::schema::declare::{event, Flag, Wire};
+use crate::schema::declare::{bytes_of, event, Flag, Wire};
 use crate::schema::table::Record;
-use crate::state::ZopaPhase;
+use crate::state::{ProtocolConfig, ZopaPhase};
 use pinocchio::Address;
 
 macro_rules! events {
@@ -29,6 +30,7 @@ events![
     MilestoneDisputed,
     DisputeResolved,
     DeadlineSettled,
+    AgreementSettled,
     NegotiationSettled,
     NegotiationExpired,
     NegotiationRejected,
@@ -39,214 +41,220 @@ events![
 ];
 
 event! {
-    /// The protocol has been configured for the first time.
+    /// The protocol is configured for the first time.
     pub struct ConfigInitialized {
-        /// Who may change the configuration.
+        /// The authority that can change the configuration.
         pub authority: Address,
-        /// The wallet that fees and decay go to.
+        /// The wallet that receives fees and decay.
         pub treasury: Address,
-        /// The decay per round that the SDK fills in, in basis points.
+        /// The proposed decay per round, in basis points.
         pub default_decay_rate_bps: u16,
-        /// The time to answer that the SDK fills in, in seconds.
+        /// The proposed response window, in seconds.
         pub default_response_window: i64,
-        /// The fee of negotiations created from now on, in basis points.
+        /// The fee of new negotiations, in basis points.
         pub default_protocol_fee_bps: u16,
-        /// The number of rounds that the SDK fills in.
+        /// The proposed number of rounds.
         pub default_max_rounds: u8,
-        /// Whether creating negotiations is stopped.
+        /// Whether the creation of negotiations is stopped.
         pub is_paused: Flag,
     }
 }
 
 event! {
-    /// The configuration has been changed, or its authority. Negotiations under way keep the terms they were created with.
+    /// The configuration, its authority or the proposed authority has changed. Existing negotiations keep
+    /// their terms.
     pub struct ConfigUpdated {
-        /// Who may change the configuration.
+        /// The authority that can change the configuration.
         pub authority: Address,
-        /// The wallet that fees and decay go to.
+        /// The wallet that receives fees and decay.
         pub treasury: Address,
-        /// The decay per round that the SDK fills in, in basis points.
+        /// The proposed decay per round, in basis points.
         pub default_decay_rate_bps: u16,
-        /// The time to answer that the SDK fills in, in seconds.
+        /// The proposed response window, in seconds.
         pub default_response_window: i64,
-        /// The fee of negotiations created from now on, in basis points.
+        /// The fee of new negotiations, in basis points.
         pub default_protocol_fee_bps: u16,
-        /// The number of rounds that the SDK fills in.
+        /// The proposed number of rounds.
         pub default_max_rounds: u8,
-        /// Whether creating negotiations is stopped.
+        /// Whether the creation of negotiations is stopped.
         pub is_paused: Flag,
     }
 }
 
 event! {
-    /// A buyer has put money into escrow and invited a seller.
+    /// A buyer has deposited an escrow and invited a seller.
     pub struct NegotiationCreated {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who buys, and has deposited the escrow.
+        /// The buyer, who has deposited the escrow.
         pub buyer: Address,
-        /// Who is invited to sell.
+        /// The invited seller.
         pub seller: Address,
         /// The deposit.
         pub escrow_amount: u64,
         /// The mint of the deposit.
         pub token_mint: Address,
-        /// How many offers can be made.
+        /// The maximum number of offers.
         pub max_rounds: u8,
-        /// What the escrow loses each round.
+        /// The decay of the escrow per round.
         pub decay_rate_bps: u16,
-        /// When the negotiation expires at the latest.
+        /// The deadline of the bargaining.
         pub global_deadline: i64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
-        /// The number that tells this pair's negotiations apart.
+        /// A number that distinguishes the negotiations of this pair.
         pub session_id: u64,
         /// SHA-256 of the service's description.
         pub service_hash: [u8; 32],
         /// The time to answer, in seconds.
         pub response_window: i64,
-        /// The least offer, in basis points of the effective escrow.
+        /// The minimum offer, as a share of the effective escrow.
         pub min_offer_bps: u16,
-        /// The fee on what is paid.
+        /// The fee on the paid price.
         pub protocol_fee_bps: u16,
-        /// Whether reservation prices are compared under seal first.
+        /// Whether the parties compare sealed reservation prices before they bargain.
         pub zopa_enabled: Flag,
-        /// What the seller has to deposit.
+        /// The bond that the seller has to deposit.
         pub bond_required: u64,
-        /// Who decides disputes about milestones; zero without any.
+        /// The arbiter of disputes about milestones; zero without milestones.
         pub arbiter: Address,
-        /// The number of milestones; zero when the price is paid at once.
-        pub milestone_count: u8,
-        /// Each milestone's share of the price.
+        /// Each milestone's share of the price; zeros behind the last.
         pub milestone_bps: [u16; 8],
-        /// When milestones that nobody claimed fall back to the buyer; zero without any.
+        /// The deadline of the milestones; zero without milestones.
         pub milestone_deadline: i64,
+        /// The time to review a claimed milestone, in hours; zero without milestones.
+        pub review_hours: u8,
         /// Structured metadata.
         pub metadata: [u8; 64],
     }
 }
 
 event! {
-    /// The seller has taken part; the buyer opens. (The specification's diagram calls the instruction
-    /// accept_negotiation.)
+    /// The seller has accepted the invitation, and the buyer opens. (The specification's diagram calls the
+    /// instruction accept_negotiation.)
     pub struct InvitationAccepted {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has accepted.
+        /// The seller.
         pub seller: Address,
-        /// What the seller has deposited.
+        /// The seller's deposit.
         pub bond: u64,
-        /// Until when the buyer has to make an offer.
+        /// The end of the buyer's turn.
         pub turn_deadline: i64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has committed to its reservation price without showing it.
+    /// One side has committed to its reservation price.
     pub struct ZopaCommitted {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has committed.
+        /// The party that committed.
         pub agent: Address,
-        /// How far the comparison of reservation prices is now.
+        /// The phase of the comparison after this step.
         pub phase: ZopaPhase,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has revealed the reservation price that it had committed to.
+    /// One side has revealed its reservation price.
     pub struct ZopaRevealed {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has revealed.
+        /// The party that revealed.
         pub agent: Address,
         /// The reservation price.
         pub price: u64,
-        /// How far the comparison of reservation prices is now.
+        /// The phase of the comparison after this step.
         pub phase: ZopaPhase,
-        /// The price in the middle, which either side may accept now; zero before both are revealed and without a zone.
+        /// The midpoint of the zone, which either side can accept; zero before both prices are revealed and
+        /// without a zone.
         pub midpoint: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has made an offer. (The seller's is what the specification's diagram calls CounterOffered.)
+    /// One side has made an offer. (The specification's diagram calls the seller's offer CounterOffered.)
     pub struct OfferSubmitted {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who offers.
+        /// The party that offered.
         pub offerer: Address,
-        /// The price offered.
+        /// The offered price.
         pub amount: u64,
-        /// The number of this round, from 1.
+        /// The round, from 1.
         pub round: u8,
-        /// What the escrow is worth after this round's decay.
+        /// The effective escrow after this round's decay.
         pub effective_escrow: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has accepted the other's offer.
+    /// One side has accepted the other's offer, or the midpoint.
     pub struct OfferAccepted {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has accepted.
+        /// The party that accepted.
         pub accepted_by: Address,
-        /// The price agreed on.
+        /// The agreed price.
         pub amount: u64,
-        /// The round that the offer was made in.
+        /// The round of the offer; 0 for the midpoint.
         pub round: u8,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The seller says that a milestone has been reached; the buyer has a review window to dispute it.
+    /// The seller has claimed a milestone, and the buyer has a review window to dispute it.
     pub struct MilestoneClaimed {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Which milestone, from 0.
+        /// The milestone, from 0.
         pub index: u8,
-        /// The end of the review window, from which on anyone may release the milestone.
+        /// The end of the review window. From then on anyone can release the milestone.
         pub review_deadline: i64,
-        /// The time of this event.
+        /// A hash of the delivery, as the seller states it.
+        pub evidence: [u8; 32],
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// A milestone has been paid.
+    /// A milestone is paid.
     pub struct MilestoneReleased {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Which milestone, from 0.
+        /// The milestone, from 0.
         pub index: u8,
-        /// What the seller gets, fee already taken off.
+        /// The seller's amount, after the fee.
         pub seller_amount: u64,
         /// The fee.
         pub fee: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The buyer disputes a milestone; the arbiter decides.
+    /// The buyer has disputed a milestone, and the arbiter decides.
     pub struct MilestoneDisputed {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Which milestone, from 0.
+        /// The milestone, from 0.
         pub index: u8,
-        /// The time of this event.
+        /// A hash of the complaint, as the buyer states it.
+        pub evidence: [u8; 32],
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
@@ -256,155 +264,191 @@ event! {
     pub struct DisputeResolved {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Which milestone, from 0.
+        /// The milestone, from 0.
         pub index: u8,
-        /// What the seller gets, fee already taken off.
+        /// The seller's amount, after the fee.
         pub seller_amount: u64,
         /// The fee.
         pub fee: u64,
-        /// What the buyer gets back, without a forfeited bond.
+        /// The buyer's amount, without the bond.
         pub buyer_amount: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The time for milestones has passed and all that were undecided have been decided, each mask with a bit for every
-    /// milestone.
+    /// The milestones' deadline has passed, and all undecided milestones are decided. Each mask has a bit for
+    /// each milestone.
     pub struct DeadlineSettled {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Those that had been claimed and not disputed: paid.
+        /// The milestones that were claimed and not disputed. They are paid.
         pub released: u8,
-        /// Those that were disputed: split in half.
+        /// The disputed milestones. They are split in half.
         pub split: u8,
-        /// Those that nobody had claimed: refunded.
+        /// The unclaimed milestones. They are refunded.
         pub refunded: u8,
-        /// What the seller gets for all of them, fee already taken off.
+        /// The seller's amount for all of them, after the fee.
         pub seller_amount: u64,
         /// The fee on them.
         pub fee: u64,
-        /// What the buyer gets back of them.
+        /// The buyer's amount, without the bond.
         pub buyer_amount: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The price has been paid. With it the escrow is accounted for to the unit: settled_amount (fee included), the decay
-    /// and the rest that the buyer gets back add up to the deposit. What could not be
-    /// delivered stands in a PayoutRecorded that follows.
+    /// Both parties have ended an accepted negotiation with a split of their own.
+    pub struct AgreementSettled {
+        /// The negotiation's address.
+        pub negotiation_id: Address,
+        /// The seller's amount for the undecided milestones, after the fee.
+        pub seller_amount: u64,
+        /// The fee on them.
+        pub fee: u64,
+        /// The buyer's amount, without the bond.
+        pub buyer_amount: u64,
+        /// The buyer's part of the bond.
+        pub bond_to_buyer: u64,
+        /// The time of the event.
+        pub timestamp: i64,
+    }
+}
+
+event! {
+    /// The price is paid. The deposit is accounted for to the unit: settled_amount (fee included), the decay
+    /// and the buyer's refund add up to it. A PayoutRecorded follows for each amount that could not be
+    /// delivered.
     pub struct NegotiationSettled {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has bought.
+        /// The buyer.
         pub buyer: Address,
-        /// Who has sold.
+        /// The seller.
         pub seller: Address,
-        /// What has been paid, fee included.
+        /// The paid price, fee included.
         pub settled_amount: u64,
-        /// How many offers were made.
+        /// The number of offers.
         pub total_rounds: u8,
-        /// The fee, taken out of what has been paid.
+        /// The fee, a part of settled_amount.
         pub protocol_fee: u64,
-        /// What the escrow has lost over all rounds.
+        /// The decay of all rounds.
         pub escrow_decay_total: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
         /// The mint of the payment.
         pub token_mint: Address,
         /// SHA-256 of the service's description.
         pub service_hash: [u8; 32],
-        /// The metadata of the offer that was accepted.
+        /// The metadata that the parties agreed on: the accepted offer's, or for the midpoint the creation's.
         pub metadata: [u8; 64],
     }
 }
 
 event! {
-    /// A deadline has passed and the escrow goes back. What could not be delivered stands in a PayoutRecorded that follows.
+    /// A deadline has passed, and the escrow is refunded. A PayoutRecorded follows for each amount that could
+    /// not be delivered.
     pub struct NegotiationExpired {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// What is the buyer's again: the escrow less its decay.
+        /// The buyer's refund: the escrow less its decay.
         pub refund_amount: u64,
-        /// How many offers were made.
+        /// The number of offers.
         pub rounds_completed: u8,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// One side has walked away and the escrow goes back. What could not be delivered stands in a PayoutRecorded that follows.
+    /// One side has rejected, or the reservation prices left no zone, and the escrow is refunded. A
+    /// PayoutRecorded follows for each amount that could not be delivered.
     pub struct NegotiationRejected {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has walked away.
+        /// The party that rejected; the negotiation's own address if the prices left no zone.
         pub rejected_by: Address,
-        /// What is the buyer's again: the escrow less its decay.
+        /// The buyer's refund: the escrow less its decay.
         pub refund_amount: u64,
-        /// How many offers were made.
+        /// The number of offers.
         pub rounds_completed: u8,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The seller's bond has left the vault, or is kept for the one it belongs to now.
+    /// A part of the seller's bond, or all of it, has left the deposit.
     pub struct BondSettled {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who it belongs to now: the seller, or the buyer when it is forfeited.
+        /// The party that it belongs to now.
         pub to: Address,
-        /// How much.
+        /// The amount.
         pub amount: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// A payment could not be delivered and is kept for the party.
+    /// A payment could not be delivered, and the party can claim it.
     pub struct PayoutRecorded {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who it is owed to.
+        /// The party.
         pub party: Address,
-        /// How much.
+        /// The amount.
         pub amount: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// A payment that had been kept has been delivered.
+    /// A recorded payment is delivered.
     pub struct PayoutClaimed {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who it was owed to.
+        /// The party.
         pub party: Address,
-        /// How much.
+        /// The amount.
         pub amount: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
     }
 }
 
 event! {
-    /// The negotiation's accounts are gone; rent has gone to the buyer, fee and decay to the treasury.
+    /// The negotiation's accounts are closed. The rent has gone to the buyer.
     pub struct NegotiationClosed {
         /// The negotiation's address.
         pub negotiation_id: Address,
-        /// Who has closed it.
+        /// The signer that closed it.
         pub closed_by: Address,
-        /// What has gone to the treasury: fee, decay and, except in wrapped SOL, whatever somebody donated to the vault.
+        /// The treasury's amount: fee, decay and, except in wrapped SOL, donations to the vault.
         pub swept: u64,
-        /// The time of this event.
+        /// The time of the event.
         pub timestamp: i64,
+    }
+}
+
+impl ConfigUpdated {
+    /// The configuration as it is now.
+    #[inline(always)]
+    pub fn of(config: &ProtocolConfig) -> Self {
+        Self {
+            authority: config.authority,
+            treasury: config.treasury,
+            default_decay_rate_bps: config.default_decay_rate_bps,
+            default_response_window: config.default_response_window,
+            default_protocol_fee_bps: config.default_protocol_fee_bps,
+            default_max_rounds: config.default_max_rounds,
+            is_paused: config.is_paused,
+        }
     }
 }
 
@@ -416,6 +460,12 @@ struct Logged<E> {
     event: E,
 }
 
+// SAFETY: the struct is packed, so it has no padding, and any bytes are valid for both fields, as `E` is
+// Wire.
+unsafe impl<E: Wire> Wire for Logged<E> {
+    const TYPE: crate::schema::table::Type = E::TYPE;
+}
+
 /// Writes an event to the log as one slice.
 #[inline(always)]
 pub fn log<E: Wire>(discriminator: [u8; 8], event: E) {
@@ -423,21 +473,15 @@ pub fn log<E: Wire>(discriminator: [u8; 8], event: E) {
         discriminator,
         event,
     };
+    let bytes = bytes_of(&logged);
     #[cfg(any(target_os = "solana", target_arch = "bpf"))]
     {
-        // SAFETY: packed structs of Wire types have no padding, so each byte is initialised.
-        let bytes = unsafe {
-            core::slice::from_raw_parts(
-                (&logged as *const Logged<E>).cast::<u8>(),
-                size_of::<Logged<E>>(),
-            )
-        };
         let slices = [bytes];
-        // SAFETY: the syscall reads one slice that lives until it returns.
+        // SAFETY: the syscall reads one slice, which outlives the call.
         unsafe {
             pinocchio::syscalls::sol_log_data(slices.as_ptr().cast(), slices.len() as u64);
         }
     }
     #[cfg(not(any(target_os = "solana", target_arch = "bpf")))]
-    core::hint::black_box(&logged);
+    core::hint::black_box(bytes);
 }

@@ -1,29 +1,30 @@
-//! A price being paid, at once or by milestones, and the end that follows when all of it is.
+//! The payment of a price, at once or by milestones, and the settlement that follows when all of it is
+//! decided.
 
-use crate::error::HaggleError;
-use crate::event::NegotiationSettled;
-use crate::state::bond::{Bond, SettledBond};
+use crate::error::{HaggleError, Result};
+use crate::event::{BondSettled, NegotiationSettled};
+use crate::schema::account::State;
+use crate::state::bond::SettledBond;
 use crate::state::{Negotiation, NegotiationStatus};
-use pinocchio::error::ProgramError;
 use pinocchio::Address;
 
 /// A part of the price that is paid now, in base units.
 #[derive(Clone, Copy)]
 pub struct Paid {
-    /// What the seller gets.
+    /// The seller's amount.
     pub net: u64,
     /// The fee, which stays in the vault.
     pub fee: u64,
 }
 
 impl Paid {
-    /// Counts a part of the price as paid. The fee is that on all that has been paid less that on what had been paid before,
-    /// so that tranches cost what one payment would.
+    /// Counts a part of the price as paid. Its fee is the fee on all paid parts less the fee on the earlier
+    /// ones, so tranches cost the same as one payment.
     ///
     /// # Errors
-    /// Overflow if more were paid than there is.
+    /// Overflow if the paid parts exceeded 64 bits.
     #[inline(always)]
-    pub fn count(negotiation: &mut Negotiation, gross: u64) -> Result<Self, ProgramError> {
+    pub fn count(negotiation: &mut Negotiation, gross: u64) -> Result<Self> {
         let before = negotiation.paid_gross;
         let after = before.checked_add(gross).ok_or(HaggleError::Overflow)?;
         let fee = negotiation
@@ -38,53 +39,96 @@ impl Paid {
     }
 }
 
-/// Ends a negotiation whose price is decided to the last unit, and takes the bond that goes back to the seller.
+/// Settles a negotiation whose price is decided to the last unit: `bond_to_buyer` of a held bond goes to the
+/// buyer, the rest to the seller.
 ///
 /// # Errors
 /// Overflow if the decay were negative.
-#[inline(always)]
+#[inline(never)]
 pub fn settle(
-    id: &Address,
-    negotiation: &mut Negotiation,
+    negotiation: &mut State<'_, Negotiation>,
+    bond_to_buyer: u64,
     now: i64,
-) -> Result<SettledBond, ProgramError> {
-    let decay = { negotiation.escrow_amount }
-        .checked_sub(negotiation.effective_escrow)
-        .ok_or(HaggleError::Overflow)?;
+) -> Result<SettledBond> {
+    let escrow_decay_total = negotiation.decay()?;
     negotiation.status = NegotiationStatus::Settled;
     negotiation.settled_at = now;
     NegotiationSettled {
-        negotiation_id: *id,
+        negotiation_id: *negotiation.address(),
         buyer: negotiation.buyer,
         seller: negotiation.seller,
         settled_amount: negotiation.paid_gross,
         total_rounds: negotiation.current_round,
         protocol_fee: negotiation.fee_on(negotiation.paid_gross),
-        escrow_decay_total: decay,
+        escrow_decay_total,
         timestamp: now,
         token_mint: negotiation.token_mint,
         service_hash: negotiation.service_hash,
         metadata: negotiation.metadata,
     }
     .emit();
-    let bond = SettledBond::take(negotiation, Bond::Returned);
-    bond.emit(id, negotiation, now);
+    let bond = negotiation.take_bond(bond_to_buyer);
+    emit_bond(negotiation, bond, now);
     Ok(bond)
 }
 
-/// Settles the negotiation when each of its milestones has been decided; until then the bond stays where it is.
+/// Settles the negotiation if each of its milestones is decided. Until then the bond stays in the vault.
 ///
 /// # Errors
 /// As `settle`.
-#[inline(always)]
+#[inline(never)]
 pub fn settle_when_decided(
-    id: &Address,
-    negotiation: &mut Negotiation,
+    negotiation: &mut State<'_, Negotiation>,
     now: i64,
-) -> Result<SettledBond, ProgramError> {
-    if negotiation.is_decided() {
-        settle(id, negotiation, now)
+) -> Result<SettledBond> {
+    if !negotiation.is_decided() {
+        return Ok(SettledBond::NONE);
+    }
+    let forfeited = negotiation.forfeited_share(0)?;
+    settle(negotiation, forfeited, now)
+}
+
+/// Logs the payment of each part of a bond. The caller has already logged the event that caused it.
+#[inline(always)]
+pub fn emit_bond(negotiation: &State<'_, Negotiation>, bond: SettledBond, now: i64) {
+    if bond.to_buyer > 0 {
+        emit_bond_part(
+            negotiation.address(),
+            &negotiation.buyer,
+            bond.to_buyer,
+            now,
+        );
+    }
+    if bond.to_seller > 0 {
+        emit_bond_part(
+            negotiation.address(),
+            &negotiation.seller,
+            bond.to_seller,
+            now,
+        );
+    }
+}
+
+#[inline(never)]
+fn emit_bond_part(negotiation_id: &Address, to: &Address, amount: u64, timestamp: i64) {
+    BondSettled {
+        negotiation_id: *negotiation_id,
+        to: *to,
+        amount,
+        timestamp,
+    }
+    .emit();
+}
+
+/// Requires a share of at most the whole, in basis points.
+///
+/// # Errors
+/// InvalidParams.
+#[inline(always)]
+pub fn check_share(bps: u16) -> Result {
+    if bps as u64 > crate::constants::BPS_DENOMINATOR {
+        Err(HaggleError::InvalidParams.into())
     } else {
-        Ok(SettledBond::NONE)
+        Ok(())
     }
 }
