@@ -1,48 +1,43 @@
 //! The named successor becomes the authority.
 
-use crate::error::HaggleError;
-use crate::schema::declare::instruction;
-use crate::schema::table::Meta;
+use crate::error::{HaggleError, Result};
+use crate::event::ConfigUpdated;
+use crate::schema::account::{Signer, State};
+use crate::schema::instruction::instruction;
 use crate::state::ProtocolConfig;
 use pinocchio::address::address_eq;
-use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 
 instruction! {
-    /// Makes the signer, whom the authority has named, the authority.
+    /// Makes the named successor the authority.
     pub fn accept_authority();
-    accounts {
-        /// Whom the authority has named.
-        authority: Meta::READ.signs(),
+    accounts<'a> {
+        /// The successor that the authority named.
+        authority: Signer<'a>,
         /// The configuration.
-        config: Meta::WRITE
-            .holds(ProtocolConfig::RECORD)
-            .at(&ProtocolConfig::ADDRESS)
-            .derived(ProtocolConfig::SEEDS),
+        config: State<'a, ProtocolConfig>,
     }
 }
 
-/// Hands over.
+/// Replaces the authority.
 ///
 /// # Errors
-/// Unauthorized for anyone who has not been named.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    Args::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
-    accounts.check_fixed_pdas()?;
-    let successor = *accounts.authority.address();
-    // SAFETY: `load` has checked the account, and nothing else borrows it.
-    let config = unsafe { ProtocolConfig::of(&mut accounts.config) };
-    let nobody = Address::new_from_array([0; 32]);
-    // Zeros stand for no proposal; that nobody can sign for them is not relied upon.
-    if !address_eq(&successor, &config.pending_authority) || address_eq(&successor, &nobody) {
+/// Unauthorized unless the named successor signs.
+#[cold]
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (_, accounts) = load(accounts, data)?;
+    let (mut config, successor) = (accounts.config, accounts.authority.address());
+
+    let none = Address::new_from_array([0; 32]);
+    // Zero means that there is no proposal. The check does not assume that no key signs for the zero address.
+    if !address_eq(successor, &config.pending_authority) || address_eq(successor, &none) {
         return Err(HaggleError::Unauthorized.into());
     }
 
-    config.authority = successor;
-    config.pending_authority = nobody;
-    config.emit_updated();
+    config.authority = *successor;
+    config.pending_authority = none;
+    ConfigUpdated::of(&config).emit();
     Ok(())
 }
 
@@ -53,26 +48,26 @@ mod tests {
     use crate::error::Framework;
     use crate::event::ConfigUpdated;
     use crate::schema::declare::Flag;
-    use crate::tests::stage::{
-        assert_config, event, wallet, Stage, AUTHORITY, BUYER, LAMPORTS, STRANGER, TREASURY,
+    use crate::tests::fixture::{
+        assert_config, event, wallet, Fixture, AUTHORITY, BUYER, LAMPORTS, STRANGER, TREASURY,
     };
 
-    const NOBODY: Address = Address::new_from_array([0; 32]);
+    const NONE: Address = Address::new_from_array([0; 32]);
 
-    /// The stranger has been named.
-    fn proposed() -> Stage {
-        let mut stage = Stage::new();
-        let call = stage.propose(STRANGER);
-        stage.run(&call).succeeds();
-        stage
+    /// The authority has named the stranger as its successor.
+    fn proposed() -> Fixture {
+        let mut fixture = Fixture::new();
+        let call = fixture.propose(STRANGER);
+        fixture.run(&call).succeeds();
+        fixture
     }
 
     #[test]
-    fn who_has_been_named_becomes_the_authority() {
-        let mut stage = proposed();
-        let before = stage.clone();
-        let call = stage.take_over(STRANGER);
-        stage.run(&call).succeeds().emitted(&[event(
+    fn the_successor_becomes_the_authority() {
+        let mut fixture = proposed();
+        let before = fixture.clone();
+        let call = fixture.accept_authority(STRANGER);
+        fixture.run(&call).succeeds().emitted(&[event(
             ConfigUpdated::RECORD,
             &ConfigUpdated {
                 authority: STRANGER,
@@ -85,78 +80,78 @@ mod tests {
             },
         )]);
         assert_config(
-            &stage.protocol_config(),
+            &fixture.protocol_config(),
             &ProtocolConfig {
                 authority: STRANGER,
-                pending_authority: NOBODY,
-                ..Stage::config()
+                pending_authority: NONE,
+                ..Fixture::config()
             },
         );
-        stage.assert_untouched_since(&before, &[ProtocolConfig::ADDRESS]);
-        stage.refuses(&call, HaggleError::Unauthorized);
+        fixture.assert_untouched_since(&before, &[ProtocolConfig::ADDRESS]);
+        fixture.refuses(&call, HaggleError::Unauthorized);
     }
 
     #[test]
-    fn from_then_on_the_former_authority_is_nobody() {
-        let mut stage = proposed();
+    fn the_former_authority_loses_its_rights() {
+        let mut fixture = proposed();
         let by_former = [
-            stage.update(&Stage::config()),
-            stage.set_paused(Flag::ON),
-            stage.propose(AUTHORITY),
+            fixture.update(&Fixture::config()),
+            fixture.set_paused(Flag::ON),
+            fixture.propose(AUTHORITY),
         ];
-        // Until then it is not.
+        // Until the successor accepts, the authority has them.
         for call in &by_former {
-            stage.clone().run(call).succeeds();
+            fixture.clone().run(call).succeeds();
         }
-        let call = stage.take_over(STRANGER);
-        stage.run(&call).succeeds();
+        let call = fixture.accept_authority(STRANGER);
+        fixture.run(&call).succeeds();
         for call in by_former {
-            stage.refuses(&call, HaggleError::Unauthorized);
+            fixture.refuses(&call, HaggleError::Unauthorized);
             let call = call.with("authority", STRANGER);
-            stage.clone().run(&call).succeeds();
+            fixture.clone().run(&call).succeeds();
         }
     }
 
     #[test]
-    fn nobody_else_can() {
-        let mut stage = proposed();
-        for who in [AUTHORITY, BUYER, TREASURY, NOBODY] {
-            let call = stage.take_over(who);
-            stage.refuses(&call, HaggleError::Unauthorized);
+    fn only_the_successor_accepts() {
+        let mut fixture = proposed();
+        for who in [AUTHORITY, BUYER, TREASURY, NONE] {
+            let call = fixture.accept_authority(who);
+            fixture.refuses(&call, HaggleError::Unauthorized);
         }
-        let call = stage.take_over(STRANGER).unsigned("authority");
-        stage.refuses(&call, Framework::AccountNotSigner);
-        let call = stage.take_over(STRANGER).read_only("config");
-        stage.refuses(&call, Framework::ConstraintMut);
+        let call = fixture.accept_authority(STRANGER).unsigned("authority");
+        fixture.refuses(&call, Framework::AccountNotSigner);
+        let call = fixture.accept_authority(STRANGER).read_only("config");
+        fixture.refuses(&call, Framework::ConstraintMut);
     }
 
     #[test]
-    fn a_proposal_that_was_taken_back_or_replaced_is_void() {
-        for instead in [NOBODY, BUYER] {
-            let mut stage = proposed();
-            let call = stage.propose(instead);
-            stage.run(&call).succeeds();
-            let call = stage.take_over(STRANGER);
-            stage.refuses(&call, HaggleError::Unauthorized);
+    fn a_withdrawn_or_replaced_proposal_is_void() {
+        for instead in [NONE, BUYER] {
+            let mut fixture = proposed();
+            let call = fixture.propose(instead);
+            fixture.run(&call).succeeds();
+            let call = fixture.accept_authority(STRANGER);
+            fixture.refuses(&call, HaggleError::Unauthorized);
         }
     }
 
     #[test]
     fn zeros_cannot_become_the_authority() {
-        let mut stage = Stage::new();
-        // Nobody signs for zeros on a chain; the program does not rely on it.
-        stage.put(NOBODY, wallet(LAMPORTS));
-        let call = stage.take_over(NOBODY);
-        stage.refuses(&call, HaggleError::Unauthorized);
+        let mut fixture = Fixture::new();
+        // No key signs for zeros on a chain, but the program does not rely on that.
+        fixture.put(NONE, wallet(LAMPORTS));
+        let call = fixture.accept_authority(NONE);
+        fixture.refuses(&call, HaggleError::Unauthorized);
     }
 
     #[test]
-    fn the_authority_can_name_itself_and_stay() {
-        let mut stage = Stage::new();
-        let call = stage.propose(AUTHORITY);
-        stage.run(&call).succeeds();
-        let call = stage.take_over(AUTHORITY);
-        stage.run(&call).succeeds();
-        assert_config(&stage.protocol_config(), &Stage::config());
+    fn the_authority_can_succeed_itself() {
+        let mut fixture = Fixture::new();
+        let call = fixture.propose(AUTHORITY);
+        fixture.run(&call).succeeds();
+        let call = fixture.accept_authority(AUTHORITY);
+        fixture.run(&call).succeeds();
+        assert_config(&fixture.protocol_config(), &Fixture::config());
     }
 }

@@ -16,16 +16,16 @@ pub mod release_milestone;
 pub mod resolve_dispute;
 pub mod reveal_zopa_price;
 pub mod set_paused;
+pub mod settle_by_agreement;
 pub mod settle_deadline;
 pub mod submit_offer;
 pub mod submit_zopa_commitment;
 pub mod update_config;
 
-use crate::error::Framework;
+use crate::error::{Framework, Result};
 use crate::schema::table::Instruction;
 use crate::ID;
 use pinocchio::address::address_eq;
-use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 
 macro_rules! instructions {
@@ -36,10 +36,10 @@ macro_rules! instructions {
         /// Runs the instruction that the first eight bytes of the data name.
         ///
         /// # Errors
-        /// 4100 when the program runs at another address than its own, 100 without eight bytes, 101 when no instruction
-        /// has them, otherwise the instruction's.
+        /// 4100 if the program runs at another address than its own, 100 without eight bytes, 101 if no
+        /// instruction has them, otherwise the instruction's.
         #[inline(always)]
-        pub fn dispatch(program_id: &Address, accounts: &mut [AccountView], data: &[u8]) -> ProgramResult {
+        pub fn dispatch(program_id: &Address, accounts: &[AccountView], data: &[u8]) -> Result {
             if !address_eq(program_id, &ID) {
                 return Err(Framework::DeclaredProgramIdMismatch.into());
             }
@@ -75,15 +75,16 @@ instructions![
     dispute_milestone,
     resolve_dispute,
     settle_deadline,
+    settle_by_agreement,
 ];
 
 #[cfg(test)]
 mod tests {
     use super::INSTRUCTIONS;
 
-    /// A file that the list above does not name would be an instruction that nobody can call.
+    /// Dispatch would never call a file that the list above does not name.
     #[test]
-    fn each_file_of_this_folder_is_dispatched_to() {
+    fn dispatch_reaches_each_file_of_this_folder() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/instructions");
         let files: std::collections::BTreeSet<_> = std::fs::read_dir(folder)
             .unwrap()

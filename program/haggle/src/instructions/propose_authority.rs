@@ -1,44 +1,41 @@
 //! The authority names its successor.
 
-use crate::schema::declare::instruction;
-use crate::schema::table::Meta;
+use crate::error::Result;
+use crate::event::ConfigUpdated;
+use crate::schema::account::{Signer, State};
+use crate::schema::instruction::instruction;
 use crate::state::ProtocolConfig;
-use pinocchio::error::ProgramResult;
 use pinocchio::{AccountView, Address};
 
 instruction! {
-    /// Names who may become the configuration's authority by accepting. Until then nothing changes, so that a mistyped address
-    /// locks nobody out; zeros take the proposal back.
+    /// Names the successor, which becomes the authority with accept_authority. Until then the authority keeps
+    /// its rights, so a mistyped address does no harm.
     pub fn propose_authority(
-        /// Who may accept; zeros for nobody.
+        /// The successor; zero to withdraw a proposal.
         new_authority: Address,
     );
-    accounts {
+    accounts<'a> {
         /// The configuration's authority.
-        authority: Meta::READ.signs(),
+        authority: Signer<'a>,
         /// The configuration.
-        config: Meta::WRITE
-            .holds(ProtocolConfig::RECORD)
-            .at(&ProtocolConfig::ADDRESS)
-            .derived(ProtocolConfig::SEEDS),
+        config: State<'a, ProtocolConfig>,
     }
 }
 
-/// Keeps the proposal.
+/// Stores the proposal.
 ///
 /// # Errors
-/// Unauthorized for anyone but the authority.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    let args = Args::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
-    accounts.check_fixed_pdas()?;
-    // SAFETY: `load` has checked the account, and nothing else borrows it.
-    let config = unsafe { ProtocolConfig::of(&mut accounts.config) };
+/// Unauthorized unless the authority signs.
+#[cold]
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (args, accounts) = load(accounts, data)?;
+    let mut config = accounts.config;
+
     config.check_authority(accounts.authority.address())?;
 
     config.pending_authority = args.new_authority;
-    config.emit_updated();
+    ConfigUpdated::of(&config).emit();
     Ok(())
 }
 
@@ -49,19 +46,19 @@ mod tests {
     use crate::error::{Framework, HaggleError};
     use crate::event::ConfigUpdated;
     use crate::schema::declare::Flag;
-    use crate::tests::stage::{
-        assert_config, event, Stage, AUTHORITY, BUYER, SELLER, STRANGER, TREASURY,
+    use crate::tests::fixture::{
+        assert_config, event, Fixture, AUTHORITY, BUYER, SELLER, STRANGER, TREASURY,
     };
 
     #[test]
-    fn a_proposal_changes_nothing_but_who_may_accept() {
-        let mut stage = Stage::new();
-        let before = stage.clone();
-        // Another one takes its place; zeros take it back; the authority may name itself.
-        let nobody = Address::new_from_array([0; 32]);
-        for named in [STRANGER, BUYER, nobody, AUTHORITY] {
-            let call = stage.propose(named);
-            stage.run(&call).succeeds().emitted(&[event(
+    fn a_proposal_changes_only_the_successor() {
+        let mut fixture = Fixture::new();
+        let before = fixture.clone();
+        // A later proposal replaces an earlier one, zeros withdraw it, and the authority can name itself.
+        let none = Address::new_from_array([0; 32]);
+        for named in [STRANGER, BUYER, none, AUTHORITY] {
+            let call = fixture.propose(named);
+            fixture.run(&call).succeeds().emitted(&[event(
                 ConfigUpdated::RECORD,
                 &ConfigUpdated {
                     authority: AUTHORITY,
@@ -74,28 +71,28 @@ mod tests {
                 },
             )]);
             assert_config(
-                &stage.protocol_config(),
+                &fixture.protocol_config(),
                 &ProtocolConfig {
                     pending_authority: named,
-                    ..Stage::config()
+                    ..Fixture::config()
                 },
             );
         }
-        stage.assert_untouched_since(&before, &[ProtocolConfig::ADDRESS]);
+        fixture.assert_untouched_since(&before, &[ProtocolConfig::ADDRESS]);
     }
 
     #[test]
-    fn nobody_but_the_authority_can() {
-        let mut stage = Stage::new();
-        let call = stage.propose(STRANGER);
-        stage.run(&call).succeeds();
+    fn only_the_authority_proposes() {
+        let mut fixture = Fixture::new();
+        let call = fixture.propose(STRANGER);
+        fixture.run(&call).succeeds();
         for who in [STRANGER, TREASURY, SELLER] {
-            let call = stage.propose(who).with("authority", who);
-            stage.refuses(&call, HaggleError::Unauthorized);
+            let call = fixture.propose(who).with("authority", who);
+            fixture.refuses(&call, HaggleError::Unauthorized);
         }
-        let call = stage.propose(BUYER).unsigned("authority");
-        stage.refuses(&call, Framework::AccountNotSigner);
-        let call = stage.propose(BUYER).read_only("config");
-        stage.refuses(&call, Framework::ConstraintMut);
+        let call = fixture.propose(BUYER).unsigned("authority");
+        fixture.refuses(&call, Framework::AccountNotSigner);
+        let call = fixture.propose(BUYER).read_only("config");
+        fixture.refuses(&call, Framework::ConstraintMut);
     }
 }

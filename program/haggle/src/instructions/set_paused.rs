@@ -1,43 +1,42 @@
 //! The authority stops or resumes the creation of negotiations.
 
-use crate::schema::declare::{instruction, Flag};
-use crate::schema::table::Meta;
+use crate::error::Result;
+use crate::event::ConfigUpdated;
+use crate::schema::account::{Signer, State};
+use crate::schema::declare::Flag;
+use crate::schema::instruction::instruction;
 use crate::state::ProtocolConfig;
-use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Stops or resumes the creation of negotiations. Nothing else is ever stopped: nobody's money is locked by it.
+    /// Stops or resumes the creation of negotiations. Existing negotiations continue, so a pause locks no
+    /// money.
     pub fn set_paused(
-        /// Whether creating negotiations is stopped.
+        /// Whether the creation of negotiations is stopped.
         paused: Flag,
     );
-    accounts {
+    accounts<'a> {
         /// The configuration's authority.
-        authority: Meta::READ.signs(),
+        authority: Signer<'a>,
         /// The configuration.
-        config: Meta::WRITE
-            .holds(ProtocolConfig::RECORD)
-            .at(&ProtocolConfig::ADDRESS)
-            .derived(ProtocolConfig::SEEDS),
+        config: State<'a, ProtocolConfig>,
     }
 }
 
 /// Sets the flag.
 ///
 /// # Errors
-/// Unauthorized for anyone but the authority.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    let args = Args::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
-    accounts.check_fixed_pdas()?;
-    // SAFETY: `load` has checked the account, and nothing else borrows it.
-    let config = unsafe { ProtocolConfig::of(&mut accounts.config) };
+/// Unauthorized unless the authority signs.
+#[cold]
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (args, accounts) = load(accounts, data)?;
+    let mut config = accounts.config;
+
     config.check_authority(accounts.authority.address())?;
 
     config.is_paused = args.paused;
-    config.emit_updated();
+    ConfigUpdated::of(&config).emit();
     Ok(())
 }
 
@@ -47,18 +46,18 @@ mod tests {
     use super::*;
     use crate::error::{Framework, HaggleError};
     use crate::event::ConfigUpdated;
-    use crate::tests::stage::{
-        assert_config, event, Stage, AUTHORITY, BUYER, OFFER, SELLER, STRANGER, TREASURY,
+    use crate::tests::fixture::{
+        assert_config, event, Fixture, AUTHORITY, BUYER, STRANGER, TREASURY,
     };
 
     #[test]
-    fn the_authority_stops_and_resumes() {
-        let mut stage = Stage::new();
-        let before = stage.clone();
-        // Also to what it is already.
+    fn the_authority_pauses_and_resumes() {
+        let mut fixture = Fixture::new();
+        let before = fixture.clone();
+        // Setting the current value again is not an error.
         for paused in [Flag::OFF, Flag::ON, Flag::ON, Flag::OFF] {
-            let call = stage.set_paused(paused);
-            stage.run(&call).succeeds().emitted(&[event(
+            let call = fixture.set_paused(paused);
+            fixture.run(&call).succeeds().emitted(&[event(
                 ConfigUpdated::RECORD,
                 &ConfigUpdated {
                     authority: AUTHORITY,
@@ -71,60 +70,37 @@ mod tests {
                 },
             )]);
             assert_config(
-                &stage.protocol_config(),
+                &fixture.protocol_config(),
                 &ProtocolConfig {
                     is_paused: paused,
-                    ..Stage::config()
+                    ..Fixture::config()
                 },
             );
         }
-        stage.assert_untouched_since(&before, &[]);
+        fixture.assert_untouched_since(&before, &[]);
     }
 
     #[test]
-    fn nobody_but_the_authority_can() {
-        let mut stage = Stage::new();
-        let call = stage.propose(STRANGER);
-        stage.run(&call).succeeds();
+    fn only_the_authority_pauses() {
+        let mut fixture = Fixture::new();
+        let call = fixture.propose(STRANGER);
+        fixture.run(&call).succeeds();
         for who in [STRANGER, TREASURY, BUYER] {
-            let call = stage.set_paused(Flag::ON).with("authority", who);
-            stage.refuses(&call, HaggleError::Unauthorized);
+            let call = fixture.set_paused(Flag::ON).with("authority", who);
+            fixture.refuses(&call, HaggleError::Unauthorized);
         }
-        let call = stage.set_paused(Flag::ON).unsigned("authority");
-        stage.refuses(&call, Framework::AccountNotSigner);
-        let call = stage.set_paused(Flag::ON).read_only("config");
-        stage.refuses(&call, Framework::ConstraintMut);
+        let call = fixture.set_paused(Flag::ON).unsigned("authority");
+        fixture.refuses(&call, Framework::AccountNotSigner);
+        let call = fixture.set_paused(Flag::ON).read_only("config");
+        fixture.refuses(&call, Framework::ConstraintMut);
     }
 
     #[test]
-    fn it_is_yes_or_no() {
-        let mut stage = Stage::new();
+    fn a_flag_is_zero_or_one() {
+        let mut fixture = Fixture::new();
         for flag in [2, u8::MAX] {
-            let call = stage.set_paused(Flag(flag));
-            stage.refuses(&call, Framework::InstructionDidNotDeserialize);
+            let call = fixture.set_paused(Flag(flag));
+            fixture.refuses(&call, Framework::InstructionDidNotDeserialize);
         }
-    }
-
-    #[test]
-    fn only_creating_stops() {
-        let (mut stage, deal) = Stage::created();
-        let call = stage.set_paused(Flag::ON);
-        stage.run(&call).succeeds();
-        let next = crate::tests::stage::Deal::between(BUYER, SELLER, 2, deal.token_mint);
-        let create = stage.create(&next, &Stage::terms());
-        stage.refuses(&create, HaggleError::Paused);
-
-        let call = stage.accept_invitation(&deal);
-        stage.run(&call).succeeds();
-        let call = stage.offer(&deal, BUYER, OFFER);
-        stage.run(&call).succeeds();
-        let call = stage.accept_offer(&deal, SELLER);
-        stage.run(&call).succeeds();
-        let call = stage.close(&deal, STRANGER);
-        stage.run(&call).succeeds();
-
-        let call = stage.set_paused(Flag::OFF);
-        stage.run(&call).succeeds();
-        stage.run(&create).succeeds();
     }
 }
