@@ -1,43 +1,42 @@
-//! One side commits to its reservation price without showing it.
+//! One side commits to its reservation price.
 
-use crate::error::HaggleError;
+use crate::error::{HaggleError, Result};
 use crate::event::ZopaCommitted;
 use crate::runtime::sysvar;
-use crate::schema::declare::instruction;
-use crate::schema::table::Meta;
+use crate::schema::account::{Signer, State};
+use crate::schema::instruction::instruction;
 use crate::state::zopa::Step;
 use crate::state::{Negotiation, OfferSide, ZopaPhase};
-use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Commits to a reservation price without showing it: the buyer first, then the seller, each within its turn. The hash
-    /// names the negotiation and the side, so that one side's cannot be copied by the other.
+    /// Commits to a reservation price: the buyer first, then the seller, each within its turn. The hash
+    /// covers the deal and the party, so neither the other party nor a later deal can use it.
     pub fn submit_zopa_commitment(
-        /// SHA-256 of "haggle-zopa", the negotiation's address, the signer's address, the price (u64, little endian) and a
-        /// nonce of 32 random bytes.
+        /// The negotiation's created_at, as the signer saw it.
+        created_at: i64,
+        /// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the
+        /// signer's address, the price (u64, little endian) and a nonce of 32 random bytes. The price has to
+        /// be one that reveal_zopa_price accepts.
         commitment: [u8; 32],
     );
-    accounts {
+    accounts<'a> {
         /// The party whose turn it is.
-        agent: Meta::READ.signs(),
+        agent: Signer<'a>,
         /// The negotiation.
-        negotiation: Meta::WRITE.holds(Negotiation::RECORD),
+        negotiation: State<'a, Negotiation>,
     }
 }
 
-/// Keeps the commitment.
+/// Stores the commitment.
 ///
 /// # Errors
-/// InvalidParams for zeros, InvalidState when no commitment is due, Expired, ResponseWindowExpired, Unauthorized, NotYourTurn.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    let args = Args::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
-    let id = *accounts.negotiation.address();
-    let agent = *accounts.agent.address();
-    // SAFETY: `load` has checked the account, and nothing else borrows it.
-    let negotiation = unsafe { Negotiation::of(&mut accounts.negotiation) };
+/// InvalidParams for zeros, InvalidState if no commitment is due, Expired, ResponseWindowExpired,
+/// Unauthorized, StaleState, NotYourTurn.
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (args, accounts) = load(accounts, data)?;
+    let (mut negotiation, agent) = (accounts.negotiation, accounts.agent.address());
 
     if args.commitment == [0; 32] {
         return Err(HaggleError::InvalidParams.into());
@@ -47,7 +46,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     };
     let now = sysvar::now()?;
     negotiation.check_clock(now)?;
-    if negotiation.side_of(&agent)? != due {
+    let side = negotiation.side_of(agent)?;
+    negotiation.check_deal(args.created_at)?;
+    if side != due {
         return Err(HaggleError::NotYourTurn.into());
     }
 
@@ -61,8 +62,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     negotiation.start_turn(now)?;
 
     ZopaCommitted {
-        negotiation_id: id,
-        agent,
+        negotiation_id: *negotiation.address(),
+        agent: *agent,
         phase: negotiation.zopa_phase,
         timestamp: now,
     }
@@ -75,8 +76,8 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 mod tests {
     use super::*;
     use crate::state::NegotiationStatus;
-    use crate::tests::stage::{
-        assert_negotiation, event, Deal, Stage, BUYER, BUYER_PRICE, NOW, SELLER, SELLER_PRICE,
+    use crate::tests::fixture::{
+        assert_negotiation, event, Deal, Fixture, BUYER, BUYER_PRICE, NOW, SELLER, SELLER_PRICE,
         STRANGER,
     };
     use pinocchio::Address;
@@ -97,13 +98,13 @@ mod tests {
 
     #[test]
     fn the_buyer_commits_and_then_the_seller() {
-        let (mut stage, deal) = Stage::sealed();
-        let before = stage.clone();
-        stage.now = NOW + 10;
-        let sealed = Stage::commitment(&deal, BUYER, BUYER_PRICE);
-        let call = stage.commit(&deal, BUYER, sealed);
+        let (mut fixture, deal) = Fixture::sealed();
+        let before = fixture.clone();
+        fixture.now = NOW + 10;
+        let sealed = fixture.commitment(&deal, BUYER, BUYER_PRICE);
+        let call = fixture.commit(&deal, BUYER, sealed);
         let phase = ZopaPhase::BuyerCommitted;
-        stage
+        fixture
             .run(&call)
             .succeeds()
             .emitted(&[committed_event(&deal, BUYER, phase, NOW + 10)]);
@@ -113,13 +114,13 @@ mod tests {
             turn_deadline: NOW + 310,
             ..before.negotiation(&deal)
         };
-        assert_negotiation(&stage.negotiation(&deal), &by_buyer);
+        assert_negotiation(&fixture.negotiation(&deal), &by_buyer);
 
-        stage.now = NOW + 20;
-        let sealed = Stage::commitment(&deal, SELLER, SELLER_PRICE);
-        let call = stage.commit(&deal, SELLER, sealed);
+        fixture.now = NOW + 20;
+        let sealed = fixture.commitment(&deal, SELLER, SELLER_PRICE);
+        let call = fixture.commit(&deal, SELLER, sealed);
         let phase = ZopaPhase::BothCommitted;
-        stage
+        fixture
             .run(&call)
             .succeeds()
             .emitted(&[committed_event(&deal, SELLER, phase, NOW + 20)]);
@@ -129,176 +130,170 @@ mod tests {
             turn_deadline: NOW + 320,
             ..by_buyer
         };
-        assert_negotiation(&stage.negotiation(&deal), &by_both);
-        stage.assert_untouched_since(&before, &[deal.negotiation]);
+        assert_negotiation(&fixture.negotiation(&deal), &by_both);
+        fixture.assert_untouched_since(&before, &[deal.negotiation]);
     }
 
     #[test]
-    fn the_buyer_is_the_first() {
-        let (mut stage, deal) = Stage::sealed();
-        let call = stage.commit(&deal, SELLER, COMMITMENT);
-        stage.refuses(&call, HaggleError::NotYourTurn);
+    fn the_buyer_commits_first() {
+        let (mut fixture, deal) = Fixture::sealed();
+        let call = fixture.commit(&deal, SELLER, COMMITMENT);
+        fixture.refuses(&call, HaggleError::NotYourTurn);
     }
 
     #[test]
-    fn nobody_takes_a_commitment_back() {
-        let (mut stage, deal) = Stage::buyer_committed();
-        let call = stage.commit(&deal, BUYER, COMMITMENT);
-        stage.refuses(&call, HaggleError::NotYourTurn);
-        let (mut stage, deal) = Stage::both_committed();
+    fn a_commitment_is_final() {
+        let (mut fixture, deal) = Fixture::buyer_committed();
+        let call = fixture.commit(&deal, BUYER, COMMITMENT);
+        fixture.refuses(&call, HaggleError::NotYourTurn);
+        let (mut fixture, deal) = Fixture::both_committed();
         for who in [BUYER, SELLER, STRANGER] {
-            let call = stage.commit(&deal, who, COMMITMENT);
-            stage.refuses(&call, HaggleError::InvalidState);
+            let call = fixture.commit(&deal, who, COMMITMENT);
+            fixture.refuses(&call, HaggleError::InvalidState);
         }
     }
 
     #[test]
-    fn there_is_a_time_for_it() {
+    fn a_commitment_needs_its_phase() {
         let rejected = || {
-            let (mut stage, deal) = Stage::buyer_committed();
-            let call = stage
+            let (mut fixture, deal) = Fixture::buyer_committed();
+            let call = fixture
                 .reject(&deal, BUYER)
                 .given("seller_token_account", deal.seller_token_account);
-            stage.run(&call).succeeds();
-            (stage, deal)
+            fixture.run(&call).succeeds();
+            (fixture, deal)
         };
-        let points: [(&str, (Stage, Deal)); 9] = [
-            ("not enabled", Stage::invited()),
-            ("not enabled, with a bond", Stage::bonded()),
+        let points: [(&str, (Fixture, Deal)); 9] = [
+            ("not enabled", Fixture::invited()),
+            ("not enabled, with a bond", Fixture::bonded()),
             (
-                "before the seller takes part",
-                Stage::created_with_bond(&Stage::sealed_terms()),
+                "invitation open",
+                Fixture::created_with_bond(&Fixture::sealed_terms()),
             ),
-            ("when prices are revealed", Stage::buyer_revealed()),
-            ("when the midpoint stands", Stage::with_midpoint()),
-            ("when it is over", Stage::without_zone()),
-            ("when it was rejected", rejected()),
-            ("when it was settled", Stage::settled()),
-            ("when it has expired", Stage::expired()),
+            ("a price revealed", Fixture::buyer_revealed()),
+            ("with a midpoint", Fixture::with_midpoint()),
+            ("without a zone", Fixture::without_zone()),
+            ("rejected", rejected()),
+            ("settled", Fixture::settled()),
+            ("expired", Fixture::expired()),
         ];
-        for (point, (mut stage, deal)) in points {
+        for (point, (mut fixture, deal)) in points {
             for who in [BUYER, SELLER, STRANGER] {
                 println!("{point}");
-                let call = stage.commit(&deal, who, COMMITMENT);
-                stage.refuses(&call, HaggleError::InvalidState);
+                let call = fixture.commit(&deal, who, COMMITMENT);
+                fixture.refuses(&call, HaggleError::InvalidState);
             }
         }
     }
 
     #[test]
-    fn a_stranger_cannot() {
-        for (mut stage, deal) in [Stage::sealed(), Stage::buyer_committed()] {
-            let call = stage.commit(&deal, STRANGER, COMMITMENT);
-            stage.refuses(&call, HaggleError::Unauthorized);
+    fn a_stranger_cannot_commit() {
+        for (mut fixture, deal) in [Fixture::sealed(), Fixture::buyer_committed()] {
+            let call = fixture.commit(&deal, STRANGER, COMMITMENT);
+            fixture.refuses(&call, HaggleError::Unauthorized);
         }
     }
 
     #[test]
-    fn zeros_stand_for_no_commitment() {
-        for (who, (mut stage, deal)) in
-            [(BUYER, Stage::sealed()), (SELLER, Stage::buyer_committed())]
-        {
-            let call = stage.commit(&deal, who, [0; 32]);
-            stage.refuses(&call, HaggleError::InvalidParams);
+    fn zeros_are_not_a_commitment() {
+        for (who, (mut fixture, deal)) in [
+            (BUYER, Fixture::sealed()),
+            (SELLER, Fixture::buyer_committed()),
+        ] {
+            let call = fixture.commit(&deal, who, [0; 32]);
+            fixture.refuses(&call, HaggleError::InvalidParams);
             for at in 0..32 {
                 let mut commitment = [0; 32];
                 commitment[at] = 1;
-                let call = stage.commit(&deal, who, commitment);
-                stage.clone().run(&call).succeeds();
+                let call = fixture.commit(&deal, who, commitment);
+                fixture.clone().run(&call).succeeds();
             }
         }
     }
 
     #[test]
-    fn one_second_too_late_is_too_late() {
-        for (who, (mut stage, deal)) in
-            [(BUYER, Stage::sealed()), (SELLER, Stage::buyer_committed())]
-        {
-            let deadline = stage.negotiation(&deal).turn_deadline;
+    fn a_commitment_after_the_turn_is_refused() {
+        for (who, (mut fixture, deal)) in [
+            (BUYER, Fixture::sealed()),
+            (SELLER, Fixture::buyer_committed()),
+        ] {
+            let deadline = fixture.negotiation(&deal).turn_deadline;
             assert_eq!(deadline, NOW + 300);
-            let call = stage.commit(&deal, who, COMMITMENT);
+            let call = fixture.commit(&deal, who, COMMITMENT);
             for late in [deadline, deadline + 1, NOW + 3_599] {
-                stage
+                fixture
                     .at(late)
                     .refuses(&call, HaggleError::ResponseWindowExpired);
             }
             for late in [NOW + 3_600, i64::MAX] {
-                stage.at(late).refuses(&call, HaggleError::Expired);
+                fixture.at(late).refuses(&call, HaggleError::Expired);
             }
-            stage.now = deadline - 1;
-            stage.run(&call).succeeds();
+            fixture.now = deadline - 1;
+            fixture.run(&call).succeeds();
         }
     }
 
     #[test]
-    fn the_turn_ends_with_the_negotiation() {
-        let mut terms = Stage::sealed_terms();
+    fn the_turn_ends_by_the_global_deadline() {
+        let mut terms = Fixture::sealed_terms();
         terms.response_window = 3_600;
         for (at, turn_deadline) in [(0, 3_600), (1, 3_600), (3_599, 3_600)] {
-            let (mut stage, deal) = Stage::bonded_with(&terms);
-            stage.now = NOW + at;
-            let call = stage.commit(&deal, BUYER, COMMITMENT);
-            stage.run(&call).succeeds();
+            let (mut fixture, deal) = Fixture::bonded_with(&terms);
+            fixture.now = NOW + at;
+            let call = fixture.commit(&deal, BUYER, COMMITMENT);
+            fixture.run(&call).succeeds();
             assert_eq!(
-                { stage.negotiation(&deal).turn_deadline },
+                { fixture.negotiation(&deal).turn_deadline },
                 NOW + turn_deadline
             );
-            let call = stage.commit(&deal, SELLER, COMMITMENT);
-            stage.at(NOW + 3_600).refuses(&call, HaggleError::Expired);
-            stage.at(NOW + 3_599).run(&call).succeeds();
+            let call = fixture.commit(&deal, SELLER, COMMITMENT);
+            fixture.at(NOW + 3_600).refuses(&call, HaggleError::Expired);
+            fixture.at(NOW + 3_599).run(&call).succeeds();
         }
     }
 
     #[test]
-    fn the_first_reason_to_refuse_is_the_one_that_is_told() {
-        // Each step takes away the reason that was told before: argument, status, clock, party, turn.
-        let (mut stage, deal) = Stage::buyer_committed();
-        let skipped = Stage::bonded().0;
+    fn the_first_error_in_the_order_of_the_checks_wins() {
+        // Each step corrects the fault of the step before: argument, status, clock, party, turn.
+        let (mut fixture, deal) = Fixture::buyer_committed();
+        let skipped = Fixture::bonded().0;
         let late = NOW + 300;
-        let zeros = stage.commit(&deal, STRANGER, [0; 32]);
-        let by_stranger = stage.commit(&deal, STRANGER, COMMITMENT);
+        let zeros = fixture.commit(&deal, STRANGER, [0; 32]);
+        let by_stranger = fixture.commit(&deal, STRANGER, COMMITMENT);
         skipped.at(late).refuses(&zeros, HaggleError::InvalidParams);
         skipped
             .at(late)
             .refuses(&by_stranger, HaggleError::InvalidState);
-        stage
+        fixture
             .at(late)
             .refuses(&by_stranger, HaggleError::ResponseWindowExpired);
-        stage.refuses(&by_stranger, HaggleError::Unauthorized);
-        let by_buyer = stage.commit(&deal, BUYER, COMMITMENT);
-        stage.refuses(&by_buyer, HaggleError::NotYourTurn);
+        fixture.refuses(&by_stranger, HaggleError::Unauthorized);
+        let by_buyer = fixture.commit(&deal, BUYER, COMMITMENT);
+        fixture.refuses(&by_buyer, HaggleError::NotYourTurn);
     }
 
     #[test]
-    fn prices_are_compared_only_while_nothing_is_offered() {
-        let (mut stage, deal) = Stage::sealed();
-        let mut negotiation = stage.negotiation(&deal);
+    fn a_commitment_needs_the_status_before_the_first_offer() {
+        let (mut fixture, deal) = Fixture::sealed();
+        let mut negotiation = fixture.negotiation(&deal);
         negotiation.status = NegotiationStatus::Countered;
-        stage.set_negotiation(&deal, &negotiation);
-        let call = stage.commit(&deal, BUYER, COMMITMENT);
-        stage.refuses(&call, HaggleError::InvalidState);
+        fixture.set_negotiation(&deal, &negotiation);
+        let call = fixture.commit(&deal, BUYER, COMMITMENT);
+        fixture.refuses(&call, HaggleError::InvalidState);
     }
 
     #[test]
-    fn a_clock_at_the_end_of_time_is_refused() {
-        let (mut stage, deal) = Stage::sealed();
-        let mut negotiation = stage.negotiation(&deal);
+    fn a_turn_that_ends_beyond_the_clock_overflows() {
+        let (mut fixture, deal) = Fixture::sealed();
+        let mut negotiation = fixture.negotiation(&deal);
         negotiation.global_deadline = i64::MAX;
         negotiation.turn_deadline = i64::MAX;
-        stage.set_negotiation(&deal, &negotiation);
-        let call = stage.commit(&deal, BUYER, COMMITMENT);
-        stage
+        fixture.set_negotiation(&deal, &negotiation);
+        let call = fixture.commit(&deal, BUYER, COMMITMENT);
+        fixture
             .at(i64::MAX - 299)
             .refuses(&call, HaggleError::Overflow);
-        stage.now = i64::MAX - 300;
-        stage.run(&call).succeeds();
-    }
-
-    #[test]
-    fn a_pause_does_not_stop_it() {
-        let (mut stage, deal) = Stage::sealed();
-        stage.pause();
-        stage.commits(&deal, BUYER, BUYER_PRICE);
-        stage.commits(&deal, SELLER, SELLER_PRICE);
+        fixture.now = i64::MAX - 300;
+        fixture.run(&call).succeeds();
     }
 }
