@@ -1,43 +1,43 @@
-//! The seller says that a milestone has been reached.
+//! The seller claims a milestone.
 
-use crate::error::HaggleError;
+use crate::error::{HaggleError, Result};
 use crate::event::MilestoneClaimed;
 use crate::runtime::sysvar;
-use crate::schema::declare::instruction;
-use crate::schema::table::Meta;
+use crate::schema::account::{Signer, State};
+use crate::schema::instruction::instruction;
 use crate::state::{Negotiation, NegotiationStatus};
 use pinocchio::address::address_eq;
-use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute it; from
-    /// its end on anyone may release it.
+    /// Claims a milestone, in any order, one at a time. The buyer then has a review window to release or
+    /// dispute it; after that anyone can release it.
     pub fn claim_milestone(
-        /// Which milestone, from 0.
+        /// The negotiation's created_at, as the signer saw it.
+        created_at: i64,
+        /// The milestone, from 0.
         index: u8,
+        /// A hash of the delivery. Only the event keeps it.
+        evidence: [u8; 32],
     );
-    accounts {
+    accounts<'a> {
         /// The seller.
-        seller: Meta::READ.signs(),
+        seller: Signer<'a>,
         /// The negotiation.
-        negotiation: Meta::WRITE.holds(Negotiation::RECORD),
+        negotiation: State<'a, Negotiation>,
     }
 }
 
 /// Starts the review.
 ///
 /// # Errors
-/// InvalidParams without such a milestone, InvalidState before the price is agreed on, while another milestone is under review
-/// and for one that has been claimed; Expired, ResponseWindowExpired when no whole review window is left, Unauthorized.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    let args = Args::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
-    let id = *accounts.negotiation.address();
-    let seller = *accounts.seller.address();
-    // SAFETY: `load` has checked the account, and nothing else borrows it.
-    let negotiation = unsafe { Negotiation::of(&mut accounts.negotiation) };
+/// InvalidParams without this milestone, InvalidState before the agreement, while another milestone is under
+/// review, and after the first claim; Expired, ResponseWindowExpired if the review window does not fit before
+/// the deadline, Unauthorized, StaleState.
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (args, accounts) = load(accounts, data)?;
+    let mut negotiation = accounts.negotiation;
 
     let bit = negotiation.milestone_bit(args.index)?;
     if negotiation.status != NegotiationStatus::Accepted
@@ -56,17 +56,19 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
     if review_deadline > negotiation.milestone_deadline {
         return Err(HaggleError::ResponseWindowExpired.into());
     }
-    if !address_eq(&seller, &negotiation.seller) {
+    if !address_eq(accounts.seller.address(), &negotiation.seller) {
         return Err(HaggleError::Unauthorized.into());
     }
+    negotiation.check_deal(args.created_at)?;
 
     negotiation.milestones_claimed |= bit;
     negotiation.turn_deadline = review_deadline;
 
     MilestoneClaimed {
-        negotiation_id: id,
+        negotiation_id: *negotiation.address(),
         index: args.index,
         review_deadline,
+        evidence: args.evidence,
         timestamp: now,
     }
     .emit();
@@ -78,116 +80,117 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 mod tests {
     use super::*;
     use crate::schema::declare::Flag;
-    use crate::tests::stage::{
-        assert_negotiation, event, Stage, ARBITER, BUYER, MILESTONE_DEADLINE, NOW, PRICE, REVIEW,
-        SELLER, STRANGER, THIRDS,
+    use crate::tests::fixture::{
+        assert_negotiation, event, Fixture, ARBITER, BUYER, EVIDENCE, MILESTONE_DEADLINE, NOW,
+        PRICE, REVIEW, SELLER, STRANGER, THIRDS,
     };
 
     #[test]
     fn the_seller_claims_and_the_review_begins() {
         for index in 0..3 {
-            let (mut stage, deal) = Stage::accepted(&THIRDS);
-            stage.now = NOW + 1_000;
-            let before = stage.clone();
-            let call = stage.claim_milestone(&deal, index);
-            stage.run(&call).succeeds().emitted(&[event(
+            let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+            fixture.now = NOW + 1_000;
+            let before = fixture.clone();
+            let call = fixture.claim_milestone(&deal, index);
+            fixture.run(&call).succeeds().emitted(&[event(
                 MilestoneClaimed::RECORD,
                 &MilestoneClaimed {
                     negotiation_id: deal.negotiation,
                     index,
                     review_deadline: NOW + 1_000 + REVIEW,
+                    evidence: EVIDENCE,
                     timestamp: NOW + 1_000,
                 },
             )]);
             assert_negotiation(
-                &stage.negotiation(&deal),
+                &fixture.negotiation(&deal),
                 &Negotiation {
                     milestones_claimed: 1 << index,
                     turn_deadline: NOW + 1_000 + REVIEW,
                     ..before.negotiation(&deal)
                 },
             );
-            assert_eq!(stage.changed_since(&before), [deal.negotiation]);
+            assert_eq!(fixture.changed_since(&before), [deal.negotiation]);
         }
     }
 
     #[test]
-    fn all_eight_can_be_claimed_one_after_the_other_in_any_order() {
-        let (mut stage, deal) = Stage::accepted(&[1_250; 8]);
+    fn eight_milestones_can_be_claimed_in_any_order() {
+        let (mut fixture, deal) = Fixture::accepted(&[1_250; 8]);
         let mut claimed = 0;
         for index in [7, 0, 3, 1, 6, 2, 5, 4] {
-            stage.now += 10;
-            stage.claims_and_disputes(&deal, index);
+            fixture.now += 10;
+            fixture.claims_and_disputes(&deal, index);
             claimed |= 1 << index;
-            let negotiation = stage.negotiation(&deal);
+            let negotiation = fixture.negotiation(&deal);
             assert_eq!(negotiation.milestones_claimed, claimed);
             assert_eq!(negotiation.milestones_disputed, claimed);
-            assert_eq!({ negotiation.turn_deadline }, stage.now + REVIEW);
+            assert_eq!({ negotiation.turn_deadline }, fixture.now + REVIEW);
         }
     }
 
     #[test]
-    fn one_is_under_review_at_a_time() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.claims(&deal, 1);
+    fn one_milestone_is_under_review_at_a_time() {
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.claims(&deal, 1);
         // Silence after the review window does not free the slot by itself.
         for now in [NOW, NOW + REVIEW, MILESTONE_DEADLINE - REVIEW] {
             for index in 0..3 {
-                let call = stage.claim_milestone(&deal, index);
-                stage.at(now).refuses(&call, HaggleError::InvalidState);
+                let call = fixture.claim_milestone(&deal, index);
+                fixture.at(now).refuses(&call, HaggleError::InvalidState);
             }
         }
-        let mut released = stage.clone();
-        let call = stage.release(&deal, BUYER, 1);
+        let mut released = fixture.clone();
+        let call = fixture.release(&deal, BUYER, 1);
         released.run(&call).succeeds();
         released.claims(&deal, 2);
-        let call = stage.dispute(&deal, 1);
-        stage.run(&call).succeeds();
-        stage.claims(&deal, 2);
+        let call = fixture.dispute(&deal, 1);
+        fixture.run(&call).succeeds();
+        fixture.claims(&deal, 2);
     }
 
     #[test]
-    fn each_can_be_claimed_once() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.claims_and_is_paid(&deal, 0);
-        stage.claims_and_disputes(&deal, 1);
+    fn a_milestone_is_claimed_once() {
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.claims_and_is_paid(&deal, 0);
+        fixture.claims_and_disputes(&deal, 1);
         for index in [0, 1] {
-            let call = stage.claim_milestone(&deal, index);
-            stage.refuses(&call, HaggleError::InvalidState);
+            let call = fixture.claim_milestone(&deal, index);
+            fixture.refuses(&call, HaggleError::InvalidState);
         }
-        let call = stage.resolve(&deal, 1, 0, Flag::OFF);
-        stage.run(&call).succeeds();
-        let call = stage.claim_milestone(&deal, 1);
-        stage.refuses(&call, HaggleError::InvalidState);
+        let call = fixture.resolve(&deal, 1, 0, Flag::OFF);
+        fixture.run(&call).succeeds();
+        let call = fixture.claim_milestone(&deal, 1);
+        fixture.refuses(&call, HaggleError::InvalidState);
     }
 
     #[test]
-    fn there_has_to_be_such_a_milestone() {
+    fn a_claim_needs_an_existing_milestone() {
         for (shares, beyond) in [
             (&[10_000][..], [1, 2, 7, 8, 128, 255]),
             (&THIRDS, [3, 4, 7, 8, 16, 255]),
             (&[1_250; 8], [8, 9, 15, 16, 128, 255]),
         ] {
-            let (mut stage, deal) = Stage::accepted(shares);
+            let (mut fixture, deal) = Fixture::accepted(shares);
             for index in beyond {
-                let call = stage.claim_milestone(&deal, index);
-                stage.refuses(&call, HaggleError::InvalidParams);
+                let call = fixture.claim_milestone(&deal, index);
+                fixture.refuses(&call, HaggleError::InvalidParams);
             }
-            stage.claims(&deal, shares.len() as u8 - 1);
+            fixture.claims(&deal, shares.len() as u8 - 1);
         }
-        for (mut stage, deal) in [Stage::created(), Stage::offered(), Stage::settled()] {
+        for (mut fixture, deal) in [Fixture::created(), Fixture::offered(), Fixture::settled()] {
             for index in [0, 1, 7, 255] {
-                let call = stage.claim_milestone(&deal, index);
-                stage.refuses(&call, HaggleError::InvalidParams);
+                let call = fixture.claim_milestone(&deal, index);
+                fixture.refuses(&call, HaggleError::InvalidParams);
             }
         }
     }
 
     #[test]
-    fn there_is_nothing_to_claim_before_an_agreement_or_after_the_end() {
-        let terms = Stage::milestone_terms(&THIRDS);
-        let (mut offered, deal) = Stage::offered_with(&terms, PRICE);
-        let (created, _) = Stage::created_with(&terms);
+    fn a_claim_needs_an_accepted_price_that_is_not_settled() {
+        let terms = Fixture::milestone_terms(&THIRDS);
+        let (mut offered, deal) = Fixture::offered_with(&terms, PRICE);
+        let (created, _) = Fixture::created_with(&terms);
         let mut rejected = offered.clone();
         let call = rejected
             .reject(&deal, BUYER)
@@ -200,59 +203,52 @@ mod tests {
         let call = settled.settle_deadline(&deal);
         settled.run(&call).succeeds();
         offered.now = NOW + 1;
-        for stage in [created, offered, rejected, settled] {
+        for fixture in [created, offered, rejected, settled] {
             for now in [NOW, MILESTONE_DEADLINE] {
-                let call = stage.claim_milestone(&deal, 0);
-                stage.at(now).refuses(&call, HaggleError::InvalidState);
+                let call = fixture.claim_milestone(&deal, 0);
+                fixture.at(now).refuses(&call, HaggleError::InvalidState);
             }
         }
     }
 
     #[test]
     fn a_claim_needs_its_whole_review_window() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        let call = stage.claim_milestone(&deal, 2);
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        let call = fixture.claim_milestone(&deal, 2);
         let last = MILESTONE_DEADLINE - REVIEW;
         for now in [last + 1, last + 2, MILESTONE_DEADLINE - 1] {
-            stage
+            fixture
                 .at(now)
                 .refuses(&call, HaggleError::ResponseWindowExpired);
         }
         for now in [MILESTONE_DEADLINE, MILESTONE_DEADLINE + 1, i64::MAX] {
-            stage.at(now).refuses(&call, HaggleError::Expired);
+            fixture.at(now).refuses(&call, HaggleError::Expired);
         }
-        stage.now = last;
-        stage.run(&call).succeeds();
+        fixture.now = last;
+        fixture.run(&call).succeeds();
         assert_eq!(
-            { stage.negotiation(&deal).turn_deadline },
+            { fixture.negotiation(&deal).turn_deadline },
             MILESTONE_DEADLINE
         );
     }
 
     #[test]
     fn only_the_seller_claims() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
         for who in [BUYER, STRANGER, ARBITER] {
-            let call = stage.claim_milestone(&deal, 0).with("seller", who);
-            stage.refuses(&call, HaggleError::Unauthorized);
-            // The clock is looked at before the signer, the state before the clock, the index before the state.
-            stage
+            let call = fixture.claim_milestone(&deal, 0).with("seller", who);
+            fixture.refuses(&call, HaggleError::Unauthorized);
+            // The checks come in the order index, state, clock, signer.
+            fixture
                 .at(MILESTONE_DEADLINE)
                 .refuses(&call, HaggleError::Expired);
-            let mut taken = stage.at(MILESTONE_DEADLINE);
-            let mut negotiation = taken.negotiation(&deal);
+            let mut claimed = fixture.at(MILESTONE_DEADLINE);
+            let mut negotiation = claimed.negotiation(&deal);
             negotiation.milestones_claimed = 1;
-            taken.set_negotiation(&deal, &negotiation);
-            taken.refuses(&call, HaggleError::InvalidState);
-            let call = stage.claim_milestone(&deal, 3).with("seller", who);
-            taken.refuses(&call, HaggleError::InvalidParams);
+            claimed.set_negotiation(&deal, &negotiation);
+            claimed.refuses(&call, HaggleError::InvalidState);
+            let call = fixture.claim_milestone(&deal, 3).with("seller", who);
+            claimed.refuses(&call, HaggleError::InvalidParams);
         }
-    }
-
-    #[test]
-    fn a_pause_does_not_stop_it() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.pause();
-        stage.claims(&deal, 0);
     }
 }

@@ -1,61 +1,60 @@
 //! The buyer disputes a milestone.
 
-use crate::error::HaggleError;
+use crate::error::{HaggleError, Result};
 use crate::event::MilestoneDisputed;
 use crate::runtime::sysvar;
-use crate::schema::declare::instruction;
-use crate::schema::table::Meta;
-use crate::state::{Negotiation, NegotiationStatus};
+use crate::schema::account::{Signer, State};
+use crate::schema::instruction::instruction;
+use crate::state::Negotiation;
 use pinocchio::address::address_eq;
-use pinocchio::error::ProgramResult;
 use pinocchio::AccountView;
 
 instruction! {
-    /// Disputes the milestone that is under review. The arbiter then decides it, and the seller may claim another.
+    /// Disputes the milestone under review. The arbiter then decides it, and the seller can claim another
+    /// one.
     pub fn dispute_milestone(
-        /// Which milestone, from 0.
+        /// The negotiation's created_at, as the signer saw it.
+        created_at: i64,
+        /// The milestone, from 0.
         index: u8,
+        /// A hash of the complaint. Only the event keeps it.
+        evidence: [u8; 32],
     );
-    accounts {
+    accounts<'a> {
         /// The buyer.
-        buyer: Meta::READ.signs(),
+        buyer: Signer<'a>,
         /// The negotiation.
-        negotiation: Meta::WRITE.holds(Negotiation::RECORD),
+        negotiation: State<'a, Negotiation>,
     }
 }
 
-/// Takes the milestone out of the review.
+/// Ends the review.
 ///
 /// # Errors
-/// InvalidParams without such a milestone, InvalidState unless it is under review, ResponseWindowExpired, Unauthorized.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    let args = Args::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
-    let id = *accounts.negotiation.address();
-    let buyer = *accounts.buyer.address();
-    // SAFETY: `load` has checked the account, and nothing else borrows it.
-    let negotiation = unsafe { Negotiation::of(&mut accounts.negotiation) };
+/// InvalidParams without this milestone, InvalidState unless it is under review, ResponseWindowExpired,
+/// Unauthorized, StaleState.
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (args, accounts) = load(accounts, data)?;
+    let mut negotiation = accounts.negotiation;
 
     let bit = negotiation.milestone_bit(args.index)?;
-    if negotiation.status != NegotiationStatus::Accepted
-        || negotiation.milestone_under_review() != bit
-    {
-        return Err(HaggleError::InvalidState.into());
-    }
+    negotiation.check_under_review(bit)?;
     let now = sysvar::now()?;
     if negotiation.is_overdue(now) {
         return Err(HaggleError::ResponseWindowExpired.into());
     }
-    if !address_eq(&buyer, &negotiation.buyer) {
+    if !address_eq(accounts.buyer.address(), &negotiation.buyer) {
         return Err(HaggleError::Unauthorized.into());
     }
+    negotiation.check_deal(args.created_at)?;
 
     negotiation.milestones_disputed |= bit;
 
     MilestoneDisputed {
-        negotiation_id: id,
+        negotiation_id: *negotiation.address(),
         index: args.index,
+        evidence: args.evidence,
         timestamp: now,
     }
     .emit();
@@ -67,131 +66,125 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 mod tests {
     use super::*;
     use crate::schema::declare::Flag;
-    use crate::tests::stage::{
-        assert_negotiation, event, Stage, ARBITER, BUYER, MILESTONE_DEADLINE, NOW, PRICE, REVIEW,
-        SELLER, STRANGER, THIRDS,
+    use crate::tests::fixture::{
+        assert_negotiation, event, Fixture, ARBITER, BUYER, COMPLAINT, MILESTONE_DEADLINE, NOW,
+        PRICE, REVIEW, SELLER, STRANGER, THIRDS,
     };
 
     #[test]
-    fn the_buyer_disputes_and_the_slot_is_free() {
+    fn the_buyer_disputes_and_another_milestone_can_be_claimed() {
         for index in 0..3 {
-            let (mut stage, deal) = Stage::accepted(&THIRDS);
-            stage.claims(&deal, index);
-            stage.now = NOW + 1_000;
-            let before = stage.clone();
-            let call = stage.dispute(&deal, index);
-            stage.run(&call).succeeds().emitted(&[event(
+            let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+            fixture.claims(&deal, index);
+            fixture.now = NOW + 1_000;
+            let before = fixture.clone();
+            let call = fixture.dispute(&deal, index);
+            fixture.run(&call).succeeds().emitted(&[event(
                 MilestoneDisputed::RECORD,
                 &MilestoneDisputed {
                     negotiation_id: deal.negotiation,
                     index,
+                    evidence: COMPLAINT,
                     timestamp: NOW + 1_000,
                 },
             )]);
             assert_negotiation(
-                &stage.negotiation(&deal),
+                &fixture.negotiation(&deal),
                 &Negotiation {
                     milestones_disputed: 1 << index,
                     ..before.negotiation(&deal)
                 },
             );
-            assert_eq!(stage.changed_since(&before), [deal.negotiation]);
-            stage.claims(&deal, (index + 1) % 3);
+            assert_eq!(fixture.changed_since(&before), [deal.negotiation]);
+            fixture.claims(&deal, (index + 1) % 3);
         }
     }
 
     #[test]
-    fn only_what_is_under_review_can_be_disputed() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        let unclaimed = stage.clone();
-        stage.claims(&deal, 1);
+    fn only_the_milestone_under_review_can_be_disputed() {
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        let unclaimed = fixture.clone();
+        fixture.claims(&deal, 1);
         for index in [0, 2] {
-            let call = stage.dispute(&deal, index);
-            stage.refuses(&call, HaggleError::InvalidState);
+            let call = fixture.dispute(&deal, index);
+            fixture.refuses(&call, HaggleError::InvalidState);
         }
-        let call = stage.dispute(&deal, 1);
+        let call = fixture.dispute(&deal, 1);
         unclaimed.at(NOW).refuses(&call, HaggleError::InvalidState);
-        let mut released = stage.clone();
-        let release = stage.release(&deal, BUYER, 1);
+        let mut released = fixture.clone();
+        let release = fixture.release(&deal, BUYER, 1);
         released.run(&release).succeeds();
         released.refuses(&call, HaggleError::InvalidState);
-        stage.run(&call).succeeds();
-        stage.refuses(&call, HaggleError::InvalidState);
-        let resolve = stage.resolve(&deal, 1, 5_000, Flag::OFF);
-        stage.run(&resolve).succeeds();
-        stage.refuses(&call, HaggleError::InvalidState);
+        fixture.run(&call).succeeds();
+        fixture.refuses(&call, HaggleError::InvalidState);
+        let resolve = fixture.resolve(&deal, 1, 5_000, Flag::OFF);
+        fixture.run(&resolve).succeeds();
+        fixture.refuses(&call, HaggleError::InvalidState);
     }
 
     #[test]
-    fn there_has_to_be_such_a_milestone() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.claims(&deal, 2);
+    fn a_dispute_needs_an_existing_milestone() {
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.claims(&deal, 2);
         for index in [3, 7, 8, 10, 255] {
-            let call = stage.dispute(&deal, index);
-            stage.refuses(&call, HaggleError::InvalidParams);
+            let call = fixture.dispute(&deal, index);
+            fixture.refuses(&call, HaggleError::InvalidParams);
         }
-        for (mut stage, deal) in [Stage::offered(), Stage::settled()] {
-            let call = stage.dispute(&deal, 0);
-            stage.refuses(&call, HaggleError::InvalidParams);
+        for (mut fixture, deal) in [Fixture::offered(), Fixture::settled()] {
+            let call = fixture.dispute(&deal, 0);
+            fixture.refuses(&call, HaggleError::InvalidParams);
         }
     }
 
     #[test]
-    fn there_is_nothing_to_dispute_before_an_agreement_or_after_the_end() {
-        let (mut stage, deal) = Stage::offered_with(&Stage::milestone_terms(&THIRDS), PRICE);
-        let call = stage.dispute(&deal, 0);
-        stage.refuses(&call, HaggleError::InvalidState);
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.claims(&deal, 0);
-        stage.now = MILESTONE_DEADLINE;
-        let settle = stage.settle_deadline(&deal);
-        stage.run(&settle).succeeds();
+    fn a_dispute_needs_an_accepted_price_that_is_not_settled() {
+        let (mut fixture, deal) = Fixture::offered_with(&Fixture::milestone_terms(&THIRDS), PRICE);
+        let call = fixture.dispute(&deal, 0);
+        fixture.refuses(&call, HaggleError::InvalidState);
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.claims(&deal, 0);
+        fixture.now = MILESTONE_DEADLINE;
+        let settle = fixture.settle_deadline(&deal);
+        fixture.run(&settle).succeeds();
         for now in [NOW, MILESTONE_DEADLINE] {
-            stage.at(now).refuses(&call, HaggleError::InvalidState);
+            fixture.at(now).refuses(&call, HaggleError::InvalidState);
         }
     }
 
     #[test]
-    fn silence_until_the_last_second_is_consent() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.now = NOW + 5;
-        stage.claims(&deal, 0);
-        let call = stage.dispute(&deal, 0);
+    fn a_dispute_after_the_review_is_refused() {
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.now = NOW + 5;
+        fixture.claims(&deal, 0);
+        let call = fixture.dispute(&deal, 0);
         let end = NOW + 5 + REVIEW;
         for now in [end, end + 1, MILESTONE_DEADLINE, i64::MAX] {
-            stage
+            fixture
                 .at(now)
                 .refuses(&call, HaggleError::ResponseWindowExpired);
         }
-        stage.now = end - 1;
-        stage.run(&call).succeeds();
+        fixture.now = end - 1;
+        fixture.run(&call).succeeds();
     }
 
     #[test]
     fn only_the_buyer_disputes() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.claims(&deal, 0);
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.claims(&deal, 0);
         for who in [SELLER, STRANGER, ARBITER] {
-            let call = stage.dispute(&deal, 0).with("buyer", who);
-            stage.refuses(&call, HaggleError::Unauthorized);
-            stage
+            let call = fixture.dispute(&deal, 0).with("buyer", who);
+            fixture.refuses(&call, HaggleError::Unauthorized);
+            fixture
                 .at(NOW + REVIEW)
                 .refuses(&call, HaggleError::ResponseWindowExpired);
-            let call = stage.dispute(&deal, 1).with("buyer", who);
-            stage
+            let call = fixture.dispute(&deal, 1).with("buyer", who);
+            fixture
                 .at(NOW + REVIEW)
                 .refuses(&call, HaggleError::InvalidState);
-            let call = stage.dispute(&deal, 3).with("buyer", who);
-            stage
+            let call = fixture.dispute(&deal, 3).with("buyer", who);
+            fixture
                 .at(NOW + REVIEW)
                 .refuses(&call, HaggleError::InvalidParams);
         }
-    }
-
-    #[test]
-    fn a_pause_does_not_stop_it() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.pause();
-        stage.claims_and_disputes(&deal, 0);
     }
 }
