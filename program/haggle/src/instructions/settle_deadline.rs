@@ -1,69 +1,56 @@
-//! The time for milestones has passed.
+//! The milestones' deadline has passed, and the negotiation settles.
 
-use crate::error::HaggleError;
-use crate::escrow::{Authority, Division, Recipient, Vault};
+use crate::error::{HaggleError, Result};
+use crate::escrow::{Delivery, Division, Recipient, Vault};
 use crate::event::DeadlineSettled;
-use crate::schema::declare::instruction;
-use crate::schema::table::Meta;
+use crate::runtime::sysvar;
+use crate::schema::account::State;
+use crate::schema::instruction::instruction;
 use crate::settlement::{settle, Paid};
 use crate::state::{Negotiation, NegotiationStatus};
-use crate::{runtime::programs, runtime::sysvar, schema::check};
-use pinocchio::error::ProgramResult;
+use crate::token::kinds::{Buyer, EscrowMint, Seller, TokenProgram};
 use pinocchio::AccountView;
 
 instruction! {
-    /// Decides what is left of the milestones once their deadline has passed, or, with an open dispute, a review window later:
-    /// those that were claimed and not disputed are paid, disputed ones are split in half, the odd unit to the buyer, and
-    /// those that nobody claimed go back to the buyer. Anyone may.
+    /// Decides the undecided milestones after their deadline, or, with an open dispute, after the arbiter's
+    /// time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the buyer,
+    /// and unclaimed ones refunded. The seller gets back its bond, less the fraction of it that equals the
+    /// fraction of the price that the buyer gets back for unclaimed milestones and by the arbiter's
+    /// decisions. Anyone can send it.
     pub fn settle_deadline();
-    accounts {
+    accounts<'a> {
         /// The negotiation.
-        negotiation: Meta::WRITE.holds(Negotiation::RECORD),
+        negotiation: State<'a, Negotiation>,
         /// The vault.
-        escrow_vault: Meta::WRITE.derived(Negotiation::VAULT_SEEDS),
-        /// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
-        buyer_token_account: Meta::WRITE,
-        /// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
-        seller_token_account: Meta::WRITE,
+        escrow_vault: Vault<'a>,
+        /// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+        /// is recorded.
+        buyer_token_account: Recipient<'a, Buyer>,
+        /// A token account of the seller. If it cannot be paid, it must be the associated one, and the
+        /// payment is recorded.
+        seller_token_account: Recipient<'a, Seller>,
         /// The mint of the escrow.
-        token_mint: Meta::READ.stored_in("negotiation"),
+        token_mint: EscrowMint,
         /// The token program of the mint.
-        token_program: Meta::READ.one_of(programs::TOKENS),
+        token_program: TokenProgram,
     }
 }
 
 /// Settles the negotiation.
 ///
 /// # Errors
-/// InvalidState without undecided milestones, and as long as anyone may still decide one.
-#[inline(always)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
-    Args::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
-    let id = *accounts.negotiation.address();
-    let mut view = accounts.negotiation;
-    // SAFETY: `load` has checked the account; the reference is done with before the token program is called.
-    let negotiation = unsafe { Negotiation::of(&mut view) };
-    let vault = Vault::of(
-        &accounts.negotiation,
-        negotiation,
-        &accounts.escrow_vault,
-        &accounts.token_mint,
-    )?;
-    let currency = vault.currency();
-    let to_buyer = Recipient::of(&accounts.buyer_token_account, &currency, &negotiation.buyer)?;
-    let to_seller = Recipient::of(
-        &accounts.seller_token_account,
-        &currency,
-        &negotiation.seller,
-    )?;
-    accounts.check_programs()?;
-    check::token_program(&accounts.token_program, &accounts.token_mint)?;
+/// InvalidState without undecided milestones, and while the seller can still claim one or the arbiter decide
+/// one.
+#[inline(never)]
+pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
+    let (_, accounts) = load(accounts, data)?;
+    let mut negotiation = accounts.negotiation;
 
     let now = sysvar::now()?;
     let released = negotiation.milestone_under_review();
     let split = negotiation.open_disputes();
-    let refunded = negotiation.all_milestones() & !negotiation.milestones_claimed;
+    let all = negotiation.all_milestones();
+    let refunded = all & !negotiation.milestones_claimed;
     let deadline = if split == 0 {
         negotiation.milestone_deadline
     } else {
@@ -75,30 +62,19 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
 
     let owed = negotiation.owed()?;
     let undecided = negotiation.undecided()?;
-    let mut rest = undecided;
-    let mut gross = 0u64;
-    for index in 0..negotiation.milestone_count {
-        let bit = negotiation.milestone_bit(index)?;
-        if negotiation.milestones_decided & bit != 0 {
-            continue;
-        }
-        let tranche = negotiation.decide_of(index, &mut rest)?;
-        let part = if released & bit != 0 {
-            tranche
-        } else if split & bit != 0 {
-            tranche / 2
-        } else {
-            0
-        };
-        gross = gross.checked_add(part).ok_or(HaggleError::Overflow)?;
-    }
-    let paid = Paid::count(negotiation, gross)?;
+    let (for_seller, for_buyer) = negotiation.halves_of(split);
+    let gross = negotiation
+        .sum_of(released)
+        .checked_add(for_seller)
+        .ok_or(HaggleError::Overflow)?;
+    negotiation.milestones_decided = all;
+    let paid = Paid::count(&mut negotiation, gross)?;
     let division = Division {
         buyer: undecided.checked_sub(gross).ok_or(HaggleError::Overflow)?,
         seller: paid.net,
     };
     DeadlineSettled {
-        negotiation_id: id,
+        negotiation_id: *negotiation.address(),
         released,
         split,
         refunded,
@@ -108,13 +84,18 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> ProgramResult {
         timestamp: now,
     }
     .emit();
-    let bond = settle(&id, negotiation, now)?;
-    let payments =
-        division
-            .with(bond)?
-            .deliver(owed, &vault, negotiation, to_buyer, to_seller, now)?;
-    let authority = Authority::of(negotiation);
-    vault.pay(payments, &authority)
+    let forfeited = negotiation.forfeited_share(for_buyer)?;
+    let bond = settle(&mut negotiation, forfeited, now)?;
+    Delivery {
+        division: division.with(bond)?,
+        owed,
+        negotiation: &mut negotiation,
+        vault: &accounts.escrow_vault,
+        buyer: Some(&accounts.buyer_token_account),
+        seller: Some(&accounts.seller_token_account),
+        now,
+    }
+    .deliver()
 }
 
 #[cfg(test)]
@@ -123,13 +104,14 @@ mod tests {
     use super::*;
     use crate::schema::declare::Flag;
     use crate::state::BondState;
-    use crate::tests::stage::{
-        assert_negotiation, associated, event, Deal, Stage, BOND, BUYER, ESCROW, FUNDS,
-        MILESTONE_DEADLINE, MINT, NOW, PRICE, REVIEW, SELLER, THIRDS,
+    use crate::tests::fixture::ARBITRATION;
+    use crate::tests::fixture::{
+        assert_negotiation, event, Deal, Fixture, BOND, BUYER, ESCROW, FUNDS, MILESTONE_DEADLINE,
+        NOW, PRICE, REVIEW, SELLER, THIRDS,
     };
     use std::collections::BTreeSet;
 
-    /// How far a milestone is when its time has passed.
+    /// The state of a milestone at the deadline.
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     enum Tranche {
         Unclaimed,
@@ -147,54 +129,48 @@ mod tests {
         Tranche::Divided,
     ];
 
-    /// What the arbiter gives the seller of a divided one.
+    /// The seller's share of a divided milestone.
     const ARBITERS: u16 = 3_333;
-    /// What the buyer has after the agreement.
+    /// The buyer's balance after the agreement.
     const BUYER_HAS: u64 = FUNDS - ESCROW + 4_900_000 - PRICE;
-    /// What the escrow has lost.
+    /// The decay of one round.
     const DECAY: u64 = 100_000;
     const SHARES_OF_EIGHT: [u16; 8] = [1_249, 1_251, 1, 3_333, 777, 1_111, 2_277, 1];
 
-    /// Brings milestones so far. The one under review is claimed last, as it keeps the others from being claimed.
-    fn bring(stage: &mut Stage, deal: &Deal, index: u8, tranche: Tranche) {
+    /// Brings a milestone to this state. The one under review comes last, because no other can be claimed
+    /// then.
+    fn bring(fixture: &mut Fixture, deal: &Deal, index: u8, tranche: Tranche) {
         match tranche {
             Tranche::Unclaimed => {}
-            Tranche::UnderReview => stage.claims(deal, index),
-            Tranche::Disputed => stage.claims_and_disputes(deal, index),
-            Tranche::Released => stage.claims_and_is_paid(deal, index),
+            Tranche::UnderReview => fixture.claims(deal, index),
+            Tranche::Disputed => fixture.claims_and_disputes(deal, index),
+            Tranche::Released => fixture.claims_and_is_paid(deal, index),
             Tranche::Divided => {
-                stage.claims_and_disputes(deal, index);
-                let call = stage.resolve(deal, index, ARBITERS, Flag::OFF);
-                stage.run(&call).succeeds();
+                fixture.claims_and_disputes(deal, index);
+                let call = fixture.resolve(deal, index, ARBITERS, Flag::OFF);
+                fixture.run(&call).succeeds();
             }
         }
     }
 
-    /// Settles and compares with what a reader of the design works out with wider numbers.
-    fn settles_as_it_should(mut stage: Stage, deal: &Deal, shares: &[u16], tranches: &[Tranche]) {
-        let undecided = |tranche: &Tranche| {
-            matches!(
-                tranche,
-                Tranche::Unclaimed | Tranche::UnderReview | Tranche::Disputed
-            )
+    /// Settles, and requires the amounts that follow from the design, computed in 128 bits.
+    fn assert_settles(mut fixture: Fixture, deal: &Deal, shares: &[u16], tranches: &[Tranche]) {
+        let price_of = |count: usize| {
+            let share: u128 = shares[..count].iter().map(|share| u128::from(*share)).sum();
+            u128::from(PRICE) * share / 10_000
         };
-        let floor = |index: usize| u128::from(PRICE) * u128::from(shares[index]) / 10_000;
-        let last = tranches.iter().rposition(undecided).unwrap();
-        let [mut before, mut now] = [0, 0];
+        // The seller's gross amounts before and now, the buyer's halves of disputes, and its other refunds
+        // before and now.
+        let [mut before, mut now, mut halves, mut earlier_refund, mut refund] = [0; 5];
         let [mut released, mut split, mut refunded] = [0u8; 3];
         for (index, tranche) in tranches.iter().enumerate() {
-            let amount = if index == last {
-                let others: u128 = (0..tranches.len())
-                    .filter(|at| *at != last)
-                    .map(floor)
-                    .sum();
-                u128::from(PRICE) - others
-            } else {
-                floor(index)
-            };
+            let amount = price_of(index + 1) - price_of(index);
             let bit = 1 << index;
             match tranche {
-                Tranche::Unclaimed => refunded |= bit,
+                Tranche::Unclaimed => {
+                    refunded |= bit;
+                    refund += amount;
+                }
                 Tranche::UnderReview => {
                     released |= bit;
                     now += amount;
@@ -202,29 +178,32 @@ mod tests {
                 Tranche::Disputed => {
                     split |= bit;
                     now += amount / 2;
+                    halves += amount - amount / 2;
                 }
                 Tranche::Released => before += amount,
-                Tranche::Divided => before += amount * u128::from(ARBITERS) / 10_000,
+                Tranche::Divided => {
+                    let sellers = amount * u128::from(ARBITERS) / 10_000;
+                    before += sellers;
+                    earlier_refund += amount - sellers;
+                }
             }
         }
         let fee_on = |gross: u128| (gross * 50 / 10_000) as u64;
         let gross = (before + now) as u64;
         let fee = fee_on(before + now) - fee_on(before);
-        let decided_before: u128 = (0..tranches.len())
-            .filter(|index| !undecided(&tranches[*index]))
-            .map(floor)
-            .sum();
-        let back = PRICE - decided_before as u64 - now as u64;
+        let back = (refund + halves) as u64;
+        let forfeited = (u128::from(BOND) * (refund + earlier_refund) / u128::from(PRICE)) as u64;
+        let returned = BOND - forfeited;
 
-        let first = MILESTONE_DEADLINE + if split == 0 { 0 } else { REVIEW };
-        let call = stage.settle_deadline(deal);
-        stage
+        let first = MILESTONE_DEADLINE + if split == 0 { 0 } else { ARBITRATION };
+        let call = fixture.settle_deadline(deal);
+        fixture
             .at(first - 1)
             .refuses(&call, HaggleError::InvalidState);
-        stage.now = first;
-        let earlier = stage.negotiation(deal);
-        let outcome = stage.run(&call);
-        outcome.succeeds().emitted(&[
+        fixture.now = first;
+        let earlier = fixture.negotiation(deal);
+        let outcome = fixture.run(&call);
+        let mut events = vec![
             event(
                 DeadlineSettled::RECORD,
                 &DeadlineSettled {
@@ -238,66 +217,75 @@ mod tests {
                     timestamp: first,
                 },
             ),
-            stage.settled_event(deal, gross, fee_on(before + now)),
-            stage.bond_event(deal, SELLER, BOND),
-        ]);
+            fixture.settled_event(deal, gross, fee_on(before + now)),
+        ];
+        for (party, part) in [(BUYER, forfeited), (SELLER, returned)] {
+            if part > 0 {
+                events.push(fixture.bond_event(deal, party, part));
+            }
+        }
+        outcome.succeeds().emitted(&events);
         assert_negotiation(
-            &stage.negotiation(deal),
+            &fixture.negotiation(deal),
             &Negotiation {
                 status: NegotiationStatus::Settled,
                 settled_at: first,
-                bond_state: BondState::Returned,
+                bond_state: match (forfeited, returned) {
+                    (0, _) => BondState::Returned,
+                    (_, 0) => BondState::Forfeited,
+                    _ => BondState::Split,
+                },
                 milestones_decided: earlier.all_milestones(),
                 paid_gross: gross,
                 ..earlier
             },
         );
         assert_eq!(
-            stage.balance(&deal.seller_token_account),
-            gross - fee_on(before + now) + BOND
+            fixture.balance(&deal.seller_token_account),
+            gross - fee_on(before + now) + returned
         );
         assert_eq!(
-            stage.balance(&deal.buyer_token_account),
-            BUYER_HAS + PRICE - gross
+            fixture.balance(&deal.buyer_token_account),
+            BUYER_HAS + PRICE - gross + forfeited
         );
         assert_eq!(
-            stage.balance(&deal.escrow_vault),
+            fixture.balance(&deal.escrow_vault),
             DECAY + fee_on(before + now)
         );
-        stage.refuses(&call, HaggleError::InvalidState);
+        fixture.refuses(&call, HaggleError::InvalidState);
     }
 
-    /// Every way in which the milestones from the next one on can stand.
+    /// Settles every combination of states of the remaining milestones, and returns their number.
     fn each_combination(
-        stage: &Stage,
+        fixture: &Fixture,
         deal: &Deal,
         shares: &[u16],
         tranches: &mut Vec<Tranche>,
     ) -> usize {
         if tranches.len() == shares.len() {
-            let mut stage = stage.clone();
+            let mut fixture = fixture.clone();
             let under_review = |tranche: &Tranche| *tranche == Tranche::UnderReview;
             if let Some(index) = tranches.iter().position(under_review) {
-                stage.claims(deal, index as u8);
+                fixture.claims(deal, index as u8);
             }
-            if stage.negotiation(deal).is_decided() {
+            if fixture.negotiation(deal).is_decided() {
                 return 0;
             }
-            settles_as_it_should(stage, deal, shares, tranches);
+            assert_settles(fixture, deal, shares, tranches);
             return 1;
         }
         let mut combinations = 0;
         for tranche in TRANCHES {
-            let mut stage = stage.clone();
+            let mut fixture = fixture.clone();
             if tranche == Tranche::UnderReview {
                 if tranches.contains(&tranche) {
                     continue;
                 }
             } else {
-                bring(&mut stage, deal, tranches.len() as u8, tranche);
+                bring(&mut fixture, deal, tranches.len() as u8, tranche);
             }
             tranches.push(tranche);
-            combinations += each_combination(&stage, deal, shares, tranches);
+            combinations += each_combination(&fixture, deal, shares, tranches);
             tranches.pop();
         }
         combinations
@@ -305,27 +293,28 @@ mod tests {
 
     #[test]
     fn milestones_are_settled_in_every_combination() {
-        // Four states each, with one of them under review or none; those in which everything is decided are left out.
+        // Four states each, and one milestone under review or none. Combinations without an undecided
+        // milestone are left out.
         for (shares, combinations) in [
             (&[10_000][..], 5 - 2),
             (&[3_333, 6_667], 24 - 4),
             (&[1, 4_999, 5_000], 112 - 8),
             (&[2_501, 2_499, 3_333, 1_667], 512 - 16),
         ] {
-            let (stage, deal) = Stage::accepted(shares);
+            let (fixture, deal) = Fixture::accepted(shares);
             assert_eq!(
-                each_combination(&stage, &deal, shares, &mut Vec::new()),
+                each_combination(&fixture, &deal, shares, &mut Vec::new()),
                 combinations
             );
         }
     }
 
     #[test]
-    fn all_eight_milestones_are_settled_however_they_stand() {
-        let (accepted, deal) = Stage::accepted(&SHARES_OF_EIGHT);
+    fn eight_milestones_are_settled_in_every_pair_of_states() {
+        let (accepted, deal) = Fixture::accepted(&SHARES_OF_EIGHT);
         let mut seen = BTreeSet::new();
         for number in 0..320u64 {
-            // A generator of Knuth's: the high digits of its numbers are as good as random.
+            // Knuth's linear congruential generator, whose high digits are random enough.
             let mut digits = (number + 1).wrapping_mul(6_364_136_223_846_793_005);
             let mut tranches = [Tranche::Unclaimed; 8];
             for tranche in &mut tranches {
@@ -344,16 +333,16 @@ mod tests {
             if slot < 8 {
                 tranches[slot] = Tranche::UnderReview;
             }
-            let mut stage = accepted.clone();
+            let mut fixture = accepted.clone();
             for index in [5, 2, 7, 0, 3, 6, 1, 4] {
                 if index != slot {
-                    bring(&mut stage, &deal, index as u8, tranches[index]);
+                    bring(&mut fixture, &deal, index as u8, tranches[index]);
                 }
             }
             if slot < 8 {
-                stage.claims(&deal, slot as u8);
+                fixture.claims(&deal, slot as u8);
             }
-            if stage.negotiation(&deal).is_decided() {
+            if fixture.negotiation(&deal).is_decided() {
                 continue;
             }
             for index in 0..8 {
@@ -361,15 +350,15 @@ mod tests {
                     seen.insert((index, tranches[index], other, tranches[other]));
                 }
             }
-            settles_as_it_should(stage, &deal, &SHARES_OF_EIGHT, &tranches);
+            assert_settles(fixture, &deal, &SHARES_OF_EIGHT, &tranches);
         }
-        // Each pair of milestones has stood in each pair of states, but for two under review at once.
+        // Each pair of milestones was in each pair of states, except two under review.
         assert_eq!(seen.len(), 8 * 5 + 8 * 7 * (5 * 5 - 1));
     }
 
     #[test]
-    fn at_every_second_it_is_either_decided_or_settled() {
-        let (unclaimed, deal) = Stage::accepted(&THIRDS);
+    fn a_dispute_is_either_decided_or_settled_at_every_second() {
+        let (unclaimed, deal) = Fixture::accepted(&THIRDS);
         let mut disputed = unclaimed.clone();
         disputed.claims_and_disputes(&deal, 0);
         let seconds = [
@@ -378,9 +367,9 @@ mod tests {
             MILESTONE_DEADLINE - 1,
             MILESTONE_DEADLINE,
             MILESTONE_DEADLINE + 1,
-            MILESTONE_DEADLINE + REVIEW - 1,
-            MILESTONE_DEADLINE + REVIEW,
-            MILESTONE_DEADLINE + REVIEW + 1,
+            MILESTONE_DEADLINE + ARBITRATION - 1,
+            MILESTONE_DEADLINE + ARBITRATION,
+            MILESTONE_DEADLINE + ARBITRATION + 1,
             i64::MAX,
         ];
         for now in seconds {
@@ -388,16 +377,16 @@ mod tests {
             let resolve = disputed.resolve(&deal, 0, 5_000, Flag::OFF);
             let resolved = disputed.at(now).run(&resolve).error_code();
             let settled = disputed.at(now).run(&settle).error_code();
-            if now < MILESTONE_DEADLINE + REVIEW {
+            if now < MILESTONE_DEADLINE + ARBITRATION {
                 assert_eq!((resolved, settled), (None, Some(6000)));
             } else {
                 assert_eq!((resolved, settled), (Some(6003), None));
             }
-            // Once nothing is disputed any more, the milestones' own deadline counts.
+            // Without an open dispute, the milestones' own deadline counts.
             let mut resolved = disputed.clone();
             resolved.run(&resolve).succeeds();
-            for stage in [&unclaimed, &resolved] {
-                let settled = stage.at(now).run(&settle).error_code();
+            for fixture in [&unclaimed, &resolved] {
+                let settled = fixture.at(now).run(&settle).error_code();
                 let expected = (now < MILESTONE_DEADLINE).then_some(6000);
                 assert_eq!(settled, expected);
             }
@@ -406,150 +395,44 @@ mod tests {
 
     #[test]
     fn a_claim_in_the_last_second_has_its_whole_review() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.now = MILESTONE_DEADLINE - REVIEW;
-        stage.claims(&deal, 0);
-        let settle = stage.settle_deadline(&deal);
-        let dispute = stage.dispute(&deal, 0);
-        stage
+        let (mut fixture, deal) = Fixture::accepted(&THIRDS);
+        fixture.now = MILESTONE_DEADLINE - REVIEW;
+        fixture.claims(&deal, 0);
+        let settle = fixture.settle_deadline(&deal);
+        let dispute = fixture.dispute(&deal, 0);
+        fixture
             .at(MILESTONE_DEADLINE - 1)
             .refuses(&settle, HaggleError::InvalidState);
-        stage.at(MILESTONE_DEADLINE - 1).run(&dispute).succeeds();
-        stage
+        fixture.at(MILESTONE_DEADLINE - 1).run(&dispute).succeeds();
+        fixture
             .at(MILESTONE_DEADLINE)
             .refuses(&dispute, HaggleError::ResponseWindowExpired);
-        stage.at(MILESTONE_DEADLINE).run(&settle).succeeds();
+        fixture.at(MILESTONE_DEADLINE).run(&settle).succeeds();
     }
 
     #[test]
-    fn without_milestones_under_way_there_is_nothing_to_settle() {
-        let terms = Stage::milestone_terms(&THIRDS);
-        let (offered, deal) = Stage::offered_with(&terms, PRICE);
-        let (created, _) = Stage::created_with(&terms);
+    fn only_an_accepted_negotiation_is_settled() {
+        let terms = Fixture::milestone_terms(&THIRDS);
+        let (offered, deal) = Fixture::offered_with(&terms, PRICE);
+        let (created, _) = Fixture::created_with(&terms);
         let mut expired = offered.clone();
         expired.now = NOW + 300;
         let call = expired
             .expire(&deal)
             .given("seller_token_account", deal.seller_token_account);
         expired.run(&call).succeeds();
-        let settled = Stage::settled().0;
-        for stage in [created, offered, expired, settled, Stage::offered().0] {
+        let settled = Fixture::settled().0;
+        for fixture in [created, offered, expired, settled, Fixture::offered().0] {
             for now in [
                 i64::MIN,
                 NOW,
                 MILESTONE_DEADLINE,
-                MILESTONE_DEADLINE + REVIEW,
+                MILESTONE_DEADLINE + ARBITRATION,
                 i64::MAX,
             ] {
-                let call = stage.settle_deadline(&deal);
-                stage.at(now).refuses(&call, HaggleError::InvalidState);
+                let call = fixture.settle_deadline(&deal);
+                fixture.at(now).refuses(&call, HaggleError::InvalidState);
             }
         }
-    }
-
-    #[test]
-    fn what_cannot_be_received_is_kept_beside_what_is_already() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.freeze(&deal.buyer_token_account);
-        stage.freeze(&deal.seller_token_account);
-        let vault = stage.balance(&deal.escrow_vault);
-        stage.claims_and_is_paid(&deal, 0);
-        stage.claims_and_disputes(&deal, 1);
-        stage.now = MILESTONE_DEADLINE + REVIEW;
-        let call = stage.settle_deadline(&deal);
-        let outcome = stage.run(&call);
-        // Half of 999,899 is 499,949; with the first 999,899 the fee is 7,499, of which 4,999 have been taken.
-        let [net, fee, back] = [497_449, 2_500, PRICE - 999_899 - 499_949];
-        outcome.succeeds().emitted(&[
-            event(
-                DeadlineSettled::RECORD,
-                &DeadlineSettled {
-                    negotiation_id: deal.negotiation,
-                    released: 0,
-                    split: 0b010,
-                    refunded: 0b100,
-                    seller_amount: net,
-                    fee,
-                    buyer_amount: back,
-                    timestamp: stage.now,
-                },
-            ),
-            stage.settled_event(&deal, 999_899 + 499_949, 7_499),
-            stage.bond_event(&deal, SELLER, BOND),
-            stage.recorded_event(&deal, BUYER, back),
-            stage.recorded_event(&deal, SELLER, net + BOND),
-        ]);
-        let negotiation = stage.negotiation(&deal);
-        assert_eq!(
-            (negotiation.claimable_buyer, negotiation.claimable_seller),
-            (back, 994_900 + net + BOND)
-        );
-        assert_eq!(stage.balance(&deal.escrow_vault), vault);
-        // Closing delivers it all.
-        stage.thaw(&deal.buyer_token_account);
-        stage.thaw(&deal.seller_token_account);
-        let call = stage.close(&deal, BUYER);
-        stage.run(&call).succeeds();
-        assert_eq!(
-            stage.balance(&deal.seller_token_account),
-            994_900 + net + BOND
-        );
-        assert_eq!(stage.balance(&deal.buyer_token_account), BUYER_HAS + back);
-    }
-
-    #[test]
-    fn a_frozen_vault_keeps_everything() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.freeze(&deal.escrow_vault);
-        stage.now = MILESTONE_DEADLINE;
-        let call = stage.settle_deadline(&deal);
-        stage.run(&call).succeeds();
-        let negotiation = stage.negotiation(&deal);
-        assert_eq!(
-            (negotiation.claimable_buyer, negotiation.claimable_seller),
-            (PRICE, BOND)
-        );
-        assert_eq!(negotiation.status, NegotiationStatus::Settled);
-    }
-
-    #[test]
-    fn a_bond_that_is_forfeited_does_not_come_back() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.claims_and_disputes(&deal, 0);
-        let call = stage.resolve(&deal, 0, 0, Flag::ON);
-        stage.run(&call).succeeds();
-        stage.now = MILESTONE_DEADLINE;
-        let call = stage.settle_deadline(&deal);
-        let outcome = stage.run(&call);
-        outcome.succeeds();
-        assert_eq!(outcome.events().len(), 2);
-        let negotiation = stage.negotiation(&deal);
-        assert_eq!(negotiation.bond_state, BondState::Forfeited);
-        assert_eq!(stage.balance(&deal.seller_token_account), 0);
-        assert_eq!(
-            stage.balance(&deal.buyer_token_account),
-            BUYER_HAS + PRICE + BOND
-        );
-        assert_eq!(stage.balance(&deal.escrow_vault), DECAY);
-    }
-
-    #[test]
-    fn tokens_that_somebody_sends_to_the_vault_change_nothing() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.donate(&deal.escrow_vault, 1_000);
-        stage.now = MILESTONE_DEADLINE;
-        let call = stage.settle_deadline(&deal);
-        stage.run(&call).succeeds();
-        assert_eq!(stage.balance(&associated(&BUYER, &MINT)), BUYER_HAS + PRICE);
-        assert_eq!(stage.balance(&deal.escrow_vault), DECAY + 1_000);
-    }
-
-    #[test]
-    fn a_pause_does_not_stop_it() {
-        let (mut stage, deal) = Stage::accepted(&THIRDS);
-        stage.pause();
-        stage.now = MILESTONE_DEADLINE;
-        let call = stage.settle_deadline(&deal);
-        stage.run(&call).succeeds();
     }
 }
