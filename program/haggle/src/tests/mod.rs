@@ -1,13 +1,30 @@
 //! Tests of the whole program. They run the file that is deployed, in the virtual machine of a validator.
 
-mod answer;
 mod arithmetic;
+mod bonds;
 mod compute;
+mod created_at;
 mod data;
+mod deadline_extensions;
+mod deposits;
 mod ended;
+mod error_log;
+pub mod fixture;
+mod limits;
+mod midpoint;
+mod milestones;
+mod oracle;
+mod pause;
+mod payments;
+mod payout_accounts;
+mod rent;
+mod replays;
 mod scenes;
-pub mod stage;
 mod swaps;
+mod terms;
 mod threats;
 mod token_programs;
+mod vaults;
+mod versions;
 pub mod virtual_machine;
+mod wrapped_sol;

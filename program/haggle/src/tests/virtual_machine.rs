@@ -1,43 +1,62 @@
-//! The virtual machine with the file that is deployed and the token programs that the cluster runs.
+//! The virtual machine with the deployed file and the cluster's token programs.
 
 use crate::ID;
 use mollusk_svm::program::loader_keys::LOADER_V3;
 use mollusk_svm::Mollusk;
+use solana_compute_budget::compute_budget::ComputeBudget;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program's file, built now from these sources unless it is up to date, so that no test ever runs an older one.
+/// The program's file, built from these sources if it is out of date.
 pub fn elf() -> &'static [u8] {
     static ELF: OnceLock<Vec<u8>> = OnceLock::new();
     ELF.get_or_init(|| {
-        // The machine's own log doubles the time of the tests; whoever wants it asks for it.
+        // The virtual machine's own log doubles the time of the tests; set RUST_LOG to enable it.
         if std::env::var_os("RUST_LOG").is_none() {
             std::env::set_var("RUST_LOG", "off");
         }
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .expect("the crate lies in the workspace");
-        let build = workspace.with_file_name("toolchain").join("build-program");
-        let built = Command::new(&build)
-            // Cargo points these at the compiler of the host.
-            .env_remove("LD_LIBRARY_PATH")
-            .env_remove("RUSTC")
-            .output()
-            .unwrap_or_else(|error| panic!("{}: {error}", build.display()));
-        assert!(
-            built.status.success(),
-            "the program's file cannot be built, and the tests do not run an older one; {} says:\n{}",
-            build.display(),
-            String::from_utf8_lossy(&built.stderr),
-        );
-        let file = workspace.join("target/deploy/haggle.so");
-        std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        run_tool("build-program");
+        read(&workspace().join("target/deploy/haggle.so"))
     })
 }
 
-/// A machine with the program and the token programs. Making one takes longer than most tests: see
-/// [`super::stage::Stage::run`], which keeps one for each thread.
+/// SPL Token 3.5, which has no batches: the token program of a cluster that has not activated p-token.
+pub fn spl_token_without_batches() -> Vec<u8> {
+    let path = run_tool("spl-token-without-batches");
+    read(Path::new(path.trim_end()))
+}
+
+fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the crate lies in the workspace")
+}
+
+/// Runs a script of toolchain/ and returns its output.
+fn run_tool(name: &str) -> String {
+    let script = workspace().with_file_name("toolchain").join(name);
+    let output = Command::new(&script)
+        // Cargo points these at the compiler of the host.
+        .env_remove("LD_LIBRARY_PATH")
+        .env_remove("RUSTC")
+        .output()
+        .unwrap_or_else(|error| panic!("{}: {error}", script.display()));
+    assert!(
+        output.status.success(),
+        "{} fails:\n{}",
+        script.display(),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn read(file: &Path) -> Vec<u8> {
+    std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// A virtual machine with the program and the token programs. [`super::fixture::Fixture::run`] keeps one for
+/// each thread, because its creation takes longer than most tests.
 pub fn machine() -> Mollusk {
     let elf = elf();
     let mut machine = Mollusk::default();
@@ -46,4 +65,9 @@ pub fn machine() -> Mollusk {
     mollusk_svm_programs_token::token2022::add_program(&mut machine);
     mollusk_svm_programs_token::associated_token::add_program(&mut machine);
     machine
+}
+
+/// The costs that a machine charges.
+pub fn machine_budget() -> ComputeBudget {
+    ComputeBudget::new_with_defaults(true)
 }

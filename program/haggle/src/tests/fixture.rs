@@ -1,11 +1,11 @@
-//! A small world in which every instruction can be run: a mint, a buyer, a seller, a treasury, a configuration, and
+//! The accounts for running any instruction: a mint, a buyer, a seller, a treasury, a configuration, and
 //! negotiations at any point.
 //!
 //! ```ignore
-//! let (mut stage, deal) = Stage::offered();
-//! let call = stage.accept_offer(&deal, deal.seller);
-//! stage.run(&call).succeeds();
-//! assert_eq!(stage.balance(&deal.seller_token_account), 2_985_000);
+//! let (mut fixture, deal) = Fixture::offered();
+//! let call = fixture.accept_offer(&deal, deal.seller);
+//! fixture.run(&call).succeeds();
+//! assert_eq!(fixture.balance(&deal.seller_token_account), 2_985_000);
 //! ```
 
 mod accounts;
@@ -33,7 +33,7 @@ pub use accounts::{event, named, owned, pda, program_data, record, rent, wallet}
 pub use call::{args_of, Call};
 pub use deal::Deal;
 pub use fields::{assert_config, assert_negotiation, width};
-pub use milestones::{BOND, MILESTONE_DEADLINE, PRICE, REVIEW, THIRDS};
+pub use milestones::{ARBITRATION, BOND, MILESTONE_DEADLINE, PRICE, REVIEW, THIRDS};
 use mollusk_svm::result::ProgramResult;
 use mollusk_svm::Mollusk;
 pub use outcome::Outcome;
@@ -50,24 +50,29 @@ use solana_svm_log_collector::LogCollector;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 pub use tokens::{
-    associated, associated_under, currency, in_mint, mint, mint_2022, program_of, token_account,
-    token_account_2022, under_both_token_programs,
+    associated, associated_under, currency, extension_value, in_mint, mint, mint_2022,
+    mint_with_every_extension, program_of, token_account, token_account_2022,
+    under_both_token_programs, IMMUTABLE_OWNER,
 };
-pub use usual_calls::zopa_commitment;
+pub use usual_calls::{zopa_commitment, COMPLAINT, EVIDENCE};
 
-/// The time at which every stage begins.
+/// The time at which every fixture begins.
 pub const NOW: i64 = 1_800_000_000;
 
-/// The escrow of [`Stage::terms`]: that of the published cost scenario.
+/// The time at which the negotiation of [`Fixture::created`] and of every later point is created: a second
+/// earlier, because no negotiation can be closed in the second of its creation.
+pub const CREATED: i64 = NOW - 1;
+
+/// The escrow of [`Fixture::terms`]: that of the published cost scenario.
 pub const ESCROW: u64 = 5_000_000;
 
-/// The offer of [`Stage::offered`].
+/// The offer of [`Fixture::offered`].
 pub const OFFER: u64 = 3_000_000;
 
-/// What the buyer's token account holds in the beginning.
+/// The initial balance of the buyer's token account.
 pub const FUNDS: u64 = 50_000_000;
 
-/// What every wallet has in the beginning, in lamports.
+/// The initial balance of every wallet, in lamports.
 pub const LAMPORTS: u64 = 10_000_000_000;
 
 /// The mint of wrapped SOL.
@@ -76,7 +81,7 @@ pub const NATIVE_MINT: Address =
 
 /// All accounts and the clock. A copy is a snapshot.
 #[derive(Clone)]
-pub struct Stage {
+pub struct Fixture {
     /// Every account that exists.
     pub accounts: BTreeMap<Address, Account>,
     /// The chain's clock, in Unix seconds.
@@ -89,47 +94,47 @@ thread_local! {
     static MACHINE: RefCell<Mollusk> = RefCell::new(virtual_machine::machine());
 }
 
-/// The wallets and the mint of every stage.
+/// The wallets and the mint of every fixture.
 pub const BUYER: Address = named("buyer");
-/// The other party.
+/// The seller's wallet.
 pub const SELLER: Address = named("seller");
-/// Someone who is no party.
+/// A wallet without a role.
 pub const STRANGER: Address = named("stranger");
 /// The wallet that fees and decay go to.
 pub const TREASURY: Address = named("treasury");
 /// The program's upgrade authority, and the configuration's.
 pub const AUTHORITY: Address = named("authority");
-/// Who decides disputes about milestones. Nothing is in its account.
+/// The arbiter of disputes about milestones. It has no account.
 pub const ARBITER: Address = named("arbiter");
-/// The mint of [`Stage::deal`], if no other one is asked for with [`in_mint`].
+/// The mint of [`Fixture::deal`], unless [`in_mint`] selects another one.
 pub const MINT: Address = named("mint");
 /// A mint of Token-2022.
 pub const MINT_2022: Address = named("mint of Token-2022");
-/// A mint that no negotiation of the stage is in.
+/// A mint without a negotiation.
 pub const OTHER_MINT: Address = named("other mint");
 
-impl Stage {
-    /// Wallets, mints and token accounts, and nothing of the program's.
+impl Fixture {
+    /// Wallets, mints and token accounts, and no account of the program.
     pub fn unconfigured() -> Self {
-        let mut stage = Self {
+        let mut fixture = Self {
             accounts: BTreeMap::new(),
             now: NOW,
             rent: (DEFAULT_LAMPORTS_PER_BYTE, 1.0),
         };
         for who in [BUYER, SELLER, STRANGER, TREASURY, AUTHORITY] {
-            stage.put(who, wallet(LAMPORTS));
-            for mint in [MINT, MINT_2022, OTHER_MINT] {
+            fixture.put(who, wallet(LAMPORTS));
+            for mint in [MINT, MINT_2022, OTHER_MINT, currency()] {
                 let amount = if who == BUYER { FUNDS } else { 0 };
-                stage.put(associated(&who, &mint), token_account(&mint, &who, amount));
+                fixture.put(associated(&who, &mint), token_account(&mint, &who, amount));
             }
         }
-        stage.put(MINT, mint(FUNDS));
-        stage.put(MINT_2022, mint_2022(FUNDS, &[]));
-        stage.put(OTHER_MINT, mint(FUNDS));
+        fixture.put(MINT, mint(FUNDS));
+        fixture.put(MINT_2022, mint_2022(FUNDS, &[]));
+        fixture.put(OTHER_MINT, mint(FUNDS));
         let mut native = mint(0);
         native.data[44] = 9;
-        stage.put(NATIVE_MINT, native);
-        stage.put(Self::program_data(), program_data(Some(&AUTHORITY)));
+        fixture.put(NATIVE_MINT, native);
+        fixture.put(Self::program_data(), program_data(Some(&AUTHORITY)));
         for program in [
             programs::SYSTEM,
             programs::TOKEN,
@@ -137,17 +142,17 @@ impl Stage {
             programs::ASSOCIATED_TOKEN,
             ID,
         ] {
-            stage.put(program, executable(&program));
+            fixture.put(program, executable(&program));
         }
-        stage
+        fixture
     }
 
-    /// The same with the configuration that [`Self::config`] shows.
+    /// [`Self::unconfigured`] with the configuration [`Self::config`].
     pub fn new() -> Self {
-        let mut stage = Self::unconfigured();
+        let mut fixture = Self::unconfigured();
         let config = record(ProtocolConfig::RECORD, &Self::config());
-        stage.put(ProtocolConfig::ADDRESS, config);
-        stage
+        fixture.put(ProtocolConfig::ADDRESS, config);
+        fixture
     }
 
     /// The configuration of [`Self::new`].
@@ -173,7 +178,7 @@ impl Stage {
         Address::find_program_address(&[ID.as_ref()], &programs::UPGRADEABLE_LOADER).0
     }
 
-    /// The negotiation that the points below are of.
+    /// The negotiation of all points below.
     pub fn deal() -> Deal {
         Deal::between(BUYER, SELLER, 1, currency())
     }
@@ -191,14 +196,15 @@ impl Stage {
             zopa_enabled: Flag::OFF,
             bond_required: 0,
             arbiter: Address::new_from_array([0; 32]),
-            milestone_count: 0,
             milestone_bps: [0; 8],
             milestone_deadline: 0,
+            review_hours: 0,
             metadata: [0; 64],
+            max_fee_bps: 50,
         }
     }
 
-    /// Runs a call. If it succeeds, the accounts are what it made of them; otherwise nothing has changed.
+    /// Runs a call. A successful call updates the accounts.
     pub fn run(&mut self, call: &Call) -> Outcome {
         let instruction = Instruction {
             program_id: ID,
@@ -210,32 +216,56 @@ impl Stage {
 
     /// Runs an instruction of any program.
     pub fn run_instruction(&mut self, instruction: &Instruction, what: &str) -> Outcome {
+        let (outcome, accounts) =
+            MACHINE.with_borrow_mut(|machine| self.execute(machine, instruction, what));
+        for (address, account) in accounts {
+            self.put(address, account);
+        }
+        outcome
+    }
+
+    /// Runs a call on another virtual machine and discards its changes.
+    pub fn run_on(&self, machine: &mut Mollusk, call: &Call) -> Outcome {
+        let instruction = Instruction {
+            program_id: ID,
+            accounts: call.accounts.clone(),
+            data: call.data.clone(),
+        };
+        self.execute(machine, &instruction, call.row.name).0
+    }
+
+    /// Runs an instruction, and returns the resulting accounts if it succeeds, otherwise none.
+    fn execute(
+        &self,
+        machine: &mut Mollusk,
+        instruction: &Instruction,
+        what: &str,
+    ) -> (Outcome, Vec<(Address, Account)>) {
         let mut given: Vec<(Address, Account)> = Vec::new();
         for meta in &instruction.accounts {
             if given.iter().all(|(address, _)| *address != meta.pubkey) {
                 given.push((meta.pubkey, self.account(&meta.pubkey)));
             }
         }
-        MACHINE.with_borrow_mut(|machine| {
-            let logs = LogCollector::new_ref_with_limit(None);
-            machine.logger = Some(logs.clone());
-            machine.sysvars.clock.unix_timestamp = self.now;
-            set_rent(&mut machine.sysvars.rent, self.rent);
-            let result = machine.process_instruction(instruction, &given);
-            machine.logger = None;
-            if result.program_result == ProgramResult::Success {
-                for (address, account) in result.resulting_accounts {
-                    self.put(address, account);
-                }
-            }
-            let logs = logs.borrow().get_recorded_content().to_vec();
-            Outcome {
-                result: result.program_result,
-                logs,
-                units: result.compute_units_consumed,
-                what: what.to_owned(),
-            }
-        })
+        let logs = LogCollector::new_ref_with_limit(None);
+        machine.logger = Some(logs.clone());
+        machine.sysvars.clock.unix_timestamp = self.now;
+        set_rent(&mut machine.sysvars.rent, self.rent);
+        let result = machine.process_instruction(instruction, &given);
+        machine.logger = None;
+        let accounts = if result.program_result == ProgramResult::Success {
+            result.resulting_accounts
+        } else {
+            Vec::new()
+        };
+        let logs = logs.borrow().get_recorded_content().to_vec();
+        let outcome = Outcome {
+            result: result.program_result,
+            logs,
+            units: result.compute_units_consumed,
+            what: what.to_owned(),
+        };
+        (outcome, accounts)
     }
 
     /// Fails the test unless a call is refused with this error and changes no account.
@@ -249,7 +279,7 @@ impl Stage {
         );
     }
 
-    /// Puts an account in its place. One without lamports does not exist.
+    /// Sets an account. An account without lamports is removed.
     pub fn put(&mut self, address: Address, account: Account) {
         if account.lamports == 0 && account.data.is_empty() {
             self.accounts.remove(&address);
@@ -258,23 +288,23 @@ impl Stage {
         }
     }
 
-    /// An account; where there is none, an empty one of the system program's.
+    /// The account at an address; an empty account of the system program if there is none.
     pub fn account(&self, address: &Address) -> Account {
         self.accounts.get(address).cloned().unwrap_or_default()
     }
 
-    /// Whether there is an account.
+    /// Reports whether the account exists.
     pub fn exists(&self, address: &Address) -> bool {
         self.accounts.contains_key(address)
     }
 
-    /// What is in the account of a negotiation.
+    /// The record of a negotiation.
     #[track_caller]
     pub fn negotiation(&self, deal: &Deal) -> Negotiation {
         self.read(&deal.negotiation, Negotiation::RECORD)
     }
 
-    /// What is in the account of the configuration.
+    /// The record of the configuration.
     #[track_caller]
     pub fn protocol_config(&self) -> ProtocolConfig {
         self.read(&ProtocolConfig::ADDRESS, ProtocolConfig::RECORD)
@@ -286,17 +316,18 @@ impl Stage {
         assert_eq!(account.owner, ID);
         assert_eq!(account.data[..8], record.discriminator);
         assert_eq!(account.data.len(), 8 + size_of::<T>());
-        // SAFETY: the length is right, and a Wire type takes any bytes.
+        // SAFETY: the data behind the discriminator has the size of `T`, and any bytes are valid for a Wire
+        // type.
         unsafe { account.data.as_ptr().add(8).cast::<T>().read_unaligned() }
     }
 
-    /// Writes a negotiation's account as it could have become in another way.
+    /// Replaces the record of a negotiation.
     pub fn set_negotiation(&mut self, deal: &Deal, negotiation: &Negotiation) {
         let data = event(Negotiation::RECORD, negotiation);
         self.change(&deal.negotiation, |account| account.data = data);
     }
 
-    /// Writes the configuration's account as another instruction could have.
+    /// Replaces the record of the configuration.
     pub fn set_config(&mut self, config: &ProtocolConfig) {
         let data = event(ProtocolConfig::RECORD, config);
         self.change(&ProtocolConfig::ADDRESS, |account| account.data = data);
@@ -311,7 +342,7 @@ impl Stage {
         });
     }
 
-    /// The same stage at another time.
+    /// The same fixture at another time.
     #[must_use]
     pub fn at(&self, now: i64) -> Self {
         Self {
@@ -326,7 +357,7 @@ impl Stage {
         change(self.accounts.get_mut(address).expect("the account exists"));
     }
 
-    /// What a token account holds; nothing where there is none.
+    /// The balance of a token account; zero if there is none.
     pub fn balance(&self, token_account: &Address) -> u64 {
         self.accounts.get(token_account).map_or(0, |account| {
             let mut amount = [0; 8];
@@ -335,19 +366,19 @@ impl Stage {
         })
     }
 
-    /// The lamports of an account; none where there is none.
+    /// The lamports of an account; zero if there is none.
     pub fn lamports(&self, address: &Address) -> u64 {
         self.accounts
             .get(address)
             .map_or(0, |account| account.lamports)
     }
 
-    /// Adds tokens to a token account, from nowhere.
+    /// Mints tokens to a token account.
     pub fn donate(&mut self, token_account: &Address, amount: u64) {
         self.set_balance(token_account, self.balance(token_account) + amount);
     }
 
-    /// Makes a token account hold so many tokens. Lamports stay as they are, also of wrapped SOL.
+    /// Sets the balance of a token account, and leaves its lamports unchanged, also in wrapped SOL.
     pub fn set_balance(&mut self, token_account: &Address, amount: u64) {
         self.change(token_account, |account| {
             account.data[64..72].copy_from_slice(&amount.to_le_bytes());
@@ -364,7 +395,7 @@ impl Stage {
         self.change(token_account, |account| account.data[108] = 1);
     }
 
-    /// SHA-256 of the negotiation's address and the data of its account: what a seller agrees to.
+    /// The terms hash of accept_invitation: SHA-256 of the negotiation's address and the data of its account.
     pub fn terms_hash(&self, deal: &Deal) -> [u8; 32] {
         const_crypto::sha2::Sha256::new()
             .update(deal.negotiation.as_ref())
@@ -373,7 +404,7 @@ impl Stage {
     }
 }
 
-// The factor counts as empty space in the newest validators; the clusters' accounts still have it.
+// The newest validators treat the factor as unused space; the clusters' accounts still have it.
 #[allow(deprecated)]
 fn set_rent(sysvar: &mut Rent, (lamports_per_byte, factor): (u64, f64)) {
     sysvar.lamports_per_byte = lamports_per_byte;
