@@ -1,0 +1,275 @@
+//! The bond while the parties bargain: where a rejection or an expiry forfeits it.
+
+use super::assert_split;
+use crate::error::{Framework, HaggleError};
+use crate::state::{BondState, Negotiation, NegotiationStatus};
+use crate::tests::fixture::{
+    assert_negotiation, assert_shares, named, under_both_token_programs, Call, Deal, Fixture, BOND,
+    BUYER, BUYER_PRICE, ESCROW, FUNDS, MIDPOINT, NOW, PRICE, SELLER, SELLER_FUNDS, TOO_MUCH,
+};
+/// The account of a returned bond is in the call.
+fn with_account(call: Call, deal: &Deal) -> Call {
+    call.given("seller_token_account", deal.seller_token_account)
+}
+
+/// The buyer's first offer replaces the midpoint.
+fn offered_over_midpoint() -> (Fixture, Deal) {
+    let (mut fixture, deal) = Fixture::with_midpoint();
+    let call = fixture.offer(&deal, BUYER, MIDPOINT);
+    fixture.run(&call).succeeds();
+    (fixture, deal)
+}
+
+/// The seller has answered the buyer's first offer.
+fn countered_over_midpoint() -> (Fixture, Deal) {
+    let (mut fixture, deal) = offered_over_midpoint();
+    let call = fixture.offer(&deal, SELLER, MIDPOINT);
+    fixture.run(&call).succeeds();
+    (fixture, deal)
+}
+
+/// A point before an agreement.
+struct Point {
+    name: &'static str,
+    reach: fn() -> (Fixture, Deal),
+    /// The escrow after the decay of the rounds so far.
+    escrow: u64,
+    /// Whether a rejection by the seller forfeits the bond.
+    rejection_forfeits: bool,
+    /// Whether an expiry forfeits the bond.
+    expiry_forfeits: bool,
+}
+
+const fn point(
+    name: &'static str,
+    reach: fn() -> (Fixture, Deal),
+    escrow: u64,
+    rejection_forfeits: bool,
+    expiry_forfeits: bool,
+) -> Point {
+    Point {
+        name,
+        reach,
+        escrow,
+        rejection_forfeits,
+        expiry_forfeits,
+    }
+}
+
+const POINTS: [Point; 8] = [
+    point("the buyer's opening", Fixture::bonded, ESCROW, false, false),
+    point(
+        "the buyer's commitment",
+        Fixture::sealed,
+        ESCROW,
+        false,
+        false,
+    ),
+    point(
+        "the seller's commitment",
+        Fixture::buyer_committed,
+        ESCROW,
+        false,
+        false,
+    ),
+    point(
+        "the buyer's reveal",
+        Fixture::both_committed,
+        ESCROW,
+        false,
+        false,
+    ),
+    point(
+        "the seller's reveal",
+        Fixture::buyer_revealed,
+        ESCROW,
+        true,
+        true,
+    ),
+    point("the midpoint", Fixture::with_midpoint, ESCROW, true, false),
+    point(
+        "the seller's answer",
+        offered_over_midpoint,
+        4_900_000,
+        false,
+        false,
+    ),
+    point(
+        "the buyer's answer",
+        countered_over_midpoint,
+        4_802_000,
+        false,
+        false,
+    ),
+];
+
+/// Runs the end of a negotiation and requires the payments, the state and the events of it.
+fn assert_end(
+    before: &Fixture,
+    deal: &Deal,
+    call: &Call,
+    escrow: u64,
+    status: NegotiationStatus,
+    forfeits: bool,
+) {
+    let mut fixture = before.clone();
+    let outcome = fixture.run(call);
+    outcome.succeeds();
+    let (state, [to_buyer, to_seller]) = if forfeits {
+        (BondState::Forfeited, [BOND, 0])
+    } else {
+        (BondState::Returned, [0, BOND])
+    };
+    assert_split(&fixture, deal, &outcome, state, [to_buyer, to_seller]);
+    assert_eq!(outcome.events().len(), 2);
+    assert_negotiation(
+        &fixture.negotiation(deal),
+        &Negotiation {
+            status,
+            bond_state: state,
+            ..before.negotiation(deal)
+        },
+    );
+    assert_shares(
+        &fixture,
+        deal,
+        FUNDS - ESCROW + escrow + to_buyer,
+        SELLER_FUNDS - BOND + to_seller,
+        ESCROW - escrow,
+    );
+}
+
+#[test]
+fn a_rejection_by_the_seller_forfeits_the_bond_between_the_buyers_reveal_and_its_first_offer() {
+    under_both_token_programs(|| {
+        for point in POINTS {
+            for rejector in [BUYER, SELLER] {
+                let (mut fixture, deal) = (point.reach)();
+                fixture.now = NOW + 9;
+                println!("{} by {rejector}", point.name);
+                let bare = fixture.reject(&deal, rejector);
+                let full = with_account(bare.clone(), &deal);
+                let forfeits = point.rejection_forfeits && rejector == SELLER;
+                // A seller that names an account for its bond does not agree to forfeit it.
+                let call = if forfeits {
+                    fixture.refuses(&full, HaggleError::StaleState);
+                    bare
+                } else {
+                    fixture.refuses(&bare, Framework::AccountNotEnoughKeys);
+                    full
+                };
+                let rejected = NegotiationStatus::Rejected;
+                assert_end(&fixture, &deal, &call, point.escrow, rejected, forfeits);
+            }
+        }
+    });
+}
+
+#[test]
+fn an_expiry_forfeits_the_bond_only_if_the_sellers_reveal_is_due() {
+    under_both_token_programs(|| {
+        for point in POINTS {
+            let (mut fixture, deal) = (point.reach)();
+            println!("{}", point.name);
+            let bare = fixture.expire(&deal);
+            let full = with_account(bare.clone(), &deal);
+            for call in [&bare, &full] {
+                fixture
+                    .at(NOW + 299)
+                    .refuses(call, HaggleError::InvalidState);
+            }
+            fixture.now = NOW + 300;
+            let forfeits = point.expiry_forfeits;
+            let calls = if forfeits {
+                vec![bare, full]
+            } else {
+                fixture.refuses(&bare, Framework::AccountNotEnoughKeys);
+                vec![full]
+            };
+            for call in calls {
+                let expired = NegotiationStatus::Expired;
+                assert_end(&fixture, &deal, &call, point.escrow, expired, forfeits);
+            }
+        }
+    });
+}
+
+#[test]
+fn prices_without_a_zone_cost_no_bond() {
+    under_both_token_programs(|| {
+        for (buyer_price, seller_price) in [
+            (BUYER_PRICE, TOO_MUCH),
+            (BUYER_PRICE, ESCROW),
+            (500_000, 500_001),
+        ] {
+            let (fixture, deal) = Fixture::buyer_revealed_with(buyer_price, seller_price);
+            let call = fixture.reveal_last(&deal, seller_price);
+            let mut ended = fixture.clone();
+            let outcome = ended.run(&call);
+            outcome.succeeds();
+            assert_split(&ended, &deal, &outcome, BondState::Returned, [0, BOND]);
+            assert_shares(&ended, &deal, FUNDS, SELLER_FUNDS, 0);
+        }
+    });
+}
+
+#[test]
+fn an_agreement_without_milestones_returns_the_bond() {
+    under_both_token_programs(|| {
+        for reach in [
+            Fixture::with_midpoint as fn() -> _,
+            offered_over_midpoint,
+            || Fixture::offered_with(&Fixture::bonded_terms(), PRICE),
+        ] {
+            let (mut fixture, deal) = reach();
+            let call = fixture.accept_offer(&deal, SELLER);
+            let outcome = fixture.run(&call);
+            outcome.succeeds();
+            assert_split(&fixture, &deal, &outcome, BondState::Returned, [0, BOND]);
+        }
+    });
+}
+
+#[test]
+fn an_unaccepted_invitation_ends_without_a_bond() {
+    under_both_token_programs(|| {
+        let (fixture, deal) = Fixture::created_with_bond(&Fixture::sealed_terms());
+        let late = fixture.at(NOW + 3_600);
+        let by_seller = fixture.reject(&deal, SELLER);
+        fixture
+            .at(NOW)
+            .refuses(&by_seller, Framework::AccountNotEnoughKeys);
+        for (mut fixture, call) in [
+            (fixture.clone(), fixture.reject(&deal, BUYER)),
+            (fixture.clone(), with_account(by_seller, &deal)),
+            (late.clone(), late.expire(&deal)),
+        ] {
+            let elsewhere = named("nothing");
+            let named = call.clone().given("seller_token_account", elsewhere);
+            fixture.refuses(&named, Framework::ConstraintRaw);
+            let outcome = fixture.run(&call);
+            outcome.succeeds();
+            assert_split(&fixture, &deal, &outcome, BondState::None, [0, 0]);
+            assert_shares(&fixture, &deal, FUNDS, SELLER_FUNDS, 0);
+        }
+    });
+}
+
+/// A seller that leaves its account out agrees to forfeit its bond, so such a signature is valid nowhere
+/// else.
+#[test]
+fn a_rejection_signed_without_an_account_forfeits_no_later_bond() {
+    under_both_token_programs(|| {
+        let (mut fixture, deal) = Fixture::created_with_bond(&Fixture::sealed_terms());
+        let bare = fixture.reject(&deal, SELLER);
+        let full = with_account(bare.clone(), &deal);
+        fixture.refuses(&bare, Framework::AccountNotEnoughKeys);
+        let call = fixture.accept_invitation_with_bond(&deal);
+        fixture.run(&call).succeeds();
+        fixture.commits(&deal, BUYER, BUYER_PRICE);
+        fixture.commits(&deal, SELLER, BUYER_PRICE);
+        fixture.refuses(&bare, Framework::AccountNotEnoughKeys);
+        fixture.reveals(&deal, BUYER, BUYER_PRICE);
+        fixture.refuses(&full, HaggleError::StaleState);
+    });
+}
