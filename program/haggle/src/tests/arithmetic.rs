@@ -1,7 +1,7 @@
-//! The arithmetic of money, over all basis points: decay, fee, minimum offer, split and tranches, compared with 128-bit
-//! arithmetic that the program itself cannot use, and the laws that follow.
+//! The arithmetic of money, over all basis points: decay, fee, minimum offer, split and tranches, compared
+//! with 128-bit arithmetic, and their invariants.
 
-use super::stage::Stage;
+use super::fixture::Fixture;
 use crate::constants::{MIN_ESCROW_LAMPORTS, MIN_OFFER_BPS_CEILING, MIN_OFFER_BPS_FLOOR};
 use crate::math::bps::{floored, rounded};
 use crate::settlement::Paid;
@@ -60,7 +60,7 @@ fn exact(amount: u64, bps: u16, rounding: u128) -> u64 {
     u64::try_from((u128::from(amount) * u128::from(bps) + rounding) / 10_000).expect("it fits")
 }
 
-/// Numbers that look like chance and are always the same ones (SplitMix64).
+/// Reproducible pseudorandom numbers (SplitMix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -76,7 +76,7 @@ impl Numbers {
         self.next() % bound
     }
 
-    /// Shares that add up to a whole, each at least one basis point.
+    /// Shares of at least one basis point that add up to 10,000.
     fn shares(&mut self, count: usize) -> [u16; 8] {
         let mut shares = [0; 8];
         let mut left = 10_000;
@@ -93,26 +93,24 @@ impl Numbers {
     }
 }
 
-/// A negotiation on terms of its own that has been agreed on.
+/// An accepted negotiation.
 fn accepted(price: u64, fee_bps: u16, shares: [u16; 8]) -> Negotiation {
-    let (stage, deal) = template();
-    let count = shares.iter().filter(|share| **share > 0).count();
+    let (fixture, deal) = template();
     Negotiation {
         status: NegotiationStatus::Accepted,
         escrow_amount: price,
         effective_escrow: price,
         settled_amount: price,
         protocol_fee_bps: fee_bps,
-        milestone_count: count as u8,
         milestone_bps: shares,
         bond_state: BondState::None,
-        ..stage.negotiation(&deal)
+        ..fixture.negotiation(&deal)
     }
 }
 
-fn template() -> (Stage, super::stage::Deal) {
+fn template() -> (Fixture, super::fixture::Deal) {
     thread_local! {
-        static TEMPLATE: (Stage, super::stage::Deal) = Stage::created();
+        static TEMPLATE: (Fixture, super::fixture::Deal) = Fixture::created();
     }
     TEMPLATE.with(Clone::clone)
 }
@@ -127,8 +125,9 @@ fn shares_equal_those_of_wider_arithmetic() {
     }
 }
 
-/// A share of `q * 10,000 + r` is `q * bps` and the share of `r`, so what is right for every remainder and every rate is
-/// right for every amount. Every rate is tried with each sixteenth remainder, and so every remainder with each sixteenth rate.
+/// The share of `q * 10,000 + r` is `q * bps` plus the share of `r`, so a proof for every remainder and every
+/// rate covers every amount. The test combines every rate with each sixteenth remainder, and so every
+/// remainder with each sixteenth rate.
 #[test]
 fn shares_are_exact_for_every_remainder_and_every_rate() {
     for bps in 0..=10_000u16 {
@@ -161,7 +160,7 @@ fn a_share_and_the_rest_lose_at_most_one_unit() {
 }
 
 #[test]
-fn a_larger_rate_or_amount_never_gives_less() {
+fn a_share_never_falls_when_the_rate_or_the_amount_rises() {
     for amount in AMOUNTS {
         for bps in 1..=10_000 {
             let step = floored(amount, bps) - floored(amount, bps - 1);
@@ -199,7 +198,7 @@ fn decay_never_takes_more_than_the_escrow() {
             }
             let left = negotiation.effective_escrow;
             assert_eq!(lost + u128::from(left), u128::from(escrow));
-            // A tenth a round leaves an eighth of it after twenty rounds.
+            // A decay of a tenth in each of twenty rounds leaves an eighth of the escrow.
             assert!(left > escrow / 9 && (rate > 0 || left == escrow));
         }
     }
@@ -234,7 +233,7 @@ fn the_fee_of_parts_is_the_fee_of_the_whole() {
                 left -= gross;
                 let paid = Paid::count(&mut negotiation, gross).unwrap();
                 assert_eq!(paid.net + paid.fee, gross);
-                // A part's fee is its own, give or take the unit that rounding moves.
+                // The fee of a part differs by at most one unit from the fee on that part alone.
                 assert!(paid.fee.abs_diff(exact(gross, fee_bps, 0)) <= 1);
                 fees += paid.fee;
                 nets += paid.net;
@@ -261,22 +260,21 @@ fn the_fee_never_falls_when_more_is_paid() {
     }
 }
 
-/// Decides all milestones in an order, the seller getting a share of each, and answers what became of the price.
+/// Decides all milestones in an order, with a share of each for the seller, and returns the seller's net
+/// amount, the fee and the refund.
 fn decide_all(negotiation: &mut Negotiation, order: &[u8], seller_bps: u16) -> [u64; 3] {
     let price = negotiation.settled_amount;
     let shares = negotiation.milestone_bps;
     let [mut net, mut fees, mut back] = [0u64; 3];
-    for (at, index) in order.iter().enumerate() {
+    for index in order {
         let owed = negotiation.owed().unwrap();
         let rest = negotiation.undecided().unwrap();
-        let tranche = negotiation.decide(*index).unwrap();
-        let floor = exact(price, shares[usize::from(*index)], 0);
-        if at + 1 == order.len() {
-            assert_eq!(tranche, rest);
-            assert!(tranche >= floor && tranche - floor < order.len() as u64);
-        } else {
-            assert_eq!(tranche, floor);
-        }
+        let tranche = negotiation.sum_of(1 << index);
+        negotiation.milestones_decided |= 1 << index;
+        let upto = |count: usize| exact(price, shares[..count].iter().sum(), 0);
+        let index = usize::from(*index);
+        assert_eq!(tranche, upto(index + 1) - upto(index));
+        assert!(tranche.abs_diff(exact(price, shares[index], 0)) <= 1);
         assert_eq!(negotiation.undecided().unwrap(), rest - tranche);
         let gross = floored(tranche, seller_bps);
         assert_eq!(gross, exact(tranche, seller_bps, 0));
@@ -314,7 +312,7 @@ fn orders(count: u8) -> Vec<Vec<u8>> {
     orders
 }
 
-/// Shares with which rounding leaves as much as it can, as little as it can, and of very different sizes.
+/// Shares with the largest and the smallest rounding differences, and shares of very different sizes.
 const SHARES: [[u16; 8]; 9] = [
     [1_250; 8],
     [1, 1, 1, 1, 1, 1, 1, 9_993],
@@ -377,7 +375,7 @@ fn the_arbiter_divides_every_amount_at_every_rate() {
             let gross = floored(tranche, seller_bps);
             assert_eq!(gross, exact(tranche, seller_bps, 0));
             let back = tranche.checked_sub(gross).unwrap();
-            // The odd unit is the buyer's.
+            // The buyer gets the odd unit.
             assert!(back >= floored(tranche, 10_000 - seller_bps));
         }
     }

@@ -1,7 +1,7 @@
 //! The data of every instruction, cut, stretched and out of range.
 
+use super::fixture::{width, Fixture};
 use super::scenes::scenes;
-use super::stage::{width, Stage};
 use super::virtual_machine;
 use crate::error::Framework;
 use crate::instructions::INSTRUCTIONS;
@@ -12,20 +12,20 @@ use pinocchio::error::ProgramError;
 use solana_instruction::Instruction;
 
 #[test]
-fn a_byte_too_few_or_too_many_is_refused() {
+fn data_of_another_length_is_refused() {
     for mut scene in scenes() {
         let data = scene.call.data.clone();
         for length in 8..data.len() {
             let call = scene.call.clone().with_data(&data[..length]);
             scene
-                .stage
+                .fixture
                 .refuses(&call, Framework::InstructionDidNotDeserialize);
         }
         for more in [1, 8, 1_000] {
             let longer = [&data[..], &vec![0; more]].concat();
             let call = scene.call.clone().with_data(longer);
             scene
-                .stage
+                .fixture
                 .refuses(&call, Framework::InstructionDidNotDeserialize);
         }
     }
@@ -36,7 +36,7 @@ fn data_without_a_discriminator_is_refused() {
     for mut scene in scenes() {
         for length in 0..8 {
             let call = scene.call.clone().with_data(&scene.call.data[..length]);
-            scene.stage.refuses(&call, Framework::InstructionMissing);
+            scene.fixture.refuses(&call, Framework::InstructionMissing);
         }
     }
 }
@@ -49,26 +49,26 @@ fn a_discriminator_that_differs_in_one_bit_is_unknown() {
             data[bit / 8] ^= 1 << (bit % 8);
             let call = scene.call.clone().with_data(data);
             scene
-                .stage
+                .fixture
                 .refuses(&call, Framework::InstructionFallbackNotFound);
         }
     }
 }
 
 #[test]
-fn what_is_not_known_is_refused_before_the_accounts_are_looked_at() {
-    let mut stage = Stage::new();
-    let mut call = stage.initialize();
+fn unknown_instructions_are_refused_before_accounts_are_read() {
+    let mut fixture = Fixture::new();
+    let mut call = fixture.initialize();
     call.accounts.clear();
-    stage.refuses(
+    fixture.refuses(
         &call.clone().with_data([0; 8]),
         Framework::InstructionFallbackNotFound,
     );
-    stage.refuses(&call.clone().with_data([]), Framework::InstructionMissing);
-    stage.refuses(&call.with_data([0; 7]), Framework::InstructionMissing);
+    fixture.refuses(&call.clone().with_data([]), Framework::InstructionMissing);
+    fixture.refuses(&call.with_data([0; 7]), Framework::InstructionMissing);
 }
 
-/// The places of bytes that do not take every value, and how many values they take.
+/// The offsets of bytes with a limited range, and the number of their values.
 fn limited(fields: &[Field], mut at: usize, found: &mut Vec<(usize, usize)>) {
     for field in fields {
         match field.ty {
@@ -95,7 +95,7 @@ fn a_flag_or_an_enum_out_of_its_range_is_refused() {
                 data[at] = value as u8;
                 let call = scene.call.clone().with_data(data);
                 scene
-                    .stage
+                    .fixture
                     .refuses(&call, Framework::InstructionDidNotDeserialize);
                 cases += 1;
             }
@@ -118,8 +118,8 @@ fn no_two_instructions_share_a_discriminator() {
 }
 
 #[test]
-fn at_another_address_than_its_own_the_program_does_nothing() {
-    let elsewhere = super::stage::named("another deployment");
+fn the_program_refuses_to_run_at_another_address() {
+    let elsewhere = super::fixture::named("another deployment");
     let mut machine = virtual_machine::machine();
     machine.add_program_with_loader_and_elf(&elsewhere, &LOADER_V3, virtual_machine::elf());
     for scene in scenes() {
@@ -131,7 +131,7 @@ fn at_another_address_than_its_own_the_program_does_nothing() {
         let mut accounts: Vec<_> = Vec::new();
         for meta in &instruction.accounts {
             if accounts.iter().all(|(address, _)| *address != meta.pubkey) {
-                accounts.push((meta.pubkey, scene.stage.account(&meta.pubkey)));
+                accounts.push((meta.pubkey, scene.fixture.account(&meta.pubkey)));
             }
         }
         let result = machine.process_instruction(&instruction, &accounts);

@@ -1,60 +1,62 @@
-//! What is over stays over: after its end no action on a negotiation is possible, whatever the clock says.
+//! The end of a negotiation is final: no action on it is possible at any time.
 
-use super::stage::{
-    Call, Deal, Stage, ARBITER, BUYER, MILESTONE_DEADLINE, NOW, OFFER, REVIEW, SELLER, STRANGER,
-    THIRDS,
+use super::fixture::ARBITRATION;
+use super::fixture::{
+    Call, Deal, Fixture, ARBITER, BUYER, BUYER_PRICE, MILESTONE_DEADLINE, NOW, OFFER, SELLER,
+    STRANGER, THIRDS,
 };
 use crate::error::{Framework, HaggleError};
 use crate::schema::declare::Flag;
 use pinocchio::error::ProgramError;
 
-/// Every action that a negotiation knows before its end, by everyone who could try it.
-fn actions(stage: &Stage, deal: &Deal) -> Vec<Call> {
+/// Every action on a negotiation before its end, by each possible signer.
+fn actions(fixture: &Fixture, deal: &Deal) -> Vec<Call> {
     let mut calls = vec![
-        stage.accept_invitation(deal),
-        stage.accept_invitation_with_bond(deal),
-        stage.expire(deal),
-        stage.settle_deadline(deal),
-        stage.claim_milestone(deal, 0),
-        stage.dispute(deal, 0),
-        stage.resolve(deal, 0, 5_000, Flag::OFF),
-        stage.resolve(deal, 0, 5_000, Flag::ON),
+        fixture.accept_invitation(deal),
+        fixture.accept_invitation_with_bond(deal),
+        fixture.expire(deal),
+        fixture.settle_deadline(deal),
+        fixture.settle_by_agreement(deal, 5_000, 0),
+        fixture.claim_milestone(deal, 0),
+        fixture.dispute(deal, 0),
+        fixture.resolve(deal, 0, 5_000, Flag::OFF),
+        fixture.resolve(deal, 0, 5_000, Flag::ON),
     ];
     for who in [BUYER, SELLER, STRANGER, ARBITER] {
-        calls.push(stage.offer(deal, who, OFFER));
-        calls.push(stage.accept_offer(deal, who));
-        calls.push(stage.reject(deal, who));
-        calls.push(stage.commit(deal, who, [1; 32]));
-        calls.push(stage.reveal_and_end(deal, who, 1, [1; 32]));
-        calls.push(stage.release(deal, who, 0));
+        calls.push(fixture.offer(deal, who, OFFER));
+        calls.push(fixture.accept_offer(deal, who));
+        calls.push(fixture.reject(deal, who));
+        calls.push(fixture.commit(deal, who, [1; 32]));
+        calls.push(fixture.reveal_and_end(deal, who, BUYER_PRICE, [1; 32]));
+        calls.push(fixture.release(deal, who, 0));
     }
     calls
 }
 
-/// Negotiations that are over, in every way in which they can be.
-fn endings() -> Vec<(Stage, Deal)> {
-    let (mut released, deal) = Stage::accepted(&[10_000]);
+/// Ended negotiations, one for each kind of end.
+fn endings() -> Vec<(Fixture, Deal)> {
+    let (mut released, deal) = Fixture::accepted(&[10_000]);
     released.claims_and_is_paid(&deal, 0);
-    let (mut resolved, _) = Stage::accepted(&[10_000]);
+    let (mut resolved, _) = Fixture::accepted(&[10_000]);
     resolved.claims_and_disputes(&deal, 0);
     let call = resolved.resolve(&deal, 0, 5_000, Flag::ON);
     resolved.run(&call).succeeds();
-    let (mut settled, _) = Stage::accepted(&THIRDS);
+    let (mut settled, _) = Fixture::accepted(&THIRDS);
     settled.claims_and_disputes(&deal, 0);
     settled.claims(&deal, 1);
-    settled.now = MILESTONE_DEADLINE + REVIEW;
+    settled.now = MILESTONE_DEADLINE + ARBITRATION;
     let call = settled.settle_deadline(&deal);
     settled.run(&call).succeeds();
-    let (mut forfeited, _) = Stage::buyer_revealed();
+    let (mut forfeited, _) = Fixture::buyer_revealed();
     forfeited.now = forfeited.negotiation(&deal).turn_deadline;
     let call = forfeited.expire(&deal);
     forfeited.run(&call).succeeds();
     vec![
-        Stage::settled(),
-        Stage::settled_with_both_kept(),
-        Stage::rejected(),
-        Stage::expired(),
-        Stage::without_zone(),
+        Fixture::settled(),
+        Fixture::settled_with_recorded_payouts(),
+        Fixture::rejected(),
+        Fixture::expired(),
+        Fixture::without_zone(),
         (released, deal),
         (resolved, deal),
         (settled, deal),
@@ -62,13 +64,13 @@ fn endings() -> Vec<(Stage, Deal)> {
     ]
 }
 
-/// What is over answers InvalidState, and to offers and acceptances NoZopa where there was no zone. What has no milestones
-/// answers to all that names one that there is none.
-fn refusal(stage: &Stage, deal: &Deal, call: &Call) -> HaggleError {
-    let negotiation = stage.negotiation(deal);
+/// The expected error: InvalidParams for an instruction with a milestone if the negotiation has none, NoZopa
+/// for offers and acceptances after an end without a zone, otherwise InvalidState.
+fn refusal(fixture: &Fixture, deal: &Deal, call: &Call) -> HaggleError {
+    let negotiation = fixture.negotiation(deal);
     let names_milestone = call.row.args.iter().any(|field| field.name == "index");
     let offers = ["submit_offer", "accept_offer"].contains(&call.row.name);
-    if names_milestone && negotiation.milestone_count == 0 {
+    if names_milestone && negotiation.milestone_count() == 0 {
         HaggleError::InvalidParams
     } else if offers && negotiation.ended_without_zone() {
         HaggleError::NoZopa
@@ -78,9 +80,9 @@ fn refusal(stage: &Stage, deal: &Deal, call: &Call) -> HaggleError {
 }
 
 #[test]
-fn nothing_happens_to_a_negotiation_that_is_over() {
-    for (stage, deal) in endings() {
-        assert!(stage.negotiation(&deal).is_over());
+fn an_ended_negotiation_accepts_no_action() {
+    for (fixture, deal) in endings() {
+        assert!(fixture.negotiation(&deal).is_over());
         for now in [
             i64::MIN,
             NOW,
@@ -88,20 +90,20 @@ fn nothing_happens_to_a_negotiation_that_is_over() {
             NOW + 300,
             NOW + 3_600,
             MILESTONE_DEADLINE,
-            MILESTONE_DEADLINE + REVIEW,
+            MILESTONE_DEADLINE + ARBITRATION,
             i64::MAX,
         ] {
-            for call in actions(&stage, &deal) {
-                let error = refusal(&stage, &deal, &call);
-                stage.at(now).refuses(&call, error);
+            for call in actions(&fixture, &deal) {
+                let error = refusal(&fixture, &deal, &call);
+                fixture.at(now).refuses(&call, error);
             }
         }
     }
 }
 
 #[test]
-fn nobody_walks_away_from_an_agreement() {
-    let (mut accepted, deal) = Stage::accepted(&THIRDS);
+fn neither_party_can_end_an_accepted_negotiation_alone() {
+    let (mut accepted, deal) = Fixture::accepted(&THIRDS);
     accepted.claims(&deal, 0);
     let bargaining = [
         "accept_invitation",
@@ -117,7 +119,7 @@ fn nobody_walks_away_from_an_agreement() {
         NOW + 300,
         NOW + 3_600,
         MILESTONE_DEADLINE,
-        MILESTONE_DEADLINE + REVIEW,
+        MILESTONE_DEADLINE + ARBITRATION,
         i64::MAX,
     ] {
         for call in actions(&accepted, &deal) {
@@ -131,28 +133,28 @@ fn nobody_walks_away_from_an_agreement() {
 }
 
 #[test]
-fn every_unit_is_accounted_for_whatever_the_end() {
-    for (mut stage, deal) in endings() {
-        let before = stage.negotiation(&deal);
-        let held = stage.balance(&deal.escrow_vault);
+fn every_end_accounts_for_every_unit() {
+    for (mut fixture, deal) in endings() {
+        let before = fixture.negotiation(&deal);
+        let held = fixture.balance(&deal.escrow_vault);
         let fee = { before.paid_gross } * u64::from(before.protocol_fee_bps) / 10_000;
         let decay = before.escrow_amount - before.effective_escrow;
         let kept = before.claimable_buyer + before.claimable_seller;
         assert_eq!(held, decay + fee + kept);
-        let treasury = stage
+        let treasury = fixture
             .close(&deal, STRANGER)
             .address_of("treasury_token_account");
-        let call = stage.close(&deal, STRANGER);
-        stage.run(&call).succeeds();
-        assert_eq!(stage.balance(&treasury), decay + fee);
-        assert!(!stage.exists(&deal.negotiation) && !stage.exists(&deal.escrow_vault));
+        let call = fixture.close(&deal, STRANGER);
+        fixture.run(&call).succeeds();
+        assert_eq!(fixture.balance(&treasury), decay + fee);
+        assert!(!fixture.exists(&deal.negotiation) && !fixture.exists(&deal.escrow_vault));
     }
 }
 
 #[test]
-fn nothing_happens_to_a_negotiation_that_is_closed() {
-    let (settled, deal) = Stage::settled();
-    let (mut closed, _) = Stage::closed();
+fn a_closed_negotiation_accepts_no_instruction() {
+    let (settled, deal) = Fixture::settled();
+    let (mut closed, _) = Fixture::closed();
     let mut calls = actions(&settled, &deal);
     calls.push(settled.close(&deal, STRANGER));
     calls.push(settled.claim(&deal, SELLER, 1));
@@ -162,15 +164,15 @@ fn nothing_happens_to_a_negotiation_that_is_closed() {
 }
 
 #[test]
-fn at_every_second_one_can_either_act_or_expire() {
+fn every_second_allows_either_an_action_or_the_expiry() {
     let not_yet = ProgramError::from(HaggleError::InvalidState);
     for (point, deadline) in [
-        (Stage::created(), NOW + 3_600),
-        (Stage::invited(), NOW + 300),
-        (Stage::offered(), NOW + 300),
-        (Stage::countered(), NOW + 300),
+        (Fixture::created(), NOW + 3_600),
+        (Fixture::invited(), NOW + 300),
+        (Fixture::offered(), NOW + 300),
+        (Fixture::countered(), NOW + 300),
     ] {
-        let (stage, deal) = point;
+        let (fixture, deal) = point;
         for now in [
             NOW,
             NOW + 299,
@@ -180,10 +182,10 @@ fn at_every_second_one_can_either_act_or_expire() {
             NOW + 3_600,
             NOW + 3_601,
         ] {
-            let mut acting = stage.at(now);
+            let mut acting = fixture.at(now);
             let reject = acting.reject(&deal, BUYER);
             let acted = acting.run(&reject).error_code().is_none();
-            let mut expiring = stage.at(now);
+            let mut expiring = fixture.at(now);
             let expire = expiring.expire(&deal);
             let outcome = expiring.run(&expire);
             let expired = outcome.error_code().is_none();
