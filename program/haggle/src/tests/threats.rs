@@ -1,11 +1,12 @@
-//! Attacks that are not aimed at one instruction: on the vault past the program, on what is closed, on the moment between the
-//! program and the token program, and on other people's negotiations. docs/SECURITY_MODEL.md has the whole list.
+//! Attacks on more than one instruction: on the vault through the token programs, on closed accounts, on the
+//! state during a token transfer, and on the negotiations of others. docs/SECURITY_MODEL.md has the whole
+//! list.
 
-use super::scenes::{scenes, Scene};
-use super::stage::{
-    associated, currency, named, program_of, under_both_token_programs, wallet, Deal, Stage,
+use super::fixture::{
+    associated, currency, named, program_of, under_both_token_programs, wallet, Deal, Fixture,
     AUTHORITY, BUYER, BUYER_PRICE, ESCROW, LAMPORTS, OFFER, SELLER, STRANGER, TREASURY,
 };
+use super::scenes::{scenes, Scene};
 use super::virtual_machine::machine;
 use crate::error::{Framework, HaggleError};
 use crate::instructions::INSTRUCTIONS;
@@ -22,9 +23,12 @@ use solana_program_runtime::solana_sbpf::program::BuiltinFunctionDefinition;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-/// What both token programs can do that takes from an account or gives power over it: its name, its data, and the accounts
-/// between the account and whoever signs.
-fn takings(mint: &Address, thief: &Address) -> Vec<(&'static str, Vec<u8>, Vec<Address>)> {
+/// The token programs' instructions that take tokens from an account or give rights over it: the name, the
+/// data, and the accounts between the account and the signer.
+fn theft_instructions(
+    mint: &Address,
+    thief: &Address,
+) -> Vec<(&'static str, Vec<u8>, Vec<Address>)> {
     let loot = associated(thief, mint);
     let amount = 1u64.to_le_bytes();
     let owner_of = |kind: u8| [&[6, kind, 1], thief.as_ref()].concat();
@@ -43,11 +47,11 @@ fn takings(mint: &Address, thief: &Address) -> Vec<(&'static str, Vec<u8>, Vec<A
     ]
 }
 
-/// A vault at each of these points, with the stage around it.
-fn vaults() -> Vec<(&'static str, Stage, Deal)> {
-    let (created, deal) = Stage::created();
-    let (settled, _) = Stage::settled_with_both_kept();
-    let (accepted, _) = Stage::accepted(&[10_000]);
+/// A vault at each of these points, with the fixture around it.
+fn vaults() -> Vec<(&'static str, Fixture, Deal)> {
+    let (created, deal) = Fixture::created();
+    let (settled, _) = Fixture::settled_with_recorded_payouts();
+    let (accepted, _) = Fixture::accepted(&[10_000]);
     vec![
         ("created", created, deal),
         ("settled", settled, deal),
@@ -56,17 +60,18 @@ fn vaults() -> Vec<(&'static str, Stage, Deal)> {
 }
 
 #[test]
-fn a_vault_obeys_nobody_but_the_program() {
+fn only_the_program_moves_tokens_out_of_a_vault() {
     under_both_token_programs(|| {
-        for (point, mut stage, deal) in vaults() {
-            let vault = stage.account(&deal.escrow_vault);
+        for (point, mut fixture, deal) in vaults() {
+            let vault = fixture.account(&deal.escrow_vault);
             assert_eq!(vault.data[32..64], *deal.negotiation.as_ref(), "{point}");
             assert_eq!(vault.data[72..76], [0; 4], "{point}: a delegate");
             assert_eq!(vault.data[129..133], [0; 4], "{point}: a close authority");
             let mint = deal.token_mint;
             for thief in [BUYER, SELLER, STRANGER, AUTHORITY, TREASURY] {
-                for (what, data, between) in takings(&mint, &thief) {
-                    // In its own name, and in the negotiation's, whose signature nobody has.
+                for (what, data, between) in theft_instructions(&mint, &thief) {
+                    // With the thief as authority, and with the negotiation, for which no transaction can
+                    // sign.
                     for (authority, signs) in [(thief, true), (deal.negotiation, false)] {
                         let mut accounts = vec![AccountMeta::new(deal.escrow_vault, false)];
                         accounts.extend(between.iter().map(|to| AccountMeta::new(*to, false)));
@@ -76,14 +81,14 @@ fn a_vault_obeys_nobody_but_the_program() {
                             accounts,
                             data: data.clone(),
                         };
-                        let before = stage.accounts.clone();
-                        let outcome = stage.run_instruction(&instruction, what);
+                        let before = fixture.accounts.clone();
+                        let outcome = fixture.run_instruction(&instruction, what);
                         assert_ne!(
                             outcome.result,
                             ProgramResult::Success,
                             "{point}: {what} by {thief}"
                         );
-                        assert!(stage.accounts == before, "{point}: {what} by {thief}");
+                        assert!(fixture.accounts == before, "{point}: {what} by {thief}");
                     }
                 }
             }
@@ -91,9 +96,10 @@ fn a_vault_obeys_nobody_but_the_program() {
     });
 }
 
-/// Closes a negotiation and gives its addresses lamports again before the transaction is over, so that they stay.
-fn closed_and_fed(stage: &mut Stage, deal: &Deal) {
-    let close = stage.close(deal, STRANGER);
+/// Closes a negotiation and sends lamports to its addresses in the same transaction, so that the runtime does
+/// not delete the accounts.
+fn close_and_fund(fixture: &mut Fixture, deal: &Deal) {
+    let close = fixture.close(deal, STRANGER);
     let mut instructions = vec![Instruction {
         program_id: ID,
         accounts: close.accounts,
@@ -109,28 +115,28 @@ fn closed_and_fed(stage: &mut Stage, deal: &Deal) {
             data: [&[2, 0, 0, 0], &10_000_000u64.to_le_bytes()[..]].concat(),
         });
     }
-    let accounts: Vec<(Address, Account)> = stage
+    let accounts: Vec<(Address, Account)> = fixture
         .accounts
         .iter()
         .map(|(address, account)| (*address, account.clone()))
         .collect();
     let mut machine = machine();
-    machine.sysvars.clock.unix_timestamp = stage.now;
+    machine.sysvars.clock.unix_timestamp = fixture.now;
     let result = machine.process_instruction_chain(&instructions, &accounts);
     assert_eq!(result.program_result, ProgramResult::Success);
     for (address, account) in result.resulting_accounts {
-        stage.put(address, account);
+        fixture.put(address, account);
     }
 }
 
 #[test]
-fn lamports_sent_back_before_the_transaction_ends_revive_nothing() {
+fn lamports_returned_in_the_same_transaction_reopen_nothing() {
     under_both_token_programs(|| {
-        let (mut stage, deal) = Stage::settled();
-        let before = stage.clone();
-        closed_and_fed(&mut stage, &deal);
+        let (mut fixture, deal) = Fixture::settled();
+        let before = fixture.clone();
+        close_and_fund(&mut fixture, &deal);
         for address in [deal.negotiation, deal.escrow_vault] {
-            let account = stage.account(&address);
+            let account = fixture.account(&address);
             assert_eq!(account, wallet(10_000_000), "nothing but lamports is left");
         }
         for call in [
@@ -142,53 +148,53 @@ fn lamports_sent_back_before_the_transaction_ends_revive_nothing() {
             before.settle_deadline(&deal),
             before.close(&deal, BUYER),
         ] {
-            stage.refuses(&call, Framework::AccountOwnedByWrongProgram);
+            fixture.refuses(&call, Framework::AccountOwnedByWrongProgram);
         }
-        // Nor do they keep the parties from another negotiation at the same address.
-        let create = stage.create(&deal, &Stage::terms());
-        stage.run(&create).succeeds();
-        assert_eq!(stage.balance(&deal.escrow_vault), ESCROW);
+        // They do not prevent another negotiation at the same address either.
+        let create = fixture.create(&deal, &Fixture::terms());
+        fixture.run(&create).succeeds();
+        assert_eq!(fixture.balance(&deal.escrow_vault), ESCROW);
     });
 }
 
 thread_local! {
-    static WATCHED: Cell<Address> = const { Cell::new(ID) };
-    static WITNESSED: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+    static OBSERVED_ACCOUNT: Cell<Address> = const { Cell::new(ID) };
+    static OBSERVED_DATA: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-// Stands in a token program's place, does nothing, and remembers what was in the negotiation's account when it was called.
-declare_process_instruction!(Witness, 100, |invoke_context| {
+// Replaces a token program and records the data of the negotiation's account at each call.
+declare_process_instruction!(Observer, 100, |invoke_context| {
     let context = &invoke_context.transaction_context;
     let place = context
-        .find_index_of_account(&WATCHED.get())
+        .find_index_of_account(&OBSERVED_ACCOUNT.get())
         .expect("the negotiation takes part");
     let data = context.accounts().try_borrow(place)?.data().to_vec();
-    WITNESSED.with_borrow_mut(|witnessed| witnessed.push(data));
+    OBSERVED_DATA.with_borrow_mut(|observed_data| observed_data.push(data));
     Ok(())
 });
 
-/// What the token program sees in the negotiation's account each time it is called, and what is there in the end.
-fn witnessed(scene: &Scene) -> (Vec<Vec<u8>>, Vec<u8>) {
+/// The data of the negotiation's account at each call of the token program, and at the end.
+fn observed_data(scene: &Scene) -> (Vec<Vec<u8>>, Vec<u8>) {
     let mut machine = machine();
     for program_id in [programs::TOKEN, programs::TOKEN_2022] {
         machine.program_cache.add_builtin(Builtin {
             program_id,
-            name: "witness",
-            register_fn: Witness::register,
+            name: "observer",
+            register_fn: Observer::register,
         });
     }
-    machine.sysvars.clock.unix_timestamp = scene.stage.now;
+    machine.sysvars.clock.unix_timestamp = scene.fixture.now;
     let mut accounts: Vec<(Address, Account)> = Vec::new();
     for meta in &scene.call.accounts {
         if accounts.iter().all(|(address, _)| *address != meta.pubkey) {
-            let mut account = scene.stage.account(&meta.pubkey);
+            let mut account = scene.fixture.account(&meta.pubkey);
             if programs::TOKENS.contains(&&meta.pubkey) {
                 account.owner = NATIVE_LOADER;
             }
             accounts.push((meta.pubkey, account));
         }
     }
-    WATCHED.set(scene.deal.negotiation);
+    OBSERVED_ACCOUNT.set(scene.deal.negotiation);
     let instruction = Instruction {
         program_id: ID,
         accounts: scene.call.accounts.clone(),
@@ -204,7 +210,7 @@ fn witnessed(scene: &Scene) -> (Vec<Vec<u8>>, Vec<u8>) {
     let left = result
         .get_account(&scene.deal.negotiation)
         .map_or_else(Vec::new, |account| account.data.clone());
-    (WITNESSED.take(), left)
+    (OBSERVED_DATA.take(), left)
 }
 
 #[test]
@@ -221,21 +227,21 @@ fn the_new_state_is_written_before_a_token_moves() {
             if !moves_tokens {
                 continue;
             }
-            let (seen, left) = witnessed(&scene);
+            let (seen, left) = observed_data(&scene);
             for data in seen {
                 paying.insert(scene.call.row.name);
                 if scene.call.row.name != "close_negotiation" {
                     assert!(data == left, "{}: the state changes afterwards", scene.name);
                     continue;
                 }
-                let mut stage = scene.stage.clone();
-                stage.change(&scene.deal.negotiation, |account| account.data = data);
-                let negotiation = stage.negotiation(&scene.deal);
+                let mut fixture = scene.fixture.clone();
+                fixture.change(&scene.deal.negotiation, |account| account.data = data);
+                let negotiation = fixture.negotiation(&scene.deal);
                 let kept = (negotiation.claimable_buyer, negotiation.claimable_seller);
                 assert_eq!(
                     kept,
                     (0, 0),
-                    "{}: what is delivered is still kept",
+                    "{}: a delivered payout is still recorded",
                     scene.name
                 );
             }
@@ -253,14 +259,15 @@ fn the_new_state_is_written_before_a_token_moves() {
                 "release_milestone",
                 "resolve_dispute",
                 "reveal_zopa_price",
+                "settle_by_agreement",
                 "settle_deadline",
             ])
         );
     });
 }
 
-/// What two negotiations of different parties may both write to: only when one is closed, or the protocol administered.
-const COMMON: [&str; 6] = [
+/// The instructions that write to accounts which negotiations of different parties share.
+const SHARING: [&str; 6] = [
     "initialize_config",
     "update_config",
     "set_paused",
@@ -270,11 +277,11 @@ const COMMON: [&str; 6] = [
 ];
 
 #[test]
-fn before_closing_nothing_is_written_that_another_negotiation_needs() {
+fn negotiations_share_no_written_account_before_the_close() {
     under_both_token_programs(|| {
         let mut seen = BTreeSet::new();
         for scene in scenes() {
-            if COMMON.contains(&scene.call.row.name) {
+            if SHARING.contains(&scene.call.row.name) {
                 continue;
             }
             seen.insert(scene.call.row.name);
@@ -297,7 +304,7 @@ fn before_closing_nothing_is_written_that_another_negotiation_needs() {
                 );
             }
         }
-        assert_eq!(seen.len(), INSTRUCTIONS.len() - COMMON.len());
+        assert_eq!(seen.len(), INSTRUCTIONS.len() - SHARING.len());
     });
 }
 
@@ -310,39 +317,39 @@ fn exchanged_roles_and_other_sessions_are_other_negotiations() {
             Deal::between(BUYER, SELLER, 1 << 8, currency()),
             Deal::between(BUYER, SELLER, u64::MAX, currency()),
         ];
-        let mut stage = Stage::new();
-        stage.donate(&associated(&SELLER, &currency()), ESCROW);
+        let mut fixture = Fixture::new();
+        fixture.donate(&associated(&SELLER, &currency()), ESCROW);
         for deal in &deals {
-            let create = stage.create(deal, &Stage::terms());
-            stage.run(&create).succeeds();
-            let accept = stage.accept_invitation(deal);
-            stage.run(&accept).succeeds();
+            let create = fixture.create(deal, &Fixture::terms());
+            fixture.run(&create).succeeds();
+            let accept = fixture.accept_invitation(deal);
+            fixture.run(&accept).succeeds();
         }
         let addresses: BTreeSet<_> = deals
             .iter()
             .flat_map(|deal| [deal.negotiation, deal.escrow_vault])
             .collect();
         assert_eq!(addresses.len(), 2 * deals.len());
-        // Whoever buys in one and sells in the other opens only where it buys.
-        let offer = stage.offer(&deals[1], BUYER, OFFER);
-        stage.refuses(&offer, HaggleError::NotYourTurn);
+        // A party that buys in one negotiation and sells in another opens only the first one.
+        let offer = fixture.offer(&deals[1], BUYER, OFFER);
+        fixture.refuses(&offer, HaggleError::NotYourTurn);
         for deal in &deals {
-            let before = stage.clone();
-            let offer = stage.offer(deal, deal.buyer, OFFER);
-            stage.run(&offer).succeeds();
-            assert_eq!(stage.changed_since(&before), [deal.negotiation]);
+            let before = fixture.clone();
+            let offer = fixture.offer(deal, deal.buyer, OFFER);
+            fixture.run(&offer).succeeds();
+            assert_eq!(fixture.changed_since(&before), [deal.negotiation]);
         }
-        // The vault of one is no vault of another's.
-        let reject = stage
+        // A negotiation does not accept the vault of another one.
+        let reject = fixture
             .reject(&deals[0], BUYER)
             .with("escrow_vault", deals[2].escrow_vault);
-        stage.refuses(&reject, Framework::ConstraintSeeds);
+        fixture.refuses(&reject, Framework::ConstraintSeeds);
     });
 }
 
 #[test]
-fn who_has_no_part_in_a_negotiation_can_only_do_what_anyone_may() {
-    let nobody = named("somebody else");
+fn a_stranger_can_only_send_permissionless_instructions() {
+    let outsider = named("an outsider");
     let anyone = [
         "expire_negotiation",
         "release_milestone",
@@ -354,48 +361,59 @@ fn who_has_no_part_in_a_negotiation_can_only_do_what_anyone_may() {
         if anyone.contains(&row.name) {
             continue;
         }
-        let mut stage = scene.stage.clone();
-        stage.put(nobody, wallet(LAMPORTS));
+        let mut fixture = scene.fixture.clone();
+        fixture.put(outsider, wallet(LAMPORTS));
         let mut call = scene.call.clone();
         let mut signers = 0;
         for (meta, row) in call.accounts.iter_mut().zip(row.accounts) {
             if row.meta.signer {
-                meta.pubkey = nobody;
+                meta.pubkey = outsider;
                 signers += 1;
             }
         }
-        assert_eq!(signers, 1, "{}", scene.name);
-        let before = stage.accounts.clone();
-        let outcome = stage.run(&call);
+        assert!(signers > 0, "{}", scene.name);
+        let before = fixture.accounts.clone();
+        let outcome = fixture.run(&call);
         assert_ne!(outcome.result, ProgramResult::Success, "{}", scene.name);
-        assert!(stage.accounts == before, "{}", scene.name);
+        assert!(fixture.accounts == before, "{}", scene.name);
     }
 }
 
-/// The seller walks away while that costs nothing; if the buyer's reveal comes first, the same signature must not cost the bond.
+/// The seller signs a rejection that forfeits nothing. After the buyer's reveal, the same signature must not
+/// forfeit the bond.
 #[test]
-fn a_rejection_on_its_way_does_not_cost_the_bond_because_the_buyer_reveals_first() {
-    let (mut stage, deal) = Stage::both_committed();
-    let rejection = stage
+fn a_rejection_signed_before_the_buyer_revealed_does_not_cost_the_bond() {
+    let (mut fixture, deal) = Fixture::created_with_bond(&Fixture::sealed_terms());
+    let rejection = fixture
         .reject(&deal, SELLER)
         .given("seller_token_account", deal.seller_token_account);
-    stage.reveals(&deal, BUYER, BUYER_PRICE);
-    stage.refuses(&rejection, HaggleError::StaleState);
+    let without_account = fixture.reject(&deal, SELLER);
+    // A rejection without an account agrees to the forfeiture, so it is refused before the buyer's reveal.
+    fixture.refuses(&without_account, Framework::AccountNotEnoughKeys);
+    let invitation = fixture.accept_invitation_with_bond(&deal);
+    fixture.run(&invitation).succeeds();
+    fixture.commits(&deal, BUYER, BUYER_PRICE);
+    fixture.refuses(&without_account, Framework::AccountNotEnoughKeys);
+    fixture.commits(&deal, SELLER, BUYER_PRICE);
+    fixture.refuses(&without_account, Framework::AccountNotEnoughKeys);
+    fixture.reveals(&deal, BUYER, BUYER_PRICE);
+    fixture.refuses(&rejection, HaggleError::StaleState);
 }
 
-/// A buyer's wallet can become a program's account, whose lamports the runtime shows to no caller.
+/// A buyer's wallet can become an executable account. A caller does not see lamports that a called program
+/// pays to one.
 #[test]
-fn a_buyer_that_becomes_a_program_cannot_stop_closing() {
-    let (mut stage, deal) = Stage::settled();
-    stage.change(&BUYER, |account| {
+fn an_executable_buyer_account_does_not_stop_the_close() {
+    let (mut fixture, deal) = Fixture::settled();
+    fixture.change(&BUYER, |account| {
         account.executable = true;
         account.owner = programs::UPGRADEABLE_LOADER;
         account.data = vec![2; 36];
     });
-    let lamports = stage.account(&BUYER).lamports
-        + stage.account(&deal.negotiation).lamports
-        + stage.account(&deal.escrow_vault).lamports;
-    let call = stage.close(&deal, STRANGER);
-    stage.run(&call).succeeds();
-    assert_eq!(stage.account(&BUYER).lamports, lamports);
+    let lamports = fixture.account(&BUYER).lamports
+        + fixture.account(&deal.negotiation).lamports
+        + fixture.account(&deal.escrow_vault).lamports;
+    let call = fixture.close(&deal, STRANGER);
+    fixture.run(&call).succeeds();
+    assert_eq!(fixture.account(&BUYER).lamports, lamports);
 }

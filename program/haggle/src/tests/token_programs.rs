@@ -1,22 +1,25 @@
-//! Both token programs: which mints and accounts are let through, and that neither program's pass for the other's.
+//! Both token programs: the accepted mints and accounts, and the refusal of accounts of the other token
+//! program.
 
-use super::scenes::{scenes, Scene};
-use super::stage::{
-    associated, associated_under, in_mint, mint_2022, named, program_of, token_account,
-    token_account_2022, under_both_token_programs, Deal, Stage, BUYER, FUNDS, MINT, MINT_2022,
-    SELLER,
+use super::fixture::{
+    associated, associated_under, extension_value, in_mint, mint_2022, mint_with_every_extension,
+    named, program_of, token_account, token_account_2022, under_both_token_programs, Deal, Fixture,
+    BUYER, CREATED, FUNDS, IMMUTABLE_OWNER, MINT, MINT_2022, NOW, SELLER,
 };
+use super::scenes::{scenes, Scene};
+use super::virtual_machine;
 use crate::error::{Framework, HaggleError};
 use crate::runtime::programs;
 use crate::ID;
+use mollusk_svm::program::loader_keys::LOADER_V2;
+use pinocchio::error::ProgramError;
 use pinocchio::Address;
 use solana_account::Account;
 
-const IMMUTABLE_OWNER: u16 = 7;
 const MEMO_TRANSFER: u16 = 8;
 const CPI_GUARD: u16 = 11;
 
-/// What the seller gets of the offer at [`Stage::offered`].
+/// The seller's payment for the offer of [`Fixture::offered`].
 const NET: u64 = 2_985_000;
 
 fn other_program(mint: &Address) -> Address {
@@ -27,65 +30,53 @@ fn other_program(mint: &Address) -> Address {
     }
 }
 
-/// The value that Token-2022 gives an extension, as far as its length counts.
-fn value_of(number: u16) -> Vec<u8> {
-    let length = match number {
-        1 => 108,
-        3 | 12 | 14 | 16 | 18 | 20 | 22 => 64,
-        19 => 32 + 32 + 4 + 6 + 4 + 3 + 4 + 9 + 4,
-        21 => 80,
-        23 => 72,
-        _ => 33,
-    };
-    vec![0; length]
-}
-
-fn created_with_mint(mint: Account) -> (Stage, Deal, super::stage::Call) {
+fn created_with_mint(mint: Account) -> (Fixture, Deal, super::fixture::Call) {
     in_mint(MINT_2022, || {
-        let mut stage = Stage::new();
-        stage.put(MINT_2022, mint);
-        let deal = Stage::deal();
-        let call = stage.create(&deal, &Stage::terms());
-        (stage, deal, call)
+        let mut fixture = Fixture::new();
+        fixture.put(MINT_2022, mint);
+        let deal = Fixture::deal();
+        let call = fixture.create(&deal, &Fixture::terms());
+        (fixture, deal, call)
     })
 }
 
 #[test]
 fn each_mint_extension_is_let_through_or_refused() {
     for number in (1..=40).chain([0x1200, 0xffff]) {
-        let mint = mint_2022(FUNDS, &[(number, value_of(number))]);
-        let (mut stage, deal, call) = created_with_mint(mint);
+        let mint = mint_2022(FUNDS, &[(number, extension_value(number))]);
+        let (mut fixture, deal, call) = created_with_mint(mint);
         if (18..=23).contains(&number) {
-            stage.run(&call).succeeds();
-            let vault = stage.account(&deal.escrow_vault);
+            fixture.run(&call).succeeds();
+            let vault = fixture.account(&deal.escrow_vault);
             assert_eq!((vault.owner, vault.data.len()), (programs::TOKEN_2022, 165));
         } else {
-            stage.refuses(&call, HaggleError::UnsupportedMint);
+            fixture.refuses(&call, HaggleError::UnsupportedMint);
         }
     }
 }
 
 #[test]
 fn a_mint_with_every_harmless_extension_carries_a_whole_negotiation() {
-    let extensions: Vec<_> = (18..=23).map(|number| (number, value_of(number))).collect();
-    let (mut stage, deal, call) = created_with_mint(mint_2022(FUNDS, &extensions));
-    stage.run(&call).succeeds();
+    let (mut fixture, deal, call) = created_with_mint(mint_with_every_extension());
+    fixture.now = CREATED;
+    fixture.run(&call).succeeds();
+    fixture.now = NOW;
     for call in [
-        Stage::accept_invitation,
-        |stage: &Stage, deal: &Deal| stage.offer(deal, BUYER, 3_000_000),
-        |stage: &Stage, deal: &Deal| stage.accept_offer(deal, SELLER),
-        |stage: &Stage, deal: &Deal| stage.close(deal, BUYER),
+        Fixture::accept_invitation,
+        |fixture: &Fixture, deal: &Deal| fixture.offer(deal, BUYER, 3_000_000),
+        |fixture: &Fixture, deal: &Deal| fixture.accept_offer(deal, SELLER),
+        |fixture: &Fixture, deal: &Deal| fixture.close(deal, BUYER),
     ] {
-        let call = call(&stage, &deal);
-        stage.run(&call).succeeds();
+        let call = call(&fixture, &deal);
+        fixture.run(&call).succeeds();
     }
-    assert_eq!(stage.balance(&deal.seller_token_account), NET);
-    assert!(!stage.exists(&deal.escrow_vault) && !stage.exists(&deal.negotiation));
+    assert_eq!(fixture.balance(&deal.seller_token_account), NET);
+    assert!(!fixture.exists(&deal.escrow_vault) && !fixture.exists(&deal.negotiation));
 }
 
 #[test]
-fn what_is_not_quite_a_mint_of_token_2022_is_refused() {
-    let whole = mint_2022(FUNDS, &[(18, value_of(18))]);
+fn malformed_mints_of_token_2022_are_refused() {
+    let whole = mint_2022(FUNDS, &[(18, extension_value(18))]);
     let mut cases = Vec::new();
     for length in (83..166).chain([168, 169, 170, 200, whole.data.len() - 1]) {
         let mut mint = whole.clone();
@@ -116,19 +107,19 @@ fn what_is_not_quite_a_mint_of_token_2022_is_refused() {
         &[(7, Vec::new())],
     ));
     for mint in cases {
-        let (mut stage, _, call) = created_with_mint(mint);
-        stage.refuses(&call, HaggleError::UnsupportedMint);
+        let (mut fixture, _, call) = created_with_mint(mint);
+        fixture.refuses(&call, HaggleError::UnsupportedMint);
     }
-    // SPL Token knows no extensions.
-    let mut stage = Stage::new();
+    // SPL Token has no extensions.
+    let mut fixture = Fixture::new();
     let mut long = whole;
     long.owner = programs::TOKEN;
-    stage.put(MINT, long);
-    let call = stage.create(&Stage::deal(), &Stage::terms());
-    stage.refuses(&call, HaggleError::UnsupportedMint);
+    fixture.put(MINT, long);
+    let call = fixture.create(&Fixture::deal(), &Fixture::terms());
+    fixture.refuses(&call, HaggleError::UnsupportedMint);
 }
 
-/// The scenes whose calls name a token program, under both.
+/// Runs a test for each scene with a token program, under both token programs.
 fn each_scene_with_tokens(test: impl Fn(Scene)) {
     under_both_token_programs(|| {
         let mut tested = 0;
@@ -149,7 +140,7 @@ fn the_other_token_program_is_refused() {
     each_scene_with_tokens(|mut scene| {
         let other = other_program(&scene.deal.token_mint);
         let call = scene.call.clone().with("token_program", other);
-        scene.stage.refuses(&call, Framework::InvalidProgramId);
+        scene.fixture.refuses(&call, Framework::InvalidProgramId);
     });
 }
 
@@ -162,22 +153,22 @@ fn an_account_of_the_other_token_program_is_refused_in_each_place() {
             if !row.name.ends_with("token_account") || scene.call.address_of(row.name) == ID {
                 continue;
             }
-            let mut account = scene.stage.account(&scene.call.address_of(row.name));
+            let mut account = scene.fixture.account(&scene.call.address_of(row.name));
             let owner = Address::new_from_array(account.data[32..64].try_into().unwrap());
             account.owner = other;
             for address in [
                 named("of the other program"),
                 associated_under(&other, &owner, &mint),
             ] {
-                scene.stage.put(address, account.clone());
+                scene.fixture.put(address, account.clone());
                 let call = scene.call.clone().with(row.name, address);
-                scene.stage.refuses(&call, Framework::ConstraintRaw);
+                scene.fixture.refuses(&call, Framework::ConstraintRaw);
             }
         }
     });
 }
 
-/// Accounts of the seller's under Token-2022, and whether they can receive.
+/// Token accounts of the seller under Token-2022, and whether they can receive.
 fn states() -> Vec<(&'static str, Account, bool)> {
     let with =
         |extensions: &[(u16, Vec<u8>)]| token_account_2022(&MINT_2022, &SELLER, 0, extensions);
@@ -224,29 +215,29 @@ fn states() -> Vec<(&'static str, Account, bool)> {
 }
 
 #[test]
-fn an_associated_account_that_cannot_receive_holds_up_nobody() {
+fn an_associated_account_that_cannot_receive_delays_no_other_party() {
     for (what, account, receives) in states() {
         in_mint(MINT_2022, || {
-            let (mut stage, deal) = Stage::offered();
-            let before = stage.account(&deal.seller_token_account);
-            stage.put(deal.seller_token_account, account);
-            let call = stage.accept_offer(&deal, SELLER);
-            stage.run(&call).succeeds();
-            let kept = stage.negotiation(&deal).claimable_seller;
+            let (mut fixture, deal) = Fixture::offered();
+            let before = fixture.account(&deal.seller_token_account);
+            fixture.put(deal.seller_token_account, account);
+            let call = fixture.accept_offer(&deal, SELLER);
+            fixture.run(&call).succeeds();
+            let kept = fixture.negotiation(&deal).claimable_seller;
             assert_eq!(kept, if receives { 0 } else { NET }, "{what}");
             if receives {
-                assert_eq!(stage.balance(&deal.seller_token_account), NET, "{what}");
+                assert_eq!(fixture.balance(&deal.seller_token_account), NET, "{what}");
                 return;
             }
-            // Opened again, or put in order, it can be paid.
-            let claim = stage.claim(&deal, SELLER, NET);
-            // A claim may go to anybody's account, also to one that is the seller's no more.
+            // A corrected account can be paid.
+            let claim = fixture.claim(&deal, SELLER, NET);
+            // A claim can go to an account of any owner, also to one that the seller gave away.
             if what != "given away" {
-                stage.refuses(&claim, Framework::ConstraintRaw);
+                fixture.refuses(&claim, Framework::ConstraintRaw);
             }
-            stage.put(deal.seller_token_account, before);
-            stage.run(&claim).succeeds();
-            assert_eq!(stage.balance(&deal.seller_token_account), NET, "{what}");
+            fixture.put(deal.seller_token_account, before);
+            fixture.run(&claim).succeeds();
+            assert_eq!(fixture.balance(&deal.seller_token_account), NET, "{what}");
         });
     }
 }
@@ -255,68 +246,103 @@ fn an_associated_account_that_cannot_receive_holds_up_nobody() {
 fn any_other_account_that_cannot_receive_is_refused() {
     for (what, account, receives) in states() {
         in_mint(MINT_2022, || {
-            let (mut stage, deal) = Stage::offered();
+            let (mut fixture, deal) = Fixture::offered();
             let aside = named("aside");
-            stage.put(aside, account);
-            let call = stage
+            fixture.put(aside, account);
+            let call = fixture
                 .accept_offer(&deal, SELLER)
                 .with("seller_token_account", aside);
             if receives {
-                stage.run(&call).succeeds();
-                assert_eq!(stage.balance(&aside), NET, "{what}");
+                fixture.run(&call).succeeds();
+                assert_eq!(fixture.balance(&aside), NET, "{what}");
             } else {
-                stage.refuses(&call, Framework::ConstraintRaw);
+                fixture.refuses(&call, Framework::ConstraintRaw);
             }
         });
     }
 }
 
 #[test]
-fn an_account_of_another_shape_is_no_token_account() {
+fn an_account_of_another_layout_is_not_a_token_account() {
     let whole = token_account_2022(&MINT_2022, &BUYER, FUNDS, &[(IMMUTABLE_OWNER, vec![])]);
     for length in [0, 82, 164, 166, 355] {
         in_mint(MINT_2022, || {
-            let mut stage = Stage::new();
-            let deal = Stage::deal();
+            let mut fixture = Fixture::new();
+            let deal = Fixture::deal();
             let mut account = whole.clone();
             account.data.resize(length, 0);
             if length == 166 {
                 account.data[165] = 0;
             }
-            stage.put(deal.buyer_token_account, account);
-            let call = stage.create(&deal, &Stage::terms());
-            stage.refuses(&call, Framework::ConstraintRaw);
+            fixture.put(deal.buyer_token_account, account);
+            let call = fixture.create(&deal, &Fixture::terms());
+            fixture.refuses(&call, Framework::ConstraintRaw);
         });
     }
 }
 
 #[test]
-fn a_required_memo_or_a_freeze_delays_closing_until_the_payout_is_fetched() {
+fn a_required_memo_or_a_freeze_delays_the_close_until_the_payout_is_claimed() {
     in_mint(MINT_2022, || {
-        let (mut stage, deal) = Stage::offered();
+        let (mut fixture, deal) = Fixture::offered();
         let memo = [(MEMO_TRANSFER, vec![1])];
         let account = token_account_2022(&MINT_2022, &SELLER, 0, &memo);
-        stage.put(deal.seller_token_account, account);
-        let call = stage.accept_offer(&deal, SELLER);
-        stage.run(&call).succeeds();
-        let close = stage.close(&deal, BUYER);
-        stage.refuses(&close, HaggleError::PayoutPending);
+        fixture.put(deal.seller_token_account, account);
+        let call = fixture.accept_offer(&deal, SELLER);
+        fixture.run(&call).succeeds();
+        let close = fixture.close(&deal, BUYER);
+        fixture.refuses(&close, HaggleError::PayoutPending);
         let elsewhere = named("elsewhere");
-        stage.put(elsewhere, token_account(&MINT_2022, &SELLER, 0));
+        fixture.put(elsewhere, token_account(&MINT_2022, &SELLER, 0));
         let call = close.with("seller_token_account", elsewhere);
-        stage.run(&call).succeeds();
-        assert_eq!(stage.balance(&elsewhere), NET);
+        fixture.run(&call).succeeds();
+        assert_eq!(fixture.balance(&elsewhere), NET);
     });
 }
 
 #[test]
-fn a_mint_that_grows_an_extension_afterwards_changes_nothing() {
+fn an_extension_added_to_a_mint_after_creation_changes_nothing() {
     in_mint(MINT_2022, || {
-        let (mut stage, deal) = Stage::offered();
-        let mint = mint_2022(FUNDS, &[(18, value_of(18)), (19, value_of(19))]);
-        stage.put(MINT_2022, mint);
-        let call = stage.accept_offer(&deal, SELLER);
-        stage.run(&call).succeeds();
-        assert_eq!(stage.balance(&associated(&SELLER, &MINT_2022)), NET);
+        let (mut fixture, deal) = Fixture::offered();
+        let mint = mint_2022(
+            FUNDS,
+            &[(18, extension_value(18)), (19, extension_value(19))],
+        );
+        fixture.put(MINT_2022, mint);
+        let call = fixture.accept_offer(&deal, SELLER);
+        fixture.run(&call).succeeds();
+        assert_eq!(fixture.balance(&associated(&SELLER, &MINT_2022)), NET);
     });
+}
+
+#[test]
+fn a_cluster_without_batches_refuses_every_deposit() {
+    const INVALID_INSTRUCTION: u32 = 12;
+    let mut machine = virtual_machine::machine();
+    let elf = virtual_machine::spl_token_without_batches();
+    machine.add_program_with_loader_and_elf(&programs::TOKEN, &LOADER_V2, &elf);
+
+    let (created, deal) = Fixture::created_with_bond(&Fixture::bonded_terms());
+    for (fixture, call) in [
+        (
+            Fixture::new(),
+            Fixture::new().create(&deal, &Fixture::terms()),
+        ),
+        (created.clone(), created.accept_invitation_with_bond(&deal)),
+    ] {
+        let outcome = fixture.run_on(&mut machine, &call);
+        outcome.refused(ProgramError::Custom(INVALID_INSTRUCTION));
+        let by_the_token_program = format!(
+            "Program {} failed: custom program error: 0xc",
+            programs::TOKEN
+        );
+        assert!(
+            outcome.logs.contains(&by_the_token_program),
+            "{:?}",
+            outcome.logs
+        );
+    }
+    // The same machine makes plain transfers, so a payment to one party does not depend on batches.
+    let reject = created.reject(&deal, BUYER);
+    created.run_on(&mut machine, &reject).succeeds();
 }
