@@ -1,7 +1,7 @@
-//! What the program has to answer to a call, told from the row of the table and the design alone: an oracle that shares no
-//! code with the checks.
+//! The expected result of a call, from the row of the table and the design. The oracle shares no code with
+//! the checks.
 
-use super::stage::{args_of, associated, width, Call, Stage};
+use super::fixture::{args_of, associated, width, Call, Fixture};
 use crate::error::{Framework, HaggleError};
 use crate::instructions::{accept_offer, claim_payout};
 use crate::runtime::programs;
@@ -12,64 +12,64 @@ use pinocchio::error::ProgramError;
 use pinocchio::Address;
 use solana_account::Account;
 
-/// What the program has to answer.
-pub type Answer = Result<(), ProgramError>;
+/// The expected result of a call.
+pub type Expected = Result<(), ProgramError>;
 
-fn refuse(error: impl Into<ProgramError>) -> Answer {
+fn refuse(error: impl Into<ProgramError>) -> Expected {
     Err(error.into())
 }
 
-/// The token program's own answer.
+/// The token program's error for a frozen account.
 const ACCOUNT_FROZEN: ProgramError = ProgramError::Custom(17);
 
-/// Stands for a refusal of the runtime's, whatever it is.
-pub const BY_THE_RUNTIME: ProgramError = ProgramError::Custom(u32::MAX);
+/// Stands for any error of the runtime.
+pub const RUNTIME_ERROR: ProgramError = ProgramError::Custom(u32::MAX);
 
-/// A call in its world.
-struct Question<'a> {
-    stage: &'a Stage,
+/// A call and the accounts before it.
+struct Oracle<'a> {
+    fixture: &'a Fixture,
     call: &'a Call,
 }
 
-/// The answer to a call in a world.
-pub fn answer(stage: &Stage, call: &Call) -> Answer {
-    let question = Question { stage, call };
+/// The expected result of a call.
+pub fn expected_result(fixture: &Fixture, call: &Call) -> Expected {
+    let oracle = Oracle { fixture, call };
     let row = call.row;
     if call.accounts.len() < row.accounts.len() {
         return refuse(Framework::AccountNotEnoughKeys);
     }
     let places = || 0..row.accounts.len();
     for place in places() {
-        question.flags(place)?;
+        oracle.flags(place)?;
     }
     for place in places() {
-        question.owner(place)?;
+        oracle.owner(place)?;
     }
     for place in places() {
-        question.record(place)?;
+        oracle.record(place)?;
     }
     for place in places() {
-        question.seeds(place)?;
+        oracle.seeds(place)?;
     }
     for place in places() {
-        question.stored(place)?;
+        oracle.stored(place)?;
     }
     for place in places() {
-        question.token_account(place)?;
+        oracle.token_account(place)?;
     }
     for place in places() {
-        question.program(place)?;
+        oracle.program(place)?;
     }
-    question.rules()
+    oracle.rules()
 }
 
-impl Question<'_> {
+impl Oracle<'_> {
     fn address(&self, place: usize) -> Address {
         self.call.accounts[place].pubkey
     }
 
     fn account(&self, place: usize) -> Account {
-        self.stage.account(&self.address(place))
+        self.fixture.account(&self.address(place))
     }
 
     fn named(&self, name: &str) -> Address {
@@ -92,9 +92,9 @@ impl Question<'_> {
         self.call.row.accounts[place].meta.optional && self.address(place) == ID
     }
 
-    // The runtime gives an account that is there twice the sum of its rights, and never lets the program that runs be
-    // written to.
-    fn flags(&self, place: usize) -> Answer {
+    // The runtime combines the flags of an account that is listed twice, and makes the running program
+    // read-only.
+    fn flags(&self, place: usize) -> Expected {
         let meta = &self.call.row.accounts[place].meta;
         let address = self.address(place);
         let twins = || {
@@ -114,7 +114,7 @@ impl Question<'_> {
         }
     }
 
-    fn owner(&self, place: usize) -> Answer {
+    fn owner(&self, place: usize) -> Expected {
         let owners = self.call.row.accounts[place].meta.owners;
         if owners.is_empty()
             || self.is_left_out(place)
@@ -126,7 +126,7 @@ impl Question<'_> {
         }
     }
 
-    fn record(&self, place: usize) -> Answer {
+    fn record(&self, place: usize) -> Expected {
         let Some(record) = self.call.row.accounts[place].meta.holds else {
             return Ok(());
         };
@@ -142,7 +142,7 @@ impl Question<'_> {
         }
     }
 
-    fn seeds(&self, place: usize) -> Answer {
+    fn seeds(&self, place: usize) -> Expected {
         let meta = &self.call.row.accounts[place].meta;
         if meta.seeds.is_empty() || self.is_left_out(place) {
             return Ok(());
@@ -177,7 +177,7 @@ impl Question<'_> {
         panic!("{} has no argument {name}", self.call.row.name);
     }
 
-    fn stored(&self, place: usize) -> Answer {
+    fn stored(&self, place: usize) -> Expected {
         let Some(holder) = self.call.row.accounts[place].meta.stored_in else {
             return Ok(());
         };
@@ -212,7 +212,7 @@ impl Question<'_> {
         u64::from_le_bytes(number)
     }
 
-    fn program(&self, place: usize) -> Answer {
+    fn program(&self, place: usize) -> Expected {
         let meta = &self.call.row.accounts[place].meta;
         if !meta.one_of.is_empty() && !self.is_left_out(place) {
             return self.token_program(place);
@@ -229,8 +229,8 @@ impl Question<'_> {
         }
     }
 
-    /// Transfers are made by the program that the mint belongs to.
-    fn token_program(&self, place: usize) -> Answer {
+    /// The token program must be the owner of the mint.
+    fn token_program(&self, place: usize) -> Expected {
         let mint = self.call.place("token_mint");
         let is_right = if self.is_left_out(mint) {
             [programs::TOKEN, programs::TOKEN_2022].contains(&self.address(place))
@@ -252,7 +252,7 @@ impl Question<'_> {
         }
     }
 
-    /// Who has to own a token account; nothing where anyone may.
+    /// The required owner of a token account; None for any owner.
     fn token_owner(&self, name: &str) -> Option<Address> {
         match (self.call.row.name, name) {
             (_, "destination_token_account") => None,
@@ -260,11 +260,11 @@ impl Question<'_> {
             (_, "buyer_token_account") => Some(self.stored_address("negotiation", "buyer")),
             (_, "seller_token_account") => Some(self.stored_address("negotiation", "seller")),
             (_, "treasury_token_account") => Some(self.stored_address("config", "treasury")),
-            (row, name) => panic!("nothing is known of {name} of {row}"),
+            (row, name) => panic!("no owner is defined for {name} of {row}"),
         }
     }
 
-    fn token_account(&self, place: usize) -> Answer {
+    fn token_account(&self, place: usize) -> Expected {
         let name = self.name(place);
         if !name.ends_with("token_account") || self.is_left_out(place) {
             return Ok(());
@@ -275,13 +275,15 @@ impl Question<'_> {
         let is_right = token(&account)
             .is_some_and(|(of, who, _)| of == mint && owner.is_none_or(|owner| owner == who));
         let can_receive = is_right && account.data[108] == 1;
+        let is_payable = can_receive
+            && (!has_other_authority(&account) || owner.is_some_and(|owner| self.chooses(&owner)));
         let is_associated =
             owner.is_some_and(|owner| associated(&owner, &mint) == self.address(place));
         let is_taken = match (self.call.row.name, name) {
-            // Taken from, or looked at only when something is due.
+            // The source of a deposit, or a recipient that is checked only if an amount is due.
             ("create_negotiation" | "accept_invitation" | "close_negotiation", _) => is_right,
             ("claim_payout", _) => can_receive && self.address(place) != self.named("escrow_vault"),
-            _ => can_receive || is_associated,
+            _ => is_payable || is_associated,
         };
         if is_taken {
             Ok(())
@@ -290,10 +292,19 @@ impl Question<'_> {
         }
     }
 
-    /// Whether a token account is given that is not frozen.
-    fn can_receive(&self, name: &str) -> bool {
+    /// Reports whether the call has this account and close_negotiation can pay it.
+    fn is_payable(&self, name: &str) -> bool {
         let place = self.call.place(name);
-        !self.is_left_out(place) && self.account(place).data[108] == 1
+        let account = self.account(place);
+        !self.is_left_out(place) && account.data[108] == 1 && !has_other_authority(&account)
+    }
+
+    /// Reports whether this address is the only signer, and so chose the other accounts.
+    fn chooses(&self, address: &Address) -> bool {
+        let accounts = self.call.row.accounts.iter().zip(&self.call.accounts);
+        let mut signers = accounts.filter(|(row, _)| row.meta.signer);
+        let first = signers.next();
+        signers.next().is_none() && first.is_some_and(|(_, given)| given.pubkey == *address)
     }
 
     fn signer(&self) -> Address {
@@ -303,7 +314,7 @@ impl Question<'_> {
             .accounts
             .iter()
             .position(|account| account.meta.signer);
-        self.address(place.expect("somebody signs"))
+        self.address(place.expect("the row has a signer"))
     }
 
     fn side(&self) -> Result<OfferSide, ProgramError> {
@@ -321,8 +332,8 @@ impl Question<'_> {
         token(&self.account(self.call.place("escrow_vault"))).is_some()
     }
 
-    /// What an instruction asks beyond its accounts, as far as another account can change the answer.
-    fn rules(&self) -> Answer {
+    /// The rules of the instruction beyond its accounts, as far as another account can change the result.
+    fn rules(&self) -> Expected {
         match self.call.row.name {
             "initialize_config" => {
                 let data = self.account(self.call.place("program_data")).data;
@@ -337,7 +348,7 @@ impl Question<'_> {
                 let mint = self.account(self.call.place("token_mint")).data;
                 if mint.len() != 82 || mint[45] != 1 {
                     refuse(HaggleError::UnsupportedMint)
-                } else if self.can_receive("buyer_token_account") {
+                } else if self.account(self.call.place("buyer_token_account")).data[108] == 1 {
                     Ok(())
                 } else {
                     refuse(ACCOUNT_FROZEN)
@@ -351,7 +362,7 @@ impl Question<'_> {
                     .update(self.named("negotiation").as_ref())
                     .update(&self.account(self.call.place("negotiation")).data)
                     .finalize();
-                self.is_seen(self.arg("terms_hash") == terms)?;
+                self.is_current(self.arg("terms_hash") == terms)?;
                 if self.number("bond_required") == 0 {
                     return Ok(());
                 }
@@ -376,7 +387,7 @@ impl Question<'_> {
             "reveal_zopa_price" => self.reveals(),
             "submit_offer" => {
                 let side = self.side()?;
-                self.is_seen(
+                self.is_current(
                     u64::from(self.arg("expected_round")[0]) == self.number("current_round"),
                 )?;
                 self.is_turn(side == OfferSide::Buyer)
@@ -384,6 +395,7 @@ impl Question<'_> {
             "accept_offer" => {
                 let side = self.side()?;
                 let seen = accept_offer::Args {
+                    created_at: self.number("created_at") as i64,
                     expected_round: self.number("current_round") as u8,
                     expected_amount: self.number("current_offer_amount"),
                     expected_metadata: self
@@ -391,25 +403,33 @@ impl Question<'_> {
                         .try_into()
                         .expect("64 bytes"),
                 };
-                self.is_seen(self.call.data[8..] == *args_of(&seen))?;
+                self.is_current(self.call.data[8..] == *args_of(&seen))?;
                 let is_midpoint = self.stored_address("negotiation", "current_offer_by")
                     == self.named("negotiation");
                 self.is_turn(is_midpoint || u64::from(side.0) != self.number("offer_side"))?;
                 self.pays()
             }
             "reject_negotiation" => {
-                self.side()?;
-                self.is_seen(
+                let side = self.side()?;
+                self.is_current(
                     u64::from(self.arg("expected_round")[0]) == self.number("current_round"),
                 )?;
+                // In no scene does the seller forfeit its bond.
+                if side == OfferSide::Seller && self.number("bond_required") > 0 {
+                    self.needs(&["seller_token_account"])?;
+                }
                 self.returns_bond()
             }
             "expire_negotiation" => self.returns_bond(),
             "claim_milestone" => self.is_signed_by(self.stored_address("negotiation", "seller")),
             "dispute_milestone" => self.is_signed_by(self.stored_address("negotiation", "buyer")),
             "release_milestone" => {
-                if self.stage.now < self.number("turn_deadline") as i64 {
+                if self.fixture.now < self.number("turn_deadline") as i64 {
                     self.is_signed_by(self.stored_address("negotiation", "buyer"))?;
+                }
+                // In the scenes, a milestone is refunded only if the release settles the negotiation.
+                if self.number("milestones_decided") != 0 {
+                    self.needs(&["buyer_token_account"])?;
                 }
                 self.pays()
             }
@@ -418,35 +438,44 @@ impl Question<'_> {
                 self.pays()
             }
             "settle_deadline" => self.pays(),
+            "settle_by_agreement" => {
+                self.is_current(
+                    u64::from(self.arg("expected_decided")[0]) == self.number("milestones_decided"),
+                )?;
+                self.pays()
+            }
             "claim_payout" => {
                 let kept = match self.side()? {
                     OfferSide::Buyer => self.number("claimable_buyer"),
                     _ => self.number("claimable_seller"),
                 };
-                let seen = claim_payout::Args { amount: kept };
-                self.is_seen(self.call.data[8..] == *args_of(&seen))?;
+                let seen = claim_payout::Args {
+                    created_at: self.number("created_at") as i64,
+                    amount: kept,
+                };
+                self.is_current(self.call.data[8..] == *args_of(&seen))?;
                 self.pays()
             }
             "close_negotiation" => {
                 self.pays()?;
-                // Fee and decay are due to the treasury in every scene.
-                let is_deliverable = self.can_receive("treasury_token_account")
+                // In every scene, fee and decay are due to the treasury.
+                let is_deliverable = self.is_payable("treasury_token_account")
                     && (self.number("claimable_buyer") == 0
-                        || self.can_receive("buyer_token_account"))
+                        || self.is_payable("buyer_token_account"))
                     && (self.number("claimable_seller") == 0
-                        || self.can_receive("seller_token_account"));
+                        || self.is_payable("seller_token_account"));
                 if is_deliverable {
                     Ok(())
                 } else {
                     refuse(HaggleError::PayoutPending)
                 }
             }
-            row => panic!("no rule says what {row} answers"),
+            row => panic!("no rules are defined for {row}"),
         }
     }
 
     /// The second reveal compares the prices, and without a zone ends the negotiation.
-    fn reveals(&self) -> Answer {
+    fn reveals(&self) -> Expected {
         let side = self.side()?;
         let buyers = self.number("buyer_price");
         let is_buyers = side == OfferSide::Buyer;
@@ -454,8 +483,9 @@ impl Question<'_> {
         let sealed = const_crypto::sha2::Sha256::new()
             .update(b"haggle-zopa")
             .update(self.named("negotiation").as_ref())
+            .update(&self.field("negotiation", "created_at"))
             .update(self.signer().as_ref())
-            .update(&self.call.data[8..])
+            .update(&self.call.data[16..])
             .finalize();
         let committed = if is_buyers {
             "buyer_commitment"
@@ -479,8 +509,9 @@ impl Question<'_> {
         self.pays()
     }
 
-    /// A deposit into a vault that is none is the token program's to refuse, and the runtime's where another program owns it.
-    fn deposits(&self) -> Answer {
+    /// The token program refuses a deposit to an account that is not a token account, and the runtime one to
+    /// an account of another program.
+    fn deposits(&self) -> Expected {
         if self.is_vault_a_token_account() {
             return Ok(());
         }
@@ -488,19 +519,19 @@ impl Question<'_> {
         if vault.owner == programs::TOKEN {
             refuse(ProgramError::InvalidAccountData)
         } else {
-            refuse(BY_THE_RUNTIME)
+            refuse(RUNTIME_ERROR)
         }
     }
 
-    /// With a bond to return, the seller's account is needed.
-    fn returns_bond(&self) -> Answer {
+    /// A held bond requires the seller's account.
+    fn returns_bond(&self) -> Expected {
         if self.number("bond_state") == u64::from(BondState::Held.0) {
             self.needs(&["seller_token_account"])?;
         }
         self.pays()
     }
 
-    fn needs(&self, optional: &[&str]) -> Answer {
+    fn needs(&self, optional: &[&str]) -> Expected {
         if optional
             .iter()
             .any(|name| self.is_left_out(self.call.place(name)))
@@ -511,7 +542,7 @@ impl Question<'_> {
         }
     }
 
-    fn is_signed_by(&self, who: Address) -> Answer {
+    fn is_signed_by(&self, who: Address) -> Expected {
         if self.signer() == who {
             Ok(())
         } else {
@@ -519,24 +550,24 @@ impl Question<'_> {
         }
     }
 
-    fn is_seen(&self, is_it: bool) -> Answer {
-        if is_it {
+    fn is_current(&self, is_true: bool) -> Expected {
+        if is_true {
             Ok(())
         } else {
             refuse(HaggleError::StaleState)
         }
     }
 
-    fn is_turn(&self, is_it: bool) -> Answer {
-        if is_it {
+    fn is_turn(&self, is_true: bool) -> Expected {
+        if is_true {
             Ok(())
         } else {
             refuse(HaggleError::NotYourTurn)
         }
     }
 
-    /// A vault that is none and a mint that is none do not occur on a chain; the program refuses to pay with them.
-    fn pays(&self) -> Answer {
+    /// The program refuses to pay from a vault that is not a token account, which does not occur on a chain.
+    fn pays(&self) -> Expected {
         if !self.is_vault_a_token_account() {
             return refuse(HaggleError::Overflow);
         }
@@ -554,6 +585,11 @@ fn token(account: &Account) -> Option<(Address, Address, u8)> {
             data[108],
         )
     })
+}
+
+/// Reports whether a token account has a delegate or a close authority.
+fn has_other_authority(account: &Account) -> bool {
+    account.data[72..76] != [0; 4] || account.data[129..133] != [0; 4]
 }
 
 fn address_in(bytes: &[u8]) -> Address {
