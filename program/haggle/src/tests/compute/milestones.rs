@@ -1,114 +1,253 @@
-//! A price that is paid by milestones.
+//! The search over milestones. The masks of claimed, disputed and decided milestones are visited exhaustively, each with every
+//! bond, kind of decision and size of amounts; every pair of recipients at the worst ones.
 
-use super::super::stage::{Stage, MILESTONE_DEADLINE, OFFER, REVIEW};
-use super::ceilings::{A_BOND, RECORDING};
-use super::meter::Meter;
-use super::meter::Weight::{Apart, Other, Typical};
-use super::points::{after, bonded, Points};
+use super::super::fixture::{Call, Deal, Fixture, ARBITRATION, MILESTONE_DEADLINE};
+use super::combinations::{with_recipients, Condition, Milestones};
+use super::search::{further_bumps, Worst};
+use super::start::Start;
 use crate::schema::declare::Flag;
+use std::ops::RangeInclusive;
 
-/// As many milestones as there can be.
-pub const EIGHTHS: [u16; 8] = [1_250; 8];
+/// A state of the milestones, and an instruction in it.
+type Build = dyn Fn(&Fixture, &Deal, &Milestones) -> Vec<(String, Fixture, Call)>;
 
-/// The milestones' five instructions.
-pub fn milestones(meter: &mut Meter, points: &Points) {
-    let deal = &points.deal;
-    let (buyer, sellers) = (deal.buyer, deal.seller_token_account);
-    let accepted = |shares: &[u16]| {
-        let stage = bonded(points, &Stage::milestone_terms(shares));
-        let stage = after(&stage, &stage.offer(deal, buyer, OFFER));
-        after(&stage, &stage.accept_offer(deal, deal.seller))
+/// The searches of the milestones' instructions, in the order of the table. With `eight`, only states of eight milestones with
+/// refunds, a bond and huge amounts: what a mint costs does not depend on the milestones.
+pub fn all(start: &Start, eight: bool) -> Vec<Worst> {
+    let accepted: Vec<Fixture> = (1..=8)
+        .map(|count| start.accepted(&Milestones::terms(count, true)))
+        .collect();
+    vec![
+        search(start, &accepted, eight, "claim_milestone", 0, &claim),
+        search(start, &accepted, eight, "release_milestone", 2, &release),
+        search(start, &accepted, eight, "dispute_milestone", 0, &dispute),
+        search(start, &accepted, eight, "resolve_dispute", 2, &resolve),
+        search(
+            start,
+            &accepted,
+            eight,
+            "settle_deadline",
+            2,
+            &settle_deadline,
+        ),
+        search(start, &accepted, eight, "settle_by_agreement", 2, &agree),
+    ]
+}
+
+/// Every state of these numbers of milestones: each is decided, disputed or unclaimed, and at most one is under review.
+fn states(counts: RangeInclusive<u8>) -> Vec<Milestones> {
+    let mut states = Vec::new();
+    for count in counts {
+        for decided in 0..1u16 << count {
+            let decided = decided as u8;
+            // The cost does not depend on which of the undecided ones are disputed, but on how many runs they form and whether
+            // the last one is among them: none, all, every second.
+            let undecided = !decided & ((1u16 << count) - 1) as u8;
+            for disputed in [0, undecided, undecided & 0x55, undecided & 0xaa] {
+                for under_review in [None, Some(0), Some(count / 2), Some(count - 1)] {
+                    let review = under_review.map_or(0, |index| 1 << index) & undecided & !disputed;
+                    if under_review.is_some() && review == 0 {
+                        continue;
+                    }
+                    states.push(Milestones {
+                        count,
+                        decided,
+                        claimed: decided | disputed | review,
+                        disputed,
+                        refunded: false,
+                        bond: true,
+                        huge: false,
+                    });
+                }
+            }
+        }
+    }
+    states
+}
+
+fn search(
+    start: &Start,
+    accepted: &[Fixture],
+    eight: bool,
+    instruction: &'static str,
+    recipients: usize,
+    build: &Build,
+) -> Worst {
+    let deal = &start.deal;
+    let mut worst = Worst::of(instruction);
+    let mut worst_states: Vec<(u64, Milestones)> = Vec::new();
+    let kinds: &[(bool, bool, bool)] = if eight {
+        &[(true, true, true)]
+    } else {
+        &[
+            (true, true, true),
+            (true, false, true),
+            (true, true, false),
+            (false, true, false),
+        ]
     };
-    let first = accepted(&EIGHTHS);
-    let mut last = first.clone();
-    for index in 0..7 {
-        last.claims_and_is_paid(deal, index);
+    let counts = if eight { 8..=8 } else { 1..=8 };
+    for state in states(counts) {
+        for (bond, refunded, huge) in kinds.iter().copied() {
+            let state = Milestones {
+                refunded,
+                bond,
+                huge,
+                ..state
+            };
+            let before = worst.units;
+            for (what, fixture, call) in
+                build(&accepted[usize::from(state.count) - 1], deal, &state)
+            {
+                worst.visit(&fixture, &call, || format!("{what}, {}", described(&state)));
+            }
+            if worst.units > before {
+                worst_states.push((worst.units, state));
+            }
+        }
     }
-    let mut disputed = first.clone();
-    for index in 0..7 {
-        disputed.claims_and_disputes(deal, index);
+    // What the recipients cost does not depend on the milestones; the best few states are enough to show it.
+    let mut bumped = None;
+    for (_, state) in worst_states.iter().rev().take(4) {
+        let fixtures = build(&accepted[usize::from(state.count) - 1], deal, state);
+        for (what, fixture, call) in fixtures {
+            for conditions in Condition::pairs() {
+                let fixture = with_recipients(&fixture, deal, conditions);
+                worst.visit(&fixture, &call, || {
+                    format!("{what}, {}, {conditions:?}", described(state))
+                });
+            }
+        }
+        bumped.get_or_insert(*state);
     }
-    let claimed = after(&first, &first.claim_milestone(deal, 0));
-    let last_claimed = after(&last, &last.claim_milestone(deal, 7));
-
-    meter.measure(
-        Typical,
-        "the first of eight",
-        &first,
-        &first.claim_milestone(deal, 0),
-    );
-    meter.measure(
-        Other,
-        "the last of eight",
-        &last,
-        &last.claim_milestone(deal, 7),
-    );
-
-    let call = claimed.release(deal, buyer, 0);
-    meter.measure(Typical, "the first of eight, by the buyer", &claimed, &call);
-    let single = accepted(&[10_000]);
-    let single = after(&single, &single.claim_milestone(deal, 0));
-    let case = "the only one, with the bond";
-    meter.measure(
-        Apart(Some(A_BOND)),
-        case,
-        &single,
-        &single.release(deal, buyer, 0),
-    );
-    let case = "the last of eight, with the bond";
-    let call = last_claimed.release(deal, buyer, 7);
-    meter.measure(Apart(Some(A_BOND)), case, &last_claimed, &call);
-    let mut frozen = claimed.clone();
-    frozen.freeze(&sellers);
-    let call = frozen.release(deal, buyer, 0);
-    meter.measure(
-        Apart(Some(RECORDING)),
-        "recorded for the seller",
-        &frozen,
-        &call,
-    );
-
-    let call = claimed.dispute(deal, 0);
-    meter.measure(Typical, "the first of eight", &claimed, &call);
-    let call = last_claimed.dispute(deal, 7);
-    meter.measure(Other, "the last of eight", &last_claimed, &call);
-
-    let call = disputed.resolve(deal, 0, 5_000, Flag::OFF);
-    meter.measure(
-        Typical,
-        "the first of eight, half and half",
-        &disputed,
-        &call,
-    );
-    let call = disputed.resolve(deal, 0, 10_000, Flag::OFF);
-    meter.measure(
-        Other,
-        "the first of eight, all to the seller",
-        &disputed,
-        &call,
-    );
-    let call = disputed.resolve(deal, 0, 5_000, Flag::ON);
-    let case = "with the bond forfeited";
-    meter.measure(Apart(Some(A_BOND)), case, &disputed, &call);
-    let stage = after(&last_claimed, &last_claimed.dispute(deal, 7));
-    let call = stage.resolve(deal, 7, 5_000, Flag::OFF);
-    let case = "the last of eight, with the bond";
-    meter.measure(Apart(Some(2 * A_BOND)), case, &stage, &call);
-
-    let unclaimed = first.at(MILESTONE_DEADLINE);
-    let case = "eight that nobody claimed, with the bond";
-    meter.measure(Other, case, &unclaimed, &unclaimed.settle_deadline(deal));
-    let stage = last_claimed.at(MILESTONE_DEADLINE);
-    let case = "one of eight that was claimed, with the bond";
-    meter.measure(Other, case, &stage, &stage.settle_deadline(deal));
-    let mut stage = after(&disputed, &disputed.claim_milestone(deal, 7));
-    stage.now = MILESTONE_DEADLINE + REVIEW;
-    let call = stage.settle_deadline(deal);
-    let case = "seven disputed and one claimed, with the bond";
-    meter.measure(Typical, case, &stage, &call);
-    for account in [deal.buyer_token_account, sellers] {
-        stage.freeze(&account);
+    if recipients == 0 {
+        return worst;
     }
-    let case = "recorded for both";
-    meter.measure(Apart(Some(2 * RECORDING)), case, &stage, &call);
+    let state = bumped.expect("some state is the worst");
+    let bumps = further_bumps(|start| {
+        let accepted = start.accepted(&Milestones::terms(state.count, true));
+        let (_, fixture, call) = build(&accepted, &start.deal, &state)
+            .pop()
+            .expect("the state allows the instruction");
+        (fixture, call)
+    });
+    worst.with_bumps(bumps[0], bumps[1], recipients)
+}
+
+fn described(state: &Milestones) -> String {
+    format!(
+        "{} milestones, decided {:08b}{}, disputed {:08b}, {}{}",
+        state.count,
+        state.decided,
+        if state.refunded { " for the buyer" } else { "" },
+        state.disputed,
+        if state.bond { "a bond" } else { "no bond" },
+        if state.huge {
+            ", amounts beyond 2^32"
+        } else {
+            ""
+        },
+    )
+}
+
+/// The first and the last milestone of a mask.
+fn ends(mask: u8) -> Vec<u8> {
+    let mut ends: Vec<u8> = (0..8).filter(|index| mask & (1 << index) != 0).collect();
+    if ends.len() > 2 {
+        ends = vec![ends[0], ends[ends.len() - 1]];
+    }
+    ends
+}
+
+fn claim(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fixture, Call)> {
+    let fixture = state.apply(accepted, deal);
+    if fixture.negotiation(deal).milestone_under_review() != 0 {
+        return Vec::new();
+    }
+    ends(state.all() & !state.claimed)
+        .into_iter()
+        .map(|index| {
+            let call = fixture.claim_milestone(deal, index);
+            (format!("milestone {index}"), fixture.clone(), call)
+        })
+        .collect()
+}
+
+/// The state with its milestone under review, in time.
+fn under_review(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Option<(Fixture, u8)> {
+    let fixture = state.apply(accepted, deal);
+    let review = fixture.negotiation(deal).milestone_under_review();
+    (review != 0).then(|| (fixture, review.trailing_zeros() as u8))
+}
+
+fn release(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fixture, Call)> {
+    let Some((fixture, index)) = under_review(accepted, deal, state) else {
+        return Vec::new();
+    };
+    let call = fixture
+        .release(deal, deal.buyer, index)
+        .given("buyer_token_account", deal.buyer_token_account);
+    vec![(format!("milestone {index}, all accounts"), fixture, call)]
+}
+
+fn dispute(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fixture, Call)> {
+    let Some((fixture, index)) = under_review(accepted, deal, state) else {
+        return Vec::new();
+    };
+    let call = fixture.dispute(deal, index);
+    vec![(format!("milestone {index}"), fixture, call)]
+}
+
+fn resolve(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fixture, Call)> {
+    let mut built = Vec::new();
+    for index in ends(state.disputed) {
+        for (seller_bps, forfeit_bond) in [
+            (5_000, Flag::OFF),
+            (5_000, Flag::ON),
+            (0, Flag::OFF),
+            (10_000, Flag::OFF),
+        ] {
+            if forfeit_bond == Flag::ON && !state.bond {
+                continue;
+            }
+            let fixture = state.apply(accepted, deal);
+            let call = fixture.resolve(deal, index, seller_bps, forfeit_bond);
+            let what = if forfeit_bond == Flag::ON {
+                ", the bond forfeited"
+            } else {
+                ""
+            };
+            built.push((
+                format!("milestone {index} at {seller_bps}{what}"),
+                fixture,
+                call,
+            ));
+        }
+    }
+    built
+}
+
+fn settle_deadline(
+    accepted: &Fixture,
+    deal: &Deal,
+    state: &Milestones,
+) -> Vec<(String, Fixture, Call)> {
+    if state.decided == state.all() {
+        return Vec::new();
+    }
+    let fixture = state
+        .apply(accepted, deal)
+        .at(MILESTONE_DEADLINE + ARBITRATION);
+    let call = fixture.settle_deadline(deal);
+    vec![("after the deadline".to_owned(), fixture, call)]
+}
+
+fn agree(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fixture, Call)> {
+    if state.decided == state.all() {
+        return Vec::new();
+    }
+    let fixture = state.apply(accepted, deal);
+    let bond_bps = if state.bond { 2_500 } else { 0 };
+    let call = fixture.settle_by_agreement(deal, 5_000, bond_bps);
+    vec![("half and half".to_owned(), fixture, call)]
 }
