@@ -1,70 +1,52 @@
-//! What each instruction may cost under SPL Token: the design's figures, and those that had to be corrected.
+//! The ceilings of the compute units.
 
-use super::meter::Weight::{self, Apart, Other, Typical};
-
-/// An instruction's ceiling in compute units, and what was estimated before the program was written.
-pub struct Budget {
+/// The ceilings of an instruction.
+pub struct Ceiling {
     /// The instruction's name.
     pub instruction: &'static str,
-    /// What it may cost.
-    pub ceiling: u64,
-    /// What was estimated.
-    pub estimate: &'static str,
+    /// The typical case under SPL Token.
+    pub typical: u64,
+    /// The worst combination under SPL Token and under Token-2022, at first bumps.
+    pub worst: [u64; 2],
 }
 
-const fn budget(instruction: &'static str, ceiling: u64, estimate: &'static str) -> Budget {
-    Budget {
+const fn ceiling(instruction: &'static str, typical: u64, worst: [u64; 2]) -> Ceiling {
+    Ceiling {
         instruction,
-        ceiling,
-        estimate,
+        typical,
+        worst,
     }
 }
 
-/// The budgets in the order of the page.
-pub const BUDGETS: [Budget; 20] = [
-    budget("initialize_config", 2_100, "none"),
-    budget("update_config", 1_500, "none"),
-    budget("set_paused", 1_500, "none"),
-    budget("propose_authority", 1_500, "none"),
-    budget("accept_authority", 1_500, "none"),
-    budget("create_negotiation", 9_500, "50,000 to 80,000"),
-    budget("accept_invitation", 1_200, "10,000 to 20,000"),
-    budget("submit_zopa_commitment", 700, "none"),
-    budget("reveal_zopa_price", 1_200, "none"),
-    budget("submit_offer", 900, "15,000 to 30,000"),
-    budget("accept_offer", 3_700, "50,000 to 80,000"),
-    budget("reject_negotiation", 2_600, "40,000 to 60,000"),
-    budget("expire_negotiation", 2_500, "40,000 to 60,000"),
-    budget("close_negotiation", 3_200, "5,000 to 10,000"),
-    budget("claim_payout", 2_300, "none"),
-    budget("claim_milestone", 600, "none"),
-    budget("release_milestone", 3_000, "none"),
-    budget("dispute_milestone", 600, "none"),
-    budget("resolve_dispute", 3_400, "none"),
-    budget("settle_deadline", 4_700, "none"),
+/// The ceilings, in the order of the table.
+pub const CEILINGS: &[Ceiling] = &[
+    ceiling("initialize_config", 1_973, [2_000, 2_000]),
+    ceiling("update_config", 524, [520, 520]),
+    ceiling("set_paused", 485, [480, 480]),
+    ceiling("propose_authority", 495, [500, 500]),
+    ceiling("accept_authority", 498, [500, 500]),
+    ceiling("create_negotiation", 9_063, [9_100, 14_900]),
+    ceiling("accept_invitation", 1_197, [2_700, 4_900]),
+    ceiling("submit_zopa_commitment", 651, [660, 660]),
+    ceiling("reveal_zopa_price", 1_184, [4_350, 8_200]),
+    ceiling("submit_offer", 783, [860, 860]),
+    ceiling("accept_offer", 3_600, [4_400, 8_200]),
+    ceiling("reject_negotiation", 2_500, [3_700, 7_600]),
+    ceiling("expire_negotiation", 2_400, [3_550, 7_400]),
+    ceiling("close_negotiation", 2_850, [4_500, 13_400]),
+    ceiling("claim_payout", 2_250, [2_200, 4_000]),
+    ceiling("claim_milestone", 640, [640, 640]),
+    ceiling("release_milestone", 2_760, [6_500, 10_400]),
+    ceiling("dispute_milestone", 610, [600, 600]),
+    ceiling("resolve_dispute", 3_348, [6_600, 10_400]),
+    ceiling("settle_deadline", 4_663, [6_900, 10_800]),
+    ceiling("settle_by_agreement", 4_400, [5_400, 9_300]),
 ];
 
-/// What a payment that has to be recorded may cost more.
-pub const RECORDING: u64 = 1_700;
-/// What delivering to one party, and to both, may cost more when a negotiation is closed.
-pub const DELIVERING: u64 = 600;
-/// As `DELIVERING`, to both.
-pub const DELIVERING_TO_BOTH: u64 = 1_200;
-/// What a bond may cost more in accept_invitation.
-pub const DEPOSITING_A_BOND: u64 = 1_600;
-/// What a bond may cost more at an end without an agreement.
-pub const A_BOND: u64 = 800;
-/// What revealing may cost more when it ends the negotiation.
-pub const ENDING: u64 = 2_800;
-
-/// What a case of an instruction may cost; nothing where no figure is asked.
-pub fn ceiling(instruction: &str, weight: Weight) -> Option<u64> {
-    let budget = BUDGETS
+/// The ceilings of an instruction.
+pub fn ceiling_of(instruction: &str) -> &'static Ceiling {
+    CEILINGS
         .iter()
-        .find(|budget| budget.instruction == instruction);
-    let ceiling = budget.expect("each instruction has a budget").ceiling;
-    match weight {
-        Typical | Other => Some(ceiling),
-        Apart(more) => more.map(|more| ceiling + more),
-    }
+        .find(|ceiling| ceiling.instruction == instruction)
+        .expect("each instruction has ceilings")
 }

@@ -1,69 +1,116 @@
-//! Runs calls and keeps what they cost.
+//! Runs calls and divides their compute units.
 
-use super::super::stage::{Call, Stage};
-use crate::runtime::programs;
+use super::super::fixture::{Call, Fixture};
+use super::super::virtual_machine;
+use crate::ID;
+use mollusk_svm::Mollusk;
+use std::cell::RefCell;
 
-/// How a case counts.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Weight {
-    /// The one that a user meets.
-    Typical,
-    /// One of the others that best and worst are chosen from.
-    Other,
-    /// Beyond the conditions of the ceilings: listed on its own, with what it may cost more than the ceiling; where there is
-    /// no such figure, luck or the generosity of others decides, and nothing is asked.
-    Apart(Option<u64>),
-}
+/// The compute units that the runtime charges for any call of the system program.
+const SYSTEM_PROGRAM: u64 = 150;
 
-/// What a case has cost.
+/// The compute units of a case.
 pub struct Measured {
     /// The instruction's name.
     pub instruction: &'static str,
-    /// What is particular to the case.
-    pub case: &'static str,
-    /// How it counts.
-    pub weight: Weight,
-    /// Compute units, all included.
+    /// The case.
+    pub case: String,
+    /// Whether the case is beyond the conditions of the worst case: another bump, or lamports sent ahead.
+    pub is_beyond: bool,
+    /// All compute units.
     pub units: u64,
-    /// What the token program used of them.
-    pub tokens: u64,
+    /// Calls of other programs: the runtime's charge for each call, and the programs' own units.
+    pub calls: u64,
+    /// Events: the runtime's charge for writing them to the log.
+    pub events: u64,
+    /// Instructions that the program itself executes.
+    pub ours: u64,
 }
 
 impl Measured {
-    /// Without what the token program used.
-    pub fn net(&self) -> u64 {
-        self.units - self.tokens
+    /// The other syscalls: address derivation, hashes, clock and rent, large copies and comparisons.
+    pub fn syscalls(&self) -> u64 {
+        self.units - self.calls - self.events - self.ours
     }
 }
 
-/// Everything that has been measured so far.
+thread_local! {
+    /// A machine whose syscalls are free, so that only executed instructions cost compute units.
+    static FREE: RefCell<Mollusk> = RefCell::new({
+        let mut machine = virtual_machine::machine();
+        let budget = &mut machine.compute_budget;
+        budget.cpi_bytes_per_unit = u64::MAX;
+        for cost in [
+            &mut budget.create_program_address_units,
+            &mut budget.invoke_units,
+            &mut budget.log_64_units,
+            &mut budget.log_pubkey_units,
+            &mut budget.mem_op_base_cost,
+            &mut budget.sha256_base_cost,
+            &mut budget.sha256_byte_cost,
+            &mut budget.syscall_base_cost,
+            &mut budget.sysvar_base_cost,
+        ] {
+            *cost = 0;
+        }
+        machine
+    });
+}
+
+/// Measures a call that succeeds.
+#[track_caller]
+pub fn measure(case: &str, fixture: &Fixture, call: &Call) -> Measured {
+    let outcome = fixture.clone().run(call);
+    outcome.succeeds();
+    let free = FREE.with_borrow_mut(|machine| fixture.run_on(machine, call));
+    free.succeeds();
+    let budget = virtual_machine::machine_budget();
+    let calls = called(&outcome.logs);
+    let events = outcome.events();
+    let event_bytes: u64 = events.iter().map(|event| event.len() as u64).sum();
+    Measured {
+        instruction: call.row.name,
+        case: case.to_owned(),
+        is_beyond: false,
+        units: outcome.units,
+        calls: calls.units + calls.count * budget.invoke_units,
+        events: events.len() as u64 * 2 * budget.syscall_base_cost + event_bytes,
+        // Bytes in the log are the one cost that is no part of the budget.
+        ours: free.units - called(&free.logs).units - event_bytes,
+    }
+}
+
+/// The compute units of a call that succeeds.
+#[track_caller]
+pub fn units(fixture: &Fixture, call: &Call) -> u64 {
+    let outcome = fixture.clone().run(call);
+    outcome.succeeds();
+    outcome.units
+}
+
+/// Calls of other programs.
 #[derive(Default)]
-pub struct Meter(pub Vec<Measured>);
-
-impl Meter {
-    /// Runs a call on a copy of the stage.
-    #[track_caller]
-    pub fn measure(&mut self, weight: Weight, case: &'static str, stage: &Stage, call: &Call) {
-        let outcome = stage.clone().run(call);
-        outcome.succeeds();
-        self.0.push(Measured {
-            instruction: call.row.name,
-            case,
-            weight,
-            units: outcome.units,
-            tokens: outcome
-                .logs
-                .iter()
-                .filter_map(|line| used_by_tokens(line))
-                .sum(),
-        });
-    }
+struct Called {
+    count: u64,
+    units: u64,
 }
 
-/// The compute units in a line like "Program Tokenkeg... consumed 452 of 198000 compute units".
-fn used_by_tokens(line: &str) -> Option<u64> {
-    let rest = [programs::TOKEN, programs::TOKEN_2022]
-        .iter()
-        .find_map(|program| line.strip_prefix(&format!("Program {program} consumed ")))?;
-    rest.split(' ').next()?.parse().ok()
+/// The calls of other programs in a log.
+fn called(logs: &[String]) -> Called {
+    let mut called = Called::default();
+    let system = format!("Program {} invoke [", crate::runtime::programs::SYSTEM);
+    let own = format!("Program {ID} ");
+    for line in logs.iter().filter(|line| !line.starts_with(&own)) {
+        if line.starts_with("Program ") && line.contains(" invoke [") {
+            called.count += 1;
+            if line.starts_with(&system) {
+                called.units += SYSTEM_PROGRAM;
+            }
+        }
+        if let Some((_, rest)) = line.split_once(" consumed ") {
+            let units = rest.split(' ').next().expect("a number follows");
+            called.units += units.parse::<u64>().expect("a number follows");
+        }
+    }
+    called
 }

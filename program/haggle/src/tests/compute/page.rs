@@ -1,8 +1,9 @@
-//! program/CU.md.
+//! program/CU.md and program/cu.json.
 
-use super::ceilings::{ceiling, BUDGETS};
+use super::ceilings::{ceiling_of, CEILINGS};
 use super::meter::Measured;
-use super::meter::Weight::{Apart, Other, Typical};
+use super::search::Worst;
+use super::Figures;
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -10,109 +11,157 @@ const HEAD: &str = "\
 
 <!-- Written by `make cu` from measurements. Do not edit: a test compares it. -->
 
-What each instruction costs, measured by running the deployed file in a validator's virtual machine, with SPL Token as
-p-token 1.0.0, every address at its first bump and nothing sent ahead to it. Net is without what the token program used.
-The ceilings are the design's, and exceeding one fails the tests; the estimates are those made before the program was written.
-Token-2022 takes no batches and costs more itself: it has columns of its own, and a figure that changes fails the tests until
-its line here is changed.
-These ceilings were corrected:
-- initialize_config, 2,100: creating an account costs 946 for the call and 150 in the system program, its event 315, reading
-  the rent some 110, before any instruction of ours. (1,500 is meant for administration that creates nothing.)
-- claim_payout, 2,300: it does what reject_negotiation does, the vault's address, the clock, an event and a transfer, for
-  some 1,600 units of system calls, and that one's ceiling is 2,500.
-- accept_offer, 3,700, and reject_negotiation, 2,600 (from 3,500 and 2,500): since bonds, milestones and the second token
-  program came, each payment proves that what was owed is what is owed and what is paid, the token program is compared with
-  the mint's owner, and the account's version is looked at. With a bond, 800 more (700): its event alone is 300.
-- close_negotiation when it delivers to one party, 3,800, and to both, 4,400 (3,700 and 4,300): each delivery is 288 units of
-  event and 220 of transfer, and each account can now be of either token program.
-- reveal_zopa_price, 1,200, and 4,000 when it ends the negotiation (1,100 and 3,500): SHA-256, the clock and an event are
-  some 800 units of system calls; ending it pays two parties, as accept_offer does, and writes three events to that one's two.
-- resolve_dispute, 3,400 (3,000): it pays two parties in one call, as accept_offer does.
-- settle_deadline, 4,700 (3,500): with eight milestones, a bond and both parties to pay it writes three events and does
-  everything that accept_offer does, for 3,700, before it looks at the first of eight shares.
+Every figure comes from running the deployed file in a validator's virtual machine, with SPL Token as p-token
+1.0.0. A figure that changes fails the tests until `make cu` has rewritten this page, and no figure may exceed its
+ceiling.
 
-| instruction | best | typical | worst | ceiling | net: best | typical | worst | Token-2022: typical | estimated |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+- *Typical* is the first case of the instruction in the second table.
+- *Worst* is the highest figure of all reachable combinations at the first bump of every address: state, signer,
+  optional accounts, metadata, bond, milestones, amounts, donations, the conditions of the token accounts that pay
+  and are paid, wrapped SOL, and a mint with every extension. A search visits them; the last two tables name the
+  worst ones. Two things can cost more: accounts behind the last one of the list, and lamports sent ahead to an
+  address that is created.
+- *Each further bump* is the additional cost of the worst case for every bump that is tried for one of that many
+  addresses: those of the negotiation and the vault at creation; later those of associated token accounts that a
+  payment is recorded for.
+- Token-2022 has no batches, so each of its transfers is a call of its own. Its associated token accounts have an
+  immutable owner.
+
+The typical figures without a check show its cost. created_at in the instructions that a party or the arbiter
+signs costs at most 13 units, in claim_payout. The look at delegate and close authority of a paid account costs at
+most 12 units, in settle_by_agreement. claim_milestone and dispute_milestone cost over 3 % more than before they
+took a hash of the evidence: 32 units for its 32 bytes in the log, 8 to copy them.
+
+| instruction | typical | ceiling | worst | ceiling | Token-2022: typical | worst | ceiling | each further bump |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|
 ";
 
 const CASES: &str = "
-## Each case
+## Cases
 
-In italics what is beyond these conditions: a payment that cannot be delivered and is recorded, or is delivered with closing;
-a bond; accounts of a bond where there is none; an end by revealing; a further bump to try; lamports sent ahead to an address
-that is created.
+Units of a case are calls of other programs (the runtime's charge and the programs' own units), events, other
+syscalls (address derivation, hashes, clock and rent, large copies), and the instructions of the program itself,
+which are ours to reduce. In italics: cases beyond the conditions of *worst*.
 
-| instruction | case | compute units | token program | net | ceiling | Token-2022 | net |
-|---|---|--:|--:|--:|--:|--:|--:|
+| instruction | case | units | calls | events | syscalls | ours | Token-2022 | calls | events | syscalls | ours |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 ";
 
-/// The whole of program/CU.md, from the cases in a mint of SPL Token and the same cases in one of Token-2022.
-pub fn page(measured: &[Measured], under_2022: &[Measured]) -> String {
+const WORST: &str = "
+## Worst combinations
+
+| instruction | combinations | worst under SPL Token | units | calls | events | syscalls | ours |
+|---|--:|---|--:|--:|--:|--:|--:|
+";
+
+const WORST_2022: &str = "
+| instruction | combinations | worst under Token-2022 | units | calls | events | syscalls | ours |
+|---|--:|---|--:|--:|--:|--:|--:|
+";
+
+/// The whole of program/CU.md, from the figures under SPL Token and under Token-2022.
+pub fn page([spl, token_2022]: &[Figures; 2]) -> String {
     let mut page = String::from(HEAD);
-    for budget in &BUDGETS {
-        let cases: Vec<_> = measured
-            .iter()
-            .filter(|case| {
-                case.instruction == budget.instruction && !matches!(case.weight, Apart(_))
-            })
-            .collect();
-        let typical = cases
-            .iter()
-            .find(|case| case.weight == Typical)
-            .expect("one case is typical");
-        let range = |value: fn(&Measured) -> u64| {
-            let values = || cases.iter().map(|case| value(case));
-            let best = values().min().expect("there are cases");
-            let worst = values().max().expect("there are cases");
-            [best, value(typical), worst].map(grouped).join(" | ")
-        };
-        let units = range(|case| case.units);
-        let ceiling = grouped(budget.ceiling);
-        let net = range(Measured::net);
-        let typical_2022 = under_2022
-            .iter()
-            .find(|case| case.instruction == budget.instruction && case.weight == Typical)
-            .map(|case| grouped(case.units))
-            .expect("the same cases are measured");
-        let row = [
-            budget.instruction,
-            &units,
-            &ceiling,
-            &net,
-            &typical_2022,
-            budget.estimate,
-        ]
-        .join(" | ");
-        writeln!(page, "| {row} |").expect("a string takes everything");
+    for ceiling in CEILINGS {
+        let [typical, typical_2022] =
+            [spl, token_2022].map(|figures| typical(figures, ceiling.instruction));
+        let [worst, worst_2022] =
+            [spl, token_2022].map(|figures| worst(figures, ceiling.instruction));
+        let bumps = worst.bumps.map_or("none".to_owned(), |(units, addresses)| {
+            format!("{} x {addresses}", grouped(units))
+        });
+        row(
+            &mut page,
+            &[
+                ceiling.instruction.to_owned(),
+                grouped(typical.units),
+                grouped(ceiling.typical),
+                grouped(worst.units),
+                grouped(ceiling.worst[0]),
+                grouped(typical_2022.units),
+                grouped(worst_2022.units),
+                grouped(ceiling.worst[1]),
+                bumps,
+            ],
+        );
     }
     page.push_str(CASES);
-    for (case, other) in measured.iter().zip(under_2022) {
+    for (case, other) in spl.cases.iter().zip(&token_2022.cases) {
         assert_eq!(
-            (case.instruction, case.case),
-            (other.instruction, other.case)
+            (case.instruction, &case.case),
+            (other.instruction, &other.case)
         );
-        let name = match case.weight {
-            Typical => format!("{} (typical)", case.case),
-            Other => case.case.to_owned(),
-            Apart(_) => format!("*{}*", case.case),
+        let name = if case.is_beyond {
+            format!("*{}*", case.case)
+        } else {
+            case.case.clone()
         };
-        let [units, tokens, net] = [case.units, case.tokens, case.net()].map(grouped);
-        let ceiling = ceiling(case.instruction, case.weight).map_or("none".to_owned(), grouped);
-        let [units_2022, net_2022] = [other.units, other.net()].map(grouped);
-        let row = [
-            case.instruction,
-            &name,
-            &units,
-            &tokens,
-            &net,
-            &ceiling,
-            &units_2022,
-            &net_2022,
-        ]
-        .join(" | ");
-        writeln!(page, "| {row} |").expect("a string takes everything");
+        let mut cells = vec![case.instruction.to_owned(), name];
+        cells.extend(units(case));
+        cells.extend(units(other));
+        row(&mut page, &cells);
+    }
+    for (head, figures) in [(WORST, spl), (WORST_2022, token_2022)] {
+        page.push_str(head);
+        for worst in &figures.worst {
+            let parts = worst.parts.as_ref().expect("each search visits something");
+            let mut cells = vec![
+                worst.instruction.to_owned(),
+                grouped(worst.visited as u64),
+                worst.combination.clone(),
+            ];
+            cells.extend(units(parts));
+            row(&mut page, &cells);
+        }
     }
     page
+}
+
+/// The worst cases for clients that set a compute limit: program/cu.json.
+pub fn json([spl, token_2022]: &[Figures; 2]) -> String {
+    let rows: Vec<String> = CEILINGS
+        .iter()
+        .map(|ceiling| {
+            let [worst, worst_2022] =
+                [spl, token_2022].map(|figures| worst(figures, ceiling.instruction));
+            let (bump, addresses) = worst.bumps.unwrap_or((0, 0));
+            format!(
+                "  \"{}\": {{ \"spl_token\": {}, \"token_2022\": {}, \"each_further_bump\": {bump}, \"addresses\": {addresses} }}",
+                ceiling.instruction, worst.units, worst_2022.units
+            )
+        })
+        .collect();
+    format!("{{\n{}\n}}\n", rows.join(",\n"))
+}
+
+fn typical<'a>(figures: &'a Figures, instruction: &str) -> &'a Measured {
+    let mut cases = figures.cases.iter();
+    cases
+        .find(|case| case.instruction == instruction)
+        .expect("each instruction has a typical case")
+}
+
+fn worst<'a>(figures: &'a Figures, instruction: &str) -> &'a Worst {
+    let mut worst = figures.worst.iter();
+    worst
+        .find(|worst| worst.instruction == ceiling_of(instruction).instruction)
+        .expect("each instruction is searched")
+}
+
+/// The cells of a case's units and their parts.
+fn units(case: &Measured) -> [String; 5] {
+    [
+        case.units,
+        case.calls,
+        case.events,
+        case.syscalls(),
+        case.ours,
+    ]
+    .map(grouped)
+}
+
+fn row(page: &mut String, cells: &[String]) {
+    writeln!(page, "| {} |", cells.join(" | ")).expect("a string takes everything");
 }
 
 /// A number with commas between its thousands.
