@@ -1,0 +1,196 @@
+//! The conditions that combine in a search: token accounts, amounts and milestones.
+
+use super::super::fixture::{
+    currency, program_of, token_account_2022, Deal, Fixture, ARBITER, NATIVE_MINT, STRANGER,
+};
+use crate::instructions::create_negotiation::NegotiationParams;
+use crate::runtime::programs;
+use crate::state::{BondState, Negotiation};
+use pinocchio::Address;
+
+/// The condition of a token account that can be paid to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Condition {
+    /// Without anything special.
+    Plain,
+    /// Frozen by the mint's freeze authority.
+    Frozen,
+    /// With a delegate.
+    Delegated,
+    /// With every extension that can be paid; only of Token-2022.
+    Extended,
+    /// With every extension that can be paid, and a delegate; only of Token-2022.
+    ExtendedAndDelegated,
+    /// As Extended, with the CPI guard off.
+    Unguarded,
+    /// As ExtendedAndDelegated, with the CPI guard off.
+    UnguardedAndDelegated,
+}
+
+impl Condition {
+    /// The conditions of the current mint's token program.
+    pub fn all() -> &'static [Self] {
+        if program_of(&currency()) == programs::TOKEN {
+            &[Self::Plain, Self::Frozen, Self::Delegated]
+        } else {
+            &[
+                Self::Plain,
+                Self::Frozen,
+                Self::Delegated,
+                Self::Extended,
+                Self::ExtendedAndDelegated,
+            ]
+        }
+    }
+
+    /// The conditions of an account that tokens can be taken from: a freeze or an active CPI guard stops a deposit.
+    pub fn sources() -> &'static [Self] {
+        if program_of(&currency()) == programs::TOKEN {
+            &[Self::Plain, Self::Delegated]
+        } else {
+            &[
+                Self::Plain,
+                Self::Delegated,
+                Self::Unguarded,
+                Self::UnguardedAndDelegated,
+            ]
+        }
+    }
+
+    /// Every pair of conditions.
+    pub fn pairs() -> Vec<[Self; 2]> {
+        let all = Self::all();
+        all.iter()
+            .flat_map(|first| all.iter().map(|second| [*first, *second]))
+            .collect()
+    }
+
+    /// Gives a token account this condition.
+    pub fn apply(self, fixture: &mut Fixture, account: &Address) {
+        let guard = match self {
+            Self::Extended | Self::ExtendedAndDelegated => Some(1),
+            Self::Unguarded | Self::UnguardedAndDelegated => Some(0),
+            Self::Plain | Self::Frozen | Self::Delegated => None,
+        };
+        if let Some(guard) = guard {
+            let before = fixture.account(account);
+            let owner =
+                Address::new_from_array(before.data[32..64].try_into().expect("an address"));
+            let amount = fixture.balance(account);
+            let extensions = [(7, vec![]), (8, vec![0]), (11, vec![guard])];
+            fixture.put(
+                *account,
+                token_account_2022(&currency(), &owner, amount, &extensions),
+            );
+        }
+        match self {
+            Self::Frozen => fixture.freeze(account),
+            Self::Delegated | Self::ExtendedAndDelegated | Self::UnguardedAndDelegated => fixture
+                .change(account, |account| {
+                    account.data[72] = 1;
+                    account.data[76..108].copy_from_slice(STRANGER.as_ref());
+                }),
+            Self::Plain | Self::Extended | Self::Unguarded => {}
+        }
+    }
+}
+
+/// Gives both parties' token accounts these conditions.
+pub fn with_recipients(
+    fixture: &Fixture,
+    deal: &Deal,
+    [buyers, sellers]: [Condition; 2],
+) -> Fixture {
+    let mut fixture = fixture.clone();
+    buyers.apply(&mut fixture, &deal.buyer_token_account);
+    sellers.apply(&mut fixture, &deal.seller_token_account);
+    fixture
+}
+
+/// An amount beyond 2^32, for which a share of the bond takes the long way.
+pub const HUGE: u64 = 1 << 60;
+
+/// Makes every amount of a negotiation huge, and the vault hold as much.
+pub fn with_huge_amounts(fixture: &mut Fixture, deal: &Deal) {
+    let before = fixture.negotiation(deal);
+    let scaled = |amount: u64| if amount == 0 { 0 } else { HUGE };
+    let negotiation = Negotiation {
+        escrow_amount: HUGE,
+        effective_escrow: HUGE,
+        current_offer_amount: scaled(before.current_offer_amount),
+        settled_amount: scaled(before.settled_amount),
+        bond_required: scaled(before.bond_required),
+        ..before
+    };
+    fixture.set_negotiation(deal, &negotiation);
+    let held = fixture.balance(&deal.escrow_vault);
+    fixture.set_balance(&deal.escrow_vault, 2 * HUGE);
+    if currency() == NATIVE_MINT {
+        let added = 2 * HUGE - held;
+        fixture.change(&deal.escrow_vault, |account| account.lamports += added);
+    }
+}
+
+/// The milestones of an accepted negotiation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Milestones {
+    /// How many there are, 1 to 8.
+    pub count: u8,
+    /// The decided ones.
+    pub decided: u8,
+    /// The claimed ones, the decided and the disputed ones included.
+    pub claimed: u8,
+    /// The disputed ones that are not decided.
+    pub disputed: u8,
+    /// Whether the arbiter has given the decided ones to the buyer, instead of the buyer releasing them.
+    pub refunded: bool,
+    /// Whether a bond is held.
+    pub bond: bool,
+    /// Whether the amounts are beyond 2^32.
+    pub huge: bool,
+}
+
+impl Milestones {
+    /// The terms with this many equal milestones.
+    pub fn terms(count: u8, bond: bool) -> NegotiationParams {
+        let mut milestone_bps = [0; 8];
+        milestone_bps[..usize::from(count)].fill(10_000 / u16::from(count));
+        milestone_bps[usize::from(count) - 1] += 10_000 % u16::from(count);
+        NegotiationParams {
+            milestone_bps,
+            arbiter: ARBITER,
+            bond_required: if bond { super::super::fixture::BOND } else { 0 },
+            ..Fixture::milestone_terms(&[10_000])
+        }
+    }
+
+    /// The bits of all milestones.
+    pub fn all(&self) -> u8 {
+        ((1u16 << self.count) - 1) as u8
+    }
+
+    /// An accepted negotiation with its milestones like this. `accepted` has the same number of them, and a bond.
+    pub fn apply(&self, accepted: &Fixture, deal: &Deal) -> Fixture {
+        let mut fixture = accepted.clone();
+        if self.huge {
+            with_huge_amounts(&mut fixture, deal);
+        }
+        let before = fixture.negotiation(deal);
+        let mut negotiation = Negotiation {
+            milestones_decided: self.decided,
+            milestones_claimed: self.claimed,
+            milestones_disputed: self.disputed | if self.refunded { self.decided } else { 0 },
+            turn_deadline: fixture.now + 1,
+            ..before
+        };
+        if !self.bond {
+            negotiation.bond_required = 0;
+            negotiation.bond_state = BondState::None;
+        }
+        if !self.refunded {
+            negotiation.paid_gross = negotiation.sum_of(self.decided);
+        }
+        fixture.set_negotiation(deal, &negotiation);
+        fixture
+    }
+}
