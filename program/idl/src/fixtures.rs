@@ -1,5 +1,5 @@
-//! What other implementations of the wire format are tested with: bytes made with the program's own packed structs,
-//! beside the values in them.
+//! Test vectors for other implementations of the wire format: values, and their bytes in the program's own
+//! packed structs.
 
 mod instructions;
 mod records;
@@ -63,7 +63,7 @@ fn negotiation_addresses() -> Vec<Value> {
         .collect()
 }
 
-/// What a seller agrees to: SHA-256 of the negotiation's address and its account's data.
+/// Terms hashes: SHA-256 of the negotiation's address and its account's data.
 fn terms_hashes() -> Vec<Value> {
     Source::all()
         .into_iter()
@@ -98,7 +98,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn there_is_a_fixture_for_every_row_of_the_table() {
+    fn every_row_of_the_table_has_a_fixture() {
         let names = |fixtures: Vec<Value>| -> BTreeSet<String> {
             let name = |fixture: &Value| fixture["name"].as_str().unwrap_or_default().to_owned();
             fixtures.iter().map(name).collect()

@@ -1,6 +1,6 @@
-//! Writes the program's IDL, Anchor's project file and the SDK's fixtures, all from the program crate's own table.
+//! Writes the program's IDL, Anchor's project file and the SDK's fixtures from the program crate's table.
 //!
-//! `make idl` runs it; the test below fails when the files on disk are not what it would write.
+//! `make idl` runs it; the test below fails if the files on disk differ.
 
 mod fixtures;
 mod render;
@@ -44,12 +44,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_on_disk_are_what_the_table_says() {
+    fn the_files_on_disk_match_the_table() {
         for (name, content) in files() {
             let on_disk = std::fs::read_to_string(root().join(name)).unwrap_or_default();
             assert!(
                 on_disk == content,
-                "{name} is not what the program's table says: run `make idl` and commit the result"
+                "{name} differs from the program's table: run `make idl` and commit the result"
             );
         }
     }
@@ -105,6 +105,7 @@ mod tests {
         ("dispute_milestone", "c7d14692882bb329"),
         ("resolve_dispute", "e706ca0660670ce6"),
         ("settle_deadline", "26b4d21c924194f0"),
+        ("settle_by_agreement", "1fd24731ba55a50f"),
     ];
 
     const ACCOUNT_VECTORS: &[(&str, &str)] = &[
@@ -126,6 +127,7 @@ mod tests {
         ("MilestoneDisputed", "536ae5e49f3d7a10"),
         ("DisputeResolved", "7940f9998b80ecbb"),
         ("DeadlineSettled", "bf5fdb867ef06f6d"),
+        ("AgreementSettled", "c9994fca0ea3e433"),
         ("NegotiationSettled", "5ce60a7a29784452"),
         ("NegotiationExpired", "39576227af364a36"),
         ("NegotiationRejected", "804eaa1a7ceb3108"),

@@ -1,4 +1,4 @@
-//! From the rows of the crate's table to the types of the Anchor IDL.
+//! Renders the rows of the crate's table as the types of the Anchor IDL.
 
 use anchor_lang_idl_spec::*;
 use haggle_program::constants::CONSTANTS;
@@ -72,7 +72,7 @@ pub fn anchor_toml() -> String {
     )
 }
 
-/// The IDL as the file holds it.
+/// The contents of the IDL file.
 pub fn idl_json() -> String {
     let mut json = serde_json::to_string_pretty(&idl()).expect("an IDL has no maps with odd keys");
     json.push('\n');
@@ -192,7 +192,7 @@ fn constant(row: &table::Constant) -> IdlConst {
     }
 }
 
-/// The named types in the order in which they are first met, each after those it consists of.
+/// The named types in the order of their first use, each after the types of its fields.
 #[derive(Default)]
 struct Types(Vec<IdlTypeDef>);
 

@@ -1,4 +1,5 @@
-//! The embedded chain: surfpool's virtual machine, its block production and its RPC servers, without any remote node.
+//! The embedded chain: surfpool's virtual machine, its block production and its RPC servers, without any
+//! remote node.
 
 use std::{net::TcpListener, thread};
 
@@ -18,9 +19,10 @@ use tokio::runtime::Runtime;
 use crate::program::Program;
 
 const HOST: &str = "127.0.0.1";
-/// Another process may take a free port between its discovery and its use; so often is another one tried.
+/// The number of attempts to find free ports: another process can take a port between its discovery and its
+/// use.
 const PORT_ATTEMPTS: usize = 5;
-/// As much as solana-test-validator gives to its --mint.
+/// The lamports that solana-test-validator gives to its --mint.
 const FAUCET_LAMPORTS: u64 = 500_000_000 * 1_000_000_000;
 
 pub struct Settings {
@@ -134,7 +136,7 @@ fn endow(svm: &mut SurfnetSvm, faucet: Pubkey) -> Result<(), String> {
 }
 
 fn choose_ports(settings: &Settings) -> Result<(u16, u16), String> {
-    // Both are held until both are known, so that they differ.
+    // Both listeners stay open until both ports are known, so that the ports differ.
     let rpc = TcpListener::bind((HOST, settings.rpc_port))
         .map_err(|error| format!("--rpc-port {}: {error}", settings.rpc_port))?;
     let ws = TcpListener::bind((HOST, settings.ws_port))
@@ -153,7 +155,8 @@ impl Chain {
         })
     }
 
-    /// Drains the chain's events, which it would otherwise hold back or drop, and returns why there are no more.
+    /// Reads the chain's events until they end, and returns the reason of the end. The chain blocks or drops
+    /// events that are not read.
     pub fn log_until_stopped(self, verbose: bool) -> String {
         while let Ok(event) = self.events.recv() {
             match event {

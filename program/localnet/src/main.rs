@@ -1,8 +1,7 @@
-//! `haggle-localnet`: an embedded Solana chain (surfpool, offline) with programs loaded the way a deployment leaves them:
-//! upgradeable, with a ProgramData account that names the upgrade authority.
-//!
-//! When the chain answers, one line of JSON on stdout says where: `{"rpc_url":"http://...","ws_url":"ws://..."}`.
-//! Everything else goes to stderr.
+//! `haggle-localnet`: an embedded Solana chain (surfpool, offline) with programs loaded the way a deployment
+//! leaves them: upgradeable, with a ProgramData account that names the upgrade authority. When the chain is
+//! ready, it prints one line of JSON on stdout: `{"rpc_url":"http://...","ws_url":"ws://..."}`. Everything
+//! else goes to stderr.
 
 mod chain;
 mod program;
@@ -50,7 +49,8 @@ struct Arguments {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     ws_port: u16,
 
-    /// Milliseconds between blocks. A transaction is confirmed after at most one, a blockhash expires after 150
+    /// Milliseconds between blocks. A transaction is confirmed after at most one, a blockhash expires after
+    /// 150
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(10..=1_000))]
     slot_time: u64,
 
@@ -110,7 +110,7 @@ fn announce(endpoints: &serde_json::Value) -> Result<(), String> {
         .map_err(|error| format!("cannot write the endpoints to stdout: {error}"))
 }
 
-/// The chain is in memory: ending the process is all there is to stopping it, at any time.
+/// Ends the process on SIGINT or SIGTERM. The chain is in memory, so no other step is necessary.
 fn stop_on_signal() -> Result<(), String> {
     let mut signals = Signals::new([SIGINT, SIGTERM])
         .map_err(|error| format!("cannot listen for signals: {error}"))?;

@@ -1,5 +1,5 @@
-//! What the upgradeable loader leaves on chain for a deployed program: a Program account that points to a ProgramData account,
-//! which holds the slot of the deployment, the upgrade authority and the ELF.
+//! The upgradeable loader's accounts of a deployed program: a Program account that points to a ProgramData
+//! account, which holds the slot of the deployment, the upgrade authority and the ELF.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ const UPGRADEABLE_LOADER: Pubkey = pubkey!("BPFLoaderUpgradeab1e1111111111111111
 const PROGRAM: u32 = 2;
 const PROGRAM_DATA: u32 = 3;
 
-/// A program to be on the chain from its first slot on.
+/// A program that the chain has from its first slot on.
 pub struct Program {
     address: Pubkey,
     upgrade_authority: Pubkey,
@@ -39,8 +39,8 @@ impl Program {
         self.address
     }
 
-    /// The two accounts, in the order in which a chain must learn of them: the code before what points to it.
-    /// `rent` says how many lamports an account of a length must hold.
+    /// The two accounts in the order in which the chain must load them: ProgramData first. `rent` returns the
+    /// rent-exempt minimum for a size, in lamports.
     pub fn accounts(&self, rent: impl Fn(usize) -> u64) -> [(Pubkey, Account); 2] {
         let (program_data, _) =
             Pubkey::find_program_address(&[self.address.as_ref()], &UPGRADEABLE_LOADER);
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn program_data_names_the_authority_before_the_elf() {
+    fn program_data_stores_the_authority_before_the_elf() {
         let authority = Pubkey::new_from_array([7; 32]);
         let program = Program {
             address: Pubkey::new_from_array([9; 32]),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_elf_is_refused() {
+    fn a_file_without_an_elf_header_is_refused() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         let error = Program::read(Pubkey::default(), &file, Pubkey::default())
             .err()

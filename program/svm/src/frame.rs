@@ -1,11 +1,15 @@
-//! How questions and answers are told apart: a length as u32 (little endian, like every number here), then so many bytes.
+//! The frames of requests and responses: a length as u32, then as many bytes. All numbers are little endian.
 
 use std::io::{self, Read, Write};
 
-/// The longest question or answer in bytes. It bounds what a broken length can make either side allocate.
+/// The longest request or response in bytes. It limits the allocation for a corrupt length.
 pub const LIMIT: usize = 16 << 20;
 
-/// Reads a frame; none is left when the other side has closed between two of them.
+/// Reads a frame. It returns None if the stream ends before one begins.
+///
+/// # Errors
+/// The stream's errors; UnexpectedEof if it ends within a frame; InvalidData if the frame is longer than
+/// [`LIMIT`].
 pub fn read(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 4];
     match from.read(&mut length[..1])? {
@@ -22,6 +26,9 @@ pub fn read(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Writes a frame.
+///
+/// # Errors
+/// The stream's errors; InvalidData if the frame is longer than [`LIMIT`].
 pub fn write(to: &mut impl Write, frame: &[u8]) -> io::Result<()> {
     if frame.len() > LIMIT {
         return Err(too_long(frame.len()));
@@ -42,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_back_as_they_were_written_until_the_end() {
+    fn frames_are_read_as_they_were_written() {
         let mut stream = Vec::new();
         write(&mut stream, b"one").unwrap();
         write(&mut stream, b"").unwrap();
@@ -53,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_ends_early_or_is_too_long_is_an_error() {
+    fn truncated_and_overlong_frames_are_errors() {
         assert!(read(&mut [3, 0, 0, 0, 1].as_slice()).is_err());
         assert!(read(&mut [3, 0].as_slice()).is_err());
         let error = read(&mut u32::MAX.to_le_bytes().as_slice()).unwrap_err();

@@ -1,26 +1,27 @@
-//! `haggle-svm`: a Solana virtual machine that is told over stdin what there is and what to run, and answers over
-//! stdout: what an instruction returned, what it logged, what it cost and which accounts it changed.
+//! `haggle-svm`: a Solana virtual machine that takes requests on stdin and returns responses on stdout. A
+//! request sets accounts or runs an instruction; the response has its result, log, compute units and changed
+//! accounts.
 //!
-//! It is what the differential tests in Go compare their reference model with (see `internal/machine`, the other end of
-//! the conversation). It knows nothing of Haggle: programs come as ELF files, accounts as bytes.
+//! The differential tests in Go compare the program with their reference model on it; `internal/machine` is
+//! the client. It does not depend on Haggle: programs are ELF files, accounts are bytes.
 
-mod answer;
 mod frame;
-mod question;
+mod request;
+mod response;
 mod store;
 
 use std::io::{self, BufReader, BufWriter, Write};
 use std::process::ExitCode;
 
-use question::Question;
+use request::Request;
 use store::Store;
 
 fn main() -> ExitCode {
-    // The machine's own log would cost more time than the machine.
+    // The virtual machine's own log costs more time than its work.
     if std::env::var_os("RUST_LOG").is_none() {
         std::env::set_var("RUST_LOG", "off");
     }
-    match converse() {
+    match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("haggle-svm: {error}");
@@ -29,18 +30,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// Answers each question with one frame until stdin ends.
-fn converse() -> io::Result<()> {
-    let mut asked = BufReader::new(io::stdin().lock());
-    let mut answers = BufWriter::new(io::stdout().lock());
+/// Writes one response for each request until stdin ends.
+///
+/// # Errors
+/// The errors of stdin and stdout, and those of malformed frames.
+fn serve() -> io::Result<()> {
+    let mut requests = BufReader::new(io::stdin().lock());
+    let mut responses = BufWriter::new(io::stdout().lock());
     let mut store = Store::new();
-    while let Some(frame) = frame::read(&mut asked)? {
-        let answer = match Question::parse(&frame) {
-            Ok(question) => store.answer(question),
-            Err(problem) => answer::refusal(&problem),
+    while let Some(frame) = frame::read(&mut requests)? {
+        let response = match Request::parse(&frame) {
+            Ok(request) => store.execute(request),
+            Err(problem) => response::error(&problem),
         };
-        frame::write(&mut answers, &answer)?;
-        answers.flush()?;
+        frame::write(&mut responses, &response)?;
+        responses.flush()?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The accounts there are, and the machine that runs instructions on them.
+//! The accounts, and the virtual machine that runs instructions on them.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use solana_address::Address;
 use solana_instruction::Instruction;
 use solana_svm_log_collector::LogCollector;
 
-use crate::answer;
-use crate::question::Question;
+use crate::request::Request;
+use crate::response;
 
-/// A chain of one instruction at a time: accounts that nobody set are empty, as they are on chain.
+/// Accounts and a virtual machine. An account that was never set is empty, as on chain.
 pub struct Store {
     machine: Mollusk,
     accounts: HashMap<Address, Account>,
 }
 
 impl Store {
-    /// An empty chain with the system program, the associated token account program, and both token programs as they are
-    /// deployed.
+    /// An empty chain with the system program, the associated token account program, and both token programs
+    /// as they are deployed.
     pub fn new() -> Self {
         let mut machine = Mollusk::default();
         token::add_program(&mut machine);
@@ -33,39 +33,39 @@ impl Store {
         }
     }
 
-    /// Does what is asked.
-    pub fn answer(&mut self, question: Question) -> Vec<u8> {
-        match question {
-            Question::Load(address, elf) => {
+    /// Executes a request and returns the response.
+    pub fn execute(&mut self, request: Request) -> Vec<u8> {
+        match request {
+            Request::Load(address, elf) => {
                 self.machine
                     .add_program_with_loader_and_elf(&address, &LOADER_V3, &elf);
-                answer::done()
+                response::done()
             }
-            Question::Begin(accounts) => {
+            Request::Begin(accounts) => {
                 self.accounts.clear();
                 self.accounts.extend(accounts);
-                answer::done()
+                response::done()
             }
-            Question::Set(accounts) => {
+            Request::Set(accounts) => {
                 self.accounts.extend(accounts);
-                answer::done()
+                response::done()
             }
-            Question::Get(addresses) => {
+            Request::Get(addresses) => {
                 let accounts: Vec<_> = addresses
                     .into_iter()
                     .map(|address| (address, self.get(&address)))
                     .collect();
-                answer::accounts(&accounts)
+                response::accounts(&accounts)
             }
-            Question::Clock(now) => {
+            Request::Clock(now) => {
                 self.machine.sysvars.clock.unix_timestamp = now;
-                answer::done()
+                response::done()
             }
-            Question::Rent(size) => {
-                answer::number(self.machine.sysvars.rent.minimum_balance(size as usize))
+            Request::Rent(size) => {
+                response::number(self.machine.sysvars.rent.minimum_balance(size as usize))
             }
-            Question::Run(instruction) => self.run(&instruction, true),
-            Question::Probe(instruction) => self.run(&instruction, false),
+            Request::Run(instruction) => self.run(&instruction, true),
+            Request::Probe(instruction) => self.run(&instruction, false),
         }
     }
 
@@ -96,7 +96,7 @@ impl Store {
             self.accounts.extend(changed.iter().cloned());
         }
         let log = log.borrow().get_recorded_content().to_vec();
-        answer::outcome(
+        response::outcome(
             &result.raw_result,
             result.compute_units_consumed,
             &log,

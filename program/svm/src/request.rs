@@ -1,39 +1,39 @@
-//! What can be asked of the machine, and how it is written.
+//! The requests and their encoding.
 
 use solana_account::Account;
 use solana_address::Address;
 use solana_instruction::{AccountMeta, Instruction};
 
-/// A question, which its first byte tells apart.
+/// A request. Its first byte is the number of its variant, the fields follow.
 #[derive(Debug, PartialEq)]
-pub enum Question {
+pub enum Request {
     /// 0: load an ELF file as a program. Address, then the file.
     Load(Address, Vec<u8>),
-    /// 1: forget all accounts and set these. Accounts.
+    /// 1: delete all accounts and set these. Accounts.
     Begin(Vec<(Address, Account)>),
     /// 2: set these accounts. Accounts.
     Set(Vec<(Address, Account)>),
-    /// 3: tell what these accounts are. A count as u16, then addresses.
+    /// 3: return these accounts. A count as u16, then addresses.
     Get(Vec<Address>),
     /// 4: set the chain's clock. Unix seconds as i64.
     Clock(i64),
-    /// 5: tell how many lamports make an account of this size rent exempt. Bytes as u32.
+    /// 5: return the lamports that make an account of this size rent exempt. Bytes as u32.
     Rent(u32),
-    /// 6: run an instruction. The program, a count of accounts as u16, for each its address and a byte of flags (1 signer,
-    /// 2 writable), then the data.
+    /// 6: run an instruction. The program, a count of accounts as u16, for each its address and a byte of
+    /// flags (1 signer, 2 writable), then the data.
     Run(Instruction),
-    /// 7: tell what running an instruction would do, and leave everything as it is. As above.
+    /// 7: return the outcome of an instruction and discard its changes. As above.
     Probe(Instruction),
 }
 
-impl Question {
-    /// Reads a question.
+impl Request {
+    /// Decodes a request.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A text that names the problem.
     pub fn parse(frame: &[u8]) -> Result<Self, String> {
         let mut rest = Reader(frame);
-        let question = match rest.byte()? {
+        let request = match rest.byte()? {
             0 => Self::Load(rest.address()?, rest.all()),
             1 => Self::Begin(rest.accounts()?),
             2 => Self::Set(rest.accounts()?),
@@ -42,11 +42,11 @@ impl Question {
             5 => Self::Rent(u32::from_le_bytes(rest.take()?)),
             6 => Self::Run(rest.instruction()?),
             7 => Self::Probe(rest.instruction()?),
-            other => return Err(format!("there is no question {other}")),
+            other => return Err(format!("unknown request {other}")),
         };
         match rest.0.len() {
-            0 => Ok(question),
-            more => Err(format!("{more} bytes are left over")),
+            0 => Ok(request),
+            more => Err(format!("request: {more} bytes too many")),
         }
     }
 }
@@ -55,10 +55,7 @@ struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
-        let (taken, rest) = self
-            .0
-            .split_first_chunk()
-            .ok_or("the question ends early")?;
+        let (taken, rest) = self.0.split_first_chunk().ok_or("request: too short")?;
         self.0 = rest;
         Ok(*taken)
     }
@@ -96,11 +93,11 @@ impl Reader<'_> {
                 is_signer: flags & 1 != 0,
                 is_writable: flags & 2 != 0,
             }),
-            flags => Err(format!("{flags} are no flags of an account")),
+            flags => Err(format!("account: unknown flags {flags}")),
         }
     }
 
-    /// A count as u16; each account as address, lamports u64, owner, executable u8, size u32, data.
+    /// A count as u16, then each account as address, lamports u64, owner, executable u8, size u32, data.
     fn accounts(&mut self) -> Result<Vec<(Address, Account)>, String> {
         self.many(|rest| {
             let address = rest.address()?;
@@ -108,7 +105,10 @@ impl Reader<'_> {
             let owner = rest.address()?;
             let executable = rest.byte()? != 0;
             let size = u32::from_le_bytes(rest.take()?) as usize;
-            let (data, after) = rest.0.split_at_checked(size).ok_or("the data end early")?;
+            let (data, after) = rest
+                .0
+                .split_at_checked(size)
+                .ok_or("account: data too short")?;
             rest.0 = after;
             let account = Account {
                 lamports,
@@ -125,44 +125,44 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer;
+    use crate::response;
 
-    const WHO: Address = Address::new_from_array([7; 32]);
+    const ADDRESS: Address = Address::new_from_array([7; 32]);
 
     #[test]
-    fn an_account_is_read_as_answers_write_it() {
+    fn requests_decode_accounts_as_responses_encode_them() {
         let account = Account {
             lamports: 5,
             data: vec![1, 2, 3],
-            owner: WHO,
+            owner: ADDRESS,
             executable: true,
             ..Account::default()
         };
         let mut frame = vec![2];
-        answer::put_accounts(&mut frame, &[(WHO, account.clone())]);
+        response::put_accounts(&mut frame, &[(ADDRESS, account.clone())]);
         assert_eq!(
-            Question::parse(&frame),
-            Ok(Question::Set(vec![(WHO, account)]))
+            Request::parse(&frame),
+            Ok(Request::Set(vec![(ADDRESS, account)]))
         );
     }
 
     #[test]
     fn an_instruction_has_a_program_accounts_and_data() {
         let mut frame = vec![6];
-        frame.extend(WHO.as_ref());
+        frame.extend(ADDRESS.as_ref());
         frame.extend([1, 0]);
-        frame.extend(WHO.as_ref());
+        frame.extend(ADDRESS.as_ref());
         frame.extend([2, 9, 8]);
         let expected = Instruction {
-            program_id: WHO,
-            accounts: vec![AccountMeta::new(WHO, false)],
+            program_id: ADDRESS,
+            accounts: vec![AccountMeta::new(ADDRESS, false)],
             data: vec![9, 8],
         };
-        assert_eq!(Question::parse(&frame), Ok(Question::Run(expected)));
+        assert_eq!(Request::parse(&frame), Ok(Request::Run(expected)));
     }
 
     #[test]
-    fn what_is_malformed_is_refused() {
+    fn malformed_requests_are_refused() {
         let huge = [vec![2, 1, 0], vec![0; 73], vec![255; 4]].concat();
         for frame in [
             &[][..],
@@ -172,7 +172,7 @@ mod tests {
             &[3, 9, 0],
             &huge,
         ] {
-            assert!(Question::parse(frame).is_err(), "{frame:?}");
+            assert!(Request::parse(frame).is_err(), "{frame:?}");
         }
     }
 }
