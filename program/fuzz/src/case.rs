@@ -1,28 +1,32 @@
-//! What is fuzzed: one call of the program, as a valid call in a world of valid accounts, and what is changed of both.
+//! A test case: an environment, and a list of operations.
+//!
+//! An operation starts a call, or changes the call that an earlier operation started. A call runs when the
+//! next one starts or the case ends, on the accounts that the calls before it left. So a case is a scenario
+//! of up to [`MAX_CALLS`] calls.
 
 use std::fmt;
 
-/// How many changes a case can have.
-pub const MOST_EDITS: usize = 16;
+/// The most operations of a case.
+pub const MAX_OPS: usize = 48;
+/// The most calls of a case.
+pub const MAX_CALLS: usize = 14;
 
-/// One call of the program.
+/// A test case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// The world that it is made in, as an index that is taken modulo their number.
-    pub world: u8,
-    /// The valid call that it starts from, of this or another world, as an index that is taken modulo their number.
-    pub call: u8,
-    /// What is changed, in order.
-    pub edits: Vec<Edit>,
+    /// The index of the environment, modulo the number of environments.
+    pub environment: u8,
+    /// The operations, in order. Changes before the first call have no effect.
+    pub ops: Vec<Op>,
 }
 
-macro_rules! edits {
+macro_rules! ops {
     ($( $(#[doc = $doc:literal])* $name:ident { $( $field:ident: $ty:ty ),* } )*) => {
-        /// A change of a call, of an account in it, or of the chain. A `place` is a position in the call's list of accounts, taken
-        /// modulo its length; an `account` an index into the world's, taken modulo their number.
+        /// An operation. A `place` is a position in the call's list of accounts, modulo its length; an
+        /// `account` is an index into the environment's accounts, modulo their number.
         #[derive(Clone, PartialEq, Eq, Debug)]
-        pub enum Edit {
-            $( $(#[doc = $doc])* $name { $( $field: $ty ),* }, )*
+        pub enum Op {
+            $( $(#[doc = $doc])* $name { $($field: $ty),* }, )*
         }
 
         #[allow(non_camel_case_types)]
@@ -30,7 +34,7 @@ macro_rules! edits {
 
         const KINDS: u8 = [$(stringify!($name)),*].len() as u8;
 
-        impl Edit {
+        impl Op {
             fn write(&self, out: &mut Vec<u8>) {
                 match self {
                     $( Self::$name { $($field),* } => {
@@ -49,7 +53,7 @@ macro_rules! edits {
             }
         }
 
-        impl fmt::Display for Edit {
+        impl fmt::Display for Op {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $( Self::$name { $($field),* } => {
@@ -63,44 +67,69 @@ macro_rules! edits {
     };
 }
 
-edits! {
-    /// Overwrites bytes of the instruction's data, which does not get longer by it.
+ops! {
+    /// Starts the valid call with this index, modulo their number.
+    Given { call: u8 }
+    /// Starts a call that the state of a negotiation suggests; see [`crate::moves`].
+    Move { deal: u8, choice: u8, variant: u8, wait: u8 }
+    /// Starts an earlier call of the case again, with the same signatures, data and accounts.
+    Repeat { earlier: u8 }
+    /// Signs the call without sending it. The case can send it later with Repeat.
+    Withhold { }
+    /// Overwrites bytes of the instruction's data. The length does not change.
     Data { at: u16, bytes: Bytes }
-    /// Cuts the instruction's data off.
+    /// Truncates the instruction's data.
     Cut { length: u16 }
-    /// Adds to the instruction's data.
+    /// Appends bytes to the instruction's data.
     Append { bytes: Bytes }
-    /// Puts the discriminator of another instruction in front.
+    /// Replaces the discriminator by that of another instruction.
     Discriminator { row: u8 }
-    /// Gives another account.
+    /// Replaces an account.
     Put { place: u8, account: u16 }
-    /// Gives an account at another address that differs in one byte, with everything that is in the account.
+    /// Replaces a token account by another one of the same owner and mint.
+    Recipient { place: u8, choice: u8 }
+    /// Replaces an account by a copy at an address that differs in one byte.
     Near { place: u8, byte: u8 }
-    /// Gives an account more; the lowest bit of the flags says that it signs, the next that it is writable.
+    /// Inserts an account. Bit 0 of the flags: it signs; bit 1: it is writable.
     Insert { place: u8, account: u16, flags: u8 }
-    /// Leaves an account out, so that those behind it move up.
+    /// Removes an account.
     Remove { place: u8 }
-    /// Says that an account signs (lowest bit) and that it is writable (next bit), or that it does not.
+    /// Sets an account's flags. Bit 0: it signs; bit 1: it is writable.
     Flags { place: u8, flags: u8 }
-    /// Overwrites bytes of an account, which does not get longer by it.
+    /// Replaces an account by one of the participants' wallets, which signs.
+    Signer { place: u8, wallet: u8 }
+    /// Gives the adversary power over a token account, takes it away, freezes or thaws the account; see
+    /// [`crate::tokens::Power`].
+    Power { place: u8, kind: u8, amount: u64 }
+    /// Overwrites bytes of an account's data. The length does not change.
     Content { place: u8, at: u16, bytes: Bytes }
-    /// Makes an account longer, with zeros, or shorter.
+    /// Extends an account's data by zeros, or truncates it.
     Size { place: u8, size: u16 }
-    /// Gives an account to another program, or to one whose address differs in one byte.
+    /// Sets an account's owner, or one whose address differs from it in one byte.
     Owner { place: u8, owner: u8, byte: u8 }
     /// Sets an account's lamports.
     Lamports { place: u8, lamports: u64 }
-    /// Sets the chain's clock.
+    /// Sets the chain's clock, in Unix seconds.
     Clock { now: i64 }
     /// Sets the chain's rent.
     Rent { price: u64, factor: u8 }
+}
+
+impl Op {
+    /// Reports whether the operation starts a call.
+    pub fn starts_call(&self) -> bool {
+        matches!(
+            self,
+            Self::Given { .. } | Self::Move { .. } | Self::Repeat { .. }
+        )
+    }
 }
 
 /// Up to 255 bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bytes(pub Vec<u8>);
 
-/// A part of a case as bytes. Any bytes are a case; what is missing at the end is not there.
+/// A part of a case as bytes. Any bytes are a case: an operation that is cut off at the end is dropped.
 trait Part: Sized {
     fn write(&self, out: &mut Vec<u8>);
     fn read(from: &mut &[u8]) -> Option<Self>;
@@ -149,28 +178,45 @@ impl Part for Bytes {
 }
 
 impl Case {
+    /// The case of one valid call in its environment.
+    pub fn of_valid_call(number: u8) -> Self {
+        Self {
+            environment: number,
+            ops: vec![Op::Given { call: number }],
+        }
+    }
+
     /// The case in any bytes.
     pub fn decode(mut bytes: &[u8]) -> Self {
         let from = &mut bytes;
         let mut case = Self {
-            world: u8::read(from).unwrap_or(0),
-            call: u8::read(from).unwrap_or(0),
-            edits: Vec::new(),
+            environment: u8::read(from).unwrap_or(0),
+            ops: Vec::new(),
         };
-        while case.edits.len() < MOST_EDITS {
-            let Some(edit) = Edit::read(from) else { break };
-            case.edits.push(edit);
+        while case.ops.len() < MAX_OPS {
+            let Some(op) = Op::read(from) else { break };
+            case.ops.push(op);
         }
         case
     }
 
     /// The bytes of the case.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = vec![self.world, self.call];
-        for edit in &self.edits {
-            edit.write(&mut out);
+        let mut out = vec![self.environment];
+        for op in &self.ops {
+            op.write(&mut out);
         }
         out
+    }
+
+    /// The calls, each as the operation that starts it and the changes behind it.
+    pub fn calls(&self) -> Vec<&[Op]> {
+        let starts: Vec<_> = (0..self.ops.len())
+            .filter(|at| self.ops[*at].starts_call())
+            .chain([self.ops.len()])
+            .collect();
+        let calls = starts.windows(2).map(|pair| &self.ops[pair[0]..pair[1]]);
+        calls.take(MAX_CALLS).collect()
     }
 }
 
@@ -179,7 +225,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes that hexadecimal digits stand for.
+/// The bytes that hexadecimal digits encode. Returns None for other text.
 pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
     if !digits.len().is_multiple_of(2) || !digits.is_ascii() {
         return None;
@@ -193,16 +239,43 @@ pub fn from_hex(digits: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::rng::Rng;
 
     #[test]
     fn any_bytes_are_a_case_that_reads_back_the_same() {
-        let mut chance = Chance::new(1);
+        let mut rng = Rng::new(1);
         for _ in 0..100_000 {
-            let bytes = chance.bytes(64);
+            let bytes = rng.bytes(64);
             let case = Case::decode(&bytes);
             assert_eq!(Case::decode(&case.encode()), case, "{}", hex(&bytes));
         }
+    }
+
+    #[test]
+    fn a_case_is_split_into_calls_with_their_changes() {
+        let (given, again) = (Op::Given { call: 3 }, Op::Repeat { earlier: 0 });
+        let cut = Op::Cut { length: 1 };
+        let case = Case {
+            environment: 0,
+            ops: vec![
+                cut.clone(),
+                given.clone(),
+                cut.clone(),
+                again.clone(),
+                again.clone(),
+            ],
+        };
+        let expected: [&[Op]; 3] = [
+            &[given, cut],
+            std::slice::from_ref(&again),
+            std::slice::from_ref(&again),
+        ];
+        assert_eq!(case.calls(), expected);
+        let empty = Case {
+            environment: 0,
+            ops: Vec::new(),
+        };
+        assert!(empty.calls().is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The file that is fuzzed, and the machine in which the worlds are made.
+//! The program's ELF, and the Mollusk instance that builds the environments.
 
 use haggle_program::ID;
 use mollusk_svm::program::loader_keys::LOADER_V3;
@@ -6,10 +6,10 @@ use mollusk_svm::Mollusk;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The variable that names another file than the one that is deployed.
+/// The environment variable that names another ELF than the built one.
 pub const ELF_VARIABLE: &str = "HAGGLE_FUZZ_ELF";
 
-/// Where the program's file is.
+/// The path of the ELF.
 pub fn elf_path() -> PathBuf {
     match std::env::var_os(ELF_VARIABLE) {
         Some(path) => path.into(),
@@ -17,11 +17,11 @@ pub fn elf_path() -> PathBuf {
     }
 }
 
-/// The program's file, which `make program` builds.
+/// The ELF, which `make program` builds.
 pub fn elf() -> &'static [u8] {
     static ELF: OnceLock<Vec<u8>> = OnceLock::new();
     ELF.get_or_init(|| {
-        // The machine's own log costs more than the machine; whoever wants it asks for it.
+        // The runtime's log takes longer than the runtime.
         if std::env::var_os("RUST_LOG").is_none() {
             std::env::set_var("RUST_LOG", "off");
         }
@@ -30,7 +30,7 @@ pub fn elf() -> &'static [u8] {
     })
 }
 
-/// A machine with the program and the token programs.
+/// Mollusk with the program and the token programs.
 pub fn machine() -> Mollusk {
     let elf = elf();
     let mut machine = Mollusk::default();
