@@ -1,0 +1,136 @@
+//! Money reaches its owner.
+//!
+//! A successful call pays each party its amount by the rules of the documents ([`super::entitlement`]), and
+//! every other owner nothing. The amount reaches accounts that only the party controls: its token accounts
+//! with neither delegate nor close authority, or its recorded payout. So no one else can reduce it. The
+//! amount can reach another account of the party's only if the party is the only declared signer of the
+//! instruction, and so has chosen the account. The sender of close_negotiation has not: the rule for its
+//! accounts has no exception.
+
+use super::effect::{Change, Effect};
+use super::entitlement::due;
+use super::Verdict;
+use crate::environment::config;
+use crate::fixtures::fixture::NATIVE_MINT;
+use crate::tokens::Tokens;
+use pinocchio::Address;
+use solana_account::ReadableAccount;
+
+/// Requires that each party gains its due, and all others nothing.
+pub fn parties_get_their_due(effect: &Effect<'_>) -> Verdict {
+    let Some(deal) = &effect.deal else {
+        return Ok(());
+    };
+    let Some(terms) = deal.before.or(deal.after) else {
+        return Ok(());
+    };
+    let due = due(effect);
+    let mut dues: Vec<(Address, i128)> = Vec::new();
+    let treasury = effect.treasury().map(|treasury| (treasury, due.treasury));
+    let parties = [(terms.buyer, due.buyer), (terms.seller, due.seller)];
+    for (owner, amount) in parties.into_iter().chain(treasury) {
+        match dues.iter_mut().find(|(known, _)| *known == owner) {
+            Some((_, sum)) => *sum += amount,
+            None => dues.push((owner, amount)),
+        }
+    }
+    // Others: every owner of a token account in the call, except the vault's.
+    for change in &effect.changes {
+        if let Some(tokens) = Tokens::of(change.before) {
+            let is_known = dues.iter().any(|(known, _)| *known == tokens.owner);
+            if !is_known && tokens.owner != *deal.address {
+                dues.push((tokens.owner, 0));
+            }
+        }
+    }
+    let claims = effect.row.name == "claim_payout";
+    for (owner, amount) in dues {
+        let signs = effect.prepared.is_signed_by(&owner);
+        let gain = effect.gain(&owner);
+        // The destination of a claimed payout can be anyone's account.
+        let fits = if claims {
+            signs || gain.total >= amount
+        } else {
+            gain.total == amount
+        };
+        if !fits {
+            return Err(format!(
+                "{} pays {owner} {} instead of {amount}",
+                effect.row.name, gain.total
+            ));
+        }
+        if !chooses_account(effect, &owner) && gain.safe < amount {
+            return Err(format!(
+                "{} owes {owner} {amount}, and only {} reaches accounts that it alone controls",
+                effect.row.name, gain.safe
+            ));
+        }
+    }
+    if claims {
+        claimed_payout_arrives(effect)?;
+    }
+    Ok(())
+}
+
+/// Reports whether a party can have its amount paid to an account that others control, too.
+fn chooses_account(effect: &Effect<'_>, party: &Address) -> bool {
+    effect.row.name != "close_negotiation" && effect.prepared.is_signed_only_by(party)
+}
+
+/// A party can claim its payout to any account, and the account gets all of it.
+fn claimed_payout_arrives(effect: &Effect<'_>) -> Verdict {
+    let destination = effect.prepared.address_of("destination_token_account");
+    let change = destination.and_then(|address| effect.change(address));
+    let amount = |account| Tokens::of(account).map_or(0, |tokens| tokens.amount);
+    let gained = change.map_or(0, |change| {
+        i128::from(amount(change.after)) - i128::from(amount(change.before))
+    });
+    let claimed = i128::from(effect.number("amount"));
+    if gained == claimed {
+        Ok(())
+    } else {
+        Err(format!(
+            "claim_payout of {claimed} pays its destination {gained}"
+        ))
+    }
+}
+
+/// Requires that lamports move only as rent: from the payer to new accounts, and from closed accounts to the
+/// buyer. The lamports of wrapped SOL follow its tokens. Lamports that were sent to the address of a vault of
+/// wrapped SOL before its creation become tokens in it.
+pub fn only_rent_moves(effect: &Effect<'_>) -> Verdict {
+    for change in &effect.changes {
+        let moved = i128::from(change.after.lamports())
+            - i128::from(change.before.lamports())
+            - wrapped(change);
+        if moved != 0 && !is_part_of_rent(effect, change, moved > 0) {
+            return Err(format!(
+                "{} moves {moved} lamports to {}",
+                effect.row.name, change.address
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The tokens of wrapped SOL that an account gained.
+fn wrapped(change: &Change<'_>) -> i128 {
+    let amount = |account| match Tokens::of(account) {
+        Some(tokens) if tokens.mint == NATIVE_MINT => i128::from(tokens.amount),
+        _ => 0,
+    };
+    amount(change.after) - amount(change.before)
+}
+
+fn is_part_of_rent(effect: &Effect<'_>, change: &Change<'_>, gains: bool) -> bool {
+    let is = |account| effect.prepared.address_of(account) == Some(change.address);
+    match effect.row.name {
+        "initialize_config" if gains => config(change.after).is_some(),
+        "initialize_config" => is("authority"),
+        "create_negotiation" if gains => is("negotiation") || is("escrow_vault"),
+        "create_negotiation" => is("buyer") || is("escrow_vault"),
+        "close_negotiation" if gains => is("buyer"),
+        "close_negotiation" => is("negotiation") || is("escrow_vault"),
+        _ => false,
+    }
+}
