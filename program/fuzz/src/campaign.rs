@@ -1,8 +1,9 @@
-//! A run: a process for each core, a corpus that they share, progress, and in the end what was reached.
+//! A run of the fuzzer: worker processes with a shared corpus, progress, and a summary.
 
-use crate::case::Case;
-use crate::tally::Tally;
-use crate::virtual_machine::elf_path;
+use crate::case::{Case, Op};
+use crate::elf::elf_path;
+use crate::report::HEADLINE;
+use crate::stats::Stats;
 use haggle_program::instructions::INSTRUCTIONS;
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -10,37 +11,39 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a case can be, in bytes.
-const LONGEST_CASE: usize = 1_024;
-/// How often progress is shown.
+/// The longest case, in bytes.
+const MAX_CASE: usize = 2_048;
+/// The time between two lines of progress.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
+/// The number of executions from which on a run must reach every kind of event.
+const FULL_RUN: u64 = 50_000;
 
-/// What a run is to do.
+/// The settings of a run.
 pub struct Campaign {
-    /// How many cases are run at least.
+    /// The least number of executions of the program.
     pub executions: u64,
-    /// How many processes run them.
+    /// The number of worker processes.
     pub workers: u64,
-    /// What libFuzzer's choices follow from.
+    /// The seed of libFuzzer's choices.
     pub seed: u32,
-    /// Where cases that are worth keeping are kept, and found again by the next run.
+    /// The folder of the corpus, which the next run can continue.
     pub corpus: PathBuf,
-    /// Where the workers write, each in files of its own.
+    /// The folder of the workers' logs and statistics.
     pub logs: PathBuf,
-    /// The least share of the directions of the program's branches that has to be taken, in percent.
+    /// The least share of the directions of the program's branches, in percent.
     pub floor: u64,
 }
 
 struct Worker {
     process: Child,
     log: PathBuf,
-    tally: PathBuf,
+    stats: PathBuf,
 }
 
 impl Campaign {
-    /// Runs it, and says how it went.
-    pub fn run(&self, scenes: usize) -> ExitCode {
-        match self.try_run(scenes) {
+    /// Runs the workers and prints the result. `environments` is the number of environments.
+    pub fn run(&self, environments: usize) -> ExitCode {
+        match self.try_run(environments) {
             Ok(code) => code,
             Err(error) => {
                 eprintln!("fuzz: {error}");
@@ -49,10 +52,10 @@ impl Campaign {
         }
     }
 
-    fn try_run(&self, scenes: usize) -> std::io::Result<ExitCode> {
+    fn try_run(&self, environments: usize) -> std::io::Result<ExitCode> {
         fs::create_dir_all(&self.corpus)?;
         fs::create_dir_all(&self.logs)?;
-        self.sow(scenes)?;
+        self.write_seeds(environments)?;
         println!(
             "fuzzing {}: {} executions in {} processes, seed {}, {} seeds",
             elf_path().display(),
@@ -83,41 +86,48 @@ impl Campaign {
             }
             worker.process.wait()?;
         }
-        let tally = gather(&workers);
-        progress(&tally, start);
+        let stats = gather(&workers);
+        progress(&stats, start);
         if let Some(failed) = failed {
-            return self.explain(&workers[failed], &tally);
+            return explain(&workers[failed], &stats);
         }
-        Ok(self.conclude(&tally))
+        Ok(self.conclude(&stats))
     }
 
-    /// The valid calls, each in its world, are what everything starts from.
-    fn sow(&self, scenes: usize) -> std::io::Result<()> {
-        for scene in 0..scenes {
-            let case = Case {
-                world: scene as u8,
-                call: scene as u8,
-                edits: Vec::new(),
-            };
-            fs::write(self.corpus.join(format!("scene-{scene:03}")), case.encode())?;
+    /// Writes the seeds: each valid call in its environment, alone and before a few moves.
+    fn write_seeds(&self, environments: usize) -> std::io::Result<()> {
+        for number in 0..environments {
+            let single = Case::of_valid_call(number as u8);
+            let mut scenario = single.clone();
+            scenario.ops.extend((0..6).map(|_| Op::Move {
+                deal: 0,
+                choice: 0,
+                variant: 0,
+                wait: 0,
+            }));
+            for (kind, case) in [("call", single), ("scenario", scenario)] {
+                let path = self.corpus.join(format!("{kind}-{number:03}"));
+                fs::write(path, case.encode())?;
+            }
         }
         Ok(())
     }
 
     fn start(&self, number: u64) -> std::io::Result<Worker> {
         let log = self.logs.join(format!("worker-{number}.log"));
-        let tally = self.logs.join(format!("worker-{number}.tally"));
-        let _ = fs::remove_file(&tally);
+        let stats = self.logs.join(format!("worker-{number}.stats"));
+        let _ = fs::remove_file(&stats);
         let output = File::create(&log)?;
         let process = Command::new(std::env::current_exe()?)
             .arg("worker")
-            .arg(&tally)
-            .arg(format!("-runs={}", self.executions.div_ceil(self.workers)))
+            .arg(self.executions.div_ceil(self.workers).to_string())
+            .arg(&stats)
             .arg(format!("-seed={}", u64::from(self.seed) + number))
-            .arg(format!("-max_len={LONGEST_CASE}"))
+            .arg(format!("-max_len={MAX_CASE}"))
             .arg(format!("-artifact_prefix={}/", self.logs.display()))
             .args([
                 "-reload=10",
+                "-len_control=0",
                 "-timeout=20",
                 "-rss_limit_mb=4096",
                 "-verbosity=1",
@@ -130,66 +140,92 @@ impl Campaign {
         Ok(Worker {
             process,
             log,
-            tally,
+            stats,
         })
     }
 
-    fn explain(&self, worker: &Worker, tally: &Tally) -> std::io::Result<ExitCode> {
-        let log = fs::read_to_string(&worker.log)?;
-        let story = log.find("A law is broken").map(|at| &log[at..]);
-        match (story, &tally.broken) {
-            (Some(story), Some(_)) => println!("{story}"),
-            _ => println!(
-                "{}\na worker has ended, see {}",
-                last_lines(&log),
-                worker.log.display()
-            ),
-        }
-        Ok(ExitCode::FAILURE)
-    }
-
-    fn conclude(&self, tally: &Tally) -> ExitCode {
+    fn conclude(&self, stats: &Stats) -> ExitCode {
         let mut missing: Vec<String> = Vec::new();
         for row in INSTRUCTIONS {
-            if !tally.succeeded.contains_key(row.name) {
+            if !stats.succeeded.contains_key(row.name) {
                 missing.push(format!("{} has never succeeded", row.name));
             }
         }
-        let share = 100 * tally.covered() as u64 / tally.seen.len().max(1) as u64;
+        let share = 100 * stats.covered() as u64 / stats.seen.len().max(1) as u64;
         if share < self.floor {
             missing.push(format!(
-                "only {share} % of the directions of branches were taken, and {} % have to be",
+                "only {share} % of the directions of branches were taken, at least {} % are required",
                 self.floor
             ));
         }
-        if tally.executions < self.executions {
-            missing.push(format!("only {} cases were run", tally.executions));
+        if stats.executions < self.executions {
+            missing.push(format!(
+                "the program was executed only {} times",
+                stats.executions
+            ));
         }
-        let succeeded: u64 = tally.succeeded.values().sum();
-        let returned: u64 = tally.returned.values().sum();
+        let events = &stats.events;
+        for (count, event) in [
+            (events.recreations, "no session was created again"),
+            (
+                events.repeats_in_later_deals,
+                "no signed call was sent again in a later deal",
+            ),
+            (events.recorded_payouts, "no payout was recorded"),
+        ] {
+            if count == 0 && self.executions >= FULL_RUN {
+                missing.push(event.to_owned());
+            }
+        }
+        let succeeded: u64 = stats.succeeded.values().sum();
+        let returned: u64 = stats.returned.values().sum();
         println!(
-            "{succeeded} succeeded ({} instructions), {returned} were answered with {} of the program's errors, \
-             {} were refused by a program that was called, {} by the runtime on accounts that no chain can hold",
-            tally.succeeded.len(),
-            tally.returned.len(),
-            tally.refused,
-            tally.impossible,
+            "{} cases: {succeeded} calls succeeded ({} instructions), {returned} returned {} of the \
+             program's errors, {} were refused by a called program, {} by the runtime on accounts that no chain can hold",
+            events.cases,
+            stats.succeeded.len(),
+            stats.returned.len(),
+            events.refused,
+            events.impossible,
+        );
+        println!(
+            "{} sessions created again, {} signed calls repeated, {} of them in a later deal; {} calls \
+             recorded a payout",
+            events.recreations,
+            events.repeats,
+            events.repeats_in_later_deals,
+            events.recorded_payouts,
         );
         if missing.is_empty() {
             println!(
-                "fuzz: {} executions, no law broken, {} of {} directions of branches taken ({share} %, at least {} %)",
-                tally.executions,
-                tally.covered(),
-                tally.seen.len(),
+                "fuzz: {} executions, no invariant violated, {} of {} directions of branches taken \
+                 ({share} %, at least {} %)",
+                stats.executions,
+                stats.covered(),
+                stats.seen.len(),
                 self.floor,
             );
             return ExitCode::SUCCESS;
         }
-        for what in missing {
-            println!("fuzz: {what}");
+        for reason in missing {
+            println!("fuzz: {reason}");
         }
         ExitCode::FAILURE
     }
+}
+
+fn explain(worker: &Worker, stats: &Stats) -> std::io::Result<ExitCode> {
+    let log = fs::read_to_string(&worker.log)?;
+    let description = log.find(HEADLINE).map(|at| &log[at..]);
+    match (description, &stats.violation) {
+        (Some(description), Some(_)) => println!("{description}"),
+        _ => println!(
+            "{}\na worker has ended, see {}",
+            last_lines(&log),
+            worker.log.display()
+        ),
+    }
+    Ok(ExitCode::FAILURE)
 }
 
 fn is_running(worker: &mut Worker) -> bool {
@@ -200,22 +236,23 @@ fn has_failed(worker: &mut Worker) -> bool {
     matches!(worker.process.try_wait(), Ok(Some(status)) if !status.success())
 }
 
-fn gather(workers: &[Worker]) -> Tally {
-    let mut sum = Tally::default();
+fn gather(workers: &[Worker]) -> Stats {
+    let mut sum = Stats::default();
     for worker in workers {
-        sum.add(&Tally::read(&worker.tally));
+        sum.add(&Stats::read(&worker.stats));
     }
     sum
 }
 
-fn progress(tally: &Tally, start: Instant) {
+fn progress(stats: &Stats, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{seconds:6.0} s  {:>11} executions  {:>7.0}/s  {} of {} directions of branches",
-        tally.executions,
-        tally.executions as f64 / seconds,
-        tally.covered(),
-        tally.seen.len(),
+        "{seconds:6.0} s  {:>11} executions  {:>7.0}/s  {:>9} cases  {} of {} directions of branches",
+        stats.executions,
+        stats.executions as f64 / seconds,
+        stats.events.cases,
+        stats.covered(),
+        stats.seen.len(),
     );
 }
 

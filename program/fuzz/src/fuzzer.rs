@@ -1,41 +1,46 @@
-//! Runs cases and keeps count.
+//! Runs cases, and shrinks those that violate an invariant.
 
-use crate::case::{hex, Case};
-use crate::chance::Chance;
-use crate::coverage::count_outcome;
-use crate::laws::{judge, Outcome};
-use crate::libfuzzer::{leave, mutate_raw, Target};
-use crate::machine::Machine;
-use crate::mutation::{cross, mutate};
-use crate::staging::Staged;
-use crate::story;
-use crate::tally::Tally;
-use crate::world::Worlds;
-use haggle_program::instructions::INSTRUCTIONS;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use crate::call::{prepare, Prepared};
+use crate::case::Case;
+use crate::chain::{Chain, Signed};
+use crate::environment::Environments;
+use crate::fields::index_of;
+use crate::guidance;
+use crate::invariants::effect::Effect;
+use crate::invariants::{check, replay, Outcome};
+use crate::svm::Svm;
 
-/// How often a worker writes down what it has counted.
-const REPORT_EVERY: Duration = Duration::from_secs(1);
-
-/// Cases can be run in it.
+/// Runs cases on one virtual machine.
 pub struct Fuzzer {
-    /// The worlds and the valid calls.
-    pub worlds: Worlds,
-    machine: Machine,
+    /// The environments and the valid calls.
+    pub environments: Environments,
+    svm: Svm,
     seen: Vec<bool>,
 }
 
+/// A call of a case after it has run.
+pub struct Observed<'a> {
+    /// The call.
+    pub prepared: &'a Prepared,
+    /// Its outcome, or the invariant that it violates.
+    pub outcome: Result<Outcome, &'a str>,
+    /// Whether it repeats a signed call of an earlier deal at the same address.
+    pub of_earlier_deal: bool,
+    /// Whether it creates a deal at an address that another deal had before.
+    pub recreates: bool,
+    /// Whether it records a payout.
+    pub records: bool,
+}
+
 impl Fuzzer {
-    /// Makes the worlds and loads the program.
+    /// Builds the environments and loads the program.
     pub fn new() -> Self {
-        let worlds = Worlds::new();
-        let machine = Machine::new();
-        let seen = vec![false; machine.directions()];
+        let environments = Environments::new();
+        let svm = Svm::new();
+        let seen = vec![false; svm.directions()];
         Self {
-            worlds,
-            machine,
+            environments,
+            svm,
             seen,
         }
     }
@@ -45,28 +50,78 @@ impl Fuzzer {
         &self.seen
     }
 
-    /// Runs a case.
+    /// Runs a case. `observe` gets each call after it has run.
     ///
     /// # Errors
-    /// The law that it broke.
-    pub fn run(&mut self, case: &Case) -> Result<(Option<&'static str>, Outcome), String> {
-        let staged = case.stage(&self.worlds);
-        let run = self.machine.run(&staged.call, &mut self.seen);
-        let outcome = judge(&staged, &run)?;
-        count_outcome(place_of(&staged, outcome));
-        Ok((staged.row.map(|row| row.name), outcome))
+    /// The invariant that a call violates. The calls behind it do not run.
+    pub fn run(
+        &mut self,
+        case: &Case,
+        observe: &mut dyn FnMut(&Observed<'_>),
+    ) -> Result<(), String> {
+        let environment = self.environments.environment(case.environment);
+        let mut chain = Chain::new(environment);
+        let mut previous = None;
+        for ops in case.calls() {
+            let Some(prepared) = prepare(&self.environments, &chain, ops) else {
+                continue;
+            };
+            prepared.apply_changes(&mut chain);
+            let run = self.svm.run(&prepared.call, &mut self.seen);
+            let of_earlier_deal = is_of_earlier_deal(&prepared, &chain);
+            let mut observed = Observed {
+                prepared: &prepared,
+                outcome: Err(""),
+                of_earlier_deal,
+                recreates: false,
+                records: false,
+            };
+            let (outcome, effect) = match check(&prepared, &run, &chain) {
+                Ok(checked) => checked,
+                Err(violation) => {
+                    observed.outcome = Err(&violation);
+                    observe(&observed);
+                    return Err(violation);
+                }
+            };
+            observed.outcome = Ok(outcome);
+            guidance::count_answer(&prepared, outcome, of_earlier_deal, previous);
+            let signed = sign(&prepared, &chain, effect.as_ref());
+            match effect {
+                Some(effect) if prepared.withheld && prepared.possible => {
+                    guidance::count_withheld(&effect);
+                }
+                Some(effect) if !prepared.withheld => {
+                    chain.possible &= prepared.possible;
+                    chain.commit(&prepared.call.accounts, &run);
+                    if chain.possible {
+                        guidance::count_effect(&effect, &chain, previous);
+                        observed.recreates = recreates(&effect, &chain);
+                        observed.records = records(&effect);
+                    }
+                    previous = Some(index_of(effect.row));
+                }
+                _ => {}
+            }
+            chain.signed.push(signed);
+            observe(&observed);
+        }
+        Ok(())
     }
 
-    /// Takes changes away from a case for as long as it breaks the same law.
+    /// Removes operations from a case as long as it violates the same invariant.
     pub fn shrink(&mut self, case: &Case) -> Case {
-        let law = |broken: Result<_, String>| broken.err().map(|text| kind_of(&text).to_owned());
-        let wanted = law(self.run(case));
+        let mut kind = |case: &Case| {
+            let violation = self.run(case, &mut |_| {}).err();
+            violation.map(|text| kind_of(&text).to_owned())
+        };
+        let wanted = kind(case);
         let mut smallest = case.clone();
         let mut at = 0;
-        while at < smallest.edits.len() {
+        while at < smallest.ops.len() {
             let mut smaller = smallest.clone();
-            smaller.edits.remove(at);
-            if law(self.run(&smaller)) == wanted {
+            smaller.ops.remove(at);
+            if kind(&smaller) == wanted {
                 (smallest, at) = (smaller, 0);
             } else {
                 at += 1;
@@ -76,113 +131,147 @@ impl Fuzzer {
     }
 }
 
-/// The part of a broken law's description that does not name an account or an amount.
-fn kind_of(law: &str) -> &str {
-    law.split(|letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase())
-        .next()
-        .unwrap_or(law)
+/// The call as its signers sign it.
+pub fn sign(prepared: &Prepared, chain: &Chain<'_>, effect: Option<&Effect<'_>>) -> Signed {
+    if let Some(index) = prepared.repeats {
+        return chain.signed[index].clone();
+    }
+    Signed {
+        list: prepared.list(),
+        data: prepared.call.data.clone(),
+        deal: prepared
+            .address_of("negotiation")
+            .map(|address| chain.deal(address)),
+        promised: effect.and_then(replay::outcome),
+    }
 }
 
-/// A number for what an instruction answered: libFuzzer keeps the first case of each.
-fn place_of(staged: &Staged<'_>, outcome: Outcome) -> usize {
-    const ANSWERS: usize = 64;
-    let row = staged.row.map_or(INSTRUCTIONS.len(), |named| {
-        let mut rows = INSTRUCTIONS.iter();
-        rows.position(|row| row.name == named.name).unwrap_or(0)
-    });
-    let answer = match outcome {
-        Outcome::Succeeded => 0,
-        Outcome::Refused => 1,
-        Outcome::Impossible => 2,
-        Outcome::Returned(code) => 3 + (code as usize % 1_000) % (ANSWERS - 3),
+fn is_of_earlier_deal(prepared: &Prepared, chain: &Chain<'_>) -> bool {
+    let Some(index) = prepared.repeats else {
+        return false;
     };
-    row * ANSWERS + answer
+    let now = prepared
+        .address_of("negotiation")
+        .map(|address| chain.deal(address));
+    chain.signed[index].deal != now
 }
 
-/// A process that libFuzzer drives.
-pub struct Worker {
-    state: Mutex<State>,
-    tally: PathBuf,
+fn recreates(effect: &Effect<'_>, chain: &Chain<'_>) -> bool {
+    effect.deal.as_ref().is_some_and(|deal| {
+        deal.before.is_none() && deal.after.is_some() && chain.deal(deal.address).number > 1
+    })
 }
 
-struct State {
-    fuzzer: Fuzzer,
-    tally: Tally,
-    reported: Instant,
+fn records(effect: &Effect<'_>) -> bool {
+    let deal = effect.deal.as_ref();
+    deal.is_some_and(|deal| match (&deal.before, &deal.after) {
+        (Some(before), Some(after)) => {
+            let grows = |old: u64, new: u64| new > old;
+            grows(before.claimable_buyer, after.claimable_buyer)
+                || grows(before.claimable_seller, after.claimable_seller)
+        }
+        _ => false,
+    })
 }
 
-impl Worker {
-    /// It writes what it counts to the file `tally`.
-    pub fn new(tally: PathBuf) -> Self {
-        Self {
-            state: Mutex::new(State {
-                fuzzer: Fuzzer::new(),
-                tally: Tally::default(),
-                reported: Instant::now(),
-            }),
-            tally,
+/// The part of a violation's description before the first address or amount.
+fn kind_of(violation: &str) -> &str {
+    violation
+        .split(|letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase())
+        .next()
+        .unwrap_or(violation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Op;
+
+    fn a_move(choice: u8, variant: u8, wait: u8) -> Op {
+        Op::Move {
+            deal: 0,
+            choice,
+            variant,
+            wait,
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("a panic ends the process")
+    /// The instructions of the calls of a case, each with its outcome.
+    fn outcomes(fuzzer: &mut Fuzzer, case: &Case) -> Vec<(&'static str, Outcome)> {
+        let mut found = Vec::new();
+        let result = fuzzer.run(case, &mut |observed| {
+            let row = observed.prepared.row.expect("moves name instructions");
+            found.push((
+                row.name,
+                observed.outcome.expect("no invariant is violated"),
+            ));
+        });
+        assert_eq!(result, Ok(()));
+        found
     }
 
-    fn report(&self, state: &mut State) {
-        state.tally.seen = state.fuzzer.seen().to_vec();
-        state.reported = Instant::now();
-        if let Err(error) = state.tally.write(&self.tally) {
-            eprintln!("{}: {error}", self.tally.display());
-        }
+    #[test]
+    fn a_signature_is_stale_after_the_session_is_created_again() {
+        let mut fuzzer = Fuzzer::new();
+        let names = fuzzer.environments.calls.iter();
+        let names: Vec<_> = names.map(|call| call.name.as_str()).collect();
+        let at = names
+            .iter()
+            .position(|name| *name == "submit_offer (SPL Token)");
+        let case = Case {
+            environment: at.expect("the scene exists") as u8,
+            ops: vec![
+                // Withheld by the buyer in round 0.
+                a_move(2, 1, 1),
+                Op::Withhold {},
+                a_move(2, 0, 1),
+                a_move(0, 0, 1),
+                a_move(0, 8, 8),
+                Op::Repeat { earlier: 0 },
+                a_move(0, 0, 1),
+                Op::Repeat { earlier: 0 },
+            ],
+        };
+        let expected = [
+            ("reject_negotiation", Outcome::Succeeded),
+            ("reject_negotiation", Outcome::Succeeded),
+            ("close_negotiation", Outcome::Succeeded),
+            ("create_negotiation", Outcome::Succeeded),
+            ("reject_negotiation", Outcome::Returned(6013)),
+            ("accept_invitation", Outcome::Succeeded),
+            ("reject_negotiation", Outcome::Returned(6013)),
+        ];
+        assert_eq!(outcomes(&mut fuzzer, &case), expected);
     }
-}
 
-impl Target for Worker {
-    fn run(&self, bytes: &[u8]) {
-        let state = &mut *self.state();
-        let case = Case::decode(bytes);
-        match state.fuzzer.run(&case) {
-            Ok((row, outcome)) => state.tally.count(row, outcome),
-            Err(law) => {
-                state.tally.executions += 1;
-                let smallest = state.fuzzer.shrink(&case);
-                let found = state.fuzzer.run(&smallest).err().unwrap_or(law);
-                eprintln!("{}", story::tell(&state.fuzzer.worlds, &smallest, &found));
-                state.tally.broken = Some(hex(&smallest.encode()));
-                self.report(state);
-                leave(story::BROKEN);
+    #[test]
+    fn random_moves_reach_every_instruction_of_a_negotiation() {
+        let mut fuzzer = Fuzzer::new();
+        let mut rng = crate::rng::Rng::new(1);
+        let mut reached = std::collections::BTreeSet::new();
+        for _ in 0..2_000 {
+            let case = Case {
+                environment: rng.byte(),
+                ops: (0..12)
+                    .map(|_| a_move(rng.byte(), rng.byte(), rng.byte()))
+                    .collect(),
+            };
+            for (name, outcome) in outcomes(&mut fuzzer, &case) {
+                if outcome == Outcome::Succeeded {
+                    reached.insert(name);
+                }
             }
         }
-        if state.tally.executions.is_multiple_of(256) && state.reported.elapsed() > REPORT_EVERY {
-            self.report(state);
-        }
-    }
-
-    fn mutate(&self, case: &[u8], most: usize, seed: u32) -> Vec<u8> {
-        let mut case = Case::decode(case);
-        let mut chance = Chance::new(seed.into());
-        let worlds = &self.state().fuzzer.worlds;
-        mutate(&mut case, worlds, &mut chance, &mut mutate_raw);
-        fitting(case, most)
-    }
-
-    fn cross(&self, one: &[u8], other: &[u8], most: usize, seed: u32) -> Vec<u8> {
-        let mut chance = Chance::new(seed.into());
-        let (one, other) = (Case::decode(one), Case::decode(other));
-        fitting(cross(&one, &other, &mut chance), most)
-    }
-
-    fn end(&self) {
-        self.report(&mut self.state());
-    }
-}
-
-/// The case's bytes, without its last changes when they are too many.
-fn fitting(mut case: Case, most: usize) -> Vec<u8> {
-    loop {
-        let bytes = case.encode();
-        if bytes.len() <= most || case.edits.pop().is_none() {
-            return bytes;
+        let administration = [
+            "initialize_config",
+            "update_config",
+            "set_paused",
+            "propose_authority",
+            "accept_authority",
+        ];
+        for row in haggle_program::instructions::INSTRUCTIONS {
+            let expected = !administration.contains(&row.name);
+            assert_eq!(reached.contains(row.name), expected, "{}", row.name);
         }
     }
 }

@@ -1,17 +1,17 @@
-//! libFuzzer, as the loop that decides which case is worth changing next.
+//! The interface to libFuzzer, which chooses the cases and mutates them.
 
 use std::ffi::{c_char, c_int, CString};
 use std::sync::OnceLock;
 
-/// What libFuzzer calls.
+/// The functions that libFuzzer calls.
 pub trait Target: Send + Sync {
     /// Runs a case.
     fn run(&self, case: &[u8]);
-    /// Makes another case of at most `most` bytes.
+    /// Returns a mutated case of at most `most` bytes.
     fn mutate(&self, case: &[u8], most: usize, seed: u32) -> Vec<u8>;
-    /// Makes a case of two, of at most `most` bytes.
+    /// Returns a case that joins two cases, of at most `most` bytes.
     fn cross(&self, one: &[u8], other: &[u8], most: usize, seed: u32) -> Vec<u8>;
-    /// libFuzzer is about to end the process.
+    /// Runs before libFuzzer ends the process.
     fn end(&self);
 }
 
@@ -27,12 +27,12 @@ extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// Lets libFuzzer run the target with these arguments. It ends the process itself.
+/// Starts libFuzzer on a target with these arguments. libFuzzer ends the process.
 ///
 /// # Panics
-/// When it has been called before.
+/// If it is called twice.
 pub fn drive(target: Box<dyn Target>, arguments: &[String]) -> ! {
-    assert!(TARGET.set(target).is_ok(), "libFuzzer runs once");
+    assert!(TARGET.set(target).is_ok(), "libFuzzer starts once");
     let mut arguments: Vec<_> = arguments
         .iter()
         .map(|argument| CString::new(argument.as_str()).expect("arguments hold no zero"))
@@ -41,7 +41,8 @@ pub fn drive(target: Box<dyn Target>, arguments: &[String]) -> ! {
     let mut count = arguments.len() as c_int;
     arguments.push(std::ptr::null_mut());
     let mut list = arguments.as_mut_ptr();
-    // SAFETY: the list holds `count` strings and ends with a null pointer; neither is freed before the process ends.
+    // SAFETY: the list holds `count` strings and ends with a null pointer; neither is freed before the
+    // process ends.
     unsafe {
         atexit(end);
         LLVMFuzzerRunDriver(&mut count, &mut list, run);
@@ -49,7 +50,7 @@ pub fn drive(target: Box<dyn Target>, arguments: &[String]) -> ! {
     std::process::exit(0)
 }
 
-/// libFuzzer's own changes to bytes, of which there may be `most` afterwards.
+/// libFuzzer's own mutation of bytes. It returns at most `most` bytes.
 pub fn mutate_raw(mut bytes: Vec<u8>, most: usize) -> Vec<u8> {
     let most = most.max(1);
     let size = bytes.len().min(most);
@@ -59,9 +60,9 @@ pub fn mutate_raw(mut bytes: Vec<u8>, most: usize) -> Vec<u8> {
     bytes
 }
 
-/// Ends the process without giving libFuzzer the word.
+/// Ends the process without libFuzzer's exit handlers.
 pub fn leave(status: i32) -> ! {
-    // SAFETY: nothing is left to be done.
+    // SAFETY: the function does not return, and the kernel frees all resources.
     unsafe { _exit(status) }
 }
 
@@ -70,29 +71,29 @@ fn target() -> &'static dyn Target {
 }
 
 /// # Safety
-/// `data` points to `size` bytes, unless there are none.
+/// `data` points to `size` bytes, unless `size` is 0.
 unsafe fn slice<'a>(data: *const u8, size: usize) -> &'a [u8] {
     if size == 0 {
         &[]
     } else {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees `size` bytes.
         unsafe { std::slice::from_raw_parts(data, size) }
     }
 }
 
 fn put(bytes: &[u8], out: *mut u8, most: usize) -> usize {
     let size = bytes.len().min(most);
-    // SAFETY: libFuzzer gives room for `most` bytes.
+    // SAFETY: libFuzzer's buffer has room for `most` bytes.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), out, size) };
     size
 }
 
 extern "C" fn run(data: *const u8, size: usize) -> c_int {
-    // SAFETY: libFuzzer gives `size` bytes.
+    // SAFETY: libFuzzer passes `size` bytes.
     rust_fuzzer_test_input(unsafe { slice(data, size) })
 }
 
-/// The name under which libfuzzer-sys looks for what it calls, which is Rust too.
+/// libfuzzer-sys calls the target by this name.
 #[allow(improper_ctypes_definitions)]
 #[no_mangle]
 extern "C" fn rust_fuzzer_test_input(case: &[u8]) -> c_int {
@@ -106,7 +107,7 @@ extern "C" fn end() {
 
 #[no_mangle]
 extern "C" fn LLVMFuzzerCustomMutator(data: *mut u8, size: usize, most: usize, seed: u32) -> usize {
-    // SAFETY: libFuzzer gives `size` bytes.
+    // SAFETY: libFuzzer passes `size` bytes.
     let made = target().mutate(unsafe { slice(data, size) }, most, seed);
     put(&made, data, most)
 }
@@ -121,7 +122,7 @@ extern "C" fn LLVMFuzzerCustomCrossOver(
     most: usize,
     seed: u32,
 ) -> usize {
-    // SAFETY: libFuzzer gives that many bytes of each.
+    // SAFETY: libFuzzer passes these numbers of bytes.
     let (one, other) = unsafe { (slice(one, one_size), slice(other, other_size)) };
     put(&target().cross(one, other, most, seed), out, most)
 }

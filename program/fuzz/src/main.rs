@@ -1,48 +1,57 @@
-//! Coverage-guided fuzzing of the program's entry point, in the file that is deployed.
+//! Coverage-guided fuzzing of the program's entry point, in the ELF that is deployed.
 //!
 //! ```text
 //! haggle-fuzz run EXECUTIONS [--workers N] [--seed N] [--corpus DIR] [--logs DIR] [--floor PERCENT]
 //! haggle-fuzz replay CASE...
 //! ```
 //!
-//! libFuzzer chooses the cases. What guides it are the branches that the program itself takes in the virtual machine of a
-//! validator: [`coverage`] reads them off the machine's trace and counts them where libFuzzer looks. [`laws`] says what must hold
-//! after every call; [`world`], [`case`] and [`staging`] what the calls are.
+//! A [`case`] is a short scenario: calls on the accounts of one [`environment`], which [`call`] and [`moves`]
+//! build and the [`svm`] runs. After every call the [`invariants`] are checked.
+//!
+//! libFuzzer chooses and mutates the cases. It keeps a case that reaches something new: a direction of a
+//! branch of the program ([`coverage`]), or a new movement of money ([`guidance`]). The [`mutation`] gives an
+//! adversary what real ones have: delegates and close authorities on other people's token accounts, signed
+//! calls that it can send later, and sessions that are created again.
 
+mod accounts;
+mod call;
 mod campaign;
 mod case;
-mod chance;
+mod chain;
 mod coverage;
+mod elf;
+mod environment;
+mod fields;
 mod fuzzer;
-mod laws;
-mod layout;
+mod guidance;
+mod invariants;
 mod libfuzzer;
-mod machine;
+mod moves;
 mod mutation;
-mod solvency;
-mod staging;
-mod story;
-mod tally;
+mod report;
+mod rng;
+mod stats;
+mod svm;
 mod tokens;
-mod virtual_machine;
-mod world;
+mod worker;
 
-/// The worlds and the valid calls of the program's own tests.
+/// The fixtures and the valid calls of the program's own tests.
 #[allow(dead_code, unused_imports)]
 #[path = "../../haggle/src/tests"]
-mod worlds {
-    pub(crate) use crate::virtual_machine;
+mod fixtures {
+    pub(crate) use crate::elf as virtual_machine;
+    pub mod fixture;
     pub mod scenes;
-    pub mod stage;
 }
 
-// Where the files of the program's tests look for the program.
+// The paths by which the files of the program's tests refer to the program.
 use haggle_program::{constants, event, instructions, runtime, schema, state, ID};
 
 use case::{from_hex, Case};
-use fuzzer::{Fuzzer, Worker};
+use fuzzer::Fuzzer;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use worker::Worker;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -56,19 +65,21 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: haggle-fuzz run EXECUTIONS [--workers N] [--seed N] [--corpus DIR] [--logs DIR] [--floor PERCENT]\n       \
-         haggle-fuzz replay CASE..."
+        "usage: haggle-fuzz run EXECUTIONS [--workers N] [--seed N] [--corpus DIR] [--logs DIR] \
+         [--floor PERCENT]\n       haggle-fuzz replay CASE..."
     );
     ExitCode::FAILURE
 }
 
-/// The value that follows an option's name.
+/// The value behind an option's name.
 fn option<T: std::str::FromStr>(arguments: &[String], name: &str) -> Result<Option<T>, String> {
     let Some(at) = arguments.iter().position(|argument| argument == name) else {
         return Ok(None);
     };
     let value = arguments.get(at + 1).and_then(|value| value.parse().ok());
-    value.map(Some).ok_or(format!("{name} wants a value"))
+    value
+        .map(Some)
+        .ok_or(format!("{name}: value missing or invalid"))
 }
 
 fn campaign_of(arguments: &[String]) -> Result<campaign::Campaign, String> {
@@ -78,7 +89,7 @@ fn campaign_of(arguments: &[String]) -> Result<campaign::Campaign, String> {
         std::env::temp_dir().join(format!("haggle-fuzz-{}", std::process::id()))
     });
     Ok(campaign::Campaign {
-        executions: executions.ok_or("how many executions?")?,
+        executions: executions.ok_or("EXECUTIONS: number missing or invalid")?,
         workers: option(arguments, "--workers")?.unwrap_or(cores).max(1),
         seed: option(arguments, "--seed")?.unwrap_or_else(|| std::process::id().max(1)),
         corpus: option(arguments, "--corpus")?.unwrap_or_else(|| logs.join("corpus")),
@@ -89,7 +100,7 @@ fn campaign_of(arguments: &[String]) -> Result<campaign::Campaign, String> {
 
 fn run(arguments: &[String]) -> ExitCode {
     match campaign_of(arguments) {
-        Ok(campaign) => campaign.run(world::Worlds::new().calls.len()),
+        Ok(campaign) => campaign.run(environment::Environments::new().calls.len()),
         Err(error) => {
             eprintln!("fuzz: {error}");
             usage()
@@ -97,36 +108,34 @@ fn run(arguments: &[String]) -> ExitCode {
     }
 }
 
-/// Runs cases that are given as hexadecimal digits, and tells the story of each.
+/// Runs cases, given as hexadecimal digits, and describes each.
 fn replay(arguments: &[String]) -> ExitCode {
     let mut fuzzer = Fuzzer::new();
     let mut code = ExitCode::SUCCESS;
     for digits in arguments {
         let Some(bytes) = from_hex(digits) else {
-            eprintln!("fuzz: {digits} are not hexadecimal digits");
+            eprintln!("fuzz: {digits}: not hexadecimal digits");
             return ExitCode::FAILURE;
         };
         let case = Case::decode(&bytes);
-        match fuzzer.run(&case) {
-            Ok((_, outcome)) => {
-                let text = format!("none; the call ends with {outcome:?}");
-                println!("{}", story::tell(&fuzzer.worlds, &case, &text));
-            }
-            Err(law) => {
-                println!("{}", story::tell(&fuzzer.worlds, &case, &law));
-                code = ExitCode::FAILURE;
-            }
+        if fuzzer.run(&case, &mut |_| {}).is_err() {
+            code = ExitCode::FAILURE;
         }
+        println!("{}", report::describe(&mut fuzzer, &case));
     }
     code
 }
 
-/// What [`campaign::Campaign`] starts: the file for the tally, then libFuzzer's arguments.
+/// The process that [`campaign::Campaign`] starts. Its arguments are the number of executions, the file for
+/// the statistics, then libFuzzer's.
 fn work(arguments: &[String]) -> ExitCode {
-    let Some((tally, rest)) = arguments.split_first() else {
+    let [executions, stats, rest @ ..] = arguments else {
+        return usage();
+    };
+    let Ok(executions) = executions.parse() else {
         return usage();
     };
     let mut given = vec!["haggle-fuzz".to_owned()];
     given.extend_from_slice(rest);
-    libfuzzer::drive(Box::new(Worker::new(tally.into())), &given)
+    libfuzzer::drive(Box::new(Worker::new(executions, stats.into())), &given)
 }

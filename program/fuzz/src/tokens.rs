@@ -1,19 +1,19 @@
-//! The layouts of the token programs' accounts, as far as laws are told by them.
+//! The layouts of the token programs' accounts, as far as the invariants depend on them.
 
+use crate::fixtures::fixture::NATIVE_MINT;
 use crate::runtime::programs;
-use crate::worlds::stage::NATIVE_MINT;
 use pinocchio::Address;
-use solana_account::{AccountSharedData, ReadableAccount};
+use solana_account::{AccountSharedData, ReadableAccount, WritableAccount};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Where a token account keeps how much it holds.
+/// The amount of a token account.
 pub const AMOUNT: Range<usize> = 64..72;
-/// Where a token account keeps its state.
+/// The state of a token account.
 pub const STATE: usize = 108;
-/// The state of a token account that can be used.
+/// The state of a usable token account.
 pub const INITIALIZED: u8 = 1;
-/// The state of a token account that can not.
+/// The state of a frozen token account.
 pub const FROZEN: u8 = 2;
 
 const MINT_SIZE: usize = 82;
@@ -24,20 +24,90 @@ const IS_MINT: u8 = 1;
 const IS_ACCOUNT: u8 = 2;
 const IS_NATIVE: Range<usize> = 109..113;
 
-/// What a token account holds.
+/// A delegate of a token account: a tag of four bytes, an address, and behind other fields the approved
+/// amount.
+const DELEGATE: Range<usize> = 72..108;
+const DELEGATED_AMOUNT: Range<usize> = 121..129;
+/// A close authority of a token account: a tag of four bytes and an address.
+const CLOSE_AUTHORITY: Range<usize> = 129..165;
+
+/// The contents of a token account.
 pub struct Tokens {
     /// The token program.
     pub program: Address,
     /// The mint.
     pub mint: Address,
-    /// Whose they are.
+    /// The owner.
     pub owner: Address,
-    /// How many base units.
+    /// The balance in base units.
     pub amount: u64,
+    /// Whether the account has a delegate or a close authority, so that another signer than the owner can
+    /// take from it.
+    pub shared: bool,
+}
+
+/// A change of the power over a token account.
+#[derive(Clone, Copy)]
+pub enum Power {
+    /// The adversary becomes the delegate, with an approved amount that can be 0.
+    Delegate,
+    /// The adversary becomes the close authority.
+    Close,
+    /// The adversary becomes both.
+    Both,
+    /// The delegate and the close authority are removed.
+    Revoke,
+    /// The mint's freeze authority freezes the account.
+    Freeze,
+    /// The mint's freeze authority thaws the account.
+    Thaw,
+}
+
+impl Power {
+    /// The changes in the order of their numbers in a case.
+    pub const ALL: [Self; 6] = [
+        Self::Delegate,
+        Self::Close,
+        Self::Both,
+        Self::Revoke,
+        Self::Freeze,
+        Self::Thaw,
+    ];
+
+    /// Changes a token account. Every other account stays as it is; wrapped SOL cannot be frozen.
+    pub fn apply(self, account: &mut AccountSharedData, adversary: &Address, amount: u64) {
+        match Tokens::of(account) {
+            None => return,
+            Some(tokens) if tokens.mint == NATIVE_MINT && matches!(self, Self::Freeze) => return,
+            Some(_) => {}
+        }
+        let data = account.data_as_mut_slice();
+        let authority = |data: &mut [u8], field: Range<usize>| {
+            data[field.start..field.start + 4].copy_from_slice(&1u32.to_le_bytes());
+            data[field.start + 4..field.end].copy_from_slice(adversary.as_ref());
+        };
+        if matches!(self, Self::Delegate | Self::Both) {
+            authority(data, DELEGATE);
+            data[DELEGATED_AMOUNT].copy_from_slice(&amount.to_le_bytes());
+        }
+        if matches!(self, Self::Close | Self::Both) {
+            authority(data, CLOSE_AUTHORITY);
+        }
+        match self {
+            Self::Revoke => {
+                data[DELEGATE].fill(0);
+                data[DELEGATED_AMOUNT].fill(0);
+                data[CLOSE_AUTHORITY].fill(0);
+            }
+            Self::Freeze => data[STATE] = FROZEN,
+            Self::Thaw => data[STATE] = INITIALIZED,
+            _ => {}
+        }
+    }
 }
 
 impl Tokens {
-    /// What an account of a token program holds; nothing when it is no token account in use.
+    /// The contents of an initialised token account. Returns None for every other account.
     pub fn of(account: &AccountSharedData) -> Option<Self> {
         let data = account.data();
         if !(is_token_program(account.owner()) && data.len() == ACCOUNT_SIZE
@@ -58,12 +128,15 @@ impl Tokens {
             mint: address(0),
             owner: address(32),
             amount: u64::from_le_bytes(amount),
+            shared: data[DELEGATE.start..DELEGATE.start + 4] != [0; 4]
+                || data[CLOSE_AUTHORITY.start..CLOSE_AUTHORITY.start + 4] != [0; 4],
         })
     }
 }
 
-/// Whether what looks like a token account or a mint says of itself what a token program could have written: a mint that it is in use or
-/// empty, a token account that it is of wrapped SOL only where it is, with the lamports for it.
+/// Reports whether a token program can have written an account that looks like a mint or a token account: a
+/// mint is initialised or empty, and exactly the token accounts of wrapped SOL are native and have lamports
+/// for their tokens.
 pub fn is_sound(account: &AccountSharedData) -> bool {
     const RESERVE: Range<usize> = 113..121;
     let data = account.data();
@@ -83,7 +156,7 @@ pub fn is_sound(account: &AccountSharedData) -> bool {
     tag == [1, 0, 0, 0] && backed.is_some_and(|backed| backed <= account.lamports())
 }
 
-/// How many tokens of each mint the accounts hold.
+/// The sum of the tokens in the accounts, for each mint.
 pub fn supplies<'a>(
     accounts: impl Iterator<Item = &'a AccountSharedData>,
 ) -> BTreeMap<(Address, Address), u128> {
@@ -97,7 +170,7 @@ pub fn supplies<'a>(
     supplies
 }
 
-/// Whether an account is a mint.
+/// Reports whether an account is a mint.
 pub fn is_mint(account: &AccountSharedData) -> bool {
     is_token_program(account.owner()) && account.data().len() == MINT_SIZE
         || is_extended(account, IS_MINT)
@@ -107,7 +180,7 @@ fn is_token_program(program: &Address) -> bool {
     programs::TOKENS.contains(&program)
 }
 
-/// Whether an account is one of Token-2022 with extensions, and of this type.
+/// Reports whether an account is one of Token-2022 with extensions and of this type.
 fn is_extended(account: &AccountSharedData, kind: u8) -> bool {
     *account.owner() == programs::TOKEN_2022
         && account.data().len() != MULTISIG_SIZE
