@@ -6,7 +6,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ProgramID is where the program is deployed.
+// Address is the address of an account.
+type Address = solana.PublicKey
+
+// ProgramID is the address of the program.
 var ProgramID = solana.MustPublicKeyFromBase58("Hag1Z1rRT8aAUR9VbjNLdDQ2iSw8nkW3rtVfAHbe4JDT")
 
 // Programs that the protocol calls or whose accounts it reads.
@@ -26,7 +29,7 @@ var (
 
 func isWrappedSOL(mint Address) bool { return mint == WrappedSOL || mint == WrappedSOL2022 }
 
-// derived is an address that a program derives from seeds.
+// derived is a program derived address with its bump.
 type derived struct {
 	address Address
 	bump    uint8
@@ -35,34 +38,50 @@ type derived struct {
 func derive(program Address, seeds ...[]byte) derived {
 	address, bump, err := solana.FindProgramAddress(seeds, program)
 	if err != nil {
-		panic(err) // One in 2^255 seeds has no address.
+		panic(err) // The probability is 2^-255.
 	}
 	return derived{address, bump}
 }
 
 var (
-	configAddress      = derive(ProgramID, []byte("config"))
-	programDataAddress = derive(upgradeableLoader, ProgramID[:])
+	configPDA      = derive(ProgramID, []byte("config"))
+	programDataPDA = derive(upgradeableLoader, ProgramID[:])
 )
 
-func negotiationAddress(buyer, seller Address, sessionID uint64) derived {
-	return derive(ProgramID, []byte("negotiation"), buyer[:], seller[:], binary.LittleEndian.AppendUint64(nil, sessionID))
+// ConfigAddress returns the address of the protocol's configuration.
+func ConfigAddress() Address { return configPDA.address }
+
+// ProgramDataAddress returns the address of the program's ProgramData account.
+func ProgramDataAddress() Address { return programDataPDA.address }
+
+// NegotiationAddress returns the address of a negotiation.
+func NegotiationAddress(buyer, seller Address, sessionID uint64) Address {
+	return deriveNegotiation(buyer, seller, sessionID).address
 }
 
-func vaultAddress(negotiation Address) derived {
+// VaultAddress returns the address of a negotiation's vault.
+func VaultAddress(negotiation Address) Address { return deriveVault(negotiation).address }
+
+// AssociatedAddress returns the address of a wallet's associated token account.
+func AssociatedAddress(wallet, program, mint Address) Address {
+	return derive(associatedProgram, wallet[:], program[:], mint[:]).address
+}
+
+func deriveNegotiation(buyer, seller Address, sessionID uint64) derived {
+	id := binary.LittleEndian.AppendUint64(nil, sessionID)
+	return derive(ProgramID, []byte("negotiation"), buyer[:], seller[:], id)
+}
+
+func deriveVault(negotiation Address) derived {
 	return derive(ProgramID, []byte("vault"), negotiation[:])
 }
 
-// storedVaultAddress is the vault of a negotiation that knows its vault's bump. A bump that is none leads nowhere.
-func storedVaultAddress(negotiation Address, bump uint8) Address {
+// storedVault recomputes a vault's address from the stored bump. It returns the zero address if the bump is
+// not valid.
+func storedVault(negotiation Address, bump uint8) Address {
 	address, err := solana.CreateProgramAddress([][]byte{[]byte("vault"), negotiation[:], {bump}}, ProgramID)
 	if err != nil {
 		return Address{}
 	}
 	return address
-}
-
-// associatedAddress is a wallet's associated token account.
-func associatedAddress(wallet, program, mint Address) Address {
-	return derive(associatedProgram, wallet[:], program[:], mint[:]).address
 }

@@ -2,20 +2,23 @@ package model
 
 import "strconv"
 
-// Code is the number of an error. Numbers below 6000 are Anchor's, except for those of the programs that are called.
+// Code is the number of a program error. Numbers from 100 to 5999 are Anchor's, numbers from 6000 the
+// protocol's; the called programs return smaller numbers.
 type Code uint32
 
-// Success is no error.
+// Success is the code of an instruction that succeeds.
 const Success Code = 0
 
-// What the programs that are called answer.
+// Errors of the called programs.
 const (
-	// TooLittle is the system program's and the token programs' for lamports and tokens that are not there.
-	TooLittle Code = 1
-	// AccountFrozen is the token programs'.
+	// InsufficientFunds is returned by the system program and the token programs.
+	InsufficientFunds Code = 1
+	// AccountFrozen is returned by the token programs.
 	AccountFrozen Code = 17
-	// GuardedTransfer is Token-2022's for an account that other programs may not take from.
-	GuardedTransfer Code = 42
+	// MintRequiredForTransfer is returned by Token-2022.
+	MintRequiredForTransfer Code = 31
+	// CPIGuardTransferBlocked is returned by Token-2022.
+	CPIGuardTransferBlocked Code = 42
 )
 
 // Anchor's errors.
@@ -59,9 +62,10 @@ const (
 
 var codeNames = map[Code]string{
 	Success:                      "success",
-	TooLittle:                    "too little",
+	InsufficientFunds:            "InsufficientFunds",
 	AccountFrozen:                "AccountFrozen",
-	GuardedTransfer:              "CpiGuardTransferBlocked",
+	MintRequiredForTransfer:      "MintRequiredForTransfer",
+	CPIGuardTransferBlocked:      "CpiGuardTransferBlocked",
 	InstructionMissing:           "InstructionMissing",
 	InstructionFallbackNotFound:  "InstructionFallbackNotFound",
 	InstructionDidNotDeserialize: "InstructionDidNotDeserialize",
@@ -95,7 +99,7 @@ var codeNames = map[Code]string{
 	PayoutPending:                "PayoutPending",
 }
 
-// String is the error's number and name.
+// String returns the number and the name of the error.
 func (c Code) String() string {
 	if name := codeNames[c]; name != "" {
 		return strconv.FormatUint(uint64(c), 10) + " " + name
@@ -103,19 +107,20 @@ func (c Code) String() string {
 	return strconv.FormatUint(uint64(c), 10)
 }
 
-// Error makes a code an error, so that rules can be written as functions that fail.
+// Error makes Code an error.
 func (c Code) Error() string { return c.String() }
 
-// refuse fails with a code when something is so.
-func refuse(when bool, code Code) error {
-	if when {
+// failIf returns the code as an error if the condition holds.
+func failIf(condition bool, code Code) error {
+	if condition {
 		return code
 	}
 	return nil
 }
 
-// first is the first error of rules that are checked in this order. All of them are looked at, so they must only look.
-func first(errs ...error) error {
+// firstError returns the first error that is not nil. The arguments are the checks of an instruction in the
+// order of the design; Go evaluates all of them, so a check must not change anything.
+func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
 			return err

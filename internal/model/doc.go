@@ -1,15 +1,16 @@
-// Package model is a second implementation of the protocol: what every instruction answers, changes and logs, to the unit
-// and to the byte, as the design says it and not as the program does it. It was written without looking at the program, so
-// that the two only agree where both are right, or where the design itself is wrong.
+// Package model is a second implementation of the protocol, written from the design document alone. It
+// computes the result code, the changed accounts and the events of every instruction, exact to the base unit
+// and to the byte. tests/differential compares it with the program's ELF file.
 //
-// It is a pure function. A World has accounts and a time; Execute says what an instruction does to it:
+// The model is a pure function of an Environment (accounts and a clock) and an Instruction:
 //
-//	result := model.Execute(world, instruction)
+//	instruction := model.Encode(&model.ClaimPayout{Party: seller, Negotiation: address, ...})
+//	result := model.Execute(environment, instruction)
 //	if result.Code == model.Success {
-//		world.Apply(result)
+//		environment.Apply(result)
 //	}
 //
-// Amounts are base units of a mint, rates basis points, times Unix seconds. Token transfers are modelled as far as this
-// protocol can reach them: balances, frozen accounts, wrapped SOL, and the Token-2022 extensions that a token account's owner
-// can switch on.
+// Amounts are base units of a mint, rates are basis points, times are Unix seconds. Token accounts are
+// modelled as far as the protocol reaches them: balances, frozen accounts, delegates, close authorities,
+// wrapped SOL, and the Token-2022 extensions that the owner of a token account can enable.
 package model

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -17,30 +18,46 @@ type EventField struct {
 	Value any
 }
 
-// Bytes are the event as it is logged.
+// Bytes returns the event as the program logs it.
 func (e Event) Bytes() []byte {
 	data := discriminator("event", e.Name)
 	for _, field := range e.Fields {
-		data = appendField(data, field.Value)
+		data = appendValue(data, reflect.ValueOf(field.Value))
 	}
 	return data
 }
 
-// String is the event's name and its fields.
+// String returns the name and the fields.
 func (e Event) String() string {
-	var shown strings.Builder
-	shown.WriteString(e.Name)
+	var text strings.Builder
+	text.WriteString(e.Name)
 	for _, field := range e.Fields {
-		fmt.Fprintf(&shown, " %s=%v", field.Name, field.Value)
+		fmt.Fprintf(&text, " %s=%v", field.Name, field.Value)
 	}
-	return shown.String()
+	return text.String()
 }
 
-// event makes an event from names and values in turn.
-func event(name string, pairs ...any) Event {
+// newEvent returns an event from alternating names and values.
+func newEvent(name string, pairs ...any) Event {
 	e := Event{Name: name}
 	for i := 0; i < len(pairs); i += 2 {
 		e.Fields = append(e.Fields, EventField{pairs[i].(string), pairs[i+1]})
 	}
 	return e
+}
+
+// Decode reads an event with the name and the field types of e. It returns false if the discriminator or the
+// size is wrong.
+func (e Event) Decode(data []byte) (Event, bool) {
+	if len(data) != len(e.Bytes()) || string(data[:8]) != string(discriminator("event", e.Name)) {
+		return Event{}, false
+	}
+	decoded := Event{Name: e.Name}
+	rest := data[8:]
+	for _, field := range e.Fields {
+		value := reflect.New(reflect.TypeOf(field.Value)).Elem()
+		rest = readValue(rest, value)
+		decoded.Fields = append(decoded.Fields, EventField{field.Name, value.Interface()})
+	}
+	return decoded, true
 }
