@@ -1,122 +1,214 @@
 package model
 
 import (
+	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/gagliardetto/solana-go"
 )
 
-// must is what the account in a place must be before the instruction looks at it.
-type must uint8
+// AnyInstruction is an instruction with its accounts and arguments as fields, such as *SubmitOffer. The
+// fields with an account tag are the accounts in order; the other fields are the arguments in order. An
+// optional account that is zero is left out.
+type AnyInstruction interface {
+	execute(*execution) error
+}
+
+// prototypes are the instructions of the program.
+var prototypes = []AnyInstruction{
+	(*InitializeConfig)(nil), (*UpdateConfig)(nil), (*SetPaused)(nil), (*ProposeAuthority)(nil),
+	(*AcceptAuthority)(nil), (*CreateNegotiation)(nil), (*AcceptInvitation)(nil), (*SubmitOffer)(nil),
+	(*AcceptOffer)(nil), (*RejectNegotiation)(nil), (*ExpireNegotiation)(nil), (*CloseNegotiation)(nil),
+	(*ClaimPayout)(nil), (*SubmitZopaCommitment)(nil), (*RevealZopaPrice)(nil),
+	(*ClaimMilestone)(nil), (*ReleaseMilestone)(nil), (*DisputeMilestone)(nil), (*ResolveDispute)(nil),
+	(*SettleDeadline)(nil), (*SettleByAgreement)(nil),
+}
+
+// content is the required owner and content of an account before the instruction.
+type content string
 
 const (
-	anything must = iota
-	aNegotiation
-	theConfig
-	nothingYet
-	aMint
-	theLoaders
+	existingNegotiation content = "negotiation"
+	existingConfig      content = "config"
+	vacantAccount       content = "vacant"
+	mintAccount         content = "mint"
+	loaderAccount       content = "loader"
 )
 
-// place is an account's place in an instruction.
-type place struct {
+// accountRow is an account of an instruction.
+type accountRow struct {
 	name                       string
 	signer, writable, optional bool
-	must                       must
+	content                    content
+	field                      int
 }
 
-// rule is an instruction: its name, the size of its arguments, where among these is a flag (0 or 1), its accounts, and what
-// it does.
-type rule struct {
-	name      string
-	arguments int
-	flags     []int
-	places    []place
-	run       func(*call) error
+// row is the declaration of an instruction.
+type row struct {
+	name          string
+	discriminator []byte
+	accounts      []accountRow
+	argumentSize  int
+	// bools are the offsets of the arguments that must be 0 or 1.
+	bools []int
+	// arguments are the indexes of the argument fields.
+	arguments  []int
+	structType reflect.Type
 }
 
-// places reads accounts written as "buyer sw", with s for signs, w for written to and ? for optional, and what it must be.
-func places(lines ...any) []place {
-	var all []place
-	for _, line := range lines {
-		switch v := line.(type) {
-		case string:
-			name, flags, _ := strings.Cut(v, " ")
-			all = append(all, place{
-				name:     name,
-				signer:   strings.Contains(flags, "s"),
-				writable: strings.Contains(flags, "w"),
-				optional: strings.Contains(flags, "?"),
-			})
-		case must:
-			all[len(all)-1].must = v
-		}
-	}
-	return all
-}
-
-const addressSize = 32
-
-// rules are the instructions by their discriminators.
-var rules = map[string]*rule{}
+// rows maps discriminators to instructions.
+var rows = map[string]*row{}
 
 func init() {
-	negotiation := []any{"negotiation w", aNegotiation}
-	config := []any{"config w", theConfig}
-	with := func(lines ...any) []place {
-		var flat []any
-		for _, line := range lines {
-			if group, ok := line.([]any); ok {
-				flat = append(flat, group...)
-			} else {
-				flat = append(flat, line)
-			}
-		}
-		return places(flat...)
-	}
-	settings := addressSize + 2 + 8 + 2 + 1
-	params := 8 + 32 + 1 + 2 + 8 + 8 + 2 + 1 + 8 + 32 + 1 + 16 + 8 + 64
-	for _, r := range []rule{
-		{"initialize_config", settings, nil, with("authority sw", "config w", nothingYet, "program_data", theLoaders, "system_program"), (*call).initializeConfig},
-		{"update_config", settings, nil, with("authority s", config), (*call).updateConfig},
-		{"set_paused", 1, []int{0}, with("authority s", config), (*call).setPaused},
-		{"propose_authority", addressSize, nil, with("authority s", config), (*call).proposeAuthority},
-		{"accept_authority", 0, nil, with("authority s", config), (*call).acceptAuthority},
-		{"create_negotiation", 8 + params, []int{8 + 61}, with("buyer sw", "seller", "negotiation w", nothingYet, "escrow_vault w", nothingYet,
-			"buyer_token_account w", "token_mint", aMint, "config", theConfig, "token_program", "system_program"), (*call).createNegotiation},
-		{"accept_invitation", 32, nil, with("seller s", negotiation, "escrow_vault w?", "seller_token_account w?", "token_mint ?", "token_program ?"), (*call).acceptInvitation},
-		{"submit_offer", 1 + 8 + 4 + 64, nil, with("offerer s", negotiation), (*call).submitOffer},
-		{"accept_offer", 1 + 8 + 64, nil, with("acceptor s", negotiation, "escrow_vault w", "buyer_token_account w", "seller_token_account w", "token_mint", "token_program"), (*call).acceptOffer},
-		{"reject_negotiation", 1, nil, with("rejector s", negotiation, "escrow_vault w", "buyer_token_account w", "seller_token_account w?", "token_mint", "token_program"), (*call).rejectNegotiation},
-		{"expire_negotiation", 0, nil, with(negotiation, "escrow_vault w", "buyer_token_account w", "seller_token_account w?", "token_mint", "token_program"), (*call).expireNegotiation},
-		{"close_negotiation", 0, nil, with("closer s", negotiation, "escrow_vault w", config, "buyer w", "treasury_token_account w?", "buyer_token_account w?", "seller_token_account w?",
-			"token_mint", "token_program"), (*call).closeNegotiation},
-		{"claim_payout", 8, nil, with("party s", negotiation, "escrow_vault w", "destination_token_account w", "token_mint", "token_program"), (*call).claimPayout},
-		{"submit_zopa_commitment", 32, nil, with("agent s", negotiation), (*call).submitZopaCommitment},
-		{"reveal_zopa_price", 8 + 32, nil, with("agent s", negotiation, "escrow_vault w?", "buyer_token_account w?", "seller_token_account w?", "token_mint ?", "token_program ?"), (*call).revealZopaPrice},
-		{"claim_milestone", 1, nil, with("seller s", negotiation), (*call).claimMilestone},
-		{"dispute_milestone", 1, nil, with("buyer s", negotiation), (*call).disputeMilestone},
-		{"release_milestone", 1, nil, with("releaser s", negotiation, "escrow_vault w", "seller_token_account w", "token_mint", "token_program"), (*call).releaseMilestone},
-		{"resolve_dispute", 1 + 2 + 1, []int{3}, with("arbiter s", negotiation, "escrow_vault w", "buyer_token_account w", "seller_token_account w", "token_mint", "token_program"), (*call).resolveDispute},
-		{"settle_deadline", 0, nil, with(negotiation, "escrow_vault w", "buyer_token_account w", "seller_token_account w", "token_mint", "token_program"), (*call).settleDeadline},
-	} {
-		rules[string(discriminator("global", r.name))] = &r
+	for _, prototype := range prototypes {
+		r := newRow(reflect.TypeOf(prototype).Elem())
+		rows[string(r.discriminator)] = r
 	}
 }
 
-// Names are the instructions' names, in the order of the alphabet.
+func newRow(structType reflect.Type) *row {
+	r := &row{name: snakeCase(structType.Name()), structType: structType}
+	r.discriminator = discriminator("global", r.name)
+	for i := range structType.NumField() {
+		field := structType.Field(i)
+		if tag, isAccount := field.Tag.Lookup("account"); isAccount {
+			r.accounts = append(r.accounts, newAccountRow(i, field.Name, tag))
+		} else {
+			r.arguments = append(r.arguments, i)
+			r.addArgument(field.Type)
+		}
+	}
+	return r
+}
+
+func newAccountRow(field int, name, tag string) accountRow {
+	account := accountRow{name: snakeCase(name), field: field}
+	for option := range strings.SplitSeq(tag, ",") {
+		switch option {
+		case "":
+		case "signer":
+			account.signer = true
+		case "writable":
+			account.writable = true
+		case "optional":
+			account.optional = true
+		default:
+			account.content = content(option)
+		}
+	}
+	return account
+}
+
+// addArgument adds the size of an argument, and the offset of each bool in it.
+func (r *row) addArgument(argument reflect.Type) {
+	switch argument.Kind() {
+	case reflect.Struct:
+		for i := range argument.NumField() {
+			r.addArgument(argument.Field(i).Type)
+		}
+		return
+	case reflect.Bool:
+		r.bools = append(r.bools, r.argumentSize)
+	}
+	r.argumentSize += int(argument.Size())
+}
+
+// snakeCase converts a Go name to the name in the IDL.
+func snakeCase(name string) string {
+	var converted strings.Builder
+	for i, letter := range name {
+		if i > 0 && unicode.IsUpper(letter) && unicode.IsLower(rune(name[i-1])) {
+			converted.WriteByte('_')
+		}
+		converted.WriteRune(unicode.ToLower(letter))
+	}
+	return converted.String()
+}
+
+// Encode returns an instruction as a transaction carries it, with the flags of its declaration.
+func Encode(instruction AnyInstruction) Instruction {
+	value := reflect.ValueOf(instruction).Elem()
+	r := rows[string(discriminator("global", snakeCase(value.Type().Name())))]
+	encoded := Instruction{Program: ProgramID, Data: append([]byte(nil), r.discriminator...)}
+	for _, account := range r.accounts {
+		meta := solana.AccountMeta{
+			PublicKey:  value.Field(account.field).Interface().(Address),
+			IsSigner:   account.signer,
+			IsWritable: account.writable,
+		}
+		if account.optional && meta.PublicKey == (Address{}) {
+			meta = solana.AccountMeta{PublicKey: ProgramID}
+		}
+		encoded.Accounts = append(encoded.Accounts, meta)
+	}
+	for _, field := range r.arguments {
+		encoded.Data = appendValue(encoded.Data, value.Field(field))
+	}
+	return encoded
+}
+
+// Decode returns the accounts and arguments of an instruction, without the checks of Execute. It returns
+// false if the discriminator, the size of the data or the number of accounts is wrong.
+func Decode(instruction Instruction) (AnyInstruction, bool) {
+	r := rowOf(instruction.Data)
+	if r == nil || len(instruction.Data) != 8+r.argumentSize || len(instruction.Accounts) < len(r.accounts) {
+		return nil, false
+	}
+	return r.decode(instruction), true
+}
+
+func (r *row) decode(instruction Instruction) AnyInstruction {
+	value := reflect.New(r.structType)
+	for i, account := range r.accounts {
+		value.Elem().Field(account.field).Set(reflect.ValueOf(instruction.Accounts[i].PublicKey))
+	}
+	rest := instruction.Data[8:]
+	for _, field := range r.arguments {
+		rest = readValue(rest, value.Elem().Field(field))
+	}
+	return value.Interface().(AnyInstruction)
+}
+
+func rowOf(data []byte) *row {
+	if len(data) < 8 {
+		return nil
+	}
+	return rows[string(data[:8])]
+}
+
+// Names returns the names of the instructions in alphabetical order.
 func Names() []string {
 	var names []string
-	for _, rule := range rules {
-		names = append(names, rule.name)
+	for _, r := range rows {
+		names = append(names, r.name)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// NameOf is the name of the instruction that data are meant for; empty if there is none.
+// NameOf returns the name of the instruction that data belongs to, or an empty string if the discriminator is
+// unknown.
 func NameOf(data []byte) string {
-	if len(data) < 8 || rules[string(data[:8])] == nil {
-		return ""
+	if r := rowOf(data); r != nil {
+		return r.name
 	}
-	return rules[string(data[:8])].name
+	return ""
+}
+
+// Signers returns the addresses of the accounts that the instruction's declaration requires to sign. Other
+// signers of the transaction, the fee payer among them, are not included.
+func Signers(instruction Instruction) []Address {
+	r := rowOf(instruction.Data)
+	if r == nil {
+		return nil
+	}
+	var signers []Address
+	for i, account := range r.accounts {
+		if account.signer && i < len(instruction.Accounts) {
+			signers = append(signers, instruction.Accounts[i].PublicKey)
+		}
+	}
+	return signers
 }

@@ -1,33 +1,31 @@
 package model
 
-import (
-	"crypto/sha256"
-)
+import "crypto/sha256"
 
-// Sizes of the protocol's accounts in bytes.
+// NegotiationSize is the size of a negotiation account in bytes.
+const NegotiationSize = 512
+
+// Values of Negotiation.Status.
 const (
-	NegotiationSize = 512
-	ConfigSize      = 143
+	StatusCreated uint8 = iota
+	StatusProposed
+	StatusCountered
+	StatusAccepted
+	StatusSettled
+	StatusExpired
+	StatusRejected
 )
 
-// The negotiation's status.
-const (
-	Created uint8 = iota
-	Proposed
-	Countered
-	Accepted
-	Settled
-	ExpiredStatus
-	Rejected
-)
-
-// The sides of a negotiation, as offer_side has them.
+// The sides of a negotiation, as in Negotiation.OfferSide.
 const (
 	Buyer  = 0
 	Seller = 1
 )
 
-// How far the comparison of sealed prices is.
+// sideNames are the names of the sides in outcomes.
+var sideNames = [2]string{Buyer: "buyer", Seller: "seller"}
+
+// Values of Negotiation.ZopaPhase.
 const (
 	ZopaNotStarted uint8 = iota
 	ZopaBuyerCommitted
@@ -36,35 +34,37 @@ const (
 	ZopaSkipped
 )
 
-// Where the seller's bond is.
+// Values of Negotiation.BondState.
 const (
 	BondNone uint8 = iota
 	BondHeld
 	BondReturned
 	BondForfeited
+	BondSplit
 )
 
 const accountVersion = 1
 
-// Negotiation is the account of a negotiation.
+// Negotiation is the account of a negotiation; the fields are in the order of its bytes. In an array of two,
+// the buyer's value comes first.
 type Negotiation struct {
-	Parties            [2]Address // The buyer and the seller.
+	Parties            [2]Address
 	SessionID          uint64
 	Status             uint8
-	Round              uint8
-	Offer              uint64
-	OfferBy            Address
+	CurrentRound       uint8
+	CurrentOfferAmount uint64
+	CurrentOfferBy     Address
 	OfferSide          uint8
 	ServiceHash        [32]byte
-	Escrow             uint64
-	Effective          uint64
-	Mint               Address
+	EscrowAmount       uint64
+	EffectiveEscrow    uint64
+	TokenMint          Address
 	MaxRounds          uint8
-	DecayBps           uint16
-	Window             int64
-	Deadline           int64
+	DecayRateBps       uint16
+	ResponseWindow     int64
+	GlobalDeadline     int64
 	MinOfferBps        uint16
-	FeeBps             uint16
+	ProtocolFeeBps     uint16
 	ZopaEnabled        bool
 	CreatedAt          int64
 	LastOfferAt        int64
@@ -82,7 +82,7 @@ type Negotiation struct {
 	BondState          uint8
 	Prices             [2]uint64
 	Arbiter            Address
-	MilestoneCount     uint8
+	ReviewHours        uint8
 	MilestoneBps       [8]uint16
 	MilestonesDecided  uint8
 	MilestonesClaimed  uint8
@@ -92,103 +92,48 @@ type Negotiation struct {
 	PaidGross          uint64
 }
 
-// visit visits the fields in the order of the account's bytes.
-func (n *Negotiation) visit(field fields) {
-	field("buyer", &n.Parties[Buyer])
-	field("seller", &n.Parties[Seller])
-	field("session_id", &n.SessionID)
-	field("status", &n.Status)
-	field("current_round", &n.Round)
-	field("current_offer_amount", &n.Offer)
-	field("current_offer_by", &n.OfferBy)
-	field("offer_side", &n.OfferSide)
-	field("service_hash", &n.ServiceHash)
-	field("escrow_amount", &n.Escrow)
-	field("effective_escrow", &n.Effective)
-	field("token_mint", &n.Mint)
-	field("max_rounds", &n.MaxRounds)
-	field("decay_rate_bps", &n.DecayBps)
-	field("response_window", &n.Window)
-	field("global_deadline", &n.Deadline)
-	field("min_offer_bps", &n.MinOfferBps)
-	field("protocol_fee_bps", &n.FeeBps)
-	field("zopa_enabled", &n.ZopaEnabled)
-	field("created_at", &n.CreatedAt)
-	field("last_offer_at", &n.LastOfferAt)
-	field("settled_at", &n.SettledAt)
-	field("settled_amount", &n.SettledAmount)
-	field("buyer_commitment", &n.Commitments[Buyer])
-	field("seller_commitment", &n.Commitments[Seller])
-	field("zopa_phase", &n.ZopaPhase)
-	field("metadata", &n.Metadata)
-	field("bump", &n.Bump)
-	field("vault_bump", &n.VaultBump)
-	field("version", &n.Version)
-	field("turn_deadline", &n.TurnDeadline)
-	field("pending_extension", &n.PendingExtension)
-	field("bond_required", &n.BondRequired)
-	field("bond_state", &n.BondState)
-	field("buyer_price", &n.Prices[Buyer])
-	field("seller_price", &n.Prices[Seller])
-	field("arbiter", &n.Arbiter)
-	field("milestone_count", &n.MilestoneCount)
-	field("milestone_bps", &n.MilestoneBps)
-	field("milestones_decided", &n.MilestonesDecided)
-	field("milestones_claimed", &n.MilestonesClaimed)
-	field("milestones_disputed", &n.MilestonesDisputed)
-	field("milestone_deadline", &n.MilestoneDeadline)
-	field("claimable_buyer", &n.Claimable[Buyer])
-	field("claimable_seller", &n.Claimable[Seller])
-	field("paid_gross", &n.PaidGross)
-}
-
 var negotiationDiscriminator = discriminator("account", "Negotiation")
 
-// Bytes are the account's data.
-func (n *Negotiation) Bytes() []byte {
-	data := append(make([]byte, 0, NegotiationSize), negotiationDiscriminator...)
-	n.visit(func(_ string, field any) { data = appendField(data, field) })
-	return data
-}
+// Bytes returns the account's data.
+func (n *Negotiation) Bytes() []byte { return encodeAccount(negotiationDiscriminator, n) }
 
-// ReadNegotiation reads an account's data; ok is false when they are not a negotiation's.
-func ReadNegotiation(data []byte) (n *Negotiation, ok bool) {
-	if len(data) != NegotiationSize || string(data[:8]) != string(negotiationDiscriminator) {
+// ReadNegotiation reads the account's data. It returns false if the size or the discriminator is wrong.
+func ReadNegotiation(data []byte) (*Negotiation, bool) {
+	n := new(Negotiation)
+	if !decodeAccount(data, negotiationDiscriminator, NegotiationSize, n) {
 		return nil, false
 	}
-	n = new(Negotiation)
-	rest := reader{data[8:]}
-	n.visit(func(_ string, field any) { rest.read(field) })
 	return n, true
 }
 
-// TermsHash is what a seller who read the account accepts.
+// TermsHash returns the hash that accept_invitation expects: SHA-256 of the address and the account's data.
 func (n *Negotiation) TermsHash(address Address) [32]byte {
 	return sha256.Sum256(append(address[:], n.Bytes()...))
 }
 
-// IsOpen reports whether the parties still bargain, or could.
-func (n *Negotiation) IsOpen() bool { return n.Status <= Countered }
+// IsOpen reports whether the negotiation can still be rejected or expire.
+func (n *Negotiation) IsOpen() bool { return n.Status <= StatusCountered }
 
-// IsOver reports whether nothing is left but to claim and to close.
-func (n *Negotiation) IsOver() bool { return n.Status >= Settled }
+// IsOver reports whether only claim_payout and close_negotiation remain.
+func (n *Negotiation) IsOver() bool { return n.Status >= StatusSettled }
 
-// IsBargaining reports whether the seller has accepted the invitation and no end has come.
-func (n *Negotiation) IsBargaining() bool { return n.Status == Proposed || n.Status == Countered }
+// IsBargaining reports whether the status allows offers and acceptances.
+func (n *Negotiation) IsBargaining() bool {
+	return n.Status == StatusProposed || n.Status == StatusCountered
+}
 
-// HasOffer reports whether an offer stands, or the midpoint of sealed prices.
-func (n *Negotiation) HasOffer() bool { return n.OfferBy != Address{} }
+// HasOffer reports whether an offer or the midpoint stands.
+func (n *Negotiation) HasOffer() bool { return n.CurrentOfferBy != Address{} }
 
-// Turn is whose offer comes next: the buyer opens, then turns alternate. The midpoint is nobody's offer, and the buyer's turn
-// comes after it.
+// Turn returns the side that makes the next offer: the buyer first and after the midpoint, then both in turn.
 func (n *Negotiation) Turn() int {
-	if n.OfferBy == n.Parties[Buyer] {
+	if n.CurrentOfferBy == n.Parties[Buyer] {
 		return Seller
 	}
 	return Buyer
 }
 
-// SideOf is the side that an address is; ok is false for a stranger.
+// SideOf returns the side of an address. It returns false if the address is not a party.
 func (n *Negotiation) SideOf(address Address) (side int, ok bool) {
 	switch address {
 	case n.Parties[Buyer]:
@@ -199,39 +144,88 @@ func (n *Negotiation) SideOf(address Address) (side int, ok bool) {
 	return 0, false
 }
 
-// NextEffective is what the escrow is worth once one more offer is made.
-func (n *Negotiation) NextEffective() uint64 { return n.Effective - rounded(n.Effective, n.DecayBps) }
-
-// MinOffer is the least offer when the escrow is worth so much.
-func (n *Negotiation) MinOffer(effective uint64) uint64 { return floored(effective, n.MinOfferBps) }
-
-func (n *Negotiation) decay() uint64 { return n.Escrow - n.Effective }
-
-func (n *Negotiation) fee() uint64 { return floored(n.PaidGross, n.FeeBps) }
-
-// SealedPricesPending reports whether offers have to wait until sealed prices are revealed.
-func (n *Negotiation) SealedPricesPending() bool { return n.ZopaPhase < ZopaRevealed }
-
-// foundNoZone reports whether sealed prices have ended the negotiation.
-func (n *Negotiation) foundNoZone() bool {
-	return n.Status == Rejected && n.ZopaPhase == ZopaRevealed && n.Prices[Buyer] < n.Prices[Seller]
+// NextEffectiveEscrow returns the effective escrow after the decay of one more round.
+func (n *Negotiation) NextEffectiveEscrow() uint64 {
+	return n.EffectiveEscrow - roundBps(n.EffectiveEscrow, n.DecayRateBps)
 }
 
-// bondIsForfeit reports whether the seller loses the bond if it ends the negotiation now, or lets it end.
-func (n *Negotiation) bondIsForfeit() bool {
-	return n.BondState == BondHeld && n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] != 0
+// MinOffer returns the smallest offer for an effective escrow.
+func (n *Negotiation) MinOffer(effectiveEscrow uint64) uint64 {
+	return floorBps(effectiveEscrow, n.MinOfferBps)
 }
 
-// Review is how long a claimed milestone can be disputed, in seconds.
-func (n *Negotiation) Review() int64 { return max(n.Window, 3_600) }
+// decay returns the part of the escrow that has decayed.
+func (n *Negotiation) decay() uint64 { return n.EscrowAmount - n.EffectiveEscrow }
 
-// Slot are the milestones that are claimed and neither disputed nor decided: at most one bit.
-func (n *Negotiation) Slot() uint8 {
+// fee returns the protocol fee on the gross payments to the seller.
+func (n *Negotiation) fee() uint64 { return floorBps(n.PaidGross, n.ProtocolFeeBps) }
+
+// MilestoneCount returns the number of milestones: the non-zero shares before the first zero.
+func (n *Negotiation) MilestoneCount() uint8 {
+	var count uint8
+	for count < 8 && n.MilestoneBps[count] != 0 {
+		count++
+	}
+	return count
+}
+
+// AllMilestones returns a mask with a bit for each milestone.
+func (n *Negotiation) AllMilestones() uint8 { return uint8(1<<n.MilestoneCount() - 1) }
+
+// ReviewWindow returns the time that the buyer has to release or dispute a claimed milestone, in seconds.
+func (n *Negotiation) ReviewWindow() int64 { return int64(n.ReviewHours) * 3_600 }
+
+// ArbiterDeadline returns the time from which the arbiter can no longer decide, and from which
+// settle_deadline settles a negotiation with an open dispute.
+func (n *Negotiation) ArbiterDeadline() int64 {
+	return n.MilestoneDeadline + max(n.ReviewWindow(), day)
+}
+
+// MinMilestoneSpan returns the minimum time between the global deadline and the milestone deadline, in
+// seconds.
+func (n *Negotiation) MinMilestoneSpan() int64 {
+	return int64(n.MilestoneCount()) * (n.ReviewWindow() + 60)
+}
+
+// UnderReview returns the mask of the milestone that is claimed and neither disputed nor decided: at most one
+// bit.
+func (n *Negotiation) UnderReview() uint8 {
 	return n.MilestonesClaimed &^ n.MilestonesDecided &^ n.MilestonesDisputed
 }
 
-// OpenDisputes are the milestones that wait for the arbiter, as bits.
+// OpenDisputes returns the mask of the milestones that wait for the arbiter.
 func (n *Negotiation) OpenDisputes() uint8 { return n.MilestonesDisputed &^ n.MilestonesDecided }
 
-// AllMilestones has a bit for each milestone.
-func (n *Negotiation) AllMilestones() uint8 { return uint8(1<<n.MilestoneCount - 1) }
+// Tranche returns the amount of a milestone: the difference of the floored cumulative shares.
+func (n *Negotiation) Tranche(index uint8) uint64 {
+	var before uint16
+	for _, bps := range n.MilestoneBps[:index] {
+		before += bps
+	}
+	return floorBps(n.SettledAmount, before+n.MilestoneBps[index]) - floorBps(n.SettledAmount, before)
+}
+
+// Undecided returns the sum of the tranches that are not decided.
+func (n *Negotiation) Undecided() uint64 {
+	var sum uint64
+	for index := range n.MilestoneCount() {
+		if n.MilestonesDecided>>index&1 == 0 {
+			sum += n.Tranche(index)
+		}
+	}
+	return sum
+}
+
+// isMetadata reports whether metadata is of a known kind: 0 is all zeros, 1 has 50 bytes, 2 has 33 bytes,
+// then zeros.
+func isMetadata(metadata [64]byte) bool {
+	switch metadata[0] {
+	case 0:
+		return metadata == [64]byte{}
+	case 1:
+		return [14]byte(metadata[50:]) == [14]byte{}
+	case 2:
+		return [31]byte(metadata[33:]) == [31]byte{}
+	}
+	return false
+}

@@ -4,14 +4,22 @@ import (
 	"encoding/binary"
 )
 
-// The layout of mints and token accounts, which both token programs share.
+// The layout of mints and token accounts, which both token programs share. Offsets and sizes are in bytes.
 const (
 	mintSize         = 82
 	tokenAccountSize = 165
 	multisigSize     = 355
-	// accountTypeAt is where Token-2022 says what an account with extensions is.
-	accountTypeAt = 165
-	extensionsAt  = 166
+
+	amountOffset          = 64
+	delegateOffset        = 72
+	stateOffset           = 108
+	nativeOffset          = 109
+	reserveOffset         = 113
+	delegatedOffset       = 121
+	closeAuthorityOffset  = 129
+	accountTypeOffset     = 165 // Only in accounts with extensions.
+	extensionsOffset      = 166
+	mintInitializedOffset = 45
 
 	mintType         = 1
 	tokenAccountType = 2
@@ -23,6 +31,7 @@ const (
 // Extensions of Token-2022.
 const (
 	extensionNone             = 0
+	extensionTransferFee      = 2
 	extensionImmutableOwner   = 7
 	extensionMemoTransfer     = 8
 	extensionCPIGuard         = 11
@@ -32,30 +41,41 @@ const (
 	extensionTokenGroup       = 21
 	extensionGroupMember      = 22
 	extensionTokenGroupMember = 23
+	transferFeeSize           = 8
 )
 
-// TokenAccount is what is read of a token account.
+// TokenAccount contains the fields of a token account that the protocol depends on.
 type TokenAccount struct {
 	Program  Address
 	Mint     Address
 	Owner    Address
 	Amount   uint64
 	IsFrozen bool
-	// CanReceive reports whether anyone can transfer tokens to it: it is initialised and not frozen, and no extension wants
-	// more of a transfer than that.
+	// Delegate is meaningful only if HasDelegate is true. It can transfer DelegatedAmount tokens.
+	Delegate        Address
+	DelegatedAmount uint64
+	HasDelegate     bool
+	// CloseAuthority is meaningful only if HasCloseAuthority is true.
+	CloseAuthority    Address
+	HasCloseAuthority bool
+	// CanReceive reports whether a transfer to the account succeeds: it is initialised and not frozen, and no
+	// extension adds conditions.
 	CanReceive bool
-	// IsGuarded reports whether its owner does not let other programs take tokens from it.
+	// NeedsMint reports whether Token-2022 refuses transfers from the account that do not name the mint. Mints
+	// that can hold an escrow have no such accounts.
+	NeedsMint bool
+	// IsGuarded reports whether the CPI guard blocks transfers that the owner signs.
 	IsGuarded bool
 }
 
-// ReadTokenAccount reads a token account of either token program; ok is false for any other account.
+// ReadTokenAccount reads a token account of either token program. It returns false for any other account.
 func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	data := account.Data
 	switch {
 	case account.Owner == tokenProgram:
 		ok = len(data) == tokenAccountSize
 	case account.Owner == token2022Program && len(data) > tokenAccountSize:
-		ok = len(data) != multisigSize && data[accountTypeAt] == tokenAccountType
+		ok = len(data) != multisigSize && data[accountTypeOffset] == tokenAccountType
 	case account.Owner == token2022Program:
 		ok = len(data) == tokenAccountSize
 	}
@@ -65,9 +85,12 @@ func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	t.Program = account.Owner
 	copy(t.Mint[:], data)
 	copy(t.Owner[:], data[32:])
-	t.Amount = binary.LittleEndian.Uint64(data[64:])
-	t.IsFrozen = data[108] == tokenFrozen
-	t.CanReceive = data[108] == tokenInitialized
+	t.Amount = binary.LittleEndian.Uint64(data[amountOffset:])
+	t.Delegate, t.HasDelegate = readOption(data[delegateOffset:])
+	t.DelegatedAmount = binary.LittleEndian.Uint64(data[delegatedOffset:])
+	t.CloseAuthority, t.HasCloseAuthority = readOption(data[closeAuthorityOffset:])
+	t.IsFrozen = data[stateOffset] == tokenFrozen
+	t.CanReceive = data[stateOffset] == tokenInitialized
 	wellFormed := eachExtension(data, func(kind uint16, value []byte) {
 		switch kind {
 		case extensionImmutableOwner:
@@ -75,6 +98,10 @@ func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 			t.IsGuarded = len(value) == 1 && value[0] == 1
 		case extensionMemoTransfer:
 			t.CanReceive = t.CanReceive && len(value) == 1 && value[0] == 0
+		case extensionTransferFee:
+			// Token-2022 does not find an extension of another length.
+			t.NeedsMint = len(value) == transferFeeSize
+			t.CanReceive = false
 		default:
 			t.CanReceive = false
 		}
@@ -83,12 +110,17 @@ func ReadTokenAccount(account Account) (t TokenAccount, ok bool) {
 	return t, true
 }
 
-// eachExtension visits the extensions of an account's data, and reports whether they are well formed.
+// readOption reads an optional address: a tag as u32, then the address.
+func readOption(data []byte) (address Address, ok bool) {
+	return Address(data[4:36]), binary.LittleEndian.Uint32(data) != 0
+}
+
+// eachExtension visits the extensions in an account's data. It returns false if they are malformed.
 func eachExtension(data []byte, visit func(kind uint16, value []byte)) bool {
-	if len(data) <= extensionsAt {
+	if len(data) <= extensionsOffset {
 		return true
 	}
-	for rest := data[extensionsAt:]; len(rest) >= 2; {
+	for rest := data[extensionsOffset:]; len(rest) >= 2; {
 		kind := binary.LittleEndian.Uint16(rest)
 		if kind == extensionNone {
 			return true
@@ -106,15 +138,15 @@ func eachExtension(data []byte, visit func(kind uint16, value []byte)) bool {
 	return true
 }
 
-// isSupportedMint reports whether escrow can be held in a mint of one of the token programs: nobody but its freeze authority
-// can take or block what an account holds, and no transfer costs more than it says.
+// isSupportedMint reports whether the program accepts a mint for escrow: it is initialised, and all of its
+// extensions are in the allowlist.
 func isSupportedMint(mint Account) bool {
 	data := mint.Data
 	if len(data) == mintSize {
-		return data[45] == 1
+		return data[mintInitializedOffset] == 1
 	}
-	if mint.Owner != token2022Program || len(data) <= accountTypeAt || len(data) == multisigSize ||
-		data[accountTypeAt] != mintType || data[45] != 1 {
+	if mint.Owner != token2022Program || len(data) <= accountTypeOffset || len(data) == multisigSize ||
+		data[accountTypeOffset] != mintType || data[mintInitializedOffset] != 1 {
 		return false
 	}
 	allowed := true
@@ -128,7 +160,7 @@ func (d *draft) tokenAccount(address Address) (TokenAccount, bool) {
 	return ReadTokenAccount(d.account(address))
 }
 
-// transfer moves tokens that are known to be there, and with wrapped SOL the lamports that they are.
+// transfer moves tokens, and for wrapped SOL the same amount of lamports. The caller has checked the balance.
 func (d *draft) transfer(from, to Address, amount uint64) {
 	d.addTokens(from, -amount)
 	d.addTokens(to, amount)
@@ -136,47 +168,71 @@ func (d *draft) transfer(from, to Address, amount uint64) {
 
 func (d *draft) addTokens(address Address, amount uint64) {
 	account := d.account(address)
-	account.Data = withUint64(account.Data, 64, binary.LittleEndian.Uint64(account.Data[64:])+amount)
-	if account.Data[109] == 1 {
+	account.Data = withUint64(account.Data, amountOffset,
+		binary.LittleEndian.Uint64(account.Data[amountOffset:])+amount)
+	if account.Data[nativeOffset] == 1 {
 		account.Lamports += amount
 	}
 	d.put(address, account)
 }
 
-// withUint64 is a copy of data with another number in it.
-func withUint64(data []byte, at int, value uint64) []byte {
+// withUint64 returns a copy of data with another number at an offset.
+func withUint64(data []byte, offset int, value uint64) []byte {
 	changed := append([]byte(nil), data...)
-	binary.LittleEndian.PutUint64(changed[at:], value)
+	binary.LittleEndian.PutUint64(changed[offset:], value)
 	return changed
 }
 
-// deposit takes tokens that a signer owns; it fails as the token program does, whose two implementations look at the frozen
-// destination at different points.
+// deposit transfers tokens with the signature of their owner. It returns the errors of the token program; the
+// two programs check a frozen destination at different points. An owner that has approved itself transfers as
+// its own delegate: the delegated amount limits the transfer. The CPI guard blocks both.
 func (d *draft) deposit(from, to Address, amount uint64) error {
 	source, _ := d.tokenAccount(from)
 	destination, _ := d.tokenAccount(to)
-	if err := first(
-		refuse(source.IsFrozen || (destination.IsFrozen && source.Program == tokenProgram), AccountFrozen),
-		refuse(source.Amount < amount, TooLittle),
-		refuse(source.IsGuarded, GuardedTransfer),
-		refuse(destination.IsFrozen, AccountFrozen),
+	asDelegate := source.HasDelegate && source.Delegate == source.Owner
+	if err := firstError(
+		failIf(source.IsFrozen || (destination.IsFrozen && source.Program == tokenProgram), AccountFrozen),
+		failIf(source.Amount < amount, InsufficientFunds),
+		failIf(source.NeedsMint, MintRequiredForTransfer),
+		failIf(source.IsGuarded, CPIGuardTransferBlocked),
+		failIf(asDelegate && source.DelegatedAmount < amount, InsufficientFunds),
+		failIf(destination.IsFrozen, AccountFrozen),
 	); err != nil {
 		return err
+	}
+	if asDelegate {
+		d.useApproval(from, source.DelegatedAmount-amount)
 	}
 	d.transfer(from, to, amount)
 	return nil
 }
 
-// newTokenAccount is the data of an empty token account. One of wrapped SOL takes lamports beyond its rent for tokens.
+// useApproval sets the delegated amount. At zero the token program removes the delegate: SPL Token clears the
+// tag, Token-2022 the tag and the address.
+func (d *draft) useApproval(address Address, left uint64) {
+	account := d.account(address)
+	account.Data = withUint64(account.Data, delegatedOffset, left)
+	switch {
+	case left > 0:
+	case account.Owner == tokenProgram:
+		clear(account.Data[delegateOffset : delegateOffset+4])
+	default:
+		clear(account.Data[delegateOffset : delegateOffset+36])
+	}
+	d.put(address, account)
+}
+
+// newTokenAccount returns the data of an empty token account. For wrapped SOL the lamports beyond the rent
+// become tokens.
 func newTokenAccount(mint, owner Address, rent, lamports uint64) []byte {
 	data := make([]byte, tokenAccountSize)
 	copy(data, mint[:])
 	copy(data[32:], owner[:])
-	data[108] = tokenInitialized
+	data[stateOffset] = tokenInitialized
 	if isWrappedSOL(mint) {
-		data[109] = 1
-		binary.LittleEndian.PutUint64(data[113:], rent)
-		binary.LittleEndian.PutUint64(data[64:], lamports-rent)
+		data[nativeOffset] = 1
+		binary.LittleEndian.PutUint64(data[reserveOffset:], rent)
+		binary.LittleEndian.PutUint64(data[amountOffset:], lamports-rent)
 	}
 	return data
 }

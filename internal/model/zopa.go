@@ -5,114 +5,164 @@ import (
 	"encoding/binary"
 )
 
-// Commitment is what an agent commits itself to a price with, so that nobody else can use it.
-func Commitment(negotiation, agent Address, price uint64, nonce [32]byte) [32]byte {
+// Commitment returns the hash that commits an agent to a price in one negotiation.
+func Commitment(negotiation Address, createdAt int64, agent Address, price uint64, nonce [32]byte) [32]byte {
 	message := append([]byte("haggle-zopa"), negotiation[:]...)
+	message = binary.LittleEndian.AppendUint64(message, uint64(createdAt))
 	message = append(message, agent[:]...)
 	message = binary.LittleEndian.AppendUint64(message, price)
 	return sha256.Sum256(append(message, nonce[:]...))
 }
 
-// zopaTurn is whose step it is: the buyer's to commit, the seller's, the buyer's to reveal, the seller's.
+// ZopaPending reports whether offers must wait for the reveals.
+func (n *Negotiation) ZopaPending() bool { return n.ZopaPhase < ZopaRevealed }
+
+// MinPrice returns the smallest price that can be revealed.
+func (n *Negotiation) MinPrice() uint64 { return max(1, floorBps(n.EscrowAmount, n.MinOfferBps)) }
+
+// hasNoZone reports whether the reveals have ended the negotiation.
+func (n *Negotiation) hasNoZone() bool {
+	return n.Status == StatusRejected && n.ZopaPhase == ZopaRevealed && n.Prices[Buyer] < n.Prices[Seller]
+}
+
+// sellerOwesReveal reports whether the buyer has revealed and the seller has not.
+func (n *Negotiation) sellerOwesReveal() bool {
+	return n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] != 0
+}
+
+// rejectionForfeitsBond reports whether the seller loses the bond by rejecting: once the buyer has revealed,
+// until the first offer replaces the midpoint.
+func (n *Negotiation) rejectionForfeitsBond() bool {
+	midpointStands := n.ZopaPhase == ZopaRevealed && n.CurrentRound == 0
+	return n.BondState == BondHeld && (n.sellerOwesReveal() || midpointStands)
+}
+
+// zopaTurn returns the side of the next step: the buyer commits, the seller commits, the buyer reveals, the
+// seller reveals.
 func (n *Negotiation) zopaTurn() int {
-	if n.ZopaPhase == ZopaNotStarted || (n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] == 0) {
+	if n.ZopaPhase == ZopaNotStarted || n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] == 0 {
 		return Buyer
 	}
 	return Seller
 }
 
-func (c *call) submitZopaCommitment() error {
-	address, n := c.negotiation()
-	var commitment [32]byte
-	c.arguments.read(&commitment)
+// SubmitZopaCommitment is submit_zopa_commitment.
+type SubmitZopaCommitment struct {
+	Agent       Address `account:"signer"`
+	Negotiation Address `account:"writable,negotiation"`
 
-	side, isParty := n.SideOf(c.signer())
-	if err := first(
-		refuse(commitment == [32]byte{}, InvalidParams),
-		refuse(n.Status != Proposed || n.ZopaPhase > ZopaBuyerCommitted, InvalidState),
-		c.inTime(n),
-		refuse(!isParty, Unauthorized),
-		refuse(side != n.zopaTurn(), NotYourTurn),
+	CreatedAt  int64
+	Commitment [32]byte
+}
+
+func (i *SubmitZopaCommitment) execute(e *execution) error {
+	n := e.negotiation(i.Negotiation)
+	side, isParty := n.SideOf(i.Agent)
+	if err := firstError(
+		failIf(i.Commitment == [32]byte{}, InvalidParams),
+		failIf(n.Status != StatusProposed || n.ZopaPhase > ZopaBuyerCommitted, InvalidState),
+		e.checkTurnClock(n),
+		failIf(!isParty, Unauthorized),
+		failIf(i.CreatedAt != n.CreatedAt, StaleState),
+		failIf(side != n.zopaTurn(), NotYourTurn),
 	); err != nil {
 		return err
 	}
 
-	n.Commitments[side] = commitment
+	n.Commitments[side] = i.Commitment
 	n.ZopaPhase++
-	if err := c.startTurn(n); err != nil {
+	if err := e.startTurn(n); err != nil {
 		return err
 	}
-	c.store(address, n)
-	c.log("ZopaCommitted", "negotiation_id", address, "agent", c.signer(), "phase", n.ZopaPhase, "timestamp", c.world.Now)
-	c.happened("commitment of the " + partyNames[side])
+	e.store(i.Negotiation, n)
+	e.log("ZopaCommitted", "negotiation_id", i.Negotiation, "agent", i.Agent, "phase", n.ZopaPhase,
+		"timestamp", e.now())
+	e.note("commitment by the " + sideNames[side])
 	return nil
 }
 
-func (c *call) revealZopaPrice() error {
-	address, n := c.negotiation()
-	var price uint64
-	var nonce [32]byte
-	c.arguments.read(&price)
-	c.arguments.read(&nonce)
+// RevealZopaPrice is reveal_zopa_price.
+type RevealZopaPrice struct {
+	Agent              Address `account:"signer"`
+	Negotiation        Address `account:"writable,negotiation"`
+	EscrowVault        Address `account:"writable,optional"`
+	BuyerTokenAccount  Address `account:"writable,optional"`
+	SellerTokenAccount Address `account:"writable,optional"`
+	TokenMint          Address `account:"optional"`
+	TokenProgram       Address `account:"optional"`
 
-	wrong := c.checkEscrow(address, n)
-	payees := c.payees(n, &wrong)
-	side, isParty := n.SideOf(c.signer())
+	CreatedAt int64
+	Price     uint64
+	Nonce     [32]byte
+}
+
+func (i *RevealZopaPrice) execute(e *execution) error {
+	n := e.negotiation(i.Negotiation)
+	wrong := e.checkEscrow(i.Negotiation, n)
+	to := e.recipients(n, &wrong)
+	side, isParty := n.SideOf(i.Agent)
 	turn := n.zopaTurn()
-	if err := first(
-		wrong.worst(),
-		refuse(price == 0 || price > n.Escrow, InvalidParams),
-		refuse(n.Status != Proposed || n.ZopaPhase != ZopaBothCommitted, InvalidState),
-		c.inTime(n),
-		refuse(turn == Buyer && !between(c.world.Now, n.Deadline, uint64(n.Window), day), ResponseWindowExpired),
-		refuse(!isParty, Unauthorized),
-		refuse(side != turn, NotYourTurn),
-		refuse(Commitment(address, c.signer(), price, nonce) != n.Commitments[side], ZopaCommitmentMismatch),
+	leavesWindow := within(e.now(), n.GlobalDeadline, uint64(n.ResponseWindow), day)
+	commitment := Commitment(i.Negotiation, n.CreatedAt, i.Agent, i.Price, i.Nonce)
+	if err := firstError(
+		wrong.first(),
+		failIf(i.Price < n.MinPrice() || i.Price > n.EscrowAmount, InvalidParams),
+		failIf(n.Status != StatusProposed || n.ZopaPhase != ZopaBothCommitted, InvalidState),
+		e.checkTurnClock(n),
+		failIf(turn == Buyer && !leavesWindow, ResponseWindowExpired),
+		failIf(!isParty, Unauthorized),
+		failIf(i.CreatedAt != n.CreatedAt, StaleState),
+		failIf(side != turn, NotYourTurn),
+		failIf(commitment != n.Commitments[side], ZopaCommitmentMismatch),
 	); err != nil {
 		return err
 	}
 
-	n.Prices[side] = price
-	hasZone := n.Prices[Buyer] >= n.Prices[Seller]
-	if side == Buyer || hasZone {
-		// A reveal that ends the negotiation begins no turn.
-		if err := c.startTurn(n); err != nil {
-			return err
-		}
-	}
+	n.Prices[side] = i.Price
 	if side == Buyer {
-		c.logRevealed(address, n, price, 0)
-		c.store(address, n)
-		c.happened("reveal of the buyer")
-		return nil
+		return e.storeBuyersPrice(i, n)
 	}
 	n.ZopaPhase = ZopaRevealed
-	if hasZone {
-		c.foundZone(address, n)
-		return nil
+	if n.Prices[Buyer] >= n.Prices[Seller] {
+		return e.offerMidpoint(i, n)
 	}
-	if err := c.needed("escrow_vault", "buyer_token_account", "seller_token_account", "token_mint", "token_program"); err != nil {
+	if err := e.require("escrow_vault", "buyer_token_account", "seller_token_account", "token_mint",
+		"token_program"); err != nil {
 		return err
 	}
-	c.logRevealed(address, n, price, 0)
-	c.happened("no zone")
-	c.end(address, n, Rejected, address, Seller, payees)
+	e.logRevealed(i, n, 0)
+	e.note("no zone")
+	e.reject(i.Negotiation, n, i.Negotiation, Seller, to)
 	return nil
 }
 
-func (c *call) logRevealed(address Address, n *Negotiation, price, midpoint uint64) {
-	c.log("ZopaRevealed", "negotiation_id", address, "agent", c.signer(), "price", price, "phase", n.ZopaPhase,
-		"midpoint", midpoint, "timestamp", c.world.Now)
+func (e *execution) storeBuyersPrice(i *RevealZopaPrice, n *Negotiation) error {
+	if err := e.startTurn(n); err != nil {
+		return err
+	}
+	e.logRevealed(i, n, 0)
+	e.store(i.Negotiation, n)
+	e.note("reveal by the buyer")
+	return nil
 }
 
-// foundZone makes the midpoint a standing offer that either side may accept.
-func (c *call) foundZone(address Address, n *Negotiation) {
-	n.Offer = midpoint(n.Prices[Buyer], n.Prices[Seller])
-	n.OfferBy = address
-	c.logRevealed(address, n, n.Prices[Seller], n.Offer)
-	c.store(address, n)
-	c.happened("zone")
-	if n.Prices[Buyer] == n.Prices[Seller] {
-		c.happened("zone of a single price")
+// offerMidpoint makes the midpoint a standing offer that either side may accept.
+func (e *execution) offerMidpoint(i *RevealZopaPrice, n *Negotiation) error {
+	if err := e.startTurn(n); err != nil {
+		return err
 	}
+	n.CurrentOfferAmount = midpoint(n.Prices[Buyer], n.Prices[Seller])
+	n.CurrentOfferBy = i.Negotiation
+	e.logRevealed(i, n, n.CurrentOfferAmount)
+	e.store(i.Negotiation, n)
+	e.note("zone")
+	if n.Prices[Buyer] == n.Prices[Seller] {
+		e.note("zone of a single price")
+	}
+	return nil
+}
+
+func (e *execution) logRevealed(i *RevealZopaPrice, n *Negotiation, midpoint uint64) {
+	e.log("ZopaRevealed", "negotiation_id", i.Negotiation, "agent", i.Agent, "price", i.Price,
+		"phase", n.ZopaPhase, "midpoint", midpoint, "timestamp", e.now())
 }
