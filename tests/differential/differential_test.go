@@ -1,31 +1,25 @@
 package differential
 
 import (
-	"context"
-	"errors"
 	"os"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/haggle-protocol/haggle/internal/machine"
 )
 
-// usualInstructions is how many instructions are played unless HAGGLE_INSTRUCTIONS says otherwise.
-const usualInstructions = 50_000
+// defaultInstructions is the number of instructions of a run.
+const defaultInstructions = 50_000
 
-// usualFirstSeed is the first sequence's seed unless HAGGLE_FIRST_SEED says otherwise.
-const usualFirstSeed = 1
-
-// setting is a number in the environment; ok is false if it is not there.
-func setting(t *testing.T, name string) (value uint64, ok bool) {
+// readNumber reads an environment variable. It returns false if the variable is not set.
+func readNumber(t *testing.T, name string) (value uint64, ok bool) {
 	t.Helper()
-	text, ok := os.LookupEnv(name)
-	if !ok || text == "" {
+	text := os.Getenv(name)
+	if text == "" {
 		return 0, false
 	}
 	value, err := strconv.ParseUint(text, 10, 64)
@@ -33,109 +27,121 @@ func setting(t *testing.T, name string) (value uint64, ok bool) {
 	return value, true
 }
 
-func TestTheProgramDoesWhatTheModelSays(t *testing.T) {
-	open := theater(t)
-	if seed, ok := setting(t, "HAGGLE_SEED"); ok {
-		st := open()
-		st.aloud = func(line string) { t.Log(line) }
-		playOne(t, st, seed, func(string) bool { return true })
-		return
+// firstSeed returns the seed of the first sequence: HAGGLE_FIRST_SEED, or a new one in each second.
+func firstSeed(t *testing.T) uint64 {
+	t.Helper()
+	if seed, ok := readNumber(t, "HAGGLE_FIRST_SEED"); ok {
+		return seed
 	}
-	instructions, ok := setting(t, "HAGGLE_INSTRUCTIONS")
-	if !ok {
-		instructions = usualInstructions
-	}
-	firstSeed, ok := setting(t, "HAGGLE_FIRST_SEED")
-	if !ok {
-		firstSeed = usualFirstSeed
-	}
-	t.Logf("sequences from seed %d on", firstSeed)
+	return uint64(time.Now().Unix()) * 1_000_000
+}
 
-	run := &run{instructions: instructions, firstSeed: firstSeed, tally: newTally(), kinds: map[string]int{}}
-	var players sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		st := open()
-		players.Go(func() { run.play(t, st) })
+// instructionCount returns the number of instructions of a run: HAGGLE_INSTRUCTIONS or the default.
+func instructionCount(t *testing.T) uint64 {
+	t.Helper()
+	if instructions, ok := readNumber(t, "HAGGLE_INSTRUCTIONS"); ok {
+		return instructions
 	}
-	players.Wait()
-	t.Log(run.tally.String())
-	for kind, times := range run.kinds {
-		t.Errorf("%d sequences fail: %s", times, kind)
-	}
-	if instructions >= usualInstructions {
-		require.Empty(t, run.tally.gaps(), "what the sequences were meant to reach")
+	return defaultInstructions
+}
+
+func TestProgramMatchesTheModel(t *testing.T) {
+	instructions := instructionCount(t)
+	stats := runSequences(t, svmExecutors(t), instructions)
+	if isLong := stats.instructions >= defaultInstructions; isLong && !t.Failed() {
+		require.Empty(t, stats.gaps(), "outcomes that the sequences must reach")
 	}
 }
 
-// run is what the players of a run share.
+// TestModelKeepsTheInvariants checks the invariants on the model alone, so that a failure of the test above
+// shows whether the program or the model is wrong.
+func TestModelKeepsTheInvariants(t *testing.T) {
+	runSequences(t, func() executor { return new(modelExecutor) }, instructionCount(t)/5)
+}
+
+func openFixture(t *testing.T, e executor) *fixture {
+	t.Helper()
+	f, err := newFixture(e)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return f
+}
+
+// run is the shared state of the workers of a run.
 type run struct {
 	instructions, firstSeed uint64
 
 	sequences, played atomic.Uint64
 	lock              sync.Mutex
-	tally             *tally
-	// kinds are the differences that were found, and how often; the first of each kind is told.
+	stats             *stats
+	// kinds are the counts of the failures by kind. Only the first failure of a kind is shrunk and printed.
 	kinds map[string]int
 }
 
-// mostKinds is how many kinds of differences are told before a run gives up.
-const mostKinds = 8
+// maxKinds is the number of kinds of failures after which a run stops.
+const maxKinds = 8
 
-func (r *run) play(t *testing.T, st *stage) {
-	for r.played.Load() < r.instructions && !r.hasSeenEnough() {
-		before := st.tally.instructions
-		playOne(t, st, r.firstSeed+r.sequences.Add(1)-1, r.isNew)
-		r.played.Add(uint64(st.tally.instructions - before))
+// runSequences plays sequences in parallel until they have the number of instructions. If HAGGLE_SEED is set,
+// it plays only the sequence of this seed, with a trace.
+func runSequences(t *testing.T, newExecutor func() executor, instructions uint64) *stats {
+	t.Helper()
+	if seed, ok := readNumber(t, "HAGGLE_SEED"); ok {
+		f := openFixture(t, newExecutor())
+		f.trace = func(line string) { t.Log(line) }
+		runSequence(t, f, seed, func(string) bool { return true })
+		return f.stats
+	}
+	r := &run{instructions: instructions, firstSeed: firstSeed(t), stats: newStats(), kinds: map[string]int{}}
+	t.Logf("first seed %d: repeat this run with HAGGLE_FIRST_SEED=%d", r.firstSeed, r.firstSeed)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		f := openFixture(t, newExecutor())
+		workers.Go(func() { r.work(t, f) })
+	}
+	workers.Wait()
+	t.Log(r.stats.String())
+	for kind, count := range r.kinds {
+		t.Errorf("%d sequences fail: %s", count, kind)
+	}
+	return r.stats
+}
+
+func (r *run) work(t *testing.T, f *fixture) {
+	for r.played.Load() < r.instructions && !r.hasEnoughFailures() {
+		before := f.stats.instructions
+		runSequence(t, f, r.firstSeed+r.sequences.Add(1)-1, r.isNewKind)
+		r.played.Add(uint64(f.stats.instructions - before))
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.tally.add(st.tally)
+	r.stats.merge(f.stats)
 }
 
-func (r *run) hasSeenEnough() bool {
+func (r *run) hasEnoughFailures() bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	return len(r.kinds) > mostKinds
+	return len(r.kinds) > maxKinds
 }
 
-func (r *run) isNew(kind string) bool {
+func (r *run) isNewKind(kind string) bool {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.kinds[kind]++
 	return r.kinds[kind] == 1
 }
 
-// theater builds what is needed, and answers with a function that opens a stage.
-func theater(t *testing.T) func() *stage {
-	t.Helper()
-	binary, err := machine.Build(t.Context())
-	require.NoError(t, err)
-	var elf []byte
-	if path := os.Getenv("HAGGLE_ELF"); path != "" {
-		elf, err = os.ReadFile(path)
-	} else {
-		elf, err = machine.BuildProgram(t.Context())
+// runSequence plays the sequence of a seed. If it fails with a new kind of failure, the test fails with the
+// shortest sequence that fails in the same way.
+func runSequence(t *testing.T, f *fixture, seed uint64, isNewKind func(kind string) bool) {
+	s, err := runScenario(f, seed)
+	if err == nil {
+		return
 	}
-	require.NoError(t, err)
-	return func() *stage {
-		// The context of a test ends before its cleanups.
-		st, err := newStage(context.Background(), binary, elf)
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, st.machine.Close()) })
-		return st
-	}
-}
-
-// playOne plays the sequence of a seed. A difference of a new kind fails the test with the shortest story of it.
-func playOne(t *testing.T, st *stage, seed uint64, isNew func(kind string) bool) {
-	s, err := tell(st, seed)
-	var found *difference
+	found := asFailure(err)
 	switch {
-	case errors.As(err, &found):
-		if isNew(found.kind) {
-			t.Errorf("the sequence of HAGGLE_SEED=%d fails:\n%s", seed, shrink(st, seed, s.steps, found))
-		}
-	case err != nil:
-		t.Fatalf("HAGGLE_SEED=%d: %v", seed, err)
+	case found == nil:
+		t.Errorf("HAGGLE_SEED=%d: %v", seed, err)
+	case isNewKind(found.kind):
+		t.Errorf("HAGGLE_SEED=%d fails:\n%s", seed, shrink(f, seed, s.steps, found))
 	}
 }

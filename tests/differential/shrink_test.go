@@ -1,35 +1,19 @@
 package differential
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
 
-// shrink leaves out steps as long as the sequence still ends in the same kind of difference, and tells what is left.
-func shrink(st *stage, seed uint64, steps []step, first *difference) string {
+// shrink leaves out steps while the sequence still ends in a failure of the same kind, and returns the trace
+// of the rest.
+func shrink(f *fixture, seed uint64, steps []step, first *failure) string {
 	last := first
-	fails := func(candidate []step) (*difference, int) {
-		people, world := begin(chanceOf(seed), st.rent)
-		if err := st.begin(people, world); err != nil {
-			return nil, 0
-		}
-		for i, next := range candidate {
-			if err := st.play(next); err != nil {
-				var found *difference
-				if errors.As(err, &found) && found.kind == first.kind {
-					return found, i + 1
-				}
-				return nil, 0
-			}
-		}
-		return nil, 0
-	}
 	for size := max(1, len(steps)/2); size >= 1; {
 		shorter := false
 		for at := 0; at < len(steps); {
 			candidate := append(append([]step(nil), steps[:at]...), steps[min(at+size, len(steps)):]...)
-			if found, played := fails(candidate); found != nil {
+			if found, played := replaySteps(f, seed, candidate, first.kind); found != nil {
 				steps, last, shorter = candidate[:played], found, true
 			} else {
 				at += size
@@ -40,24 +24,40 @@ func shrink(st *stage, seed uint64, steps []step, first *difference) string {
 		}
 		size = max(1, size/2)
 	}
-	return fmt.Sprintf("%s\n%v", retell(st, seed, steps), last)
+	return fmt.Sprintf("%s\n%v", traceSteps(f, seed, steps), last)
 }
 
-// retell plays steps once more and writes them down.
-func retell(st *stage, seed uint64, steps []step) string {
-	people, world := begin(chanceOf(seed), st.rent)
-	if err := st.begin(people, world); err != nil {
+// replaySteps plays steps. It returns the failure and the number of steps up to it if the failure is of the
+// kind.
+func replaySteps(f *fixture, seed uint64, steps []step, kind string) (found *failure, played int) {
+	if f.begin(newEnvironment(newRandom(seed), f.rent)) != nil {
+		return nil, 0
+	}
+	for i, next := range steps {
+		if err := f.play(next); err != nil {
+			if found := asFailure(err); found != nil && found.kind == kind {
+				return found, i + 1
+			}
+			return nil, 0
+		}
+	}
+	return nil, 0
+}
+
+// traceSteps plays steps again and returns their trace.
+func traceSteps(f *fixture, seed uint64, steps []step) string {
+	if err := f.begin(newEnvironment(newRandom(seed), f.rent)); err != nil {
 		return err.Error()
 	}
-	var page strings.Builder
-	fmt.Fprintf(&page, "At %d:\n", world.Now)
-	aloud := st.aloud
-	st.aloud = func(line string) { page.WriteString(line + "\n") }
-	defer func() { st.aloud = aloud }()
+	var text strings.Builder
+	fmt.Fprintf(&text, "clock: %d\n", f.environment.Now)
+	trace := f.trace
+	f.trace = func(line string) { text.WriteString(line + "\n") }
+	defer func() { f.trace = trace }()
 	for _, next := range steps {
-		if st.play(next) != nil {
+		if f.play(next) != nil {
 			break
 		}
 	}
-	return page.String()
+	return text.String()
 }

@@ -1,53 +1,62 @@
 package differential
 
-import (
-	"github.com/gagliardetto/solana-go"
+import "github.com/haggle-protocol/haggle/internal/model"
 
-	"github.com/haggle-protocol/haggle/internal/model"
-	"github.com/haggle-protocol/haggle/sdk"
-)
-
-// step is something that happens in a sequence: an instruction, or something that nobody needs the program for. It can be
-// played in any world, so that sequences stay playable when steps are left out.
+// step is a step of a sequence: an instruction, a change of token accounts without the program, or a change
+// of the clock. It can be played in any environment, so that shrinking can leave out other steps.
 type step struct {
-	// call is the instruction; nil for anything else.
-	call *model.Instruction
-	// what says in words what happens, for an instruction only what is odd about it.
-	what string
-	// trick changes accounts behind the program's back.
-	trick func(*edit)
-	// until is when the time is, unless it is later already.
+	// instruction is nil for any other step.
+	instruction *model.Instruction
+	// description describes the step; for an instruction it describes only its defect, and is often empty.
+	description string
+	// mutate changes accounts without the program.
+	mutate func(*edit)
+	// actor is the wallet that can make the mutation, or zero for the issuer of the mint and for
+	// restorations.
+	actor model.Address
+	// until is the new time, unless the clock is later already.
 	until *int64
 }
 
-// edit changes accounts of a world and remembers which.
-type edit struct {
-	world   *model.World
-	changed []solana.PublicKey
+func waitUntil(time int64) step { return step{until: &time} }
+
+// addSeconds returns a later time, at most the last that fits in an i64.
+func addSeconds(time, seconds int64) int64 {
+	if time > 1<<63-1-seconds {
+		return 1<<63 - 1
+	}
+	return time + seconds
 }
 
-func (e *edit) account(address solana.PublicKey) model.Account { return e.world.Accounts[address] }
+// edit changes accounts of an environment and records their addresses.
+type edit struct {
+	environment *model.Environment
+	changed     []model.Address
+}
 
-func (e *edit) put(address solana.PublicKey, account model.Account) {
-	e.world.Accounts[address] = account
+func (e *edit) account(address model.Address) model.Account { return e.environment.Accounts[address] }
+
+func (e *edit) put(address model.Address, account model.Account) {
+	e.environment.Accounts[address] = account
 	e.changed = append(e.changed, address)
 }
 
-// transfer moves tokens, and with wrapped SOL the lamports that they are.
-func (e *edit) transfer(from, to solana.PublicKey, amount uint64) {
+// transfer moves tokens, and for wrapped SOL the same amount of lamports.
+func (e *edit) transfer(from, to model.Address, amount uint64) {
 	for _, side := range []struct {
-		address solana.PublicKey
+		address model.Address
 		amount  uint64
 	}{{from, -amount}, {to, amount}} {
 		account := e.account(side.address)
-		if account.Data[nativeAt] == 1 {
+		if account.Data[nativeOffset] == 1 {
 			account.Lamports += side.amount
 		}
-		e.put(side.address, changedNumber(account, 64, amountOf(account)+side.amount))
+		e.put(side.address, withNumber(account, amountOffset, amountOf(account)+side.amount))
 	}
 }
 
-func (e *edit) moveLamports(from, to solana.PublicKey, lamports uint64) {
+// moveLamports moves lamports if the source has them.
+func (e *edit) moveLamports(from, to model.Address, lamports uint64) {
 	source, destination := e.account(from), e.account(to)
 	if source.Lamports < lamports || from == to {
 		return
@@ -56,17 +65,4 @@ func (e *edit) moveLamports(from, to solana.PublicKey, lamports uint64) {
 	destination.Lamports += lamports
 	e.put(from, source)
 	e.put(to, destination)
-}
-
-// instructionOf is an instruction as the SDK builds it.
-func instructionOf(instruction haggle.AnyInstruction) *model.Instruction {
-	built, err := instruction.Instruction()
-	must(err)
-	data, err := built.Data()
-	must(err)
-	call := &model.Instruction{Program: built.ProgramID(), Data: data}
-	for _, meta := range built.Accounts() {
-		call.Accounts = append(call.Accounts, *meta)
-	}
-	return call
 }

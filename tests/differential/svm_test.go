@@ -1,0 +1,98 @@
+package differential
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/machine"
+	"github.com/haggle-protocol/haggle/internal/model"
+)
+
+// svmExecutor executes instructions in the virtual machine of a validator.
+type svmExecutor struct{ machine *machine.Machine }
+
+// svmExecutors builds the virtual machine and the program, and returns a function that starts a virtual
+// machine.
+func svmExecutors(t *testing.T) func() executor {
+	t.Helper()
+	binary, err := machine.Build(t.Context())
+	require.NoError(t, err)
+	var elf []byte
+	if path := os.Getenv("HAGGLE_ELF"); path != "" {
+		elf, err = os.ReadFile(path)
+	} else {
+		elf, err = machine.BuildProgram(t.Context())
+	}
+	require.NoError(t, err)
+	return func() executor {
+		m, err := machine.Start(context.Background(), binary) // t.Context ends before the cleanups.
+		require.NoError(t, err)
+		for _, program := range []model.Address{model.ProgramID, impostor} {
+			require.NoError(t, m.Load(program, elf))
+		}
+		return &svmExecutor{m}
+	}
+}
+
+func (s *svmExecutor) Begin(accounts map[model.Address]model.Account) error {
+	return s.machine.Begin(keyed(accounts))
+}
+
+func (s *svmExecutor) Set(accounts map[model.Address]model.Account) error {
+	return s.machine.Set(keyed(accounts))
+}
+
+func keyed(accounts map[model.Address]model.Account) []machine.KeyedAccount {
+	list := make([]machine.KeyedAccount, 0, len(accounts))
+	for address, account := range accounts {
+		list = append(list, machine.KeyedAccount{Address: address, Account: machine.Account(account)})
+	}
+	return list
+}
+
+func (s *svmExecutor) SetClock(now int64) error { return s.machine.SetClock(now) }
+
+func (s *svmExecutor) Execute(instruction *model.Instruction) (*outcome, error) {
+	found, err := s.machine.Run(machine.Instruction(*instruction))
+	if err != nil {
+		return nil, err
+	}
+	return foundOutcome(found), nil
+}
+
+func (s *svmExecutor) Simulate(instruction *model.Instruction) (*outcome, error) {
+	found, err := s.machine.Probe(machine.Instruction(*instruction))
+	if err != nil {
+		return nil, err
+	}
+	return foundOutcome(found), nil
+}
+
+func foundOutcome(found *machine.Outcome) *outcome {
+	o := &outcome{code: model.Success.String(), units: found.Units, log: found.Log,
+		changed: map[model.Address]model.Account{}}
+	switch {
+	case found.OtherError != "":
+		o.code = found.OtherError
+	case found.Failed:
+		o.code = model.Code(found.Code).String()
+	}
+	for _, account := range found.Changed {
+		o.changed[account.Address] = model.Account(account.Account)
+	}
+	return o
+}
+
+func (s *svmExecutor) Rent() (model.Rent, error) {
+	empty, err := s.machine.Rent(0)
+	if err != nil {
+		return model.Rent{}, err
+	}
+	oneByte, err := s.machine.Rent(1)
+	return model.Rent{Empty: empty, PerByte: oneByte - empty}, err
+}
+
+func (s *svmExecutor) Close() error { return s.machine.Close() }
