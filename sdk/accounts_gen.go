@@ -11,57 +11,57 @@ import (
 // Negotiation is a negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in base units of
 // token_mint, rates in basis points, times in Unix seconds of the chain's clock.
 type Negotiation struct {
-	// Who pays.
+	// The party that pays.
 	Buyer solana.PublicKey
-	// Who is paid.
+	// The party that is paid.
 	Seller solana.PublicKey
-	// The number that tells this pair's negotiations apart.
+	// A number that distinguishes the negotiations of one buyer and one seller.
 	SessionID uint64
-	// How far the negotiation is.
+	// The status.
 	Status NegotiationStatus
-	// How many offers have been made.
+	// The number of offers so far.
 	CurrentRound uint8
-	// The latest offer.
+	// The amount of the latest offer, or of the midpoint.
 	CurrentOfferAmount uint64
-	// Who made the latest offer; zero before the first one.
+	// The party that made the latest offer; the negotiation's own address for the midpoint; zero without an offer.
 	CurrentOfferBy solana.PublicKey
-	// The side that made the latest offer; without one it means nothing.
+	// The side that made the latest offer. Meaningless without an offer and for the midpoint.
 	OfferSide OfferSide
 	// SHA-256 of the service's description.
 	ServiceHash [32]byte
 	// The deposit.
 	EscrowAmount uint64
-	// What is left of the deposit after the decay of all rounds so far.
+	// The deposit less the decay of all rounds so far.
 	EffectiveEscrow uint64
 	// The mint of the deposit.
 	TokenMint solana.PublicKey
-	// How many offers can be made, 1 to 20.
+	// The maximum number of offers, 1 to 20.
 	MaxRounds uint8
-	// What the escrow loses each round, 0 to 1,000.
+	// The decay of the escrow per round, 0 to 1,000.
 	DecayRateBps uint16
 	// The time to answer, in seconds, 60 to 3,600.
 	ResponseWindow int64
-	// When the negotiation expires at the latest.
+	// The deadline of the bargaining.
 	GlobalDeadline int64
-	// The least offer, as a share of the effective escrow, 100 to 9,000.
+	// The minimum offer, as a share of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16
-	// The fee on what is paid, 0 to 500, fixed at creation.
+	// The fee on the paid price, 0 to 500, fixed at creation.
 	ProtocolFeeBps uint16
-	// Whether reservation prices are compared under seal first.
+	// Whether the parties compare sealed reservation prices before they bargain.
 	ZopaEnabled bool
-	// When the negotiation was created.
+	// The time of creation. Together with the address it identifies the deal.
 	CreatedAt int64
-	// When the latest offer was made; zero before the first one.
+	// The time of the latest offer; zero before the first one.
 	LastOfferAt int64
-	// When the price was paid; zero until then.
+	// The time of settlement; zero before.
 	SettledAt int64
-	// The price agreed on, fee included; zero until then.
+	// The agreed price, fee included; zero before the agreement.
 	SettledAmount uint64
-	// The buyer's sealed reservation price; zero before it is committed to.
+	// The commitment to the buyer's reservation price; zero before it.
 	BuyerCommitment [32]byte
-	// The seller's sealed reservation price; zero before it is committed to.
+	// The commitment to the seller's reservation price; zero before it.
 	SellerCommitment [32]byte
-	// How far the comparison of reservation prices is.
+	// The phase of the comparison of reservation prices.
 	ZopaPhase ZopaPhase
 	// The structured metadata of the latest offer, or of the creation before the first one.
 	Metadata [64]byte
@@ -71,37 +71,37 @@ type Negotiation struct {
 	VaultBump uint8
 	// The version of this layout.
 	Version uint8
-	// Until when whoever has to move may move; from then on anyone may expire the negotiation.
+	// The end of the current turn, or of the review of a claimed milestone.
 	TurnDeadline int64
-	// The extension of the deadline, in seconds, that one side has proposed with its offer.
+	// The extension of the deadline that the latest offer asked for and the other side has not granted, in seconds.
 	PendingExtension uint32
-	// What the seller has to deposit to take part.
+	// The bond that the seller deposits with accept_invitation; zero for none.
 	BondRequired uint64
-	// Where the seller's deposit is.
+	// The state of the bond.
 	BondState BondState
-	// The buyer's reservation price once it is revealed.
+	// The buyer's reservation price; zero before it is revealed.
 	BuyerPrice uint64
-	// The seller's reservation price once it is revealed.
+	// The seller's reservation price; zero before it is revealed.
 	SellerPrice uint64
-	// Who decides disputes about milestones; zero without any.
+	// The arbiter of disputes about milestones; zero without milestones.
 	Arbiter solana.PublicKey
-	// The number of milestones; zero when the price is paid at once.
-	MilestoneCount uint8
-	// Each milestone's share of the price.
+	// The time to review a claimed milestone, in hours, 1 to 168; zero without milestones.
+	ReviewHours uint8
+	// Each milestone's share of the price. Milestone i exists if its share is not zero.
 	MilestoneBps [8]uint16
-	// The milestones that have been decided, a bit each.
+	// The decided milestones, a bit each.
 	MilestonesDecided uint8
-	// The milestones that have been claimed, a bit each.
+	// The claimed milestones, a bit each.
 	MilestonesClaimed uint8
-	// The milestones that are disputed, a bit each.
+	// The disputed milestones, a bit each.
 	MilestonesDisputed uint8
-	// When milestones that nobody claimed fall back to the buyer; zero without any.
+	// The deadline of the milestones; zero without milestones.
 	MilestoneDeadline int64
-	// What is kept for the buyer because it could not be delivered.
+	// The recorded payout that the buyer can claim.
 	ClaimableBuyer uint64
-	// What is kept for the seller because it could not be delivered.
+	// The recorded payout that the seller can claim.
 	ClaimableSeller uint64
-	// What has been paid out of the escrow, fee included.
+	// The part of the price that is paid so far, fee included.
 	PaidGross uint64
 }
 
@@ -151,7 +151,7 @@ const (
 	NegotiationOffsetBuyerPrice         = 412
 	NegotiationOffsetSellerPrice        = 420
 	NegotiationOffsetArbiter            = 428
-	NegotiationOffsetMilestoneCount     = 460
+	NegotiationOffsetReviewHours        = 460
 	NegotiationOffsetMilestoneBps       = 461
 	NegotiationOffsetMilestonesDecided  = 477
 	NegotiationOffsetMilestonesClaimed  = 478
@@ -179,7 +179,7 @@ func (v *Negotiation) Decode(data []byte) error {
 	if data[323] > 4 {
 		return outOfRange("Negotiation", "ZopaPhase", data[323])
 	}
-	if data[411] > 3 {
+	if data[411] > 4 {
 		return outOfRange("Negotiation", "BondState", data[411])
 	}
 	v.Buyer = solana.PublicKey(data[8:40])
@@ -219,7 +219,7 @@ func (v *Negotiation) Decode(data []byte) error {
 	v.BuyerPrice = binary.LittleEndian.Uint64(data[412:420])
 	v.SellerPrice = binary.LittleEndian.Uint64(data[420:428])
 	v.Arbiter = solana.PublicKey(data[428:460])
-	v.MilestoneCount = data[460]
+	v.ReviewHours = data[460]
 	for i := range v.MilestoneBps {
 		v.MilestoneBps[i] = binary.LittleEndian.Uint16(data[461+2*i:])
 	}
@@ -273,7 +273,7 @@ func (v *Negotiation) AppendTo(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, v.BuyerPrice)
 	dst = binary.LittleEndian.AppendUint64(dst, v.SellerPrice)
 	dst = append(dst, v.Arbiter[:]...)
-	dst = append(dst, v.MilestoneCount)
+	dst = append(dst, v.ReviewHours)
 	for _, n := range v.MilestoneBps {
 		dst = binary.LittleEndian.AppendUint16(dst, n)
 	}
@@ -292,31 +292,31 @@ func (v *Negotiation) Encode() []byte {
 	return v.AppendTo(make([]byte, 0, NegotiationSize))
 }
 
-// ProtocolConfig is the protocol's configuration and its totals. There is one, at the PDA ["config"].
+// ProtocolConfig is the protocol's configuration and totals: one account, at the PDA ["config"].
 type ProtocolConfig struct {
-	// Who may change the configuration.
+	// The authority that can change the configuration.
 	Authority solana.PublicKey
 	// The wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey
-	// The decay per round that the SDK fills in, in basis points, 0 to 1,000.
+	// The proposed decay per round in basis points, 0 to 1,000. Clients use it as a default.
 	DefaultDecayRateBps uint16
-	// The time to answer that the SDK fills in, in seconds, 60 to 3,600.
+	// The proposed response window in seconds, 60 to 3,600. Clients use it as a default.
 	DefaultResponseWindow int64
-	// The fee of negotiations created from now on, in basis points of what is paid, 0 to 500.
+	// The fee of new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16
-	// The number of rounds that the SDK fills in, 1 to 20.
+	// The proposed number of rounds, 1 to 20. Clients use it as a default.
 	DefaultMaxRounds uint8
-	// How many negotiations have been closed.
+	// The number of closed negotiations.
 	TotalNegotiations uint64
-	// What closed negotiations have paid, fees included, in base units of whatever their mints were. Saturates.
+	// The paid prices of closed negotiations, fees included, in base units of all mints together. Saturates.
 	TotalSettledVolume uint64
-	// The fees of closed negotiations, in base units of whatever their mints were. Saturates.
+	// The fees of closed negotiations, in base units of all mints together. Saturates.
 	TotalFeesCollected uint64
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	IsPaused bool
 	// The bump of the account's address.
 	Bump uint8
-	// Who has been named to become the authority; zero when nobody has.
+	// The named successor of the authority; zero without one.
 	PendingAuthority solana.PublicKey
 }
 

@@ -4,68 +4,80 @@ package haggle
 
 // The constants of the protocol, as the program has them.
 const (
-	// ProgramSeed is the protocol's namespace. The addresses of accounts are derived without it.
+	// ProgramSeed is the protocol's name. Addresses are derived without it.
 	ProgramSeed string = "haggle"
-	// NegotiationSeed is first seed of a negotiation's address; the buyer, the seller and the session id (u64, little
-	// endian) follow.
+	// NegotiationSeed is the first seed of a negotiation's address; buyer, seller and session id (u64, little endian)
+	// follow.
 	NegotiationSeed string = "negotiation"
-	// VaultSeed is first seed of a vault's address; the negotiation follows.
+	// VaultSeed is the first seed of a vault's address; the negotiation follows.
 	VaultSeed string = "vault"
 	// ConfigSeed is the seed of the configuration's address.
 	ConfigSeed string = "config"
-	// MaxNegotiationSize is the limit of a negotiation account's size in bytes, discriminator included.
+	// MaxNegotiationSize is the size of a negotiation account in bytes, discriminator included.
 	MaxNegotiationSize uint64 = 512
-	// MinEscrowLamports is the least escrow, in base units of its mint (lamports where the mint is wrapped SOL).
+	// MinEscrowLamports is the smallest escrow, in base units of its mint (lamports for wrapped SOL).
 	MinEscrowLamports uint64 = 100000
-	// MaxMetadataLen is the length of an offer's metadata in bytes.
+	// MaxMetadataLen is the length of metadata in bytes.
 	MaxMetadataLen uint64 = 64
-	// NegotiationVersion is the version that a negotiation account is written with.
+	// NegotiationVersion is the version of the negotiation account's layout.
 	NegotiationVersion uint8 = 1
-	// BpsDenominator is a whole in basis points.
+	// BpsDenominator is the whole (100 %), in basis points.
 	BpsDenominator uint64 = 10000
-	// MinRounds is the fewest rounds a negotiation can be created with.
+	// MinRounds is the smallest max_rounds.
 	MinRounds uint8 = 1
-	// MaxRounds is the most rounds a negotiation can be created with.
+	// MaxRounds is the largest max_rounds.
 	MaxRounds uint8 = 20
-	// DefaultMaxRounds is the rounds that the specification proposes.
+	// DefaultMaxRounds is the max_rounds that the specification proposes.
 	DefaultMaxRounds uint8 = 10
-	// MaxDecayRateBps is the most that the escrow can lose each round, in basis points.
+	// MaxDecayRateBps is the highest decay per round, in basis points of the effective escrow.
 	MaxDecayRateBps uint16 = 1000
-	// DefaultDecayRateBps is the decay per round that the specification proposes, in basis points.
+	// DefaultDecayRateBps is the decay per round that the specification proposes, in basis points of the effective
+	// escrow.
 	DefaultDecayRateBps uint16 = 200
-	// MinResponseWindow is the shortest time to answer, in seconds.
+	// MinResponseWindow is the shortest response window, in seconds.
 	MinResponseWindow int64 = 60
-	// MaxResponseWindow is the longest time to answer, in seconds.
+	// MaxResponseWindow is the longest response window, in seconds.
 	MaxResponseWindow int64 = 3600
-	// DefaultResponseWindow is the time to answer that the specification proposes, in seconds.
+	// DefaultResponseWindow is the response window that the specification proposes, in seconds.
 	DefaultResponseWindow int64 = 300
-	// MinDeadlineSeconds is the nearest global deadline, in seconds from creation.
+	// MinDeadlineSeconds is the earliest global deadline, in seconds after creation.
 	MinDeadlineSeconds int64 = 60
-	// MaxDeadlineSeconds is the farthest global deadline, in seconds from creation.
+	// MaxDeadlineSeconds is the latest global deadline, in seconds after creation.
 	MaxDeadlineSeconds int64 = 86400
-	// MinOfferBpsFloor is the lowest minimum offer, in basis points of the effective escrow.
+	// MinOfferBpsFloor is the lowest min_offer_bps, in basis points of the effective escrow.
 	MinOfferBpsFloor uint16 = 100
-	// MinOfferBpsCeiling is the highest minimum offer, in basis points of the effective escrow.
+	// MinOfferBpsCeiling is the highest min_offer_bps, in basis points of the effective escrow.
 	MinOfferBpsCeiling uint16 = 9000
-	// DefaultMinOfferBps is the minimum offer that the specification proposes, in basis points of the effective escrow.
+	// DefaultMinOfferBps is the min_offer_bps that the specification proposes, in basis points of the effective escrow.
 	DefaultMinOfferBps uint16 = 1000
-	// MaxProtocolFeeBps is the highest protocol fee, in basis points of what is paid.
+	// MaxProtocolFeeBps is the highest protocol fee, in basis points of the paid price.
 	MaxProtocolFeeBps uint16 = 500
-	// DefaultProtocolFeeBps is the protocol fee that the specification proposes, in basis points of what is paid.
+	// DefaultProtocolFeeBps is the protocol fee that the specification proposes, in basis points of the paid price.
 	DefaultProtocolFeeBps uint16 = 50
-	// MaxMilestones is the most milestones that a price can be paid in.
+	// MaxMilestones is the maximum number of milestones.
 	MaxMilestones uint8 = 8
-	// MinReviewWindow is the shortest time that a buyer has to look at a claimed milestone, in seconds; a longer
-	// response window is it instead.
-	MinReviewWindow int64 = 3600
-	// MaxMilestoneSeconds is the farthest deadline of milestones, in seconds from creation.
+	// MinReviewHours is the shortest time to review a claimed milestone, in hours.
+	MinReviewHours uint8 = 1
+	// MaxReviewHours is the longest time to review a claimed milestone, in hours.
+	MaxReviewHours uint8 = 168
+	// DefaultReviewHours is the proposed time to review a claimed milestone, in hours.
+	DefaultReviewHours uint8 = 24
+	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to its review, in
+	// seconds.
+	MilestoneSlack int64 = 60
+	// MinArbitrationWindow is the shortest time of the arbiter after milestone_deadline, in seconds. A longer review
+	// window replaces it.
+	MinArbitrationWindow int64 = 86400
+	// MaxMilestoneSeconds is the latest deadline of the milestones, in seconds after creation.
 	MaxMilestoneSeconds int64 = 31536000
-	// ZopaDomain is what a sealed reservation price starts with before it is hashed; the negotiation, the agent, the
-	// price (u64, little endian) and a nonce of 32 bytes follow.
+	// ZopaDomain is the first bytes of the hash that commits to a reservation price; the negotiation, its created_at
+	// (i64, little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.
 	ZopaDomain string = "haggle-zopa"
-	// MetadataNone is metadata that says nothing: all bytes are zero.
+	// MetadataNone is metadata kind 0: all bytes are zero.
 	MetadataNone uint8 = 0
-	// MetadataTerms is metadata with the terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32,
+	// MetadataTerms is metadata kind 1, terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32,
 	// strategy hash of 32 bytes, benchmark price u64 in base units, then zeros.
 	MetadataTerms uint8 = 1
+	// MetadataTermsHash is metadata kind 2, the SHA-256 of a canonical terms document, 32 bytes, then zeros.
+	MetadataTermsHash uint8 = 2
 )

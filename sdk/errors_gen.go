@@ -32,9 +32,9 @@ const (
 	ErrOverflow ErrorCode = 6012
 	// ErrStaleState: The negotiation has changed since the transaction was built.
 	ErrStaleState ErrorCode = 6013
-	// ErrUnsupportedMint: The mint is not one that escrow can be held in.
+	// ErrUnsupportedMint: The mint cannot hold an escrow.
 	ErrUnsupportedMint ErrorCode = 6014
-	// ErrPayoutPending: A payout is still owed and cannot be delivered to the account given.
+	// ErrPayoutPending: A payout cannot be delivered to the given account.
 	ErrPayoutPending ErrorCode = 6015
 )
 
@@ -70,9 +70,9 @@ func ownError(code ErrorCode) (name, message string) {
 	case ErrStaleState:
 		return "StaleState", "The negotiation has changed since the transaction was built"
 	case ErrUnsupportedMint:
-		return "UnsupportedMint", "The mint is not one that escrow can be held in"
+		return "UnsupportedMint", "The mint cannot hold an escrow"
 	case ErrPayoutPending:
-		return "PayoutPending", "A payout is still owed and cannot be delivered to the account given"
+		return "PayoutPending", "A payout cannot be delivered to the given account"
 	}
 	return "", ""
 }

@@ -65,6 +65,8 @@ func newEvent(data []byte) (Event, error) {
 		return new(DisputeResolved), nil
 	case DeadlineSettledDiscriminator:
 		return new(DeadlineSettled), nil
+	case AgreementSettledDiscriminator:
+		return new(AgreementSettled), nil
 	case NegotiationSettledDiscriminator:
 		return new(NegotiationSettled), nil
 	case NegotiationExpiredDiscriminator:
@@ -83,21 +85,21 @@ func newEvent(data []byte) (Event, error) {
 	return nil, wrongDiscriminator("event", data)
 }
 
-// ConfigInitialized says that the protocol has been configured for the first time.
+// ConfigInitialized says that the protocol is configured for the first time.
 type ConfigInitialized struct {
-	// Who may change the configuration.
+	// The authority that can change the configuration.
 	Authority solana.PublicKey
-	// The wallet that fees and decay go to.
+	// The wallet that receives fees and decay.
 	Treasury solana.PublicKey
-	// The decay per round that the SDK fills in, in basis points.
+	// The proposed decay per round, in basis points.
 	DefaultDecayRateBps uint16
-	// The time to answer that the SDK fills in, in seconds.
+	// The proposed response window, in seconds.
 	DefaultResponseWindow int64
-	// The fee of negotiations created from now on, in basis points.
+	// The fee of new negotiations, in basis points.
 	DefaultProtocolFeeBps uint16
-	// The number of rounds that the SDK fills in.
+	// The proposed number of rounds.
 	DefaultMaxRounds uint8
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	IsPaused bool
 }
 
@@ -147,22 +149,22 @@ func (v *ConfigInitialized) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ConfigUpdated says that the configuration has been changed, or its authority. Negotiations under way keep the
-// terms they were created with.
+// ConfigUpdated says that the configuration, its authority or the proposed authority has changed. Existing
+// negotiations keep their terms.
 type ConfigUpdated struct {
-	// Who may change the configuration.
+	// The authority that can change the configuration.
 	Authority solana.PublicKey
-	// The wallet that fees and decay go to.
+	// The wallet that receives fees and decay.
 	Treasury solana.PublicKey
-	// The decay per round that the SDK fills in, in basis points.
+	// The proposed decay per round, in basis points.
 	DefaultDecayRateBps uint16
-	// The time to answer that the SDK fills in, in seconds.
+	// The proposed response window, in seconds.
 	DefaultResponseWindow int64
-	// The fee of negotiations created from now on, in basis points.
+	// The fee of new negotiations, in basis points.
 	DefaultProtocolFeeBps uint16
-	// The number of rounds that the SDK fills in.
+	// The proposed number of rounds.
 	DefaultMaxRounds uint8
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	IsPaused bool
 }
 
@@ -212,48 +214,48 @@ func (v *ConfigUpdated) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationCreated says that a buyer has put money into escrow and invited a seller.
+// NegotiationCreated says that a buyer has deposited an escrow and invited a seller.
 type NegotiationCreated struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who buys, and has deposited the escrow.
+	// The buyer, who has deposited the escrow.
 	Buyer solana.PublicKey
-	// Who is invited to sell.
+	// The invited seller.
 	Seller solana.PublicKey
 	// The deposit.
 	EscrowAmount uint64
 	// The mint of the deposit.
 	TokenMint solana.PublicKey
-	// How many offers can be made.
+	// The maximum number of offers.
 	MaxRounds uint8
-	// What the escrow loses each round.
+	// The decay of the escrow per round.
 	DecayRateBps uint16
-	// When the negotiation expires at the latest.
+	// The deadline of the bargaining.
 	GlobalDeadline int64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
-	// The number that tells this pair's negotiations apart.
+	// A number that distinguishes the negotiations of this pair.
 	SessionID uint64
 	// SHA-256 of the service's description.
 	ServiceHash [32]byte
 	// The time to answer, in seconds.
 	ResponseWindow int64
-	// The least offer, in basis points of the effective escrow.
+	// The minimum offer, as a share of the effective escrow.
 	MinOfferBps uint16
-	// The fee on what is paid.
+	// The fee on the paid price.
 	ProtocolFeeBps uint16
-	// Whether reservation prices are compared under seal first.
+	// Whether the parties compare sealed reservation prices before they bargain.
 	ZopaEnabled bool
-	// What the seller has to deposit.
+	// The bond that the seller has to deposit.
 	BondRequired uint64
-	// Who decides disputes about milestones; zero without any.
+	// The arbiter of disputes about milestones; zero without milestones.
 	Arbiter solana.PublicKey
-	// The number of milestones; zero when the price is paid at once.
-	MilestoneCount uint8
-	// Each milestone's share of the price.
+	// Each milestone's share of the price; zeros behind the last.
 	MilestoneBps [8]uint16
-	// When milestones that nobody claimed fall back to the buyer; zero without any.
+	// The deadline of the milestones; zero without milestones.
 	MilestoneDeadline int64
+	// The time to review a claimed milestone, in hours; zero without milestones.
+	ReviewHours uint8
 	// Structured metadata.
 	Metadata [64]byte
 }
@@ -298,11 +300,11 @@ func (v *NegotiationCreated) Decode(data []byte) error {
 	v.ZopaEnabled = data[215] == 1
 	v.BondRequired = binary.LittleEndian.Uint64(data[216:224])
 	v.Arbiter = solana.PublicKey(data[224:256])
-	v.MilestoneCount = data[256]
 	for i := range v.MilestoneBps {
-		v.MilestoneBps[i] = binary.LittleEndian.Uint16(data[257+2*i:])
+		v.MilestoneBps[i] = binary.LittleEndian.Uint16(data[256+2*i:])
 	}
-	v.MilestoneDeadline = int64(binary.LittleEndian.Uint64(data[273:281]))
+	v.MilestoneDeadline = int64(binary.LittleEndian.Uint64(data[272:280]))
+	v.ReviewHours = data[280]
 	v.Metadata = [64]byte(data[281:345])
 	return nil
 }
@@ -327,27 +329,27 @@ func (v *NegotiationCreated) AppendTo(dst []byte) []byte {
 	dst = appendBool(dst, v.ZopaEnabled)
 	dst = binary.LittleEndian.AppendUint64(dst, v.BondRequired)
 	dst = append(dst, v.Arbiter[:]...)
-	dst = append(dst, v.MilestoneCount)
 	for _, n := range v.MilestoneBps {
 		dst = binary.LittleEndian.AppendUint16(dst, n)
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.MilestoneDeadline))
+	dst = append(dst, v.ReviewHours)
 	dst = append(dst, v.Metadata[:]...)
 	return dst
 }
 
-// InvitationAccepted says that the seller has taken part; the buyer opens. (The specification's diagram calls the
-// instruction accept_negotiation.)
+// InvitationAccepted says that the seller has accepted the invitation, and the buyer opens. (The specification's
+// diagram calls the instruction accept_negotiation.)
 type InvitationAccepted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has accepted.
+	// The seller.
 	Seller solana.PublicKey
-	// What the seller has deposited.
+	// The seller's deposit.
 	Bond uint64
-	// Until when the buyer has to make an offer.
+	// The end of the buyer's turn.
 	TurnDeadline int64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -390,15 +392,15 @@ func (v *InvitationAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ZopaCommitted says that one side has committed to its reservation price without showing it.
+// ZopaCommitted says that one side has committed to its reservation price.
 type ZopaCommitted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has committed.
+	// The party that committed.
 	Agent solana.PublicKey
-	// How far the comparison of reservation prices is now.
+	// The phase of the comparison after this step.
 	Phase ZopaPhase
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -442,19 +444,19 @@ func (v *ZopaCommitted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ZopaRevealed says that one side has revealed the reservation price that it had committed to.
+// ZopaRevealed says that one side has revealed its reservation price.
 type ZopaRevealed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has revealed.
+	// The party that revealed.
 	Agent solana.PublicKey
 	// The reservation price.
 	Price uint64
-	// How far the comparison of reservation prices is now.
+	// The phase of the comparison after this step.
 	Phase ZopaPhase
-	// The price in the middle, which either side may accept now; zero before both are revealed and without a zone.
+	// The midpoint of the zone, which either side can accept; zero before both prices are revealed and without a zone.
 	Midpoint uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -502,20 +504,20 @@ func (v *ZopaRevealed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// OfferSubmitted says that one side has made an offer. (The seller's is what the specification's diagram calls
+// OfferSubmitted says that one side has made an offer. (The specification's diagram calls the seller's offer
 // CounterOffered.)
 type OfferSubmitted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who offers.
+	// The party that offered.
 	Offerer solana.PublicKey
-	// The price offered.
+	// The offered price.
 	Amount uint64
-	// The number of this round, from 1.
+	// The round, from 1.
 	Round uint8
-	// What the escrow is worth after this round's decay.
+	// The effective escrow after this round's decay.
 	EffectiveEscrow uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -560,17 +562,17 @@ func (v *OfferSubmitted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// OfferAccepted says that one side has accepted the other's offer.
+// OfferAccepted says that one side has accepted the other's offer, or the midpoint.
 type OfferAccepted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has accepted.
+	// The party that accepted.
 	AcceptedBy solana.PublicKey
-	// The price agreed on.
+	// The agreed price.
 	Amount uint64
-	// The round that the offer was made in.
+	// The round of the offer; 0 for the midpoint.
 	Round uint8
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -613,22 +615,23 @@ func (v *OfferAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// MilestoneClaimed says that the seller says that a milestone has been reached; the buyer has a review window to
-// dispute it.
+// MilestoneClaimed says that the seller has claimed a milestone, and the buyer has a review window to dispute it.
 type MilestoneClaimed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8
-	// The end of the review window, from which on anyone may release the milestone.
+	// The end of the review window. From then on anyone can release the milestone.
 	ReviewDeadline int64
-	// The time of this event.
+	// A hash of the delivery, as the seller states it.
+	Evidence [32]byte
+	// The time of the event.
 	Timestamp int64
 }
 
 const (
 	// MilestoneClaimedSize is how long the event is in bytes, discriminator included.
-	MilestoneClaimedSize = 57
+	MilestoneClaimedSize = 89
 	// MilestoneClaimedDiscriminator is what the event's bytes begin with.
 	MilestoneClaimedDiscriminator = "\xef\x94\x12\x19\xb1\x01\x27\x28"
 )
@@ -649,7 +652,8 @@ func (v *MilestoneClaimed) Decode(data []byte) error {
 	v.NegotiationID = solana.PublicKey(data[8:40])
 	v.Index = data[40]
 	v.ReviewDeadline = int64(binary.LittleEndian.Uint64(data[41:49]))
-	v.Timestamp = int64(binary.LittleEndian.Uint64(data[49:57]))
+	v.Evidence = [32]byte(data[49:81])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[81:89]))
 	return nil
 }
 
@@ -659,21 +663,22 @@ func (v *MilestoneClaimed) AppendTo(dst []byte) []byte {
 	dst = append(dst, v.NegotiationID[:]...)
 	dst = append(dst, v.Index)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.ReviewDeadline))
+	dst = append(dst, v.Evidence[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
 	return dst
 }
 
-// MilestoneReleased says that a milestone has been paid.
+// MilestoneReleased says that a milestone is paid.
 type MilestoneReleased struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8
-	// What the seller gets, fee already taken off.
+	// The seller's amount, after the fee.
 	SellerAmount uint64
 	// The fee.
 	Fee uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -716,19 +721,21 @@ func (v *MilestoneReleased) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// MilestoneDisputed says that the buyer disputes a milestone; the arbiter decides.
+// MilestoneDisputed says that the buyer has disputed a milestone, and the arbiter decides.
 type MilestoneDisputed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8
-	// The time of this event.
+	// A hash of the complaint, as the buyer states it.
+	Evidence [32]byte
+	// The time of the event.
 	Timestamp int64
 }
 
 const (
 	// MilestoneDisputedSize is how long the event is in bytes, discriminator included.
-	MilestoneDisputedSize = 49
+	MilestoneDisputedSize = 81
 	// MilestoneDisputedDiscriminator is what the event's bytes begin with.
 	MilestoneDisputedDiscriminator = "\x53\x6a\xe5\xe4\x9f\x3d\x7a\x10"
 )
@@ -748,7 +755,8 @@ func (v *MilestoneDisputed) Decode(data []byte) error {
 	}
 	v.NegotiationID = solana.PublicKey(data[8:40])
 	v.Index = data[40]
-	v.Timestamp = int64(binary.LittleEndian.Uint64(data[41:49]))
+	v.Evidence = [32]byte(data[41:73])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[73:81]))
 	return nil
 }
 
@@ -757,6 +765,7 @@ func (v *MilestoneDisputed) AppendTo(dst []byte) []byte {
 	dst = append(dst, MilestoneDisputedDiscriminator...)
 	dst = append(dst, v.NegotiationID[:]...)
 	dst = append(dst, v.Index)
+	dst = append(dst, v.Evidence[:]...)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
 	return dst
 }
@@ -765,15 +774,15 @@ func (v *MilestoneDisputed) AppendTo(dst []byte) []byte {
 type DisputeResolved struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8
-	// What the seller gets, fee already taken off.
+	// The seller's amount, after the fee.
 	SellerAmount uint64
 	// The fee.
 	Fee uint64
-	// What the buyer gets back, without a forfeited bond.
+	// The buyer's amount, without the bond.
 	BuyerAmount uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -818,24 +827,24 @@ func (v *DisputeResolved) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// DeadlineSettled says that the time for milestones has passed and all that were undecided have been decided, each
-// mask with a bit for every milestone.
+// DeadlineSettled says that the milestones' deadline has passed, and all undecided milestones are decided. Each
+// mask has a bit for each milestone.
 type DeadlineSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Those that had been claimed and not disputed: paid.
+	// The milestones that were claimed and not disputed. They are paid.
 	Released uint8
-	// Those that were disputed: split in half.
+	// The disputed milestones. They are split in half.
 	Split uint8
-	// Those that nobody had claimed: refunded.
+	// The unclaimed milestones. They are refunded.
 	Refunded uint8
-	// What the seller gets for all of them, fee already taken off.
+	// The seller's amount for all of them, after the fee.
 	SellerAmount uint64
 	// The fee on them.
 	Fee uint64
-	// What the buyer gets back of them.
+	// The buyer's amount, without the bond.
 	BuyerAmount uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -884,31 +893,88 @@ func (v *DeadlineSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationSettled says that the price has been paid. With it the escrow is accounted for to the unit:
-// settled_amount (fee included), the decay and the rest that the buyer gets back add up to the deposit. What could
-// not be delivered stands in a PayoutRecorded that follows.
+// AgreementSettled says that both parties have ended an accepted negotiation with a split of their own.
+type AgreementSettled struct {
+	// The negotiation's address.
+	NegotiationID solana.PublicKey
+	// The seller's amount for the undecided milestones, after the fee.
+	SellerAmount uint64
+	// The fee on them.
+	Fee uint64
+	// The buyer's amount, without the bond.
+	BuyerAmount uint64
+	// The buyer's part of the bond.
+	BondToBuyer uint64
+	// The time of the event.
+	Timestamp int64
+}
+
+const (
+	// AgreementSettledSize is how long the event is in bytes, discriminator included.
+	AgreementSettledSize = 80
+	// AgreementSettledDiscriminator is what the event's bytes begin with.
+	AgreementSettledDiscriminator = "\xc9\x99\x4f\xca\x0e\xa3\xe4\x33"
+)
+
+// EventName is the event's name in the IDL.
+func (v *AgreementSettled) EventName() string { return "AgreementSettled" }
+
+// NegotiationAddress is the negotiation that the event is about.
+func (v *AgreementSettled) NegotiationAddress() (solana.PublicKey, bool) {
+	return v.NegotiationID, true
+}
+
+// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+func (v *AgreementSettled) Decode(data []byte) error {
+	if len(data) != AgreementSettledSize || string(data[:8]) != AgreementSettledDiscriminator {
+		return unfit("AgreementSettled", data, AgreementSettledDiscriminator, AgreementSettledSize)
+	}
+	v.NegotiationID = solana.PublicKey(data[8:40])
+	v.SellerAmount = binary.LittleEndian.Uint64(data[40:48])
+	v.Fee = binary.LittleEndian.Uint64(data[48:56])
+	v.BuyerAmount = binary.LittleEndian.Uint64(data[56:64])
+	v.BondToBuyer = binary.LittleEndian.Uint64(data[64:72])
+	v.Timestamp = int64(binary.LittleEndian.Uint64(data[72:80]))
+	return nil
+}
+
+// AppendTo appends the value's bytes, discriminator first, to dst.
+func (v *AgreementSettled) AppendTo(dst []byte) []byte {
+	dst = append(dst, AgreementSettledDiscriminator...)
+	dst = append(dst, v.NegotiationID[:]...)
+	dst = binary.LittleEndian.AppendUint64(dst, v.SellerAmount)
+	dst = binary.LittleEndian.AppendUint64(dst, v.Fee)
+	dst = binary.LittleEndian.AppendUint64(dst, v.BuyerAmount)
+	dst = binary.LittleEndian.AppendUint64(dst, v.BondToBuyer)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Timestamp))
+	return dst
+}
+
+// NegotiationSettled says that the price is paid. The deposit is accounted for to the unit: settled_amount (fee
+// included), the decay and the buyer's refund add up to it. A PayoutRecorded follows for each amount that could not
+// be delivered.
 type NegotiationSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has bought.
+	// The buyer.
 	Buyer solana.PublicKey
-	// Who has sold.
+	// The seller.
 	Seller solana.PublicKey
-	// What has been paid, fee included.
+	// The paid price, fee included.
 	SettledAmount uint64
-	// How many offers were made.
+	// The number of offers.
 	TotalRounds uint8
-	// The fee, taken out of what has been paid.
+	// The fee, a part of settled_amount.
 	ProtocolFee uint64
-	// What the escrow has lost over all rounds.
+	// The decay of all rounds.
 	EscrowDecayTotal uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 	// The mint of the payment.
 	TokenMint solana.PublicKey
 	// SHA-256 of the service's description.
 	ServiceHash [32]byte
-	// The metadata of the offer that was accepted.
+	// The metadata that the parties agreed on: the accepted offer's, or for the midpoint the creation's.
 	Metadata [64]byte
 }
 
@@ -963,16 +1029,16 @@ func (v *NegotiationSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationExpired says that a deadline has passed and the escrow goes back. What could not be delivered stands
-// in a PayoutRecorded that follows.
+// NegotiationExpired says that a deadline has passed, and the escrow is refunded. A PayoutRecorded follows for each
+// amount that could not be delivered.
 type NegotiationExpired struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// What is the buyer's again: the escrow less its decay.
+	// The buyer's refund: the escrow less its decay.
 	RefundAmount uint64
-	// How many offers were made.
+	// The number of offers.
 	RoundsCompleted uint8
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -1013,18 +1079,18 @@ func (v *NegotiationExpired) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationRejected says that one side has walked away and the escrow goes back. What could not be delivered
-// stands in a PayoutRecorded that follows.
+// NegotiationRejected says that one side has rejected, or the reservation prices left no zone, and the escrow is
+// refunded. A PayoutRecorded follows for each amount that could not be delivered.
 type NegotiationRejected struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has walked away.
+	// The party that rejected; the negotiation's own address if the prices left no zone.
 	RejectedBy solana.PublicKey
-	// What is the buyer's again: the escrow less its decay.
+	// The buyer's refund: the escrow less its decay.
 	RefundAmount uint64
-	// How many offers were made.
+	// The number of offers.
 	RoundsCompleted uint8
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -1067,15 +1133,15 @@ func (v *NegotiationRejected) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// BondSettled says that the seller's bond has left the vault, or is kept for the one it belongs to now.
+// BondSettled says that a part of the seller's bond, or all of it, has left the deposit.
 type BondSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who it belongs to now: the seller, or the buyer when it is forfeited.
+	// The party that it belongs to now.
 	To solana.PublicKey
-	// How much.
+	// The amount.
 	Amount uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -1116,15 +1182,15 @@ func (v *BondSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// PayoutRecorded says that a payment could not be delivered and is kept for the party.
+// PayoutRecorded says that a payment could not be delivered, and the party can claim it.
 type PayoutRecorded struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who it is owed to.
+	// The party.
 	Party solana.PublicKey
-	// How much.
+	// The amount.
 	Amount uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -1165,15 +1231,15 @@ func (v *PayoutRecorded) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// PayoutClaimed says that a payment that had been kept has been delivered.
+// PayoutClaimed says that a recorded payment is delivered.
 type PayoutClaimed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who it was owed to.
+	// The party.
 	Party solana.PublicKey
-	// How much.
+	// The amount.
 	Amount uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 
@@ -1214,16 +1280,15 @@ func (v *PayoutClaimed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationClosed says that the negotiation's accounts are gone; rent has gone to the buyer, fee and decay to the
-// treasury.
+// NegotiationClosed says that the negotiation's accounts are closed. The rent has gone to the buyer.
 type NegotiationClosed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
-	// Who has closed it.
+	// The signer that closed it.
 	ClosedBy solana.PublicKey
-	// What has gone to the treasury: fee, decay and, except in wrapped SOL, whatever somebody donated to the vault.
+	// The treasury's amount: fee, decay and, except in wrapped SOL, donations to the vault.
 	Swept uint64
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64
 }
 

@@ -80,32 +80,34 @@ func newInstruction(data []byte) (AnyInstruction, error) {
 		return new(ResolveDispute), nil
 	case SettleDeadlineDiscriminator:
 		return new(SettleDeadline), nil
+	case SettleByAgreementDiscriminator:
+		return new(SettleByAgreement), nil
 	}
 	return nil, wrongDiscriminator("instruction", data)
 }
 
-// InitializeConfig configures the protocol, once. Signed by the program's upgrade authority, so that nobody can be
-// faster than its deployer.
+// InitializeConfig configures the protocol, once. The program's upgrade authority signs, so no other account can
+// configure it first.
 type InitializeConfig struct {
-	// The program's upgrade authority, which becomes the configuration's and pays the rent.
+	// The program's upgrade authority. It becomes the configuration's authority and pays the rent.
 	Authority solana.PublicKey
-	// The configuration that is made. Zero stands for the address that FindConfigAddress finds.
+	// The new configuration. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
-	// The account in which the loader keeps the program's upgrade authority. Zero stands for the address that
+	// The loader's account with the program's upgrade authority. Zero stands for the address that
 	// FindProgramDataAddress finds.
 	ProgramData solana.PublicKey
-	// Creates the account. Zero stands for 11111111111111111111111111111111.
+	// The system program. Zero stands for 11111111111111111111111111111111.
 	SystemProgram solana.PublicKey
 
 	// The wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey
-	// The decay per round that the SDK fills in, in basis points, 0 to 1,000.
+	// The proposed decay per round in basis points, 0 to 1,000.
 	DefaultDecayRateBps uint16
-	// The time to answer that the SDK fills in, in seconds, 60 to 3,600.
+	// The proposed response window in seconds, 60 to 3,600.
 	DefaultResponseWindow int64
-	// The fee of negotiations created from now on, in basis points of what is paid, 0 to 500.
+	// The fee of new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16
-	// The number of rounds that the SDK fills in, 1 to 20.
+	// The proposed number of rounds, 1 to 20.
 	DefaultMaxRounds uint8
 }
 
@@ -189,8 +191,8 @@ func (v *InitializeConfig) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// UpdateConfig replaces the treasury, the fee and the defaults. Negotiations under way keep the fee and the terms
-// that they were created with; what they earn goes to the treasury there is when they are closed.
+// UpdateConfig replaces the treasury, the fee and the defaults. Existing negotiations keep their fee and terms;
+// their earnings go to the treasury at the time of closing.
 type UpdateConfig struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
@@ -199,13 +201,13 @@ type UpdateConfig struct {
 
 	// The wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey
-	// The decay per round that the SDK fills in, in basis points, 0 to 1,000.
+	// The proposed decay per round in basis points, 0 to 1,000.
 	DefaultDecayRateBps uint16
-	// The time to answer that the SDK fills in, in seconds, 60 to 3,600.
+	// The proposed response window in seconds, 60 to 3,600.
 	DefaultResponseWindow int64
-	// The fee of negotiations created from now on, in basis points of what is paid, 0 to 500.
+	// The fee of new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16
-	// The number of rounds that the SDK fills in, 1 to 20.
+	// The proposed number of rounds, 1 to 20.
 	DefaultMaxRounds uint8
 }
 
@@ -280,15 +282,15 @@ func (v *UpdateConfig) Decode(accounts []*solana.AccountMeta, data []byte) error
 	return nil
 }
 
-// SetPaused stops or resumes the creation of negotiations. Nothing else is ever stopped: nobody's money is locked
-// by it.
+// SetPaused stops or resumes the creation of negotiations. Existing negotiations continue, so a pause locks no
+// money.
 type SetPaused struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
 	// The configuration. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
 
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	Paused bool
 }
 
@@ -358,15 +360,15 @@ func (v *SetPaused) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	return nil
 }
 
-// ProposeAuthority names who may become the configuration's authority by accepting. Until then nothing changes, so
-// that a mistyped address locks nobody out; zeros take the proposal back.
+// ProposeAuthority names the successor, which becomes the authority with accept_authority. Until then the authority
+// keeps its rights, so a mistyped address does no harm.
 type ProposeAuthority struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
 	// The configuration. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
 
-	// Who may accept; zeros for nobody.
+	// The successor; zero to withdraw a proposal.
 	NewAuthority solana.PublicKey
 }
 
@@ -433,9 +435,9 @@ func (v *ProposeAuthority) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// AcceptAuthority makes the signer, whom the authority has named, the authority.
+// AcceptAuthority makes the named successor the authority.
 type AcceptAuthority struct {
-	// Whom the authority has named.
+	// The successor that the authority named.
 	Authority solana.PublicKey
 	// The configuration. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
@@ -501,29 +503,28 @@ func (v *AcceptAuthority) Decode(accounts []*solana.AccountMeta, data []byte) er
 	return nil
 }
 
-// CreateNegotiation deposits the escrow and invites a seller. The negotiation can be rejected by either side, or
-// expires.
+// CreateNegotiation deposits the escrow and invites a seller.
 type CreateNegotiation struct {
-	// Who buys: deposits the escrow and pays the rent, which comes back when the negotiation is closed.
+	// The buyer. It deposits the escrow and pays the rent, which it gets back when the negotiation is closed.
 	Buyer solana.PublicKey
-	// Who is invited to sell; not the buyer.
+	// The invited seller, not the buyer.
 	Seller solana.PublicKey
-	// The negotiation that is made. Zero stands for the address that FindNegotiationAddress finds.
+	// The new negotiation. Zero stands for the address that FindNegotiationAddress finds.
 	Negotiation solana.PublicKey
-	// The vault that is made. Zero stands for the address that FindVaultAddress finds.
+	// The new vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// The buyer's token account that the deposit comes from.
+	// The buyer's token account, the source of the deposit.
 	BuyerTokenAccount solana.PublicKey
 	// The mint of the deposit.
 	TokenMint solana.PublicKey
-	// The configuration, which fixes the fee. Zero stands for the address that FindConfigAddress finds.
+	// The configuration, which determines the fee. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
 	// The token program of the mint.
 	TokenProgram solana.PublicKey
-	// Creates the accounts. Zero stands for 11111111111111111111111111111111.
+	// The system program. Zero stands for 11111111111111111111111111111111.
 	SystemProgram solana.PublicKey
 
-	// A number that this pair has not used before.
+	// A number that distinguishes the negotiations of this pair. The negotiation's address must be unused or closed.
 	SessionID uint64
 	// The terms.
 	Params NegotiationParams
@@ -533,7 +534,7 @@ const (
 	// CreateNegotiationAccounts is how many accounts the instruction takes.
 	CreateNegotiationAccounts = 9
 	// CreateNegotiationDataSize is how long the instruction's data is in bytes, discriminator included.
-	CreateNegotiationDataSize = 207
+	CreateNegotiationDataSize = 209
 	// CreateNegotiationDiscriminator is what the instruction's data begins with.
 	CreateNegotiationDiscriminator = "\xae\xb9\x2a\xb0\x01\xaa\xba\xe5"
 )
@@ -613,12 +614,13 @@ func (v *CreateNegotiation) AppendData(dst []byte) []byte {
 	dst = appendBool(dst, v.Params.ZopaEnabled)
 	dst = binary.LittleEndian.AppendUint64(dst, v.Params.BondRequired)
 	dst = append(dst, v.Params.Arbiter[:]...)
-	dst = append(dst, v.Params.MilestoneCount)
 	for _, n := range v.Params.MilestoneBps {
 		dst = binary.LittleEndian.AppendUint16(dst, n)
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.Params.MilestoneDeadline))
+	dst = append(dst, v.Params.ReviewHours)
 	dst = append(dst, v.Params.Metadata[:]...)
+	dst = binary.LittleEndian.AppendUint16(dst, v.Params.MaxFeeBps)
 	return dst
 }
 
@@ -654,33 +656,34 @@ func (v *CreateNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	v.Params.ZopaEnabled = data[77] == 1
 	v.Params.BondRequired = binary.LittleEndian.Uint64(data[78:86])
 	v.Params.Arbiter = solana.PublicKey(data[86:118])
-	v.Params.MilestoneCount = data[118]
 	for i := range v.Params.MilestoneBps {
-		v.Params.MilestoneBps[i] = binary.LittleEndian.Uint16(data[119+2*i:])
+		v.Params.MilestoneBps[i] = binary.LittleEndian.Uint16(data[118+2*i:])
 	}
-	v.Params.MilestoneDeadline = int64(binary.LittleEndian.Uint64(data[135:143]))
+	v.Params.MilestoneDeadline = int64(binary.LittleEndian.Uint64(data[134:142]))
+	v.Params.ReviewHours = data[142]
 	v.Params.Metadata = [64]byte(data[143:207])
+	v.Params.MaxFeeBps = binary.LittleEndian.Uint16(data[207:209])
 	return nil
 }
 
-// AcceptInvitation: the seller takes part, on the terms it has seen and no others, and deposits the bond that they
-// ask for. The buyer then has a response window to open. (The specification's diagram calls this
+// AcceptInvitation accepts the invitation on the terms that the seller saw, and deposits the bond that they
+// require. The buyer then has a response window to open. (The specification's diagram calls this
 // accept_negotiation.)
 type AcceptInvitation struct {
 	// The invited seller.
 	Seller solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
-	// The vault; only where a bond is asked for. Zero leaves it out.
+	// The vault; only if a bond is required. Zero leaves it out.
 	EscrowVault solana.PublicKey
-	// The seller's token account that the bond comes from; only where a bond is asked for. Zero leaves it out.
+	// The seller's token account, the source of the bond; only if a bond is required. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
-	// The mint of the escrow; only where a bond is asked for. Zero leaves it out.
+	// The mint of the escrow; only if a bond is required. Zero leaves it out.
 	TokenMint solana.PublicKey
-	// The token program of the mint; only where a bond is asked for. Zero leaves it out.
+	// The token program of the mint; only if a bond is required. Zero leaves it out.
 	TokenProgram solana.PublicKey
 
-	// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller has read them.
+	// SHA-256 of the negotiation's address and the account's 512 bytes, as the seller read them.
 	TermsHash [32]byte
 }
 
@@ -753,16 +756,19 @@ func (v *AcceptInvitation) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// SubmitZopaCommitment commits to a reservation price without showing it: the buyer first, then the seller, each
-// within its turn. The hash names the negotiation and the side, so that one side's cannot be copied by the other.
+// SubmitZopaCommitment commits to a reservation price: the buyer first, then the seller, each within its turn. The
+// hash covers the deal and the party, so neither the other party nor a later deal can use it.
 type SubmitZopaCommitment struct {
 	// The party whose turn it is.
 	Agent solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// SHA-256 of "haggle-zopa", the negotiation's address, the signer's address, the price (u64, little endian) and a
-	// nonce of 32 random bytes.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the signer's address,
+	// the price (u64, little endian) and a nonce of 32 random bytes. The price has to be one that reveal_zopa_price
+	// accepts.
 	Commitment [32]byte
 }
 
@@ -770,7 +776,7 @@ const (
 	// SubmitZopaCommitmentAccounts is how many accounts the instruction takes.
 	SubmitZopaCommitmentAccounts = 2
 	// SubmitZopaCommitmentDataSize is how long the instruction's data is in bytes, discriminator included.
-	SubmitZopaCommitmentDataSize = 40
+	SubmitZopaCommitmentDataSize = 48
 	// SubmitZopaCommitmentDiscriminator is what the instruction's data begins with.
 	SubmitZopaCommitmentDiscriminator = "\x9b\xe7\x87\x13\x59\x3d\x35\xd0"
 )
@@ -808,6 +814,7 @@ func (v *SubmitZopaCommitment) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *SubmitZopaCommitment) AppendData(dst []byte) []byte {
 	dst = append(dst, SubmitZopaCommitmentDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.Commitment[:]...)
 	return dst
 }
@@ -823,32 +830,35 @@ func (v *SubmitZopaCommitment) Decode(accounts []*solana.AccountMeta, data []byt
 	}
 	v.Agent = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
-	v.Commitment = [32]byte(data[8:40])
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Commitment = [32]byte(data[16:48])
 	return nil
 }
 
 // RevealZopaPrice reveals a reservation price: the buyer first, then the seller, each within its turn. If the
-// seller's leaves room for a deal, the price in the middle stands as an offer that either side may accept. If it
-// does not, the negotiation ends: the escrow goes back to the buyer and the bond to the seller.
+// prices leave a zone, its midpoint becomes an offer that either side can accept. Otherwise the negotiation ends:
+// the buyer gets the escrow back and the seller its bond.
 type RevealZopaPrice struct {
 	// The party whose turn it is.
 	Agent solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
-	// The vault; only where the prices leave no room for a deal. Zero leaves it out.
+	// The vault; only if the prices leave no zone. Zero leaves it out.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded. Only where
-	// the prices leave no room for a deal. Zero leaves it out.
+	// A token account of the buyer; only if the prices leave no zone. If it cannot be paid, it must be the associated
+	// one, and the payment is recorded. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's that the bond goes back to; if it cannot receive, the associated one, and the
-	// bond is recorded. Only where the prices leave no room for a deal. Zero leaves it out.
+	// A token account of the seller; only if the prices leave no zone. If it cannot be paid, it must be the associated
+	// one, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
-	// The mint of the escrow; only where the prices leave no room for a deal. Zero leaves it out.
+	// The mint of the escrow; only if the prices leave no zone. Zero leaves it out.
 	TokenMint solana.PublicKey
-	// The token program of the mint; only where the prices leave no room for a deal. Zero leaves it out.
+	// The token program of the mint; only if the prices leave no zone. Zero leaves it out.
 	TokenProgram solana.PublicKey
 
-	// The reservation price, in base units of the mint: 1 to the escrow.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The reservation price in base units of the mint, from min_offer_bps of the escrow, but at least 1, to the escrow.
 	Price uint64
 	// The nonce of the commitment.
 	Nonce [32]byte
@@ -858,7 +868,7 @@ const (
 	// RevealZopaPriceAccounts is how many accounts the instruction takes.
 	RevealZopaPriceAccounts = 7
 	// RevealZopaPriceDataSize is how long the instruction's data is in bytes, discriminator included.
-	RevealZopaPriceDataSize = 48
+	RevealZopaPriceDataSize = 56
 	// RevealZopaPriceDiscriminator is what the instruction's data begins with.
 	RevealZopaPriceDiscriminator = "\x5e\x6d\x4b\x36\x6f\xcb\xa2\x61"
 )
@@ -901,6 +911,7 @@ func (v *RevealZopaPrice) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *RevealZopaPrice) AppendData(dst []byte) []byte {
 	dst = append(dst, RevealZopaPriceDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = binary.LittleEndian.AppendUint64(dst, v.Price)
 	dst = append(dst, v.Nonce[:]...)
 	return dst
@@ -922,27 +933,30 @@ func (v *RevealZopaPrice) Decode(accounts []*solana.AccountMeta, data []byte) er
 	v.SellerTokenAccount = givenAddress(accounts[4])
 	v.TokenMint = givenAddress(accounts[5])
 	v.TokenProgram = givenAddress(accounts[6])
-	v.Price = binary.LittleEndian.Uint64(data[8:16])
-	v.Nonce = [32]byte(data[16:48])
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Price = binary.LittleEndian.Uint64(data[16:24])
+	v.Nonce = [32]byte(data[24:56])
 	return nil
 }
 
-// SubmitOffer offers a price, which opens the next round and takes its decay from the escrow. The buyer opens, then
-// turns alternate. (The seller's offer is what the specification's diagram calls submit_counter_offer.)
+// SubmitOffer offers a price. An offer starts the next round, which takes its decay from the escrow. The buyer
+// opens, then turns alternate. (The specification's diagram calls the seller's offer submit_counter_offer.)
 type SubmitOffer struct {
 	// The party whose turn it is.
 	Offerer solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// The round that the signer has seen.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
-	// The price, in base units of the mint: at least the minimum offer and at most the escrow after this round's decay.
+	// The price in base units of the mint, from the minimum offer to the effective escrow after this round's decay.
 	Amount uint64
-	// How many seconds longer the negotiation should take. Once both sides have asked for more time with offers that
-	// follow each other, the smaller of the two is granted.
+	// The requested extension of the deadline in seconds; 0 for none. If the previous offer's request is pending, the
+	// smaller one is granted and neither stays pending.
 	DeadlineExtension uint32
-	// Structured metadata: all zeros, or kind 1.
+	// Structured metadata of a known kind: 0, 1 or 2.
 	Metadata [64]byte
 }
 
@@ -950,7 +964,7 @@ const (
 	// SubmitOfferAccounts is how many accounts the instruction takes.
 	SubmitOfferAccounts = 2
 	// SubmitOfferDataSize is how long the instruction's data is in bytes, discriminator included.
-	SubmitOfferDataSize = 85
+	SubmitOfferDataSize = 93
 	// SubmitOfferDiscriminator is what the instruction's data begins with.
 	SubmitOfferDiscriminator = "\x69\xec\x30\xb7\x05\xe8\xd1\x4d"
 )
@@ -988,6 +1002,7 @@ func (v *SubmitOffer) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *SubmitOffer) AppendData(dst []byte) []byte {
 	dst = append(dst, SubmitOfferDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.ExpectedRound)
 	dst = binary.LittleEndian.AppendUint64(dst, v.Amount)
 	dst = binary.LittleEndian.AppendUint32(dst, v.DeadlineExtension)
@@ -1006,16 +1021,17 @@ func (v *SubmitOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	}
 	v.Offerer = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
-	v.ExpectedRound = data[8]
-	v.Amount = binary.LittleEndian.Uint64(data[9:17])
-	v.DeadlineExtension = binary.LittleEndian.Uint32(data[17:21])
-	v.Metadata = [64]byte(data[21:85])
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.ExpectedRound = data[16]
+	v.Amount = binary.LittleEndian.Uint64(data[17:25])
+	v.DeadlineExtension = binary.LittleEndian.Uint32(data[25:29])
+	v.Metadata = [64]byte(data[29:93])
 	return nil
 }
 
-// AcceptOffer accepts the other side's offer, or the price in the middle of the zone: the seller is paid the price
-// less the fee and gets its bond back, the buyer gets the rest of the effective escrow. With milestones the price
-// and the bond stay in the vault until they are decided. Fee and decay stay there until the negotiation is closed.
+// AcceptOffer accepts the other side's offer, or the midpoint of the zone. The seller gets the price less the fee,
+// and its bond; the buyer gets the rest of the effective escrow. With milestones the price and the bond stay in the
+// vault until the milestones are decided. Fee and decay stay in the vault until the negotiation is closed.
 type AcceptOffer struct {
 	// The party that did not make the offer.
 	Acceptor solana.PublicKey
@@ -1023,20 +1039,22 @@ type AcceptOffer struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
 	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
-	// The round that the signer has seen.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
-	// The price that the signer has seen, in base units of the mint.
+	// The offered price, as the signer saw it, in base units of the mint.
 	ExpectedAmount uint64
-	// The metadata that the signer has seen.
+	// The negotiation's metadata, as the signer saw it: the offer's, or for the midpoint the creation's.
 	ExpectedMetadata [64]byte
 }
 
@@ -1044,7 +1062,7 @@ const (
 	// AcceptOfferAccounts is how many accounts the instruction takes.
 	AcceptOfferAccounts = 7
 	// AcceptOfferDataSize is how long the instruction's data is in bytes, discriminator included.
-	AcceptOfferDataSize = 81
+	AcceptOfferDataSize = 89
 	// AcceptOfferDiscriminator is what the instruction's data begins with.
 	AcceptOfferDiscriminator = "\xe3\x52\xea\x83\x01\x12\x30\x02"
 )
@@ -1104,6 +1122,7 @@ func (v *AcceptOffer) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *AcceptOffer) AppendData(dst []byte) []byte {
 	dst = append(dst, AcceptOfferDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.ExpectedRound)
 	dst = binary.LittleEndian.AppendUint64(dst, v.ExpectedAmount)
 	dst = append(dst, v.ExpectedMetadata[:]...)
@@ -1126,16 +1145,17 @@ func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	v.SellerTokenAccount = accounts[4].PublicKey
 	v.TokenMint = accounts[5].PublicKey
 	v.TokenProgram = accounts[6].PublicKey
-	v.ExpectedRound = data[8]
-	v.ExpectedAmount = binary.LittleEndian.Uint64(data[9:17])
-	v.ExpectedMetadata = [64]byte(data[17:81])
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.ExpectedRound = data[16]
+	v.ExpectedAmount = binary.LittleEndian.Uint64(data[17:25])
+	v.ExpectedMetadata = [64]byte(data[25:89])
 	return nil
 }
 
-// RejectNegotiation walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller
-// its bond. Either party may, in time, at any point before an agreement; a seller that does so instead of revealing
-// its reservation price, once the buyer has revealed its own, loses the bond to the buyer, and says so by naming no
-// account for it.
+// RejectNegotiation rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds so far,
+// and the seller its bond. Either party can reject at any point before an agreement, within the turn. A seller that
+// has seen the buyer's reservation price and rejects before the buyer's first offer forfeits the bond to the buyer;
+// it agrees to the forfeiture by leaving its token account out.
 type RejectNegotiation struct {
 	// Either party.
 	Rejector solana.PublicKey
@@ -1143,16 +1163,20 @@ type RejectNegotiation struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's that the bond goes back to; only where there is one. Zero leaves it out.
+	// A token account of the seller; only if a bond is returned. If it cannot be paid, it must be the associated one,
+	// and the payment is recorded. A seller that rejects a negotiation with bond_required names it in every state,
+	// except where it forfeits the bond. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
 	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
-	// The round that the signer has seen.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
 }
 
@@ -1160,7 +1184,7 @@ const (
 	// RejectNegotiationAccounts is how many accounts the instruction takes.
 	RejectNegotiationAccounts = 7
 	// RejectNegotiationDataSize is how long the instruction's data is in bytes, discriminator included.
-	RejectNegotiationDataSize = 9
+	RejectNegotiationDataSize = 17
 	// RejectNegotiationDiscriminator is what the instruction's data begins with.
 	RejectNegotiationDiscriminator = "\x06\x41\xa6\x04\x3b\x94\x7e\x12"
 )
@@ -1217,6 +1241,7 @@ func (v *RejectNegotiation) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *RejectNegotiation) AppendData(dst []byte) []byte {
 	dst = append(dst, RejectNegotiationDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.ExpectedRound)
 	return dst
 }
@@ -1237,21 +1262,23 @@ func (v *RejectNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	v.SellerTokenAccount = givenAddress(accounts[4])
 	v.TokenMint = accounts[5].PublicKey
 	v.TokenProgram = accounts[6].PublicKey
-	v.ExpectedRound = data[8]
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.ExpectedRound = data[16]
 	return nil
 }
 
 // ExpireNegotiation ends a negotiation whose deadline or response window has passed: the buyer gets the escrow
-// back, less the decay of the rounds so far, and the seller its bond; a seller that has let the time to reveal its
-// reservation price pass, once the buyer has revealed its own, loses the bond to the buyer. Anyone may.
+// back, less the decay of the rounds so far, and the seller its bond. A seller that has not revealed its
+// reservation price in time, after the buyer revealed its own, forfeits the bond to the buyer. Anyone can send it.
 type ExpireNegotiation struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's that the bond goes back to; only where there is one. Zero leaves it out.
+	// A token account of the seller; only if the seller gets a bond back. If it cannot be paid, it must be the
+	// associated one, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1336,10 +1363,12 @@ func (v *ExpireNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	return nil
 }
 
-// CloseNegotiation closes a negotiation that is over: delivers what is still kept for a party, sends fee, decay and
-// donations to the treasury, and all rent to the buyer. Anyone may.
+// CloseNegotiation closes a finished negotiation: delivers recorded payouts, sends fee and decay to the treasury,
+// and all rent to the buyer. Donations to the vault go to the treasury, or in wrapped SOL to the buyer. Anyone can
+// send it, but not in the second of creation. It pays no account with a delegate or a close authority, regardless
+// of the signer.
 type CloseNegotiation struct {
-	// Whoever closes.
+	// Any signer.
 	Closer solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
@@ -1347,13 +1376,13 @@ type CloseNegotiation struct {
 	EscrowVault solana.PublicKey
 	// The configuration, which keeps the totals. Zero stands for the address that FindConfigAddress finds.
 	Config solana.PublicKey
-	// The buyer, who gets the rent of both accounts.
+	// The buyer, which gets the rent of both accounts.
 	Buyer solana.PublicKey
-	// A token account of the treasury's; only where something goes there. Zero leaves it out.
+	// A token account of the treasury; only if something goes there. Zero leaves it out.
 	TreasuryTokenAccount solana.PublicKey
-	// A token account of the buyer's; only where something is kept for the buyer. Zero leaves it out.
+	// A token account of the buyer; only if the buyer has a recorded payout. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's; only where something is kept for the seller. Zero leaves it out.
+	// A token account of the seller; only if the seller has a recorded payout. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1454,23 +1483,24 @@ func (v *CloseNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// ClaimPayout fetches what is kept for the signer because it could not be delivered, to any token account the
-// signer names.
+// ClaimPayout pays the signer's recorded payout to any token account that the signer names.
 type ClaimPayout struct {
-	// The party that something is kept for.
+	// The party with the recorded payout.
 	Party solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// The token account to pay to, whoever owns it.
+	// The token account to pay to, with any owner.
 	DestinationTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
 	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
-	// What the signer expects, in base units of the mint: all that is kept for it.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The recorded payout, as the signer saw it, in base units of the mint.
 	Amount uint64
 }
 
@@ -1478,7 +1508,7 @@ const (
 	// ClaimPayoutAccounts is how many accounts the instruction takes.
 	ClaimPayoutAccounts = 6
 	// ClaimPayoutDataSize is how long the instruction's data is in bytes, discriminator included.
-	ClaimPayoutDataSize = 16
+	ClaimPayoutDataSize = 24
 	// ClaimPayoutDiscriminator is what the instruction's data begins with.
 	ClaimPayoutDiscriminator = "\x7f\xf0\x84\x3e\xe3\xc6\x92\x85"
 )
@@ -1534,6 +1564,7 @@ func (v *ClaimPayout) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *ClaimPayout) AppendData(dst []byte) []byte {
 	dst = append(dst, ClaimPayoutDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = binary.LittleEndian.AppendUint64(dst, v.Amount)
 	return dst
 }
@@ -1553,27 +1584,32 @@ func (v *ClaimPayout) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	v.DestinationTokenAccount = accounts[3].PublicKey
 	v.TokenMint = accounts[4].PublicKey
 	v.TokenProgram = accounts[5].PublicKey
-	v.Amount = binary.LittleEndian.Uint64(data[8:16])
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Amount = binary.LittleEndian.Uint64(data[16:24])
 	return nil
 }
 
 // ClaimMilestone claims a milestone, in any order, one at a time. The buyer then has a review window to release or
-// dispute it; from its end on anyone may release it.
+// dispute it; after that anyone can release it.
 type ClaimMilestone struct {
 	// The seller.
 	Seller solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// Which milestone, from 0.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The milestone, from 0.
 	Index uint8
+	// A hash of the delivery. Only the event keeps it.
+	Evidence [32]byte
 }
 
 const (
 	// ClaimMilestoneAccounts is how many accounts the instruction takes.
 	ClaimMilestoneAccounts = 2
 	// ClaimMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
-	ClaimMilestoneDataSize = 9
+	ClaimMilestoneDataSize = 49
 	// ClaimMilestoneDiscriminator is what the instruction's data begins with.
 	ClaimMilestoneDiscriminator = "\xd3\x86\x98\x25\x03\x52\xd6\xbd"
 )
@@ -1611,7 +1647,9 @@ func (v *ClaimMilestone) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *ClaimMilestone) AppendData(dst []byte) []byte {
 	dst = append(dst, ClaimMilestoneDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.Index)
+	dst = append(dst, v.Evidence[:]...)
 	return dst
 }
 
@@ -1626,13 +1664,15 @@ func (v *ClaimMilestone) Decode(accounts []*solana.AccountMeta, data []byte) err
 	}
 	v.Seller = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
-	v.Index = data[8]
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Index = data[16]
+	v.Evidence = [32]byte(data[17:49])
 	return nil
 }
 
-// ReleaseMilestone pays the milestone that is under review: the buyer may at any time, anyone once the review
-// window has passed in silence. With the last milestone the negotiation is settled and the bond goes back to the
-// seller.
+// ReleaseMilestone pays the milestone under review. The buyer can release it at any time, anyone after the review
+// window. The last decided milestone settles the negotiation: the seller gets back its bond, less the fraction of
+// it that equals the refunded fraction of the price.
 type ReleaseMilestone struct {
 	// The buyer, or after the review window anyone.
 	Releaser solana.PublicKey
@@ -1640,22 +1680,27 @@ type ReleaseMilestone struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the buyer; only if the buyer gets a part of the bond. If it cannot be paid, it must be the
+	// associated one, and the payment is recorded. Zero leaves it out.
+	BuyerTokenAccount solana.PublicKey
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
 	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
-	// Which milestone, from 0.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The milestone, from 0.
 	Index uint8
 }
 
 const (
 	// ReleaseMilestoneAccounts is how many accounts the instruction takes.
-	ReleaseMilestoneAccounts = 6
+	ReleaseMilestoneAccounts = 7
 	// ReleaseMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
-	ReleaseMilestoneDataSize = 9
+	ReleaseMilestoneDataSize = 17
 	// ReleaseMilestoneDiscriminator is what the instruction's data begins with.
 	ReleaseMilestoneDiscriminator = "\x38\x02\xc7\xa4\xb8\x6c\xa7\xde"
 )
@@ -1702,6 +1747,7 @@ func (v *ReleaseMilestone) metas() solana.AccountMetaSlice {
 		{PublicKey: v.Releaser, IsSigner: true},
 		{PublicKey: v.Negotiation, IsWritable: true},
 		{PublicKey: v.EscrowVault, IsWritable: true},
+		optionalMeta(v.BuyerTokenAccount, true, false),
 		{PublicKey: v.SellerTokenAccount, IsWritable: true},
 		{PublicKey: v.TokenMint},
 		{PublicKey: v.TokenProgram},
@@ -1711,6 +1757,7 @@ func (v *ReleaseMilestone) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *ReleaseMilestone) AppendData(dst []byte) []byte {
 	dst = append(dst, ReleaseMilestoneDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.Index)
 	return dst
 }
@@ -1727,30 +1774,36 @@ func (v *ReleaseMilestone) Decode(accounts []*solana.AccountMeta, data []byte) e
 	v.Releaser = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
 	v.EscrowVault = accounts[2].PublicKey
-	v.SellerTokenAccount = accounts[3].PublicKey
-	v.TokenMint = accounts[4].PublicKey
-	v.TokenProgram = accounts[5].PublicKey
-	v.Index = data[8]
+	v.BuyerTokenAccount = givenAddress(accounts[3])
+	v.SellerTokenAccount = accounts[4].PublicKey
+	v.TokenMint = accounts[5].PublicKey
+	v.TokenProgram = accounts[6].PublicKey
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Index = data[16]
 	return nil
 }
 
-// DisputeMilestone disputes the milestone that is under review. The arbiter then decides it, and the seller may
-// claim another.
+// DisputeMilestone disputes the milestone under review. The arbiter then decides it, and the seller can claim
+// another one.
 type DisputeMilestone struct {
 	// The buyer.
 	Buyer solana.PublicKey
 	// The negotiation.
 	Negotiation solana.PublicKey
 
-	// Which milestone, from 0.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The milestone, from 0.
 	Index uint8
+	// A hash of the complaint. Only the event keeps it.
+	Evidence [32]byte
 }
 
 const (
 	// DisputeMilestoneAccounts is how many accounts the instruction takes.
 	DisputeMilestoneAccounts = 2
 	// DisputeMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
-	DisputeMilestoneDataSize = 9
+	DisputeMilestoneDataSize = 49
 	// DisputeMilestoneDiscriminator is what the instruction's data begins with.
 	DisputeMilestoneDiscriminator = "\xc7\xd1\x46\x92\x88\x2b\xb3\x29"
 )
@@ -1788,7 +1841,9 @@ func (v *DisputeMilestone) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *DisputeMilestone) AppendData(dst []byte) []byte {
 	dst = append(dst, DisputeMilestoneDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.Index)
+	dst = append(dst, v.Evidence[:]...)
 	return dst
 }
 
@@ -1803,12 +1858,15 @@ func (v *DisputeMilestone) Decode(accounts []*solana.AccountMeta, data []byte) e
 	}
 	v.Buyer = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
-	v.Index = data[8]
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Index = data[16]
+	v.Evidence = [32]byte(data[17:49])
 	return nil
 }
 
-// ResolveDispute divides a disputed milestone between the parties, as the arbiter decides, and may give the
-// seller's bond to the buyer. With the last milestone the negotiation is settled.
+// ResolveDispute divides a disputed milestone between the parties, and can forfeit all of the seller's bond to the
+// buyer. The last decided milestone settles the negotiation: the seller gets back a bond that is still held, less
+// the fraction of it that equals the refunded fraction of the price.
 type ResolveDispute struct {
 	// The arbiter.
 	Arbiter solana.PublicKey
@@ -1816,20 +1874,22 @@ type ResolveDispute struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
 	// The token program of the mint.
 	TokenProgram solana.PublicKey
 
-	// Which milestone, from 0.
+	// The negotiation's created_at, as the signer saw it.
+	CreatedAt int64
+	// The milestone, from 0.
 	Index uint8
-	// The seller's share of the milestone, in basis points, 0 to 10,000. The odd unit is the buyer's.
+	// The seller's share of the milestone in basis points, 0 to 10,000, rounded down to a base unit.
 	SellerBps uint16
-	// Whether the seller's bond goes to the buyer.
+	// Whether the seller's bond is forfeited to the buyer.
 	ForfeitBond bool
 }
 
@@ -1837,7 +1897,7 @@ const (
 	// ResolveDisputeAccounts is how many accounts the instruction takes.
 	ResolveDisputeAccounts = 7
 	// ResolveDisputeDataSize is how long the instruction's data is in bytes, discriminator included.
-	ResolveDisputeDataSize = 12
+	ResolveDisputeDataSize = 20
 	// ResolveDisputeDiscriminator is what the instruction's data begins with.
 	ResolveDisputeDiscriminator = "\xe7\x06\xca\x06\x60\x67\x0c\xe6"
 )
@@ -1897,6 +1957,7 @@ func (v *ResolveDispute) metas() solana.AccountMetaSlice {
 // AppendData appends the instruction's data, discriminator first, to dst.
 func (v *ResolveDispute) AppendData(dst []byte) []byte {
 	dst = append(dst, ResolveDisputeDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
 	dst = append(dst, v.Index)
 	dst = binary.LittleEndian.AppendUint16(dst, v.SellerBps)
 	dst = appendBool(dst, v.ForfeitBond)
@@ -1912,8 +1973,8 @@ func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) err
 	if len(accounts) < ResolveDisputeAccounts {
 		return tooFewAccounts("resolve_dispute", len(accounts), ResolveDisputeAccounts)
 	}
-	if data[11] > 1 {
-		return outOfRange("resolve_dispute", "ForfeitBond", data[11])
+	if data[19] > 1 {
+		return outOfRange("resolve_dispute", "ForfeitBond", data[19])
 	}
 	v.Arbiter = accounts[0].PublicKey
 	v.Negotiation = accounts[1].PublicKey
@@ -1922,23 +1983,25 @@ func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) err
 	v.SellerTokenAccount = accounts[4].PublicKey
 	v.TokenMint = accounts[5].PublicKey
 	v.TokenProgram = accounts[6].PublicKey
-	v.Index = data[8]
-	v.SellerBps = binary.LittleEndian.Uint16(data[9:11])
-	v.ForfeitBond = data[11] == 1
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.Index = data[16]
+	v.SellerBps = binary.LittleEndian.Uint16(data[17:19])
+	v.ForfeitBond = data[19] == 1
 	return nil
 }
 
-// SettleDeadline decides what is left of the milestones once their deadline has passed, or, with an open dispute, a
-// review window later: those that were claimed and not disputed are paid, disputed ones are split in half, the odd
-// unit to the buyer, and those that nobody claimed go back to the buyer. Anyone may.
+// SettleDeadline decides the undecided milestones after their deadline, or, with an open dispute, after the
+// arbiter's time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the buyer, and
+// unclaimed ones refunded. The seller gets back its bond, less the fraction of it that equals the fraction of the
+// price that the buyer gets back for unclaimed milestones and by the arbiter's decisions. Anyone can send it.
 type SettleDeadline struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -2023,5 +2086,141 @@ func (v *SettleDeadline) Decode(accounts []*solana.AccountMeta, data []byte) err
 	v.SellerTokenAccount = accounts[3].PublicKey
 	v.TokenMint = accounts[4].PublicKey
 	v.TokenProgram = accounts[5].PublicKey
+	return nil
+}
+
+// SettleByAgreement divides the undecided part of the price and the bond as both parties have agreed, and settles
+// the negotiation. It is possible from the agreement on the price until the settlement, also after the milestones'
+// deadline.
+type SettleByAgreement struct {
+	// The buyer.
+	Buyer solana.PublicKey
+	// The seller.
+	Seller solana.PublicKey
+	// The negotiation.
+	Negotiation solana.PublicKey
+	// The vault. Zero stands for the address that FindVaultAddress finds.
+	EscrowVault solana.PublicKey
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	BuyerTokenAccount solana.PublicKey
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	SellerTokenAccount solana.PublicKey
+	// The mint of the escrow.
+	TokenMint solana.PublicKey
+	// The token program of the mint.
+	TokenProgram solana.PublicKey
+
+	// The negotiation's created_at, as the signers saw it.
+	CreatedAt int64
+	// The negotiation's milestones_decided, as the signers saw it.
+	ExpectedDecided uint8
+	// The time in Unix seconds from which on the agreement is void.
+	ValidUntil int64
+	// The seller's share of the undecided milestones in basis points, 0 to 10,000, rounded down to a base unit. The
+	// protocol's fee comes out of it.
+	SellerBps uint16
+	// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0 without a held
+	// bond.
+	BondToBuyerBps uint16
+}
+
+const (
+	// SettleByAgreementAccounts is how many accounts the instruction takes.
+	SettleByAgreementAccounts = 8
+	// SettleByAgreementDataSize is how long the instruction's data is in bytes, discriminator included.
+	SettleByAgreementDataSize = 29
+	// SettleByAgreementDiscriminator is what the instruction's data begins with.
+	SettleByAgreementDiscriminator = "\x1f\xd2\x47\x31\xba\x55\xa5\x0f"
+)
+
+// InstructionName is the instruction's name in the IDL.
+func (v *SettleByAgreement) InstructionName() string { return "settle_by_agreement" }
+
+// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
+// a *MissingAccountError when one of the others is zero.
+func (v *SettleByAgreement) Instruction() (solana.Instruction, error) {
+	completed := *v
+	if err := completed.complete(); err != nil {
+		return nil, err
+	}
+	return solana.NewInstruction(ProgramID, completed.metas(), v.AppendData(make([]byte, 0, SettleByAgreementDataSize))), nil
+}
+
+func (v *SettleByAgreement) complete() (err error) {
+	if v.Buyer.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "buyer"}
+	}
+	if v.Seller.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "seller"}
+	}
+	if v.Negotiation.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "negotiation"}
+	}
+	if v.BuyerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "buyer_token_account"}
+	}
+	if v.SellerTokenAccount.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "seller_token_account"}
+	}
+	if v.TokenMint.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "token_mint"}
+	}
+	if v.TokenProgram.IsZero() {
+		return &MissingAccountError{Instruction: "settle_by_agreement", Account: "token_program"}
+	}
+	if v.EscrowVault.IsZero() {
+		if v.EscrowVault, _, err = FindVaultAddress(v.Negotiation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *SettleByAgreement) metas() solana.AccountMetaSlice {
+	return metaSlice([]solana.AccountMeta{
+		{PublicKey: v.Buyer, IsSigner: true},
+		{PublicKey: v.Seller, IsSigner: true},
+		{PublicKey: v.Negotiation, IsWritable: true},
+		{PublicKey: v.EscrowVault, IsWritable: true},
+		{PublicKey: v.BuyerTokenAccount, IsWritable: true},
+		{PublicKey: v.SellerTokenAccount, IsWritable: true},
+		{PublicKey: v.TokenMint},
+		{PublicKey: v.TokenProgram},
+	})
+}
+
+// AppendData appends the instruction's data, discriminator first, to dst.
+func (v *SettleByAgreement) AppendData(dst []byte) []byte {
+	dst = append(dst, SettleByAgreementDiscriminator...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.CreatedAt))
+	dst = append(dst, v.ExpectedDecided)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(v.ValidUntil))
+	dst = binary.LittleEndian.AppendUint16(dst, v.SellerBps)
+	dst = binary.LittleEndian.AppendUint16(dst, v.BondToBuyerBps)
+	return dst
+}
+
+// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
+// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+func (v *SettleByAgreement) Decode(accounts []*solana.AccountMeta, data []byte) error {
+	if len(data) != SettleByAgreementDataSize || string(data[:8]) != SettleByAgreementDiscriminator {
+		return unfit("settle_by_agreement", data, SettleByAgreementDiscriminator, SettleByAgreementDataSize)
+	}
+	if len(accounts) < SettleByAgreementAccounts {
+		return tooFewAccounts("settle_by_agreement", len(accounts), SettleByAgreementAccounts)
+	}
+	v.Buyer = accounts[0].PublicKey
+	v.Seller = accounts[1].PublicKey
+	v.Negotiation = accounts[2].PublicKey
+	v.EscrowVault = accounts[3].PublicKey
+	v.BuyerTokenAccount = accounts[4].PublicKey
+	v.SellerTokenAccount = accounts[5].PublicKey
+	v.TokenMint = accounts[6].PublicKey
+	v.TokenProgram = accounts[7].PublicKey
+	v.CreatedAt = int64(binary.LittleEndian.Uint64(data[8:16]))
+	v.ExpectedDecided = data[16]
+	v.ValidUntil = int64(binary.LittleEndian.Uint64(data[17:25]))
+	v.SellerBps = binary.LittleEndian.Uint16(data[25:27])
+	v.BondToBuyerBps = binary.LittleEndian.Uint16(data[27:29])
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// NegotiationStatus is how far a negotiation is. Settled, Expired and Rejected are final.
+// NegotiationStatus is the status of a negotiation. Settled, Expired and Rejected are final.
 type NegotiationStatus uint8
 
 // The values of NegotiationStatus, in the program's order.
@@ -73,7 +73,7 @@ func (v OfferSide) String() string {
 	return "OfferSide(" + strconv.Itoa(int(v)) + ")"
 }
 
-// ZopaPhase is how far the comparison of sealed reservation prices is.
+// ZopaPhase is the phase of the comparison of sealed reservation prices.
 type ZopaPhase uint8
 
 // The values of ZopaPhase, in the program's order.
@@ -107,7 +107,7 @@ func (v ZopaPhase) String() string {
 	return "ZopaPhase(" + strconv.Itoa(int(v)) + ")"
 }
 
-// BondState is where the seller's bond is.
+// BondState is the state of the seller's bond.
 type BondState uint8
 
 // The values of BondState, in the program's order.
@@ -116,11 +116,12 @@ const (
 	BondStateHeld
 	BondStateReturned
 	BondStateForfeited
+	BondStateSplit
 )
 
 // Valid reports whether the value is one of those above.
 func (v BondState) Valid() bool {
-	return v < 4
+	return v < 5
 }
 
 // String is the value's name in the program.
@@ -134,40 +135,45 @@ func (v BondState) String() string {
 		return "Returned"
 	case BondStateForfeited:
 		return "Forfeited"
+	case BondStateSplit:
+		return "Split"
 	}
 	return "BondState(" + strconv.Itoa(int(v)) + ")"
 }
 
-// NegotiationParams is the terms of a negotiation. The SDK fills in what its caller leaves out, from the
-// configuration's defaults.
+// NegotiationParams is the terms of a negotiation.
 type NegotiationParams struct {
-	// The deposit, in base units of the mint, at least 100,000.
+	// The deposit in base units of the mint, at least 100,000.
 	EscrowAmount uint64
 	// SHA-256 of the service's description.
 	ServiceHash [32]byte
-	// How many offers can be made, 1 to 20.
+	// The maximum number of offers, 1 to 20.
 	MaxRounds uint8
-	// What the escrow loses each round, in basis points, 0 to 1,000.
+	// The decay of the escrow per round in basis points, 0 to 1,000.
 	DecayRateBps uint16
-	// The time to answer, in seconds, 60 to 3,600.
+	// The time to answer in seconds, 60 to 3,600.
 	ResponseWindow int64
-	// When the negotiation expires at the latest, in Unix seconds, 60 to 86,400 from now.
+	// The deadline of the bargaining in Unix seconds, 60 to 86,400 from now.
 	GlobalDeadline int64
-	// The least offer, in basis points of the effective escrow, 100 to 9,000.
+	// The minimum offer in basis points of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16
-	// Whether reservation prices are compared under seal first. Takes a bond.
+	// Whether the parties compare sealed reservation prices before they bargain. Requires a bond.
 	ZopaEnabled bool
-	// What the seller has to deposit, in base units of the mint; 0 for no bond.
+	// The bond that the seller has to deposit, in base units of the mint; 0 for none.
 	BondRequired uint64
-	// Who decides disputes about milestones, neither party; zeros without milestones.
+	// The arbiter of disputes about milestones, neither party; zero without milestones.
 	Arbiter solana.PublicKey
-	// The number of milestones, at most 8; 0 when the price is paid at once.
-	MilestoneCount uint8
-	// Each milestone's share of the price, in basis points, together 10,000; zeros behind the last.
+	// Each milestone's share of the price in basis points, together 10,000, with zeros behind the last; all zeros to
+	// pay the price at once.
 	MilestoneBps [8]uint16
-	// When milestones that nobody claimed fall back to the buyer, in Unix seconds: a review window for each after
-	// global_deadline at the earliest, 365 days from now at the latest; 0 without milestones.
+	// The deadline of the milestones in Unix seconds: at least the review window and 60 seconds for each milestone
+	// after global_deadline, at most 365 days from now; 0 without milestones.
 	MilestoneDeadline int64
-	// Structured metadata: all zeros, or kind 1.
+	// The time to review a claimed milestone in hours, 1 to 168; 0 without milestones.
+	ReviewHours uint8
+	// Structured metadata of a known kind: 0, 1 or 2.
 	Metadata [64]byte
+	// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the configuration is
+	// StaleState.
+	MaxFeeBps uint16
 }

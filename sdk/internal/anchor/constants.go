@@ -5,94 +5,110 @@ package anchor
 
 // Constants defined in the IDL:
 
-// The protocol's namespace. The addresses of accounts are derived without it.
+// The protocol's name. Addresses are derived without it.
 const PROGRAM_SEED = "haggle"
 
-// First seed of a negotiation's address; the buyer, the seller and the session id (u64, little endian) follow.
+// The first seed of a negotiation's address; buyer, seller and session id (u64, little endian) follow.
 const NEGOTIATION_SEED = "negotiation"
 
-// First seed of a vault's address; the negotiation follows.
+// The first seed of a vault's address; the negotiation follows.
 const VAULT_SEED = "vault"
 
 // The seed of the configuration's address.
 const CONFIG_SEED = "config"
 
-// The limit of a negotiation account's size in bytes, discriminator included.
+// The size of a negotiation account in bytes, discriminator included.
 const MAX_NEGOTIATION_SIZE = uint64(0x200)
 
-// The least escrow, in base units of its mint (lamports where the mint is wrapped SOL).
+// The smallest escrow, in base units of its mint (lamports for wrapped SOL).
 const MIN_ESCROW_LAMPORTS = uint64(0x186a0)
 
-// The length of an offer's metadata in bytes.
+// The length of metadata in bytes.
 const MAX_METADATA_LEN = uint64(0x40)
 
-// The version that a negotiation account is written with.
+// The version of the negotiation account's layout.
 const NEGOTIATION_VERSION = uint8(0x1)
 
-// A whole in basis points.
+// The whole (100 %), in basis points.
 const BPS_DENOMINATOR = uint64(0x2710)
 
-// The fewest rounds a negotiation can be created with.
+// The smallest max_rounds.
 const MIN_ROUNDS = uint8(0x1)
 
-// The most rounds a negotiation can be created with.
+// The largest max_rounds.
 const MAX_ROUNDS = uint8(0x14)
 
-// The rounds that the specification proposes.
+// The max_rounds that the specification proposes.
 const DEFAULT_MAX_ROUNDS = uint8(0xa)
 
-// The most that the escrow can lose each round, in basis points.
+// The highest decay per round, in basis points of the effective escrow.
 const MAX_DECAY_RATE_BPS = uint16(0x3e8)
 
-// The decay per round that the specification proposes, in basis points.
+// The decay per round that the specification proposes, in basis points of the effective escrow.
 const DEFAULT_DECAY_RATE_BPS = uint16(0xc8)
 
-// The shortest time to answer, in seconds.
+// The shortest response window, in seconds.
 const MIN_RESPONSE_WINDOW = int64(60)
 
-// The longest time to answer, in seconds.
+// The longest response window, in seconds.
 const MAX_RESPONSE_WINDOW = int64(3600)
 
-// The time to answer that the specification proposes, in seconds.
+// The response window that the specification proposes, in seconds.
 const DEFAULT_RESPONSE_WINDOW = int64(300)
 
-// The nearest global deadline, in seconds from creation.
+// The earliest global deadline, in seconds after creation.
 const MIN_DEADLINE_SECONDS = int64(60)
 
-// The farthest global deadline, in seconds from creation.
+// The latest global deadline, in seconds after creation.
 const MAX_DEADLINE_SECONDS = int64(86400)
 
-// The lowest minimum offer, in basis points of the effective escrow.
+// The lowest min_offer_bps, in basis points of the effective escrow.
 const MIN_OFFER_BPS_FLOOR = uint16(0x64)
 
-// The highest minimum offer, in basis points of the effective escrow.
+// The highest min_offer_bps, in basis points of the effective escrow.
 const MIN_OFFER_BPS_CEILING = uint16(0x2328)
 
-// The minimum offer that the specification proposes, in basis points of the effective escrow.
+// The min_offer_bps that the specification proposes, in basis points of the effective escrow.
 const DEFAULT_MIN_OFFER_BPS = uint16(0x3e8)
 
-// The highest protocol fee, in basis points of what is paid.
+// The highest protocol fee, in basis points of the paid price.
 const MAX_PROTOCOL_FEE_BPS = uint16(0x1f4)
 
-// The protocol fee that the specification proposes, in basis points of what is paid.
+// The protocol fee that the specification proposes, in basis points of the paid price.
 const DEFAULT_PROTOCOL_FEE_BPS = uint16(0x32)
 
-// The most milestones that a price can be paid in.
+// The maximum number of milestones.
 const MAX_MILESTONES = uint8(0x8)
 
-// The shortest time that a buyer has to look at a claimed milestone, in seconds; a longer response window is it instead.
-const MIN_REVIEW_WINDOW = int64(3600)
+// The shortest time to review a claimed milestone, in hours.
+const MIN_REVIEW_HOURS = uint8(0x1)
 
-// The farthest deadline of milestones, in seconds from creation.
+// The longest time to review a claimed milestone, in hours.
+const MAX_REVIEW_HOURS = uint8(0xa8)
+
+// The proposed time to review a claimed milestone, in hours.
+const DEFAULT_REVIEW_HOURS = uint8(0x18)
+
+// The time that milestone_deadline leaves for each milestone in addition to its review, in seconds.
+const MILESTONE_SLACK = int64(60)
+
+// The shortest time of the arbiter after milestone_deadline, in seconds. A longer review window replaces
+// it.
+const MIN_ARBITRATION_WINDOW = int64(86400)
+
+// The latest deadline of the milestones, in seconds after creation.
 const MAX_MILESTONE_SECONDS = int64(31536000)
 
-// What a sealed reservation price starts with before it is hashed; the negotiation, the agent, the price (u64, little
-// endian) and a nonce of 32 bytes follow.
+// The first bytes of the hash that commits to a reservation price; the negotiation, its created_at (i64,
+// little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.
 const ZOPA_DOMAIN = "haggle-zopa"
 
-// Metadata that says nothing: all bytes are zero.
+// Metadata kind 0: all bytes are zero.
 const METADATA_NONE = uint8(0x0)
 
-// Metadata with the terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32, strategy hash
-// of 32 bytes, benchmark price u64 in base units, then zeros.
+// Metadata kind 1, terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32, strategy
+// hash of 32 bytes, benchmark price u64 in base units, then zeros.
 const METADATA_TERMS = uint8(0x1)
+
+// Metadata kind 2, the SHA-256 of a canonical terms document, 32 bytes, then zeros.
+const METADATA_TERMS_HASH = uint8(0x2)

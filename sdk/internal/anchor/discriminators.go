@@ -24,6 +24,7 @@ var (
 	Event_MilestoneDisputed   = [8]byte{83, 106, 229, 228, 159, 61, 122, 16}
 	Event_DisputeResolved     = [8]byte{121, 64, 249, 153, 139, 128, 236, 187}
 	Event_DeadlineSettled     = [8]byte{191, 95, 219, 134, 126, 240, 111, 109}
+	Event_AgreementSettled    = [8]byte{201, 153, 79, 202, 14, 163, 228, 51}
 	Event_NegotiationSettled  = [8]byte{92, 230, 10, 122, 41, 120, 68, 82}
 	Event_NegotiationExpired  = [8]byte{57, 87, 98, 39, 175, 54, 74, 54}
 	Event_NegotiationRejected = [8]byte{128, 78, 170, 26, 124, 235, 49, 8}
@@ -55,4 +56,5 @@ var (
 	Instruction_DisputeMilestone     = [8]byte{199, 209, 70, 146, 136, 43, 179, 41}
 	Instruction_ResolveDispute       = [8]byte{231, 6, 202, 6, 96, 103, 12, 230}
 	Instruction_SettleDeadline       = [8]byte{38, 180, 210, 28, 146, 65, 148, 240}
+	Instruction_SettleByAgreement    = [8]byte{31, 210, 71, 49, 186, 85, 165, 15}
 )

@@ -106,6 +106,13 @@ func ParseAnyEvent(eventData []byte) (any, error) {
 			return nil, fmt.Errorf("failed to unmarshal event as DeadlineSettled: %w", err)
 		}
 		return value, nil
+	case Event_AgreementSettled:
+		value := new(AgreementSettled)
+		err := value.UnmarshalWithDecoder(decoder)
+		if err != nil {
+			return nil, fmt.Errorf("failed to unmarshal event as AgreementSettled: %w", err)
+		}
+		return value, nil
 	case Event_NegotiationSettled:
 		value := new(NegotiationSettled)
 		err := value.UnmarshalWithDecoder(decoder)
@@ -377,6 +384,23 @@ func ParseEvent_DeadlineSettled(eventData []byte) (*DeadlineSettled, error) {
 	err = event.UnmarshalWithDecoder(decoder)
 	if err != nil {
 		return nil, fmt.Errorf("failed to unmarshal event of type DeadlineSettled: %w", err)
+	}
+	return event, nil
+}
+
+func ParseEvent_AgreementSettled(eventData []byte) (*AgreementSettled, error) {
+	decoder := binary.NewBorshDecoder(eventData)
+	discriminator, err := decoder.ReadDiscriminator()
+	if err != nil {
+		return nil, fmt.Errorf("failed to peek discriminator: %w", err)
+	}
+	if discriminator != Event_AgreementSettled {
+		return nil, fmt.Errorf("expected discriminator %v, got %s", Event_AgreementSettled, binary.FormatDiscriminator(discriminator))
+	}
+	event := new(AgreementSettled)
+	err = event.UnmarshalWithDecoder(decoder)
+	if err != nil {
+		return nil, fmt.Errorf("failed to unmarshal event of type AgreementSettled: %w", err)
 	}
 	return event, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Builds a "initialize_config" instruction.
-// Configures the protocol, once. Signed by the program's upgrade authority, so that nobody can be faster than its // deployer.
+// Configures the protocol, once. The program's upgrade authority signs, so no other account can // configure it first.
 func NewInitializeConfigInstruction(
 	// Params:
 	treasuryParam solanago.PublicKey,
@@ -67,16 +67,16 @@ func NewInitializeConfigInstruction(
 	// Add the accounts to the instruction.
 	{
 		// Account 0 "authority": Writable, Signer, Required
-		// The program's upgrade authority, which becomes the configuration's and pays the rent.
+		// The program's upgrade authority. It becomes the configuration's authority and pays the rent.
 		accounts__.Append(solanago.NewAccountMeta(authorityAccount, true, true))
 		// Account 1 "config": Writable, Non-signer, Required
-		// The configuration that is made.
+		// The new configuration.
 		accounts__.Append(solanago.NewAccountMeta(configAccount, true, false))
 		// Account 2 "program_data": Read-only, Non-signer, Required
-		// The account in which the loader keeps the program's upgrade authority.
+		// The loader's account with the program's upgrade authority.
 		accounts__.Append(solanago.NewAccountMeta(programDataAccount, false, false))
 		// Account 3 "system_program": Read-only, Non-signer, Required
-		// Creates the account.
+		// The system program.
 		accounts__.Append(solanago.NewAccountMeta(systemProgramAccount, false, false))
 	}
 
@@ -89,7 +89,7 @@ func NewInitializeConfigInstruction(
 }
 
 // Builds a "update_config" instruction.
-// Replaces the treasury, the fee and the defaults. Negotiations under way keep the fee and the terms that they were // created with; what they earn goes to the treasury there is when they are closed.
+// Replaces the treasury, the fee and the defaults. Existing negotiations keep their fee and terms; their // earnings go to the treasury at the time of closing.
 func NewUpdateConfigInstruction(
 	// Params:
 	treasuryParam solanago.PublicKey,
@@ -158,7 +158,7 @@ func NewUpdateConfigInstruction(
 }
 
 // Builds a "set_paused" instruction.
-// Stops or resumes the creation of negotiations. Nothing else is ever stopped: nobody's money is locked by it.
+// Stops or resumes the creation of negotiations. Existing negotiations continue, so a pause locks no // money.
 func NewSetPausedInstruction(
 	// Params:
 	pausedParam bool,
@@ -203,7 +203,7 @@ func NewSetPausedInstruction(
 }
 
 // Builds a "propose_authority" instruction.
-// Names who may become the configuration's authority by accepting. Until then nothing changes, so that a mistyped address // locks nobody out; zeros take the proposal back.
+// Names the successor, which becomes the authority with accept_authority. Until then the authority keeps // its rights, so a mistyped address does no harm.
 func NewProposeAuthorityInstruction(
 	// Params:
 	newAuthorityParam solanago.PublicKey,
@@ -248,7 +248,7 @@ func NewProposeAuthorityInstruction(
 }
 
 // Builds a "accept_authority" instruction.
-// Makes the signer, whom the authority has named, the authority.
+// Makes the named successor the authority.
 func NewAcceptAuthorityInstruction(
 	authorityAccount solanago.PublicKey,
 	configAccount solanago.PublicKey,
@@ -258,7 +258,7 @@ func NewAcceptAuthorityInstruction(
 	// Add the accounts to the instruction.
 	{
 		// Account 0 "authority": Read-only, Signer, Required
-		// Whom the authority has named.
+		// The successor that the authority named.
 		accounts__.Append(solanago.NewAccountMeta(authorityAccount, false, true))
 		// Account 1 "config": Writable, Non-signer, Required
 		// The configuration.
@@ -274,7 +274,7 @@ func NewAcceptAuthorityInstruction(
 }
 
 // Builds a "create_negotiation" instruction.
-// Deposits the escrow and invites a seller. The negotiation can be rejected by either side, or expires.
+// Deposits the escrow and invites a seller.
 func NewCreateNegotiationInstruction(
 	// Params:
 	sessionIdParam uint64,
@@ -316,31 +316,32 @@ func NewCreateNegotiationInstruction(
 	// Add the accounts to the instruction.
 	{
 		// Account 0 "buyer": Writable, Signer, Required
-		// Who buys: deposits the escrow and pays the rent, which comes back when the negotiation is closed.
+		// The buyer. It deposits the escrow and pays the rent, which it gets back when the negotiation is
+		// closed.
 		accounts__.Append(solanago.NewAccountMeta(buyerAccount, true, true))
 		// Account 1 "seller": Read-only, Non-signer, Required
-		// Who is invited to sell; not the buyer.
+		// The invited seller, not the buyer.
 		accounts__.Append(solanago.NewAccountMeta(sellerAccount, false, false))
 		// Account 2 "negotiation": Writable, Non-signer, Required
-		// The negotiation that is made.
+		// The new negotiation.
 		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
 		// Account 3 "escrow_vault": Writable, Non-signer, Required
-		// The vault that is made.
+		// The new vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 4 "buyer_token_account": Writable, Non-signer, Required
-		// The buyer's token account that the deposit comes from.
+		// The buyer's token account, the source of the deposit.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the deposit.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
 		// Account 6 "config": Read-only, Non-signer, Required
-		// The configuration, which fixes the fee.
+		// The configuration, which determines the fee.
 		accounts__.Append(solanago.NewAccountMeta(configAccount, false, false))
 		// Account 7 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 		// Account 8 "system_program": Read-only, Non-signer, Required
-		// Creates the accounts.
+		// The system program.
 		accounts__.Append(solanago.NewAccountMeta(systemProgramAccount, false, false))
 	}
 
@@ -353,7 +354,7 @@ func NewCreateNegotiationInstruction(
 }
 
 // Builds a "accept_invitation" instruction.
-// The seller takes part, on the terms it has seen and no others, and deposits the bond that they ask for. The buyer then // has a response window to open. (The specification's diagram calls this accept_negotiation.)
+// Accepts the invitation on the terms that the seller saw, and deposits the bond that they require. The // buyer then has a response window to open. (The specification's diagram calls this accept_negotiation.)
 func NewAcceptInvitationInstruction(
 	// Params:
 	termsHashParam [32]uint8,
@@ -392,16 +393,16 @@ func NewAcceptInvitationInstruction(
 		// The negotiation.
 		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
 		// Account 2 "escrow_vault": Writable, Non-signer, Optional
-		// The vault; only where a bond is asked for.
+		// The vault; only if a bond is required.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 3 "seller_token_account": Writable, Non-signer, Optional
-		// The seller's token account that the bond comes from; only where a bond is asked for.
+		// The seller's token account, the source of the bond; only if a bond is required.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 4 "token_mint": Read-only, Non-signer, Optional
-		// The mint of the escrow; only where a bond is asked for.
+		// The mint of the escrow; only if a bond is required.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
 		// Account 5 "token_program": Read-only, Non-signer, Optional
-		// The token program of the mint; only where a bond is asked for.
+		// The token program of the mint; only if a bond is required.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
 
@@ -414,9 +415,10 @@ func NewAcceptInvitationInstruction(
 }
 
 // Builds a "submit_zopa_commitment" instruction.
-// Commits to a reservation price without showing it: the buyer first, then the seller, each within its turn. The hash // names the negotiation and the side, so that one side's cannot be copied by the other.
+// Commits to a reservation price: the buyer first, then the seller, each within its turn. The hash // covers the deal and the party, so neither the other party nor a later deal can use it.
 func NewSubmitZopaCommitmentInstruction(
 	// Params:
+	createdAtParam int64,
 	commitmentParam [32]uint8,
 
 	// Accounts:
@@ -432,6 +434,11 @@ func NewSubmitZopaCommitmentInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `commitmentParam`:
 		err = enc__.Encode(commitmentParam)
 		if err != nil {
@@ -459,9 +466,10 @@ func NewSubmitZopaCommitmentInstruction(
 }
 
 // Builds a "reveal_zopa_price" instruction.
-// Reveals a reservation price: the buyer first, then the seller, each within its turn. If the seller's leaves room for a // deal, the price in the middle stands as an offer that either side may accept. If it does not, the negotiation ends: // the escrow goes back to the buyer and the bond to the seller.
+// Reveals a reservation price: the buyer first, then the seller, each within its turn. If the prices // leave a zone, its midpoint becomes an offer that either side can accept. Otherwise the negotiation // ends: the buyer gets the escrow back and the seller its bond.
 func NewRevealZopaPriceInstruction(
 	// Params:
+	createdAtParam int64,
 	priceParam uint64,
 	nonceParam [32]uint8,
 
@@ -483,6 +491,11 @@ func NewRevealZopaPriceInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `priceParam`:
 		err = enc__.Encode(priceParam)
 		if err != nil {
@@ -505,21 +518,21 @@ func NewRevealZopaPriceInstruction(
 		// The negotiation.
 		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
 		// Account 2 "escrow_vault": Writable, Non-signer, Optional
-		// The vault; only where the prices leave no room for a deal.
+		// The vault; only if the prices leave no zone.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 3 "buyer_token_account": Writable, Non-signer, Optional
-		// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded. Only where
-		// the prices leave no room for a deal.
+		// A token account of the buyer; only if the prices leave no zone. If it cannot be paid, it must be
+		// the associated one, and the payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 4 "seller_token_account": Writable, Non-signer, Optional
-		// A token account of the seller's that the bond goes back to; if it cannot receive, the associated one, and the
-		// bond is recorded. Only where the prices leave no room for a deal.
+		// A token account of the seller; only if the prices leave no zone. If it cannot be paid, it must be
+		// the associated one, and the payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 5 "token_mint": Read-only, Non-signer, Optional
-		// The mint of the escrow; only where the prices leave no room for a deal.
+		// The mint of the escrow; only if the prices leave no zone.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
 		// Account 6 "token_program": Read-only, Non-signer, Optional
-		// The token program of the mint; only where the prices leave no room for a deal.
+		// The token program of the mint; only if the prices leave no zone.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
 
@@ -532,9 +545,10 @@ func NewRevealZopaPriceInstruction(
 }
 
 // Builds a "submit_offer" instruction.
-// Offers a price, which opens the next round and takes its decay from the escrow. The buyer opens, then turns alternate. // (The seller's offer is what the specification's diagram calls submit_counter_offer.)
+// Offers a price. An offer starts the next round, which takes its decay from the escrow. The buyer // opens, then turns alternate. (The specification's diagram calls the seller's offer // submit_counter_offer.)
 func NewSubmitOfferInstruction(
 	// Params:
+	createdAtParam int64,
 	expectedRoundParam uint8,
 	amountParam uint64,
 	deadlineExtensionParam uint32,
@@ -553,6 +567,11 @@ func NewSubmitOfferInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `expectedRoundParam`:
 		err = enc__.Encode(expectedRoundParam)
 		if err != nil {
@@ -595,9 +614,10 @@ func NewSubmitOfferInstruction(
 }
 
 // Builds a "accept_offer" instruction.
-// Accepts the other side's offer, or the price in the middle of the zone: the seller is paid the price less the fee and // gets its bond back, the buyer gets the rest of the effective escrow. With milestones the price and the bond stay in // the vault until they are decided. Fee and decay stay there until the negotiation is closed.
+// Accepts the other side's offer, or the midpoint of the zone. The seller gets the price less the fee, // and its bond; the buyer gets the rest of the effective escrow. With milestones the price and the bond // stay in the vault until the milestones are decided. Fee and decay stay in the vault until the // negotiation is closed.
 func NewAcceptOfferInstruction(
 	// Params:
+	createdAtParam int64,
 	expectedRoundParam uint8,
 	expectedAmountParam uint64,
 	expectedMetadataParam [64]uint8,
@@ -620,6 +640,11 @@ func NewAcceptOfferInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `expectedRoundParam`:
 		err = enc__.Encode(expectedRoundParam)
 		if err != nil {
@@ -650,10 +675,12 @@ func NewAcceptOfferInstruction(
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 3 "buyer_token_account": Writable, Non-signer, Required
-		// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+		// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+		// is recorded.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 4 "seller_token_account": Writable, Non-signer, Required
-		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		// A token account of the seller. If it cannot be paid, it must be the associated one, and the
+		// payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -672,9 +699,10 @@ func NewAcceptOfferInstruction(
 }
 
 // Builds a "reject_negotiation" instruction.
-// Walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. Either // party may, in time, at any point before an agreement; a seller that does so instead of revealing its reservation // price, once the buyer has revealed its own, loses the bond to the buyer, and says so by naming no account for it.
+// Rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds so far, and the // seller its bond. Either party can reject at any point before an agreement, within the turn. A seller // that has seen the buyer's reservation price and rejects before the buyer's first offer forfeits the // bond to the buyer; it agrees to the forfeiture by leaving its token account out.
 func NewRejectNegotiationInstruction(
 	// Params:
+	createdAtParam int64,
 	expectedRoundParam uint8,
 
 	// Accounts:
@@ -695,6 +723,11 @@ func NewRejectNegotiationInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `expectedRoundParam`:
 		err = enc__.Encode(expectedRoundParam)
 		if err != nil {
@@ -715,10 +748,13 @@ func NewRejectNegotiationInstruction(
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 3 "buyer_token_account": Writable, Non-signer, Required
-		// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded.
+		// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+		// is recorded.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 4 "seller_token_account": Writable, Non-signer, Optional
-		// A token account of the seller's that the bond goes back to; only where there is one.
+		// A token account of the seller; only if a bond is returned. If it cannot be paid, it must be the
+		// associated one, and the payment is recorded. A seller that rejects a negotiation with
+		// bond_required names it in every state, except where it forfeits the bond.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -737,7 +773,7 @@ func NewRejectNegotiationInstruction(
 }
 
 // Builds a "expire_negotiation" instruction.
-// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the // rounds so far, and the seller its bond; a seller that has let the time to reveal its reservation price pass, once the // buyer has revealed its own, loses the bond to the buyer. Anyone may.
+// Ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less // the decay of the rounds so far, and the seller its bond. A seller that has not revealed its // reservation price in time, after the buyer revealed its own, forfeits the bond to the buyer. Anyone // can send it.
 func NewExpireNegotiationInstruction(
 	negotiationAccount solanago.PublicKey,
 	escrowVaultAccount solanago.PublicKey,
@@ -757,10 +793,12 @@ func NewExpireNegotiationInstruction(
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 2 "buyer_token_account": Writable, Non-signer, Required
-		// A token account of the buyer's; if it cannot receive, the associated one, and the refund is recorded.
+		// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+		// is recorded.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 3 "seller_token_account": Writable, Non-signer, Optional
-		// A token account of the seller's that the bond goes back to; only where there is one.
+		// A token account of the seller; only if the seller gets a bond back. If it cannot be paid, it must
+		// be the associated one, and the payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 4 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -779,7 +817,7 @@ func NewExpireNegotiationInstruction(
 }
 
 // Builds a "close_negotiation" instruction.
-// Closes a negotiation that is over: delivers what is still kept for a party, sends fee, decay and donations to the // treasury, and all rent to the buyer. Anyone may.
+// Closes a finished negotiation: delivers recorded payouts, sends fee and decay to the treasury, and all // rent to the buyer. Donations to the vault go to the treasury, or in wrapped SOL to the buyer. Anyone // can send it, but not in the second of creation. It pays no account with a delegate or a close // authority, regardless of the signer.
 func NewCloseNegotiationInstruction(
 	closerAccount solanago.PublicKey,
 	negotiationAccount solanago.PublicKey,
@@ -797,7 +835,7 @@ func NewCloseNegotiationInstruction(
 	// Add the accounts to the instruction.
 	{
 		// Account 0 "closer": Read-only, Signer, Required
-		// Whoever closes.
+		// Any signer.
 		accounts__.Append(solanago.NewAccountMeta(closerAccount, false, true))
 		// Account 1 "negotiation": Writable, Non-signer, Required
 		// The negotiation.
@@ -809,16 +847,16 @@ func NewCloseNegotiationInstruction(
 		// The configuration, which keeps the totals.
 		accounts__.Append(solanago.NewAccountMeta(configAccount, true, false))
 		// Account 4 "buyer": Writable, Non-signer, Required
-		// The buyer, who gets the rent of both accounts.
+		// The buyer, which gets the rent of both accounts.
 		accounts__.Append(solanago.NewAccountMeta(buyerAccount, true, false))
 		// Account 5 "treasury_token_account": Writable, Non-signer, Optional
-		// A token account of the treasury's; only where something goes there.
+		// A token account of the treasury; only if something goes there.
 		accounts__.Append(solanago.NewAccountMeta(treasuryTokenAccountAccount, true, false))
 		// Account 6 "buyer_token_account": Writable, Non-signer, Optional
-		// A token account of the buyer's; only where something is kept for the buyer.
+		// A token account of the buyer; only if the buyer has a recorded payout.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 7 "seller_token_account": Writable, Non-signer, Optional
-		// A token account of the seller's; only where something is kept for the seller.
+		// A token account of the seller; only if the seller has a recorded payout.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 8 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -837,9 +875,10 @@ func NewCloseNegotiationInstruction(
 }
 
 // Builds a "claim_payout" instruction.
-// Fetches what is kept for the signer because it could not be delivered, to any token account the signer names.
+// Pays the signer's recorded payout to any token account that the signer names.
 func NewClaimPayoutInstruction(
 	// Params:
+	createdAtParam int64,
 	amountParam uint64,
 
 	// Accounts:
@@ -859,6 +898,11 @@ func NewClaimPayoutInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `amountParam`:
 		err = enc__.Encode(amountParam)
 		if err != nil {
@@ -870,7 +914,7 @@ func NewClaimPayoutInstruction(
 	// Add the accounts to the instruction.
 	{
 		// Account 0 "party": Read-only, Signer, Required
-		// The party that something is kept for.
+		// The party with the recorded payout.
 		accounts__.Append(solanago.NewAccountMeta(partyAccount, false, true))
 		// Account 1 "negotiation": Writable, Non-signer, Required
 		// The negotiation.
@@ -879,7 +923,7 @@ func NewClaimPayoutInstruction(
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 3 "destination_token_account": Writable, Non-signer, Required
-		// The token account to pay to, whoever owns it.
+		// The token account to pay to, with any owner.
 		accounts__.Append(solanago.NewAccountMeta(destinationTokenAccountAccount, true, false))
 		// Account 4 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -898,10 +942,12 @@ func NewClaimPayoutInstruction(
 }
 
 // Builds a "claim_milestone" instruction.
-// Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute it; from // its end on anyone may release it.
+// Claims a milestone, in any order, one at a time. The buyer then has a review window to release or // dispute it; after that anyone can release it.
 func NewClaimMilestoneInstruction(
 	// Params:
+	createdAtParam int64,
 	indexParam uint8,
+	evidenceParam [32]uint8,
 
 	// Accounts:
 	sellerAccount solanago.PublicKey,
@@ -916,10 +962,20 @@ func NewClaimMilestoneInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `indexParam`:
 		err = enc__.Encode(indexParam)
 		if err != nil {
 			return nil, errors.NewField("indexParam", err)
+		}
+		// Serialize `evidenceParam`:
+		err = enc__.Encode(evidenceParam)
+		if err != nil {
+			return nil, errors.NewField("evidenceParam", err)
 		}
 	}
 	accounts__ := solanago.AccountMetaSlice{}
@@ -943,15 +999,17 @@ func NewClaimMilestoneInstruction(
 }
 
 // Builds a "release_milestone" instruction.
-// Pays the milestone that is under review: the buyer may at any time, anyone once the review window has passed in // silence. With the last milestone the negotiation is settled and the bond goes back to the seller.
+// Pays the milestone under review. The buyer can release it at any time, anyone after the review window. // The last decided milestone settles the negotiation: the seller gets back its bond, less the fraction // of it that equals the refunded fraction of the price.
 func NewReleaseMilestoneInstruction(
 	// Params:
+	createdAtParam int64,
 	indexParam uint8,
 
 	// Accounts:
 	releaserAccount solanago.PublicKey,
 	negotiationAccount solanago.PublicKey,
 	escrowVaultAccount solanago.PublicKey,
+	buyerTokenAccountAccount solanago.PublicKey,
 	sellerTokenAccountAccount solanago.PublicKey,
 	tokenMintAccount solanago.PublicKey,
 	tokenProgramAccount solanago.PublicKey,
@@ -965,6 +1023,11 @@ func NewReleaseMilestoneInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `indexParam`:
 		err = enc__.Encode(indexParam)
 		if err != nil {
@@ -984,13 +1047,18 @@ func NewReleaseMilestoneInstruction(
 		// Account 2 "escrow_vault": Writable, Non-signer, Required
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
-		// Account 3 "seller_token_account": Writable, Non-signer, Required
-		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		// Account 3 "buyer_token_account": Writable, Non-signer, Optional
+		// A token account of the buyer; only if the buyer gets a part of the bond. If it cannot be paid, it
+		// must be the associated one, and the payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
+		// Account 4 "seller_token_account": Writable, Non-signer, Required
+		// A token account of the seller. If it cannot be paid, it must be the associated one, and the
+		// payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
-		// Account 4 "token_mint": Read-only, Non-signer, Required
+		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
 		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
-		// Account 5 "token_program": Read-only, Non-signer, Required
+		// Account 6 "token_program": Read-only, Non-signer, Required
 		// The token program of the mint.
 		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
 	}
@@ -1004,10 +1072,12 @@ func NewReleaseMilestoneInstruction(
 }
 
 // Builds a "dispute_milestone" instruction.
-// Disputes the milestone that is under review. The arbiter then decides it, and the seller may claim another.
+// Disputes the milestone under review. The arbiter then decides it, and the seller can claim another // one.
 func NewDisputeMilestoneInstruction(
 	// Params:
+	createdAtParam int64,
 	indexParam uint8,
+	evidenceParam [32]uint8,
 
 	// Accounts:
 	buyerAccount solanago.PublicKey,
@@ -1022,10 +1092,20 @@ func NewDisputeMilestoneInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `indexParam`:
 		err = enc__.Encode(indexParam)
 		if err != nil {
 			return nil, errors.NewField("indexParam", err)
+		}
+		// Serialize `evidenceParam`:
+		err = enc__.Encode(evidenceParam)
+		if err != nil {
+			return nil, errors.NewField("evidenceParam", err)
 		}
 	}
 	accounts__ := solanago.AccountMetaSlice{}
@@ -1049,9 +1129,10 @@ func NewDisputeMilestoneInstruction(
 }
 
 // Builds a "resolve_dispute" instruction.
-// Divides a disputed milestone between the parties, as the arbiter decides, and may give the seller's bond to the buyer. // With the last milestone the negotiation is settled.
+// Divides a disputed milestone between the parties, and can forfeit all of the seller's bond to the // buyer. The last decided milestone settles the negotiation: the seller gets back a bond that is still // held, less the fraction of it that equals the refunded fraction of the price.
 func NewResolveDisputeInstruction(
 	// Params:
+	createdAtParam int64,
 	indexParam uint8,
 	sellerBpsParam uint16,
 	forfeitBondParam bool,
@@ -1074,6 +1155,11 @@ func NewResolveDisputeInstruction(
 		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
 	}
 	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
 		// Serialize `indexParam`:
 		err = enc__.Encode(indexParam)
 		if err != nil {
@@ -1104,10 +1190,12 @@ func NewResolveDisputeInstruction(
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 3 "buyer_token_account": Writable, Non-signer, Required
-		// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+		// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+		// is recorded.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 4 "seller_token_account": Writable, Non-signer, Required
-		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		// A token account of the seller. If it cannot be paid, it must be the associated one, and the
+		// payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 5 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -1126,7 +1214,7 @@ func NewResolveDisputeInstruction(
 }
 
 // Builds a "settle_deadline" instruction.
-// Decides what is left of the milestones once their deadline has passed, or, with an open dispute, a review window later: // those that were claimed and not disputed are paid, disputed ones are split in half, the odd unit to the buyer, and // those that nobody claimed go back to the buyer. Anyone may.
+// Decides the undecided milestones after their deadline, or, with an open dispute, after the arbiter's // time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the buyer, // and unclaimed ones refunded. The seller gets back its bond, less the fraction of it that equals the // fraction of the price that the buyer gets back for unclaimed milestones and by the arbiter's // decisions. Anyone can send it.
 func NewSettleDeadlineInstruction(
 	negotiationAccount solanago.PublicKey,
 	escrowVaultAccount solanago.PublicKey,
@@ -1146,10 +1234,12 @@ func NewSettleDeadlineInstruction(
 		// The vault.
 		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
 		// Account 2 "buyer_token_account": Writable, Non-signer, Required
-		// A token account of the buyer's; if it cannot receive, the associated one, and the payment is recorded.
+		// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+		// is recorded.
 		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
 		// Account 3 "seller_token_account": Writable, Non-signer, Required
-		// A token account of the seller's; if it cannot receive, the associated one, and the payment is recorded.
+		// A token account of the seller. If it cannot be paid, it must be the associated one, and the
+		// payment is recorded.
 		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
 		// Account 4 "token_mint": Read-only, Non-signer, Required
 		// The mint of the escrow.
@@ -1164,5 +1254,100 @@ func NewSettleDeadlineInstruction(
 		ProgramID,
 		accounts__,
 		nil,
+	), nil
+}
+
+// Builds a "settle_by_agreement" instruction.
+// Divides the undecided part of the price and the bond as both parties have agreed, and settles the // negotiation. It is possible from the agreement on the price until the settlement, also after the // milestones' deadline.
+func NewSettleByAgreementInstruction(
+	// Params:
+	createdAtParam int64,
+	expectedDecidedParam uint8,
+	validUntilParam int64,
+	sellerBpsParam uint16,
+	bondToBuyerBpsParam uint16,
+
+	// Accounts:
+	buyerAccount solanago.PublicKey,
+	sellerAccount solanago.PublicKey,
+	negotiationAccount solanago.PublicKey,
+	escrowVaultAccount solanago.PublicKey,
+	buyerTokenAccountAccount solanago.PublicKey,
+	sellerTokenAccountAccount solanago.PublicKey,
+	tokenMintAccount solanago.PublicKey,
+	tokenProgramAccount solanago.PublicKey,
+) (solanago.Instruction, error) {
+	buf__ := new(bytes.Buffer)
+	enc__ := binary.NewBorshEncoder(buf__)
+
+	// Encode the instruction discriminator.
+	err := enc__.WriteBytes(Instruction_SettleByAgreement[:], false)
+	if err != nil {
+		return nil, fmt.Errorf("failed to write instruction discriminator: %w", err)
+	}
+	{
+		// Serialize `createdAtParam`:
+		err = enc__.Encode(createdAtParam)
+		if err != nil {
+			return nil, errors.NewField("createdAtParam", err)
+		}
+		// Serialize `expectedDecidedParam`:
+		err = enc__.Encode(expectedDecidedParam)
+		if err != nil {
+			return nil, errors.NewField("expectedDecidedParam", err)
+		}
+		// Serialize `validUntilParam`:
+		err = enc__.Encode(validUntilParam)
+		if err != nil {
+			return nil, errors.NewField("validUntilParam", err)
+		}
+		// Serialize `sellerBpsParam`:
+		err = enc__.Encode(sellerBpsParam)
+		if err != nil {
+			return nil, errors.NewField("sellerBpsParam", err)
+		}
+		// Serialize `bondToBuyerBpsParam`:
+		err = enc__.Encode(bondToBuyerBpsParam)
+		if err != nil {
+			return nil, errors.NewField("bondToBuyerBpsParam", err)
+		}
+	}
+	accounts__ := solanago.AccountMetaSlice{}
+
+	// Add the accounts to the instruction.
+	{
+		// Account 0 "buyer": Read-only, Signer, Required
+		// The buyer.
+		accounts__.Append(solanago.NewAccountMeta(buyerAccount, false, true))
+		// Account 1 "seller": Read-only, Signer, Required
+		// The seller.
+		accounts__.Append(solanago.NewAccountMeta(sellerAccount, false, true))
+		// Account 2 "negotiation": Writable, Non-signer, Required
+		// The negotiation.
+		accounts__.Append(solanago.NewAccountMeta(negotiationAccount, true, false))
+		// Account 3 "escrow_vault": Writable, Non-signer, Required
+		// The vault.
+		accounts__.Append(solanago.NewAccountMeta(escrowVaultAccount, true, false))
+		// Account 4 "buyer_token_account": Writable, Non-signer, Required
+		// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment
+		// is recorded.
+		accounts__.Append(solanago.NewAccountMeta(buyerTokenAccountAccount, true, false))
+		// Account 5 "seller_token_account": Writable, Non-signer, Required
+		// A token account of the seller. If it cannot be paid, it must be the associated one, and the
+		// payment is recorded.
+		accounts__.Append(solanago.NewAccountMeta(sellerTokenAccountAccount, true, false))
+		// Account 6 "token_mint": Read-only, Non-signer, Required
+		// The mint of the escrow.
+		accounts__.Append(solanago.NewAccountMeta(tokenMintAccount, false, false))
+		// Account 7 "token_program": Read-only, Non-signer, Required
+		// The token program of the mint.
+		accounts__.Append(solanago.NewAccountMeta(tokenProgramAccount, false, false))
+	}
+
+	// Create the instruction.
+	return solanago.NewInstruction(
+		ProgramID,
+		accounts__,
+		buf__.Bytes(),
 	), nil
 }

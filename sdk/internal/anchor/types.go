@@ -11,7 +11,7 @@ import (
 	solanago "github.com/gagliardetto/solana-go"
 )
 
-// How far a negotiation is. Settled, Expired and Rejected are final.
+// The status of a negotiation. Settled, Expired and Rejected are final.
 type NegotiationStatus binary.BorshEnum
 
 const (
@@ -64,7 +64,7 @@ func (value OfferSide) String() string {
 	}
 }
 
-// How far the comparison of sealed reservation prices is.
+// The phase of the comparison of sealed reservation prices.
 type ZopaPhase binary.BorshEnum
 
 const (
@@ -92,7 +92,7 @@ func (value ZopaPhase) String() string {
 	}
 }
 
-// Where the seller's bond is.
+// The state of the seller's bond.
 type BondState binary.BorshEnum
 
 const (
@@ -100,6 +100,7 @@ const (
 	BondState_Held
 	BondState_Returned
 	BondState_Forfeited
+	BondState_Split
 )
 
 func (value BondState) String() string {
@@ -112,36 +113,39 @@ func (value BondState) String() string {
 		return "Returned"
 	case BondState_Forfeited:
 		return "Forfeited"
+	case BondState_Split:
+		return "Split"
 	default:
 		return ""
 	}
 }
 
-// A negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in base units of token_mint,
-// rates in basis points, times in Unix seconds of the chain's clock.
+// A negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in base units of
+// token_mint, rates in basis points, times in Unix seconds of the chain's clock.
 type Negotiation struct {
-	// Who pays.
+	// The party that pays.
 	Buyer solanago.PublicKey `json:"buyer"`
 
-	// Who is paid.
+	// The party that is paid.
 	Seller solanago.PublicKey `json:"seller"`
 
-	// The number that tells this pair's negotiations apart.
+	// A number that distinguishes the negotiations of one buyer and one seller.
 	SessionId uint64 `json:"sessionId"`
 
-	// How far the negotiation is.
+	// The status.
 	Status NegotiationStatus `json:"status"`
 
-	// How many offers have been made.
+	// The number of offers so far.
 	CurrentRound uint8 `json:"currentRound"`
 
-	// The latest offer.
+	// The amount of the latest offer, or of the midpoint.
 	CurrentOfferAmount uint64 `json:"currentOfferAmount"`
 
-	// Who made the latest offer; zero before the first one.
+	// The party that made the latest offer; the negotiation's own address for the midpoint; zero without
+	// an offer.
 	CurrentOfferBy solanago.PublicKey `json:"currentOfferBy"`
 
-	// The side that made the latest offer; without one it means nothing.
+	// The side that made the latest offer. Meaningless without an offer and for the midpoint.
 	OfferSide OfferSide `json:"offerSide"`
 
 	// SHA-256 of the service's description.
@@ -150,52 +154,52 @@ type Negotiation struct {
 	// The deposit.
 	EscrowAmount uint64 `json:"escrowAmount"`
 
-	// What is left of the deposit after the decay of all rounds so far.
+	// The deposit less the decay of all rounds so far.
 	EffectiveEscrow uint64 `json:"effectiveEscrow"`
 
 	// The mint of the deposit.
 	TokenMint solanago.PublicKey `json:"tokenMint"`
 
-	// How many offers can be made, 1 to 20.
+	// The maximum number of offers, 1 to 20.
 	MaxRounds uint8 `json:"maxRounds"`
 
-	// What the escrow loses each round, 0 to 1,000.
+	// The decay of the escrow per round, 0 to 1,000.
 	DecayRateBps uint16 `json:"decayRateBps"`
 
 	// The time to answer, in seconds, 60 to 3,600.
 	ResponseWindow int64 `json:"responseWindow"`
 
-	// When the negotiation expires at the latest.
+	// The deadline of the bargaining.
 	GlobalDeadline int64 `json:"globalDeadline"`
 
-	// The least offer, as a share of the effective escrow, 100 to 9,000.
+	// The minimum offer, as a share of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16 `json:"minOfferBps"`
 
-	// The fee on what is paid, 0 to 500, fixed at creation.
+	// The fee on the paid price, 0 to 500, fixed at creation.
 	ProtocolFeeBps uint16 `json:"protocolFeeBps"`
 
-	// Whether reservation prices are compared under seal first.
+	// Whether the parties compare sealed reservation prices before they bargain.
 	ZopaEnabled bool `json:"zopaEnabled"`
 
-	// When the negotiation was created.
+	// The time of creation. Together with the address it identifies the deal.
 	CreatedAt int64 `json:"createdAt"`
 
-	// When the latest offer was made; zero before the first one.
+	// The time of the latest offer; zero before the first one.
 	LastOfferAt int64 `json:"lastOfferAt"`
 
-	// When the price was paid; zero until then.
+	// The time of settlement; zero before.
 	SettledAt int64 `json:"settledAt"`
 
-	// The price agreed on, fee included; zero until then.
+	// The agreed price, fee included; zero before the agreement.
 	SettledAmount uint64 `json:"settledAmount"`
 
-	// The buyer's sealed reservation price; zero before it is committed to.
+	// The commitment to the buyer's reservation price; zero before it.
 	BuyerCommitment [32]uint8 `json:"buyerCommitment"`
 
-	// The seller's sealed reservation price; zero before it is committed to.
+	// The commitment to the seller's reservation price; zero before it.
 	SellerCommitment [32]uint8 `json:"sellerCommitment"`
 
-	// How far the comparison of reservation prices is.
+	// The phase of the comparison of reservation prices.
 	ZopaPhase ZopaPhase `json:"zopaPhase"`
 
 	// The structured metadata of the latest offer, or of the creation before the first one.
@@ -210,52 +214,53 @@ type Negotiation struct {
 	// The version of this layout.
 	Version uint8 `json:"version"`
 
-	// Until when whoever has to move may move; from then on anyone may expire the negotiation.
+	// The end of the current turn, or of the review of a claimed milestone.
 	TurnDeadline int64 `json:"turnDeadline"`
 
-	// The extension of the deadline, in seconds, that one side has proposed with its offer.
+	// The extension of the deadline that the latest offer asked for and the other side has not granted,
+	// in seconds.
 	PendingExtension uint32 `json:"pendingExtension"`
 
-	// What the seller has to deposit to take part.
+	// The bond that the seller deposits with accept_invitation; zero for none.
 	BondRequired uint64 `json:"bondRequired"`
 
-	// Where the seller's deposit is.
+	// The state of the bond.
 	BondState BondState `json:"bondState"`
 
-	// The buyer's reservation price once it is revealed.
+	// The buyer's reservation price; zero before it is revealed.
 	BuyerPrice uint64 `json:"buyerPrice"`
 
-	// The seller's reservation price once it is revealed.
+	// The seller's reservation price; zero before it is revealed.
 	SellerPrice uint64 `json:"sellerPrice"`
 
-	// Who decides disputes about milestones; zero without any.
+	// The arbiter of disputes about milestones; zero without milestones.
 	Arbiter solanago.PublicKey `json:"arbiter"`
 
-	// The number of milestones; zero when the price is paid at once.
-	MilestoneCount uint8 `json:"milestoneCount"`
+	// The time to review a claimed milestone, in hours, 1 to 168; zero without milestones.
+	ReviewHours uint8 `json:"reviewHours"`
 
-	// Each milestone's share of the price.
+	// Each milestone's share of the price. Milestone i exists if its share is not zero.
 	MilestoneBps [8]uint16 `json:"milestoneBps"`
 
-	// The milestones that have been decided, a bit each.
+	// The decided milestones, a bit each.
 	MilestonesDecided uint8 `json:"milestonesDecided"`
 
-	// The milestones that have been claimed, a bit each.
+	// The claimed milestones, a bit each.
 	MilestonesClaimed uint8 `json:"milestonesClaimed"`
 
-	// The milestones that are disputed, a bit each.
+	// The disputed milestones, a bit each.
 	MilestonesDisputed uint8 `json:"milestonesDisputed"`
 
-	// When milestones that nobody claimed fall back to the buyer; zero without any.
+	// The deadline of the milestones; zero without milestones.
 	MilestoneDeadline int64 `json:"milestoneDeadline"`
 
-	// What is kept for the buyer because it could not be delivered.
+	// The recorded payout that the buyer can claim.
 	ClaimableBuyer uint64 `json:"claimableBuyer"`
 
-	// What is kept for the seller because it could not be delivered.
+	// The recorded payout that the seller can claim.
 	ClaimableSeller uint64 `json:"claimableSeller"`
 
-	// What has been paid out of the escrow, fee included.
+	// The part of the price that is paid so far, fee included.
 	PaidGross uint64 `json:"paidGross"`
 }
 
@@ -445,10 +450,10 @@ func (obj Negotiation) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
 	if err != nil {
 		return errors.NewField("Arbiter", err)
 	}
-	// Serialize `MilestoneCount`:
-	err = encoder.Encode(obj.MilestoneCount)
+	// Serialize `ReviewHours`:
+	err = encoder.Encode(obj.ReviewHours)
 	if err != nil {
-		return errors.NewField("MilestoneCount", err)
+		return errors.NewField("ReviewHours", err)
 	}
 	// Serialize `MilestoneBps`:
 	err = encoder.Encode(obj.MilestoneBps)
@@ -689,10 +694,10 @@ func (obj *Negotiation) UnmarshalWithDecoder(decoder *binary.Decoder) (err error
 	if err != nil {
 		return errors.NewField("Arbiter", err)
 	}
-	// Deserialize `MilestoneCount`:
-	err = decoder.Decode(&obj.MilestoneCount)
+	// Deserialize `ReviewHours`:
+	err = decoder.Decode(&obj.ReviewHours)
 	if err != nil {
-		return errors.NewField("MilestoneCount", err)
+		return errors.NewField("ReviewHours", err)
 	}
 	// Deserialize `MilestoneBps`:
 	err = decoder.Decode(&obj.MilestoneBps)
@@ -754,42 +759,43 @@ func UnmarshalNegotiation(buf []byte) (*Negotiation, error) {
 	return obj, nil
 }
 
-// The protocol's configuration and its totals. There is one, at the PDA ["config"].
+// The protocol's configuration and totals: one account, at the PDA ["config"].
 type ProtocolConfig struct {
-	// Who may change the configuration.
+	// The authority that can change the configuration.
 	Authority solanago.PublicKey `json:"authority"`
 
 	// The wallet whose token accounts receive fees and decay.
 	Treasury solanago.PublicKey `json:"treasury"`
 
-	// The decay per round that the SDK fills in, in basis points, 0 to 1,000.
+	// The proposed decay per round in basis points, 0 to 1,000. Clients use it as a default.
 	DefaultDecayRateBps uint16 `json:"defaultDecayRateBps"`
 
-	// The time to answer that the SDK fills in, in seconds, 60 to 3,600.
+	// The proposed response window in seconds, 60 to 3,600. Clients use it as a default.
 	DefaultResponseWindow int64 `json:"defaultResponseWindow"`
 
-	// The fee of negotiations created from now on, in basis points of what is paid, 0 to 500.
+	// The fee of new negotiations in basis points of the paid price, 0 to 500.
 	DefaultProtocolFeeBps uint16 `json:"defaultProtocolFeeBps"`
 
-	// The number of rounds that the SDK fills in, 1 to 20.
+	// The proposed number of rounds, 1 to 20. Clients use it as a default.
 	DefaultMaxRounds uint8 `json:"defaultMaxRounds"`
 
-	// How many negotiations have been closed.
+	// The number of closed negotiations.
 	TotalNegotiations uint64 `json:"totalNegotiations"`
 
-	// What closed negotiations have paid, fees included, in base units of whatever their mints were. Saturates.
+	// The paid prices of closed negotiations, fees included, in base units of all mints together.
+	// Saturates.
 	TotalSettledVolume uint64 `json:"totalSettledVolume"`
 
-	// The fees of closed negotiations, in base units of whatever their mints were. Saturates.
+	// The fees of closed negotiations, in base units of all mints together. Saturates.
 	TotalFeesCollected uint64 `json:"totalFeesCollected"`
 
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	IsPaused bool `json:"isPaused"`
 
 	// The bump of the account's address.
 	Bump uint8 `json:"bump"`
 
-	// Who has been named to become the authority; zero when nobody has.
+	// The named successor of the authority; zero without one.
 	PendingAuthority solanago.PublicKey `json:"pendingAuthority"`
 }
 
@@ -948,27 +954,27 @@ func UnmarshalProtocolConfig(buf []byte) (*ProtocolConfig, error) {
 	return obj, nil
 }
 
-// The protocol has been configured for the first time.
+// The protocol is configured for the first time.
 type ConfigInitialized struct {
-	// Who may change the configuration.
+	// The authority that can change the configuration.
 	Authority solanago.PublicKey `json:"authority"`
 
-	// The wallet that fees and decay go to.
+	// The wallet that receives fees and decay.
 	Treasury solanago.PublicKey `json:"treasury"`
 
-	// The decay per round that the SDK fills in, in basis points.
+	// The proposed decay per round, in basis points.
 	DefaultDecayRateBps uint16 `json:"defaultDecayRateBps"`
 
-	// The time to answer that the SDK fills in, in seconds.
+	// The proposed response window, in seconds.
 	DefaultResponseWindow int64 `json:"defaultResponseWindow"`
 
-	// The fee of negotiations created from now on, in basis points.
+	// The fee of new negotiations, in basis points.
 	DefaultProtocolFeeBps uint16 `json:"defaultProtocolFeeBps"`
 
-	// The number of rounds that the SDK fills in.
+	// The proposed number of rounds.
 	DefaultMaxRounds uint8 `json:"defaultMaxRounds"`
 
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	IsPaused bool `json:"isPaused"`
 }
 
@@ -1077,27 +1083,28 @@ func UnmarshalConfigInitialized(buf []byte) (*ConfigInitialized, error) {
 	return obj, nil
 }
 
-// The configuration has been changed, or its authority. Negotiations under way keep the terms they were created with.
+// The configuration, its authority or the proposed authority has changed. Existing negotiations keep
+// their terms.
 type ConfigUpdated struct {
-	// Who may change the configuration.
+	// The authority that can change the configuration.
 	Authority solanago.PublicKey `json:"authority"`
 
-	// The wallet that fees and decay go to.
+	// The wallet that receives fees and decay.
 	Treasury solanago.PublicKey `json:"treasury"`
 
-	// The decay per round that the SDK fills in, in basis points.
+	// The proposed decay per round, in basis points.
 	DefaultDecayRateBps uint16 `json:"defaultDecayRateBps"`
 
-	// The time to answer that the SDK fills in, in seconds.
+	// The proposed response window, in seconds.
 	DefaultResponseWindow int64 `json:"defaultResponseWindow"`
 
-	// The fee of negotiations created from now on, in basis points.
+	// The fee of new negotiations, in basis points.
 	DefaultProtocolFeeBps uint16 `json:"defaultProtocolFeeBps"`
 
-	// The number of rounds that the SDK fills in.
+	// The proposed number of rounds.
 	DefaultMaxRounds uint8 `json:"defaultMaxRounds"`
 
-	// Whether creating negotiations is stopped.
+	// Whether the creation of negotiations is stopped.
 	IsPaused bool `json:"isPaused"`
 }
 
@@ -1206,15 +1213,15 @@ func UnmarshalConfigUpdated(buf []byte) (*ConfigUpdated, error) {
 	return obj, nil
 }
 
-// A buyer has put money into escrow and invited a seller.
+// A buyer has deposited an escrow and invited a seller.
 type NegotiationCreated struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who buys, and has deposited the escrow.
+	// The buyer, who has deposited the escrow.
 	Buyer solanago.PublicKey `json:"buyer"`
 
-	// Who is invited to sell.
+	// The invited seller.
 	Seller solanago.PublicKey `json:"seller"`
 
 	// The deposit.
@@ -1223,19 +1230,19 @@ type NegotiationCreated struct {
 	// The mint of the deposit.
 	TokenMint solanago.PublicKey `json:"tokenMint"`
 
-	// How many offers can be made.
+	// The maximum number of offers.
 	MaxRounds uint8 `json:"maxRounds"`
 
-	// What the escrow loses each round.
+	// The decay of the escrow per round.
 	DecayRateBps uint16 `json:"decayRateBps"`
 
-	// When the negotiation expires at the latest.
+	// The deadline of the bargaining.
 	GlobalDeadline int64 `json:"globalDeadline"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 
-	// The number that tells this pair's negotiations apart.
+	// A number that distinguishes the negotiations of this pair.
 	SessionId uint64 `json:"sessionId"`
 
 	// SHA-256 of the service's description.
@@ -1244,29 +1251,29 @@ type NegotiationCreated struct {
 	// The time to answer, in seconds.
 	ResponseWindow int64 `json:"responseWindow"`
 
-	// The least offer, in basis points of the effective escrow.
+	// The minimum offer, as a share of the effective escrow.
 	MinOfferBps uint16 `json:"minOfferBps"`
 
-	// The fee on what is paid.
+	// The fee on the paid price.
 	ProtocolFeeBps uint16 `json:"protocolFeeBps"`
 
-	// Whether reservation prices are compared under seal first.
+	// Whether the parties compare sealed reservation prices before they bargain.
 	ZopaEnabled bool `json:"zopaEnabled"`
 
-	// What the seller has to deposit.
+	// The bond that the seller has to deposit.
 	BondRequired uint64 `json:"bondRequired"`
 
-	// Who decides disputes about milestones; zero without any.
+	// The arbiter of disputes about milestones; zero without milestones.
 	Arbiter solanago.PublicKey `json:"arbiter"`
 
-	// The number of milestones; zero when the price is paid at once.
-	MilestoneCount uint8 `json:"milestoneCount"`
-
-	// Each milestone's share of the price.
+	// Each milestone's share of the price; zeros behind the last.
 	MilestoneBps [8]uint16 `json:"milestoneBps"`
 
-	// When milestones that nobody claimed fall back to the buyer; zero without any.
+	// The deadline of the milestones; zero without milestones.
 	MilestoneDeadline int64 `json:"milestoneDeadline"`
+
+	// The time to review a claimed milestone, in hours; zero without milestones.
+	ReviewHours uint8 `json:"reviewHours"`
 
 	// Structured metadata.
 	Metadata [64]uint8 `json:"metadata"`
@@ -1358,11 +1365,6 @@ func (obj NegotiationCreated) MarshalWithEncoder(encoder *binary.Encoder) (err e
 	if err != nil {
 		return errors.NewField("Arbiter", err)
 	}
-	// Serialize `MilestoneCount`:
-	err = encoder.Encode(obj.MilestoneCount)
-	if err != nil {
-		return errors.NewField("MilestoneCount", err)
-	}
 	// Serialize `MilestoneBps`:
 	err = encoder.Encode(obj.MilestoneBps)
 	if err != nil {
@@ -1372,6 +1374,11 @@ func (obj NegotiationCreated) MarshalWithEncoder(encoder *binary.Encoder) (err e
 	err = encoder.Encode(obj.MilestoneDeadline)
 	if err != nil {
 		return errors.NewField("MilestoneDeadline", err)
+	}
+	// Serialize `ReviewHours`:
+	err = encoder.Encode(obj.ReviewHours)
+	if err != nil {
+		return errors.NewField("ReviewHours", err)
 	}
 	// Serialize `Metadata`:
 	err = encoder.Encode(obj.Metadata)
@@ -1477,11 +1484,6 @@ func (obj *NegotiationCreated) UnmarshalWithDecoder(decoder *binary.Decoder) (er
 	if err != nil {
 		return errors.NewField("Arbiter", err)
 	}
-	// Deserialize `MilestoneCount`:
-	err = decoder.Decode(&obj.MilestoneCount)
-	if err != nil {
-		return errors.NewField("MilestoneCount", err)
-	}
 	// Deserialize `MilestoneBps`:
 	err = decoder.Decode(&obj.MilestoneBps)
 	if err != nil {
@@ -1491,6 +1493,11 @@ func (obj *NegotiationCreated) UnmarshalWithDecoder(decoder *binary.Decoder) (er
 	err = decoder.Decode(&obj.MilestoneDeadline)
 	if err != nil {
 		return errors.NewField("MilestoneDeadline", err)
+	}
+	// Deserialize `ReviewHours`:
+	err = decoder.Decode(&obj.ReviewHours)
+	if err != nil {
+		return errors.NewField("ReviewHours", err)
 	}
 	// Deserialize `Metadata`:
 	err = decoder.Decode(&obj.Metadata)
@@ -1517,22 +1524,22 @@ func UnmarshalNegotiationCreated(buf []byte) (*NegotiationCreated, error) {
 	return obj, nil
 }
 
-// The seller has taken part; the buyer opens. (The specification's diagram calls the instruction
-// accept_negotiation.)
+// The seller has accepted the invitation, and the buyer opens. (The specification's diagram calls the
+// instruction accept_negotiation.)
 type InvitationAccepted struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has accepted.
+	// The seller.
 	Seller solanago.PublicKey `json:"seller"`
 
-	// What the seller has deposited.
+	// The seller's deposit.
 	Bond uint64 `json:"bond"`
 
-	// Until when the buyer has to make an offer.
+	// The end of the buyer's turn.
 	TurnDeadline int64 `json:"turnDeadline"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -1621,18 +1628,18 @@ func UnmarshalInvitationAccepted(buf []byte) (*InvitationAccepted, error) {
 	return obj, nil
 }
 
-// One side has committed to its reservation price without showing it.
+// One side has committed to its reservation price.
 type ZopaCommitted struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has committed.
+	// The party that committed.
 	Agent solanago.PublicKey `json:"agent"`
 
-	// How far the comparison of reservation prices is now.
+	// The phase of the comparison after this step.
 	Phase ZopaPhase `json:"phase"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -1711,24 +1718,25 @@ func UnmarshalZopaCommitted(buf []byte) (*ZopaCommitted, error) {
 	return obj, nil
 }
 
-// One side has revealed the reservation price that it had committed to.
+// One side has revealed its reservation price.
 type ZopaRevealed struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has revealed.
+	// The party that revealed.
 	Agent solanago.PublicKey `json:"agent"`
 
 	// The reservation price.
 	Price uint64 `json:"price"`
 
-	// How far the comparison of reservation prices is now.
+	// The phase of the comparison after this step.
 	Phase ZopaPhase `json:"phase"`
 
-	// The price in the middle, which either side may accept now; zero before both are revealed and without a zone.
+	// The midpoint of the zone, which either side can accept; zero before both prices are revealed and
+	// without a zone.
 	Midpoint uint64 `json:"midpoint"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -1827,24 +1835,24 @@ func UnmarshalZopaRevealed(buf []byte) (*ZopaRevealed, error) {
 	return obj, nil
 }
 
-// One side has made an offer. (The seller's is what the specification's diagram calls CounterOffered.)
+// One side has made an offer. (The specification's diagram calls the seller's offer CounterOffered.)
 type OfferSubmitted struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who offers.
+	// The party that offered.
 	Offerer solanago.PublicKey `json:"offerer"`
 
-	// The price offered.
+	// The offered price.
 	Amount uint64 `json:"amount"`
 
-	// The number of this round, from 1.
+	// The round, from 1.
 	Round uint8 `json:"round"`
 
-	// What the escrow is worth after this round's decay.
+	// The effective escrow after this round's decay.
 	EffectiveEscrow uint64 `json:"effectiveEscrow"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -1943,21 +1951,21 @@ func UnmarshalOfferSubmitted(buf []byte) (*OfferSubmitted, error) {
 	return obj, nil
 }
 
-// One side has accepted the other's offer.
+// One side has accepted the other's offer, or the midpoint.
 type OfferAccepted struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has accepted.
+	// The party that accepted.
 	AcceptedBy solanago.PublicKey `json:"acceptedBy"`
 
-	// The price agreed on.
+	// The agreed price.
 	Amount uint64 `json:"amount"`
 
-	// The round that the offer was made in.
+	// The round of the offer; 0 for the midpoint.
 	Round uint8 `json:"round"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2046,18 +2054,21 @@ func UnmarshalOfferAccepted(buf []byte) (*OfferAccepted, error) {
 	return obj, nil
 }
 
-// The seller says that a milestone has been reached; the buyer has a review window to dispute it.
+// The seller has claimed a milestone, and the buyer has a review window to dispute it.
 type MilestoneClaimed struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8 `json:"index"`
 
-	// The end of the review window, from which on anyone may release the milestone.
+	// The end of the review window. From then on anyone can release the milestone.
 	ReviewDeadline int64 `json:"reviewDeadline"`
 
-	// The time of this event.
+	// A hash of the delivery, as the seller states it.
+	Evidence [32]uint8 `json:"evidence"`
+
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2076,6 +2087,11 @@ func (obj MilestoneClaimed) MarshalWithEncoder(encoder *binary.Encoder) (err err
 	err = encoder.Encode(obj.ReviewDeadline)
 	if err != nil {
 		return errors.NewField("ReviewDeadline", err)
+	}
+	// Serialize `Evidence`:
+	err = encoder.Encode(obj.Evidence)
+	if err != nil {
+		return errors.NewField("Evidence", err)
 	}
 	// Serialize `Timestamp`:
 	err = encoder.Encode(obj.Timestamp)
@@ -2111,6 +2127,11 @@ func (obj *MilestoneClaimed) UnmarshalWithDecoder(decoder *binary.Decoder) (err 
 	if err != nil {
 		return errors.NewField("ReviewDeadline", err)
 	}
+	// Deserialize `Evidence`:
+	err = decoder.Decode(&obj.Evidence)
+	if err != nil {
+		return errors.NewField("Evidence", err)
+	}
 	// Deserialize `Timestamp`:
 	err = decoder.Decode(&obj.Timestamp)
 	if err != nil {
@@ -2136,21 +2157,21 @@ func UnmarshalMilestoneClaimed(buf []byte) (*MilestoneClaimed, error) {
 	return obj, nil
 }
 
-// A milestone has been paid.
+// A milestone is paid.
 type MilestoneReleased struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8 `json:"index"`
 
-	// What the seller gets, fee already taken off.
+	// The seller's amount, after the fee.
 	SellerAmount uint64 `json:"sellerAmount"`
 
 	// The fee.
 	Fee uint64 `json:"fee"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2239,15 +2260,18 @@ func UnmarshalMilestoneReleased(buf []byte) (*MilestoneReleased, error) {
 	return obj, nil
 }
 
-// The buyer disputes a milestone; the arbiter decides.
+// The buyer has disputed a milestone, and the arbiter decides.
 type MilestoneDisputed struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8 `json:"index"`
 
-	// The time of this event.
+	// A hash of the complaint, as the buyer states it.
+	Evidence [32]uint8 `json:"evidence"`
+
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2261,6 +2285,11 @@ func (obj MilestoneDisputed) MarshalWithEncoder(encoder *binary.Encoder) (err er
 	err = encoder.Encode(obj.Index)
 	if err != nil {
 		return errors.NewField("Index", err)
+	}
+	// Serialize `Evidence`:
+	err = encoder.Encode(obj.Evidence)
+	if err != nil {
+		return errors.NewField("Evidence", err)
 	}
 	// Serialize `Timestamp`:
 	err = encoder.Encode(obj.Timestamp)
@@ -2290,6 +2319,11 @@ func (obj *MilestoneDisputed) UnmarshalWithDecoder(decoder *binary.Decoder) (err
 	err = decoder.Decode(&obj.Index)
 	if err != nil {
 		return errors.NewField("Index", err)
+	}
+	// Deserialize `Evidence`:
+	err = decoder.Decode(&obj.Evidence)
+	if err != nil {
+		return errors.NewField("Evidence", err)
 	}
 	// Deserialize `Timestamp`:
 	err = decoder.Decode(&obj.Timestamp)
@@ -2321,19 +2355,19 @@ type DisputeResolved struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Which milestone, from 0.
+	// The milestone, from 0.
 	Index uint8 `json:"index"`
 
-	// What the seller gets, fee already taken off.
+	// The seller's amount, after the fee.
 	SellerAmount uint64 `json:"sellerAmount"`
 
 	// The fee.
 	Fee uint64 `json:"fee"`
 
-	// What the buyer gets back, without a forfeited bond.
+	// The buyer's amount, without the bond.
 	BuyerAmount uint64 `json:"buyerAmount"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2432,31 +2466,31 @@ func UnmarshalDisputeResolved(buf []byte) (*DisputeResolved, error) {
 	return obj, nil
 }
 
-// The time for milestones has passed and all that were undecided have been decided, each mask with a bit for every
-// milestone.
+// The milestones' deadline has passed, and all undecided milestones are decided. Each mask has a bit for
+// each milestone.
 type DeadlineSettled struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Those that had been claimed and not disputed: paid.
+	// The milestones that were claimed and not disputed. They are paid.
 	Released uint8 `json:"released"`
 
-	// Those that were disputed: split in half.
+	// The disputed milestones. They are split in half.
 	Split uint8 `json:"split"`
 
-	// Those that nobody had claimed: refunded.
+	// The unclaimed milestones. They are refunded.
 	Refunded uint8 `json:"refunded"`
 
-	// What the seller gets for all of them, fee already taken off.
+	// The seller's amount for all of them, after the fee.
 	SellerAmount uint64 `json:"sellerAmount"`
 
 	// The fee on them.
 	Fee uint64 `json:"fee"`
 
-	// What the buyer gets back of them.
+	// The buyer's amount, without the bond.
 	BuyerAmount uint64 `json:"buyerAmount"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2575,32 +2609,148 @@ func UnmarshalDeadlineSettled(buf []byte) (*DeadlineSettled, error) {
 	return obj, nil
 }
 
-// The price has been paid. With it the escrow is accounted for to the unit: settled_amount (fee included), the decay
-// and the rest that the buyer gets back add up to the deposit. What could not be
-// delivered stands in a PayoutRecorded that follows.
+// Both parties have ended an accepted negotiation with a split of their own.
+type AgreementSettled struct {
+	// The negotiation's address.
+	NegotiationId solanago.PublicKey `json:"negotiationId"`
+
+	// The seller's amount for the undecided milestones, after the fee.
+	SellerAmount uint64 `json:"sellerAmount"`
+
+	// The fee on them.
+	Fee uint64 `json:"fee"`
+
+	// The buyer's amount, without the bond.
+	BuyerAmount uint64 `json:"buyerAmount"`
+
+	// The buyer's part of the bond.
+	BondToBuyer uint64 `json:"bondToBuyer"`
+
+	// The time of the event.
+	Timestamp int64 `json:"timestamp"`
+}
+
+func (obj AgreementSettled) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
+	// Serialize `NegotiationId`:
+	err = encoder.Encode(obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Serialize `SellerAmount`:
+	err = encoder.Encode(obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Serialize `Fee`:
+	err = encoder.Encode(obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Serialize `BuyerAmount`:
+	err = encoder.Encode(obj.BuyerAmount)
+	if err != nil {
+		return errors.NewField("BuyerAmount", err)
+	}
+	// Serialize `BondToBuyer`:
+	err = encoder.Encode(obj.BondToBuyer)
+	if err != nil {
+		return errors.NewField("BondToBuyer", err)
+	}
+	// Serialize `Timestamp`:
+	err = encoder.Encode(obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj AgreementSettled) Marshal() ([]byte, error) {
+	buf := bytes.NewBuffer(nil)
+	encoder := binary.NewBorshEncoder(buf)
+	err := obj.MarshalWithEncoder(encoder)
+	if err != nil {
+		return nil, fmt.Errorf("error while encoding AgreementSettled: %w", err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (obj *AgreementSettled) UnmarshalWithDecoder(decoder *binary.Decoder) (err error) {
+	// Deserialize `NegotiationId`:
+	err = decoder.Decode(&obj.NegotiationId)
+	if err != nil {
+		return errors.NewField("NegotiationId", err)
+	}
+	// Deserialize `SellerAmount`:
+	err = decoder.Decode(&obj.SellerAmount)
+	if err != nil {
+		return errors.NewField("SellerAmount", err)
+	}
+	// Deserialize `Fee`:
+	err = decoder.Decode(&obj.Fee)
+	if err != nil {
+		return errors.NewField("Fee", err)
+	}
+	// Deserialize `BuyerAmount`:
+	err = decoder.Decode(&obj.BuyerAmount)
+	if err != nil {
+		return errors.NewField("BuyerAmount", err)
+	}
+	// Deserialize `BondToBuyer`:
+	err = decoder.Decode(&obj.BondToBuyer)
+	if err != nil {
+		return errors.NewField("BondToBuyer", err)
+	}
+	// Deserialize `Timestamp`:
+	err = decoder.Decode(&obj.Timestamp)
+	if err != nil {
+		return errors.NewField("Timestamp", err)
+	}
+	return nil
+}
+
+func (obj *AgreementSettled) Unmarshal(buf []byte) error {
+	err := obj.UnmarshalWithDecoder(binary.NewBorshDecoder(buf))
+	if err != nil {
+		return fmt.Errorf("error while unmarshaling AgreementSettled: %w", err)
+	}
+	return nil
+}
+
+func UnmarshalAgreementSettled(buf []byte) (*AgreementSettled, error) {
+	obj := new(AgreementSettled)
+	err := obj.Unmarshal(buf)
+	if err != nil {
+		return nil, err
+	}
+	return obj, nil
+}
+
+// The price is paid. The deposit is accounted for to the unit: settled_amount (fee included), the decay
+// and the buyer's refund add up to it. A PayoutRecorded follows for each amount that could not be
+// delivered.
 type NegotiationSettled struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has bought.
+	// The buyer.
 	Buyer solanago.PublicKey `json:"buyer"`
 
-	// Who has sold.
+	// The seller.
 	Seller solanago.PublicKey `json:"seller"`
 
-	// What has been paid, fee included.
+	// The paid price, fee included.
 	SettledAmount uint64 `json:"settledAmount"`
 
-	// How many offers were made.
+	// The number of offers.
 	TotalRounds uint8 `json:"totalRounds"`
 
-	// The fee, taken out of what has been paid.
+	// The fee, a part of settled_amount.
 	ProtocolFee uint64 `json:"protocolFee"`
 
-	// What the escrow has lost over all rounds.
+	// The decay of all rounds.
 	EscrowDecayTotal uint64 `json:"escrowDecayTotal"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 
 	// The mint of the payment.
@@ -2609,7 +2759,7 @@ type NegotiationSettled struct {
 	// SHA-256 of the service's description.
 	ServiceHash [32]uint8 `json:"serviceHash"`
 
-	// The metadata of the offer that was accepted.
+	// The metadata that the parties agreed on: the accepted offer's, or for the midpoint the creation's.
 	Metadata [64]uint8 `json:"metadata"`
 }
 
@@ -2758,18 +2908,19 @@ func UnmarshalNegotiationSettled(buf []byte) (*NegotiationSettled, error) {
 	return obj, nil
 }
 
-// A deadline has passed and the escrow goes back. What could not be delivered stands in a PayoutRecorded that follows.
+// A deadline has passed, and the escrow is refunded. A PayoutRecorded follows for each amount that could
+// not be delivered.
 type NegotiationExpired struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// What is the buyer's again: the escrow less its decay.
+	// The buyer's refund: the escrow less its decay.
 	RefundAmount uint64 `json:"refundAmount"`
 
-	// How many offers were made.
+	// The number of offers.
 	RoundsCompleted uint8 `json:"roundsCompleted"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2848,21 +2999,22 @@ func UnmarshalNegotiationExpired(buf []byte) (*NegotiationExpired, error) {
 	return obj, nil
 }
 
-// One side has walked away and the escrow goes back. What could not be delivered stands in a PayoutRecorded that follows.
+// One side has rejected, or the reservation prices left no zone, and the escrow is refunded. A
+// PayoutRecorded follows for each amount that could not be delivered.
 type NegotiationRejected struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has walked away.
+	// The party that rejected; the negotiation's own address if the prices left no zone.
 	RejectedBy solanago.PublicKey `json:"rejectedBy"`
 
-	// What is the buyer's again: the escrow less its decay.
+	// The buyer's refund: the escrow less its decay.
 	RefundAmount uint64 `json:"refundAmount"`
 
-	// How many offers were made.
+	// The number of offers.
 	RoundsCompleted uint8 `json:"roundsCompleted"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -2951,18 +3103,18 @@ func UnmarshalNegotiationRejected(buf []byte) (*NegotiationRejected, error) {
 	return obj, nil
 }
 
-// The seller's bond has left the vault, or is kept for the one it belongs to now.
+// A part of the seller's bond, or all of it, has left the deposit.
 type BondSettled struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who it belongs to now: the seller, or the buyer when it is forfeited.
+	// The party that it belongs to now.
 	To solanago.PublicKey `json:"to"`
 
-	// How much.
+	// The amount.
 	Amount uint64 `json:"amount"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -3041,18 +3193,18 @@ func UnmarshalBondSettled(buf []byte) (*BondSettled, error) {
 	return obj, nil
 }
 
-// A payment could not be delivered and is kept for the party.
+// A payment could not be delivered, and the party can claim it.
 type PayoutRecorded struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who it is owed to.
+	// The party.
 	Party solanago.PublicKey `json:"party"`
 
-	// How much.
+	// The amount.
 	Amount uint64 `json:"amount"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -3131,18 +3283,18 @@ func UnmarshalPayoutRecorded(buf []byte) (*PayoutRecorded, error) {
 	return obj, nil
 }
 
-// A payment that had been kept has been delivered.
+// A recorded payment is delivered.
 type PayoutClaimed struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who it was owed to.
+	// The party.
 	Party solanago.PublicKey `json:"party"`
 
-	// How much.
+	// The amount.
 	Amount uint64 `json:"amount"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -3221,18 +3373,18 @@ func UnmarshalPayoutClaimed(buf []byte) (*PayoutClaimed, error) {
 	return obj, nil
 }
 
-// The negotiation's accounts are gone; rent has gone to the buyer, fee and decay to the treasury.
+// The negotiation's accounts are closed. The rent has gone to the buyer.
 type NegotiationClosed struct {
 	// The negotiation's address.
 	NegotiationId solanago.PublicKey `json:"negotiationId"`
 
-	// Who has closed it.
+	// The signer that closed it.
 	ClosedBy solanago.PublicKey `json:"closedBy"`
 
-	// What has gone to the treasury: fee, decay and, except in wrapped SOL, whatever somebody donated to the vault.
+	// The treasury's amount: fee, decay and, except in wrapped SOL, donations to the vault.
 	Swept uint64 `json:"swept"`
 
-	// The time of this event.
+	// The time of the event.
 	Timestamp int64 `json:"timestamp"`
 }
 
@@ -3311,50 +3463,55 @@ func UnmarshalNegotiationClosed(buf []byte) (*NegotiationClosed, error) {
 	return obj, nil
 }
 
-// The terms of a negotiation. The SDK fills in what its caller leaves out, from the configuration's defaults.
+// The terms of a negotiation.
 type NegotiationParams struct {
-	// The deposit, in base units of the mint, at least 100,000.
+	// The deposit in base units of the mint, at least 100,000.
 	EscrowAmount uint64 `json:"escrowAmount"`
 
 	// SHA-256 of the service's description.
 	ServiceHash [32]uint8 `json:"serviceHash"`
 
-	// How many offers can be made, 1 to 20.
+	// The maximum number of offers, 1 to 20.
 	MaxRounds uint8 `json:"maxRounds"`
 
-	// What the escrow loses each round, in basis points, 0 to 1,000.
+	// The decay of the escrow per round in basis points, 0 to 1,000.
 	DecayRateBps uint16 `json:"decayRateBps"`
 
-	// The time to answer, in seconds, 60 to 3,600.
+	// The time to answer in seconds, 60 to 3,600.
 	ResponseWindow int64 `json:"responseWindow"`
 
-	// When the negotiation expires at the latest, in Unix seconds, 60 to 86,400 from now.
+	// The deadline of the bargaining in Unix seconds, 60 to 86,400 from now.
 	GlobalDeadline int64 `json:"globalDeadline"`
 
-	// The least offer, in basis points of the effective escrow, 100 to 9,000.
+	// The minimum offer in basis points of the effective escrow, 100 to 9,000.
 	MinOfferBps uint16 `json:"minOfferBps"`
 
-	// Whether reservation prices are compared under seal first. Takes a bond.
+	// Whether the parties compare sealed reservation prices before they bargain. Requires a bond.
 	ZopaEnabled bool `json:"zopaEnabled"`
 
-	// What the seller has to deposit, in base units of the mint; 0 for no bond.
+	// The bond that the seller has to deposit, in base units of the mint; 0 for none.
 	BondRequired uint64 `json:"bondRequired"`
 
-	// Who decides disputes about milestones, neither party; zeros without milestones.
+	// The arbiter of disputes about milestones, neither party; zero without milestones.
 	Arbiter solanago.PublicKey `json:"arbiter"`
 
-	// The number of milestones, at most 8; 0 when the price is paid at once.
-	MilestoneCount uint8 `json:"milestoneCount"`
-
-	// Each milestone's share of the price, in basis points, together 10,000; zeros behind the last.
+	// Each milestone's share of the price in basis points, together 10,000, with zeros behind the last;
+	// all zeros to pay the price at once.
 	MilestoneBps [8]uint16 `json:"milestoneBps"`
 
-	// When milestones that nobody claimed fall back to the buyer, in Unix seconds: a review window for each after
-	// global_deadline at the earliest, 365 days from now at the latest; 0 without milestones.
+	// The deadline of the milestones in Unix seconds: at least the review window and 60 seconds for each
+	// milestone after global_deadline, at most 365 days from now; 0 without milestones.
 	MilestoneDeadline int64 `json:"milestoneDeadline"`
 
-	// Structured metadata: all zeros, or kind 1.
+	// The time to review a claimed milestone in hours, 1 to 168; 0 without milestones.
+	ReviewHours uint8 `json:"reviewHours"`
+
+	// Structured metadata of a known kind: 0, 1 or 2.
 	Metadata [64]uint8 `json:"metadata"`
+
+	// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the
+	// configuration is StaleState.
+	MaxFeeBps uint16 `json:"maxFeeBps"`
 }
 
 func (obj NegotiationParams) MarshalWithEncoder(encoder *binary.Encoder) (err error) {
@@ -3408,11 +3565,6 @@ func (obj NegotiationParams) MarshalWithEncoder(encoder *binary.Encoder) (err er
 	if err != nil {
 		return errors.NewField("Arbiter", err)
 	}
-	// Serialize `MilestoneCount`:
-	err = encoder.Encode(obj.MilestoneCount)
-	if err != nil {
-		return errors.NewField("MilestoneCount", err)
-	}
 	// Serialize `MilestoneBps`:
 	err = encoder.Encode(obj.MilestoneBps)
 	if err != nil {
@@ -3423,10 +3575,20 @@ func (obj NegotiationParams) MarshalWithEncoder(encoder *binary.Encoder) (err er
 	if err != nil {
 		return errors.NewField("MilestoneDeadline", err)
 	}
+	// Serialize `ReviewHours`:
+	err = encoder.Encode(obj.ReviewHours)
+	if err != nil {
+		return errors.NewField("ReviewHours", err)
+	}
 	// Serialize `Metadata`:
 	err = encoder.Encode(obj.Metadata)
 	if err != nil {
 		return errors.NewField("Metadata", err)
+	}
+	// Serialize `MaxFeeBps`:
+	err = encoder.Encode(obj.MaxFeeBps)
+	if err != nil {
+		return errors.NewField("MaxFeeBps", err)
 	}
 	return nil
 }
@@ -3492,11 +3654,6 @@ func (obj *NegotiationParams) UnmarshalWithDecoder(decoder *binary.Decoder) (err
 	if err != nil {
 		return errors.NewField("Arbiter", err)
 	}
-	// Deserialize `MilestoneCount`:
-	err = decoder.Decode(&obj.MilestoneCount)
-	if err != nil {
-		return errors.NewField("MilestoneCount", err)
-	}
 	// Deserialize `MilestoneBps`:
 	err = decoder.Decode(&obj.MilestoneBps)
 	if err != nil {
@@ -3507,10 +3664,20 @@ func (obj *NegotiationParams) UnmarshalWithDecoder(decoder *binary.Decoder) (err
 	if err != nil {
 		return errors.NewField("MilestoneDeadline", err)
 	}
+	// Deserialize `ReviewHours`:
+	err = decoder.Decode(&obj.ReviewHours)
+	if err != nil {
+		return errors.NewField("ReviewHours", err)
+	}
 	// Deserialize `Metadata`:
 	err = decoder.Decode(&obj.Metadata)
 	if err != nil {
 		return errors.NewField("Metadata", err)
+	}
+	// Deserialize `MaxFeeBps`:
+	err = decoder.Decode(&obj.MaxFeeBps)
+	if err != nil {
+		return errors.NewField("MaxFeeBps", err)
 	}
 	return nil
 }
