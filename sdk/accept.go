@@ -13,8 +13,8 @@ type AcceptRequest struct {
 	// Acceptor is the party that did not make the offer; the midpoint of revealed prices, which nobody has made, either may accept:
 	// see [Negotiation.CanAccept]. It signs.
 	Acceptor solana.PublicKey
-	// Seen is the negotiation as the acceptor has seen it. The program answers [ErrStaleState] if round, price or metadata are
-	// others by then.
+	// Seen is the negotiation as the acceptor has seen it. The program answers [ErrStaleState] if deal,
+	// round, price or metadata are others by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given; without Seen, Price has to be given, because nobody signs
 	// blind.
@@ -22,9 +22,9 @@ type AcceptRequest struct {
 	// Price, if it is not zero, is what the acceptor expects the offer to be, in base units of the mint. Another one is
 	// [ErrNotAsExpected].
 	Price uint64
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated token account. The
-	// acceptor's own is created if it is missing, and replaced by another one of its own if it cannot receive; what cannot be paid
-	// to the other party is kept for it.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
+	// token account, or another one if that cannot be paid: see [TokenAccount.CanReceive]. The acceptor's own
+	// is created if it is missing. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -45,7 +45,10 @@ func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, er
 	if request.Price != 0 && request.Price != negotiation.CurrentOfferAmount {
 		return nil, fmt.Errorf("%w: the offer is %d base units", ErrNotAsExpected, negotiation.CurrentOfferAmount)
 	}
-	to, err := c.payouts(ctx, negotiation, request.Acceptor, request.BuyerTokenAccount, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, negotiation, payoutRequest{
+		payer: request.Acceptor, signer: request.Acceptor,
+		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +59,7 @@ func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, er
 		SellerTokenAccount: to.seller,
 		TokenMint:          negotiation.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
+		CreatedAt:          negotiation.CreatedAt,
 		ExpectedRound:      negotiation.CurrentRound,
 		ExpectedAmount:     negotiation.CurrentOfferAmount,
 		ExpectedMetadata:   negotiation.Metadata,

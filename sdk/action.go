@@ -13,8 +13,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// Action is something to be done on chain, which nobody has signed yet. There are three levels to use it on: its instructions, to
-// be put into a transaction of one's own; the unsigned transaction, to be signed by a wallet; or all of it at once:
+// Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used on
+// three levels: its instructions, for a transaction of the caller's own; the unsigned transaction, for a wallet to
+// sign; or all of it at once:
 //
 //	action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: me.PublicKey(), Seen: negotiation, Amount: 2_000_000})
 //	...
@@ -24,13 +25,13 @@ type Action struct {
 	Name string
 	// Negotiation is the negotiation's address; zero for an action on the configuration.
 	Negotiation solana.PublicKey
-	// Instructions are what is to be executed, without those that set the compute budget: the action itself, before it what creates
-	// token accounts that are missing or wraps SOL, and after it, with [Action.UnwrapSOL], what unwraps it.
+	// Instructions are the action itself, before it the instructions that create missing token accounts or wrap SOL,
+	// and after it, with [Action.UnwrapSOL], the one that unwraps SOL. Those of the compute budget are not among them.
 	Instructions []solana.Instruction
 	// Payer pays the fee, and has to sign. It is the acting party unless it is changed here.
 	Payer solana.PublicKey
 
-	// Expects is what of the negotiation's state the action depends on. It may be made stricter, or emptied.
+	// Expects is the part of the negotiation's state that the action depends on. It may be made stricter, or emptied.
 	Expects Expectation
 
 	client *Client
@@ -39,13 +40,14 @@ type Action struct {
 	seen        *NegotiationAccount
 	// intent tells the action from others, however often it is built anew.
 	intent solana.Hash
-	// inTime refuses what would come too late, before a node sees it; nil where that does no harm.
+	// inTime refuses an action that would come too late, before a node sees it, and waits for one that would
+	// come too early; nil if neither does harm.
 	inTime func(context.Context) error
-	// options are what With has changed.
+	// options are set by With.
 	options sendOptions
 }
 
-// newAction puts an action together: what has to be there first, then the instruction itself.
+// newAction returns an action: the instructions it needs first, then the instruction itself.
 func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction AnyInstruction, before ...solana.Instruction) (*Action, error) {
 	built, err := instruction.Instruction()
 	if err != nil {

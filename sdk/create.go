@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -16,17 +17,17 @@ import (
 // DefaultDeadline is the time that a negotiation may take if its creator does not say.
 const DefaultDeadline = time.Hour
 
-// CreateRequest are the terms on which a buyer invites a seller. What is left out comes from the protocol's configuration.
+// CreateRequest are the terms on which a buyer invites a seller. Defaults come from the protocol's configuration.
 type CreateRequest struct {
 	// Buyer signs, deposits the escrow and pays the rent, which comes back when the negotiation is closed.
 	Buyer solana.PublicKey
-	// Seller is who is invited; not the buyer.
+	// Seller is the invited party; not the buyer.
 	Seller solana.PublicKey
 	// Mint is a mint of SPL Token or Token-2022, of the latter one whose extensions say nothing about transfers: see [Mint.Check].
 	Mint solana.PublicKey
 	// EscrowAmount is the deposit and the most that can be paid, in base units of the mint, at least 100,000.
 	EscrowAmount uint64
-	// ServiceHash commits to what is bought: see ServiceHash, the function.
+	// ServiceHash commits to the purchased service: see ServiceHash, the function.
 	ServiceHash [32]byte
 	// SessionID tells this pair's negotiations apart. Nil picks a random one below 2^53, so that JSON numbers can hold it.
 	// [SessionIDFor] makes one from a name of the caller's own, under which a creation that is repeated finds the first one.
@@ -50,7 +51,11 @@ type CreateRequest struct {
 	Zopa bool
 	// Milestones has the price paid in tranches. Nil has it paid at once.
 	Milestones *Milestones
-	// Metadata is structured: all zeros, or Terms.Metadata.
+	// MaxFeeBps is the highest protocol fee that the buyer agrees to, in basis points of the price. Nil is
+	// the fee in the configuration that the action is built on. If the configuration has a higher fee when
+	// the transaction is executed, the program answers [ErrStaleState].
+	MaxFeeBps *uint16
+	// Metadata is structured: all zeros, Terms.Metadata or TermsDocument.Metadata.
 	Metadata [64]byte
 	// BuyerTokenAccount is where the deposit comes from. Zero is the buyer's associated token account.
 	BuyerTokenAccount solana.PublicKey
@@ -65,13 +70,18 @@ type Milestones struct {
 	Arbiter solana.PublicKey
 	// Shares are the tranches' parts of the price, 1 to 8 of them, in basis points: each at least 1, together 10,000.
 	Shares []uint16
-	// Deadline is when what nobody has claimed falls back to the buyer, in time from the chain's present, rounded up to seconds: at
-	// the earliest a review window for each milestone after the negotiation's own deadline, at the latest 365 days. Zero is
-	// DefaultMilestoneDeadline.
+	// ReviewHours is the time in which the buyer can release or dispute a claimed milestone, 1 to 168 hours.
+	// Zero is DefaultReviewHours.
+	ReviewHours uint8
+	// Deadline is the time from which unclaimed milestones go back to the buyer, from the chain's present,
+	// rounded up to seconds: at the latest 365 days, at the earliest the negotiation's own deadline and for
+	// each milestone its review window and MilestoneSlack. Zero is DefaultMilestoneDeadline, or the earliest
+	// one if that is later.
 	Deadline time.Duration
 }
 
-// DefaultMilestoneDeadline is the time that milestones may take if the creator of a negotiation does not say.
+// DefaultMilestoneDeadline is the shortest time for the milestones if the creator of a negotiation gives no
+// deadline for them.
 const DefaultMilestoneDeadline = 30 * 24 * time.Hour
 
 // CreateAction is the action that creates a negotiation, and what will be known of it once it is done.
@@ -79,7 +89,7 @@ type CreateAction struct {
 	*Action
 	// Vault is the token account that will hold the escrow.
 	Vault solana.PublicKey
-	// SessionID is the one that has been given or picked.
+	// SessionID is the requested session, or the random one.
 	SessionID uint64
 	// Params are the terms, complete.
 	Params NegotiationParams
@@ -91,9 +101,11 @@ type CreateAction struct {
 // client has a journal ([Config].Journal): [Action.Do] then answers [*AlreadyDone] if the payer has left one with the same terms
 // unfinished and it has been executed. Or SessionID is given, and the same one again.
 //
-// It fails with [*SessionUsed] for a session id that the pair has used before, with [*InsufficientFunds], with
-// [ErrAccountNotFound] for a buyer without the token account, and with [*UnsupportedMint]. The program answers [ErrInvalidParams]
-// to terms out of their ranges, or [ErrPaused].
+// It fails with [*SessionUsed] for a session id that the pair has used before, with [*InsufficientFunds],
+// with [ErrAccountNotFound] for a buyer without the token account, and with [*UnsupportedMint]. The program
+// answers [ErrInvalidParams] to terms out of their ranges, [ErrPaused], or [ErrStaleState] to a fee above
+// MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
+// nothing.
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
 	if request.Milestones != nil && len(request.Milestones.Shares) > int(MaxMilestones) {
 		return nil, refuse("create_negotiation", ErrInvalidParams, "%d milestones, at most %d", len(request.Milestones.Shares), MaxMilestones)
@@ -147,10 +159,11 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
 }
 
-// intent is the same for each creation on the same terms, however often it is built: all of it but what is random or follows from
-// the time.
+// intent is the same for each creation on the same terms, however often it is built: it covers no term that
+// is random, follows from the time, or is the fee at that time.
 func (r *CreateRequest) intent(params NegotiationParams) solana.Hash {
 	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
+	params.MaxFeeBps = givenOr(r.MaxFeeBps, math.MaxUint16)
 	if r.Milestones != nil {
 		params.MilestoneDeadline = int64(r.Milestones.Deadline)
 	}
@@ -181,11 +194,15 @@ func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationPar
 		ZopaEnabled:    r.Zopa,
 		BondRequired:   r.Bond,
 		Metadata:       r.Metadata,
+		MaxFeeBps:      givenOr(r.MaxFeeBps, config.DefaultProtocolFeeBps),
 	}
-	if r.Milestones != nil {
-		params.Arbiter = r.Milestones.Arbiter
-		params.MilestoneCount = uint8(copy(params.MilestoneBps[:], r.Milestones.Shares))
-		params.MilestoneDeadline = now + secondsOr(r.Milestones.Deadline, int64(DefaultMilestoneDeadline/time.Second))
+	if m := r.Milestones; m != nil {
+		params.Arbiter = m.Arbiter
+		copy(params.MilestoneBps[:], m.Shares)
+		params.ReviewHours = nonZeroOr(m.ReviewHours, DefaultReviewHours)
+		earliest := EarliestMilestoneDeadline(params.GlobalDeadline, uint8(len(m.Shares)), params.ReviewHours)
+		otherwise := max(int64(DefaultMilestoneDeadline/time.Second), earliest-now)
+		params.MilestoneDeadline = now + secondsOr(m.Deadline, otherwise)
 	}
 	return params
 }
@@ -193,7 +210,7 @@ func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationPar
 // depositAccount is the token account that an owner's deposit comes from, which must hold enough: the one that is named, otherwise
 // the associated one.
 func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *Mint, amount uint64) (solana.PublicKey, error) {
-	address, err := othersAccount(named, owner, mint)
+	address, err := accountOrAssociated(named, owner, mint)
 	if err != nil {
 		return solana.PublicKey{}, err
 	}

@@ -5,9 +5,11 @@
 // that is accepted ([Client.Accept]) is paid. Either side may walk away ([Client.Reject]); once its time is over anyone may end a
 // negotiation ([Client.Expire]), and anyone may clear one away that is over ([Client.CloseNegotiation]).
 //
-// If the buyer asks for it, the seller deposits a bond; both compare their reservation prices under seal before they make offers
-// ([SealPrice], [Client.CommitZopa], [Client.RevealZopa]); and the price is paid in tranches ([Milestones], [Client.ClaimMilestone],
-// [Client.ReleaseMilestone], [Client.DisputeMilestone], [Client.ResolveDispute], [Client.SettleDeadline]).
+// If the buyer asks for it, the seller deposits a bond; both compare their reservation prices under seal
+// before they make offers ([SealPrice], [Client.CommitZopa], [Client.RevealZopa]); and the price is paid in
+// tranches ([Milestones], [Client.ClaimMilestone], [Client.ReleaseMilestone], [Client.DisputeMilestone],
+// [Client.ResolveDispute], [Client.SettleDeadline]). Both parties together can end an agreed negotiation with
+// any split ([Client.SettleByAgreement]).
 //
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
 //	...
@@ -19,10 +21,12 @@
 //	receipt, err := action.Do(ctx, me)
 //	if errors.Is(err, haggle.ErrNotYourTurn) {
 //
-// # Nobody signs blind
+// # Every action states its snapshot
 //
-// An [Action] is built on a negotiation as its signer has seen it, [NegotiationAccount]. A transaction that meets another state
-// does nothing: the program answers [ErrStaleState].
+// An [Action] is built on a snapshot of the negotiation, [NegotiationAccount]. What a party or the arbiter
+// signs names the deal by its created_at, which the SDK takes from the snapshot, so a transaction never lands
+// on a later deal at the same address. A transaction that meets another deal or another state does nothing:
+// the program answers [ErrStaleState].
 //
 // # What can go wrong
 //
@@ -87,6 +91,10 @@
 // # Tokens
 //
 // Escrow is held in mints of SPL Token and Token-2022 alike; the client finds out which program a mint belongs to ([Client.GetMint]).
+//
+// The program pays a party that does not sign only at an account without delegate and close authority. The
+// client chooses the party's associated account; if that cannot be paid, another one of the party's that can
+// ([TokenAccount.CanReceive]).
 //
 // # Layers
 //

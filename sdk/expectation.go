@@ -55,6 +55,8 @@ type Expectation struct {
 	Offer *uint64 `json:"offer,omitempty"`
 	// Metadata is what the latest offer says beside its price.
 	Metadata []byte `json:"metadata,omitempty"`
+	// Decided is the mask of the decided milestones.
+	Decided *uint8 `json:"decided,omitempty"`
 	// Milestone is the one that the action is about.
 	Milestone *ExpectedMilestone `json:"milestone,omitempty"`
 	// Payout is what is kept for a party.
@@ -80,7 +82,7 @@ type ExpectedPayout struct {
 // IsZero reports whether nothing is expected.
 func (e Expectation) IsZero() bool {
 	return !e.Absent && e.Metadata == nil && e.Created == nil && e.Terms == nil && e.Stage == nil && e.Status == nil &&
-		e.Round == nil && e.Step == nil && e.Offer == nil && e.Milestone == nil && e.Payout == nil
+		e.Round == nil && e.Step == nil && e.Offer == nil && e.Decided == nil && e.Milestone == nil && e.Payout == nil
 }
 
 // IsMet reports whether a negotiation is as expected; nil is one that is not there.
@@ -96,6 +98,7 @@ func (e Expectation) IsMet(now *NegotiationAccount) bool {
 		isAs(e.Round, now.CurrentRound) &&
 		isAs(e.Step, now.ZopaStep()) &&
 		isAs(e.Offer, now.CurrentOfferAmount) &&
+		isAs(e.Decided, now.MilestonesDecided) &&
 		(e.Metadata == nil || bytes.Equal(e.Metadata, now.Metadata[:])) &&
 		(e.Milestone == nil || now.MilestoneState(e.Milestone.Index) == e.Milestone.State) &&
 		(e.Payout == nil || now.ClaimableOf(e.Payout.Party) == e.Payout.Amount)
@@ -131,6 +134,8 @@ func expectationOf(instruction AnyInstruction, seen *NegotiationAccount) Expecta
 		expected.Milestone = milestoneOf(seen, on.Index)
 	case *ResolveDispute:
 		expected.Milestone = milestoneOf(seen, on.Index)
+	case *SettleByAgreement:
+		expected.Stage, expected.Decided = new(seen.Stage()), new(seen.MilestonesDecided)
 	case *ClaimPayout:
 		expected.Payout = &ExpectedPayout{Party: on.Party, Amount: seen.ClaimableOf(on.Party)}
 	default:

@@ -28,6 +28,8 @@ func (a *Action) tookEffect(now *NegotiationAccount) bool {
 		return now.Status == NegotiationStatusExpired
 	case *SettleDeadline:
 		return now.Status == NegotiationStatusSettled
+	case *SettleByAgreement:
+		return a.seen != nil && done.settled(&a.seen.Negotiation, now)
 	case *SubmitZopaCommitment:
 		side, ok := now.SideOf(done.Agent)
 		return ok && done.Commitment != [32]byte{} && now.CommitmentOf(side) == done.Commitment
@@ -40,9 +42,7 @@ func (a *Action) tookEffect(now *NegotiationAccount) bool {
 	case *DisputeMilestone:
 		return now.MilestonesDisputed&bitOf(done.Index) != 0
 	case *ReleaseMilestone:
-		// One that was disputed has been decided otherwise; so has one that nobody claimed.
-		bit := bitOf(done.Index)
-		return now.MilestonesDecided&bit != 0 && now.MilestonesClaimed&bit != 0 && now.MilestonesDisputed&bit == 0
+		return done.released(a.seen, now)
 	}
 	return false
 }
@@ -54,7 +54,36 @@ func (v *CreateNegotiation) created(now *NegotiationAccount) bool {
 		now.EscrowAmount == params.EscrowAmount && now.ServiceHash == params.ServiceHash && now.MaxRounds == params.MaxRounds &&
 		now.DecayRateBps == params.DecayRateBps && now.ResponseWindow == params.ResponseWindow &&
 		now.MinOfferBps == params.MinOfferBps && now.ZopaEnabled == params.ZopaEnabled && now.BondRequired == params.BondRequired &&
-		now.Arbiter == params.Arbiter && now.MilestoneCount == params.MilestoneCount && now.MilestoneBps == params.MilestoneBps
+		now.Arbiter == params.Arbiter && now.MilestoneBps == params.MilestoneBps && now.ReviewHours == params.ReviewHours
+}
+
+// released reports whether the milestone has been paid to the seller. An agreement of the parties decides a
+// claimed milestone, too, with any split, so a settled negotiation is conclusive only if this milestone was
+// the last one.
+func (v *ReleaseMilestone) released(seen, now *NegotiationAccount) bool {
+	bit := bitOf(v.Index)
+	if now.MilestonesDecided&bit == 0 || now.MilestonesClaimed&bit == 0 || now.MilestonesDisputed&bit != 0 {
+		return false
+	}
+	return now.IsAgreed() || seen != nil && now.PaidGross == seen.PaidGross+seen.Undecided()
+}
+
+// settled reports whether the negotiation has been settled with this split.
+func (v *SettleByAgreement) settled(seen *Negotiation, now *NegotiationAccount) bool {
+	if now.Status != NegotiationStatusSettled || seen.MilestonesDecided != v.ExpectedDecided {
+		return false
+	}
+	bond := seen.BondState
+	switch toBuyer := shareOf(seen.HeldBond(), v.BondToBuyerBps, 0); {
+	case seen.HeldBond() == 0:
+	case toBuyer == 0:
+		bond = BondStateReturned
+	case toBuyer == seen.HeldBond():
+		bond = BondStateForfeited
+	default:
+		bond = BondStateSplit
+	}
+	return now.BondState == bond && now.PaidGross == seen.PaidGross+shareOf(seen.Undecided(), v.SellerBps, 0)
 }
 
 // revealed says whether the party's price is out.

@@ -21,7 +21,7 @@ func seenAt(change func(*Negotiation)) *NegotiationAccount {
 	seen := &NegotiationAccount{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: Negotiation{
 		Buyer: testBuyer, Seller: testSeller, Status: NegotiationStatusCountered, CurrentRound: 3, CurrentOfferAmount: 500_000,
 		CurrentOfferBy: testBuyer, OfferSide: OfferSideBuyer, EscrowAmount: 1_000_000, EffectiveEscrow: 900_000,
-		MaxRounds: 10, CreatedAt: 1_700_000_000, Version: NegotiationVersion, MilestoneCount: 3,
+		MaxRounds: 10, CreatedAt: 1_700_000_000, Version: NegotiationVersion, MilestoneBps: [8]uint16{3_000, 3_000, 4_000},
 	}}
 	if change != nil {
 		change(&seen.Negotiation)
@@ -37,6 +37,11 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 	agreed := func(n *Negotiation) { n.Status, n.SettledAmount = NegotiationStatusAccepted, 500_000 }
 	claimed := func(n *Negotiation) { agreed(n); n.MilestonesClaimed = 0b010 }
 	disputed := func(n *Negotiation) { claimed(n); n.MilestonesDisputed = 0b010 }
+	settledByAgreement := func(paid uint64) func(*Negotiation) {
+		return func(n *Negotiation) {
+			n.Status, n.MilestonesDecided, n.PaidGross = NegotiationStatusSettled, 0b111, paid
+		}
+	}
 	zopa := func(n *Negotiation) {
 		n.Status, n.ZopaEnabled, n.CurrentRound, n.CurrentOfferBy = NegotiationStatusProposed, true, 0, solana.PublicKey{}
 	}
@@ -95,12 +100,17 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 			[]change{disputed, func(n *Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }}},
 		"release_milestone": {&ReleaseMilestone{Index: 1}, claimed,
 			[]change{func(n *Negotiation) { n.MilestonesClaimed = 0b110 }},
-			[]change{otherTime, disputed, func(n *Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }},
-			[]change{func(n *Negotiation) { n.MilestonesDecided = 0b010 }}},
+			[]change{otherTime, disputed, func(n *Negotiation) { disputed(n); n.MilestonesDecided = 0b010 },
+				settledByAgreement(500_000 - 1)},
+			[]change{func(n *Negotiation) { n.MilestonesDecided = 0b010 }, settledByAgreement(500_000)}},
 		"resolve_dispute": {&ResolveDispute{Index: 1, SellerBps: 5_000}, disputed, nil,
 			[]change{otherTime, func(n *Negotiation) { n.MilestonesDecided = 0b010 }}, nil},
 		"settle_deadline": {&SettleDeadline{}, agreed,
 			[]change{claimed, disputed}, []change{otherTime, inStatus(NegotiationStatusExpired)}, []change{inStatus(NegotiationStatusSettled)}},
+		"settle_by_agreement": {&SettleByAgreement{SellerBps: 5_000}, claimed,
+			[]change{func(n *Negotiation) { n.MilestonesClaimed = 0b111 }},
+			[]change{otherTime, func(n *Negotiation) { n.MilestonesDecided = 0b001 }, settledByAgreement(250_001)},
+			[]change{settledByAgreement(250_000)}},
 		"submit_zopa_commitment": {&SubmitZopaCommitment{Agent: testBuyer, Commitment: [32]byte{7}}, zopa, nil,
 			[]change{otherTime, inStatus(NegotiationStatusExpired), func(n *Negotiation) { n.ZopaPhase, n.BuyerCommitment = ZopaPhaseBuyerCommitted, [32]byte{6} }},
 			[]change{func(n *Negotiation) { n.ZopaPhase, n.BuyerCommitment = ZopaPhaseBuyerCommitted, [32]byte{7} }}},

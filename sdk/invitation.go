@@ -12,8 +12,8 @@ import (
 type AcceptInvitationRequest struct {
 	// Seller signs.
 	Seller solana.PublicKey
-	// Seen is the negotiation as the seller has seen it. The seller agrees to exactly these terms: the program answers
-	// [ErrStaleState] should the buyer have created the negotiation anew with others.
+	// Seen is the negotiation as the seller has seen it. The seller agrees to exactly these terms of this
+	// deal, and the program answers others with [ErrStaleState].
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given; without Seen, ServiceHash or TermsHash has to be given, because
 	// nobody signs blind.
@@ -66,7 +66,8 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 		}
 	}
 	if len(before) == 0 {
-		if _, before, err = c.receivingAccount(ctx, solana.PublicKey{}, request.Seller, request.Seller, mint); err != nil {
+		seller := payee{owner: request.Seller, signs: true, creates: true}
+		if _, before, err = c.payeeAccounts(ctx, request.Seller, mint, seller); err != nil {
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
@@ -80,7 +81,7 @@ func (c *Client) addBond(ctx context.Context, instruction *AcceptInvitation, n *
 		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, request.WrapSOL, named, n.Seller, mint, n.BondRequired)
 	} else {
 		// The program refuses this for another reason than what the account holds, which may be the bond's absence itself.
-		instruction.SellerTokenAccount, err = othersAccount(named, n.Seller, mint)
+		instruction.SellerTokenAccount, err = accountOrAssociated(named, n.Seller, mint)
 	}
 	if err != nil {
 		return nil, err

@@ -36,6 +36,28 @@ const (
 	termsEnd       = termsBenchmark + 8
 )
 
+// TermsDocument is metadata of kind 2: the SHA-256 of a canonical document of the terms, for deals about more
+// than a price. It is shown in hexadecimal only.
+type TermsDocument [32]byte
+
+// Metadata returns the 64 bytes on chain.
+func (d TermsDocument) Metadata() (metadata [MaxMetadataLen]byte) {
+	metadata[0] = MetadataTermsHash
+	copy(metadata[1:], d[:])
+	return metadata
+}
+
+// documentEnd is the first unused byte of kind 2.
+const documentEnd = 1 + 32
+
+// Metadata is decoded metadata. Both fields are nil for kind 0.
+type Metadata struct {
+	// Terms is not nil for kind 1.
+	Terms *Terms
+	// Document is not nil for kind 2.
+	Document *TermsDocument
+}
+
 // SLA is the time that the service may take.
 func (t Terms) SLA() time.Duration { return time.Duration(t.SLAMillis) * time.Millisecond }
 
@@ -50,32 +72,37 @@ func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
 	return metadata
 }
 
-// DecodeMetadata reads the 64 bytes on chain. Metadata that says nothing, all zeros, gives nil. The error is [ErrMetadata], for
-// the same bytes for which the program answers [ErrInvalidParams].
-func DecodeMetadata(metadata [MaxMetadataLen]byte) (*Terms, error) {
+// DecodeMetadata reads the 64 bytes on chain. The error is [ErrMetadata], for the same bytes for which the
+// program answers [ErrInvalidParams].
+func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 	used := 1
 	switch metadata[0] {
 	case MetadataNone:
 	case MetadataTerms:
 		used = termsEnd
+	case MetadataTermsHash:
+		used = documentEnd
 	default:
-		return nil, fmt.Errorf("%w: kind %d", ErrMetadata, metadata[0])
+		return Metadata{}, fmt.Errorf("%w: kind %d", ErrMetadata, metadata[0])
 	}
 	for at, value := range metadata[used:] {
 		if value != 0 {
-			return nil, fmt.Errorf("%w: byte %d is %d, not zero", ErrMetadata, used+at, value)
+			return Metadata{}, fmt.Errorf("%w: byte %d is %d, not zero", ErrMetadata, used+at, value)
 		}
 	}
-	if metadata[0] == MetadataNone {
-		return nil, nil
+	switch metadata[0] {
+	case MetadataNone:
+		return Metadata{}, nil
+	case MetadataTermsHash:
+		return Metadata{Document: new(TermsDocument(metadata[1:documentEnd]))}, nil
 	}
-	return &Terms{
+	return Metadata{Terms: &Terms{
 		QualityTier:    metadata[termsTier],
 		SLAMillis:      binary.LittleEndian.Uint32(metadata[termsSLA:]),
 		Quantity:       binary.LittleEndian.Uint32(metadata[termsQuantity:]),
 		StrategyHash:   [32]byte(metadata[termsStrategy:termsBenchmark]),
 		BenchmarkPrice: binary.LittleEndian.Uint64(metadata[termsBenchmark:]),
-	}, nil
+	}}, nil
 }
 
 // NashBenchmark is the price of the Nash bargaining solution, in base units of the mint, for reservation prices that are both

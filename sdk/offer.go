@@ -12,7 +12,8 @@ import (
 type OfferRequest struct {
 	// Offerer is the party whose turn it is. It signs.
 	Offerer solana.PublicKey
-	// Seen is the negotiation as the offerer has seen it. The program answers [ErrStaleState] if it is at another round by then.
+	// Seen is the negotiation as the offerer has seen it. The program answers [ErrStaleState] if the deal is
+	// another one, or at another round by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address, to offer on whatever the chain has now. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
@@ -45,6 +46,7 @@ func (c *Client) Offer(ctx context.Context, request OfferRequest) (*Action, erro
 	return c.actionOn(negotiation, request.Offerer, &SubmitOffer{
 		Offerer:           request.Offerer,
 		Negotiation:       negotiation.Address,
+		CreatedAt:         negotiation.CreatedAt,
 		ExpectedRound:     negotiation.CurrentRound,
 		Amount:            request.Amount,
 		DeadlineExtension: uint32(extension),

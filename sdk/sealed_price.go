@@ -31,6 +31,7 @@ type SealedPrice struct {
 
 type sealedPrice struct {
 	negotiation, agent solana.PublicKey
+	createdAt          int64
 	price              uint64
 	nonce              [32]byte
 }
@@ -50,10 +51,10 @@ func (p SealedPrice) open() sealedPrice {
 
 // SealPrice seals a party's reservation price, in base units of the mint, with a random nonce.
 //
-// It fails as the program does when the price is revealed: [ErrInvalidParams] for a price that is not 1 to the escrow,
-// [ErrUnauthorized] for an agent that is no party.
+// It fails as the program does when the price is revealed: [ErrInvalidParams] for a price outside
+// [Negotiation.ReservationRange], [ErrUnauthorized] for an agent that is no party.
 func SealPrice(n *NegotiationAccount, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
-	secret := sealedPrice{negotiation: n.Address, agent: agent, price: price}
+	secret := sealedPrice{negotiation: n.Address, createdAt: n.CreatedAt, agent: agent, price: price}
 	if err := secret.checkRange("seal a price", n); err != nil {
 		return nil, err
 	}
@@ -67,14 +68,18 @@ func SealPrice(n *NegotiationAccount, agent solana.PublicKey, price uint64) (*Se
 }
 
 func (s *sealedPrice) checkRange(action string, n *NegotiationAccount) error {
-	if s.price == 0 || s.price > n.EscrowAmount {
-		return refuse(action, ErrInvalidParams, "the price is not between 1 and the escrow of %d base units", n.EscrowAmount)
+	if least, most := n.ReservationRange(); s.price < least || s.price > most {
+		return refuse(action, ErrInvalidParams, "the price is not between %d and %d base units", least, most)
 	}
 	return nil
 }
 
-// Negotiation is the address of the negotiation that the price is for.
+// Negotiation is the address of the negotiation that the price is for. The price is for one deal there: see
+// CreatedAt.
 func (p SealedPrice) Negotiation() solana.PublicKey { return p.open().negotiation }
+
+// CreatedAt is the creation of the deal that the price is for, in Unix seconds.
+func (p SealedPrice) CreatedAt() int64 { return p.open().createdAt }
 
 // Agent is the party whose price it is.
 func (p SealedPrice) Agent() solana.PublicKey { return p.open().agent }
@@ -85,7 +90,7 @@ func (p SealedPrice) Price() uint64 { return p.open().price }
 // Commitment is what goes on chain instead of the price: see [ZopaCommitment].
 func (p SealedPrice) Commitment() [32]byte {
 	secret := p.open()
-	return ZopaCommitment(secret.negotiation, secret.agent, secret.price, secret.nonce)
+	return ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
 }
 
 // Matches says, in a time that does not depend on the answer, whether a commitment is to this price.
@@ -100,6 +105,7 @@ const sealedPriceVersion = 1
 type sealedPriceDocument struct {
 	Version     int              `json:"version"`
 	Negotiation solana.PublicKey `json:"negotiation"`
+	CreatedAt   int64            `json:"created_at"`
 	Agent       solana.PublicKey `json:"agent"`
 	Price       uint64           `json:"price,string"`
 	Nonce       string           `json:"nonce"`
@@ -116,6 +122,7 @@ func (p SealedPrice) Secret() ([]byte, error) {
 	return json.Marshal(sealedPriceDocument{
 		Version:     sealedPriceVersion,
 		Negotiation: secret.negotiation,
+		CreatedAt:   secret.createdAt,
 		Agent:       secret.agent,
 		Price:       secret.price,
 		Nonce:       hex.EncodeToString(secret.nonce[:]),
@@ -142,7 +149,8 @@ func ParseSealedPrice(secret []byte) (*SealedPrice, error) {
 		return nil, fmt.Errorf("%w: not such a document", ErrSealedPrice)
 	}
 	read := sealed(sealedPrice{
-		negotiation: document.Negotiation, agent: document.Agent, price: document.Price, nonce: [32]byte(nonce),
+		negotiation: document.Negotiation, createdAt: document.CreatedAt, agent: document.Agent, price: document.Price,
+		nonce: [32]byte(nonce),
 	})
 	if !read.Matches([32]byte(commitment)) {
 		return nil, fmt.Errorf("%w: its commitment is another's", ErrSealedPrice)

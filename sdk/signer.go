@@ -171,6 +171,47 @@ func (k Keypair) Format(state fmt.State, verb rune) {
 	_, _ = io.WriteString(state, text)
 }
 
+// SignTransaction adds the signatures of some of a transaction's signers and keeps those that it has, so that
+// several parties can sign one after the other: see [Client.SettleByAgreement]. It fails with [ErrNotASigner]
+// for a signer that the transaction does not need. [Client.Submit] sends the transaction once it is complete.
+func SignTransaction(ctx context.Context, transaction *solana.Transaction, signers ...Signer) error {
+	message, err := transaction.Message.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("haggle: encode the message: %w", err)
+	}
+	count := int(transaction.Message.Header.NumRequiredSignatures)
+	if count > len(transaction.Message.AccountKeys) {
+		return fmt.Errorf("haggle: transaction: %d signers among %d accounts", count, len(transaction.Message.AccountKeys))
+	}
+	needed := transaction.Message.AccountKeys[:count]
+	signatures := make([]solana.Signature, count)
+	copy(signatures, transaction.Signatures)
+	for _, signer := range signers {
+		at := slices.Index(needed, signer.PublicKey())
+		if at < 0 {
+			return fmt.Errorf("%w: %s", ErrNotASigner, signer.PublicKey())
+		}
+		if signatures[at], err = signMessage(ctx, signer, message); err != nil {
+			return err
+		}
+	}
+	transaction.Signatures = signatures
+	return nil
+}
+
+// signMessage returns a signature that verifies.
+func signMessage(ctx context.Context, signer Signer, message []byte) (solana.Signature, error) {
+	key := signer.PublicKey()
+	signature, err := signer.SignMessage(ctx, message)
+	if err != nil {
+		return solana.Signature{}, fmt.Errorf("haggle: %s does not sign: %w", key, unsent{err})
+	}
+	if !signature.Verify(key, message) {
+		return solana.Signature{}, fmt.Errorf("haggle: the signature of %s does not verify", key)
+	}
+	return signature, nil
+}
+
 // sign has everyone sign whom the transaction needs. A signature that does not verify is refused before it is sent.
 func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer) error {
 	message, err := transaction.Message.MarshalBinary()
@@ -184,11 +225,8 @@ func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer
 		if signer == nil {
 			return fmt.Errorf("%w: %s", ErrMissingSigner, key)
 		}
-		if signatures[i], err = signer.SignMessage(ctx, message); err != nil {
-			return fmt.Errorf("haggle: %s does not sign: %w", key, unsent{err})
-		}
-		if !signatures[i].Verify(key, message) {
-			return fmt.Errorf("haggle: the signature of %s does not verify", key)
+		if signatures[i], err = signMessage(ctx, signer, message); err != nil {
+			return err
 		}
 	}
 	transaction.Signatures = signatures

@@ -35,7 +35,7 @@ func (v *Negotiation) bargainingSituation() string {
 
 func (v *Negotiation) milestoneSituation() string {
 	unclaimed, disputed := 0, len(v.OpenDisputes())
-	for index := range v.milestones() {
+	for index := range v.MilestoneCount() {
 		if v.MilestoneState(index) == MilestoneStateUnclaimed {
 			unclaimed++
 		}

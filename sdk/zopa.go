@@ -91,9 +91,22 @@ func (v *Negotiation) EndedWithoutZone() bool {
 	return v.Status == NegotiationStatusRejected && v.ZopaPhase == ZopaPhaseRevealed && v.BuyerPrice < v.SellerPrice
 }
 
-// sellerOwesReveal says whether the bond is forfeited if the seller walks away or falls silent.
+// sellerOwesReveal reports whether the seller forfeits its bond by silence: the buyer has revealed its price,
+// and the seller has not.
 func (v *Negotiation) sellerOwesReveal() bool {
 	return v.ZopaPhase == ZopaPhaseBothCommitted && v.BuyerPrice != 0
+}
+
+// RejectionForfeitsBond reports whether a rejection by the seller forfeits its bond to the buyer: the buyer
+// has revealed its reservation price, and has made no offer since.
+func (v *Negotiation) RejectionForfeitsBond() bool {
+	return v.HeldBond() > 0 && (v.sellerOwesReveal() || v.ZopaPhase == ZopaPhaseRevealed && v.CurrentRound == 0)
+}
+
+// ReservationRange returns the least and the most that a reservation price can be, in base units of the mint:
+// min_offer_bps of the escrow, but at least 1, and the escrow.
+func (v *Negotiation) ReservationRange() (least, most uint64) {
+	return max(1, shareOf(v.EscrowAmount, v.MinOfferBps, 0)), v.EscrowAmount
 }
 
 // CommitZopaRequest is a reservation price that a party commits to.
@@ -108,8 +121,9 @@ type CommitZopaRequest struct {
 // CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. (The documents call it
 // submitZopaCommitment.)
 //
-// It fails, as the program does, with [ErrInvalidParams] for a price that is not 1 to the escrow and could therefore never be
-// revealed, [ErrInvalidState] where no commitment is due, [ErrUnauthorized], or [ErrNotYourTurn]; the program also answers
+// It fails, as the program does, with [ErrInvalidParams] for a price outside [Negotiation.ReservationRange],
+// which could never be revealed, [ErrInvalidState] where no commitment is due, [ErrUnauthorized],
+// [ErrStaleState] for a price that was sealed for another deal, or [ErrNotYourTurn]; the program also answers
 // [ErrExpired] and [ErrResponseWindowExpired].
 func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Action, error) {
 	const name = "submit_zopa_commitment"
@@ -120,6 +134,7 @@ func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Ac
 	return c.actionOn(negotiation, request.Sealed.Agent(), &SubmitZopaCommitment{
 		Agent:       request.Sealed.Agent(),
 		Negotiation: negotiation.Address,
+		CreatedAt:   negotiation.CreatedAt,
 		Commitment:  request.Sealed.Commitment(),
 	})
 }
@@ -130,9 +145,9 @@ type RevealZopaRequest struct {
 	Sealed *SealedPrice
 	// Seen is the negotiation as the party has seen it. Without it the chain's state is read.
 	Seen *NegotiationAccount
-	// BuyerTokenAccount and SellerTokenAccount are where escrow and bond go back to if the prices leave no room for a deal. Zero is
-	// the party's associated token account. The acting party's own is created if it is missing; what cannot be paid is kept for its
-	// party.
+	// BuyerTokenAccount and SellerTokenAccount are where escrow and bond go back to if the prices leave no
+	// zone. Zero is the party's associated token account, or another one if that cannot be paid. The acting
+	// party's own is created if it is missing. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -156,7 +171,9 @@ func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Ac
 	if !request.Sealed.Matches(negotiation.CommitmentOf(side)) {
 		return nil, refuse(name, ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", sideName(side))
 	}
-	instruction := &RevealZopaPrice{Agent: secret.agent, Negotiation: negotiation.Address, Price: secret.price, Nonce: secret.nonce}
+	instruction := &RevealZopaPrice{
+		Agent: secret.agent, Negotiation: negotiation.Address, CreatedAt: negotiation.CreatedAt, Price: secret.price, Nonce: secret.nonce,
+	}
 	inTime := func(ctx context.Context) error { return c.checkRevealTime(ctx, name, negotiation, side) }
 	if err := inTime(ctx); err != nil {
 		return nil, err
@@ -207,7 +224,10 @@ func secondsLeft(seconds int64) string {
 
 // addRefund adds the accounts that escrow and bond go back to when there is no zone.
 func (c *Client) addRefund(ctx context.Context, instruction *RevealZopaPrice, n *NegotiationAccount, request RevealZopaRequest) ([]solana.Instruction, error) {
-	to, err := c.payouts(ctx, n, instruction.Agent, request.BuyerTokenAccount, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, n, payoutRequest{
+		payer: instruction.Agent, signer: instruction.Agent,
+		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +257,10 @@ func (c *Client) zopaStep(ctx context.Context, action string, price *SealedPrice
 	side, ok := negotiation.SideOf(secret.agent)
 	if !ok {
 		return nil, refuse(action, ErrUnauthorized, "%s is no party", secret.agent)
+	}
+	if secret.createdAt != negotiation.CreatedAt {
+		return nil, refuse(action, ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
+			secret.createdAt, negotiation.CreatedAt)
 	}
 	if due, _ := step.Side(); due != side {
 		return nil, refuse(action, ErrNotYourTurn, "next step of the comparison: %s", step)
