@@ -11,7 +11,8 @@ import (
 type ClaimRequest struct {
 	// Party is the buyer or the seller. It signs.
 	Party solana.PublicKey
-	// Seen is the negotiation as the party has seen it. The program answers [ErrStaleState] if another amount is kept by then.
+	// Seen is the negotiation as the party has seen it. The program answers [ErrStaleState] if the deal is
+	// another one, or another amount is recorded by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
@@ -45,6 +46,7 @@ func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action
 		DestinationTokenAccount: destination,
 		TokenMint:               negotiation.TokenMint,
 		TokenProgram:            mint.TokenProgram,
+		CreatedAt:               negotiation.CreatedAt,
 		Amount:                  negotiation.ClaimableOf(request.Party),
 	}, before...)
 }

@@ -3,8 +3,11 @@ package haggle
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 // CloseRequest says which negotiation is to be cleared away.
@@ -15,9 +18,11 @@ type CloseRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// TreasuryTokenAccount is where fee and decay go, BuyerTokenAccount and SellerTokenAccount where what is still kept for a party
-	// goes. Zero is the owner's associated token account, or another one of the owner's that can receive; if the associated one is
-	// missing and something goes there, the treasury's and the closer's own are created.
+	// TreasuryTokenAccount is where fee and decay go, BuyerTokenAccount and SellerTokenAccount where the
+	// parties' recorded payouts go. Zero is the owner's associated token account, or another one of the
+	// owner's that can be paid: see [TokenAccount.CanReceive]. No account with a delegate or a close authority
+	// can, also if its owner is the closer. If the associated one is missing and something
+	// goes there, the treasury's and the closer's own are created.
 	TreasuryTokenAccount, BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 	// CreateMissing has the closer create, and pay the rent of, a party's associated token account that is missing also where the
 	// closer is not that party. Otherwise a party that closes its account could have everyone pay for another one.
@@ -27,8 +32,12 @@ type CloseRequest struct {
 // CloseNegotiation clears away a negotiation that is over: what is still kept for a party is paid, fee and decay go to the
 // treasury, and the rent goes back to the buyer.
 //
-// The program answers [ErrInvalidState] while it is not over, and [ErrPayoutPending] when what is kept for a party cannot be
-// paid to any account of it; so it does when a party that is not the closer has none and CreateMissing is not set.
+// The program closes nothing in the second of its creation, so the action waits until that is over before it
+// is simulated.
+//
+// The program answers [ErrInvalidState] while it is not over, and [ErrPayoutPending] when a recorded payout
+// cannot be paid to any account of its party, also because a party that is not the closer has none and
+// CreateMissing is not set.
 func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
@@ -66,7 +75,36 @@ func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*A
 	if instruction.SellerTokenAccount, err = closing.account(ctx, request.SellerTokenAccount, negotiation.Seller, negotiation.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
-	return c.actionOn(negotiation, request.Closer, instruction, closing.creations...)
+	action, err := c.actionOn(negotiation, request.Closer, instruction, closing.creations...)
+	if err != nil {
+		return nil, err
+	}
+	action.inTime = func(ctx context.Context) error { return c.passCreation(ctx, negotiation) }
+	return action, nil
+}
+
+// creationLimit is longer than the second of a creation lasts.
+const creationLimit = 5 * time.Second
+
+// passCreation waits until the chain's clock has left the second of a negotiation's creation. Usually the
+// snapshot shows that it has, and no node is asked.
+func (c *Client) passCreation(ctx context.Context, n *NegotiationAccount) error {
+	if n.Status == NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
+		return nil
+	}
+	for began := time.Now(); time.Since(began) < creationLimit; {
+		now, err := c.Now(ctx)
+		if err != nil {
+			return fmt.Errorf("chain's clock: %w", err)
+		}
+		if now > n.CreatedAt {
+			return nil
+		}
+		if err := wait.For(ctx, lastPoll); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweptAmount is what the treasury gets: everything in the vault that is not kept for a party.
@@ -95,13 +133,14 @@ func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, am
 	if amount == 0 || !named.IsZero() {
 		return named, nil
 	}
-	address, creation, err := c.client.receivingAccount(ctx, named, c.payer, owner, c.mint)
+	recipient := payee{owner: owner, creates: true}
+	addresses, creation, err := c.client.payeeAccounts(ctx, c.payer, c.mint, recipient)
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
 	if len(creation) > 0 && !create && !c.createMissing && owner != c.payer {
-		return c.client.otherAccount(ctx, owner, c.mint)
+		return c.client.otherAccount(ctx, c.mint, recipient)
 	}
 	c.creations = append(c.creations, creation...)
-	return address, nil
+	return addresses[0], nil
 }

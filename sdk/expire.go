@@ -15,8 +15,9 @@ type ExpireRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the party's associated token
-	// account, which is created if it is missing and the party pays; what cannot be paid back is kept for its party.
+	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the
+	// party's associated token account, or another one if that cannot be paid. The payer's own is created if
+	// it is missing. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -32,7 +33,10 @@ func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.refunds(ctx, negotiation, request.Payer, request.BuyerTokenAccount, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, negotiation, payoutRequest{
+		payer: request.Payer, buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+		withoutSeller: negotiation.BondRequired == 0, unpaidSeller: negotiation.HeldBond() == 0 || negotiation.sellerOwesReveal(),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -14,82 +14,84 @@ func isMissing(account *rpc.Account) bool {
 	return account == nil || (account.Owner == solana.SystemProgramID && len(account.Data.GetBinary()) == 0)
 }
 
-// associatedAccount is an owner's associated token account as the node has it.
-type associatedAccount struct {
-	address    solana.PublicKey
-	missing    bool
-	canReceive bool
+// payee is an owner of token accounts who is to be paid.
+type payee struct {
+	owner solana.PublicKey
+	// named is the account that the caller has chosen; zero for none.
+	named solana.PublicKey
+	// signs reports whether the owner is the only signer of the instruction. Only then an account with a
+	// delegate or a close authority is paid.
+	signs bool
+	// creates reports whether the transaction creates a missing associated account, which its payer pays for.
+	creates bool
 }
 
-func (c *Client) associatedAccount(ctx context.Context, owner solana.PublicKey, mint *Mint) (associatedAccount, error) {
-	address, err := mint.AssociatedTokenAddress(owner)
+// payeeAccounts returns the token account of each payee: the named one, otherwise the associated one. If that
+// exists and cannot be paid, it is another one of the owner's that can, if there is one. An amount that
+// cannot be paid to the associated account is recorded, so that account always works. before creates what is
+// missing.
+//
+// A node can name any account as another one of the owner's, so this is only for instructions of which the
+// program checks the owner.
+func (c *Client) payeeAccounts(ctx context.Context, payer solana.PublicKey, mint *Mint, payees ...payee) (
+	accounts []solana.PublicKey, before []solana.Instruction, err error) {
+	accounts = make([]solana.PublicKey, len(payees))
+	var unnamed []int
+	var associated []solana.PublicKey
+	for i, payee := range payees {
+		accounts[i] = payee.named
+		if !payee.named.IsZero() {
+			continue
+		}
+		if accounts[i], err = mint.AssociatedTokenAddress(payee.owner); err != nil {
+			return nil, nil, err
+		}
+		unnamed, associated = append(unnamed, i), append(associated, accounts[i])
+	}
+	if len(unnamed) == 0 {
+		return accounts, nil, nil
+	}
+	stored, slot, err := c.accounts(ctx, associated...)
 	if err != nil {
-		return associatedAccount{}, err
+		return nil, nil, err
 	}
-	accounts, slot, err := c.accounts(ctx, address)
-	if err != nil {
-		return associatedAccount{}, err
+	for at, i := range unnamed {
+		payee := payees[i]
+		switch {
+		case !isMissing(stored[at]):
+			if !canBePaid(associated[at], stored[at], slot, mint, payee) {
+				accounts[i] = c.otherAccountOr(ctx, associated[at], mint, payee)
+			}
+		case payee.creates:
+			creation, err := CreateAssociatedTokenAccount(payer, payee.owner, mint.Address, mint.TokenProgram)
+			if err != nil {
+				return nil, nil, err
+			}
+			before = append(before, creation)
+		}
 	}
-	found := associatedAccount{address: address, missing: isMissing(accounts[0])}
-	if !found.missing {
-		account, err := decodeTokenAccount(address, accounts[0], slot)
-		found.canReceive = err == nil && account.receives(mint, owner)
-	}
-	return found, nil
+	return accounts, before, nil
 }
 
-// receivingAccount is the token account at which an owner is paid: the one that is named, otherwise the associated one; if that
-// cannot receive, another one of the owner's that can. If the associated one is missing, the instruction that creates it comes
-// with it, for which the payer pays. A node can name any account as another one of the owner's, so this is only for instructions
-// of which the program checks the owner.
-func (c *Client) receivingAccount(ctx context.Context, named, payer, owner solana.PublicKey, mint *Mint) (solana.PublicKey, []solana.Instruction, error) {
-	if !named.IsZero() {
-		return named, nil, nil
-	}
-	associated, err := c.associatedAccount(ctx, owner, mint)
-	if err != nil {
-		return solana.PublicKey{}, nil, err
-	}
-	if associated.missing {
-		return mint.createAssociated(payer, owner, associated.address)
-	}
-	if associated.canReceive {
-		return associated.address, nil, nil
-	}
-	other, err := c.otherAccount(ctx, owner, mint)
-	if err != nil {
-		return solana.PublicKey{}, nil, err
-	}
-	if other.IsZero() {
-		return associated.address, nil, nil
-	}
-	return other, nil, nil
+func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *Mint, payee payee) bool {
+	account, err := decodeTokenAccount(address, stored, slot)
+	return err == nil && account.receives(mint, payee.owner, payee.signs)
 }
 
-// claimingAccount is the token account that a party claims to: the one that is named, otherwise the associated one, whose address
-// follows from the party's. The program pays a claim to any account, so none is taken that a node has named.
-func (c *Client) claimingAccount(ctx context.Context, named, party solana.PublicKey, mint *Mint) (solana.PublicKey, []solana.Instruction, error) {
-	if !named.IsZero() {
-		return named, nil, nil
+// otherAccountOr returns another token account of the owner's that can be paid, or otherwise the associated
+// one. An owner with too many accounts to list must not keep the others from acting, so an error of the node
+// is not one here.
+func (c *Client) otherAccountOr(ctx context.Context, associated solana.PublicKey, mint *Mint, payee payee) solana.PublicKey {
+	other, err := c.otherAccount(ctx, mint, payee)
+	if err != nil || other.IsZero() {
+		return associated
 	}
-	associated, err := c.associatedAccount(ctx, party, mint)
-	if err != nil {
-		return solana.PublicKey{}, nil, err
-	}
-	if associated.missing {
-		return mint.createAssociated(party, party, associated.address)
-	}
-	if !associated.canReceive {
-		return solana.PublicKey{}, nil, &AccountError{Address: associated.address, Err: errCannotReceive}
-	}
-	return associated.address, nil, nil
+	return other
 }
 
-var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so Destination has to be given")
-
-// otherAccount is any token account of an owner's that can receive; zero if there is none.
-func (c *Client) otherAccount(ctx context.Context, owner solana.PublicKey, mint *Mint) (solana.PublicKey, error) {
-	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, owner,
+// otherAccount returns a token account of the owner's that can be paid; zero if there is none.
+func (c *Client) otherAccount(ctx context.Context, mint *Mint, payee payee) (solana.PublicKey, error) {
+	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, payee.owner,
 		&rpc.GetTokenAccountsConfig{Mint: &mint.Address},
 		&rpc.GetTokenAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64})
 	if err != nil {
@@ -102,86 +104,97 @@ func (c *Client) otherAccount(ctx context.Context, owner solana.PublicKey, mint 
 		if keyed == nil || keyed.Account.Data == nil {
 			continue
 		}
-		account, err := decodeTokenAccount(keyed.Pubkey, &keyed.Account, answer.Context.Slot)
-		if err == nil && account.receives(mint, owner) {
-			return account.Address, nil
+		if canBePaid(keyed.Pubkey, &keyed.Account, answer.Context.Slot, mint, payee) {
+			return keyed.Pubkey, nil
 		}
 	}
 	return solana.PublicKey{}, nil
 }
 
-// othersAccount is the token account at which the other party receives. A missing one is not paid for, and one that cannot
-// receive holds nobody up: the program then keeps the payment until its party fetches it.
-func othersAccount(named, party solana.PublicKey, mint *Mint) (solana.PublicKey, error) {
+// claimingAccount returns the token account that a party claims to: the named one, otherwise the associated
+// one, which is created if it is missing. The program pays a claim to any account, so an account that only a
+// node has named is never used.
+func (c *Client) claimingAccount(ctx context.Context, named, party solana.PublicKey, mint *Mint) (solana.PublicKey, []solana.Instruction, error) {
+	if !named.IsZero() {
+		return named, nil, nil
+	}
+	address, err := mint.AssociatedTokenAddress(party)
+	if err != nil {
+		return solana.PublicKey{}, nil, err
+	}
+	accounts, slot, err := c.accounts(ctx, address)
+	if err != nil {
+		return solana.PublicKey{}, nil, err
+	}
+	if isMissing(accounts[0]) {
+		return mint.createAssociated(party, party, address)
+	}
+	if !canBePaid(address, accounts[0], slot, mint, payee{owner: party, signs: true}) {
+		return solana.PublicKey{}, nil, &AccountError{Address: address, Err: errCannotReceive}
+	}
+	return address, nil, nil
+}
+
+var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so Destination has to be given")
+
+// accountOrAssociated returns the named token account, otherwise the owner's associated one.
+func accountOrAssociated(named, owner solana.PublicKey, mint *Mint) (solana.PublicKey, error) {
 	if !named.IsZero() {
 		return named, nil
 	}
-	return mint.AssociatedTokenAddress(party)
+	return mint.AssociatedTokenAddress(owner)
 }
 
-// payouts are the token accounts at which the two parties receive, and what the program needs beside them.
+// payouts are the token accounts at which the parties are paid, and the mint that the program needs beside
+// them.
 type payouts struct {
 	mint          *Mint
 	buyer, seller solana.PublicKey
-	// before creates the acting party's account if it is missing.
+	// before creates the payer's account if it is missing.
 	before []solana.Instruction
 }
 
-// payouts finds the token accounts at which both parties receive. That of the acting one is created if it is missing.
-func (c *Client) payouts(ctx context.Context, n *NegotiationAccount, acting, buyers, sellers solana.PublicKey) (p payouts, err error) {
+// payoutRequest selects the parties' token accounts for an instruction.
+type payoutRequest struct {
+	// payer pays the transaction's fee, and for its own associated account if that is missing.
+	payer solana.PublicKey
+	// signer is the only signer of the instruction; zero if nobody has to sign it, or two have to.
+	signer solana.PublicKey
+	// buyer and seller are the accounts that the caller has named; zero for none.
+	buyer, seller solana.PublicKey
+	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
+	withoutBuyer, withoutSeller bool
+	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction does
+	// not create it.
+	unpaidSeller bool
+}
+
+// payouts returns the token accounts at which the parties are paid.
+func (c *Client) payouts(ctx context.Context, n *NegotiationAccount, request payoutRequest) (p payouts, err error) {
 	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
 		return p, fmt.Errorf("mint: %w", err)
 	}
-	if err = p.addBuyer(ctx, c, n, acting, buyers); err != nil {
-		return p, err
+	var payees []payee
+	var to []*solana.PublicKey
+	add := func(owner, named solana.PublicKey, creates bool, account *solana.PublicKey) {
+		payees = append(payees, payee{
+			owner: owner, named: named, signs: owner == request.signer, creates: creates && owner == request.payer,
+		})
+		to = append(to, account)
 	}
-	return p, p.addSeller(ctx, c, n, acting, sellers)
-}
-
-// sellersPayout finds the token account at which the seller alone receives.
-func (c *Client) sellersPayout(ctx context.Context, n *NegotiationAccount, acting, sellers solana.PublicKey) (p payouts, err error) {
-	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
-		return p, fmt.Errorf("mint: %w", err)
+	if !request.withoutBuyer {
+		add(n.Buyer, request.buyer, true, &p.buyer)
 	}
-	return p, p.addSeller(ctx, c, n, acting, sellers)
-}
-
-func (p *payouts) addBuyer(ctx context.Context, c *Client, n *NegotiationAccount, acting, named solana.PublicKey) (err error) {
-	if p.buyer, err = p.accountOf(ctx, c, n.Buyer, acting, named); err != nil {
-		return fmt.Errorf("buyer's token account: %w", err)
+	if !request.withoutSeller {
+		add(n.Seller, request.seller, !request.unpaidSeller, &p.seller)
 	}
-	return nil
-}
-
-func (p *payouts) addSeller(ctx context.Context, c *Client, n *NegotiationAccount, acting, named solana.PublicKey) (err error) {
-	if p.seller, err = p.accountOf(ctx, c, n.Seller, acting, named); err != nil {
-		return fmt.Errorf("seller's token account: %w", err)
+	accounts, before, err := c.payeeAccounts(ctx, request.payer, p.mint, payees...)
+	if err != nil {
+		return p, fmt.Errorf("token accounts of the parties: %w", err)
 	}
-	return nil
-}
-
-func (p *payouts) accountOf(ctx context.Context, c *Client, party, acting, named solana.PublicKey) (solana.PublicKey, error) {
-	if acting != party {
-		return othersAccount(named, party, p.mint)
+	for i, account := range accounts {
+		*to[i] = account
 	}
-	account, before, err := c.receivingAccount(ctx, named, acting, party, p.mint)
-	p.before = append(p.before, before...)
-	return account, err
-}
-
-// refunds finds where the escrow goes back to, and the bond of a negotiation that asks for one, whether or not it is known to be
-// held: what has been read may be older than the seller's deposit, and an account that turns out not to be needed does no harm.
-func (c *Client) refunds(ctx context.Context, n *NegotiationAccount, acting, buyers, sellers solana.PublicKey) (p payouts, err error) {
-	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
-		return p, fmt.Errorf("mint: %w", err)
-	}
-	if err = p.addBuyer(ctx, c, n, acting, buyers); err != nil || n.BondRequired == 0 {
-		return p, err
-	}
-	if n.sellerOwesReveal() {
-		// The seller's silence or rejection forfeits the bond, so there is no account of its own to pay for.
-		p.seller, err = othersAccount(sellers, n.Seller, p.mint)
-		return p, err
-	}
-	return p, p.addSeller(ctx, c, n, acting, sellers)
+	p.before = before
+	return p, nil
 }

@@ -3,6 +3,8 @@ package haggle
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -23,6 +25,11 @@ var (
 	ErrNotAsExpected = errors.New("haggle: the negotiation is not as expected")
 	// ErrMissingSigner: no signer has been given for an account that has to sign.
 	ErrMissingSigner = errors.New("haggle: missing signer")
+	// ErrNotASigner: a signer has been given that the transaction does not need.
+	ErrNotASigner = errors.New("haggle: not a signer of the transaction")
+	// ErrTokenProgramTooOld: the cluster's SPL Token does not know batches, with which the program moves
+	// tokens. Nothing has been deposited. docs/DEPLOYMENT.md lists what the program needs of a cluster.
+	ErrTokenProgramTooOld = errors.New("haggle: the cluster's token program does not know batches (p-token is required)")
 	// ErrDetailsUnavailable: the action has been confirmed, but the node does not have its logs, or they are cut off. The receipt
 	// that comes with it is right and not complete: it has signature, slot and elapsed time at least.
 	ErrDetailsUnavailable = errors.New("haggle: confirmed, but the transaction's details are unavailable")
@@ -104,8 +111,25 @@ func (e *TransactionError) Error() string {
 	return text
 }
 
+// Is reports whether the error is [ErrTokenProgramTooOld]: SPL Token has answered a call of this program with
+// InvalidInstruction.
+func (e *TransactionError) Is(target error) bool {
+	return target == ErrTokenProgramTooOld && e.isTokenProgramTooOld()
+}
+
+// tokenInvalidInstruction is the number of both token programs for an instruction that they do not know.
+const tokenInvalidInstruction = 12
+
+func (e *TransactionError) isTokenProgramTooOld() bool {
+	return e.Reason == reasonCustom && e.Code == tokenInvalidInstruction && e.Program == solana.TokenProgramID &&
+		slices.Contains(e.Logs, fmt.Sprintf("Program %s failed: custom program error: %#x", ProgramID, tokenInvalidInstruction))
+}
+
 // meaning explains what a party can run into.
 func (e *TransactionError) meaning() string {
+	if e.isTokenProgramTooOld() {
+		return strings.TrimPrefix(ErrTokenProgramTooOld.Error(), "haggle: ")
+	}
 	switch e.Reason {
 	case "AccountNotFound":
 		return "the payer has no lamports"

@@ -10,18 +10,21 @@ import (
 type RejectRequest struct {
 	// Rejector is either party. It signs.
 	Rejector solana.PublicKey
-	// Seen is the negotiation as the rejector has seen it. The program answers [ErrStaleState] if it is at another round by then.
+	// Seen is the negotiation as the rejector has seen it. The program answers [ErrStaleState] if the deal is
+	// another one, or at another round by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address, to reject whatever the chain has now. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the party's associated token
-	// account, which is created if it is missing and the party rejects; what cannot be paid back is kept for its party.
+	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the
+	// party's associated token account, or another one if that cannot be paid. The rejector's own is created
+	// if it is missing. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// Reject walks away: the buyer gets the escrow back, less the decay of the rounds so far, and the seller its bond. A seller that
-// rejects instead of revealing its price, having seen that the buyer has revealed its own, forfeits the bond to the buyer; if it has
-// not seen that, the program answers [ErrStaleState]. (The documents call it rejectNegotiation.)
+// Reject ends the negotiation: the buyer gets the escrow back, less the decay of the rounds so far, and the
+// seller its bond. A seller that rejects between the buyer's reveal and the buyer's first offer forfeits the
+// bond to the buyer: see [Negotiation.RejectionForfeitsBond]. If Seen does not show the buyer's reveal, the
+// program answers [ErrStaleState]. (The documents call it rejectNegotiation.)
 //
 // The program answers [ErrInvalidState] once the negotiation has ended, [ErrExpired], [ErrResponseWindowExpired],
 // [ErrUnauthorized], or [ErrStaleState].
@@ -30,13 +33,16 @@ func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.refunds(ctx, negotiation, request.Rejector, request.BuyerTokenAccount, request.SellerTokenAccount)
+	// A seller that leaves its account out agrees to forfeit the bond, so the program requires the account in
+	// every other state, also before the deposit.
+	forfeits := request.Rejector == negotiation.Seller && negotiation.RejectionForfeitsBond()
+	to, err := c.payouts(ctx, negotiation, payoutRequest{
+		payer: request.Rejector, signer: request.Rejector,
+		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+		withoutSeller: negotiation.BondRequired == 0 || forfeits, unpaidSeller: negotiation.HeldBond() == 0,
+	})
 	if err != nil {
 		return nil, err
-	}
-	if negotiation.sellerOwesReveal() && request.Rejector == negotiation.Seller {
-		// The seller has seen that this costs its bond. Named, the account would say that it expects the bond back.
-		to.seller = solana.PublicKey{}
 	}
 	return c.actionOn(negotiation, request.Rejector, &RejectNegotiation{
 		Rejector:           request.Rejector,
@@ -45,6 +51,7 @@ func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, er
 		SellerTokenAccount: to.seller,
 		TokenMint:          negotiation.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
+		CreatedAt:          negotiation.CreatedAt,
 		ExpectedRound:      negotiation.CurrentRound,
 	}, to.before...)
 }

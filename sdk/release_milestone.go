@@ -16,31 +16,42 @@ type ReleaseMilestoneRequest struct {
 	Negotiation solana.PublicKey
 	// Index is the milestone, from 0.
 	Index uint8
-	// SellerTokenAccount is where the seller is paid. Zero is its associated token account, which is created if it is missing and
-	// the seller releases; what cannot be paid is kept for the seller.
-	SellerTokenAccount solana.PublicKey
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid: the seller its tranche,
+	// and both their parts of a bond. Zero is their associated token account, or another one if that cannot
+	// be paid. The releaser's own is created if it is missing. An amount that cannot be paid is recorded for
+	// its party.
+	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// ReleaseMilestone pays the tranche of a milestone that is under review to the seller, less the fee. With the last one that is
-// undecided the negotiation is settled, and the bond goes back to the seller.
+// ReleaseMilestone pays the tranche of a milestone that is under review to the seller, less the fee. The last
+// decided milestone settles the negotiation: the seller gets its bond back, except the share that the buyer
+// got back of the price.
 //
-// The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] for one that is not under review, or
-// [ErrUnauthorized] to anyone but the buyer within the review window.
+// The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] for one that is
+// not under review, [ErrUnauthorized] to anyone but the buyer within the review window, or [ErrStaleState] on
+// another deal.
 func (c *Client) ReleaseMilestone(ctx context.Context, request ReleaseMilestoneRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.sellersPayout(ctx, negotiation, request.Releaser, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, negotiation, payoutRequest{
+		payer: request.Releaser, signer: request.Releaser,
+		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+		// The buyer gets a part of the bond if this release settles the negotiation after a refund.
+		withoutBuyer: negotiation.HeldBond() == 0,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return c.actionOn(negotiation, request.Releaser, &ReleaseMilestone{
 		Releaser:           request.Releaser,
 		Negotiation:        negotiation.Address,
+		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,
 		TokenMint:          negotiation.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
+		CreatedAt:          negotiation.CreatedAt,
 		Index:              request.Index,
 	}, to.before...)
 }

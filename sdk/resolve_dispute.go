@@ -20,23 +20,27 @@ type ResolveDisputeRequest struct {
 	SellerBps uint16
 	// ForfeitBond has the seller's bond go to the buyer, at once.
 	ForfeitBond bool
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated token account; what
-	// cannot be paid is kept for its party.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
+	// token account, or another one if that cannot be paid. An amount that cannot be paid is recorded for its
+	// party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// ResolveDispute divides the tranche of a disputed milestone between seller and buyer. With the last one that is undecided the
-// negotiation is settled, and the bond goes back to the seller unless it has been forfeited.
+// ResolveDispute divides the tranche of a disputed milestone between seller and buyer. The last decided
+// milestone settles the negotiation: the seller gets its bond back, except the share that the buyer got back
+// of the price, unless it is forfeited.
 //
-// The program answers [ErrInvalidParams] for a milestone that there is not or more than 10,000 basis points, [ErrInvalidState] for
-// one that is not disputed and for a bond that is not held, [ErrExpired] from [Negotiation.ArbitrationDeadline] on, or
-// [ErrUnauthorized].
+// The program answers [ErrInvalidParams] for a milestone that there is not or more than 10,000 basis points,
+// [ErrInvalidState] for one that is not disputed and for a bond that is not held, [ErrExpired] from
+// [Negotiation.ArbitrationDeadline] on, [ErrUnauthorized], or [ErrStaleState] on another deal.
 func (c *Client) ResolveDispute(ctx context.Context, request ResolveDisputeRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.payouts(ctx, negotiation, request.Arbiter, request.BuyerTokenAccount, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, negotiation, payoutRequest{
+		payer: request.Arbiter, buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +51,7 @@ func (c *Client) ResolveDispute(ctx context.Context, request ResolveDisputeReque
 		SellerTokenAccount: to.seller,
 		TokenMint:          negotiation.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
+		CreatedAt:          negotiation.CreatedAt,
 		Index:              request.Index,
 		SellerBps:          request.SellerBps,
 		ForfeitBond:        request.ForfeitBond,

@@ -15,13 +15,16 @@ type SettleDeadlineRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated token account, of which
-	// the payer's own is created if it is missing; what cannot be paid is kept for its party.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
+	// token account, or another one if that cannot be paid. The payer's own is created if it is missing. An
+	// amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// SettleDeadline decides all milestones that are undecided: one under review is paid, disputed ones are split in half, unclaimed
-// ones go back to the buyer. The negotiation is settled then, and the bond goes back to the seller.
+// SettleDeadline decides all milestones that are undecided: one under review is paid, disputed ones are split
+// in half, unclaimed ones go back to the buyer. It settles the negotiation: the seller gets its bond back,
+// except the share of the price that goes back to the buyer for unclaimed milestones or that the arbiter gave
+// to the buyer.
 //
 // The program answers [ErrInvalidState] before [Negotiation.SettleDueAt] and without milestones under way.
 func (c *Client) SettleDeadline(ctx context.Context, request SettleDeadlineRequest) (*Action, error) {
@@ -32,7 +35,9 @@ func (c *Client) SettleDeadline(ctx context.Context, request SettleDeadlineReque
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.payouts(ctx, negotiation, request.Payer, request.BuyerTokenAccount, request.SellerTokenAccount)
+	to, err := c.payouts(ctx, negotiation, payoutRequest{
+		payer: request.Payer, buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
+	})
 	if err != nil {
 		return nil, err
 	}

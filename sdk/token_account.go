@@ -37,6 +37,9 @@ type TokenAccount struct {
 	State TokenAccountState
 	// MemoRequired says that its owner refuses transfers without a memo, which the program's have not. (Token-2022 only.)
 	MemoRequired bool
+	// HasOtherAuthority reports whether a delegate or a close authority is set. The program pays to such an
+	// account only if the account's owner is the only signer of the instruction, and never with a closing.
+	HasOtherAuthority bool
 	// Slot is when the account was read.
 	Slot uint64
 
@@ -44,24 +47,30 @@ type TokenAccount struct {
 	obstructed bool
 }
 
-// CanReceive says whether the program pays to it: it is initialised and not frozen, it does not require a memo, and it has no
-// extension but an immutable owner and the CPI guard. What cannot be paid to an account is kept for its party.
+// CanReceive reports whether the program pays to the account if its owner is the only signer: the account is
+// initialised and not frozen, requires no memo, and has no extension but an immutable owner and the CPI
+// guard. Otherwise the program also requires that HasOtherAuthority is false. An amount that cannot be paid
+// is recorded for its party.
 func (t *TokenAccount) CanReceive() bool {
 	return t.State == TokenAccountInitialized && !t.MemoRequired && !t.obstructed
 }
 
-// receives says whether tokens of a mint can be paid to it as an account of the owner's.
-func (t *TokenAccount) receives(mint *Mint, owner solana.PublicKey) bool {
-	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner && t.CanReceive()
+// receives reports whether the program pays tokens of a mint to it as an account of the owner's, who signs or
+// does not.
+func (t *TokenAccount) receives(mint *Mint, owner solana.PublicKey, signs bool) bool {
+	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner && t.CanReceive() &&
+		(signs || !t.HasOtherAuthority)
 }
 
 // Where the token accounts of both programs have what is read here.
 const (
-	tokenAccountSize        = 165
-	tokenAccountOffsetMint  = 0
-	tokenAccountOffsetOwner = 32
-	tokenAccountOffsetAmt   = 64
-	tokenAccountOffsetState = 108
+	tokenAccountSize                 = 165
+	tokenAccountOffsetMint           = 0
+	tokenAccountOffsetOwner          = 32
+	tokenAccountOffsetAmt            = 64
+	tokenAccountOffsetDelegate       = 72
+	tokenAccountOffsetState          = 108
+	tokenAccountOffsetCloseAuthority = 129
 )
 
 // AssociatedTokenAddress is the address of a wallet's associated token account for a mint of the token program: see [Mint].
@@ -107,6 +116,8 @@ func decodeTokenAccount(address solana.PublicKey, account *rpc.Account, slot uin
 		Amount:       binary.LittleEndian.Uint64(data[tokenAccountOffsetAmt:]),
 		State:        TokenAccountState(data[tokenAccountOffsetState]),
 		Slot:         slot,
+		HasOtherAuthority: binary.LittleEndian.Uint32(data[tokenAccountOffsetDelegate:]) != 0 ||
+			binary.LittleEndian.Uint32(data[tokenAccountOffsetCloseAuthority:]) != 0,
 	}
 	read.readExtensions(data)
 	return read, nil
