@@ -16,6 +16,8 @@ type ClaimMilestoneRequest struct {
 	Negotiation solana.PublicKey
 	// Index is the milestone, from 0.
 	Index uint8
+	// Evidence is a hash of the delivery, which only the event keeps: see [EvidenceHash]. Zero states none.
+	Evidence [32]byte
 }
 
 // ClaimMilestone says that a milestone has been reached: the buyer has a review window to dispute it, after which anyone can
@@ -23,7 +25,7 @@ type ClaimMilestoneRequest struct {
 //
 // The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] while another one is under review and
 // for one that has been claimed before, [ErrExpired] from the milestones' deadline on, [ErrResponseWindowExpired] when less than a
-// review window is left until then, or [ErrUnauthorized].
+// review window is left until then, [ErrUnauthorized], or [ErrStaleState] on another deal.
 func (c *Client) ClaimMilestone(ctx context.Context, request ClaimMilestoneRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
@@ -32,6 +34,8 @@ func (c *Client) ClaimMilestone(ctx context.Context, request ClaimMilestoneReque
 	return c.actionOn(negotiation, request.Seller, &ClaimMilestone{
 		Seller:      request.Seller,
 		Negotiation: negotiation.Address,
+		CreatedAt:   negotiation.CreatedAt,
 		Index:       request.Index,
+		Evidence:    request.Evidence,
 	})
 }

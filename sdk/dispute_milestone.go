@@ -16,13 +16,15 @@ type DisputeMilestoneRequest struct {
 	Negotiation solana.PublicKey
 	// Index is the milestone, from 0.
 	Index uint8
+	// Evidence is a hash of the complaint, which only the event keeps: see [EvidenceHash]. Zero states none.
+	Evidence [32]byte
 }
 
 // DisputeMilestone hands a claimed milestone over to the arbiter, within its review window. The seller can claim the next one
 // meanwhile. If the arbiter does not decide either, it is split in half at the end: see [Client.SettleDeadline].
 //
 // The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] for one that is not under review,
-// [ErrResponseWindowExpired] after its review window, or [ErrUnauthorized].
+// [ErrResponseWindowExpired] after its review window, [ErrUnauthorized], or [ErrStaleState] on another deal.
 func (c *Client) DisputeMilestone(ctx context.Context, request DisputeMilestoneRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
@@ -31,6 +33,8 @@ func (c *Client) DisputeMilestone(ctx context.Context, request DisputeMilestoneR
 	return c.actionOn(negotiation, request.Buyer, &DisputeMilestone{
 		Buyer:       request.Buyer,
 		Negotiation: negotiation.Address,
+		CreatedAt:   negotiation.CreatedAt,
 		Index:       request.Index,
+		Evidence:    request.Evidence,
 	})
 }

@@ -1,0 +1,157 @@
+package haggle
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// ErrAgreement: a transaction is not one that its second signer can complete: see [Client.ReviewAgreement].
+var ErrAgreement = errors.New("haggle: not an agreement to complete")
+
+// Agreement is a transaction of settle_by_agreement that one party has prepared and the other one can
+// complete.
+type Agreement struct {
+	// Terms are the instruction's.
+	Terms SettleByAgreement
+	// Seen is the negotiation that the amounts follow from.
+	Seen *NegotiationAccount
+	// Amounts are the parties' amounts.
+	Amounts AgreementAmounts
+}
+
+// AgreementAmounts are the parties' amounts, in base units of the mint.
+type AgreementAmounts struct {
+	// ToSeller is the seller's amount for the undecided part of the price, after Fee.
+	ToSeller uint64
+	// Fee is the protocol's fee on it.
+	Fee uint64
+	// ToBuyer is the buyer's amount of the undecided part of the price.
+	ToBuyer uint64
+	// BondToBuyer and BondToSeller are the parts of a held bond.
+	BondToBuyer, BondToSeller uint64
+}
+
+// AgreementAmounts returns the amounts of an agreement with these shares, in basis points up to 10,000, as
+// the program computes them from the negotiation's state.
+func (v *Negotiation) AgreementAmounts(sellerBps, bondToBuyerBps uint16) AgreementAmounts {
+	undecided, bond := v.Undecided(), v.HeldBond()
+	gross, bondToBuyer := shareOf(undecided, sellerBps, 0), shareOf(bond, bondToBuyerBps, 0)
+	fee := v.FeeOn(v.PaidGross+gross) - v.FeeOn(v.PaidGross)
+	return AgreementAmounts{
+		ToSeller: gross - fee, Fee: fee, ToBuyer: undecided - gross, BondToBuyer: bondToBuyer, BondToSeller: bond - bondToBuyer,
+	}
+}
+
+// ReviewAgreement decodes a transaction that the other party has prepared with [Client.SettleByAgreement],
+// for the party that is to complete it with [SignTransaction] and [Client.Submit]. Signing it agrees to the
+// terms and to nothing else: the transaction takes nothing from the signer's wallet, and the program pays the
+// signer at no account with a delegate or a close authority, whichever account the other party has chosen.
+//
+// It fails with [ErrAgreement] for any other transaction, with [ErrStaleState] if the negotiation has changed
+// since, and with [ErrExpired] if the agreement is void.
+func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transaction, signer solana.PublicKey) (*Agreement, error) {
+	terms, err := parseAgreement(transaction, signer)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAgreement, err)
+	}
+	n, err := c.GetNegotiation(ctx, terms.Negotiation)
+	if err != nil {
+		return nil, err
+	}
+	const name = "settle_by_agreement"
+	switch {
+	case terms.Buyer != n.Buyer || terms.Seller != n.Seller:
+		return nil, fmt.Errorf("%w: buyer and seller are not those of negotiation %s", ErrAgreement, n.Address)
+	case n.BondState != BondStateHeld && terms.BondToBuyerBps > 0:
+		return nil, refuse(name, ErrInvalidState, "no bond is held")
+	case !n.IsAgreed():
+		return nil, refuse(name, ErrInvalidState, "status %s", n.Status)
+	case terms.CreatedAt != n.CreatedAt:
+		return nil, refuse(name, ErrStaleState, "the deal was created at %d, and the agreement names %d", n.CreatedAt, terms.CreatedAt)
+	case terms.ExpectedDecided != n.MilestonesDecided:
+		return nil, refuse(name, ErrStaleState, "milestones have been decided since")
+	}
+	now, err := c.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if now >= terms.ValidUntil {
+		return nil, refuse(name, ErrExpired, "the agreement was valid until %d", terms.ValidUntil)
+	}
+	return &Agreement{Terms: *terms, Seen: n, Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
+}
+
+// parseAgreement decodes a transaction that consists of one settle_by_agreement and of instructions that cost
+// its second signer nothing.
+func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*SettleByAgreement, error) {
+	message := &transaction.Message
+	if message.IsVersioned() {
+		return nil, errors.New("the transaction is not a legacy one")
+	}
+	if len(message.AccountKeys) == 0 || message.AccountKeys[0] == signer {
+		return nil, errors.New("the fee payer is not the other party")
+	}
+	var found *SettleByAgreement
+	for i := range message.Instructions {
+		compiled := &message.Instructions[i]
+		program, err := message.Program(compiled.ProgramIDIndex)
+		if err != nil {
+			return nil, fmt.Errorf("instruction %d: %w", i, err)
+		}
+		accounts := make([]*solana.AccountMeta, len(compiled.Accounts))
+		for at, index := range compiled.Accounts {
+			if int(index) >= len(message.AccountKeys) {
+				return nil, fmt.Errorf("instruction %d: no account %d", i, index)
+			}
+			accounts[at] = solana.Meta(message.AccountKeys[index])
+		}
+		if program == ProgramID {
+			terms := new(SettleByAgreement)
+			if err := terms.Decode(accounts, compiled.Data); err != nil {
+				return nil, fmt.Errorf("instruction %d: %w", i, err)
+			}
+			if found != nil {
+				return nil, errors.New("the transaction settles two negotiations")
+			}
+			found = terms
+			continue
+		}
+		if !isHarmless(program, accounts, compiled.Data, signer) {
+			return nil, fmt.Errorf("instruction %d of program %s is not allowed", i, program)
+		}
+	}
+	if found == nil {
+		return nil, errors.New("the transaction settles no negotiation")
+	}
+	if signer != found.Buyer && signer != found.Seller {
+		return nil, fmt.Errorf("%s is not a party", signer)
+	}
+	return found, nil
+}
+
+const (
+	// systemAdvanceNonce is the system program's instruction, as four bytes.
+	systemAdvanceNonce = 4
+	// associatedCreateIdempotent is the associated token program's instruction.
+	associatedCreateIdempotent = 1
+)
+
+// isHarmless reports whether an instruction beside the agreement takes nothing from a signer that does not
+// pay the transaction's fee: it sets the compute budget, advances another's nonce, or creates an associated
+// token account at another's expense.
+func isHarmless(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte, signer solana.PublicKey) bool {
+	switch program {
+	case solana.ComputeBudget:
+		return true
+	case solana.SystemProgramID:
+		return len(data) == 4 && binary.LittleEndian.Uint32(data) == systemAdvanceNonce && len(accounts) == 3 &&
+			accounts[2].PublicKey != signer
+	case solana.SPLAssociatedTokenAccountProgramID:
+		return len(data) == 1 && data[0] == associatedCreateIdempotent && len(accounts) > 0 && accounts[0].PublicKey != signer
+	}
+	return false
+}
