@@ -121,14 +121,16 @@ func TestFiltersAreTheNodes(t *testing.T) {
 }
 
 func TestTermsThatAreLeftOutComeFromTheConfiguration(t *testing.T) {
-	config := &ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90}
+	config := &ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
 	request := &CreateRequest{EscrowAmount: 100_000}
 	assert.Equal(t, NegotiationParams{
 		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90, GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
+		MaxFeeBps: 50,
 	}, request.params(config, 1_000))
 
 	request = &CreateRequest{
 		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1, Deadline: 2 * time.Hour, MinOfferBps: 100,
+		MaxFeeBps: new(uint16(0)),
 	}
 	assert.Equal(t, NegotiationParams{
 		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200, MinOfferBps: 100,
@@ -145,12 +147,20 @@ func TestBondComparisonAndMilestonesArePartOfTheTerms(t *testing.T) {
 	assert.EqualValues(t, 5_000, params.BondRequired)
 	assert.True(t, params.ZopaEnabled)
 	assert.Equal(t, arbiter, params.Arbiter)
-	assert.EqualValues(t, 2, params.MilestoneCount)
+	assert.EqualValues(t, 24, params.ReviewHours)
 	assert.Equal(t, [8]uint16{2_500, 7_500}, params.MilestoneBps)
 	assert.EqualValues(t, 1_000+48*3_600+1, params.MilestoneDeadline)
 
-	request.Milestones.Deadline = 0
-	assert.EqualValues(t, 1_000+30*86_400, request.params(&ProtocolConfig{}, 1_000).MilestoneDeadline)
+	request.Milestones.Deadline, request.Milestones.ReviewHours = 0, 3
+	params = request.params(&ProtocolConfig{}, 1_000)
+	assert.EqualValues(t, 3, params.ReviewHours)
+	assert.EqualValues(t, 1_000+30*86_400, params.MilestoneDeadline)
+
+	// Eight reviews of a week take longer than the default.
+	request.Milestones.ReviewHours = MaxReviewHours
+	request.Milestones.Shares = []uint16{1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250}
+	params = request.params(&ProtocolConfig{}, 1_000)
+	assert.EqualValues(t, 1_000+3_600+8*(168*3_600+60), params.MilestoneDeadline)
 }
 
 func TestDeadlineLeavesTimeForTheTransaction(t *testing.T) {

@@ -101,17 +101,30 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: c.by, Seen: n})
 		require.NoError(t, err)
 		assert.Equal(t, RejectNegotiation{
-			Rejector: c.by, Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
+			Rejector: c.by, Negotiation: n.Address, CreatedAt: n.CreatedAt, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
 			SellerTokenAccount: c.seller, TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
 		}, lastInstruction[RejectNegotiation](t, rejection))
 		assert.Len(t, rejection.Instructions, c.creations+1)
 	}
 
-	// A seller that owes its price pays for no account that its bond does not go to.
-	n.BondRequired, n.ZopaEnabled, n.ZopaPhase, n.BuyerPrice = 100, true, ZopaPhaseBothCommitted, 1
+	// A seller that has seen the buyer's price agrees to lose its bond: it names no account, and pays for
+	// none.
+	n.BondRequired, n.ZopaEnabled, n.BuyerPrice = 100, true, 1
+	for _, phase := range []ZopaPhase{ZopaPhaseBothCommitted, ZopaPhaseRevealed} {
+		n.ZopaPhase = phase
+		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
+		require.NoError(t, err)
+		assert.Len(t, rejection.Instructions, 1)
+		assert.True(t, lastInstruction[RejectNegotiation](t, rejection).SellerTokenAccount.IsZero())
+		rejection, err = client.Reject(t.Context(), RejectRequest{Rejector: n.Buyer, Seen: n})
+		require.NoError(t, err)
+		assert.Equal(t, associated(n.Seller), lastInstruction[RejectNegotiation](t, rejection).SellerTokenAccount)
+	}
+	n.CurrentRound = 1
 	rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
 	require.NoError(t, err)
-	assert.Len(t, rejection.Instructions, 1)
+	assert.Equal(t, associated(n.Seller), lastInstruction[RejectNegotiation](t, rejection).SellerTokenAccount,
+		"the buyer's first offer replaces the comparison")
 }
 
 func vaultOf(t *testing.T, n *NegotiationAccount) solana.PublicKey {
@@ -142,23 +155,33 @@ func TestMilestoneActions(t *testing.T) {
 	arbiter := newKeypair(t).PublicKey()
 	vault := vaultOf(t, n)
 
-	action, err := client.ClaimMilestone(t.Context(), ClaimMilestoneRequest{Seller: n.Seller, Seen: n, Index: 3})
+	action, err := client.ClaimMilestone(t.Context(), ClaimMilestoneRequest{Seller: n.Seller, Seen: n, Index: 3, Evidence: EvidenceHash([]byte("done"))})
 	require.NoError(t, err)
-	assert.Equal(t, ClaimMilestone{Seller: n.Seller, Negotiation: n.Address, Index: 3}, lastInstruction[ClaimMilestone](t, action))
+	assert.Equal(t, ClaimMilestone{
+		Seller: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 3, Evidence: EvidenceHash([]byte("done")),
+	}, lastInstruction[ClaimMilestone](t, action))
 
-	action, err = client.DisputeMilestone(t.Context(), DisputeMilestoneRequest{Buyer: n.Buyer, Seen: n, Index: 2})
+	action, err = client.DisputeMilestone(t.Context(), DisputeMilestoneRequest{Buyer: n.Buyer, Seen: n, Index: 2, Evidence: [32]byte{7}})
 	require.NoError(t, err)
-	assert.Equal(t, DisputeMilestone{Buyer: n.Buyer, Negotiation: n.Address, Index: 2}, lastInstruction[DisputeMilestone](t, action))
+	assert.Equal(t, DisputeMilestone{
+		Buyer: n.Buyer, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 2, Evidence: [32]byte{7},
+	}, lastInstruction[DisputeMilestone](t, action))
 
-	for releaser, creations := range map[solana.PublicKey]int{n.Buyer: 0, n.Seller: 1, arbiter: 0} {
+	for releaser, creations := range map[solana.PublicKey]int{n.Buyer: 1, n.Seller: 1, arbiter: 0} {
 		action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: releaser, Seen: n, Index: 1})
 		require.NoError(t, err)
 		assert.Equal(t, ReleaseMilestone{
-			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: associated(n.Seller), TokenMint: keptMint,
-			TokenProgram: solana.Token2022ProgramID, Index: 1,
+			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer),
+			SellerTokenAccount: associated(n.Seller), TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+			CreatedAt: n.CreatedAt, Index: 1,
 		}, lastInstruction[ReleaseMilestone](t, action))
 		assert.Len(t, action.Instructions, creations+1)
 	}
+	n.BondState = BondStateNone
+	action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: n.Buyer, Seen: n, Index: 1})
+	require.NoError(t, err)
+	assert.True(t, lastInstruction[ReleaseMilestone](t, action).BuyerTokenAccount.IsZero(), "without a bond the buyer gets nothing")
+	n.BondState = BondStateHeld
 
 	named := solana.PublicKey{41}
 	action, err = client.ResolveDispute(t.Context(), ResolveDisputeRequest{
@@ -167,7 +190,7 @@ func TestMilestoneActions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, ResolveDispute{
 		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named, SellerTokenAccount: associated(n.Seller),
-		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID, Index: 2, SellerBps: 2_500, ForfeitBond: true,
+		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID, CreatedAt: n.CreatedAt, Index: 2, SellerBps: 2_500, ForfeitBond: true,
 	}, lastInstruction[ResolveDispute](t, action))
 	assert.Len(t, action.Instructions, 1)
 

@@ -70,6 +70,7 @@ var builders = map[string]any{
 	"dispute_milestone":      anchor.NewDisputeMilestoneInstruction,
 	"resolve_dispute":        anchor.NewResolveDisputeInstruction,
 	"settle_deadline":        anchor.NewSettleDeadlineInstruction,
+	"settle_by_agreement":    anchor.NewSettleByAgreementInstruction,
 }
 
 func TestAnchorGoBuildsTheSame(t *testing.T) {

@@ -69,27 +69,27 @@ func anchorBuilds() map[string]func(haggle.AnyInstruction) error {
 	return map[string]func(haggle.AnyInstruction) error{
 		"submit_offer": func(instruction haggle.AnyInstruction) error {
 			ix := instruction.(*haggle.SubmitOffer)
-			_, err := anchor.NewSubmitOfferInstruction(ix.ExpectedRound, ix.Amount, ix.DeadlineExtension, ix.Metadata,
+			_, err := anchor.NewSubmitOfferInstruction(ix.CreatedAt, ix.ExpectedRound, ix.Amount, ix.DeadlineExtension, ix.Metadata,
 				ix.Offerer, ix.Negotiation)
 			return err
 		},
 		"accept_offer": func(instruction haggle.AnyInstruction) error {
 			ix := instruction.(*haggle.AcceptOffer)
-			_, err := anchor.NewAcceptOfferInstruction(ix.ExpectedRound, ix.ExpectedAmount, ix.ExpectedMetadata,
+			_, err := anchor.NewAcceptOfferInstruction(ix.CreatedAt, ix.ExpectedRound, ix.ExpectedAmount, ix.ExpectedMetadata,
 				ix.Acceptor, ix.Negotiation, ix.EscrowVault, ix.BuyerTokenAccount, ix.SellerTokenAccount, ix.TokenMint,
 				ix.TokenProgram)
 			return err
 		},
 		"reject_negotiation": func(instruction haggle.AnyInstruction) error {
 			ix := instruction.(*haggle.RejectNegotiation)
-			_, err := anchor.NewRejectNegotiationInstruction(ix.ExpectedRound,
+			_, err := anchor.NewRejectNegotiationInstruction(ix.CreatedAt, ix.ExpectedRound,
 				ix.Rejector, ix.Negotiation, ix.EscrowVault, ix.BuyerTokenAccount, ix.SellerTokenAccount, ix.TokenMint,
 				ix.TokenProgram)
 			return err
 		},
 		"claim_payout": func(instruction haggle.AnyInstruction) error {
 			ix := instruction.(*haggle.ClaimPayout)
-			_, err := anchor.NewClaimPayoutInstruction(ix.Amount,
+			_, err := anchor.NewClaimPayoutInstruction(ix.CreatedAt, ix.Amount,
 				ix.Party, ix.Negotiation, ix.EscrowVault, ix.DestinationTokenAccount, ix.TokenMint, ix.TokenProgram)
 			return err
 		},

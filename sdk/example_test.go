@@ -195,10 +195,11 @@ func ExampleNashBenchmark() {
 func ExampleTerms() {
 	terms := haggle.Terms{QualityTier: 2, SLAMillis: 1_500, Quantity: 10_000}
 	metadata := terms.Metadata()
-	read, err := haggle.DecodeMetadata(metadata)
+	decoded, err := haggle.DecodeMetadata(metadata)
 	if err != nil {
 		log.Fatal(err)
 	}
+	read := decoded.Terms
 	fmt.Println(read.QualityTier, read.SLA(), read.Quantity)
 	// Output: 2 1.5s 10000
 }

@@ -100,7 +100,7 @@ func newRecord(t testing.TB, name string) record {
 		new(haggle.PayoutClaimed), new(haggle.NegotiationClosed), new(haggle.ConfigUpdated),
 		new(haggle.ZopaCommitted), new(haggle.ZopaRevealed), new(haggle.BondSettled),
 		new(haggle.MilestoneClaimed), new(haggle.MilestoneReleased), new(haggle.MilestoneDisputed),
-		new(haggle.DisputeResolved), new(haggle.DeadlineSettled),
+		new(haggle.DisputeResolved), new(haggle.DeadlineSettled), new(haggle.AgreementSettled),
 	} {
 		if reflect.TypeOf(empty).Elem().Name() == name {
 			return empty

@@ -102,6 +102,7 @@ func TestInstructionsFillInWhatTheyKnow(t *testing.T) {
 		"dispute_milestone":      {},
 		"resolve_dispute":        {"EscrowVault"},
 		"settle_deadline":        {"EscrowVault"},
+		"settle_by_agreement":    {"EscrowVault"},
 	}
 	for _, f := range loadFixtures(t).Instructions {
 		t.Run(f.title(), func(t *testing.T) {
@@ -215,7 +216,7 @@ func TestFixturesAreOfEverythingInTheIDL(t *testing.T) {
 		known    []struct{ Name string }
 		fixtures []fixture
 		count    int
-	}{{idl.Instructions, all.Instructions, 20}, {idl.Accounts, all.Accounts, 2}, {idl.Events, all.Events, 20}} {
+	}{{idl.Instructions, all.Instructions, 21}, {idl.Accounts, all.Accounts, 2}, {idl.Events, all.Events, 21}} {
 		require.Len(t, c.known, c.count)
 		names := map[string]bool{}
 		for _, f := range c.fixtures {

@@ -18,14 +18,25 @@ func TestTermsAreReadAsTheyWereWritten(t *testing.T) {
 
 	read, err := DecodeMetadata(metadata)
 	require.NoError(t, err)
-	assert.Equal(t, &terms, read)
-	assert.Equal(t, 1500*time.Millisecond, read.SLA())
+	assert.Equal(t, Metadata{Terms: &terms}, read)
+	assert.Equal(t, 1500*time.Millisecond, read.Terms.SLA())
 }
 
-func TestMetadataThatSaysNothing(t *testing.T) {
-	terms, err := DecodeMetadata([64]byte{})
+func TestTermsDocumentIsReadAsItWasWritten(t *testing.T) {
+	document := TermsDocument(ServiceHash("the terms"))
+	metadata := document.Metadata()
+	assert.EqualValues(t, 2, metadata[0])
+	assert.Equal(t, document[:], metadata[1:33])
+	assert.Equal(t, make([]byte, 31), metadata[33:])
+	read, err := DecodeMetadata(metadata)
 	require.NoError(t, err)
-	assert.Nil(t, terms)
+	assert.Equal(t, Metadata{Document: &document}, read)
+}
+
+func TestEmptyMetadata(t *testing.T) {
+	read, err := DecodeMetadata([64]byte{})
+	require.NoError(t, err)
+	assert.Zero(t, read)
 }
 
 func TestEachByteIsAcceptedOnlyWhereItsKindUsesIt(t *testing.T) {
@@ -34,7 +45,7 @@ func TestEachByteIsAcceptedOnlyWhereItsKindUsesIt(t *testing.T) {
 			metadata := [64]byte{0: byte(kind)}
 			metadata[at] = 0xff
 			_, err := DecodeMetadata(metadata)
-			if kind == 1 && at < 50 {
+			if kind == 1 && at < 50 || kind == 2 && at < 33 {
 				require.NoError(t, err, "kind %d, byte %d", kind, at)
 			} else {
 				require.ErrorIs(t, err, ErrMetadata, "kind %d, byte %d", kind, at)
@@ -64,7 +75,7 @@ func TestNashBenchmarkIsThePriceThatMaximisesTheProductOfGains(t *testing.T) {
 
 func FuzzDecodeMetadata(f *testing.F) {
 	terms := Terms{QualityTier: 3, SLAMillis: 1_500, Quantity: 10_000, StrategyHash: ServiceHash("linear"), BenchmarkPrice: 3_000_000}
-	for _, seed := range [][MaxMetadataLen]byte{{}, terms.Metadata(), {2}, {63: 1}, {1, 63: 1}} {
+	for _, seed := range [][MaxMetadataLen]byte{{}, terms.Metadata(), {2}, {2, 32: 1}, {2, 33: 1}, {3}, {63: 1}, {1, 63: 1}} {
 		f.Add(seed[:])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -74,11 +85,13 @@ func FuzzDecodeMetadata(f *testing.F) {
 		switch {
 		case err != nil:
 			require.ErrorIs(t, err, ErrMetadata)
-			require.Nil(t, read)
-		case read == nil:
-			require.Equal(t, [MaxMetadataLen]byte{}, metadata)
+			require.Zero(t, read)
+		case read.Terms != nil:
+			require.Equal(t, metadata, read.Terms.Metadata())
+		case read.Document != nil:
+			require.Equal(t, metadata, read.Document.Metadata())
 		default:
-			require.Equal(t, metadata, read.Metadata())
+			require.Equal(t, [MaxMetadataLen]byte{}, metadata)
 		}
 	})
 }

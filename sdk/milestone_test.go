@@ -11,12 +11,12 @@ import (
 // agreed is a price that is being paid in three tranches.
 func agreed() *Negotiation {
 	return &Negotiation{
-		Status: NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneCount: 3, MilestoneBps: [8]uint16{3_333, 3_333, 3_334},
-		MilestoneDeadline: 100_000, ResponseWindow: 300, BondRequired: 7, BondState: BondStateHeld,
+		Status: NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{3_333, 3_333, 3_334},
+		MilestoneDeadline: 100_000, ReviewHours: 1, BondRequired: 7, BondState: BondStateHeld,
 	}
 }
 
-func TestTranchesAreFlooredAndTheLastOneTakesTheRest(t *testing.T) {
+func TestTranchesAreDifferencesOfFlooredPrices(t *testing.T) {
 	n := agreed()
 	tranche := func(index uint8) uint64 {
 		amount, err := n.Tranche(index)
@@ -24,27 +24,27 @@ func TestTranchesAreFlooredAndTheLastOneTakesTheRest(t *testing.T) {
 		return amount
 	}
 	assert.EqualValues(t, 333_300, tranche(0))
-	assert.EqualValues(t, 333_400, tranche(2))
-	n.MilestonesDecided = 0b100
 	assert.EqualValues(t, 333_300, tranche(1))
+	assert.EqualValues(t, 333_401, tranche(2))
 	n.MilestonesDecided = 0b101
-	assert.EqualValues(t, 1_000_001-333_300-333_400, tranche(1))
+	assert.EqualValues(t, 333_300, tranche(1), "the order of decisions changes no amount")
 }
 
-func TestTranchesAddUpInWhateverOrderTheyAreDecided(t *testing.T) {
+func TestTranchesAddUpToThePrice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := agreed()
 		n.SettledAmount = rapid.Uint64().Draw(t, "price")
-		n.MilestoneCount = rapid.Uint8Range(1, 8).Draw(t, "milestones")
+		count := rapid.Uint8Range(1, 8).Draw(t, "milestones")
 		n.MilestoneBps = [8]uint16{}
 		left := uint16(10_000)
-		for i := range n.MilestoneCount - 1 {
-			n.MilestoneBps[i] = rapid.Uint16Range(1, left-uint16(n.MilestoneCount-1-i)).Draw(t, "share")
+		for i := range count - 1 {
+			n.MilestoneBps[i] = rapid.Uint16Range(1, left-uint16(count-1-i)).Draw(t, "share")
 			left -= n.MilestoneBps[i]
 		}
-		n.MilestoneBps[n.MilestoneCount-1] = left
+		n.MilestoneBps[count-1] = left
+		assert.Equal(t, count, n.MilestoneCount())
 		var indexes []uint8
-		for i := range n.MilestoneCount {
+		for i := range count {
 			indexes = append(indexes, i)
 		}
 		sum := uint64(0)
@@ -53,6 +53,7 @@ func TestTranchesAddUpInWhateverOrderTheyAreDecided(t *testing.T) {
 			require.NoError(t, err)
 			sum += amount
 			n.MilestonesDecided |= 1 << index
+			assert.Equal(t, n.SettledAmount-sum, n.Undecided())
 		}
 		assert.Equal(t, n.SettledAmount, sum)
 	})
@@ -71,18 +72,20 @@ func TestTranchesThatThereAreNot(t *testing.T) {
 	n.Status = NegotiationStatusProposed
 	_, err = n.Tranche(0)
 	require.ErrorIs(t, err, ErrInvalidState)
-	// What no program writes must not lead beyond the eighth.
+	assert.Zero(t, n.Undecided())
+	// Shares that the program never writes must neither lead beyond the eighth nor overflow.
 	n = agreed()
-	n.MilestoneCount = 255
+	n.MilestoneBps = [8]uint16{65_535, 65_535, 65_535, 65_535, 65_535, 65_535, 65_535, 65_535}
 	_, err = n.Tranche(8)
 	require.ErrorIs(t, err, ErrInvalidParams)
-	_, err = n.Tranche(7)
+	last, err := n.Tranche(7)
 	require.NoError(t, err)
+	assert.Zero(t, last)
 }
 
 func TestEachMilestoneHasOneState(t *testing.T) {
 	n := agreed()
-	n.MilestoneCount = 4
+	n.MilestoneBps = [8]uint16{2_500, 2_500, 2_500, 2_500}
 	n.MilestonesClaimed, n.MilestonesDisputed, n.MilestonesDecided = 0b0111, 0b0011, 0b0001
 	for index, want := range []MilestoneState{MilestoneStateDecided, MilestoneStateDisputed, MilestoneStateUnderReview, MilestoneStateUnclaimed} {
 		assert.Equal(t, want, n.MilestoneState(uint8(index)))
@@ -104,13 +107,14 @@ func TestWhenMilestonesAreSettled(t *testing.T) {
 	n := agreed()
 	assert.EqualValues(t, 3_600, n.ReviewWindow())
 	assert.EqualValues(t, 100_000, n.SettleDueAt())
-	assert.EqualValues(t, 103_600, n.ArbitrationDeadline())
+	assert.EqualValues(t, 186_400, n.ArbitrationDeadline(), "the arbiter has at least a day")
 	n.MilestonesClaimed, n.MilestonesDisputed = 1, 1
-	assert.EqualValues(t, 103_600, n.SettleDueAt())
+	assert.EqualValues(t, 186_400, n.SettleDueAt())
 	n.MilestonesDecided = 1
 	assert.EqualValues(t, 100_000, n.SettleDueAt())
-	n.ResponseWindow = 3_601
-	assert.EqualValues(t, 3_601, n.ReviewWindow())
+	n.ReviewHours = 25
+	assert.EqualValues(t, 90_000, n.ReviewWindow())
+	assert.EqualValues(t, 190_000, n.ArbitrationDeadline())
 
 	none := &Negotiation{ResponseWindow: 60}
 	assert.Zero(t, none.SettleDueAt())

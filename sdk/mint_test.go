@@ -210,10 +210,10 @@ func TestTokenAccountsOfBothPrograms(t *testing.T) {
 			assert.EqualValues(t, 200, read.Amount)
 
 			mint := &Mint{Address: keptMint, TokenProgram: c.program}
-			assert.Equal(t, c.receives, read.receives(mint, owner))
-			assert.False(t, read.receives(mint, solana.PublicKey{5}))
-			assert.False(t, read.receives(&Mint{Address: solana.PublicKey{6}, TokenProgram: c.program}, owner))
-			assert.False(t, read.receives(&Mint{Address: keptMint, TokenProgram: solana.PublicKey{6}}, owner))
+			assert.Equal(t, c.receives, read.receives(mint, owner, false))
+			assert.False(t, read.receives(mint, solana.PublicKey{5}, true))
+			assert.False(t, read.receives(&Mint{Address: solana.PublicKey{6}, TokenProgram: c.program}, owner, true))
+			assert.False(t, read.receives(&Mint{Address: keptMint, TokenProgram: solana.PublicKey{6}}, owner, true))
 		})
 	}
 }

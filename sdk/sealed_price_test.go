@@ -30,7 +30,7 @@ func comparing(t *testing.T) *NegotiationAccount {
 		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint, EscrowAmount: 5_000_000,
 		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
 		BondState: BondStateHeld, VaultBump: bump, Version: NegotiationVersion,
-		ResponseWindow: 300, TurnDeadline: testNow + 300, GlobalDeadline: testNow + 3_600,
+		ResponseWindow: 300, CreatedAt: testNow - 10, TurnDeadline: testNow + 300, GlobalDeadline: testNow + 3_600,
 	}}
 }
 
@@ -55,16 +55,18 @@ func TestCommitmentIsAHashOfEverythingThatItBinds(t *testing.T) {
 	n := comparing(t)
 	price := seal(t, n, n.Seller, secretPrice)
 	secret := price.open()
-	content := []byte("haggle-zopa" + string(n.Address[:]) + string(n.Seller[:]))
+	content := binary.LittleEndian.AppendUint64([]byte("haggle-zopa"+string(n.Address[:])), uint64(n.CreatedAt))
+	content = append(content, n.Seller[:]...)
 	content = append(binary.LittleEndian.AppendUint64(content, secretPrice), secret.nonce[:]...)
 	assert.Equal(t, sha256.Sum256(content), price.Commitment())
 	assert.True(t, price.Matches(sha256.Sum256(content)))
 
 	for name, other := range map[string][32]byte{
-		"negotiation": ZopaCommitment(n.Seller, n.Seller, secretPrice, secret.nonce),
-		"agent":       ZopaCommitment(n.Address, n.Buyer, secretPrice, secret.nonce),
-		"price":       ZopaCommitment(n.Address, n.Seller, secretPrice+1, secret.nonce),
-		"nonce":       ZopaCommitment(n.Address, n.Seller, secretPrice, [32]byte{}),
+		"negotiation": ZopaCommitment(n.Seller, n.CreatedAt, n.Seller, secretPrice, secret.nonce),
+		"created_at":  ZopaCommitment(n.Address, n.CreatedAt+1, n.Seller, secretPrice, secret.nonce),
+		"agent":       ZopaCommitment(n.Address, n.CreatedAt, n.Buyer, secretPrice, secret.nonce),
+		"price":       ZopaCommitment(n.Address, n.CreatedAt, n.Seller, secretPrice+1, secret.nonce),
+		"nonce":       ZopaCommitment(n.Address, n.CreatedAt, n.Seller, secretPrice, [32]byte{}),
 		"nothing":     {},
 	} {
 		assert.False(t, price.Matches(other), name)
@@ -74,17 +76,25 @@ func TestCommitmentIsAHashOfEverythingThatItBinds(t *testing.T) {
 
 // A published value, so that another implementation can check itself.
 func TestCommitmentOfKnownValues(t *testing.T) {
-	commitment := ZopaCommitment(solana.PublicKey{1}, solana.PublicKey{2}, 3, [32]byte{4})
-	assert.Equal(t, "831768d93d6b39fd5d7da707c8f34ccef372953d8e834e780a61f7f6c8db827a", hex.EncodeToString(commitment[:]))
+	commitment := ZopaCommitment(solana.PublicKey{1}, 1_700_000_000, solana.PublicKey{2}, 3, [32]byte{4})
+	assert.Equal(t, "afb95042f0108f6b85a591fb799c1e88b8df6cb1de0831078e56933e88d87a7a", hex.EncodeToString(commitment[:]))
 }
 
 func TestPricesThatCannotBeSealed(t *testing.T) {
 	n := comparing(t)
-	for price, want := range map[uint64]error{0: ErrInvalidParams, 5_000_001: ErrInvalidParams, 1: nil, 5_000_000: nil} {
+	n.MinOfferBps = 1_000
+	for price, want := range map[uint64]error{
+		0: ErrInvalidParams, 499_999: ErrInvalidParams, 500_000: nil, 5_000_000: nil, 5_000_001: ErrInvalidParams,
+	} {
 		_, err := SealPrice(n, n.Buyer, price)
 		require.ErrorIs(t, err, want, price)
 	}
-	_, err := SealPrice(n, newKeypair(t).PublicKey(), 1)
+	n.MinOfferBps = 0
+	_, err := SealPrice(n, n.Buyer, 0)
+	require.ErrorIs(t, err, ErrInvalidParams, "the least is 1")
+	_, err = SealPrice(n, n.Buyer, 1)
+	require.NoError(t, err)
+	_, err = SealPrice(n, newKeypair(t).PublicKey(), 1)
 	require.ErrorIs(t, err, ErrUnauthorized)
 	var refused *ProgramError
 	require.ErrorAs(t, err, &refused)
@@ -101,6 +111,7 @@ func TestSealedPriceIsKeptAndReadAgain(t *testing.T) {
 	assert.Equal(t, price.open(), read.open())
 	assert.EqualValues(t, secretPrice, read.Price())
 	assert.Equal(t, n.Address, read.Negotiation())
+	assert.EqualValues(t, n.CreatedAt, read.CreatedAt())
 	assert.Equal(t, n.Buyer, read.Agent())
 	assert.Equal(t, price.Commitment(), read.Commitment())
 
@@ -190,7 +201,7 @@ func TestNoSealedPrice(t *testing.T) {
 }
 
 func FuzzParseSealedPrice(f *testing.F) {
-	secret, err := sealed(sealedPrice{solana.PublicKey{1}, solana.PublicKey{2}, secretPrice, [32]byte{3}}).Secret()
+	secret, err := sealed(sealedPrice{solana.PublicKey{1}, solana.PublicKey{2}, testNow, secretPrice, [32]byte{3}}).Secret()
 	require.NoError(f, err)
 	f.Add(secret)
 	f.Add([]byte(`{"version":1,"price":"1"}`))

@@ -18,7 +18,7 @@ func TestSituationsInWords(t *testing.T) {
 	}
 	milestones := func(claimed, disputed, decided uint8) func(*Negotiation) {
 		return func(n *Negotiation) {
-			n.Status, n.MilestoneCount = NegotiationStatusAccepted, 3
+			n.Status, n.MilestoneBps = NegotiationStatusAccepted, [8]uint16{3_000, 3_000, 4_000}
 			n.MilestonesClaimed, n.MilestonesDisputed, n.MilestonesDecided = claimed, disputed, decided
 		}
 	}

@@ -105,7 +105,7 @@ func TestEveryValueOfEveryByteIsKeptOrRefused(t *testing.T) {
 		"Negotiation.OfferSide":                 2,
 		"Negotiation.ZopaEnabled":               2,
 		"Negotiation.ZopaPhase":                 5,
-		"Negotiation.BondState":                 4,
+		"Negotiation.BondState":                 5,
 		"ProtocolConfig.IsPaused":               2,
 		"ConfigInitialized.IsPaused":            2,
 		"ConfigUpdated.IsPaused":                2,

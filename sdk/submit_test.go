@@ -25,7 +25,7 @@ import (
 type scriptedNode struct {
 	jsonrpc.RPCClient
 	answers map[string]func(call int) (any, error)
-	// accounts answers getMultipleAccounts for one address, if it is set.
+	// accounts answers getMultipleAccounts, if it is set.
 	accounts map[solana.PublicKey]any
 	// list answers getSignaturesForAddress.
 	list func(options rpc.M) any
@@ -56,14 +56,14 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 	if method == "getSignaturesForAddress" {
 		answer, ok = always(n.list(params[1].(rpc.M))), true
 	}
-	if method == "getMultipleAccounts" && n.accounts != nil {
-		address := params[0].([]solana.PublicKey)[0]
-		answer, ok = always(object{"context": object{"slot": testSlot}, "value": []any{n.accounts[address]}}), true
+	each := n.each
+	if each == nil && n.accounts != nil {
+		each = func(address solana.PublicKey) any { return n.accounts[address] }
 	}
-	if method == "getMultipleAccounts" && n.each != nil {
+	if method == "getMultipleAccounts" && each != nil {
 		values := []any{}
 		for _, address := range params[0].([]solana.PublicKey) {
-			values = append(values, n.each(address))
+			values = append(values, each(address))
 		}
 		answer, ok = always(object{"context": object{"slot": testSlot}, "value": values}), true
 	}

@@ -2,6 +2,8 @@ package haggle
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
@@ -142,4 +144,38 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 			assert.True(t, built.BuyerTokenAccount.IsZero())
 		})
 	}
+}
+
+// The program closes nothing in the second of creation.
+func TestClosingWaitsUntilTheSecondOfCreationIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
+		n := keptFor(t, a.me.PublicKey())
+		n.Status, n.CreatedAt, n.ClaimableSeller = NegotiationStatusRejected, testNow, 0
+		vault, bump, err := FindVaultAddress(n.Address)
+		require.NoError(t, err)
+		n.VaultBump, n.Version = bump, NegotiationVersion
+		config, _, err := FindConfigAddress()
+		require.NoError(t, err)
+		began := time.Now()
+		a.node.each = func(address solana.PublicKey) any {
+			return map[solana.PublicKey]any{
+				n.Address: negotiationAnswer(n), keptMint: storedAccount(solana.TokenProgramID, mintData()),
+				vault:                    storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
+				config:                   storedAccount(ProgramID, (&ProtocolConfig{Treasury: testSeller}).Encode()),
+				solana.SysVarClockPubkey: clockAt(testNow + int64(time.Since(began)/time.Second)),
+			}[address]
+		}
+		close := func() time.Duration {
+			began = time.Now()
+			action, err := a.CloseNegotiation(t.Context(), CloseRequest{Closer: a.me.PublicKey(), Seen: n})
+			require.NoError(t, err)
+			_, err = action.Do(t.Context(), a.me)
+			require.NoError(t, err)
+			return time.Since(began)
+		}
+		assert.GreaterOrEqual(t, close(), time.Second)
+		n.LastOfferAt = testNow + 1
+		assert.Less(t, close(), time.Second, "the snapshot shows that the second is over")
+	})
 }

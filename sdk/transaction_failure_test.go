@@ -105,6 +105,75 @@ func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
 	}
 }
 
+// SPL Token before p-token does not know the batch that creates and funds a vault.
+func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
+	failed := func(program string) string { return "Program " + program + " failed: custom program error: 0xc" }
+	const tokens = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
+	logs := []string{
+		"Program " + ProgramAddress + " invoke [1]",
+		"Program 11111111111111111111111111111111 invoke [2]",
+		"Program 11111111111111111111111111111111 success",
+		"Program " + tokens + " invoke [2]",
+		"Program log: Error: Invalid instruction",
+		"Program " + tokens + " consumed 1403 of 186025 compute units",
+		failed(tokens),
+		"Program " + ProgramAddress + " consumed 15378 of 200000 compute units",
+		failed(ProgramAddress),
+	}
+	const chain = `{"InstructionError":[1,{"Custom":12}]}`
+	err := failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{})
+	require.ErrorIs(t, err, ErrTokenProgramTooOld)
+	require.ErrorContains(t, err, "the cluster's token program does not know batches (p-token is required)")
+	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	err = failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{1})
+	require.ErrorIs(t, err, ErrTokenProgramTooOld)
+	assert.Equal(t, OutcomeFailed, OutcomeOf(err))
+
+	others := map[string]struct {
+		chain   string
+		logs    []string
+		invoked []solana.PublicKey
+	}{
+		"another number":              {`{"InstructionError":[1,{"Custom":1}]}`, logs, budgetThenOurs},
+		"Token-2022":                  {chain, []string{failed(solana.Token2022ProgramID.String()), failed(ProgramAddress)}, budgetThenOurs},
+		"somebody else's instruction": {chain, []string{failed(tokens)}, []solana.PublicKey{solana.ComputeBudget, solana.TokenProgramID}},
+		"without logs":                {chain, nil, budgetThenOurs},
+	}
+	for name, c := range others {
+		err := failureError(chainError(t, c.chain), c.logs, c.invoked, solana.Signature{})
+		require.NotErrorIs(t, err, ErrTokenProgramTooOld, name)
+	}
+}
+
+// A simulation fails with the same error, before anything is signed.
+func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
+	a := newBuyer(t)
+	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
+		"err": object{"InstructionError": []any{1, object{"Custom": 12}}},
+		"logs": []string{
+			"Program " + ProgramAddress + " invoke [1]",
+			"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA invoke [2]",
+			"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA failed: custom program error: 0xc",
+			"Program " + ProgramAddress + " failed: custom program error: 0xc",
+		},
+	}})
+	creation, err := a.create(t, nil)
+	require.NoError(t, err)
+	_, err = creation.Do(t.Context(), a.me)
+	require.ErrorIs(t, err, ErrTokenProgramTooOld)
+	assert.Zero(t, a.journal.begun)
+
+	invited := comparing(t)
+	invited.Seller, invited.TokenMint, invited.Status = a.me.PublicKey(), testMint, NegotiationStatusCreated
+	invited.BondState, invited.BondRequired = BondStateNone, 5
+	invited.Data = invited.Encode()
+	a.node.accounts[invited.Address] = negotiationAnswer(invited)
+	acceptance, err := a.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: a.me.PublicKey(), Seen: invited})
+	require.NoError(t, err)
+	_, err = acceptance.Do(t.Context(), a.me)
+	require.ErrorIs(t, err, ErrTokenProgramTooOld)
+}
+
 func TestOwnNumberWithoutLogsIsOurs(t *testing.T) {
 	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6013}]}`), nil, budgetThenOurs, solana.Signature{1})
 	require.ErrorIs(t, err, ErrStaleState)

@@ -110,8 +110,9 @@ func TestCommitmentIsWhatGoesOnChain(t *testing.T) {
 	n, prices := atStep(t, ZopaStepSellerCommits, 10, secretPrice)
 	action, err := offlineClient(t).CommitZopa(t.Context(), CommitZopaRequest{Sealed: prices[OfferSideSeller], Seen: n})
 	require.NoError(t, err)
-	assert.Equal(t, SubmitZopaCommitment{Agent: n.Seller, Negotiation: n.Address, Commitment: prices[OfferSideSeller].Commitment()},
-		lastInstruction[SubmitZopaCommitment](t, action))
+	assert.Equal(t, SubmitZopaCommitment{
+		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Commitment: prices[OfferSideSeller].Commitment(),
+	}, lastInstruction[SubmitZopaCommitment](t, action))
 	assert.Equal(t, n.Seller, action.Payer)
 }
 
@@ -124,7 +125,9 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 		}
 		action, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: prices[OfferSideSeller], Seen: n})
 		require.NoError(t, err)
-		want := RevealZopaPrice{Agent: n.Seller, Negotiation: n.Address, Price: sellers, Nonce: prices[OfferSideSeller].open().nonce}
+		want := RevealZopaPrice{
+			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[OfferSideSeller].open().nonce,
+		}
 		creations := 0
 		if refunds {
 			mint := &Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID}
@@ -156,6 +159,9 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	require.ErrorIs(t, reveal(seal(t, n, n.Buyer, 10)), ErrZopaCommitmentMismatch)
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: ProgramID, price: 10})), ErrUnauthorized)
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: n.Buyer, price: 5_000_001})), ErrInvalidParams)
+	another := *n
+	another.CreatedAt++
+	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), ErrStaleState, "it was sealed for another deal at the address")
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: ProgramID, agent: n.Buyer, price: 10})), ErrNotAsExpected)
 	require.ErrorContains(t, reveal(nil), "Sealed")
 	require.ErrorContains(t, reveal(new(SealedPrice)), "Sealed")

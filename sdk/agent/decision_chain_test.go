@@ -109,6 +109,30 @@ func TestFallbackIsDoneWhenTheLastCallComesToNothing(t *testing.T) {
 	require.Len(t, eventsOf[*haggle.NegotiationRejected](s.history(negotiation)), 1)
 }
 
+// A seller that rejects at the midpoint forfeits its bond. One that lets the negotiation expire gets it back.
+func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
+	s := setStage(t)
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, holding(s.Seller, 1_000_000)))
+	buying := &vault{price: 4_000_000, as: s.Buyer, kept: map[string][]byte{}}
+	selling := &vault{price: 3_000_000, as: s.Seller, kept: map[string][]byte{}}
+	s.run(s.Buyer, agent.Config{Decide: waits, Seal: buying.seal})
+	seller := s.run(s.Seller, agent.Config{
+		Seal: selling.seal, Bonds: true, Services: [][32]byte{service}, Margin: 10 * time.Second, Fallback: agent.Reject{},
+		Decide: func(context.Context, agent.Turn) (agent.Decision, error) { return nil, errors.New("no idea") },
+	})
+	negotiation := s.invite(sealed)
+	s.until("the midpoint stands", func() bool { return s.state(negotiation).HasMidpoint() })
+	s.advance(52 * time.Second)
+	time.Sleep(time.Second)
+	require.True(t, s.state(negotiation).IsBargaining(), "nobody rejects")
+	s.advance(10 * time.Second)
+	s.until("it is over", func() bool { return len(seller.ended()) == 1 })
+	require.Equal(t, haggle.NegotiationStatusExpired, seller.ended()[0].Status)
+	bonds := eventsOf[*haggle.BondSettled](s.history(negotiation))
+	require.Len(t, bonds, 1)
+	require.Equal(t, s.Seller.PublicKey(), bonds[0].To)
+}
+
 // A decision is about what Decide has seen: if the other side walks away meanwhile, it is withdrawn.
 func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 	s := setStage(t)

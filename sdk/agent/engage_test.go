@@ -21,7 +21,7 @@ func sealed(r *haggle.CreateRequest) { r.Bond, r.Zopa = 100_000, true }
 func (s *stage) inTranches(r *haggle.CreateRequest) {
 	arbiter, err := haggle.GenerateKeypair()
 	require.NoError(s.t, err)
-	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}}
+	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1}
 }
 
 func TestInvitationsThatAnAgentCannotServeAreRefusedWithTheReason(t *testing.T) {
@@ -148,7 +148,7 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 			}
 			return agent.Wait{}, nil // silence: the seller has it released when the review window is over
 		}
-		for index := range n.MilestoneCount {
+		for index := range n.MilestoneCount() {
 			if n.MilestoneState(index) == haggle.MilestoneStateUnclaimed {
 				return agent.ClaimMilestone{Index: index}, nil
 			}

@@ -182,7 +182,7 @@ func TestAgentHasNothingToDoWithWhatDoesNotConcernIt(t *testing.T) {
 	closing, err := s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Seller.PublicKey(), Negotiation: left})
 	require.NoError(t, err)
 	s.submit(s.Seller, append(expiring.Instructions, closing.Instructions...))
-	s.submit(s.Buyer, s.passing(9))
+	s.passing(9)
 	time.Sleep(time.Second)
 	require.Len(t, buyer.ended(), 1)
 	require.Equal(t, negotiation, buyer.ended()[0].Negotiation)
@@ -210,6 +210,7 @@ func TestNegotiationThatTakesTheOthersPlaceIsAnotherOne(t *testing.T) {
 		},
 	})
 	s.until("the seller takes part", func() bool { return s.state(first).IsBargaining() })
+	s.advance(time.Second) // nothing is closed in the second of its creation
 	rejecting, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Seen: s.state(first)})
 	require.NoError(t, err)
 	closing, err := s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Buyer.PublicKey(), Seen: s.state(first)})
@@ -231,28 +232,24 @@ func (s *stage) creation(session, escrow uint64) solana.Instruction {
 		TokenProgram: solana.TokenProgramID, SessionID: session,
 		Params: haggle.NegotiationParams{
 			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 8, DecayRateBps: 200, ResponseWindow: 60, GlobalDeadline: now + 600,
-			MinOfferBps: 1_000,
+			MinOfferBps: 1_000, MaxFeeBps: haggle.MaxProtocolFeeBps,
 		},
 	}).Instruction()
 	require.NoError(s.t, err)
 	return create
 }
 
-// passing is a negotiation that nobody ever reads: it is gone when it has been created.
-func (s *stage) passing(session uint64) []solana.Instruction {
+// passing has the buyer create, reject and close a negotiation.
+func (s *stage) passing(session uint64) {
 	s.t.Helper()
-	negotiation, err := haggle.DerivePDA(s.Buyer.PublicKey(), s.Seller.PublicKey(), session)
+	address, err := haggle.DerivePDA(s.Buyer.PublicKey(), s.Seller.PublicKey(), session)
 	require.NoError(s.t, err)
-	reject, err := (&haggle.RejectNegotiation{
-		Rejector: s.Buyer.PublicKey(), Negotiation: negotiation, BuyerTokenAccount: s.tokenAccount(s.Buyer), TokenMint: s.Mint,
-		TokenProgram: solana.TokenProgramID,
-	}).Instruction()
-	require.NoError(s.t, err)
-	closing, err := (&haggle.CloseNegotiation{
-		Closer: s.Buyer.PublicKey(), Negotiation: negotiation, Buyer: s.Buyer.PublicKey(), TokenMint: s.Mint, TokenProgram: solana.TokenProgramID,
-	}).Instruction()
-	require.NoError(s.t, err)
-	return []solana.Instruction{s.creation(session, 200_000), reject, closing}
+	s.submit(s.Buyer, []solana.Instruction{s.creation(session, 200_000)})
+	rejecting, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Negotiation: address})
+	s.do(s.Buyer, rejecting, err)
+	s.advance(time.Second)
+	closing, err := s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Buyer.PublicKey(), Negotiation: address})
+	s.do(s.Buyer, closing, err)
 }
 
 // submit does several things at once, so that nobody sees a state between them.

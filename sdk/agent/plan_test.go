@@ -44,7 +44,7 @@ func with(n haggle.Negotiation, change func(*haggle.Negotiation)) haggle.Negotia
 func inMilestones(reviewed bool) haggle.Negotiation {
 	return with(bargaining(2), func(n *haggle.Negotiation) {
 		n.Status, n.SettledAmount, n.Arbiter = haggle.NegotiationStatusAccepted, 2_000_000, solana.PublicKey{3}
-		n.MilestoneCount, n.MilestoneBps = 2, [8]uint16{5000, 5000}
+		n.MilestoneBps, n.ReviewHours = [8]uint16{5000, 5000}, 1
 		n.MilestoneDeadline = testNow + 20_000
 		if reviewed {
 			n.MilestonesClaimed = 1
@@ -199,19 +199,19 @@ func TestMovesAboutMilestonesThatCannotBeSayWhy(t *testing.T) {
 		move MilestoneMove
 		want error
 	}{
-		"claim":                {turn(haggle.OfferSideSeller, false), ClaimMilestone{0}, nil},
-		"claim twice":          {turn(haggle.OfferSideSeller, true), ClaimMilestone{0}, haggle.ErrInvalidState},
-		"claim as the buyer":   {turn(haggle.OfferSideBuyer, false), ClaimMilestone{0}, haggle.ErrUnauthorized},
-		"one there is not":     {turn(haggle.OfferSideSeller, false), ClaimMilestone{2}, haggle.ErrInvalidParams},
+		"claim":                {turn(haggle.OfferSideSeller, false), ClaimMilestone{Index: 0}, nil},
+		"claim twice":          {turn(haggle.OfferSideSeller, true), ClaimMilestone{Index: 0}, haggle.ErrInvalidState},
+		"claim as the buyer":   {turn(haggle.OfferSideBuyer, false), ClaimMilestone{Index: 0}, haggle.ErrUnauthorized},
+		"one there is not":     {turn(haggle.OfferSideSeller, false), ClaimMilestone{Index: 2}, haggle.ErrInvalidParams},
 		"release":              {turn(haggle.OfferSideBuyer, true), ReleaseMilestone{0}, nil},
 		"release another one":  {turn(haggle.OfferSideBuyer, true), ReleaseMilestone{1}, haggle.ErrInvalidState},
 		"release as seller":    {turn(haggle.OfferSideSeller, true), ReleaseMilestone{0}, haggle.ErrUnauthorized},
-		"dispute":              {turn(haggle.OfferSideBuyer, true), DisputeMilestone{0}, nil},
-		"dispute as seller":    {turn(haggle.OfferSideSeller, true), DisputeMilestone{0}, haggle.ErrUnauthorized},
-		"dispute unclaimed":    {turn(haggle.OfferSideBuyer, false), DisputeMilestone{0}, haggle.ErrInvalidState},
+		"dispute":              {turn(haggle.OfferSideBuyer, true), DisputeMilestone{Index: 0}, nil},
+		"dispute as seller":    {turn(haggle.OfferSideSeller, true), DisputeMilestone{Index: 0}, haggle.ErrUnauthorized},
+		"dispute unclaimed":    {turn(haggle.OfferSideBuyer, false), DisputeMilestone{Index: 0}, haggle.ErrInvalidState},
 		"nothing":              {turn(haggle.OfferSideBuyer, true), nil, errNoDecision},
 		"wait":                 {turn(haggle.OfferSideBuyer, true), Wait{}, nil},
-		"a pointer to a claim": {turn(haggle.OfferSideSeller, false), &ClaimMilestone{0}, errPointer},
+		"a pointer to a claim": {turn(haggle.OfferSideSeller, false), &ClaimMilestone{Index: 0}, errPointer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := validateMilestone(c.turn, c.move)

@@ -13,8 +13,8 @@ import (
 
 func TestWhatANegotiationNeedsNext(t *testing.T) {
 	tranches := haggle.Negotiation{
-		Status: haggle.NegotiationStatusAccepted, MilestoneCount: 2, MilestoneBps: [8]uint16{5000, 5000},
-		ResponseWindow: 60, MilestoneDeadline: 90_000, TurnDeadline: 50_000,
+		Status: haggle.NegotiationStatusAccepted, MilestoneBps: [8]uint16{5000, 5000},
+		ReviewHours: 1, MilestoneDeadline: 90_000, TurnDeadline: 50_000,
 	}
 	claimed, disputed := tranches, tranches
 	claimed.MilestonesClaimed = 2
@@ -26,15 +26,30 @@ func TestWhatANegotiationNeedsNext(t *testing.T) {
 		"an invitation":       {haggle.Negotiation{Status: haggle.NegotiationStatusCreated, TurnDeadline: 7}, task{kind: Expire, due: 7}},
 		"an opening":          {haggle.Negotiation{Status: haggle.NegotiationStatusProposed, TurnDeadline: 7}, task{kind: Expire, due: 7}},
 		"an offer":            {haggle.Negotiation{Status: haggle.NegotiationStatusCountered, TurnDeadline: 7}, task{kind: Expire, due: 7}},
-		"a deal":              {haggle.Negotiation{Status: haggle.NegotiationStatusSettled, TurnDeadline: 7}, task{kind: Close}},
-		"no deal":             {haggle.Negotiation{Status: haggle.NegotiationStatusRejected}, task{kind: Close}},
-		"too late":            {haggle.Negotiation{Status: haggle.NegotiationStatusExpired}, task{kind: Close}},
+		"a deal":              {haggle.Negotiation{Status: haggle.NegotiationStatusSettled, TurnDeadline: 7, CreatedAt: 4}, task{kind: Close, earliest: 5}},
+		"no deal":             {haggle.Negotiation{Status: haggle.NegotiationStatusRejected, CreatedAt: 4}, task{kind: Close, earliest: 5}},
+		"too late":            {haggle.Negotiation{Status: haggle.NegotiationStatusExpired, CreatedAt: 4}, task{kind: Close, earliest: 5}},
 		"tranches":            {tranches, task{kind: Settle, due: 90_000}},
 		"one under review":    {claimed, task{kind: Release, due: 50_000, index: 1}},
-		"one for the arbiter": {disputed, task{kind: Settle, due: 93_600}},
+		"one for the arbiter": {disputed, task{kind: Settle, due: 90_000 + 86_400}},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, taskFor(&c.negotiation)) })
 	}
+}
+
+// The program refuses a closing in the second of creation.
+func TestClosingWaitsForTheSecondAfterCreation(t *testing.T) {
+	over := &haggle.NegotiationAccount{Address: solana.PublicKey{1}, Negotiation: haggle.Negotiation{
+		Status: haggle.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
+	}}
+	k := &Keeper{known: make(map[solana.PublicKey]*record)}
+	k.note(over)
+	none := func(solana.PublicKey) time.Duration { return 0 }
+	due, next := k.due(over.CreatedAt, none)
+	require.Empty(t, due)
+	require.Equal(t, time.Second, next)
+	due, _ = k.due(over.CreatedAt+1, none)
+	require.Len(t, due, 1)
 }
 
 func TestKeepersWaitDifferently(t *testing.T) {

@@ -85,13 +85,14 @@ func (s *stage) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	negotiation := s.offered(change...)
 	accepting, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
 	s.do(s.Seller, accepting, err)
+	s.advance(time.Second) // nothing is closed in the second of its creation
 	return negotiation
 }
 
 func (s *stage) inTranches(r *haggle.CreateRequest) {
 	arbiter, err := haggle.GenerateKeypair()
 	require.NoError(s.t, err)
-	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, Deadline: 24 * time.Hour}
+	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1, Deadline: 24 * time.Hour}
 }
 
 // state is a negotiation as the chain has it; nil if it has been closed.

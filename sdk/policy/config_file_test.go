@@ -19,6 +19,7 @@ func TestConfigFile(t *testing.T) {
 		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perDay": 100000000, "approveAbove": "unlimited"},
 		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxPrice": 4, "minPrice": 5}},
 		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
+		"agreement": {"maxToSellerBps": 6000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 10000},
 		"approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 	}`, mint, haggle.ProgramID, friend, thief)
 	path := filepath.Join(t.TempDir(), "policy.json")
@@ -33,6 +34,7 @@ func TestConfigFile(t *testing.T) {
 		}},
 		Programs: []solana.PublicKey{haggle.ProgramID}, Instructions: []string{"haggle.submit_offer"},
 		Counterparties: []solana.PublicKey{}, Arbiters: []solana.PublicKey{friend}, Destinations: []solana.PublicKey{thief},
+		Agreement:       &policy.AgreementLimits{MaxToSellerBps: 6_000, MaxToBuyerBps: 5_000, MaxBondToBuyerBps: 10_000},
 		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",
 	}, config)
 
@@ -83,6 +85,8 @@ func TestASlipInAConfigFileIsFound(t *testing.T) {
 		`{"tokens": {"` + mint.String() + `": {"perDay": 1.5}}}`: `tokens: ` + mint.String() + `: perDay: 1.5 is neither a whole number of base units nor "unlimited"`,
 		`{"counterparties": null}`:                               "counterparties: null is not a list of strings: [...]",
 		`{"counterparties": [null]}`:                             "counterparties: [null] is not a list of strings: [...]",
+		`{"agreement": {"maxToSellerBps": 10001}}`:               "agreement: maxToSellerBps: 10001 is not a number of basis points from 0 to 10000",
+		`{"agreement": null}`:                                    "agreement: null is not an object: {...}",
 		`{"approvalTimeout": 30}`:                                `approvalTimeout: 30 is not a positive duration, such as "30s"`,
 	} {
 		_, err := policy.ParseConfig([]byte(text))

@@ -113,13 +113,81 @@ func TestApprovalOfMilestones(t *testing.T) {
 	s.denied(policy.RuleNegotiation, release)
 	n := &haggle.Negotiation{
 		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: haggle.NegotiationVersion,
-		Status: haggle.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneCount: 2, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesClaimed: 1,
+		Status: haggle.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesClaimed: 1,
 	}
 	s.config.Negotiations = chain{address: n.Encode()}
 	s.restart()
 	require.NoError(t, s.sign(release))
 	require.Len(t, asked, 1)
 	require.EqualValues(t, 500_000, asked[0].Prices[0].Amount)
+}
+
+// An agreement on another split is denied unless the limits allow its shares, from either side.
+func TestAgreementLimits(t *testing.T) {
+	limits := func(c *policy.Config) {
+		c.Agreement = &policy.AgreementLimits{MaxToSellerBps: 6_000, MaxToBuyerBps: 3_000, MaxBondToBuyerBps: 1_000}
+	}
+	agreement := func(s *stage, buyer, seller solana.PublicKey, change func(*haggle.SettleByAgreement)) solana.Instruction {
+		instruction := &haggle.SettleByAgreement{
+			Buyer: buyer, Seller: seller, Negotiation: s.negotiation(buyer, seller, 1), BuyerTokenAccount: s.associated(buyer, mint),
+			SellerTokenAccount: s.associated(seller, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID,
+			ValidUntil: s.now.Unix() + 60, SellerBps: 6_000,
+		}
+		if change != nil {
+			change(instruction)
+		}
+		return s.build(instruction)
+	}
+	s := newStage(t)
+	require.Equal(t, "haggle.settle_by_agreement", s.denied(policy.RuleAgreement, agreement(s, s.wallet(), friend, nil)).Name)
+	s.denied(policy.RuleAgreement, agreement(s, friend, s.wallet(), nil))
+
+	s = newStage(t, limits)
+	require.NoError(t, s.sign(agreement(s, s.wallet(), friend, nil)))
+	require.NoError(t, s.sign(agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.BondToBuyerBps = 0 })))
+	s.denied(policy.RuleAgreement, agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.SellerBps = 6_001 }))
+	s.denied(policy.RuleDestination, agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.BuyerTokenAccount = thief }))
+	s.denied(policy.RuleMint, agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.TokenMint = otherMint }))
+
+	sells := func(sellerBps, bondToBuyerBps uint16) solana.Instruction {
+		return agreement(s, friend, s.wallet(), func(v *haggle.SettleByAgreement) { v.SellerBps, v.BondToBuyerBps = sellerBps, bondToBuyerBps })
+	}
+	require.NoError(t, s.signMessage(s.messageFor(friend, sells(7_000, 1_000))))
+	s.deniedMessage(policy.RuleAgreement, s.messageFor(friend, sells(6_999, 0)))
+	s.deniedMessage(policy.RuleAgreement, s.messageFor(friend, sells(10_000, 1_001)))
+	s.deniedMessage(policy.RuleDestination, s.messageFor(friend, agreement(s, friend, s.wallet(), func(v *haggle.SettleByAgreement) {
+		v.SellerBps, v.SellerTokenAccount = 10_000, thief
+	})))
+}
+
+// What a buyer leaves to the seller by agreement is approved like a price.
+func TestApprovalOfAgreements(t *testing.T) {
+	var asked []*policy.Request
+	s := newStage(t, func(c *policy.Config) {
+		c.Agreement = &policy.AgreementLimits{MaxToSellerBps: 10_000}
+		c.Lamports.ApproveAbove = policy.Unlimited
+		c.Approve = func(_ context.Context, request *policy.Request) error {
+			asked = append(asked, request)
+			return nil
+		}
+	})
+	address := s.negotiation(s.wallet(), friend, 1)
+	n := &haggle.Negotiation{
+		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: haggle.NegotiationVersion, CreatedAt: 7,
+		Status: haggle.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesDecided: 1,
+		ProtocolFeeBps: 100,
+	}
+	s.config.Negotiations = chain{address: n.Encode()}
+	s.restart()
+	instruction := haggle.SettleByAgreement{
+		Buyer: s.wallet(), Seller: friend, Negotiation: address, BuyerTokenAccount: s.associated(s.wallet(), mint),
+		SellerTokenAccount: s.associated(friend, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID, CreatedAt: 7, SellerBps: 5_000,
+	}
+	require.NoError(t, s.sign(s.build(&instruction)))
+	require.Len(t, asked, 1)
+	require.EqualValues(t, 250_000, asked[0].Prices[0].Amount)
+	instruction.CreatedAt++
+	s.denied(policy.RuleNegotiation, s.build(&instruction))
 }
 
 // Nobody waits for an approval for ever, and one that panics is none.

@@ -131,7 +131,7 @@ func TestThief(t *testing.T) {
 		}},
 		"arbitrates its own disputes": {rule: policy.RuleArbiter, change: func(c *policy.Config) { c.Arbiters = []solana.PublicKey{friend} }, steal: func(s *stage) []solana.Instruction {
 			creation := s.creation(friend, 1, 1_000_000)
-			creation.Params.MilestoneCount, creation.Params.Arbiter = 1, thief
+			creation.Params.MilestoneBps, creation.Params.Arbiter = [8]uint16{10_000}, thief
 			return []solana.Instruction{s.build(creation)}
 		}},
 		"names another negotiation than the session's": {rule: policy.RuleNegotiation, steal: func(s *stage) []solana.Instruction {
