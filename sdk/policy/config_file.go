@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // readers are what reads the values of a JSON object, by their keys.
@@ -46,6 +48,7 @@ func (c *Config) readers() readers {
 		"counterparties":  addressesTo(&c.Counterparties),
 		"arbiters":        addressesTo(&c.Arbiters),
 		"destinations":    addressesTo(&c.Destinations),
+		"agreement":       agreementTo(&c.Agreement),
 		"approvalTimeout": durationTo(&c.ApprovalTimeout),
 		"stopFile":        wordTo(&c.StopFile),
 	}
@@ -58,6 +61,29 @@ func limitReaders(limits *Limits) readers {
 		"perCounterparty": amountTo(&limits.PerCounterparty),
 		"perDay":          amountTo(&limits.PerDay),
 		"approveAbove":    amountTo(&limits.ApproveAbove),
+	}
+}
+
+// agreementTo reads the limits of settle_by_agreement.
+func agreementTo(limits **AgreementLimits) func([]byte) error {
+	return func(value []byte) error {
+		read := new(AgreementLimits)
+		*limits = read
+		return readers{
+			"maxToSellerBps":    bpsTo(&read.MaxToSellerBps),
+			"maxToBuyerBps":     bpsTo(&read.MaxToBuyerBps),
+			"maxBondToBuyerBps": bpsTo(&read.MaxBondToBuyerBps),
+		}.read(value)
+	}
+}
+
+// bpsTo reads a share in basis points.
+func bpsTo(share *uint16) func([]byte) error {
+	return func(value []byte) error {
+		if string(value) == "null" || json.Unmarshal(value, share) != nil || uint64(*share) > haggle.BpsDenominator {
+			return fmt.Errorf("%s is not a number of basis points from 0 to %d", value, haggle.BpsDenominator)
+		}
+		return nil
 	}
 }
 
@@ -185,6 +211,7 @@ func ReadConfig(path string) (Config, error) {
 //	                        "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
 //	  "programs": ["<address>"], "instructions": ["compute_budget", "haggle.submit_offer"],
 //	  "counterparties": ["<address>"], "arbiters": ["<address>"], "destinations": ["<address>"],
+//	  "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
 //

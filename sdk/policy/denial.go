@@ -36,6 +36,9 @@ const (
 	RuleCounterparty Rule = "counterparty"
 	// RuleArbiter: the arbiter of the milestones is not allowed.
 	RuleArbiter Rule = "arbiter"
+	// RuleAgreement: settle_by_agreement is not allowed, or gives the other party more than Config.Agreement
+	// allows.
+	RuleAgreement Rule = "agreement"
 	// RuleNegotiation: what a negotiation is about is not known, or it is not what the transaction says that its signer has seen.
 	RuleNegotiation Rule = "negotiation"
 	// RuleMaxPrice: a buyer would pay more than it may.

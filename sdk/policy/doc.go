@@ -23,15 +23,18 @@
 // across restarts ([Store]). A message counts once however often it is signed, because the chain executes it once at most. What
 // a transaction has not spent after all, because it has failed or expired, [Policy.Release] gives back on the chain's evidence.
 //
-// Prices are paid out of an escrow that has been counted, so they do not count again: they are limited by TokenLimits, for a buyer from
-// above and for a seller from below, in offers, acceptances and revealed reservation prices.
+// Prices are paid out of an escrow that has been counted, so they do not count again: they are limited by
+// TokenLimits, for a buyer from above and for a seller from below, in offers, acceptances and revealed
+// reservation prices. An agreement of both parties on another split (settle_by_agreement) is denied unless
+// Config.Agreement allows its shares.
 //
 // # What the message does not say
 //
-// An offer does not name its mint, nor an acceptance of an invitation its bond. What the wallet has engaged in through the policy is
-// on record. For the rest the policy reads the negotiation ([Negotiations]), and holds the answer to what the transaction itself
-// depends on: the terms' hash of an invitation, the round of an offer, price and metadata of an acceptance, and the address, which
-// follows from the parties and the session. A transaction that the chain would answer with StaleState is not signed either.
+// An offer does not name its mint, nor an acceptance of an invitation its bond. What the wallet has engaged
+// in through the policy is on record. For the rest the policy reads the negotiation ([Negotiations]), and
+// holds the answer to what the transaction itself depends on: the terms' hash of an invitation, created_at,
+// the round of an offer, price and metadata of an acceptance, and the address, which follows from the parties
+// and the session. A transaction that the chain would answer with StaleState is not signed.
 //
 // # What it does not protect from
 //

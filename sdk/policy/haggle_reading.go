@@ -25,7 +25,9 @@ func (r *reading) interpretHaggle(instruction haggle.AnyInstruction) error {
 		}
 	case *haggle.SubmitOffer:
 		if v.Offerer == wallet {
-			return r.agree(v.Negotiation, v.Amount, func(n *haggle.Negotiation) error { return sameRound(n, v.ExpectedRound) })
+			return r.agree(v.Negotiation, v.Amount, func(n *haggle.Negotiation) error {
+				return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
+			})
 		}
 	case *haggle.AcceptOffer:
 		if v.Acceptor == wallet {
@@ -33,7 +35,7 @@ func (r *reading) interpretHaggle(instruction haggle.AnyInstruction) error {
 		}
 	case *haggle.RevealZopaPrice:
 		if v.Agent == wallet {
-			return r.agree(v.Negotiation, v.Price, nil)
+			return r.agree(v.Negotiation, v.Price, func(n *haggle.Negotiation) error { return sameDeal(n, v.CreatedAt) })
 		}
 	case *haggle.ReleaseMilestone:
 		if v.Releaser == wallet {
@@ -41,7 +43,11 @@ func (r *reading) interpretHaggle(instruction haggle.AnyInstruction) error {
 		}
 	case *haggle.ClaimPayout:
 		if v.Party == wallet {
-			return r.claim(v)
+			return r.checkDestination(v.DestinationTokenAccount, v.TokenMint, v.TokenProgram)
+		}
+	case *haggle.SettleByAgreement:
+		if v.Buyer == wallet || v.Seller == wallet {
+			return r.settle(v)
 		}
 	}
 	// The others move nothing of the wallet's that has not been counted when it was deposited: they end a negotiation on its terms.
@@ -59,7 +65,7 @@ func (r *reading) create(v *haggle.CreateNegotiation) error {
 	if err := r.engage(Engagement{Negotiation: v.Negotiation, Mint: v.TokenMint, Buyer: v.Buyer, Seller: v.Seller}, v.Seller); err != nil {
 		return err
 	}
-	if arbiters := r.policy.config.Arbiters; v.Params.MilestoneCount > 0 && arbiters != nil && !contains(arbiters, v.Params.Arbiter) {
+	if arbiters := r.policy.config.Arbiters; haggle.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !contains(arbiters, v.Params.Arbiter) {
 		return r.deny(RuleArbiter, v.Params.Arbiter, nil)
 	}
 	if err := r.spend(Spend{Amount: negotiationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
@@ -119,13 +125,20 @@ func (r *reading) accept(v *haggle.AcceptOffer) error {
 		if n.CurrentOfferAmount != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
 			return errors.New("the offer is another one")
 		}
-		return sameRound(n, v.ExpectedRound)
+		return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
 	})
 	if err != nil {
 		return err
 	}
 	if r.prices[before].Mint != v.TokenMint {
 		return r.deny(RuleNegotiation, v.Negotiation, fmt.Errorf("its mint is %s", r.prices[before].Mint))
+	}
+	return nil
+}
+
+func sameDeal(n *haggle.Negotiation, expected int64) error {
+	if n.CreatedAt != expected {
+		return fmt.Errorf("it was created at %d, and the transaction expects %d", n.CreatedAt, expected)
 	}
 	return nil
 }
@@ -212,7 +225,7 @@ func (r *reading) release(v *haggle.ReleaseMilestone) error {
 		return nil
 	}
 	tranche, err := n.Tranche(v.Index)
-	if err != nil {
+	if err = errors.Join(err, sameDeal(n, v.CreatedAt)); err != nil {
 		return r.deny(RuleNegotiation, v.Negotiation, err)
 	}
 	if err := r.allowMint(n.TokenMint); err != nil {
@@ -225,14 +238,63 @@ func (r *reading) release(v *haggle.ReleaseMilestone) error {
 	return nil
 }
 
-// claim has what is kept for the wallet paid to an account that is the wallet's own: the program would pay it to any.
-func (r *reading) claim(v *haggle.ClaimPayout) error {
-	own, err := haggle.AssociatedTokenAddress(r.policy.wallet, v.TokenMint, v.TokenProgram)
-	if err != nil {
-		return r.deny(RuleDestination, v.DestinationTokenAccount, err)
+// settle checks an agreement with the other party against the limits. The price comes out of an escrow that
+// has been counted, so beyond that there is only the approval of what the buyer leaves to the seller.
+func (r *reading) settle(v *haggle.SettleByAgreement) error {
+	limits := r.policy.config.Agreement
+	if limits == nil {
+		return r.deny(RuleAgreement, v.Negotiation, nil)
 	}
-	if v.DestinationTokenAccount != own && !contains(r.policy.config.Destinations, v.DestinationTokenAccount) {
-		return r.deny(RuleDestination, v.DestinationTokenAccount, nil)
+	own, share, limit := v.BuyerTokenAccount, uint64(v.SellerBps), uint64(limits.MaxToSellerBps)
+	isSeller := v.Seller == r.policy.wallet
+	if isSeller {
+		own, share, limit = v.SellerTokenAccount, haggle.BpsDenominator-min(share, haggle.BpsDenominator), uint64(limits.MaxToBuyerBps)
+	}
+	if share > limit {
+		return r.deny(RuleAgreement, v.Negotiation, fmt.Errorf("%d basis points of the price to the other party, at most %d", share, limit))
+	}
+	if isSeller && v.BondToBuyerBps > limits.MaxBondToBuyerBps {
+		return r.deny(RuleAgreement, v.Negotiation,
+			fmt.Errorf("%d basis points of the bond to the buyer, at most %d", v.BondToBuyerBps, limits.MaxBondToBuyerBps))
+	}
+	if err := r.allowMint(v.TokenMint); err != nil {
+		return err
+	}
+	// Both parties sign, so the program pays the wallet also at an account with a delegate.
+	if err := r.checkDestination(own, v.TokenMint, v.TokenProgram); err != nil {
+		return err
+	}
+	if isSeller || r.policy.config.Approve == nil {
+		return nil
+	}
+	n, err := r.negotiation(v.Negotiation)
+	if err != nil {
+		return err
+	}
+	err = sameDeal(n, v.CreatedAt)
+	if n.TokenMint != v.TokenMint {
+		err = fmt.Errorf("its mint is %s", n.TokenMint)
+	}
+	if err != nil {
+		return r.deny(RuleNegotiation, v.Negotiation, err)
+	}
+	amounts := n.AgreementAmounts(v.SellerBps, v.BondToBuyerBps)
+	r.prices = append(r.prices, Price{
+		Mint: n.TokenMint, Amount: amounts.ToSeller + amounts.Fee, Side: haggle.OfferSideBuyer,
+		Negotiation: v.Negotiation, Counterparty: v.Seller, Instruction: r.at,
+	})
+	return nil
+}
+
+// checkDestination requires that the wallet is paid at its associated token account or at one of
+// Config.Destinations.
+func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey) error {
+	own, err := haggle.AssociatedTokenAddress(r.policy.wallet, mint, tokenProgram)
+	if err != nil {
+		return r.deny(RuleDestination, account, err)
+	}
+	if account != own && !contains(r.policy.config.Destinations, account) {
+		return r.deny(RuleDestination, account, nil)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ var partyInstructions = []haggle.AnyInstruction{
 	&haggle.CreateNegotiation{}, &haggle.AcceptInvitation{}, &haggle.SubmitOffer{}, &haggle.AcceptOffer{},
 	&haggle.RejectNegotiation{}, &haggle.ExpireNegotiation{}, &haggle.CloseNegotiation{}, &haggle.ClaimPayout{},
 	&haggle.SubmitZopaCommitment{}, &haggle.RevealZopaPrice{}, &haggle.ClaimMilestone{}, &haggle.ReleaseMilestone{},
-	&haggle.DisputeMilestone{}, &haggle.SettleDeadline{},
+	&haggle.DisputeMilestone{}, &haggle.SettleDeadline{}, &haggle.SettleByAgreement{},
 }
 
 // otherInstructions have to be allowed by name.

@@ -21,9 +21,9 @@ import (
 // Unlimited is a limit that nothing exceeds.
 const Unlimited uint64 = math.MaxUint64
 
-// Limits are the most that may be spent, in base units of a mint or in lamports. What is exactly the limit is allowed. Zero
-// allows nothing at all, so each limit that is not wanted has to be Unlimited. Money that comes back is not taken off: neither
-// refunds nor rent.
+// Limits are the most that may be spent, in base units of a mint or in lamports. An amount equal to the limit is
+// allowed. Zero allows nothing at all, so each limit that is not wanted has to be Unlimited. Refunds and returned
+// rent do not reduce the amount spent.
 type Limits struct {
 	// PerTransaction limits one transaction.
 	PerTransaction uint64
@@ -49,7 +49,21 @@ type TokenLimits struct {
 	MinPrice uint64
 }
 
-// Config says what a policy signs. Its maps and slices are copied.
+// AgreementLimits are the shares that the wallet gives up when it settles an accepted negotiation together
+// with the other party (settle_by_agreement), in basis points. Zero allows nothing.
+type AgreementLimits struct {
+	// MaxToSellerBps is the highest share of the undecided price that goes to the seller while the wallet is
+	// the buyer.
+	MaxToSellerBps uint16
+	// MaxToBuyerBps is the highest share of the undecided price that goes to the buyer while the wallet is
+	// the seller.
+	MaxToBuyerBps uint16
+	// MaxBondToBuyerBps is the highest share of the bond that goes to the buyer while the wallet is the
+	// seller.
+	MaxBondToBuyerBps uint16
+}
+
+// Config is the configuration of a policy. Its maps and slices are copied.
 type Config struct {
 	// Lamports limits fees, priority fees, rent and transfers of lamports. A transaction with one signature costs 5,000 and its
 	// priority fee; creating a negotiation takes a rent of 6,493,680, creating a token account 2,039,280 in SPL Token and up to 2,248,080
@@ -68,8 +82,12 @@ type Config struct {
 	Counterparties []solana.PublicKey
 	// Arbiters are those that may decide disputes in a negotiation that the wallet creates. Nil is everyone.
 	Arbiters []solana.PublicKey
-	// Destinations are token accounts, beside the wallet's associated ones, that what is kept for the wallet may be claimed to.
+	// Destinations are token accounts, beside the wallet's associated ones, at which the wallet may be paid
+	// where the program pays at any account: by claim_payout, and by settle_by_agreement, which the wallet
+	// signs.
 	Destinations []solana.PublicKey
+	// Agreement limits settle_by_agreement. Nil denies it.
+	Agreement *AgreementLimits
 	// Screen, if it is given, is asked before the wallet creates a negotiation or joins one: for example the identity package's
 	// Gate.Check. Its error is the cause of the denial.
 	Screen func(ctx context.Context, counterparty solana.PublicKey) error
@@ -86,8 +104,8 @@ type Config struct {
 	ApprovalTimeout time.Duration
 	// Stop, if it is given, stops the policy when it is switched on.
 	Stop *KillSwitch
-	// StopFile, if it is given, is the path of a file that stops the policy as long as it exists, whatever it is and whatever is in
-	// it; so does an error when it is looked for.
+	// StopFile, if it is given, is the path of a file that stops the policy as long as it exists, with any type and
+	// content; so does an error of the lookup.
 	StopFile string
 	// Store keeps what has been spent. It is required: a *File, or a *MemoryStore to forget it with the process.
 	Store Store
@@ -157,6 +175,9 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	p.config.Counterparties = slices.Clone(config.Counterparties)
 	p.config.Arbiters = slices.Clone(config.Arbiters)
 	p.config.Destinations = slices.Clone(config.Destinations)
+	if config.Agreement != nil {
+		p.config.Agreement = new(*config.Agreement)
+	}
 	if p.config.Now == nil {
 		p.config.Now = time.Now
 	}
