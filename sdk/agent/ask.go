@@ -162,9 +162,13 @@ func (l *loop) undecided(f *followed, v *view, turn Turn, err error) {
 	l.fallBack(f, v, turn)
 }
 
-// fallBack resorts to Fallback, once at a position; otherwise it lets the time pass.
+// fallBack resorts to Fallback, once at a position; otherwise it lets the time pass. A rejection that would
+// forfeit the bond is no fallback: the negotiation expires, and the bond is returned.
 func (l *loop) fallBack(f *followed, v *view, turn Turn) {
 	fallback := l.config.Fallback
+	if _, rejects := fallback.(Reject); rejects && f.side == haggle.OfferSideSeller && v.RejectionForfeitsBond() {
+		fallback = nil
+	}
 	if fallback != nil && f.fellBack != f.position {
 		f.fellBack = f.position
 		err := validate(turn, fallback)
@@ -276,7 +280,7 @@ func (l *loop) delivered(f *followed, v *view, turn Turn, move MilestoneMove, er
 		l.agenda.wake(f, l.viewOf(f, seen, v.now).plan().at)
 	case ClaimMilestone:
 		l.act(f, v, "claim_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: l.self, Seen: seen, Index: move.Index})
+			return l.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
 		})
 	case ReleaseMilestone:
 		l.act(f, v, "release_milestone", func(ctx context.Context) (*haggle.Action, error) {
@@ -284,7 +288,7 @@ func (l *loop) delivered(f *followed, v *view, turn Turn, move MilestoneMove, er
 		})
 	case DisputeMilestone:
 		l.act(f, v, "dispute_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: l.self, Seen: seen, Index: move.Index})
+			return l.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
 		})
 	}
 }

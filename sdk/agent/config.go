@@ -20,11 +20,12 @@ const (
 	DefaultConcurrency  = 32
 )
 
-// Config says what an agent does. Its functions are called from several goroutines, for one negotiation one at a time; their
-// contexts end when their time is up, when what they are asked about is no longer so, and with [Runtime.Run].
+// Config is the configuration of an agent. Its functions are called from several goroutines, for one negotiation one
+// at a time; their contexts end when their time is up, when the state they were called for is no longer current, and
+// with [Runtime.Run].
 type Config struct {
 	// Decide is asked what to do whenever the agent can move: when it is its turn, and when there is a midpoint that it could accept.
-	// It is required. Many negotiations are decided on at once: where what it asks itself is scarce, it has to wait for that.
+	// It is required. Many negotiations are decided on at once: a Decide that needs a scarce resource has to wait for it.
 	Decide func(ctx context.Context, turn Turn) (Decision, error)
 
 	// Concerns says which of the wallet's negotiations the agent has to do with. It leaves the others to whoever else acts for the
@@ -37,7 +38,9 @@ type Config struct {
 	// where a counterparty's identity and the terms are checked. An error leaves the negotiation alone, and Admit is asked again after
 	// 30 seconds, then ever more rarely, because a registry can be down; not after one that is [ErrRefused]. Nil admits everyone.
 	Admit func(ctx context.Context, seen *haggle.NegotiationAccount) error
-	// Bonds has a seller accept invitations that ask for a bond, of any size unless Admit objects.
+	// Bonds has a seller accept invitations that ask for a bond, of any size unless Admit objects. The seller
+	// forfeits the bond if it rejects between the buyer's reveal and the buyer's first offer, and with
+	// milestones the same share of it as the buyer gets back of the price.
 	Bonds bool
 	// Seal answers with the agent's reservation price, sealed for this negotiation: see [haggle.SealPrice]. It is asked when a
 	// commitment is due and again when the price is to be revealed, perhaps by another process; both times it has to answer with the
@@ -53,7 +56,7 @@ type Config struct {
 	// DecisionTime is how long Decide, Admit, Seal and Deliver may take. Zero is DefaultDecisionTime.
 	DecisionTime time.Duration
 	// Fallback is what is done if Decide fails when it is asked for the last time, or its decision cannot be done: [Reject], [Accept]
-	// or an [Offer]. Nil lets the negotiation expire.
+	// or an [Offer]. Nil lets the negotiation expire; so does a Reject that would forfeit the bond.
 	Fallback Decision
 	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. Zero is for ever.
 	Patience time.Duration

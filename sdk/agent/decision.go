@@ -24,14 +24,18 @@ type Offer struct {
 	Amount uint64
 	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.OfferRequest].
 	DeadlineExtension time.Duration
-	// Terms are what is offered beside the price; nil says nothing.
+	// Terms are the terms beside the price; nil for none.
 	Terms *haggle.Terms
+	// Document is the hash of a terms document beside the price; nil for none. An offer has Terms or
+	// Document, not both.
+	Document *haggle.TermsDocument
 }
 
 // Accept accepts the offer that stands: price, round and metadata are those of the turn.
 type Accept struct{}
 
-// Reject walks away.
+// Reject ends the negotiation. A seller that rejects between the buyer's reveal and the buyer's first offer
+// forfeits its bond: see [haggle.Negotiation.RejectionForfeitsBond].
 type Reject struct{}
 
 // Wait does nothing until something changes.
@@ -45,14 +49,27 @@ type MilestoneMove interface {
 	checkMilestone(turn Turn) error
 }
 
-// ClaimMilestone says, as the seller, that a milestone is reached.
-type ClaimMilestone struct{ Index uint8 }
+// ClaimMilestone claims a milestone as the seller.
+type ClaimMilestone struct {
+	// Index is the milestone, from 0.
+	Index uint8
+	// Evidence is a hash of the delivery: see [haggle.EvidenceHash]. Zero states none.
+	Evidence [32]byte
+}
 
-// ReleaseMilestone has, as the buyer, a claimed milestone paid.
-type ReleaseMilestone struct{ Index uint8 }
+// ReleaseMilestone pays a claimed milestone as the buyer.
+type ReleaseMilestone struct {
+	// Index is the milestone, from 0.
+	Index uint8
+}
 
-// DisputeMilestone has, as the buyer, the arbiter decide about a claimed milestone.
-type DisputeMilestone struct{ Index uint8 }
+// DisputeMilestone disputes a claimed milestone as the buyer: the arbiter then decides it.
+type DisputeMilestone struct {
+	// Index is the milestone, from 0.
+	Index uint8
+	// Evidence is a hash of the complaint: see [haggle.EvidenceHash]. Zero states none.
+	Evidence [32]byte
+}
 
 // InvalidDecision says why a decision cannot be done. It has not reached the chain. Where the program would have refused it,
 // errors.Is finds the code it would have answered with, such as [haggle.ErrOfferTooLow].
@@ -114,6 +131,9 @@ func refused(code haggle.ErrorCode, detail string, values ...any) error {
 
 func (o Offer) check(turn Turn) error {
 	n := turn.Negotiation
+	if o.Terms != nil && o.Document != nil {
+		return refused(haggle.ErrInvalidParams, "both Terms and Document are given")
+	}
 	if n.Turn() != turn.Side {
 		return refused(haggle.ErrNotYourTurn, "the next offer is the other side's")
 	}
@@ -141,10 +161,11 @@ func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
 	if latest := n.CreatedAt + haggle.MaxDeadlineSeconds; moved > latest {
 		return refused(haggle.ErrInvalidParams, "the deadline would be %d, at most %d", moved, latest)
 	}
-	if n.MilestoneCount == 0 {
+	count := n.MilestoneCount()
+	if count == 0 {
 		return nil
 	}
-	if latest := n.MilestoneDeadline - int64(n.MilestoneCount)*n.ReviewWindow(); moved > latest {
+	if latest := n.MilestoneDeadline - haggle.EarliestMilestoneDeadline(0, count, n.ReviewHours); moved > latest {
 		return refused(haggle.ErrInvalidParams, "the deadline would be %d, at most %d to leave the milestones their time", moved, latest)
 	}
 	return nil
@@ -156,6 +177,9 @@ func (o Offer) request(turn Turn) haggle.OfferRequest {
 	}
 	if o.Terms != nil {
 		request.Metadata = o.Terms.Metadata()
+	}
+	if o.Document != nil {
+		request.Metadata = o.Document.Metadata()
 	}
 	return request
 }
@@ -204,8 +228,8 @@ func (d DisputeMilestone) checkMilestone(turn Turn) error {
 
 func stateOf(turn Turn, index uint8, wanted haggle.MilestoneState) error {
 	n := turn.Negotiation
-	if index >= n.MilestoneCount {
-		return refused(haggle.ErrInvalidParams, "there is no milestone %d among %d", index, n.MilestoneCount)
+	if index >= n.MilestoneCount() {
+		return refused(haggle.ErrInvalidParams, "there is no milestone %d among %d", index, n.MilestoneCount())
 	}
 	if state := n.MilestoneState(index); state != wanted {
 		return refused(haggle.ErrInvalidState, "milestone %d is %s", index, state)

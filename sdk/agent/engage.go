@@ -28,7 +28,7 @@ func (l *loop) cannotEngage(n *haggle.NegotiationAccount, side haggle.OfferSide)
 		return "it asks for a bond, and Config.Bonds is not set"
 	case n.ZopaEnabled && l.config.Seal == nil:
 		return "it compares prices under seal, and Config.Seal is nil"
-	case n.MilestoneCount > 0 && l.config.Deliver == nil:
+	case n.MilestoneCount() > 0 && l.config.Deliver == nil:
 		return "it has milestones, and Config.Deliver is nil"
 	}
 	return ""

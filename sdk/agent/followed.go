@@ -36,8 +36,6 @@ type followed struct {
 	unpayable uint64
 	// result is how it has ended; nil while it has not, or that is not known.
 	result *Result
-	// former is how the one before it at the address has ended, when events are gone through.
-	former *Result
 	// closed says that it has been heard to be closed.
 	closed bool
 	// live says that the agent has seen it before its end, or has had something left to do: then it is told of the end.

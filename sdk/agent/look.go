@@ -36,7 +36,7 @@ func (l *loop) look(f *followed) {
 		f.retry.Stop()
 	}
 	wanted := glimpse{
-		address: f.address, created: f.created, position: f.position, exists: f.exists, notBefore: f.notBefore, offers: slices.Clone(f.offers), result: f.result,
+		address: f.address, created: f.created, exists: f.exists, notBefore: f.notBefore, offers: slices.Clone(f.offers), result: f.result,
 	}
 	task := l.task(func() func() {
 		seen := l.see(wanted)
@@ -54,7 +54,6 @@ func (l *loop) look(f *followed) {
 type glimpse struct {
 	address   solana.PublicKey
 	created   int64
-	position  uint64
 	exists    bool
 	notBefore uint64
 	offers    []PastOffer
@@ -101,7 +100,7 @@ func (l *loop) see(wanted glimpse) sight {
 		return seen
 	case l.isAnother(wanted, n):
 		seen.replaced = true
-		seen.result, seen.err = l.endingBefore(ctx, wanted, n)
+		seen.result, seen.err = l.ending(ctx, wanted)
 		return seen
 	}
 	read := time.Now()
@@ -164,22 +163,10 @@ func isStanding(n *haggle.NegotiationAccount, o PastOffer) bool {
 	return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
 }
 
-// isAnother says whether a negotiation has taken the place of the one that has been read before, perhaps in the same second:
-// nothing changes an invitation, and nothing becomes one again.
+// isAnother reports whether the negotiation is a later deal at the address of the one that has been read
+// before.
 func (l *loop) isAnother(wanted glimpse, n *haggle.NegotiationAccount) bool {
-	if wanted.created == 0 {
-		return false
-	}
-	return wanted.created != n.CreatedAt || n.Status == haggle.NegotiationStatusCreated && wanted.position != l.fingerprint(n)
-}
-
-// endingBefore is how a negotiation has ended whose place another one has taken; nil if the node does not remember.
-func (l *loop) endingBefore(ctx context.Context, wanted glimpse, n *haggle.NegotiationAccount) (*Result, error) {
-	if wanted.created != n.CreatedAt {
-		return l.ending(ctx, wanted)
-	}
-	before, err := l.past(ctx, wanted.address, wanted.created)
-	return before.former, err
+	return wanted.created != 0 && wanted.created != n.CreatedAt
 }
 
 // ending is how a negotiation has ended that is not there: nil if the node does not remember. One that has begun and not been closed
@@ -212,7 +199,7 @@ func (l *loop) past(ctx context.Context, address solana.PublicKey, created int64
 			if created != 0 && event.Timestamp > created {
 				break
 			}
-			f = followed{former: f.result}
+			f = followed{}
 			f.side, f.counterpart = sideIn(event, l.self)
 		}
 		f.note(seen)

@@ -138,8 +138,8 @@ func (l *loop) heard(v *view) {
 		return
 	}
 	over := v.GlobalDeadline
-	if v.MilestoneCount > 0 {
-		over = v.MilestoneDeadline + v.ReviewWindow()
+	if v.MilestoneCount() > 0 {
+		over = v.ArbitrationDeadline()
 	}
 	l.one.until = time.Now().Add(time.Duration(max(over-v.now, 0))*time.Second + silence)
 }

@@ -215,7 +215,7 @@ func (v *view) canDeliver(reviewed, silent bool) bool {
 	if reviewed || v.now+v.ReviewWindow() > v.MilestoneDeadline {
 		return false
 	}
-	for index := range v.MilestoneCount {
+	for index := range v.MilestoneCount() {
 		if v.MilestoneState(index) == haggle.MilestoneStateUnclaimed {
 			return true
 		}

@@ -99,7 +99,7 @@ func (l *loop) listed(n *haggle.NegotiationAccount) {
 	} else if isBefore(n.Slot, f.slot) || l.fingerprint(n) == f.position {
 		return
 	}
-	if f.busy || f.created != 0 && (f.created != n.CreatedAt || n.Status == haggle.NegotiationStatusCreated) {
+	if f.busy || f.created != 0 && f.created != n.CreatedAt {
 		l.look(f)
 		return
 	}

@@ -10,21 +10,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// task is what anyone may do to a negotiation next, and from when on, in Unix seconds of the chain's clock. Its kind is empty if that
-// is nothing.
+// task is the next instruction that anyone can send to a negotiation. Its kind is empty if there is none.
 type task struct {
-	kind  Kind
-	due   int64
-	index uint8
+	kind Kind
+	// due is the time from which the task is due, in Unix seconds of the chain's clock; zero if it is due at
+	// once.
+	due int64
+	// earliest is the first second in which the program accepts a task that is due at once; zero for any.
+	earliest int64
+	index    uint8
 }
 
-// taskFor is what a negotiation needs next, unless its parties move on. What is over can be closed at once.
+// taskFor returns the next task for a negotiation in this state. A negotiation that is over can be closed at
+// once, except in the second of its creation.
 func taskFor(n *haggle.Negotiation) task {
 	switch {
 	case n.IsOpen():
 		return task{kind: Expire, due: n.TurnDeadline}
 	case n.IsOver():
-		return task{kind: Close}
+		return task{kind: Close, earliest: n.CreatedAt + 1}
 	case !n.IsAgreed():
 		return task{}
 	}

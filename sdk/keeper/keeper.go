@@ -289,6 +289,8 @@ func (k *Keeper) due(now int64, patience func(solana.PublicKey) time.Duration) (
 		left := wait - time.Since(r.since)
 		if r.task.due > 0 {
 			left = time.Duration(r.task.due+seconds(wait)-now) * time.Second
+		} else {
+			left = max(left, time.Duration(r.task.earliest-now)*time.Second)
 		}
 		if left = max(left, time.Until(r.notBefore)); left > 0 {
 			next = min(next, left)
