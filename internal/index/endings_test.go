@@ -1,6 +1,8 @@
 package index
 
 import (
+	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -20,7 +22,7 @@ func (s *story) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	require.NoError(s.t, err)
 	buyer, err := haggle.SealPrice(n, s.Buyer.PublicKey(), buyers)
 	require.NoError(s.t, err)
-	seller, err := haggle.SealPrice(n, s.Seller.PublicKey(), max(sellers, 1))
+	seller, err := haggle.SealPrice(n, s.Seller.PublicKey(), max(sellers, escrow/10))
 	require.NoError(s.t, err)
 	s.do(s.Client.CommitZopa(s.ctx, haggle.CommitZopaRequest{Sealed: buyer}))(s.Buyer)
 	s.do(s.Client.CommitZopa(s.ctx, haggle.CommitZopaRequest{Sealed: seller}))(s.Seller)
@@ -49,15 +51,37 @@ func (s *story) deadline(session uint64) solana.PublicKey {
 	s.offer(negotiation, s.Buyer, 3_000_001)
 	s.accept(negotiation, s.Seller, 3_000_001)
 	claim := func(index uint8) {
-		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: index}))(s.Seller)
+		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{
+			Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: index, Evidence: [32]byte{'c', index},
+		}))(s.Seller)
 	}
 	claim(0)
-	s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{Buyer: s.Buyer.PublicKey(), Negotiation: negotiation, Index: 0}))(s.Buyer)
+	s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{
+		Buyer: s.Buyer.PublicKey(), Negotiation: negotiation, Index: 0, Evidence: [32]byte{'d'},
+	}))(s.Buyer)
 	claim(1)
 	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
 	require.NoError(s.t, err)
-	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.MilestoneDeadline+max(n.ResponseWindow, 3600)))
+	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.ArbitrationDeadline()))
 	s.do(s.Client.SettleDeadline(s.ctx, haggle.SettleDeadlineRequest{Payer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+	return negotiation
+}
+
+// agreement is a price in two parts, of which one is released and the other one split by both parties
+// together.
+func (s *story) agreement(session uint64) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
+		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 72}
+		request.Bond = endingsBond
+	})
+	s.offer(negotiation, s.Buyer, 3_000_001)
+	s.accept(negotiation, s.Seller, 3_000_001)
+	s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+	s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
+	s.doTogether(s.Client.SettleByAgreement(s.ctx, haggle.SettleByAgreementRequest{
+		Negotiation: negotiation, SellerBps: 2_500, BondToBuyerBps: 1_000,
+	}))(s.Buyer, s.Seller)
 	return negotiation
 }
 
@@ -99,6 +123,11 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 			s.expire(n)
 			return n
 		}},
+		{"a seller that rejects the middle", "Rejected", "Forfeited", endingsBond, func(session uint64) solana.PublicKey {
+			n := s.sealed(session, 3_000_001, 2_000_000)
+			s.reject(n, s.Seller)
+			return n
+		}},
 		{"rejected after an offer", "Rejected", "Returned", 0, func(session uint64) solana.PublicKey {
 			n := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = endingsBond })
 			s.offer(n, s.Buyer, 2_000_000)
@@ -110,7 +139,9 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 			s.expire(n)
 			return n
 		}},
-		{"milestones whose time is over", "Settled", "Returned", 0, s.deadline},
+		// 1,000,201 of 3,000,001 went back for the unclaimed milestone.
+		{"milestones whose time is over", "Settled", "Split", 233_380, s.deadline},
+		{"an agreement of both", "Settled", "Split", 70_000, s.agreement},
 	}
 	type flow struct{ buyer, seller, treasury int64 }
 	now := func() flow {
@@ -131,15 +162,32 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 			t.Run(name+" "+ending.name, func(t *testing.T) {
 				var status, bond string
 				var net, fee, decay, refund, swept int64
-				row := database.statements().row(s.ctx, `SELECT status, bond_state, net_amount, fee, decay, refund, swept FROM outcomes
-					WHERE complete AND negotiation = ?`, addresses[ending.name].String())
-				require.NoError(t, row.Scan(&status, &bond, &net, &fee, &decay, &refund, &swept))
+				var toBuyer, toSeller sql.NullInt64
+				row := database.statements().row(s.ctx, `SELECT status, bond_state, bond_to_buyer, bond_to_seller, net_amount, fee, decay,
+					refund, swept FROM outcomes WHERE complete AND negotiation = ?`, addresses[ending.name].String())
+				require.NoError(t, row.Scan(&status, &bond, &toBuyer, &toSeller, &net, &fee, &decay, &refund, &swept))
 				require.Equal(t, ending.status, status)
 				require.Equal(t, ending.bond, bond)
+				require.Equal(t, ending.bond != "None", toBuyer.Valid)
+				require.Equal(t, ending.forfeited, toBuyer.Int64)
+				if toSeller.Valid {
+					require.EqualValues(t, endingsBond-ending.forfeited, toSeller.Int64)
+				}
 				require.Equal(t, flow{refund - escrow + ending.forfeited, net - ending.forfeited, swept}, moved[ending.name])
 				require.Equal(t, swept, fee+decay)
 			})
 		}
 		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+		agreed := addresses["an agreement of both"].String()
+		require.Equal(t, 72, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = ?`, agreed))
+		require.Equal(t, 24, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = ?`,
+			addresses["milestones whose time is over"].String()), "as proposed")
+		evidence := func(milestone int, side string) string {
+			return one[string](t, s.ctx, database, `SELECT evidence FROM evidence WHERE negotiation = ? AND milestone = ? AND side = ?`,
+				addresses["milestones whose time is over"].String(), milestone, side)
+		}
+		require.Equal(t, "63"+strings.Repeat("0", 62), evidence(0, "Seller"))
+		require.Equal(t, "64"+strings.Repeat("0", 62), evidence(0, "Buyer"))
+		require.Equal(t, "6301"+strings.Repeat("0", 60), evidence(1, "Seller"))
 	}
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -105,6 +106,11 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 			return (&haggle.AcceptOffer{Acceptor: buyer, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
+		"Settled, by agreement": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, seller, vault := accounts(s)
+			return (&haggle.SettleByAgreement{Buyer: buyer, Seller: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
 		"Rejected": func(s *scriptedStory) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
 			return (&haggle.RejectNegotiation{Rejector: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
@@ -116,8 +122,9 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
 	}
-	for status, end := range ends {
-		t.Run(status, func(t *testing.T) {
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			status, _, _ := strings.Cut(name, ",")
 			chain, _ := forkingChain(t)
 			story := newScriptedStory(1, 1000)
 			f := newFollower(t, chain, rpc.CommitmentConfirmed)

@@ -40,7 +40,7 @@ type outcome struct {
 	decay   *big.Int
 	// refund is nil when the events contradict each other.
 	refund *big.Int
-	bond   haggle.BondState
+	bond   bond
 
 	// end is the event that has ended the negotiation; nil while there is none.
 	end                   haggle.Event
@@ -48,6 +48,19 @@ type outcome struct {
 	endedSlot, closedSlot *uint64
 	swept                 *uint64
 	complete              bool
+	// isCut reports that a transaction's events are cut off.
+	isCut bool
+}
+
+// bond is the seller's bond, as far as the events show it.
+type bond struct {
+	// held reports that the seller has deposited the bond.
+	held bool
+	// amount is nil if neither the creation nor the deposit is known.
+	amount *uint64
+	// settled reports that a part has left the deposit.
+	settled           bool
+	toBuyer, toSeller uint64
 }
 
 // happened is an event where the chain has it. The event is nil for logs that are cut off.
@@ -80,11 +93,10 @@ func (o *outcome) add(item happened) error {
 		return o.miss(item)
 	case *haggle.NegotiationCreated:
 		o.created, o.createdSlot, o.effective, o.seller = event, &item.slot, &event.EscrowAmount, &event.Seller
+		o.bond.amount = &event.BondRequired
 	case *haggle.InvitationAccepted:
 		o.status, o.seller = haggle.NegotiationStatusProposed.String(), &event.Seller
-		if event.Bond > 0 {
-			o.bond = haggle.BondStateHeld
-		}
+		o.bond.held, o.bond.amount = event.Bond > 0, &event.Bond
 	case *haggle.OfferSubmitted:
 		o.offer(event)
 	case *haggle.OfferAccepted:
@@ -94,6 +106,8 @@ func (o *outcome) add(item happened) error {
 	case *haggle.DisputeResolved:
 		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
 	case *haggle.DeadlineSettled:
+		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
+	case *haggle.AgreementSettled:
 		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
 	case *haggle.NegotiationSettled:
 		o.end = event
@@ -113,7 +127,7 @@ func (o *outcome) add(item happened) error {
 }
 
 func (o *outcome) miss(item happened) error {
-	o.complete = false
+	o.complete, o.isCut = false, true
 	described := make(map[string]string)
 	if err := json.Unmarshal([]byte(item.fields), &described); err != nil {
 		return err
@@ -131,12 +145,12 @@ func (o *outcome) miss(item happened) error {
 	case new(haggle.AcceptOffer).InstructionName():
 		switch {
 		case o.end != nil || o.created == nil:
-		case o.created.MilestoneCount > 0:
+		case haggle.MilestoneCount(o.created.MilestoneBps) > 0:
 			o.status = haggle.NegotiationStatusAccepted.String()
 		default:
 			o.over(haggle.NegotiationStatusSettled, item.slot)
 		}
-	case new(haggle.SettleDeadline).InstructionName():
+	case new(haggle.SettleDeadline).InstructionName(), new(haggle.SettleByAgreement).InstructionName():
 		o.over(haggle.NegotiationStatusSettled, item.slot)
 	case new(haggle.RejectNegotiation).InstructionName():
 		o.over(haggle.NegotiationStatusRejected, item.slot)
@@ -206,7 +220,7 @@ func (o *outcome) offer(event *haggle.OfferSubmitted) {
 // settlement.
 func (o *outcome) accept(event *haggle.OfferAccepted) {
 	o.acceptedBy, o.acceptedAmount, o.acceptedRound = &event.AcceptedBy, event.Amount, event.Round
-	if o.created == nil || o.created.MilestoneCount == 0 {
+	if o.created == nil || haggle.MilestoneCount(o.created.MilestoneBps) == 0 {
 		return
 	}
 	o.status = haggle.NegotiationStatusAccepted.String()
@@ -227,7 +241,7 @@ func (o *outcome) settle(event *haggle.NegotiationSettled, slot uint64) {
 	o.status, o.rounds = haggle.NegotiationStatusSettled.String(), event.TotalRounds
 	o.ended, o.endedSlot, o.settled, o.seller = &event.Timestamp, &slot, &event.SettledAmount, &event.Seller
 	o.decay = new(big.Int).SetUint64(event.EscrowDecayTotal)
-	if o.created == nil || o.created.MilestoneCount > 0 {
+	if o.created == nil || haggle.MilestoneCount(o.created.MilestoneBps) > 0 {
 		return
 	}
 	o.fee = new(big.Int).SetUint64(event.ProtocolFee)
@@ -247,22 +261,54 @@ func (o *outcome) giveBack(status haggle.NegotiationStatus, refund uint64, round
 func (o *outcome) settleBond(event *haggle.BondSettled) {
 	switch {
 	case o.seller == nil:
+		return
 	case event.To == *o.seller:
-		o.bond = haggle.BondStateReturned
+		o.bond.toSeller = event.Amount
 	default:
-		o.bond = haggle.BondStateForfeited
+		o.bond.toBuyer = event.Amount
 	}
+	o.bond.settled = true
 }
 
-// unknownBond is the state of a bond of which the events do not tell what has become.
+// unknownBond is the state of a bond if events that settle it may be missing.
 const unknownBond = "Unknown"
 
-func (o *outcome) bondState() string {
-	settled := o.bond == haggle.BondStateReturned || o.bond == haggle.BondStateForfeited
-	if o.complete || settled || o.created != nil && o.created.BondRequired == 0 {
-		return o.bond.String()
+// bondIsCertain reports whether no event that settles the bond is missing.
+func (o *outcome) bondIsCertain() bool {
+	b := o.bond
+	switch {
+	case o.complete, b.amount != nil && *b.amount == 0:
+		return true
+	case !b.settled:
+		return false
 	}
-	return unknownBond
+	// One transaction settles the whole bond.
+	return !o.isCut || b.toBuyer > 0 && b.toSeller > 0 || b.amount != nil && b.toBuyer+b.toSeller == *b.amount
+}
+
+func (o *outcome) bondState() string {
+	switch b := o.bond; {
+	case !o.bondIsCertain():
+		return unknownBond
+	case b.settled && b.toBuyer == 0:
+		return haggle.BondStateReturned.String()
+	case b.settled && b.toSeller == 0:
+		return haggle.BondStateForfeited.String()
+	case b.settled:
+		return haggle.BondStateSplit.String()
+	case b.held:
+		return haggle.BondStateHeld.String()
+	}
+	return haggle.BondStateNone.String()
+}
+
+// bondParts returns the buyer's and the seller's part of the bond; nil until it is settled, and if a part may
+// be missing.
+func (o *outcome) bondParts() (toBuyer, toSeller *uint64) {
+	if !o.bond.settled || !o.bondIsCertain() {
+		return nil, nil
+	}
+	return &o.bond.toBuyer, &o.bond.toSeller
 }
 
 // difference is a minus b; nil if that is less than nothing.
@@ -284,6 +330,7 @@ func (o *outcome) columns() ([]column, error) {
 	if err != nil {
 		return nil, err
 	}
+	bondToBuyer, bondToSeller := o.bondParts()
 	columns := append(terms,
 		column{"created_slot", whole(o.createdSlot)},
 		column{"status", o.status}, column{"rounds", int64(o.rounds)},
@@ -291,6 +338,7 @@ func (o *outcome) columns() ([]column, error) {
 		column{"settled_amount", decimal(o.settled)},
 		column{"net_amount", sum(o.net)}, column{"fee", sum(o.fee)}, column{"decay", sum(o.decay)}, column{"refund", sum(o.refund)},
 		column{"bond_state", o.bondState()},
+		column{"bond_to_buyer", decimal(bondToBuyer)}, column{"bond_to_seller", decimal(bondToSeller)},
 		column{"ended_at", seconds(o.ended)}, column{"ended_slot", whole(o.endedSlot)},
 		column{"closed_at", seconds(o.closed)}, column{"closed_slot", whole(o.closedSlot)},
 		column{"swept", decimal(o.swept)}, column{"complete", o.complete},
@@ -314,7 +362,8 @@ func (o *outcome) terms() ([]column, error) {
 			{"max_rounds", int64(c.MaxRounds)}, {"decay_rate_bps", int64(c.DecayRateBps)}, {"protocol_fee_bps", int64(c.ProtocolFeeBps)},
 			{"min_offer_bps", int64(c.MinOfferBps)}, {"response_window", c.ResponseWindow}, {"global_deadline", c.GlobalDeadline},
 			{"zopa_enabled", c.ZopaEnabled}, {"bond_required", decimal(&c.BondRequired)}, {"arbiter", c.Arbiter.String()},
-			{"milestone_count", int64(c.MilestoneCount)}, {"created_at", c.Timestamp},
+			{"milestone_count", int64(haggle.MilestoneCount(c.MilestoneBps))}, {"review_hours", int64(c.ReviewHours)},
+			{"created_at", c.Timestamp},
 		}, nil
 	}
 	if o.cut == nil {

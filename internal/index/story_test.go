@@ -44,10 +44,15 @@ func newStory(t *testing.T) *story {
 }
 
 func (s *story) do(action *haggle.Action, err error) func(*haggle.Keypair) {
-	return func(signer *haggle.Keypair) {
+	return func(signer *haggle.Keypair) { s.doTogether(action, err)(signer) }
+}
+
+// doTogether carries out an action that several parties sign.
+func (s *story) doTogether(action *haggle.Action, err error) func(...haggle.Signer) {
+	return func(signers ...haggle.Signer) {
 		s.t.Helper()
 		require.NoError(s.t, err)
-		_, err := action.Do(s.ctx, signer)
+		_, err := action.Do(s.ctx, signers...)
 		require.NoError(s.t, err)
 	}
 }
@@ -97,8 +102,15 @@ func (s *story) reject(negotiation solana.PublicKey, by *haggle.Keypair) {
 	s.do(s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: by.PublicKey(), Negotiation: negotiation}))(by)
 }
 
+// close closes a negotiation, which the program refuses in the second of its creation.
 func (s *story) close(negotiation solana.PublicKey) {
 	s.t.Helper()
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	require.NoError(s.t, err)
+	if now, err := s.Chain.Now(s.ctx); err != nil || now <= n.CreatedAt {
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.CreatedAt+1))
+	}
 	s.do(s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
 }
 

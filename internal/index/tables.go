@@ -46,11 +46,17 @@ var Tables = []Table{
 		{"negotiation", text}, {"life", integer}, {"mint", text}, {"buyer", text}, {"seller", text},
 		{"round", integer}, {"side", text}, {"offerer", text}, {"amount", amount}, {"effective_escrow", amount}, {"accepted", flag},
 	}},
+	{Name: "evidence", order: "slot, position, event_index", columns: []exportedColumn{
+		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"signature", text}, {"timestamp", integer},
+		{"negotiation", text}, {"life", integer}, {"mint", text}, {"buyer", text}, {"seller", text},
+		{"milestone", integer}, {"side", text}, {"evidence", text},
+	}},
 	{Name: "outcomes", order: "COALESCE(created_slot, 0), negotiation, life", columns: []exportedColumn{
 		{"negotiation", text}, {"life", integer}, {"session_id", amount}, {"buyer", text}, {"seller", text}, {"mint", text},
 		{"service_hash", text}, {"status", text}, {"rounds", integer}, {"max_rounds", integer}, {"escrow_amount", amount},
 		{"settled_amount", amount}, {"net_amount", amount}, {"fee", amount}, {"decay", amount}, {"refund", amount},
-		{"accepted_by", text}, {"bond_required", amount}, {"bond_state", text}, {"milestone_count", integer}, {"swept", amount},
+		{"accepted_by", text}, {"bond_required", amount}, {"bond_state", text}, {"bond_to_buyer", amount}, {"bond_to_seller", amount},
+		{"milestone_count", integer}, {"review_hours", integer}, {"swept", amount},
 		{"created_at", integer}, {"ended_at", integer}, {"duration_seconds", integer}, {"closed_at", integer},
 		{"created_slot", integer}, {"ended_slot", integer}, {"closed_slot", integer}, {"complete", flag},
 	}},

@@ -97,6 +97,8 @@ CREATE TABLE negotiations (
     bond_required      NUMERIC(20, 0),
     arbiter            TEXT,
     milestone_count    INTEGER,
+    -- The time to review a claimed milestone, in hours.
+    review_hours       INTEGER,
     created_at         BIGINT,
     status             TEXT NOT NULL,
     rounds             INTEGER NOT NULL,
@@ -115,6 +117,9 @@ CREATE TABLE negotiations (
     decay              NUMERIC(40, 0),
     refund             NUMERIC(40, 0),
     bond_state         TEXT NOT NULL,
+    -- The parts of the seller's bond; NULL until it is settled, and if a part may be missing.
+    bond_to_buyer      NUMERIC(20, 0),
+    bond_to_seller     NUMERIC(20, 0),
     ended_at           BIGINT,
     ended_slot         BIGINT,
     closed_at          BIGINT,
@@ -158,6 +163,18 @@ FROM events e
 JOIN negotiations n ON n.negotiation = e.negotiation AND n.life = e.life
 WHERE e.name = 'OfferSubmitted';
 
+-- The evidence of every claim (side Seller) and every dispute (side Buyer), in hex; zeros state none.
+CREATE VIEW evidence AS
+SELECT
+    e.slot, e.position, e.event_index, e.signature, e.timestamp, e.negotiation, e.life,
+    n.mint, n.buyer, n.seller,
+    (e.fields ->> 'index')::BIGINT AS milestone,
+    CASE e.name WHEN 'MilestoneClaimed' THEN 'Seller' ELSE 'Buyer' END AS side,
+    e.fields ->> 'evidence' AS evidence
+FROM events e
+JOIN negotiations n ON n.negotiation = e.negotiation AND n.life = e.life
+WHERE e.name IN ('MilestoneClaimed', 'MilestoneDisputed');
+
 -- What became of each negotiation. Amounts are as of now while it goes on: net_amount + fee + decay + refund are escrow_amount
 -- once it is over. Of one that is not complete the account's status is told, where that has been read.
 CREATE VIEW outcomes AS
@@ -165,7 +182,7 @@ SELECT
     n.negotiation, n.life, n.session_id, n.buyer, n.seller, n.mint, n.service_hash,
     CASE WHEN n.complete THEN n.status ELSE COALESCE(a.state ->> 'status', n.status) END AS status,
     n.rounds, n.max_rounds, n.escrow_amount, n.settled_amount, n.net_amount, n.fee, n.decay, n.refund,
-    n.accepted_by, n.bond_required, n.bond_state, n.milestone_count, n.swept,
+    n.accepted_by, n.bond_required, n.bond_state, n.bond_to_buyer, n.bond_to_seller, n.milestone_count, n.review_hours, n.swept,
     n.created_at, n.ended_at, n.ended_at - n.created_at AS duration_seconds, n.closed_at,
     n.created_slot, n.ended_slot, n.closed_slot, n.complete
 FROM negotiations n
@@ -212,7 +229,7 @@ SELECT
     (a.state ->> 'buyer_price')::NUMERIC(20, 0) AS buyer_price,
     (a.state ->> 'seller_price')::NUMERIC(20, 0) AS seller_price,
     a.state ->> 'arbiter' AS arbiter,
-    (a.state ->> 'milestone_count')::BIGINT AS milestone_count,
+    (a.state ->> 'review_hours')::BIGINT AS review_hours,
     a.state -> 'milestone_bps' AS milestone_bps,
     (a.state ->> 'milestones_decided')::BIGINT AS milestones_decided,
     (a.state ->> 'milestones_claimed')::BIGINT AS milestones_claimed,

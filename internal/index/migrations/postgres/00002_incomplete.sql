@@ -10,7 +10,7 @@ SELECT
     n.negotiation, n.life, n.session_id, n.buyer, n.seller, n.mint, n.service_hash,
     CASE WHEN n.complete OR n.ended_slot IS NOT NULL THEN n.status ELSE COALESCE(a.state ->> 'status', n.status) END AS status,
     n.rounds, n.max_rounds, n.escrow_amount, n.settled_amount, n.net_amount, n.fee, n.decay, n.refund,
-    n.accepted_by, n.bond_required, n.bond_state, n.milestone_count, n.swept,
+    n.accepted_by, n.bond_required, n.bond_state, n.bond_to_buyer, n.bond_to_seller, n.milestone_count, n.review_hours, n.swept,
     n.created_at, n.ended_at, n.ended_at - n.created_at AS duration_seconds, n.closed_at,
     n.created_slot, n.ended_slot, n.closed_slot, n.complete
 FROM negotiations n

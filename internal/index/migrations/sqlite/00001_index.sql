@@ -98,6 +98,8 @@ CREATE TABLE negotiations (
     bond_required      TEXT,
     arbiter            TEXT,
     milestone_count    INTEGER,
+    -- The time to review a claimed milestone, in hours.
+    review_hours       INTEGER,
     created_at         INTEGER,
     status             TEXT NOT NULL,
     rounds             INTEGER NOT NULL,
@@ -116,6 +118,9 @@ CREATE TABLE negotiations (
     decay              TEXT,
     refund             TEXT,
     bond_state         TEXT NOT NULL,
+    -- The parts of the seller's bond; NULL until it is settled, and if a part may be missing.
+    bond_to_buyer      TEXT,
+    bond_to_seller     TEXT,
     ended_at           INTEGER,
     ended_slot         INTEGER,
     closed_at          INTEGER,
@@ -159,6 +164,18 @@ FROM events e
 JOIN negotiations n ON n.negotiation = e.negotiation AND n.life = e.life
 WHERE e.name = 'OfferSubmitted';
 
+-- The evidence of every claim (side Seller) and every dispute (side Buyer), in hex; zeros state none.
+CREATE VIEW evidence AS
+SELECT
+    e.slot, e.position, e.event_index, e.signature, e.timestamp, e.negotiation, e.life,
+    n.mint, n.buyer, n.seller,
+    json_extract(e.fields, '$.index') AS milestone,
+    CASE e.name WHEN 'MilestoneClaimed' THEN 'Seller' ELSE 'Buyer' END AS side,
+    json_extract(e.fields, '$.evidence') AS evidence
+FROM events e
+JOIN negotiations n ON n.negotiation = e.negotiation AND n.life = e.life
+WHERE e.name IN ('MilestoneClaimed', 'MilestoneDisputed');
+
 -- What became of each negotiation. Amounts are as of now while it goes on: net_amount + fee + decay + refund are escrow_amount
 -- once it is over. Of one that is not complete the account's status is told, where that has been read.
 CREATE VIEW outcomes AS
@@ -166,7 +183,7 @@ SELECT
     n.negotiation, n.life, n.session_id, n.buyer, n.seller, n.mint, n.service_hash,
     CASE WHEN n.complete THEN n.status ELSE COALESCE(json_extract(a.state, '$.status'), n.status) END AS status,
     n.rounds, n.max_rounds, n.escrow_amount, n.settled_amount, n.net_amount, n.fee, n.decay, n.refund,
-    n.accepted_by, n.bond_required, n.bond_state, n.milestone_count, n.swept,
+    n.accepted_by, n.bond_required, n.bond_state, n.bond_to_buyer, n.bond_to_seller, n.milestone_count, n.review_hours, n.swept,
     n.created_at, n.ended_at, n.ended_at - n.created_at AS duration_seconds, n.closed_at,
     n.created_slot, n.ended_slot, n.closed_slot, n.complete
 FROM negotiations n
@@ -213,7 +230,7 @@ SELECT
     json_extract(a.state, '$.buyer_price') AS buyer_price,
     json_extract(a.state, '$.seller_price') AS seller_price,
     json_extract(a.state, '$.arbiter') AS arbiter,
-    json_extract(a.state, '$.milestone_count') AS milestone_count,
+    json_extract(a.state, '$.review_hours') AS review_hours,
     json_extract(a.state, '$.milestone_bps') AS milestone_bps,
     json_extract(a.state, '$.milestones_decided') AS milestones_decided,
     json_extract(a.state, '$.milestones_claimed') AS milestones_claimed,
