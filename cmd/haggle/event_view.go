@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
@@ -24,6 +25,15 @@ func sentence(event haggle.Event, tokens func(uint64) amount.Tokens) string {
 		return fmt.Sprintf("round %d: %s offered, the escrow is worth %s", e.Round, tokens(e.Amount), tokens(e.EffectiveEscrow))
 	case *haggle.OfferAccepted:
 		return fmt.Sprintf("%s taken in round %d", tokens(e.Amount), e.Round)
+	case *haggle.MilestoneClaimed:
+		return fmt.Sprintf("milestone %d claimed, under review until %s%s", e.Index, clock(e.ReviewDeadline), evidenceText(e.Evidence))
+	case *haggle.MilestoneDisputed:
+		return fmt.Sprintf("milestone %d disputed%s", e.Index, evidenceText(e.Evidence))
+	case *haggle.AgreementSettled:
+		return fmt.Sprintf("settled by agreement: %s to the seller (after the fee of %s), %s to the buyer, %s of the bond to the buyer",
+			tokens(e.SellerAmount), tokens(e.Fee), tokens(e.BuyerAmount), tokens(e.BondToBuyer))
+	case *haggle.BondSettled:
+		return fmt.Sprintf("%s of the bond to %s", tokens(e.Amount), e.To)
 	case *haggle.NegotiationSettled:
 		return fmt.Sprintf("settled for %s (fee %s, decay %s)", tokens(e.SettledAmount), tokens(e.ProtocolFee), tokens(e.EscrowDecayTotal))
 	case *haggle.NegotiationRejected:
@@ -38,4 +48,12 @@ func sentence(event haggle.Event, tokens func(uint64) amount.Tokens) string {
 		return fmt.Sprintf("closed, %s to the treasury", tokens(e.Swept))
 	}
 	return event.EventName()
+}
+
+// evidenceText is empty for zeros, which state no evidence.
+func evidenceText(evidence [32]byte) string {
+	if evidence == [32]byte{} {
+		return ""
+	}
+	return ", evidence " + hex.EncodeToString(evidence[:])
 }

@@ -14,16 +14,37 @@ import (
 const milestoneHelp = `Milestones pay an agreed price in tranches. They are part of a negotiation that was created with
 --milestones; their numbers begin at 0 and stand in "haggle negotiation show".
 
-  seller    claim     says that one has been reached; the buyer has a review window
-  buyer     release   pays it; once the review window has passed in silence anyone may
-  buyer     dispute   refuses it, before the window ends; the arbiter decides
-  arbiter   resolve   divides it between the two
-  anyone    settle    after the deadline: what was claimed is paid, what is disputed is halved, and the
-                      rest goes back to the buyer`
+  seller    claim            claims one; the buyer has a review window
+  buyer     release          pays it; after the review window anyone can
+  buyer     dispute          disputes it, before the window ends; the arbiter decides
+  arbiter   resolve          divides it between the two
+  both      settle           divides all that is undecided as both agree, at any time
+  anyone    settle-deadline  after the deadline: claimed milestones are paid, disputed ones halved, and the
+                             others go back to the buyer
+
+When the last one is decided, the seller gets its bond back, less the share that the buyer got back of
+the price.`
 
 func newMilestoneCommand(s *session) *cobra.Command {
 	return newGroupCommand("milestone", "Claim, release, dispute and settle milestones", milestoneHelp,
-		newClaimMilestoneCommand(s), newReleaseCommand(s), newDisputeCommand(s), newResolveCommand(s), newSettleCommand(s))
+		newClaimMilestoneCommand(s), newReleaseCommand(s), newDisputeCommand(s), newResolveCommand(s), newSettleCommand(s),
+		newSettleDeadlineCommand(s))
+}
+
+// evidenceFlag is the evidence for a claim or a dispute, of which only the hash goes on chain.
+type evidenceFlag struct{ written string }
+
+func (f *evidenceFlag) register(cmd *cobra.Command, of string) {
+	cmd.Flags().StringVar(&f.written, "evidence", "",
+		"evidence for the "+of+", of which only the SHA-256 goes on chain (a file, or the hash in hex)")
+}
+
+// hash is zero without evidence.
+func (f *evidenceFlag) hash() (hash [32]byte, err error) {
+	if f.written == "" {
+		return hash, nil
+	}
+	return hashOf("--evidence", f.written)
 }
 
 func parseIndex(written string) (uint8, error) {
@@ -54,12 +75,19 @@ func newIndexCommand(s *session, name, short, long, example string,
 }
 
 func newClaimMilestoneCommand(s *session) *cobra.Command {
-	return newIndexCommand(s, "claim", "Say that a milestone has been reached (seller)",
+	var evidence evidenceFlag
+	cmd := newIndexCommand(s, "claim", "Claim a milestone (seller)",
 		`Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute
-it; from its end on anyone may release it.`,
-		"  haggle milestone claim NEGOTIATION 0",
+it; after that anyone can release it.`,
+		"  haggle milestone claim NEGOTIATION 0\n  haggle milestone claim NEGOTIATION 0 --evidence report.pdf",
 		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
-			return t.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: t.key.PublicKey(), Seen: t.seen, Index: index})
+			hash, err := evidence.hash()
+			if err != nil {
+				return nil, err
+			}
+			return t.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{
+				Seller: t.key.PublicKey(), Seen: t.seen, Index: index, Evidence: hash,
+			})
 		},
 		func(_ step, index uint8, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
@@ -69,6 +97,8 @@ it; from its end on anyone may release it.`,
 			}
 			return fmt.Sprintf("claimed milestone %d", index)
 		})
+	evidence.register(cmd, "delivery")
+	return cmd
 }
 
 func newReleaseCommand(s *session) *cobra.Command {
@@ -85,15 +115,24 @@ passed in silence.`,
 }
 
 func newDisputeCommand(s *session) *cobra.Command {
-	return newIndexCommand(s, "dispute", "Refuse a claimed milestone (buyer)",
+	var evidence evidenceFlag
+	cmd := newIndexCommand(s, "dispute", "Dispute a claimed milestone (buyer)",
 		`Disputes the milestone that is under review. The arbiter, whom both have agreed to, then divides it.`,
-		"  haggle milestone dispute NEGOTIATION 0",
+		"  haggle milestone dispute NEGOTIATION 0\n  haggle milestone dispute NEGOTIATION 0 --evidence complaint.txt",
 		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
-			return t.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: t.key.PublicKey(), Seen: t.seen, Index: index})
+			hash, err := evidence.hash()
+			if err != nil {
+				return nil, err
+			}
+			return t.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{
+				Buyer: t.key.PublicKey(), Seen: t.seen, Index: index, Evidence: hash,
+			})
 		},
 		func(t step, index uint8, _ *haggle.Receipt) string {
 			return fmt.Sprintf("disputed milestone %d; %s decides until %s", index, t.seen.Arbiter, clock(t.seen.ArbitrationDeadline()))
 		})
+	evidence.register(cmd, "complaint")
+	return cmd
 }
 
 func newResolveCommand(s *session) *cobra.Command {
@@ -120,13 +159,13 @@ rest, the odd unit too. With --forfeit-bond the seller's bond goes to the buyer.
 	return cmd
 }
 
-func newSettleCommand(s *session) *cobra.Command {
+func newSettleDeadlineCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "settle NEGOTIATION", Short: "Decide what is left after the milestones' deadline (anyone)",
-		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, a review window
-later: what was claimed and not disputed is paid, what is disputed is halved, the rest goes back to the
-buyer. Anyone may do it; the keypair pays the transaction's fee.`,
-		Example: "  haggle milestone settle NEGOTIATION",
+		Use: "settle-deadline NEGOTIATION", Short: "Decide the undecided milestones after their deadline (anyone)",
+		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, the arbiter's
+time: claimed and undisputed milestones are paid, disputed ones halved, the others go back to the buyer.
+Anyone can send it; the keypair pays the transaction's fee.`,
+		Example: "  haggle milestone settle-deadline NEGOTIATION",
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
 	cmd.RunE = s.limited(s.onNegotiation(

@@ -120,8 +120,8 @@ func (s *session) agreeToDuties(ctx context.Context, n *haggle.NegotiationAccoun
 	if n.ZopaEnabled && !f.zopa {
 		return notAccepted("--zopa", "the terms ask to compare reservation prices first")
 	}
-	if n.MilestoneCount > 0 && f.arbiter.Key() != n.Arbiter {
-		return notAccepted("--arbiter "+n.Arbiter.String(), "the price is paid in %d milestones, and %s decides disputes", n.MilestoneCount, n.Arbiter)
+	if count := n.MilestoneCount(); count > 0 && f.arbiter.Key() != n.Arbiter {
+		return notAccepted("--arbiter "+n.Arbiter.String(), "the price is paid in %d milestones, and %s decides disputes", count, n.Arbiter)
 	}
 	return nil
 }

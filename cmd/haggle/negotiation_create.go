@@ -30,6 +30,9 @@ With --bond the seller has to deposit that much, and has it back at the end. Wit
 compare their reservation prices under seal first (haggle zopa --help), which takes a bond. With
 --milestones the price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.
 
+The protocol's fee is the configuration's at creation. With a higher one than --max-fee-bps nothing is
+created (default: the fee of the moment).
+
 With --wrap-sol the escrow is SOL: the same transaction wraps the buyer's lamports. With --trust or
 --allowlist nothing is escrowed for a seller who is not known and trusted (haggle negotiation --help).`
 
@@ -50,6 +53,7 @@ type createFlags struct {
 	decayBps, minOfferBps uint16
 	sessionID             uint64
 	bond                  amount.Text
+	maxFeeBps             uint16
 	zopa                  bool
 	milestones            milestoneFlags
 	wrapSOL               bool
@@ -75,6 +79,7 @@ func newCreateCommand(s *session) *cobra.Command {
 	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
 	flags.Var(&f.bond, "bond", "what the seller has to deposit (default: nothing)")
+	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the configuration's)")
 	flags.BoolVar(&f.zopa, "zopa", false, "compare reservation prices under seal first; takes --bond")
 	f.milestones.register(cmd)
 	f.terms.register(cmd)
@@ -143,6 +148,9 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 	if cmd.Flags().Changed("decay-bps") {
 		request.DecayRateBps = &f.decayBps
 	}
+	if cmd.Flags().Changed("max-fee-bps") {
+		request.MaxFeeBps = &f.maxFeeBps
+	}
 	if cmd.Flags().Changed("session") {
 		request.SessionID = &f.sessionID
 	}
@@ -182,6 +190,7 @@ func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 		{"rounds", int64(f.rounds), int64(haggle.MinRounds), int64(haggle.MaxRounds), number},
 		{"decay-bps", int64(f.decayBps), 0, int64(haggle.MaxDecayRateBps), number},
 		{"min-offer-bps", int64(f.minOfferBps), int64(haggle.MinOfferBpsFloor), int64(haggle.MinOfferBpsCeiling), number},
+		{"max-fee-bps", int64(f.maxFeeBps), 0, int64(haggle.MaxProtocolFeeBps), number},
 		{"window", seconds(f.window), haggle.MinResponseWindow, haggle.MaxResponseWindow, length},
 		{"deadline", seconds(f.deadline), haggle.MinDeadlineSeconds, haggle.MaxDeadlineSeconds, length},
 	} {
@@ -225,6 +234,10 @@ func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Cli
 		return s.explainShortage(ctx, request.Mint, err)
 	}
 	receipt, err := s.act(ctx, client, action.Action, key)
+	var refused *haggle.ProgramError
+	if errors.As(err, &refused) && refused.Code == haggle.ErrStaleState && refused.Instruction >= 0 {
+		return failure.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: haggle config show, then --max-fee-bps", action.Params.MaxFeeBps))
+	}
 	if err != nil {
 		return withSession(err, action.Negotiation, action.SessionID)
 	}

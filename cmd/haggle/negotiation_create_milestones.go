@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,25 +12,28 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// milestoneFlags say in which tranches a price is paid.
+// milestoneFlags are the terms of a price that is paid by milestones.
 type milestoneFlags struct {
-	shares   []uint
-	arbiter  connection.Address
-	deadline duration.Flag
+	shares      []uint
+	arbiter     connection.Address
+	deadline    duration.Flag
+	reviewHours uint8
 }
 
 func (f *milestoneFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.UintSliceVar(&f.shares, "milestones", nil, "pay in tranches: up to 8 shares in basis points that add up to 10000; takes --arbiter")
 	flags.Var(&f.arbiter, "arbiter", "who decides disputes about milestones; neither party")
-	flags.Var(&f.deadline, "milestone-deadline", "when milestones that nobody claimed fall back to the buyer, from now (default: 30d)")
+	flags.Var(&f.deadline, "milestone-deadline", "when unclaimed milestones go back to the buyer, from now (default: 30d, or what the reviews take)")
+	flags.Uint8Var(&f.reviewHours, "review-hours", 0, fmt.Sprintf("time to release or dispute a claimed milestone, in hours, %d to %d (default: %d)",
+		haggle.MinReviewHours, haggle.MaxReviewHours, haggle.DefaultReviewHours))
 }
 
 // value is nil without milestones.
 func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 	if len(f.shares) == 0 {
-		if !f.arbiter.Key().IsZero() || f.deadline != 0 {
-			return nil, failure.Usagef("--arbiter and --milestone-deadline are about --milestones, which are missing")
+		if !f.arbiter.Key().IsZero() || f.deadline != 0 || f.reviewHours != 0 {
+			return nil, failure.Usagef("--arbiter, --milestone-deadline and --review-hours require --milestones")
 		}
 		return nil, nil
 	}
@@ -49,5 +53,10 @@ func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 		return nil, failure.Usagef("--milestones: at most %d shares that add up to %d; these are %d and add up to %d",
 			haggle.MaxMilestones, haggle.BpsDenominator, len(shares), sum)
 	}
-	return &haggle.Milestones{Arbiter: f.arbiter.Key(), Shares: shares, Deadline: time.Duration(f.deadline)}, nil
+	if f.reviewHours > haggle.MaxReviewHours {
+		return nil, failure.Usagef("--review-hours %d: %d to %d", f.reviewHours, haggle.MinReviewHours, haggle.MaxReviewHours)
+	}
+	return &haggle.Milestones{
+		Arbiter: f.arbiter.Key(), Shares: shares, ReviewHours: f.reviewHours, Deadline: time.Duration(f.deadline),
+	}, nil
 }

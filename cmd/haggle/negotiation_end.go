@@ -66,19 +66,23 @@ func newRejectCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reject NEGOTIATION", Short: "Walk away (either side, before a deal)",
 		Long: `Ends a negotiation without a deal, before its deadlines pass. The escrow, less what has decayed, goes
-back to the buyer at once, and a bond to the seller; a seller that walks away instead of revealing its
-reservation price, once the buyer has revealed its own, forfeits the bond to the buyer (--forfeit-bond).`,
+back to the buyer at once, and a bond to the seller. A seller that rejects after the buyer has revealed
+its reservation price and before the buyer's first offer forfeits the bond to the buyer (--forfeit-bond).`,
 		Example: "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
 		Args:    exactly(1), ValidArgsFunction: s.completeNegotiations,
 	}
 	cmd.Flags().IntVar(&round, "round", -1, "walk away after this many offers and no other number (default: as many as there are)")
-	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "walk away even if that costs the seller its bond")
+	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "reject even if that costs the seller its bond")
 	unwrap.register(cmd)
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
-			if !forfeit && t.seen.Seller == t.key.PublicKey() && t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
-				return nil, failure.WithHint(fmt.Errorf("%w: walking away now costs the seller its bond", haggle.ErrNotAsExpected),
-					"reveal the price: haggle zopa reveal "+t.seen.Address.String()+"; or agree to lose the bond: --forfeit-bond")
+			if !forfeit && forfeitsBond(t) {
+				instead := "let the negotiation expire"
+				if t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
+					instead = "reveal the price: haggle zopa reveal " + t.seen.Address.String()
+				}
+				return nil, failure.WithHint(fmt.Errorf("%w: a rejection now costs the seller its bond", haggle.ErrNotAsExpected),
+					instead+"; or agree to lose the bond: --forfeit-bond")
 			}
 			if round >= 0 && round != int(t.seen.CurrentRound) {
 				return nil, failure.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.seen.CurrentRound, round),
@@ -87,12 +91,17 @@ reservation price, once the buyer has revealed its own, forfeits the bond to the
 			return unwrap.of(t.key)(t.client.Reject(ctx, haggle.RejectRequest{Rejector: t.key.PublicKey(), Seen: t.seen}))
 		},
 		func(t step, _ *haggle.Receipt) string {
-			if t.seen.Seller == t.key.PublicKey() && t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
+			if forfeitsBond(t) {
 				return "rejected; the escrow and the bond are with the buyer"
 			}
 			return fmt.Sprintf("rejected after %d offers; the escrow's rest is back with the buyer", t.seen.CurrentRound)
 		}))
 	return cmd
+}
+
+// forfeitsBond reports whether a rejection costs the wallet its bond.
+func forfeitsBond(t step) bool {
+	return t.seen.Seller == t.key.PublicKey() && t.seen.RejectionForfeitsBond()
 }
 
 func newExpireCommand(s *session) *cobra.Command {
@@ -139,7 +148,7 @@ events are left, which "negotiation watch" finds.`,
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			if t.seen.IsAgreed() {
 				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
-					fmt.Sprintf("%s; what is undecided at %s can be settled then: haggle milestone settle %s", t.seen.Situation(), clock(t.seen.SettleDueAt()), t.seen.Address))
+					fmt.Sprintf("%s; what is undecided at %s can be settled then: haggle milestone settle-deadline %s", t.seen.Situation(), clock(t.seen.SettleDueAt()), t.seen.Address))
 			}
 			if !t.seen.IsOver() {
 				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),

@@ -92,8 +92,8 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 	if err != nil {
 		return err
 	}
-	if n.MilestoneCount > 0 {
-		return s.done(action, receipt, fmt.Sprintf("agreed on %s, to be paid by %d milestones; %s back to the buyer", paid.Price, n.MilestoneCount, paid.ToBuyer))
+	if count := n.MilestoneCount(); count > 0 {
+		return s.done(action, receipt, fmt.Sprintf("agreed on %s, to be paid by %d milestones; %s back to the buyer", paid.Price, count, paid.ToBuyer))
 	}
 	return s.done(action, receipt, fmt.Sprintf("settled for %s: %s to the seller, fee %s, %s back to the buyer", paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer))
 }

@@ -80,7 +80,7 @@ func (z *zopaView) text() string {
 type milestonesView struct {
 	Arbiter        solana.PublicKey `json:"arbiter"`
 	Deadline       int64            `json:"deadline"`
-	ReviewWindow   int64            `json:"review_window"`
+	ReviewHours    uint8            `json:"review_hours"`
 	ReviewDeadline int64            `json:"review_deadline,omitempty"`
 	Paid           amount.Tokens    `json:"paid"`
 	Milestones     []milestoneView  `json:"milestones"`
@@ -93,14 +93,14 @@ type milestoneView struct {
 }
 
 func viewMilestones(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) *milestonesView {
-	if n.MilestoneCount == 0 {
+	if n.MilestoneCount() == 0 {
 		return nil
 	}
-	v := &milestonesView{Arbiter: n.Arbiter, Deadline: n.MilestoneDeadline, ReviewWindow: n.ReviewWindow(), Paid: tokens(n.PaidGross)}
+	v := &milestonesView{Arbiter: n.Arbiter, Deadline: n.MilestoneDeadline, ReviewHours: n.ReviewHours, Paid: tokens(n.PaidGross)}
 	if _, underReview := n.UnderReview(); underReview && n.IsAgreed() {
 		v.ReviewDeadline = n.TurnDeadline
 	}
-	for index := range n.MilestoneCount {
+	for index := range n.MilestoneCount() {
 		milestone := milestoneView{ShareBps: n.MilestoneBps[index]}
 		if n.SettledAmount > 0 {
 			milestone.State = n.MilestoneState(index).String()
@@ -128,7 +128,7 @@ func (m *milestonesView) text(v negotiationView) string {
 	if m.ReviewDeadline > 0 {
 		lines = append(lines, "review ends "+clock(m.ReviewDeadline))
 	}
-	lines = append(lines, fmt.Sprintf("due %s, arbiter %s", clock(m.Deadline), m.Arbiter))
+	lines = append(lines, fmt.Sprintf("review %dh each, due %s, arbiter %s", m.ReviewHours, clock(m.Deadline), m.Arbiter))
 	return strings.Join(lines, "\n"+strings.Repeat(" ", milestoneIndent))
 }
 

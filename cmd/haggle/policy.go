@@ -32,13 +32,15 @@ FILE is JSON. Amounts are base units of the mint, or lamports; what is left out 
     "tokens": {"MINT": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
                "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
     "counterparties": ["ADDRESS"], "arbiters": ["ADDRESS"],
+    "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
     "instructions": ["compute_budget", "haggle.submit_offer", "haggle.accept_offer"], "stopFile": "stop"
   }
 
 Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed; with
 "instructions" no other one, and "compute_budget" is in every transaction. Above
-"approveAbove" somebody is asked at the terminal; where nobody can be, it is not signed. While "stopFile"
-exists (its path begins in FILE's folder), nothing is.
+"approveAbove" somebody is asked at the terminal; where nobody can be, it is not signed. Without
+"agreement" the wallet does not sign "milestone settle". While "stopFile" exists (its path begins in FILE's
+folder), nothing is signed.
 
 --policy-usage FILE keeps what has been used. It counts when it is signed, and survives restarts. One
 process at a time signs by it, and it belongs to one wallet.`
@@ -79,8 +81,24 @@ type policyView struct {
 	Counterparties []solana.PublicKey `json:"counterparties,omitempty"`
 	Arbiters       []solana.PublicKey `json:"arbiters,omitempty"`
 	Destinations   []solana.PublicKey `json:"destinations,omitempty"`
+	Agreement      *agreementLimits   `json:"agreement,omitempty"`
 	StopFile       string             `json:"stop_file,omitempty"`
 	Stopped        bool               `json:"stopped"`
+}
+
+// agreementLimits are the highest shares that the wallet gives up by agreement, in basis points.
+type agreementLimits struct {
+	MaxToSellerBps    uint16 `json:"max_to_seller_bps"`
+	MaxToBuyerBps     uint16 `json:"max_to_buyer_bps"`
+	MaxBondToBuyerBps uint16 `json:"max_bond_to_buyer_bps"`
+}
+
+func (l *agreementLimits) text() string {
+	if l == nil {
+		return "none"
+	}
+	return fmt.Sprintf("as buyer up to %s of the undecided price to the seller; as seller up to %s of it and %s of the bond to the buyer",
+		percent(l.MaxToSellerBps), percent(l.MaxToBuyerBps), percent(l.MaxBondToBuyerBps))
 }
 
 func newPolicyCheckCommand(s *session) *cobra.Command {
@@ -118,6 +136,9 @@ func viewPolicy(config *policy.Config) policyView {
 		}
 		v.Limits = append(v.Limits, shown)
 	}
+	if limits := config.Agreement; limits != nil {
+		v.Agreement = &agreementLimits{limits.MaxToSellerBps, limits.MaxToBuyerBps, limits.MaxBondToBuyerBps}
+	}
 	if v.Instructions == nil {
 		v.Instructions = policy.DefaultInstructions()
 	}
@@ -153,6 +174,7 @@ func (v policyView) text() string {
 		row{"counterparties", orEveryone(v.Counterparties, "everyone")},
 		row{"arbiters", orEveryone(v.Arbiters, "everyone")},
 		row{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
+		row{"agreements", v.Agreement.text()},
 		row{"stop file", stop},
 	))
 	return strings.Join(parts, "\n")

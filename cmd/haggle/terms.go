@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -21,6 +23,7 @@ type termsFlags struct {
 	quantity    uint32
 	strategy    string
 	benchmark   amount.Text
+	document    string
 }
 
 func (t *termsFlags) register(cmd *cobra.Command) {
@@ -30,6 +33,8 @@ func (t *termsFlags) register(cmd *cobra.Command) {
 	flags.Uint32Var(&t.quantity, "quantity", 0, "terms: number of units that the price is for")
 	flags.StringVar(&t.strategy, "strategy-hash", "", "terms: commitment to a strategy, 32 bytes in hex")
 	flags.Var(&t.benchmark, "benchmark-price", "terms: price to compare with")
+	flags.StringVar(&t.document, "terms-document", "",
+		"instead of the other terms: a document of the terms, of which only the SHA-256 goes on chain (a file, or the hash in hex)")
 }
 
 // metadata are the 64 bytes, all zero if no flag is given.
@@ -48,10 +53,28 @@ func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.Publi
 			return metadata, err
 		}
 	}
-	if terms == (haggle.Terms{}) {
+	switch {
+	case terms == (haggle.Terms{}) && t.document == "":
 		return metadata, nil
+	case t.document == "":
+		return terms.Metadata(), nil
+	case terms != (haggle.Terms{}):
+		return metadata, failure.Usagef("--terms-document replaces the other terms: put them into the document")
 	}
-	return terms.Metadata(), nil
+	hash, err := hashOf("--terms-document", t.document)
+	return haggle.TermsDocument(hash).Metadata(), err
+}
+
+// hashOf reads 32 bytes in hex, or hashes the file of that name.
+func hashOf(flag, written string) ([32]byte, error) {
+	if hash, err := hex.DecodeString(written); err == nil && len(hash) == 32 {
+		return [32]byte(hash), nil
+	}
+	content, err := os.ReadFile(written)
+	if err != nil {
+		return [32]byte{}, failure.Usagef("%s: neither 32 bytes in hex nor a file: %w", flag, err)
+	}
+	return sha256.Sum256(content), nil
 }
 
 func parseHash(flag, written string) (hash [32]byte, err error) {
@@ -86,7 +109,13 @@ func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 	return hash, false, nil
 }
 
+// termsView is decoded metadata: the terms of kind 1, or the document of kind 2.
 type termsView struct {
+	*serviceTermsView
+	DocumentHash string `json:"document_hash,omitempty"`
+}
+
+type serviceTermsView struct {
 	QualityTier    uint8         `json:"quality_tier"`
 	SLAMillis      uint32        `json:"sla_ms"`
 	Quantity       uint32        `json:"quantity"`
@@ -95,14 +124,20 @@ type termsView struct {
 }
 
 func viewTerms(metadata [haggle.MaxMetadataLen]byte, tokens func(uint64) amount.Tokens) *termsView {
-	terms, err := haggle.DecodeMetadata(metadata)
-	if err != nil || terms == nil {
+	decoded, err := haggle.DecodeMetadata(metadata)
+	switch {
+	case err != nil:
+		return nil
+	case decoded.Document != nil:
+		return &termsView{DocumentHash: hex.EncodeToString(decoded.Document[:])}
+	case decoded.Terms == nil:
 		return nil
 	}
-	return &termsView{
+	terms := decoded.Terms
+	return &termsView{serviceTermsView: &serviceTermsView{
 		terms.QualityTier, terms.SLAMillis, terms.Quantity,
 		hex.EncodeToString(terms.StrategyHash[:]), tokens(terms.BenchmarkPrice),
-	}
+	}}
 }
 
 // text is a summary in brackets after a space; empty without terms.
@@ -116,6 +151,9 @@ func (v *termsView) text() string {
 func (v *termsView) summary() string {
 	if v == nil {
 		return ""
+	}
+	if v.DocumentHash != "" {
+		return "document " + v.DocumentHash
 	}
 	text := fmt.Sprintf("quality tier %d, SLA %d ms, quantity %d, benchmark %s", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
 	if v.StrategyHash != hex.EncodeToString(make([]byte, len(haggle.Terms{}.StrategyHash))) {

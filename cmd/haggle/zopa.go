@@ -21,7 +21,7 @@ negotiation that was created with --zopa. The steps, each within the time to ans
 
 If the buyer's price is at least the seller's, the one in the middle stands as an offer that either
 side may take. Otherwise the negotiation ends and everyone has its money back. A seller that does not
-reveal after the buyer has loses its bond.
+reveal after the buyer has, or rejects before the buyer's first offer, loses its bond.
 
 What a hash was made of is kept on this machine, in --sealed, from before the hash is sent until the
 price is revealed: without it nobody can reveal it. Take the same machine, or a copy of that folder.`
@@ -101,14 +101,15 @@ func (s *session) commit(ctx context.Context, written, writtenPrice string, kept
 	return s.done(action, receipt, "committed; the price is kept until it is revealed, in "+store.Path(sealedPrice))
 }
 
-// sealFor is the price that is kept already, so that a repetition sends the same hash, or a new one.
+// sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,
+// otherwise a new one.
 func sealFor(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
 		return nil, err
 	}
 	for _, candidate := range kept {
-		if candidate.Price() == price {
+		if candidate.Price() == price && candidate.CreatedAt() == n.CreatedAt {
 			return candidate, nil
 		}
 	}

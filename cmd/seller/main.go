@@ -121,7 +121,7 @@ func (s *seller) objection(n *haggle.NegotiationAccount) string {
 		return "its escrow, less the fee, does not cover the reservation price"
 	case n.DecayRateBps > s.maxDecayBps:
 		return fmt.Sprintf("its escrow loses %d basis points each round", n.DecayRateBps)
-	case n.ZopaEnabled || n.BondRequired > 0 || !n.Arbiter.IsZero() || n.MilestoneCount > 0:
+	case n.ZopaEnabled || n.BondRequired > 0 || !n.Arbiter.IsZero() || n.MilestoneCount() > 0:
 		return "it wants sealed prices, a bond, an arbiter or milestones"
 	case n.CurrentRound == 0 && !s.Suits(n):
 		return "it has terms beside price and service"

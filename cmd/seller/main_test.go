@@ -40,7 +40,7 @@ func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
 		"sealed prices":   func(n *haggle.NegotiationAccount) { n.ZopaEnabled = true },
 		"a bond":          func(n *haggle.NegotiationAccount) { n.BondRequired = 1 },
 		"an arbiter":      func(n *haggle.NegotiationAccount) { n.Arbiter[0]++ },
-		"milestones":      func(n *haggle.NegotiationAccount) { n.MilestoneCount = 1 },
+		"milestones":      func(n *haggle.NegotiationAccount) { n.MilestoneBps[0] = 10_000 },
 		"terms beside":    func(n *haggle.NegotiationAccount) { n.Metadata = haggle.Terms{QualityTier: 1}.Metadata() },
 	} {
 		n := s.invitation()

@@ -47,6 +47,8 @@ func denialHint(d *policy.Denial) string {
 		return nothing + "what is used up is shown by: haggle policy usage --policy-usage FILE"
 	case policy.RuleMint:
 		return nothing + `a mint is allowed by limits for it in the policy's "tokens"`
+	case policy.RuleAgreement:
+		return nothing + `an agreement on another split is allowed by its shares in the policy's "agreement"`
 	case policy.RuleNegotiation:
 		return nothing + "look at it again: haggle negotiation show"
 	}

@@ -44,7 +44,7 @@ const (
 	Interrupted Kind = 130
 )
 
-// Kinds are all exit codes with what they mean, for the help.
+// Kinds are all exit codes with their meanings, for the help.
 var Kinds = []struct {
 	Kind    Kind
 	Name    string
@@ -65,10 +65,10 @@ var Kinds = []struct {
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 
-// Error is a failure with a hint for whoever sees it.
+// Error is a failure with a hint for the user.
 type Error struct {
 	Kind Kind
-	// Hint says what to do; it may be empty.
+	// Hint is advice for the user; it may be empty.
 	Hint string
 	Err  error
 }
@@ -103,7 +103,7 @@ func WithHint(err error, hint string) error {
 	return &Error{Kind: KindOf(err), Hint: hint, Err: err}
 }
 
-// KindOf classifies an error: what is neither an *Error nor one of the SDK's or the network's is Other.
+// KindOf classifies an error. An error that is neither an *Error nor the SDK's nor the network's is Other.
 func KindOf(err error) Kind {
 	var (
 		own      *Error
@@ -243,8 +243,11 @@ func describe(err error) description {
 		told.Name = "NotAsExpected"
 	case errors.As(err, &transaction):
 		told.Name, told.Logs = transaction.Reason, transaction.Logs
-		if isShortOfSOL(transaction) {
+		switch {
+		case isShortOfSOL(transaction):
 			told.Hint = "what the wallet has is shown by: haggle balance"
+		case errors.Is(err, haggle.ErrTokenProgramTooOld):
+			told.Hint = "use another cluster; what the program needs of one is listed in docs/DEPLOYMENT.md"
 		}
 	case errors.As(err, &funds):
 		told.Name = "InsufficientFunds"

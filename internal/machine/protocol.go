@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// The questions of program/svm/src/question.rs.
+// The requests of program/svm/src/request.rs.
 const (
 	questionLoad = iota
 	questionBegin

@@ -148,6 +148,12 @@ func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey,
 		token.NewCloseAccountInstruction(account, owner.PublicKey(), owner.PublicKey(), nil).Build())
 }
 
+// Approve lets a delegate take tokens from an account.
+func (c *Chain) Approve(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey, delegate solana.PublicKey, amount uint64) error {
+	return c.sendTo(ctx, account, []solana.PrivateKey{owner},
+		token.NewApproveInstruction(amount, account, delegate, owner.PublicKey(), nil).Build())
+}
+
 // SetAuthority hands an authority over a mint or token account from its holder to another: with token.AuthorityAccountOwner a
 // token account changes hands.
 func (c *Chain) SetAuthority(ctx context.Context, subject solana.PublicKey, authority token.AuthorityType, holder solana.PrivateKey, next solana.PublicKey) error {
