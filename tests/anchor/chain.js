@@ -7,7 +7,7 @@ const { readFileSync } = require('node:fs');
 const { createInterface } = require('node:readline');
 const { join } = require('node:path');
 const { Connection, Keypair, LAMPORTS_PER_SOL, SYSVAR_CLOCK_PUBKEY } = require('@solana/web3.js');
-const { confirmed } = require('./provider');
+const { confirmed } = require('./confirm');
 
 const repository = join(__dirname, '..', '..');
 const START_LIMIT = 60_000; // milliseconds

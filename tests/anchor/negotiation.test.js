@@ -5,66 +5,66 @@ const assert = require('node:assert/strict');
 const { after, before, describe, it } = require('node:test');
 const { Deal, ESCROW } = require('./deal');
 const { camelCased } = require('./plain');
-const { Stage } = require('./stage');
+const { Fixture } = require('./fixture');
 const { SPL_TOKEN, TOKEN_2022 } = require('./tokens');
 
 const LIMIT = { timeout: 60_000 };
 // Each offer with what it leaves of the escrow: 2 % less, rounded half up.
 const OFFERS = [[2_000_000n, 4_900_000n], [4_000_000n, 4_802_000n], [3_000_000n, 4_705_960n]];
 
-let stage;
+let fixture;
 
 before(async () => {
-  stage = await Stage.open();
+  fixture = await Fixture.open();
 }, LIMIT);
 
-after(() => stage?.stop());
+after(() => fixture?.stop());
 
 for (const [name, tokenProgram] of [['SPL Token', SPL_TOKEN], ['Token-2022', TOKEN_2022]]) {
   describe(`a negotiation in ${name}`, () => {
     let deal;
 
     before(async () => {
-      deal = await Deal.prepare(stage, tokenProgram);
+      deal = await Deal.prepare(fixture, tokenProgram);
     }, LIMIT);
 
     it('is created with what the buyer deposits', LIMIT, () => deal.create());
 
     it('is found by its buyer and read by the typed accessor', LIMIT, async () => {
-      const [{ publicKey }, ...others] = await stage.program.account.negotiation
+      const [{ publicKey }, ...others] = await fixture.program.account.negotiation
         .all([{ memcmp: { offset: 8, bytes: deal.fields.buyer } }]);
       assert.deepEqual([publicKey.toBase58(), others], [deal.id, []]);
-      assert.deepEqual(await stage.fetch('negotiation', publicKey), camelCased({
+      assert.deepEqual(await fixture.fetch('negotiation', publicKey), camelCased({
         ...deal.fields, status: 'created', offer_side: 'buyer', zopa_phase: 'skipped', bond_state: 'none',
       }));
     });
 
     it('is joined by the seller who has hashed its terms', LIMIT, async () => {
-      await stage.refused(deal.joining(await deal.termsHash(true)), deal.seller, 'StaleState');
+      await fixture.refused(deal.joining(await deal.termsHash(true)), deal.seller, 'StaleState');
       await deal.join();
     });
 
     it('is bargained over in turns', LIMIT, async () => {
-      await stage.refused(deal.offering(deal.seller, 0, 1_000_000n), deal.seller, 'NotYourTurn');
+      await fixture.refused(deal.offering(deal.seller, 0, 1_000_000n), deal.seller, 'NotYourTurn');
       for (const [round, [amount, worth]] of OFFERS.entries()) {
         const by = round % 2 === 0 ? deal.buyer : deal.seller;
         await deal.offer(by, amount, worth);
-        await stage.refused(deal.offering(by, round + 1, amount), by, 'NotYourTurn');
+        await fixture.refused(deal.offering(by, round + 1, amount), by, 'NotYourTurn');
       }
-      await stage.refused(deal.offering(deal.seller, 3, 1n), deal.seller, 'OfferTooLow');
-      await stage.refused(deal.offering(deal.seller, 3, ESCROW), deal.seller, 'OfferExceedsEscrow');
-      await stage.refused(deal.offering(deal.seller, 2, 3_000_000n), deal.seller, 'StaleState');
+      await fixture.refused(deal.offering(deal.seller, 3, 1n), deal.seller, 'OfferTooLow');
+      await fixture.refused(deal.offering(deal.seller, 3, ESCROW), deal.seller, 'OfferExceedsEscrow');
+      await fixture.refused(deal.offering(deal.seller, 2, 3_000_000n), deal.seller, 'StaleState');
       await deal.stands();
     });
 
     it('is settled by the offer that is taken', LIMIT, async () => {
-      await stage.refused(deal.taking(deal.seller, 3_000_001n), deal.seller, 'StaleState');
-      await stage.refused(deal.taking(deal.buyer, 3_000_000n), deal.buyer, 'NotYourTurn');
+      await fixture.refused(deal.taking(deal.seller, 3_000_001n), deal.seller, 'StaleState');
+      await fixture.refused(deal.taking(deal.buyer, 3_000_000n), deal.buyer, 'NotYourTurn');
       await deal.take(deal.seller);
-      if (stage.initialized) {
+      if (fixture.initialized) {
         assert.deepEqual(deal.held, { buyer: 96_705_960n, seller: 2_985_000n, treasury: 0n });
       }
-      await stage.refused(deal.offering(deal.seller, 3, 3_000_000n), deal.seller, 'InvalidState');
+      await fixture.refused(deal.offering(deal.seller, 3, 3_000_000n), deal.seller, 'InvalidState');
     });
 
     it('is closed by anyone, and conserved to the unit', LIMIT, () => deal.close());

@@ -1,7 +1,7 @@
 'use strict';
 // Between what Anchor's coders take and give and what a test can compare.
 
-const { BN } = require('@anchor-lang/core');
+const { anchor: { BN } } = require('./client');
 const { PublicKey } = require('@solana/web3.js');
 
 /** Decoded values as what they say: 64-bit numbers as BigInt, addresses in base58, bytes in hex, variants by name. */

@@ -5,34 +5,36 @@ const { createHash, randomBytes } = require('node:crypto');
 const { after, before, describe, it } = require('node:test');
 const { Deal, ESCROW, WINDOW } = require('./deal');
 const { bigint } = require('./plain');
-const { Stage } = require('./stage');
+const { Fixture } = require('./fixture');
 const { SPL_TOKEN } = require('./tokens');
 
 const LIMIT = { timeout: 60_000 };
 const BOND = 500_000n;
 
-let stage;
+let fixture;
 
 before(async () => {
-  stage = await Stage.open();
+  fixture = await Fixture.open();
 }, LIMIT);
 
-after(() => stage?.stop());
+after(() => fixture?.stop());
 
 /** A price, sealed for an agent of a deal. */
 function seal(deal, agent, price) {
   const nonce = randomBytes(32);
+  const createdAt = Buffer.alloc(8);
+  createdAt.writeBigInt64LE(deal.fields.created_at);
   const units = Buffer.alloc(8);
   units.writeBigUInt64LE(price);
   const commitment = createHash('sha256').update('haggle-zopa').update(deal.address.toBytes())
-    .update(agent.publicKey.toBytes()).update(units).update(nonce).digest();
+    .update(createdAt).update(agent.publicKey.toBytes()).update(units).update(nonce).digest();
   return { agent, price, nonce: [...nonce], commitment };
 }
 
-const committing = (deal, { agent, commitment }) => deal.methods.submitZopaCommitment([...commitment])
+const committing = (deal, { agent, commitment }) => deal.methods.submitZopaCommitment(deal.createdAt, [...commitment])
   .accountsStrict({ agent: agent.publicKey, negotiation: deal.address });
 
-const revealing = (deal, { agent, price, nonce }, mayEndIt) => deal.methods.revealZopaPrice(bigint(price), nonce)
+const revealing = (deal, { agent, price, nonce }, mayEndIt) => deal.methods.revealZopaPrice(deal.createdAt, bigint(price), nonce)
   .accountsStrict({
     agent: agent.publicKey, negotiation: deal.address,
     ...(mayEndIt ? deal.payment : {
@@ -41,7 +43,7 @@ const revealing = (deal, { agent, price, nonce }, mayEndIt) => deal.methods.reve
   });
 
 async function commit(deal, sealed, side, phase) {
-  const events = await stage.act(committing(deal, sealed), sealed.agent);
+  const events = await fixture.act(committing(deal, sealed), sealed.agent);
   const { timestamp } = events[0].data;
   await deal.is({ [`${side}_commitment`]: sealed.commitment.toString('hex'), zopa_phase: phase, turn_deadline: timestamp + WINDOW },
     {}, events,
@@ -55,7 +57,7 @@ function sealedPrices(buyerPrice, sellerPrice, concludes) {
   let deal, bid, ask;
 
   before(async () => {
-    deal = await Deal.prepare(stage, SPL_TOKEN, BOND);
+    deal = await Deal.prepare(fixture, SPL_TOKEN, BOND);
   }, LIMIT);
 
   it('begins with the deposits of both', LIMIT, async () => {
@@ -65,23 +67,23 @@ function sealedPrices(buyerPrice, sellerPrice, concludes) {
   });
 
   it('takes their commitments, the buyer first', LIMIT, async () => {
-    await stage.refused(committing(deal, ask), deal.seller, 'NotYourTurn');
-    await stage.refused(deal.offering(deal.buyer, 0, 1_000_000n), deal.buyer, 'InvalidState');
+    await fixture.refused(committing(deal, ask), deal.seller, 'NotYourTurn');
+    await fixture.refused(deal.offering(deal.buyer, 0, 1_000_000n), deal.buyer, 'InvalidState');
     await commit(deal, bid, 'buyer', 'BuyerCommitted');
     await commit(deal, ask, 'seller', 'BothCommitted');
   });
 
   it('opens what the buyer has sealed and nothing else', LIMIT, async () => {
-    await stage.refused(revealing(deal, { ...bid, price: bid.price - 1n }), deal.buyer, 'ZopaCommitmentMismatch');
-    await stage.refused(revealing(deal, { ...bid, nonce: ask.nonce }), deal.buyer, 'ZopaCommitmentMismatch');
-    const events = await stage.act(revealing(deal, bid), deal.buyer);
+    await fixture.refused(revealing(deal, { ...bid, price: bid.price - 1n }), deal.buyer, 'ZopaCommitmentMismatch');
+    await fixture.refused(revealing(deal, { ...bid, nonce: ask.nonce }), deal.buyer, 'ZopaCommitmentMismatch');
+    const events = await fixture.act(revealing(deal, bid), deal.buyer);
     const { timestamp } = events[0].data;
     await deal.is({ buyer_price: buyerPrice, turn_deadline: timestamp + WINDOW }, {}, events,
       revealed(deal, bid, 'BothCommitted', 0n, timestamp));
   });
 
   it(concludes.what, LIMIT, async () => {
-    const events = await stage.act(revealing(deal, ask, true), deal.seller);
+    const events = await fixture.act(revealing(deal, ask, true), deal.seller);
     await concludes.with(deal, ask, events, events[0].data.timestamp);
   });
 
@@ -108,7 +110,7 @@ describe('sealed prices that do not meet', () => sealedPrices(2_999_999n, 3_000_
       revealed(deal, ask, 'Revealed', 0n, timestamp),
       ['NegotiationRejected', { negotiation_id: deal.id, rejected_by: deal.id, refund_amount: ESCROW, rounds_completed: 0, timestamp }],
       deal.bondReturned(timestamp));
-    await stage.refused(deal.offering(deal.buyer, 0, 1_000_000n), deal.buyer, 'NoZopa');
-    await stage.refused(deal.taking(deal.buyer, 1_000_000n), deal.buyer, 'NoZopa');
+    await fixture.refused(deal.offering(deal.buyer, 0, 1_000_000n), deal.buyer, 'NoZopa');
+    await fixture.refused(deal.taking(deal.buyer, 1_000_000n), deal.buyer, 'NoZopa');
   },
 }));

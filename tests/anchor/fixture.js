@@ -1,16 +1,16 @@
 'use strict';
-// What a negotiation needs around it: the program as Anchor sees it from the IDL, the protocol's configuration, people with
-// money; and what was sent and stored, read back.
+// The environment of a negotiation: the program by its IDL, the protocol's configuration, wallets with money, and reads of events
+// and accounts.
 
 const assert = require('node:assert/strict');
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { setTimeout: pause } = require('node:timers/promises');
-const anchor = require('@anchor-lang/core');
+const { anchor } = require('./client');
 const { Keypair, LAMPORTS_PER_SOL, PublicKey, SystemProgram, Transaction } = require('@solana/web3.js');
 const { openChain, repository } = require('./chain');
 const { bigint, plain } = require('./plain');
-const { PollingProvider } = require('./provider');
+const { confirmed } = require('./confirm');
 const tokens = require('./tokens');
 
 const idl = JSON.parse(readFileSync(join(repository, 'idl', 'haggle.json'), 'utf8'));
@@ -18,27 +18,34 @@ const programId = new PublicKey(idl.address);
 const READ_LIMIT = 30_000; // milliseconds until a confirmed transaction can be read
 const AUTHORITY_LAMPORTS = 10_000_000; // for the configuration's rent
 
-// What the protocol is configured with where it is not yet.
+// The configuration, if the chain has none yet.
 const SETTINGS = { decayBps: 200, window: 300, feeBps: 50, rounds: 10 };
 
-class Stage {
-  /** Opens a chain and initializes the protocol; `initialized` is the event of that, if it was not. */
+// Errors of Anchor's framework, which the IDL does not list.
+const FRAMEWORK_ERRORS = {
+  ConstraintHasOne: { code: 2001, msg: 'A has one constraint was violated' },
+  ConstraintRaw: { code: 2003, msg: 'A raw constraint was violated' },
+};
+
+class Fixture {
+  /** Opens a chain and configures the protocol. `initialized` has the event, unless the chain was configured before. */
   static async open() {
-    const stage = new Stage();
-    Object.assign(stage, await openChain(programId));
-    stage.provider = new PollingProvider(stage.connection, new anchor.Wallet(stage.faucet), { commitment: 'confirmed' });
-    stage.program = new anchor.Program(idl, stage.provider);
-    stage.methods = stage.program.methods;
-    // Two coders: Anchor's program renames what the IDL names, this one keeps the names.
-    stage.coder = new anchor.BorshCoder(idl);
-    stage.events = new anchor.EventParser(programId, stage.coder);
+    const fixture = new Fixture();
+    Object.assign(fixture, await openChain(programId));
+    const options = { commitment: 'confirmed', preflightCommitment: 'confirmed' };
+    fixture.provider = new anchor.AnchorProvider(fixture.connection, new anchor.Wallet(fixture.faucet), options);
+    fixture.program = new anchor.Program(idl, fixture.provider);
+    fixture.methods = fixture.program.methods;
+    // Anchor's program renames fields; this coder keeps the IDL's names.
+    fixture.coder = new anchor.BorshCoder(idl);
+    fixture.events = new anchor.EventParser(programId, fixture.coder);
     try {
-      await stage.configure();
+      await fixture.configure();
     } catch (error) {
-      await stage.stop();
+      await fixture.stop();
       throw error;
     }
-    return stage;
+    return fixture;
   }
 
   async configure() {
@@ -58,13 +65,13 @@ class Stage {
     this.feeBps = BigInt(fields.default_protocol_fee_bps);
   }
 
-  /** The fee of what has been paid, rounded down. */
+  /** The fee on a paid amount, rounded down. */
   fee(gross) {
     return gross * this.feeBps / 10_000n;
   }
 
-  /** Somebody with one SOL. Fees are the faucet's, so that SOL only moves for rent. */
-  async person() {
+  /** A wallet with one SOL. The faucet pays all fees, so only rent changes its balance. */
+  async wallet() {
     const key = Keypair.generate();
     await this.send([SystemProgram.transfer({
       fromPubkey: this.faucet.publicKey, toPubkey: key.publicKey, lamports: LAMPORTS_PER_SOL,
@@ -72,7 +79,7 @@ class Stage {
     return key;
   }
 
-  /** A mint of six decimals of which each [owner, units] has so much. */
+  /** A mint with six decimals, with these balances: [owner, units]. */
   async mint(tokenProgram, ...holdings) {
     const faucet = this.faucet.publicKey;
     const { key, instructions } = await tokens.newMint(this.connection, tokenProgram, faucet, 6);
@@ -87,12 +94,16 @@ class Stage {
   }
 
   async send(instructions, signers = []) {
-    return this.provider.sendAndConfirm(new Transaction().add(...instructions), signers);
+    const transaction = new Transaction().add(...instructions);
+    const signature = await this.connection.sendTransaction(transaction, [this.faucet, ...signers]);
+    await confirmed(this.connection, signature);
   }
 
-  /** Sends what Anchor has built and returns the events that it emitted: [{ name, data }], data as plain values. */
+  /** Sends a call and returns its events: [{ name, data }], data as plain values. */
   async act(call, ...signers) {
-    const signature = await call.signers(signers).rpc();
+    const transaction = await call.transaction();
+    const signature = await this.connection.sendTransaction(transaction, [this.faucet, ...signers]);
+    await confirmed(this.connection, signature);
     const { meta } = await this.transaction(signature);
     return [...this.events.parseLogs(meta.logMessages)].map(({ name, data }) => ({ name, data: plain(data) }));
   }
@@ -105,18 +116,19 @@ class Stage {
     throw new Error(`transaction ${signature} cannot be read after ${READ_LIMIT} ms`);
   }
 
-  /** Expects a call to be refused with the IDL's error of this name. */
+  /** Requires that Anchor's own `.rpc()` throws the IDL's error of this name, as AnchorError. */
   async refused(call, signer, name) {
-    const { code, msg } = idl.errors.find((error) => error.name === name);
+    const { code, msg } = idl.errors.find((error) => error.name === name) ?? FRAMEWORK_ERRORS[name];
     await assert.rejects(call.signers([signer]).rpc(), (error) => {
-      const told = translated(error);
-      assert.ok(told instanceof anchor.ProgramError, `${error}`);
-      assert.deepEqual({ code: told.code, msg: told.msg, program: told.program.toBase58() }, { code, msg, program: idl.address });
+      assert.ok(error instanceof anchor.AnchorError, `${error}`);
+      const { errorCode, errorMessage } = error.error;
+      assert.deepEqual({ ...errorCode, errorMessage, program: error.program.toBase58() },
+        { code: name, number: code, errorMessage: msg, program: idl.address });
       return true;
     });
   }
 
-  /** An account's fields as plain values by the IDL's names, all of them, and the bytes that the chain has. */
+  /** An account's fields as plain values by the IDL's names, and its bytes. */
   async read(name, address) {
     const { data } = await this.connection.getAccountInfo(address);
     const decoded = this.coder.accounts.decode(name, data);
@@ -131,17 +143,7 @@ class Stage {
   }
 }
 
-/**
- * What Anchor makes of a refusal. It finds the code in an error's text, if it is there once; web3.js repeats it with every log
- * line, so that Anchor gets the line in which the chain has named it.
- */
-function translated(error) {
-  const failure = new Error(error.logs?.find((line) => line.includes('custom program error: ')) ?? error.message);
-  failure.logs = error.logs;
-  return anchor.translateError(failure, anchor.parseIdlErrors(idl));
-}
-
 /** Events as act returns them, from pairs of a name and its fields. */
-const told = (...events) => events.map(([name, data]) => ({ name, data }));
+const eventsOf = (...events) => events.map(([name, data]) => ({ name, data }));
 
-module.exports = { Stage, SETTINGS, told };
+module.exports = { Fixture, SETTINGS, eventsOf };
