@@ -188,6 +188,35 @@ func TestBondThroughMilestones(t *testing.T) {
 	})
 }
 
+// The seller forfeits the same share of its bond as the buyer gets back of the price by the arbiter's
+// decisions. The release that settles the negotiation needs an account of the buyer's for it.
+func TestBondSplitWithThePrice(t *testing.T) {
+	scenario(t, "bond_split_as_the_price", func(s *stage) {
+		arbiter := s.stranger()
+		d := s.agree(inTranches(s.termsWithBond(), arbiter, 3_000, 7_000), 2_000_001)
+		s.do(d.claimMilestone(s.seller, 0))
+		s.do(d.dispute(s.buyer, 0))
+		s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 5_000}))
+		s.do(d.claimMilestone(s.seller, 1))
+		s.refuses(haggle.ErrAccountNotEnoughKeys, raw(s.buyer, &haggle.ReleaseMilestone{
+			Releaser: s.buyer.PublicKey(), Negotiation: d.address, SellerTokenAccount: s.seller.account, TokenMint: s.mint,
+			TokenProgram: s.tokenProgram, CreatedAt: d.created, Index: 1,
+		}))
+		// Of 2,000,001 the buyer got 300,000 back, so it gets floor(500,000 × 300,000 / 2,000,001) of the
+		// bond.
+		d.tells(s.do(d.release(s.buyer, 1)),
+			&haggle.MilestoneReleased{Index: 1, SellerAmount: 1_393_001, Fee: 7_000},
+			d.settlement(1, 1_700_001, 8_500, 80_000),
+			&haggle.BondSettled{To: s.buyer.PublicKey(), Amount: 74_999},
+			&haggle.BondSettled{To: s.seller.PublicKey(), Amount: 425_001})
+		require.Equal(s.t, haggle.BondStateSplit, d.state().BondState)
+		d.closes(s.stranger())
+		s.ends(holdings{
+			buyer: 400_000 + 1_919_999 + 300_000 + 74_999, seller: 100_000 + 298_500 + 1_393_001 + 425_001, treasury: 88_500,
+		})
+	})
+}
+
 // The arbiter may have the bond go to the buyer: at once, once, and beside its decision on the tranche.
 func TestBondForfeitedByArbiter(t *testing.T) {
 	scenario(t, "bond_forfeited_by_the_arbiter", func(s *stage) {

@@ -3,6 +3,7 @@ package tests
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,8 @@ type deal struct {
 	*stage
 	address, vault solana.PublicKey
 	session        uint64
+	// created is the negotiation's created_at, in Unix seconds.
+	created int64
 }
 
 // service is what is bargained over.
@@ -46,8 +49,12 @@ func (s *stage) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	return s.dealOf(action), receipt
 }
 
+// dealOf is the deal of a creation that has been done.
 func (s *stage) dealOf(action *haggle.CreateAction) *deal {
-	return &deal{stage: s, address: action.Negotiation, vault: action.Vault, session: action.SessionID}
+	s.t.Helper()
+	d := &deal{stage: s, address: action.Negotiation, vault: action.Vault, session: action.SessionID}
+	d.created = d.state().CreatedAt
+	return d
 }
 
 // bargain creates a negotiation in which it is the buyer's turn to open.
@@ -134,7 +141,7 @@ func (d *deal) claim(by party, destination solana.PublicKey) move {
 func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) move {
 	return raw(by, &haggle.ClaimPayout{
 		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint,
-		TokenProgram: d.tokenProgram, Amount: amount,
+		TokenProgram: d.tokenProgram, CreatedAt: d.created, Amount: amount,
 	})
 }
 
@@ -145,6 +152,10 @@ type delivery struct {
 
 func (d *deal) closeTo(by party, to delivery) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		// A refusal is sent without the wait of the SDK's action.
+		if err := d.passCreation(ctx); err != nil {
+			return nil, err
+		}
 		return d.venue.client.CloseNegotiation(ctx, haggle.CloseRequest{
 			Closer: by.PublicKey(), Negotiation: d.address,
 			BuyerTokenAccount: to.toBuyer, SellerTokenAccount: to.toSeller,
@@ -154,10 +165,31 @@ func (d *deal) closeTo(by party, to delivery) move {
 
 // closeUndelivered is an attempt to close without saying where to deliver what is kept for the parties.
 func (d *deal) closeUndelivered(by party) move {
-	return raw(by, &haggle.CloseNegotiation{
+	closing := raw(by, &haggle.CloseNegotiation{
 		Closer: by.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(),
 		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint, TokenProgram: d.tokenProgram,
 	})
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		if err := d.passCreation(ctx); err != nil {
+			return nil, err
+		}
+		return closing.build(ctx)
+	}}
+}
+
+// passCreation waits until the second of creation is over, in which the program closes nothing.
+func (d *deal) passCreation(ctx context.Context) error {
+	for {
+		now, err := d.venue.client.Now(ctx)
+		if err != nil || now > d.created {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 func (d *deal) close(by party) move { return d.closeTo(by, delivery{}) }

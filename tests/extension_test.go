@@ -88,7 +88,9 @@ func TestExtensionTooFar(t *testing.T) {
 				terms.Milestones.Deadline = 4 * time.Hour
 				return terms
 			},
-			func(state *haggle.NegotiationAccount) int64 { return state.MilestoneDeadline - 2*reviewWindow },
+			func(state *haggle.NegotiationAccount) int64 {
+				return state.MilestoneDeadline - 2*(reviewWindow+haggle.MilestoneSlack)
+			},
 		},
 	} {
 		t.Run(limit.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// reviewWindow is how long a buyer may look at a claimed milestone, in seconds: never less than an hour.
+// reviewWindow is the time to review a claimed milestone, in seconds: an hour, the shortest one.
 const reviewWindow = 3_600
 
 // An agreed price is paid tranche by tranche, in whatever order the seller claims them, and the last one settles the negotiation.
@@ -37,7 +37,9 @@ func TestMilestones(t *testing.T) {
 		for _, tranche := range tranches {
 			claimed := s.do(d.claimMilestone(s.seller, tranche.index))
 			review := d.state().TurnDeadline
-			at := d.tells(claimed, &haggle.MilestoneClaimed{Index: tranche.index, ReviewDeadline: review})
+			at := d.tells(claimed, &haggle.MilestoneClaimed{
+				Index: tranche.index, ReviewDeadline: review, Evidence: deliveryOf(tranche.index),
+			})
 			require.EqualValues(s.t, at+reviewWindow, review)
 			want := []haggle.Event{&haggle.MilestoneReleased{Index: tranche.index, SellerAmount: tranche.net, Fee: tranche.fee}}
 			if tranche == tranches[2] {
@@ -75,7 +77,7 @@ func TestMilestonesKeepToTheRules(t *testing.T) {
 			d.release(s.buyer, 1), d.dispute(s.buyer, 1), d.resolve(arbiter, half), d.settle(stranger))
 		s.refuses(haggle.ErrUnauthorized, d.release(s.seller, 0), d.release(arbiter, 0), d.release(stranger, 0),
 			d.dispute(s.seller, 0), d.dispute(arbiter, 0), d.dispute(stranger, 0))
-		d.tells(s.do(d.dispute(s.buyer, 0)), &haggle.MilestoneDisputed{Index: 0})
+		d.tells(s.do(d.dispute(s.buyer, 0)), &haggle.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
 
 		s.refuses(haggle.ErrInvalidState, d.claimMilestone(s.seller, 0), d.release(s.buyer, 0), d.dispute(s.buyer, 0),
 			d.resolve(arbiter, decision{index: 1}), d.settle(stranger), d.resolve(arbiter, decision{index: 0, forfeit: true}))
@@ -93,15 +95,15 @@ func TestMilestonesKeepToTheRules(t *testing.T) {
 	})
 }
 
-// Shares that do not come out even: the tranche that is decided last takes what rounding has left of the others, and the fees of
-// the steps add up to the fee of the whole.
+// Shares that do not come out even: a tranche does not depend on the order of decisions, and the fees of the
+// steps add up to the fee of the whole.
 func TestOddTranches(t *testing.T) {
 	scenario(t, "milestones_odd_units", func(s *stage) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 3_333, 3_333, 3_334), 2_000_003)
 		for _, tranche := range []struct {
 			index    uint8
 			net, fee uint64
-		}{{2, 663_467, 3_334}, {0, 663_267, 3_333}, {1, 663_269, 3_333}} {
+		}{{2, 663_468, 3_334}, {0, 663_267, 3_333}, {1, 663_268, 3_333}} {
 			s.do(d.claimMilestone(s.seller, tranche.index))
 			released := the[*haggle.MilestoneReleased](s.t, s.do(d.release(s.buyer, tranche.index)))
 			require.Equal(s.t, tranche.net, released.SellerAmount)
@@ -112,22 +114,22 @@ func TestOddTranches(t *testing.T) {
 	})
 }
 
-// A disputed tranche waits for the arbiter while the next one goes on. Decided last, it takes the odd unit, and the arbiter's split
-// of it leaves another one to the buyer.
+// A disputed tranche waits for the arbiter while the next one goes on. The arbiter's split leaves the odd
+// unit to the buyer.
 func TestDispute(t *testing.T) {
 	scenario(t, "milestones_dispute_and_split", func(s *stage) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.terms(), arbiter, 6_000, 4_000), 2_000_001)
 		s.do(d.claimMilestone(s.seller, 0))
-		d.tells(s.do(d.dispute(s.buyer, 0)), &haggle.MilestoneDisputed{Index: 0})
+		d.tells(s.do(d.dispute(s.buyer, 0)), &haggle.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
 		s.do(d.claimMilestone(s.seller, 1))
-		d.tells(s.do(d.release(s.buyer, 1)), &haggle.MilestoneReleased{Index: 1, SellerAmount: 796_000, Fee: 4_000})
+		d.tells(s.do(d.release(s.buyer, 1)), &haggle.MilestoneReleased{Index: 1, SellerAmount: 796_001, Fee: 4_000})
 		require.Equal(s.t, []uint8{0}, d.state().OpenDisputes())
 		d.tells(s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 3_333})),
-			&haggle.DisputeResolved{Index: 0, SellerAmount: 397_961, Fee: 1_999, BuyerAmount: 800_041},
-			d.settlement(1, 1_199_960, 5_999, 100_000))
+			&haggle.DisputeResolved{Index: 0, SellerAmount: 397_961, Fee: 1_999, BuyerAmount: 800_040},
+			d.settlement(1, 1_199_961, 5_999, 100_000))
 		d.closes(arbiter)
-		s.ends(holdings{buyer: 2_899_999 + 800_041, seller: 796_000 + 397_961, treasury: 100_000 + 5_999})
+		s.ends(holdings{buyer: 2_899_999 + 800_040, seller: 796_001 + 397_961, treasury: 100_000 + 5_999})
 	})
 }
 
@@ -191,14 +193,15 @@ func TestSilenceReleases(t *testing.T) {
 	})
 }
 
-// tightest is the earliest deadline that milestones can have: a review window each after the negotiation's own.
+// tightest gives the milestones the earliest deadline that they can have.
 func tightest(terms haggle.CreateRequest) haggle.CreateRequest {
-	terms.Milestones.Deadline = haggle.DefaultDeadline + time.Duration(len(terms.Milestones.Shares))*reviewWindow*time.Second
+	seconds := haggle.EarliestMilestoneDeadline(0, uint8(len(terms.Milestones.Shares)), terms.Milestones.ReviewHours)
+	terms.Milestones.Deadline = haggle.DefaultDeadline + time.Duration(seconds)*time.Second
 	return terms
 }
 
-// Four tranches, each in another state when the time is over: paid, disputed, under review, unclaimed. The arbiter has a review
-// window more; then anyone can settle the rest.
+// Four tranches, each in another state at the deadline: paid, disputed, under review, unclaimed. The arbiter
+// has another day; then anyone can settle the rest.
 func TestSettleDeadline(t *testing.T) {
 	scenarioInTime(t, "milestones_settle_deadline", func(s *stage) {
 		arbiter, anyone := s.stranger(), s.stranger()
@@ -217,17 +220,17 @@ func TestSettleDeadline(t *testing.T) {
 		d.tells(s.do(d.settle(anyone)),
 			&haggle.DeadlineSettled{
 				Released: 1 << 2, Split: 1 << 1, Refunded: 1 << 3,
-				SellerAmount: 500_001 + 250_000 - 3_750, Fee: 3_750, BuyerAmount: 250_001 + 600_003,
+				SellerAmount: 500_002 + 250_000 - 3_750, Fee: 3_750, BuyerAmount: 250_001 + 600_002,
 			},
-			d.settlement(1, 400_001+250_000+500_001, 5_750, 100_000))
+			d.settlement(1, 400_001+250_000+500_002, 5_750, 100_000))
 		s.refuses(haggle.ErrInvalidState, d.settle(anyone), d.release(s.buyer, 2), d.claimMilestone(s.seller, 3))
 		d.closes(anyone)
-		s.ends(holdings{buyer: 2_899_994 + 850_004, seller: 398_001 + 746_251, treasury: 100_000 + 5_750})
+		s.ends(holdings{buyer: 2_899_994 + 850_003, seller: 398_001 + 746_252, treasury: 100_000 + 5_750})
 	})
 }
 
-// Two tranches in every combination of states at the deadline. The undecided one with the highest number takes the odd unit of the
-// price, wherever that goes; the odd unit of a tranche that is split goes to the buyer.
+// Two tranches in every combination of states at the deadline. The odd unit of a tranche that is split goes
+// to the buyer.
 func TestSettleDeadlineCombinations(t *testing.T) {
 	type reach func(d *deal)
 	claimed := func(index uint8) reach { return func(d *deal) { d.do(d.claimMilestone(d.seller, index)) } }
@@ -281,7 +284,7 @@ func TestSettleDeadlineCombinations(t *testing.T) {
 				d.settlesAtDeadline(combinations[i].want)
 			}
 		}
-		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, latest+reviewWindow))
+		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, latest+haggle.MinArbitrationWindow))
 		for i, d := range deals {
 			if len(d.state().OpenDisputes()) > 0 {
 				d.settlesAtDeadline(combinations[i].want)
@@ -301,8 +304,8 @@ func (d *deal) settlesAtDeadline(want haggle.DeadlineSettled) {
 	require.Equal(d.t, haggle.NegotiationStatusSettled, d.state().Status)
 }
 
-// The arbiter may decide for one review window beyond the deadline, from which on nothing can be claimed; a claim has to leave the
-// buyer its whole review window.
+// The arbiter can decide for a day beyond the deadline, from which on nothing can be claimed; a claim has to
+// leave the buyer its whole review window.
 func TestMilestoneDeadline(t *testing.T) {
 	scenarioInTime(t, "milestones_deadline", func(s *stage) {
 		arbiter := s.stranger()
@@ -315,6 +318,7 @@ func TestMilestoneDeadline(t *testing.T) {
 		s.refuses(haggle.ErrInvalidState, d.settle(s.buyer))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, deadline))
 		s.refuses(haggle.ErrExpired, d.claimMilestone(s.seller, 1))
+		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, deadline+haggle.MinArbitrationWindow-10))
 		s.refuses(haggle.ErrInvalidState, d.settle(s.buyer))
 		d.tells(s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 7_500})),
 			&haggle.DisputeResolved{Index: 0, SellerAmount: 746_250, Fee: 3_750, BuyerAmount: 250_000})

@@ -183,6 +183,24 @@ func TestPrefundedAddresses(t *testing.T) {
 	})
 }
 
+// The buyer's signature names the highest fee that it agrees to.
+func TestFeeIsPinnedAtCreation(t *testing.T) {
+	scenario(t, "fee_above_the_buyers_highest", func(s *stage) {
+		terms := s.terms()
+		terms.MaxFeeBps = new(uint16(protocolFeeBps - 1))
+		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+		require.NoError(s.t, err)
+		_, err = s.force(s.buyer, action.Instructions...)
+		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		terms.MaxFeeBps = new(uint16(protocolFeeBps))
+		d, _ := s.invite(terms)
+		require.EqualValues(s.t, protocolFeeBps, d.state().ProtocolFeeBps)
+		s.do(d.reject(s.buyer))
+		d.closes(s.buyer)
+		s.ends(holdings{buyer: fiveTokens})
+	})
+}
+
 // A transaction that is late must not land on another deal than the one its signer saw.
 func TestRecreatedSession(t *testing.T) {
 	scenario(t, "session_recreated_under_the_sellers_feet", func(s *stage) {
@@ -238,6 +256,7 @@ func (d *deal) recreate(escrow uint64) *deal {
 	require.NoError(d.t, err)
 	_, err = d.force(d.buyer, instruction)
 	require.NoError(d.t, err)
+	d.created = d.state().CreatedAt
 	return d
 }
 
@@ -245,6 +264,6 @@ func (d *deal) recreate(escrow uint64) *deal {
 func paramsOf(escrow uint64, now int64) haggle.NegotiationParams {
 	return haggle.NegotiationParams{
 		EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
-		GlobalDeadline: now + 3_600, MinOfferBps: 1_000,
+		GlobalDeadline: now + 3_600, MinOfferBps: 1_000, MaxFeeBps: protocolFeeBps,
 	}
 }

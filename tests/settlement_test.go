@@ -109,7 +109,7 @@ func TestTermsInMetadata(t *testing.T) {
 		state := d.state()
 		require.Equal(s.t, agreed, state.Metadata)
 		s.refuses(haggle.ErrStaleState, raw(s.seller, &haggle.AcceptOffer{
-			Acceptor: s.seller.PublicKey(), Negotiation: d.address,
+			Acceptor: s.seller.PublicKey(), Negotiation: d.address, CreatedAt: state.CreatedAt,
 			BuyerTokenAccount: s.buyer.account, SellerTokenAccount: s.seller.account, TokenMint: s.mint,
 			TokenProgram:  s.tokenProgram,
 			ExpectedRound: state.CurrentRound, ExpectedAmount: state.CurrentOfferAmount,

@@ -164,11 +164,23 @@ func raw(by party, instruction haggle.AnyInstruction) move {
 
 // force sends instructions without a simulation, so that a refusal is the chain's.
 func (s *stage) force(payer party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
+	return s.forceTogether([]party{payer}, instructions...)
+}
+
+// forceTogether is force for instructions that several parties sign. The first one pays.
+func (s *stage) forceTogether(signers []party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
 	latest, err := s.venue.Client().GetLatestBlockhash(s.ctx, rpc.CommitmentConfirmed)
 	require.NoError(s.t, err)
-	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash, solana.TransactionPayer(payer.PublicKey()))
+	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash, solana.TransactionPayer(signers[0].PublicKey()))
 	require.NoError(s.t, err)
-	_, err = transaction.Sign(func(solana.PublicKey) *solana.PrivateKey { return &payer.private })
+	_, err = transaction.Sign(func(key solana.PublicKey) *solana.PrivateKey {
+		for _, signer := range signers {
+			if signer.PublicKey() == key {
+				return &signer.private
+			}
+		}
+		return nil
+	})
 	require.NoError(s.t, err)
 	return s.venue.client.Submit(s.ctx, transaction)
 }

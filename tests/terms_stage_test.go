@@ -96,7 +96,8 @@ var comparisonSteps = []struct {
 	{"seller_reveals", func(s *stage) party { return s.seller }},
 }
 
-// sellersReveal is the step before which a seller forfeits its bond by walking away.
+// sellersReveal is the step from which on a seller forfeits its bond by a rejection, until the buyer's first
+// offer.
 const sellersReveal = 3
 
 // step is the step of a comparison with that number, from 0.
@@ -129,12 +130,12 @@ func (d *deal) reveal(by party, sealed *haggle.SealedPrice) move {
 
 // commitTo is an attempt to commit to any bytes, which the SDK makes only of a price of one's own.
 func (d *deal) commitTo(by party, commitment [32]byte) move {
-	return raw(by, &haggle.SubmitZopaCommitment{Agent: by.PublicKey(), Negotiation: d.address, Commitment: commitment})
+	return raw(by, &haggle.SubmitZopaCommitment{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Commitment: commitment})
 }
 
 // revealOf is an attempt to reveal a price that need not be what has been committed to.
 func (d *deal) revealOf(by party, price uint64, nonce [32]byte) move {
-	return raw(by, &haggle.RevealZopaPrice{Agent: by.PublicKey(), Negotiation: d.address, Price: price, Nonce: nonce})
+	return raw(by, &haggle.RevealZopaPrice{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Price: price, Nonce: nonce})
 }
 
 // nonceIn is the nonce that everybody can read in a reveal.
@@ -160,11 +161,16 @@ func (s *stage) forces(m move) *haggle.Receipt {
 	return receipt
 }
 
-// inTranches has the price of some terms paid in tranches of these shares, in basis points.
+// inTranches has the price of some terms paid in tranches of these shares, in basis points, with the shortest
+// review.
 func inTranches(terms haggle.CreateRequest, arbiter party, shares ...uint16) haggle.CreateRequest {
-	terms.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: shares}
+	terms.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: shares, ReviewHours: haggle.MinReviewHours}
 	return terms
 }
+
+// deliveryOf and complaintOf are the seller's and the buyer's evidence for a milestone.
+func deliveryOf(index uint8) [32]byte  { return haggle.EvidenceHash([]byte{'d', index}) }
+func complaintOf(index uint8) [32]byte { return haggle.EvidenceHash([]byte{'c', index}) }
 
 // agree creates a negotiation of which the seller accepts the buyer's first offer.
 func (s *stage) agree(terms haggle.CreateRequest, price uint64) *deal {
@@ -177,7 +183,9 @@ func (s *stage) agree(terms haggle.CreateRequest, price uint64) *deal {
 
 func (d *deal) claimMilestone(by party, index uint8) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: by.PublicKey(), Negotiation: d.address, Index: index})
+		return d.venue.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{
+			Seller: by.PublicKey(), Negotiation: d.address, Index: index, Evidence: deliveryOf(index),
+		})
 	}}
 }
 
@@ -189,7 +197,9 @@ func (d *deal) release(by party, index uint8) move {
 
 func (d *deal) dispute(by party, index uint8) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: by.PublicKey(), Negotiation: d.address, Index: index})
+		return d.venue.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{
+			Buyer: by.PublicKey(), Negotiation: d.address, Index: index, Evidence: complaintOf(index),
+		})
 	}}
 }
 

@@ -144,7 +144,8 @@ func TestStepMissed(t *testing.T) {
 	}
 }
 
-// Either side may walk away before each step and from the midpoint; only a seller that owes its price pays for it.
+// Either side can reject before each step and from the midpoint. A seller that has seen the buyer's price
+// forfeits its bond.
 func TestRejectionOfComparison(t *testing.T) {
 	t.Parallel()
 	type point struct {
@@ -165,7 +166,7 @@ func TestRejectionOfComparison(t *testing.T) {
 					c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 					c.reach(point.steps)
 					winner, want := s.seller, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
-					if side == "seller" && point.steps == sellersReveal {
+					if side == "seller" && point.steps >= sellersReveal {
 						winner, want = s.buyer, holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
 					}
 					c.tells(s.do(c.reject(of(s))), c.rejection(of(s), bondedEscrow), c.bondGoesTo(winner))
@@ -178,6 +179,38 @@ func TestRejectionOfComparison(t *testing.T) {
 	}
 }
 
+// A seller that has learned the buyer's price and rejects at the midpoint loses its bond. It agrees to that
+// by naming no account for it; once the buyer has made an offer, a rejection is free again.
+func TestRejectionAfterBothReveals(t *testing.T) {
+	t.Parallel()
+	t.Run("before the buyer's first offer", func(t *testing.T) {
+		scenario(t, "zopa_seller_rejects_after_both_reveals", func(s *stage) {
+			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+			unaware := c.prepare(c.reject(s.seller))
+			c.reach(4)
+			require.True(s.t, c.state().RejectionForfeitsBond())
+			s.refuses(haggle.ErrStaleState, unaware)
+			c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+			require.Equal(s.t, haggle.BondStateForfeited, c.state().BondState)
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
+		})
+	})
+	t.Run("after it", func(t *testing.T) {
+		scenario(t, "zopa_seller_rejects_after_the_first_offer", func(s *stage) {
+			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+			c.reach(4)
+			s.do(c.offer(s.buyer, 2_200_000))
+			require.False(s.t, c.state().RejectionForfeitsBond())
+			rejection := c.rejection(s.seller, 3_920_000)
+			rejection.RoundsCompleted = 1
+			c.tells(s.do(c.reject(s.seller)), rejection, c.bondGoesTo(s.seller))
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
+		})
+	})
+}
+
 // The steps are taken once each, in their order and by their side; offers wait until the last.
 func TestStepsOfComparison(t *testing.T) {
 	scenario(t, "zopa_steps_in_order", func(s *stage) {
@@ -185,7 +218,7 @@ func TestStepsOfComparison(t *testing.T) {
 		terms.Zopa = true
 		d, _ := s.invite(terms)
 		bytes, stranger := [32]byte{1}, s.stranger()
-		s.refuses(haggle.ErrInvalidState, d.commitTo(s.buyer, bytes), d.revealOf(s.buyer, 1, bytes))
+		s.refuses(haggle.ErrInvalidState, d.commitTo(s.buyer, bytes), d.revealOf(s.buyer, 3_000_000, bytes))
 		s.do(d.takePart(s.seller))
 		c := comparison{d, d.seal(s.buyer, 3_000_000), d.seal(s.seller, 2_000_000)}
 		noOffers := []move{c.offer(s.buyer, 2_000_000), c.offer(s.seller, 2_000_000), c.accept(s.buyer), c.accept(s.seller)}
@@ -193,18 +226,19 @@ func TestStepsOfComparison(t *testing.T) {
 		s.refuses(haggle.ErrNotYourTurn, c.commitTo(s.seller, bytes))
 		s.refuses(haggle.ErrUnauthorized, c.commitTo(stranger, bytes))
 		s.refuses(haggle.ErrInvalidParams, c.commitTo(s.buyer, [32]byte{}))
-		s.refuses(haggle.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 1, bytes), c.revealOf(s.seller, 1, bytes))...)
+		s.refuses(haggle.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
 		s.do(c.step(0))
 
 		s.refuses(haggle.ErrNotYourTurn, c.commitTo(s.buyer, bytes))
 		s.refuses(haggle.ErrUnauthorized, c.commitTo(stranger, bytes))
-		s.refuses(haggle.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 1, bytes), c.revealOf(s.seller, 1, bytes))...)
+		s.refuses(haggle.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
 		s.do(c.step(1))
 
 		reveal := c.prepare(c.step(2))
 		s.refuses(haggle.ErrNotYourTurn, c.revealOf(s.seller, 2_000_000, bytes))
 		s.refuses(haggle.ErrUnauthorized, c.revealOf(stranger, 2_000_000, bytes))
-		s.refuses(haggle.ErrInvalidParams, c.revealOf(s.buyer, 0, bytes), c.revealOf(s.buyer, bondedEscrow+1, bytes))
+		s.refuses(haggle.ErrInvalidParams,
+			c.revealOf(s.buyer, 0, bytes), c.revealOf(s.buyer, bondedEscrow/10-1, bytes), c.revealOf(s.buyer, bondedEscrow+1, bytes))
 		s.refuses(haggle.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
 		s.do(reveal)
 
@@ -226,7 +260,7 @@ func TestNoComparisonAskedFor(t *testing.T) {
 		d := s.bargain(s.terms())
 		require.Equal(s.t, haggle.ZopaPhaseSkipped, d.state().ZopaPhase)
 		s.refuses(haggle.ErrInvalidState,
-			d.commitTo(s.buyer, [32]byte{1}), d.commitTo(s.seller, [32]byte{1}), d.revealOf(s.buyer, 1, [32]byte{1}))
+			d.commitTo(s.buyer, [32]byte{1}), d.commitTo(s.seller, [32]byte{1}), d.revealOf(s.buyer, 1_000_000, [32]byte{1}))
 		d.offers(2_000_000)
 		s.do(d.accept(s.seller))
 		d.closes(s.buyer)
