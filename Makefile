@@ -63,8 +63,9 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 	@$(localnet) cargo test --locked
 
 test-go: program postgresql ## the Go tests except the scenarios, the faults and Yellowstone's plugin
-	@echo "==> go test"
-	@go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
+	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
+	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
+	    go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
 
 test-chains: program ## the scenarios of tests/ on both kinds of local chain
 	@toolchain/scenarios
