@@ -6,14 +6,16 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // AcceptRequest says which offer a party accepts.
 type AcceptRequest struct {
 	// Acceptor is the party that did not make the offer; the midpoint of revealed prices, which nobody has made, either may accept:
-	// see [Negotiation.CanAccept]. It signs.
+	// see [protocol.Negotiation.CanAccept]. It signs.
 	Acceptor solana.PublicKey
-	// Seen is the negotiation as the acceptor has seen it. The program answers [ErrStaleState] if deal,
+	// Seen is the negotiation as the acceptor has seen it. The program answers [protocol.ErrStaleState] if deal,
 	// round, price or metadata are others by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given; without Seen, Price has to be given, because nobody signs
@@ -32,8 +34,8 @@ type AcceptRequest struct {
 // effective escrow, and a bond goes back to the seller. With milestones only the buyer is paid, and the price stays in escrow for
 // them. (The documents call it acceptOffer.)
 //
-// The program answers [ErrInvalidState] without an offer, [ErrNoZopa] after prices without a zone, [ErrExpired], [ErrResponseWindowExpired], [ErrUnauthorized],
-// [ErrStaleState], or [ErrNotYourTurn] to whoever made the offer.
+// The program answers [protocol.ErrInvalidState] without an offer, [protocol.ErrNoZopa] after prices without a zone, [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized],
+// [protocol.ErrStaleState], or [protocol.ErrNotYourTurn] to whoever made the offer.
 func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, error) {
 	if request.Seen == nil && request.Price == 0 {
 		return nil, errors.New("haggle: accept_offer: neither Seen nor Price is given")
@@ -52,7 +54,7 @@ func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Acceptor, &AcceptOffer{
+	return c.actionOn(negotiation, request.Acceptor, &protocol.AcceptOffer{
 		Acceptor:           request.Acceptor,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

@@ -10,14 +10,16 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // NegotiationAccount is a negotiation as the chain had it at a slot. Actions take one as what their signer has seen: should the
-// chain have another state by then, the program answers [ErrStaleState].
+// chain have another state by then, the program answers [protocol.ErrStaleState].
 type NegotiationAccount struct {
 	// Address is the negotiation's PDA.
 	Address solana.PublicKey
-	Negotiation
+	protocol.Negotiation
 	// Data are the account's 512 bytes.
 	Data []byte
 	// Slot is when the account was read.
@@ -26,35 +28,35 @@ type NegotiationAccount struct {
 	Lamports uint64
 }
 
-// TermsHash is what a seller signs in accept_invitation: see [TermsHash].
-func (n *NegotiationAccount) TermsHash() [32]byte { return TermsHash(n.Address, n.Data) }
+// TermsHash is what a seller signs in accept_invitation: see [protocol.TermsHash].
+func (n *NegotiationAccount) TermsHash() [32]byte { return protocol.TermsHash(n.Address, n.Data) }
 
 // Vault is the address of the token account that holds the escrow.
 func (n *NegotiationAccount) Vault() (solana.PublicKey, error) {
-	return solana.CreateProgramAddress([][]byte{[]byte(VaultSeed), n.Address[:], {n.VaultBump}}, ProgramID)
+	return solana.CreateProgramAddress([][]byte{[]byte(protocol.VaultSeed), n.Address[:], {n.VaultBump}}, protocol.ProgramID)
 }
 
 // ConfigAccount is the protocol's configuration as the chain had it at a slot.
 type ConfigAccount struct {
 	// Address is the configuration's PDA.
 	Address solana.PublicKey
-	ProtocolConfig
+	protocol.ProtocolConfig
 	// Slot is when the account was read.
 	Slot uint64
 }
 
-// DerivePDA is a negotiation's address. It is [FindNegotiationAddress] without the bump.
+// DerivePDA is a negotiation's address. It is [protocol.FindNegotiationAddress] without the bump.
 func DerivePDA(buyer, seller solana.PublicKey, sessionID uint64) (solana.PublicKey, error) {
-	address, _, err := FindNegotiationAddress(buyer, seller, sessionID)
+	address, _, err := protocol.FindNegotiationAddress(buyer, seller, sessionID)
 	return address, err
 }
 
 // GetNegotiation reads a negotiation.
 //
 // It fails with an [*AccountError] that holds [ErrAccountNotFound] once the negotiation has been closed, and always if it never
-// was; [ErrWrongOwner] or a [*DecodeError] for an account that is no negotiation, or one of a later version.
+// was; [ErrWrongOwner] or a [*protocol.DecodeError] for an account that is no negotiation, or one of a later version.
 func (c *Client) GetNegotiation(ctx context.Context, negotiation solana.PublicKey) (*NegotiationAccount, error) {
-	account, slot, err := c.accountOf(ctx, negotiation, ProgramID)
+	account, slot, err := c.accountOf(ctx, negotiation, protocol.ProgramID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +66,11 @@ func (c *Client) GetNegotiation(ctx context.Context, negotiation solana.PublicKe
 // GetConfig reads the protocol's configuration. Its error is as GetNegotiation's; [ErrAccountNotFound] means that nobody has
 // initialized it.
 func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
-	address, _, err := FindConfigAddress()
+	address, _, err := protocol.FindConfigAddress()
 	if err != nil {
 		return nil, err
 	}
-	account, slot, err := c.accountOf(ctx, address, ProgramID)
+	account, slot, err := c.accountOf(ctx, address, protocol.ProgramID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +82,12 @@ func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 }
 
 func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint64) (*NegotiationAccount, error) {
-	if account.Owner != ProgramID {
+	if account.Owner != protocol.ProgramID {
 		return nil, &AccountError{Address: address, Err: ErrWrongOwner}
 	}
 	read := &NegotiationAccount{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
-	if err := read.Negotiation.Decode(read.Data); err != nil {
+	if err := read.Negotiation.DecodeVersioned(read.Data); err != nil {
 		return nil, &AccountError{Address: address, Err: err}
-	}
-	if read.Version != NegotiationVersion {
-		return nil, &AccountError{Address: address, Err: outOfRange("Negotiation", "Version", read.Version)}
 	}
 	return read, nil
 }
@@ -139,7 +138,7 @@ func accountsAt(ctx context.Context, node *rpc.Client, options *rpc.GetMultipleA
 }
 
 func wrongSize(name string, got, want int) error {
-	return &DecodeError{Type: name, Reason: ErrWrongLength, Detail: fmt.Sprintf("%d bytes instead of %d", got, want)}
+	return &protocol.DecodeError{Type: name, Reason: protocol.ErrWrongLength, Detail: fmt.Sprintf("%d bytes instead of %d", got, want)}
 }
 
 // Role is an agent's part in a negotiation.
@@ -164,7 +163,7 @@ type Filter struct {
 	// Role is the agent's; without an agent it means nothing.
 	Role Role
 	// Status are the statuses to select; none selects all.
-	Status []NegotiationStatus
+	Status []protocol.NegotiationStatus
 }
 
 // FindNegotiations lists the negotiations that have not been closed, the oldest first. (The documents call it
@@ -195,7 +194,7 @@ func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[
 func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*NegotiationAccount, broken []error, err error) {
 	latest := make(map[solana.PublicKey]*NegotiationAccount)
 	for _, filters := range filter.queries() {
-		answer, err := c.rpc.GetProgramAccountsWithContext(ctx, ProgramID, &rpc.GetProgramAccountsOpts{
+		answer, err := c.rpc.GetProgramAccountsWithContext(ctx, protocol.ProgramID, &rpc.GetProgramAccountsOpts{
 			Commitment: c.commitment,
 			Encoding:   solana.EncodingBase64,
 			Filters:    filters,
@@ -234,7 +233,7 @@ func (c *Client) findNegotiations(ctx context.Context, filter Filter) (found []*
 }
 
 // selects says whether the node's filters let a negotiation through.
-func (f Filter) selects(n *Negotiation) bool {
+func (f Filter) selects(n *protocol.Negotiation) bool {
 	roles := map[Role]solana.PublicKey{RoleBuyer: n.Buyer, RoleSeller: n.Seller, RoleArbiter: n.Arbiter}
 	has := func(role Role) bool { return roles[role] == f.Agent }
 	if !f.Agent.IsZero() && !slices.ContainsFunc(f.roles(), has) {
@@ -253,12 +252,12 @@ func (f Filter) roles() []Role {
 
 // roleOffsets are where a negotiation says who has a role.
 var roleOffsets = map[Role]uint64{
-	RoleBuyer: NegotiationOffsetBuyer, RoleSeller: NegotiationOffsetSeller, RoleArbiter: NegotiationOffsetArbiter,
+	RoleBuyer: protocol.NegotiationOffsetBuyer, RoleSeller: protocol.NegotiationOffsetSeller, RoleArbiter: protocol.NegotiationOffsetArbiter,
 }
 
 // queries are the node's filters, of which each account has to meet all of one query.
 func (f Filter) queries() [][]rpc.RPCFilter {
-	shape := []rpc.RPCFilter{{DataSize: NegotiationSize}, bytesAt(0, []byte(NegotiationDiscriminator))}
+	shape := []rpc.RPCFilter{{DataSize: protocol.NegotiationSize}, bytesAt(0, []byte(protocol.NegotiationDiscriminator))}
 	parties := [][]rpc.RPCFilter{shape}
 	if !f.Agent.IsZero() {
 		parties = nil
@@ -272,7 +271,7 @@ func (f Filter) queries() [][]rpc.RPCFilter {
 	var queries [][]rpc.RPCFilter
 	for _, filters := range parties {
 		for _, status := range f.Status {
-			queries = append(queries, append(slices.Clip(filters), bytesAt(NegotiationOffsetStatus, []byte{byte(status)})))
+			queries = append(queries, append(slices.Clip(filters), bytesAt(protocol.NegotiationOffsetStatus, []byte{byte(status)})))
 		}
 	}
 	return queries

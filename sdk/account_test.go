@@ -9,6 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func storedAccount(owner solana.PublicKey, data []byte) any {
@@ -28,17 +30,17 @@ func clientOf(t *testing.T, account any) *Client {
 }
 
 func TestNegotiationIsReadWithWhatItsReaderHasSeen(t *testing.T) {
-	stored := &Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254, Version: NegotiationVersion}
+	stored := &protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254, Version: protocol.NegotiationVersion}
 	data := stored.Encode()
 	address := solana.PublicKey{3}
-	read, err := clientOf(t, storedAccount(ProgramID, data)).GetNegotiation(t.Context(), address)
+	read, err := clientOf(t, storedAccount(protocol.ProgramID, data)).GetNegotiation(t.Context(), address)
 	require.NoError(t, err)
 	assert.Equal(t, &NegotiationAccount{Address: address, Negotiation: *stored, Data: data, Slot: testSlot, Lamports: 5_000}, read)
-	assert.Equal(t, TermsHash(address, data), read.TermsHash())
+	assert.Equal(t, protocol.TermsHash(address, data), read.TermsHash())
 }
 
 func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
-	negotiation := (&Negotiation{Version: NegotiationVersion}).Encode()
+	negotiation := (&protocol.Negotiation{Version: protocol.NegotiationVersion}).Encode()
 	foreign := append([]byte{}, negotiation...)
 	foreign[0] ^= 1
 	cases := map[string]struct {
@@ -49,12 +51,12 @@ func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
 		"just closed":         {object{"lamports": 0, "owner": solana.SystemProgramID, "executable": false, "rentEpoch": 0, "data": []any{"", "base64"}}, ErrAccountNotFound},
 		"prefunded":           {storedAccount(solana.SystemProgramID, nil), ErrWrongOwner},
 		"another program's":   {storedAccount(solana.TokenProgramID, negotiation), ErrWrongOwner},
-		"too short":           {storedAccount(ProgramID, negotiation[:511]), ErrWrongLength},
-		"too long":            {storedAccount(ProgramID, append(negotiation, 0)), ErrWrongLength},
-		"of a later version":  {storedAccount(ProgramID, (&Negotiation{Version: NegotiationVersion + 1}).Encode()), ErrOutOfRange},
-		"of no version":       {storedAccount(ProgramID, (&Negotiation{}).Encode()), ErrOutOfRange},
-		"of another type":     {storedAccount(ProgramID, foreign), ErrWrongDiscriminator},
-		"the configuration's": {storedAccount(ProgramID, (&ProtocolConfig{}).Encode()), nil},
+		"too short":           {storedAccount(protocol.ProgramID, negotiation[:511]), protocol.ErrWrongLength},
+		"too long":            {storedAccount(protocol.ProgramID, append(negotiation, 0)), protocol.ErrWrongLength},
+		"of a later version":  {storedAccount(protocol.ProgramID, (&protocol.Negotiation{Version: protocol.NegotiationVersion + 1}).Encode()), protocol.ErrOutOfRange},
+		"of no version":       {storedAccount(protocol.ProgramID, (&protocol.Negotiation{}).Encode()), protocol.ErrOutOfRange},
+		"of another type":     {storedAccount(protocol.ProgramID, foreign), protocol.ErrWrongDiscriminator},
+		"the configuration's": {storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{}).Encode()), nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -84,10 +86,10 @@ func TestTokenAccountIsReadStrictly(t *testing.T) {
 
 	data[108] = 3
 	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
-	require.ErrorIs(t, err, ErrOutOfRange)
+	require.ErrorIs(t, err, protocol.ErrOutOfRange)
 	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data[:164])).GetTokenAccount(t.Context(), solana.PublicKey{9})
-	require.ErrorIs(t, err, ErrWrongLength)
-	_, err = clientOf(t, storedAccount(ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	require.ErrorIs(t, err, protocol.ErrWrongLength)
+	_, err = clientOf(t, storedAccount(protocol.ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, ErrWrongOwner)
 	_, err = clientOf(t, nil).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, ErrAccountNotFound)
@@ -100,14 +102,14 @@ func TestNowIsTheChainsClock(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 10_000, now)
 	_, err = clientOf(t, storedAccount(sysvarOwner, data[:39])).Now(t.Context())
-	require.ErrorIs(t, err, ErrWrongLength)
+	require.ErrorIs(t, err, protocol.ErrWrongLength)
 }
 
 func TestFiltersAreTheNodes(t *testing.T) {
 	agent := solana.PublicKey{7}
-	shape := []rpc.RPCFilter{{DataSize: 512}, bytesAt(0, []byte(NegotiationDiscriminator))}
+	shape := []rpc.RPCFilter{{DataSize: 512}, bytesAt(0, []byte(protocol.NegotiationDiscriminator))}
 	buyer, seller := bytesAt(8, agent[:]), bytesAt(40, agent[:])
-	status := func(value NegotiationStatus) rpc.RPCFilter { return bytesAt(80, []byte{byte(value)}) }
+	status := func(value protocol.NegotiationStatus) rpc.RPCFilter { return bytesAt(80, []byte{byte(value)}) }
 	with := func(more ...rpc.RPCFilter) []rpc.RPCFilter { return append(shape[:2:2], more...) }
 
 	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{}.queries())
@@ -117,13 +119,13 @@ func TestFiltersAreTheNodes(t *testing.T) {
 	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))}, Filter{Agent: agent, Role: RoleArbiter}.queries())
 	assert.Equal(t,
 		[][]rpc.RPCFilter{with(buyer, status(1)), with(buyer, status(2))},
-		Filter{Agent: agent, Role: RoleBuyer, Status: []NegotiationStatus{NegotiationStatusProposed, NegotiationStatusCountered}}.queries())
+		Filter{Agent: agent, Role: RoleBuyer, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered}}.queries())
 }
 
 func TestTermsThatAreLeftOutComeFromTheConfiguration(t *testing.T) {
-	config := &ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
+	config := &protocol.ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
 	request := &CreateRequest{EscrowAmount: 100_000}
-	assert.Equal(t, NegotiationParams{
+	assert.Equal(t, protocol.NegotiationParams{
 		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90, GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
 		MaxFeeBps: 50,
 	}, request.params(config, 1_000))
@@ -132,7 +134,7 @@ func TestTermsThatAreLeftOutComeFromTheConfiguration(t *testing.T) {
 		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1, Deadline: 2 * time.Hour, MinOfferBps: 100,
 		MaxFeeBps: new(uint16(0)),
 	}
-	assert.Equal(t, NegotiationParams{
+	assert.Equal(t, protocol.NegotiationParams{
 		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200, MinOfferBps: 100,
 	}, request.params(config, 1_000))
 }
@@ -143,7 +145,7 @@ func TestBondComparisonAndMilestonesArePartOfTheTerms(t *testing.T) {
 		EscrowAmount: 100_000, Bond: 5_000, Zopa: true,
 		Milestones: &Milestones{Arbiter: arbiter, Shares: []uint16{2_500, 7_500}, Deadline: 48*time.Hour + 1},
 	}
-	params := request.params(&ProtocolConfig{}, 1_000)
+	params := request.params(&protocol.ProtocolConfig{}, 1_000)
 	assert.EqualValues(t, 5_000, params.BondRequired)
 	assert.True(t, params.ZopaEnabled)
 	assert.Equal(t, arbiter, params.Arbiter)
@@ -152,14 +154,14 @@ func TestBondComparisonAndMilestonesArePartOfTheTerms(t *testing.T) {
 	assert.EqualValues(t, 1_000+48*3_600+1, params.MilestoneDeadline)
 
 	request.Milestones.Deadline, request.Milestones.ReviewHours = 0, 3
-	params = request.params(&ProtocolConfig{}, 1_000)
+	params = request.params(&protocol.ProtocolConfig{}, 1_000)
 	assert.EqualValues(t, 3, params.ReviewHours)
 	assert.EqualValues(t, 1_000+30*86_400, params.MilestoneDeadline)
 
 	// Eight reviews of a week take longer than the default.
-	request.Milestones.ReviewHours = MaxReviewHours
+	request.Milestones.ReviewHours = protocol.MaxReviewHours
 	request.Milestones.Shares = []uint16{1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250}
-	params = request.params(&ProtocolConfig{}, 1_000)
+	params = request.params(&protocol.ProtocolConfig{}, 1_000)
 	assert.EqualValues(t, 1_000+3_600+8*(168*3_600+60), params.MilestoneDeadline)
 }
 
@@ -168,7 +170,7 @@ func TestDeadlineLeavesTimeForTheTransaction(t *testing.T) {
 		59 * time.Second: 59, 60 * time.Second: 65, 64 * time.Second: 65, 66 * time.Second: 66, 24 * time.Hour: 86_400,
 	} {
 		request := &CreateRequest{Deadline: asked}
-		assert.Equal(t, given, request.params(&ProtocolConfig{}, 0).GlobalDeadline, asked)
+		assert.Equal(t, given, request.params(&protocol.ProtocolConfig{}, 0).GlobalDeadline, asked)
 	}
 }
 
@@ -176,7 +178,7 @@ func TestCheapSessionsAreFoundAtOnce(t *testing.T) {
 	sessionID, negotiation, err := cheapSession(newKeypair(t).PublicKey(), newKeypair(t).PublicKey())
 	require.NoError(t, err)
 	assert.Less(t, sessionID, uint64(1)<<53)
-	_, bump, err := FindVaultAddress(negotiation)
+	_, bump, err := protocol.FindVaultAddress(negotiation)
 	require.NoError(t, err)
 	assert.EqualValues(t, firstBump, bump)
 }
@@ -184,10 +186,10 @@ func TestCheapSessionsAreFoundAtOnce(t *testing.T) {
 func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
 	agent, other := solana.PublicKey{7}, solana.PublicKey{8}
 	arbiter := solana.PublicKey{10}
-	stored := &Negotiation{Buyer: agent, Seller: other, Arbiter: arbiter, Status: NegotiationStatusProposed, Version: NegotiationVersion}
+	stored := &protocol.Negotiation{Buyer: agent, Seller: other, Arbiter: arbiter, Status: protocol.NegotiationStatusProposed, Version: protocol.NegotiationVersion}
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
 		"getProgramAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{
-			object{"pubkey": solana.PublicKey{3}, "account": storedAccount(ProgramID, stored.Encode())},
+			object{"pubkey": solana.PublicKey{3}, "account": storedAccount(protocol.ProgramID, stored.Encode())},
 		}}),
 	})
 	for name, c := range map[string]struct {
@@ -202,9 +204,9 @@ func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
 		"an arbiter's party":  {Filter{Agent: agent, Role: RoleArbiter}, false},
 		"no party":            {Filter{Agent: arbiter}, false},
 		"somebody else's":     {Filter{Agent: solana.PublicKey{9}}, false},
-		"the right status":    {Filter{Status: []NegotiationStatus{NegotiationStatusProposed}}, true},
-		"the wrong status":    {Filter{Agent: agent, Status: []NegotiationStatus{NegotiationStatusSettled}}, false},
-		"one of two statuses": {Filter{Status: []NegotiationStatus{NegotiationStatusSettled, NegotiationStatusProposed}}, true},
+		"the right status":    {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed}}, true},
+		"the wrong status":    {Filter{Agent: agent, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}}, false},
+		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled, protocol.NegotiationStatusProposed}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, _, err := client.findNegotiations(t.Context(), c.filter)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used on
@@ -36,7 +38,7 @@ type Action struct {
 
 	client *Client
 	// instruction is the action itself, and seen the negotiation that it was built on; nil if it was built on none.
-	instruction AnyInstruction
+	instruction protocol.AnyInstruction
 	seen        *NegotiationAccount
 	// intent tells the action from others, however often it is built anew.
 	intent solana.Hash
@@ -48,7 +50,7 @@ type Action struct {
 }
 
 // newAction returns an action: the instructions it needs first, then the instruction itself.
-func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction AnyInstruction, before ...solana.Instruction) (*Action, error) {
+func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction protocol.AnyInstruction, before ...solana.Instruction) (*Action, error) {
 	built, err := instruction.Instruction()
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction AnyI
 }
 
 // actionOn puts an action on a negotiation together that its signer has seen.
-func (c *Client) actionOn(seen *NegotiationAccount, payer solana.PublicKey, instruction AnyInstruction, before ...solana.Instruction) (*Action, error) {
+func (c *Client) actionOn(seen *NegotiationAccount, payer solana.PublicKey, instruction protocol.AnyInstruction, before ...solana.Instruction) (*Action, error) {
 	action, err := c.newAction(seen.Address, payer, instruction, before...)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ type Receipt struct {
 	// Logs are the transaction's.
 	Logs []string
 	// Events are the program's, in their order.
-	Events []Event
+	Events []protocol.Event
 	// ComputeUnits are what the whole transaction has consumed.
 	ComputeUnits uint64
 	// Fee is what the payer has paid, in lamports.
@@ -107,7 +109,7 @@ type Receipt struct {
 // Transaction simulates the action and makes the transaction that is to be signed, with its compute limit and its priority fee
 // set. It has to be sent within about a minute, for example with [Client.Submit].
 //
-// It fails with what the simulation fails with, a [*ProgramError] or a [*TransactionError], and with [*MovedOn] or [*AlreadyDone].
+// It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and with [*MovedOn] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	draft, err := a.prepare(ctx)
 	if err != nil {
@@ -121,7 +123,7 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 // With a journal it first resolves what the payer has left unfinished: see [Client.Recover].
 //
 // Before anything is signed it fails with [*MovedOn] if the negotiation is no longer as the action expects it, with [*AlreadyDone]
-// if the action has been done, and with [*Unresolved]. Otherwise it fails with a [*ProgramError] or [*TransactionError], without
+// if the action has been done, and with [*Unresolved]. Otherwise it fails with a [*protocol.ProgramError] or [*TransactionError], without
 // Signature if nothing has been sent; with [ErrTransactionExpired], after which the action is safe to repeat; with an
 // [*UnknownOutcome], after which one has to look first. With [ErrDetailsUnavailable] there is a receipt, because the action has
 // been done; so there may be with a [*JournalError]. [OutcomeOf] tells them apart.
@@ -181,7 +183,7 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 
 // explain says of what the program refuses whether that is because it has been done.
 func (a *Action) explain(ctx context.Context, refused error) error {
-	var program *ProgramError
+	var program *protocol.ProgramError
 	if a.Expects.IsZero() || !errors.As(refused, &program) {
 		return refused
 	}

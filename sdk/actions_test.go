@@ -8,13 +8,15 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // bonded is a negotiation with a bond, and a client of a node on which nobody has a token account but those given.
 func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *NegotiationAccount, func(solana.PublicKey) solana.PublicKey) {
 	t.Helper()
 	n := comparing(t)
-	n.ZopaPhase, n.ZopaEnabled = ZopaPhaseSkipped, false
+	n.ZopaPhase, n.ZopaEnabled = protocol.ZopaPhaseSkipped, false
 	client, scripted, _ := newScripted(t, nil)
 	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
 	for address, stored := range accounts {
@@ -31,19 +33,19 @@ func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Negotiat
 func TestBondComesFromTheSellersAccount(t *testing.T) {
 	from := solana.PublicKey{31}
 	client, n, associated := bonded(t, map[solana.PublicKey]any{
-		from: storedAccount(solana.Token2022ProgramID, tokenAccountData(ProgramID, TokenAccountInitialized)),
+		from: storedAccount(solana.Token2022ProgramID, tokenAccountData(protocol.ProgramID, TokenAccountInitialized)),
 	})
-	n.Status, n.BondState = NegotiationStatusCreated, BondStateNone
+	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
 	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, SellerTokenAccount: from}
 	action, err := client.AcceptInvitation(t.Context(), request)
 	require.NoError(t, err)
 	vault, err := n.Vault()
 	require.NoError(t, err)
-	assert.Equal(t, AcceptInvitation{
+	assert.Equal(t, protocol.AcceptInvitation{
 		Seller: n.Seller, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: from, TokenMint: keptMint,
 		TokenProgram: solana.Token2022ProgramID, TermsHash: n.TermsHash(),
-	}, lastInstruction[AcceptInvitation](t, action))
+	}, lastInstruction[protocol.AcceptInvitation](t, action))
 	require.Len(t, action.Instructions, 2, "the associated account, to be paid at, is created all the same")
 
 	n.BondRequired = 201
@@ -60,18 +62,18 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	assert.Equal(t, associated(n.Seller), missing.Address)
 
 	// An acceptance that is repeated, or a stranger's, is for the program to refuse.
-	n.Status = NegotiationStatusProposed
+	n.Status = protocol.NegotiationStatusProposed
 	action, err = client.AcceptInvitation(t.Context(), request)
 	require.NoError(t, err)
-	assert.Equal(t, associated(n.Seller), lastInstruction[AcceptInvitation](t, action).SellerTokenAccount)
-	n.Status = NegotiationStatusCreated
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: n})
+	assert.Equal(t, associated(n.Seller), lastInstruction[protocol.AcceptInvitation](t, action).SellerTokenAccount)
+	n.Status = protocol.NegotiationStatusCreated
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: n})
 	require.NoError(t, err)
 
 	n.BondRequired = 0
 	action, err = client.AcceptInvitation(t.Context(), request)
 	require.NoError(t, err)
-	assert.Equal(t, AcceptInvitation{Seller: n.Seller, Negotiation: n.Address, TermsHash: n.TermsHash()}, lastInstruction[AcceptInvitation](t, action))
+	assert.Equal(t, protocol.AcceptInvitation{Seller: n.Seller, Negotiation: n.Address, TermsHash: n.TermsHash()}, lastInstruction[protocol.AcceptInvitation](t, action))
 }
 
 func TestBondGoesBackToTheSellersAccount(t *testing.T) {
@@ -87,43 +89,43 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		{n.Buyer, 100, associated(n.Seller), 1},
 		{n.Seller, 0, solana.PublicKey{}, 0},
 		{n.Seller, 100, associated(n.Seller), 1},
-		{ProgramID, 100, associated(n.Seller), 0},
+		{protocol.ProgramID, 100, associated(n.Seller), 0},
 	} {
 		n.BondRequired = c.bond
 		expiry, err := client.Expire(t.Context(), ExpireRequest{Payer: c.by, Seen: n})
 		require.NoError(t, err)
-		assert.Equal(t, ExpireNegotiation{
+		assert.Equal(t, protocol.ExpireNegotiation{
 			Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: c.seller,
 			TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
-		}, lastInstruction[ExpireNegotiation](t, expiry))
+		}, lastInstruction[protocol.ExpireNegotiation](t, expiry))
 		assert.Len(t, expiry.Instructions, c.creations+1)
 
 		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: c.by, Seen: n})
 		require.NoError(t, err)
-		assert.Equal(t, RejectNegotiation{
+		assert.Equal(t, protocol.RejectNegotiation{
 			Rejector: c.by, Negotiation: n.Address, CreatedAt: n.CreatedAt, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
 			SellerTokenAccount: c.seller, TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
-		}, lastInstruction[RejectNegotiation](t, rejection))
+		}, lastInstruction[protocol.RejectNegotiation](t, rejection))
 		assert.Len(t, rejection.Instructions, c.creations+1)
 	}
 
 	// A seller that has seen the buyer's price agrees to lose its bond: it names no account, and pays for
 	// none.
 	n.BondRequired, n.ZopaEnabled, n.BuyerPrice = 100, true, 1
-	for _, phase := range []ZopaPhase{ZopaPhaseBothCommitted, ZopaPhaseRevealed} {
+	for _, phase := range []protocol.ZopaPhase{protocol.ZopaPhaseBothCommitted, protocol.ZopaPhaseRevealed} {
 		n.ZopaPhase = phase
 		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
 		require.NoError(t, err)
 		assert.Len(t, rejection.Instructions, 1)
-		assert.True(t, lastInstruction[RejectNegotiation](t, rejection).SellerTokenAccount.IsZero())
+		assert.True(t, lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount.IsZero())
 		rejection, err = client.Reject(t.Context(), RejectRequest{Rejector: n.Buyer, Seen: n})
 		require.NoError(t, err)
-		assert.Equal(t, associated(n.Seller), lastInstruction[RejectNegotiation](t, rejection).SellerTokenAccount)
+		assert.Equal(t, associated(n.Seller), lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount)
 	}
 	n.CurrentRound = 1
 	rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
 	require.NoError(t, err)
-	assert.Equal(t, associated(n.Seller), lastInstruction[RejectNegotiation](t, rejection).SellerTokenAccount,
+	assert.Equal(t, associated(n.Seller), lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount,
 		"the buyer's first offer replaces the comparison")
 }
 
@@ -141,65 +143,65 @@ func TestExtensionIsProposedInWholeSeconds(t *testing.T) {
 	} {
 		action, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Buyer, Seen: n, Amount: 5, DeadlineExtension: asked})
 		require.NoError(t, err)
-		assert.Equal(t, want, lastInstruction[SubmitOffer](t, action).DeadlineExtension)
+		assert.Equal(t, want, lastInstruction[protocol.SubmitOffer](t, action).DeadlineExtension)
 	}
 	for _, asked := range []time.Duration{-time.Second, math.MaxUint32*time.Second + 1} {
 		_, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Buyer, Seen: n, Amount: 5, DeadlineExtension: asked})
-		require.ErrorIs(t, err, ErrInvalidParams)
+		require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	}
 }
 
 func TestMilestoneActions(t *testing.T) {
 	client, n, associated := bonded(t, nil)
-	n.Status = NegotiationStatusAccepted
+	n.Status = protocol.NegotiationStatusAccepted
 	arbiter := newKeypair(t).PublicKey()
 	vault := vaultOf(t, n)
 
-	action, err := client.ClaimMilestone(t.Context(), ClaimMilestoneRequest{Seller: n.Seller, Seen: n, Index: 3, Evidence: EvidenceHash([]byte("done"))})
+	action, err := client.ClaimMilestone(t.Context(), ClaimMilestoneRequest{Seller: n.Seller, Seen: n, Index: 3, Evidence: protocol.EvidenceHash([]byte("done"))})
 	require.NoError(t, err)
-	assert.Equal(t, ClaimMilestone{
-		Seller: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 3, Evidence: EvidenceHash([]byte("done")),
-	}, lastInstruction[ClaimMilestone](t, action))
+	assert.Equal(t, protocol.ClaimMilestone{
+		Seller: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 3, Evidence: protocol.EvidenceHash([]byte("done")),
+	}, lastInstruction[protocol.ClaimMilestone](t, action))
 
 	action, err = client.DisputeMilestone(t.Context(), DisputeMilestoneRequest{Buyer: n.Buyer, Seen: n, Index: 2, Evidence: [32]byte{7}})
 	require.NoError(t, err)
-	assert.Equal(t, DisputeMilestone{
+	assert.Equal(t, protocol.DisputeMilestone{
 		Buyer: n.Buyer, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 2, Evidence: [32]byte{7},
-	}, lastInstruction[DisputeMilestone](t, action))
+	}, lastInstruction[protocol.DisputeMilestone](t, action))
 
 	for releaser, creations := range map[solana.PublicKey]int{n.Buyer: 1, n.Seller: 1, arbiter: 0} {
 		action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: releaser, Seen: n, Index: 1})
 		require.NoError(t, err)
-		assert.Equal(t, ReleaseMilestone{
+		assert.Equal(t, protocol.ReleaseMilestone{
 			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer),
 			SellerTokenAccount: associated(n.Seller), TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
 			CreatedAt: n.CreatedAt, Index: 1,
-		}, lastInstruction[ReleaseMilestone](t, action))
+		}, lastInstruction[protocol.ReleaseMilestone](t, action))
 		assert.Len(t, action.Instructions, creations+1)
 	}
-	n.BondState = BondStateNone
+	n.BondState = protocol.BondStateNone
 	action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: n.Buyer, Seen: n, Index: 1})
 	require.NoError(t, err)
-	assert.True(t, lastInstruction[ReleaseMilestone](t, action).BuyerTokenAccount.IsZero(), "without a bond the buyer gets nothing")
-	n.BondState = BondStateHeld
+	assert.True(t, lastInstruction[protocol.ReleaseMilestone](t, action).BuyerTokenAccount.IsZero(), "without a bond the buyer gets nothing")
+	n.BondState = protocol.BondStateHeld
 
 	named := solana.PublicKey{41}
 	action, err = client.ResolveDispute(t.Context(), ResolveDisputeRequest{
 		Arbiter: arbiter, Seen: n, Index: 2, SellerBps: 2_500, ForfeitBond: true, BuyerTokenAccount: named,
 	})
 	require.NoError(t, err)
-	assert.Equal(t, ResolveDispute{
+	assert.Equal(t, protocol.ResolveDispute{
 		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named, SellerTokenAccount: associated(n.Seller),
 		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID, CreatedAt: n.CreatedAt, Index: 2, SellerBps: 2_500, ForfeitBond: true,
-	}, lastInstruction[ResolveDispute](t, action))
+	}, lastInstruction[protocol.ResolveDispute](t, action))
 	assert.Len(t, action.Instructions, 1)
 
 	action, err = client.SettleDeadline(t.Context(), SettleDeadlineRequest{Payer: n.Buyer, Seen: n})
 	require.NoError(t, err)
-	assert.Equal(t, SettleDeadline{
+	assert.Equal(t, protocol.SettleDeadline{
 		Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: associated(n.Seller),
 		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
-	}, lastInstruction[SettleDeadline](t, action))
+	}, lastInstruction[protocol.SettleDeadline](t, action))
 	assert.Equal(t, n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2)
 	_, err = client.SettleDeadline(t.Context(), SettleDeadlineRequest{Seen: n})
@@ -209,31 +211,36 @@ func TestMilestoneActions(t *testing.T) {
 func TestMoreMilestonesThanThereCanBe(t *testing.T) {
 	client, _, _ := bonded(t, nil)
 	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}})
-	require.ErrorIs(t, err, ErrInvalidParams)
+	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 
 func TestConfigurationChangesOnlyWhereItIsToldTo(t *testing.T) {
-	address, _, err := FindConfigAddress()
+	address, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
 	authority := newKeypair(t).PublicKey()
-	now := UpdateConfig{
+	now := protocol.UpdateConfig{
 		Authority: authority, Config: address, Treasury: solana.PublicKey{5}, DefaultDecayRateBps: 11, DefaultResponseWindow: 90,
 		DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
 	}
-	client := clientOf(t, storedAccount(ProgramID, (&ProtocolConfig{
+	client := clientOf(t, storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{
 		Treasury: now.Treasury, DefaultDecayRateBps: 11, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
 	}).Encode()))
 	for name, c := range map[string]struct {
 		request UpdateConfigRequest
-		change  func(*UpdateConfig)
+		change  func(*protocol.UpdateConfig)
 	}{
-		"treasury":   {UpdateConfigRequest{Treasury: solana.PublicKey{6}}, func(v *UpdateConfig) { v.Treasury = solana.PublicKey{6} }},
-		"decay":      {UpdateConfigRequest{DecayRateBps: new(uint16(0))}, func(v *UpdateConfig) { v.DefaultDecayRateBps = 0 }},
-		"window":     {UpdateConfigRequest{ResponseWindow: time.Minute}, func(v *UpdateConfig) { v.DefaultResponseWindow = 60 }},
-		"fee":        {UpdateConfigRequest{ProtocolFeeBps: new(uint16(0))}, func(v *UpdateConfig) { v.DefaultProtocolFeeBps = 0 }},
-		"rounds":     {UpdateConfigRequest{MaxRounds: 20}, func(v *UpdateConfig) { v.DefaultMaxRounds = 20 }},
-		"as it was":  {UpdateConfigRequest{MaxRounds: 4}, func(*UpdateConfig) {}},
-		"everything": {UpdateConfigRequest{solana.PublicKey{}, solana.PublicKey{9}, new(uint16(1)), time.Hour, new(uint16(2)), 3}, func(v *UpdateConfig) { *v = UpdateConfig{authority, address, solana.PublicKey{9}, 1, 3_600, 2, 3} }},
+		"treasury":  {UpdateConfigRequest{Treasury: solana.PublicKey{6}}, func(v *protocol.UpdateConfig) { v.Treasury = solana.PublicKey{6} }},
+		"decay":     {UpdateConfigRequest{DecayRateBps: new(uint16(0))}, func(v *protocol.UpdateConfig) { v.DefaultDecayRateBps = 0 }},
+		"window":    {UpdateConfigRequest{ResponseWindow: time.Minute}, func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 60 }},
+		"fee":       {UpdateConfigRequest{ProtocolFeeBps: new(uint16(0))}, func(v *protocol.UpdateConfig) { v.DefaultProtocolFeeBps = 0 }},
+		"rounds":    {UpdateConfigRequest{MaxRounds: 20}, func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 20 }},
+		"as it was": {UpdateConfigRequest{MaxRounds: 4}, func(*protocol.UpdateConfig) {}},
+		"everything": {UpdateConfigRequest{solana.PublicKey{}, solana.PublicKey{9}, new(uint16(1)), time.Hour, new(uint16(2)), 3}, func(v *protocol.UpdateConfig) {
+			*v = protocol.UpdateConfig{
+				Authority: authority, Config: address, Treasury: solana.PublicKey{9},
+				DefaultDecayRateBps: 1, DefaultResponseWindow: 3_600, DefaultProtocolFeeBps: 2, DefaultMaxRounds: 3,
+			}
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := now
@@ -241,7 +248,7 @@ func TestConfigurationChangesOnlyWhereItIsToldTo(t *testing.T) {
 			c.request.Authority = authority
 			action, err := client.UpdateConfig(t.Context(), c.request)
 			require.NoError(t, err)
-			assert.Equal(t, want, lastInstruction[UpdateConfig](t, action))
+			assert.Equal(t, want, lastInstruction[protocol.UpdateConfig](t, action))
 			assert.True(t, action.Negotiation.IsZero())
 		})
 	}
@@ -251,21 +258,21 @@ func TestConfigurationChangesOnlyWhereItIsToldTo(t *testing.T) {
 
 func TestAuthorityAndPause(t *testing.T) {
 	client := offlineClient(t)
-	address, _, err := FindConfigAddress()
+	address, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
 	authority, next := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
 	for _, paused := range []bool{true, false} {
 		action, err := client.SetPaused(t.Context(), SetPausedRequest{Authority: authority, Paused: paused})
 		require.NoError(t, err)
-		assert.Equal(t, SetPaused{Authority: authority, Config: address, Paused: paused}, lastInstruction[SetPaused](t, action))
+		assert.Equal(t, protocol.SetPaused{Authority: authority, Config: address, Paused: paused}, lastInstruction[protocol.SetPaused](t, action))
 	}
 	for _, proposed := range []solana.PublicKey{next, {}} {
 		action, err := client.ProposeAuthority(t.Context(), ProposeAuthorityRequest{Authority: authority, NewAuthority: proposed})
 		require.NoError(t, err)
-		assert.Equal(t, ProposeAuthority{Authority: authority, Config: address, NewAuthority: proposed}, lastInstruction[ProposeAuthority](t, action))
+		assert.Equal(t, protocol.ProposeAuthority{Authority: authority, Config: address, NewAuthority: proposed}, lastInstruction[protocol.ProposeAuthority](t, action))
 	}
 	action, err := client.AcceptAuthority(t.Context(), AcceptAuthorityRequest{Authority: next})
 	require.NoError(t, err)
-	assert.Equal(t, AcceptAuthority{Authority: next, Config: address}, lastInstruction[AcceptAuthority](t, action))
+	assert.Equal(t, protocol.AcceptAuthority{Authority: next, Config: address}, lastInstruction[protocol.AcceptAuthority](t, action))
 	assert.Equal(t, next, action.Payer)
 }

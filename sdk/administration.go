@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // UpdateConfigRequest says what of the protocol's configuration is to change. What is left out stays as the chain has it.
@@ -33,7 +35,7 @@ func (r *UpdateConfigRequest) changes() bool {
 // UpdateConfig changes the protocol's configuration. Negotiations under way keep the terms they were created with. The program
 // takes all of the values at once, so those that stay are read first: two changes at the same time can undo each other.
 //
-// The program answers [ErrInvalidParams] to values out of their ranges, and [ErrUnauthorized].
+// The program answers [protocol.ErrInvalidParams] to values out of their ranges, and [protocol.ErrUnauthorized].
 func (c *Client) UpdateConfig(ctx context.Context, request UpdateConfigRequest) (*Action, error) {
 	if !request.changes() {
 		return nil, errors.New("haggle: update_config: nothing is to change")
@@ -42,7 +44,7 @@ func (c *Client) UpdateConfig(ctx context.Context, request UpdateConfigRequest) 
 	if err != nil {
 		return nil, fmt.Errorf("protocol configuration: %w", err)
 	}
-	return c.newAction(solana.PublicKey{}, request.Authority, &UpdateConfig{
+	return c.newAction(solana.PublicKey{}, request.Authority, &protocol.UpdateConfig{
 		Authority:             request.Authority,
 		Treasury:              nonZeroOr(request.Treasury, config.Treasury),
 		DefaultDecayRateBps:   givenOr(request.DecayRateBps, config.DefaultDecayRateBps),
@@ -60,10 +62,10 @@ type SetPausedRequest struct {
 	Paused bool
 }
 
-// SetPaused stops or allows the creation of negotiations. Those under way go on either way. The program answers [ErrUnauthorized]
+// SetPaused stops or allows the creation of negotiations. Those under way go on either way. The program answers [protocol.ErrUnauthorized]
 // to anyone but the configuration's authority.
 func (c *Client) SetPaused(_ context.Context, request SetPausedRequest) (*Action, error) {
-	return c.newAction(solana.PublicKey{}, request.Authority, &SetPaused{Authority: request.Authority, Paused: request.Paused})
+	return c.newAction(solana.PublicKey{}, request.Authority, &protocol.SetPaused{Authority: request.Authority, Paused: request.Paused})
 }
 
 // ProposeAuthorityRequest says who is to become the configuration's authority.
@@ -75,9 +77,9 @@ type ProposeAuthorityRequest struct {
 }
 
 // ProposeAuthority names the next authority of the configuration, which nothing changes until that accepts. The program answers
-// [ErrUnauthorized] to anyone but the configuration's authority.
+// [protocol.ErrUnauthorized] to anyone but the configuration's authority.
 func (c *Client) ProposeAuthority(_ context.Context, request ProposeAuthorityRequest) (*Action, error) {
-	return c.newAction(solana.PublicKey{}, request.Authority, &ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
+	return c.newAction(solana.PublicKey{}, request.Authority, &protocol.ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
 }
 
 // AcceptAuthorityRequest says who becomes the configuration's authority.
@@ -86,7 +88,7 @@ type AcceptAuthorityRequest struct {
 	Authority solana.PublicKey
 }
 
-// AcceptAuthority makes the proposed authority the configuration's. The program answers [ErrUnauthorized] to anyone else.
+// AcceptAuthority makes the proposed authority the configuration's. The program answers [protocol.ErrUnauthorized] to anyone else.
 func (c *Client) AcceptAuthority(_ context.Context, request AcceptAuthorityRequest) (*Action, error) {
-	return c.newAction(solana.PublicKey{}, request.Authority, &AcceptAuthority{Authority: request.Authority})
+	return c.newAction(solana.PublicKey{}, request.Authority, &protocol.AcceptAuthority{Authority: request.Authority})
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ErrAgreement: a transaction is not one that its second signer can complete: see [Client.ReviewAgreement].
@@ -16,34 +18,11 @@ var ErrAgreement = errors.New("haggle: not an agreement to complete")
 // complete.
 type Agreement struct {
 	// Terms are the instruction's.
-	Terms SettleByAgreement
+	Terms protocol.SettleByAgreement
 	// Seen is the negotiation that the amounts follow from.
 	Seen *NegotiationAccount
 	// Amounts are the parties' amounts.
-	Amounts AgreementAmounts
-}
-
-// AgreementAmounts are the parties' amounts, in base units of the mint.
-type AgreementAmounts struct {
-	// ToSeller is the seller's amount for the undecided part of the price, after Fee.
-	ToSeller uint64
-	// Fee is the protocol's fee on it.
-	Fee uint64
-	// ToBuyer is the buyer's amount of the undecided part of the price.
-	ToBuyer uint64
-	// BondToBuyer and BondToSeller are the parts of a held bond.
-	BondToBuyer, BondToSeller uint64
-}
-
-// AgreementAmounts returns the amounts of an agreement with these shares, in basis points up to 10,000, as
-// the program computes them from the negotiation's state.
-func (v *Negotiation) AgreementAmounts(sellerBps, bondToBuyerBps uint16) AgreementAmounts {
-	undecided, bond := v.Undecided(), v.HeldBond()
-	gross, bondToBuyer := shareOf(undecided, sellerBps, 0), shareOf(bond, bondToBuyerBps, 0)
-	fee := v.FeeOn(v.PaidGross+gross) - v.FeeOn(v.PaidGross)
-	return AgreementAmounts{
-		ToSeller: gross - fee, Fee: fee, ToBuyer: undecided - gross, BondToBuyer: bondToBuyer, BondToSeller: bond - bondToBuyer,
-	}
+	Amounts protocol.AgreementAmounts
 }
 
 // ReviewAgreement decodes a transaction that the other party has prepared with [Client.SettleByAgreement],
@@ -51,8 +30,8 @@ func (v *Negotiation) AgreementAmounts(sellerBps, bondToBuyerBps uint16) Agreeme
 // terms and to nothing else: the transaction takes nothing from the signer's wallet, and the program pays the
 // signer at no account with a delegate or a close authority, whichever account the other party has chosen.
 //
-// It fails with [ErrAgreement] for any other transaction, with [ErrStaleState] if the negotiation has changed
-// since, and with [ErrExpired] if the agreement is void.
+// It fails with [ErrAgreement] for any other transaction, with [protocol.ErrStaleState] if the negotiation has changed
+// since, and with [protocol.ErrExpired] if the agreement is void.
 func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transaction, signer solana.PublicKey) (*Agreement, error) {
 	terms, err := parseAgreement(transaction, signer)
 	if err != nil {
@@ -66,28 +45,28 @@ func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transa
 	switch {
 	case terms.Buyer != n.Buyer || terms.Seller != n.Seller:
 		return nil, fmt.Errorf("%w: buyer and seller are not those of negotiation %s", ErrAgreement, n.Address)
-	case n.BondState != BondStateHeld && terms.BondToBuyerBps > 0:
-		return nil, refuse(name, ErrInvalidState, "no bond is held")
+	case n.BondState != protocol.BondStateHeld && terms.BondToBuyerBps > 0:
+		return nil, protocol.Refuse(name, protocol.ErrInvalidState, "no bond is held")
 	case !n.IsAgreed():
-		return nil, refuse(name, ErrInvalidState, "status %s", n.Status)
+		return nil, protocol.Refuse(name, protocol.ErrInvalidState, "status %s", n.Status)
 	case terms.CreatedAt != n.CreatedAt:
-		return nil, refuse(name, ErrStaleState, "the deal was created at %d, and the agreement names %d", n.CreatedAt, terms.CreatedAt)
+		return nil, protocol.Refuse(name, protocol.ErrStaleState, "the deal was created at %d, and the agreement names %d", n.CreatedAt, terms.CreatedAt)
 	case terms.ExpectedDecided != n.MilestonesDecided:
-		return nil, refuse(name, ErrStaleState, "milestones have been decided since")
+		return nil, protocol.Refuse(name, protocol.ErrStaleState, "milestones have been decided since")
 	}
 	now, err := c.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if now >= terms.ValidUntil {
-		return nil, refuse(name, ErrExpired, "the agreement was valid until %d", terms.ValidUntil)
+		return nil, protocol.Refuse(name, protocol.ErrExpired, "the agreement was valid until %d", terms.ValidUntil)
 	}
 	return &Agreement{Terms: *terms, Seen: n, Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
 }
 
 // parseAgreement decodes a transaction that consists of one settle_by_agreement and of instructions that cost
 // its second signer nothing.
-func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*SettleByAgreement, error) {
+func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*protocol.SettleByAgreement, error) {
 	message := &transaction.Message
 	if message.IsVersioned() {
 		return nil, errors.New("the transaction is not a legacy one")
@@ -95,7 +74,7 @@ func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*
 	if len(message.AccountKeys) == 0 || message.AccountKeys[0] == signer {
 		return nil, errors.New("the fee payer is not the other party")
 	}
-	var found *SettleByAgreement
+	var found *protocol.SettleByAgreement
 	for i := range message.Instructions {
 		compiled := &message.Instructions[i]
 		program, err := message.Program(compiled.ProgramIDIndex)
@@ -109,8 +88,8 @@ func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*
 			}
 			accounts[at] = solana.Meta(message.AccountKeys[index])
 		}
-		if program == ProgramID {
-			terms := new(SettleByAgreement)
+		if program == protocol.ProgramID {
+			terms := new(protocol.SettleByAgreement)
 			if err := terms.Decode(accounts, compiled.Data); err != nil {
 				return nil, fmt.Errorf("instruction %d: %w", i, err)
 			}

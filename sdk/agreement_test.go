@@ -8,6 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // agreeing is a pair of parties that have agreed on a price of 1,000,001 in three milestones, the first of
@@ -22,7 +24,7 @@ func newAgreeing(t *testing.T) *agreeing {
 	t.Helper()
 	s := &agreeing{agent: newAgent(t, nil), seller: newKeypair(t), n: comparing(t)}
 	s.n.Buyer, s.n.Seller = s.me.PublicKey(), s.seller.PublicKey()
-	s.n.ZopaEnabled, s.n.ZopaPhase, s.n.Status = false, ZopaPhaseSkipped, NegotiationStatusAccepted
+	s.n.ZopaEnabled, s.n.ZopaPhase, s.n.Status = false, protocol.ZopaPhaseSkipped, protocol.NegotiationStatusAccepted
 	s.n.SettledAmount, s.n.MilestoneBps, s.n.ReviewHours = 1_000_001, [8]uint16{3_333, 3_333, 3_334}, 1
 	s.n.MilestonesClaimed, s.n.MilestonesDecided, s.n.PaidGross = 1, 1, 333_300
 	s.n.ProtocolFeeBps, s.n.BondRequired = 50, 101
@@ -60,14 +62,14 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	sellers, err := mint.AssociatedTokenAddress(s.n.Seller)
 	require.NoError(t, err)
-	assert.Equal(t, SettleByAgreement{
+	assert.Equal(t, protocol.SettleByAgreement{
 		Buyer: s.n.Buyer, Seller: s.n.Seller, Negotiation: s.n.Address, EscrowVault: vaultOf(t, s.n), BuyerTokenAccount: buyers,
 		SellerTokenAccount: sellers, TokenMint: keptMint, TokenProgram: solana.TokenProgramID, CreatedAt: s.n.CreatedAt,
 		ExpectedDecided: 1, ValidUntil: testNow + 60, SellerBps: 5_000, BondToBuyerBps: 2_500,
-	}, lastInstruction[SettleByAgreement](t, action))
+	}, lastInstruction[protocol.SettleByAgreement](t, action))
 	assert.Equal(t, s.n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2, "the payer's account, which is missing, is created")
-	assert.Equal(t, Expectation{Created: &s.n.CreatedAt, Stage: new(StageAgreed), Decided: new(uint8(1))}, action.Expects)
+	assert.Equal(t, Expectation{Created: &s.n.CreatedAt, Stage: new(protocol.StageAgreed), Decided: new(uint8(1))}, action.Expects)
 
 	_, err = s.SettleByAgreement(t.Context(), SettleByAgreementRequest{Seen: s.n, ValidFor: -1})
 	require.ErrorContains(t, err, "ValidFor")
@@ -75,12 +77,12 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 
 func TestAmountsOfAnAgreement(t *testing.T) {
 	n := newAgreeing(t).n
-	assert.Equal(t, AgreementAmounts{
+	assert.Equal(t, protocol.AgreementAmounts{
 		ToSeller: 333_350 - 1_667, Fee: 1_667, ToBuyer: 333_351, BondToBuyer: 25, BondToSeller: 76,
 	}, n.AgreementAmounts(5_000, 2_500))
-	assert.Equal(t, AgreementAmounts{ToBuyer: 666_701, BondToSeller: 101}, n.AgreementAmounts(0, 0))
-	assert.Equal(t, AgreementAmounts{ToSeller: 666_701 - 3_334, Fee: 3_334, BondToBuyer: 101}, n.AgreementAmounts(10_000, 10_000))
-	n.BondState = BondStateForfeited
+	assert.Equal(t, protocol.AgreementAmounts{ToBuyer: 666_701, BondToSeller: 101}, n.AgreementAmounts(0, 0))
+	assert.Equal(t, protocol.AgreementAmounts{ToSeller: 666_701 - 3_334, Fee: 3_334, BondToBuyer: 101}, n.AgreementAmounts(10_000, 10_000))
+	n.BondState = protocol.BondStateForfeited
 	assert.Zero(t, n.AgreementAmounts(0, 10_000).BondToBuyer)
 }
 
@@ -114,7 +116,7 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 	seller := s.seller.PublicKey()
 	require.NoError(t, review(s.prepare(t, nil), seller))
 	require.ErrorIs(t, review(s.prepare(t, nil), s.n.Buyer), ErrAgreement, "the party that pays the fee prepares the transaction")
-	require.ErrorIs(t, review(s.prepare(t, nil), ProgramID), ErrAgreement)
+	require.ErrorIs(t, review(s.prepare(t, nil), protocol.ProgramID), ErrAgreement)
 	require.ErrorIs(t, review(new(solana.Transaction), seller), ErrAgreement)
 
 	// with is the transaction with another instruction.
@@ -127,7 +129,7 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 		return transaction
 	}
 	creation := func(payer solana.PublicKey) solana.Instruction {
-		instruction, err := CreateAssociatedTokenAccount(payer, ProgramID, keptMint, solana.TokenProgramID)
+		instruction, err := CreateAssociatedTokenAccount(payer, protocol.ProgramID, keptMint, solana.TokenProgramID)
 		require.NoError(t, err)
 		return instruction
 	}
@@ -152,14 +154,14 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 
 	prepared := s.prepare(t, nil)
 	for name, c := range map[string]struct {
-		change func(*Negotiation)
+		change func(*protocol.Negotiation)
 		want   error
 	}{
-		"another deal":        {func(n *Negotiation) { n.CreatedAt++ }, ErrStaleState},
-		"a decided milestone": {func(n *Negotiation) { n.MilestonesDecided = 0b11 }, ErrStaleState},
-		"settled":             {func(n *Negotiation) { n.Status = NegotiationStatusSettled }, ErrInvalidState},
-		"no bond":             {func(n *Negotiation) { n.BondState = BondStateForfeited }, ErrInvalidState},
-		"another seller":      {func(n *Negotiation) { n.Seller = ProgramID }, ErrAgreement},
+		"another deal":        {func(n *protocol.Negotiation) { n.CreatedAt++ }, protocol.ErrStaleState},
+		"a decided milestone": {func(n *protocol.Negotiation) { n.MilestonesDecided = 0b11 }, protocol.ErrStaleState},
+		"settled":             {func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusSettled }, protocol.ErrInvalidState},
+		"no bond":             {func(n *protocol.Negotiation) { n.BondState = protocol.BondStateForfeited }, protocol.ErrInvalidState},
+		"another seller":      {func(n *protocol.Negotiation) { n.Seller = protocol.ProgramID }, ErrAgreement},
 	} {
 		now := *s.n
 		c.change(&now.Negotiation)
@@ -168,5 +170,5 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 	}
 	s.node.accounts[s.n.Address] = negotiationAnswer(s.n)
 	s.node.accounts[solana.SysVarClockPubkey] = clockAt(testNow + 3_600)
-	require.ErrorIs(t, review(prepared, seller), ErrExpired)
+	require.ErrorIs(t, review(prepared, seller), protocol.ErrExpired)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // listing is what the node has listed at an address, when it had reached the slot head.
@@ -316,7 +318,7 @@ func (w *watcher) handleNext(ctx context.Context) error {
 			return err
 		}
 	}
-	events, unclear := ParseLogs(details.Meta.LogMessages)
+	events, unclear := protocol.ParseLogs(details.Meta.LogMessages)
 	if details.Meta.Err != nil {
 		events, unclear = nil, nil
 	}
@@ -339,7 +341,7 @@ func (w *watcher) handleNext(ctx context.Context) error {
 
 // listMentioned lists negotiations that a transaction has events of and that have not been listed, because something else of them
 // may have to be told before.
-func (w *watcher) listMentioned(ctx context.Context, events []Event) (added bool, err error) {
+func (w *watcher) listMentioned(ctx context.Context, events []protocol.Event) (added bool, err error) {
 	if w.agent.IsZero() {
 		return false, nil
 	}
@@ -359,13 +361,13 @@ func (w *watcher) listMentioned(ctx context.Context, events []Event) (added bool
 	return added, err
 }
 
-func (w *watcher) handleEvent(at mark, event Event) error {
+func (w *watcher) handleEvent(at mark, event protocol.Event) error {
 	negotiation, ok := event.NegotiationAddress()
 	if !ok {
 		return nil
 	}
 	var failed error
-	created, isCreated := event.(*NegotiationCreated)
+	created, isCreated := event.(*protocol.NegotiationCreated)
 	if isCreated && !w.agent.IsZero() && (created.Buyer == w.agent || created.Seller == w.agent) {
 		failed = w.follow(negotiation, at)
 	}
@@ -377,7 +379,7 @@ func (w *watcher) handleEvent(at mark, event Event) error {
 		Signature: at.signature, Slot: at.slot, Negotiation: negotiation, Event: event, Late: at.slot < watched.told,
 	})
 	watched.told = max(watched.told, at.slot)
-	if _, isClosed := event.(*NegotiationClosed); isClosed && !w.agent.IsZero() {
+	if _, isClosed := event.(*protocol.NegotiationClosed); isClosed && !w.agent.IsZero() {
 		w.unfollow(negotiation)
 	}
 	return failed

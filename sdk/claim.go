@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ClaimRequest says what a party fetches that could not be paid to it.
 type ClaimRequest struct {
 	// Party is the buyer or the seller. It signs.
 	Party solana.PublicKey
-	// Seen is the negotiation as the party has seen it. The program answers [ErrStaleState] if the deal is
+	// Seen is the negotiation as the party has seen it. The program answers [protocol.ErrStaleState] if the deal is
 	// another one, or another amount is recorded by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
@@ -24,8 +26,8 @@ type ClaimRequest struct {
 // ClaimPayout fetches everything that is kept for a party. Without Destination it fails with an [*AccountError] if the party's
 // associated token account cannot receive: then one has to be given.
 //
-// The program answers [ErrInvalidParams] if that is nothing, [ErrInvalidState] before a price is agreed on or the negotiation is over,
-// [ErrUnauthorized], [ErrStaleState], [ErrConstraintRaw] if the destination cannot receive, or [ErrPayoutPending] while the vault
+// The program answers [protocol.ErrInvalidParams] if that is nothing, [protocol.ErrInvalidState] before a price is agreed on or the negotiation is over,
+// [protocol.ErrUnauthorized], [protocol.ErrStaleState], [protocol.ErrConstraintRaw] if the destination cannot receive, or [protocol.ErrPayoutPending] while the vault
 // is frozen.
 func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
@@ -40,7 +42,7 @@ func (c *Client) ClaimPayout(ctx context.Context, request ClaimRequest) (*Action
 	if err != nil {
 		return nil, fmt.Errorf("destination: %w", err)
 	}
-	return c.actionOn(negotiation, request.Party, &ClaimPayout{
+	return c.actionOn(negotiation, request.Party, &protocol.ClaimPayout{
 		Party:                   request.Party,
 		Negotiation:             negotiation.Address,
 		DestinationTokenAccount: destination,

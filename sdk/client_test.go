@@ -7,6 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestWebSocketEndpointIsDerivedAsSolanasToolsDo(t *testing.T) {
@@ -57,35 +59,35 @@ func TestClosingAClientEndsIt(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
 	require.NoError(t, client.Close())
-	_, err = client.Watch(t.Context(), ProgramID)
+	_, err = client.Watch(t.Context(), protocol.ProgramID)
 	require.ErrorIs(t, err, ErrClientClosed)
 }
 
 func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
-	seen := &NegotiationAccount{Address: solana.PublicKey{1}, Data: make([]byte, NegotiationSize)}
+	seen := &NegotiationAccount{Address: solana.PublicKey{1}, Data: make([]byte, protocol.NegotiationSize)}
 	seen.CurrentOfferAmount = 3
 
-	_, err = client.Offer(t.Context(), OfferRequest{Offerer: ProgramID})
+	_, err = client.Offer(t.Context(), OfferRequest{Offerer: protocol.ProgramID})
 	assert.ErrorContains(t, err, "neither Seen nor Negotiation")
-	_, err = client.Offer(t.Context(), OfferRequest{Offerer: ProgramID, Seen: seen, Negotiation: ProgramID})
+	_, err = client.Offer(t.Context(), OfferRequest{Offerer: protocol.ProgramID, Seen: seen, Negotiation: protocol.ProgramID})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: ProgramID, Negotiation: seen.Address})
+	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: protocol.ProgramID, Negotiation: seen.Address})
 	assert.ErrorContains(t, err, "neither Seen nor Price")
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Negotiation: seen.Address})
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Negotiation: seen.Address})
 	assert.ErrorContains(t, err, "none of Seen, ServiceHash and TermsHash")
-	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: ProgramID, Seen: seen, Price: 4})
+	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: protocol.ProgramID, Seen: seen, Price: 4})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: seen, ServiceHash: [32]byte{1}})
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: seen, ServiceHash: [32]byte{1}})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: seen, TermsHash: [32]byte{1}})
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: seen, TermsHash: [32]byte{1}})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: ProgramID, Seen: &NegotiationAccount{Address: ProgramID}})
+	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: &NegotiationAccount{Address: protocol.ProgramID}})
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.Expire(t.Context(), ExpireRequest{Seen: seen})
 	assert.ErrorContains(t, err, "Payer")
-	_, err = client.InitializeConfig(t.Context(), InitializeConfigRequest{Authority: ProgramID})
+	_, err = client.InitializeConfig(t.Context(), InitializeConfigRequest{Authority: protocol.ProgramID})
 	assert.ErrorContains(t, err, "Treasury")
 }
 
@@ -95,7 +97,7 @@ func TestOfferIsMadeOnWhatItsSignerHasSeen(t *testing.T) {
 	seen := &NegotiationAccount{Address: solana.PublicKey{1}}
 	seen.CurrentRound = 4
 	me := newKeypair(t).PublicKey()
-	action, err := client.Offer(t.Context(), OfferRequest{Offerer: me, Seen: seen, Amount: 7, Metadata: Terms{Quantity: 2}.Metadata()})
+	action, err := client.Offer(t.Context(), OfferRequest{Offerer: me, Seen: seen, Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()})
 	require.NoError(t, err)
 	assert.Equal(t, "submit_offer", action.Name)
 	assert.Equal(t, me, action.Payer)
@@ -103,7 +105,7 @@ func TestOfferIsMadeOnWhatItsSignerHasSeen(t *testing.T) {
 	require.Len(t, action.Instructions, 1)
 	data, err := action.Instructions[0].Data()
 	require.NoError(t, err)
-	var built SubmitOffer
+	var built protocol.SubmitOffer
 	require.NoError(t, built.Decode(action.Instructions[0].Accounts(), data))
-	assert.Equal(t, SubmitOffer{Offerer: me, Negotiation: seen.Address, ExpectedRound: 4, Amount: 7, Metadata: Terms{Quantity: 2}.Metadata()}, built)
+	assert.Equal(t, protocol.SubmitOffer{Offerer: me, Negotiation: seen.Address, ExpectedRound: 4, Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}, built)
 }

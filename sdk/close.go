@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // CloseRequest says which negotiation is to be cleared away.
@@ -35,7 +36,7 @@ type CloseRequest struct {
 // The program closes nothing in the second of its creation, so the action waits until that is over before it
 // is simulated.
 //
-// The program answers [ErrInvalidState] while it is not over, and [ErrPayoutPending] when a recorded payout
+// The program answers [protocol.ErrInvalidState] while it is not over, and [protocol.ErrPayoutPending] when a recorded payout
 // cannot be paid to any account of its party, also because a party that is not the closer has none and
 // CreateMissing is not set.
 func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*Action, error) {
@@ -48,7 +49,7 @@ func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*A
 		return nil, fmt.Errorf("mint: %w", err)
 	}
 	closing := &closing{client: c, payer: request.Closer, mint: mint, createMissing: request.CreateMissing}
-	instruction := &CloseNegotiation{
+	instruction := &protocol.CloseNegotiation{
 		Closer:       request.Closer,
 		Negotiation:  negotiation.Address,
 		Buyer:        negotiation.Buyer,
@@ -89,7 +90,7 @@ const creationLimit = 5 * time.Second
 // passCreation waits until the chain's clock has left the second of a negotiation's creation. Usually the
 // snapshot shows that it has, and no node is asked.
 func (c *Client) passCreation(ctx context.Context, n *NegotiationAccount) error {
-	if n.Status == NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
+	if n.Status == protocol.NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
 		return nil
 	}
 	for began := time.Now(); time.Since(began) < creationLimit; {
@@ -128,7 +129,7 @@ type closing struct {
 }
 
 // account is where an owner gets an amount. If that is nothing, there is no account to pay for or to pass. Nor is there if it is
-// missing and not to be created; the program then answers [ErrPayoutPending].
+// missing and not to be created; the program then answers [protocol.ErrPayoutPending].
 func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, amount uint64, create bool) (solana.PublicKey, error) {
 	if amount == 0 || !named.IsZero() {
 		return named, nil

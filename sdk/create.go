@@ -12,6 +12,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // DefaultDeadline is the time that a negotiation may take if its creator does not say.
@@ -53,7 +55,7 @@ type CreateRequest struct {
 	Milestones *Milestones
 	// MaxFeeBps is the highest protocol fee that the buyer agrees to, in basis points of the price. Nil is
 	// the fee in the configuration that the action is built on. If the configuration has a higher fee when
-	// the transaction is executed, the program answers [ErrStaleState].
+	// the transaction is executed, the program answers [protocol.ErrStaleState].
 	MaxFeeBps *uint16
 	// Metadata is structured: all zeros, Terms.Metadata or TermsDocument.Metadata.
 	Metadata [64]byte
@@ -92,7 +94,7 @@ type CreateAction struct {
 	// SessionID is the requested session, or the random one.
 	SessionID uint64
 	// Params are the terms, complete.
-	Params NegotiationParams
+	Params protocol.NegotiationParams
 }
 
 // CreateNegotiation invites a seller and deposits the escrow.
@@ -103,12 +105,12 @@ type CreateAction struct {
 //
 // It fails with [*SessionUsed] for a session id that the pair has used before, with [*InsufficientFunds],
 // with [ErrAccountNotFound] for a buyer without the token account, and with [*UnsupportedMint]. The program
-// answers [ErrInvalidParams] to terms out of their ranges, [ErrPaused], or [ErrStaleState] to a fee above
+// answers [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState] to a fee above
 // MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
 // nothing.
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
-	if request.Milestones != nil && len(request.Milestones.Shares) > int(MaxMilestones) {
-		return nil, refuse("create_negotiation", ErrInvalidParams, "%d milestones, at most %d", len(request.Milestones.Shares), MaxMilestones)
+	if request.Milestones != nil && len(request.Milestones.Shares) > int(protocol.MaxMilestones) {
+		return nil, protocol.Refuse("create_negotiation", protocol.ErrInvalidParams, "%d milestones, at most %d", len(request.Milestones.Shares), protocol.MaxMilestones)
 	}
 	mint, err := c.GetMint(ctx, request.Mint)
 	if err == nil {
@@ -134,12 +136,12 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
-	vault, _, err := FindVaultAddress(negotiation)
+	vault, _, err := protocol.FindVaultAddress(negotiation)
 	if err != nil {
 		return nil, err
 	}
 	params := request.params(&config.ProtocolConfig, now)
-	action, err := c.newAction(negotiation, request.Buyer, &CreateNegotiation{
+	action, err := c.newAction(negotiation, request.Buyer, &protocol.CreateNegotiation{
 		Buyer:             request.Buyer,
 		Seller:            request.Seller,
 		Negotiation:       negotiation,
@@ -161,13 +163,13 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 
 // intent is the same for each creation on the same terms, however often it is built: it covers no term that
 // is random, follows from the time, or is the fee at that time.
-func (r *CreateRequest) intent(params NegotiationParams) solana.Hash {
+func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
 	params.MaxFeeBps = givenOr(r.MaxFeeBps, math.MaxUint16)
 	if r.Milestones != nil {
 		params.MilestoneDeadline = int64(r.Milestones.Deadline)
 	}
-	terms := CreateNegotiation{Params: params, SessionID: givenOr(r.SessionID, 0)}
+	terms := protocol.CreateNegotiation{Params: params, SessionID: givenOr(r.SessionID, 0)}
 	named := []byte{0}
 	if r.SessionID != nil {
 		named[0] = 1
@@ -178,19 +180,19 @@ func (r *CreateRequest) intent(params NegotiationParams) solana.Hash {
 // executionSlack is how many seconds may pass between reading the chain's clock and the transaction's execution.
 const executionSlack = 5
 
-func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationParams {
+func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) protocol.NegotiationParams {
 	deadline := secondsOr(r.Deadline, int64(DefaultDeadline/time.Second))
-	if deadline >= MinDeadlineSeconds {
-		deadline = max(deadline, MinDeadlineSeconds+executionSlack)
+	if deadline >= protocol.MinDeadlineSeconds {
+		deadline = max(deadline, protocol.MinDeadlineSeconds+executionSlack)
 	}
-	params := NegotiationParams{
+	params := protocol.NegotiationParams{
 		EscrowAmount:   r.EscrowAmount,
 		ServiceHash:    r.ServiceHash,
 		MaxRounds:      nonZeroOr(r.MaxRounds, config.DefaultMaxRounds),
 		DecayRateBps:   givenOr(r.DecayRateBps, config.DefaultDecayRateBps),
 		ResponseWindow: secondsOr(r.ResponseWindow, config.DefaultResponseWindow),
 		GlobalDeadline: now + deadline,
-		MinOfferBps:    nonZeroOr(r.MinOfferBps, DefaultMinOfferBps),
+		MinOfferBps:    nonZeroOr(r.MinOfferBps, protocol.DefaultMinOfferBps),
 		ZopaEnabled:    r.Zopa,
 		BondRequired:   r.Bond,
 		Metadata:       r.Metadata,
@@ -199,8 +201,8 @@ func (r *CreateRequest) params(config *ProtocolConfig, now int64) NegotiationPar
 	if m := r.Milestones; m != nil {
 		params.Arbiter = m.Arbiter
 		copy(params.MilestoneBps[:], m.Shares)
-		params.ReviewHours = nonZeroOr(m.ReviewHours, DefaultReviewHours)
-		earliest := EarliestMilestoneDeadline(params.GlobalDeadline, uint8(len(m.Shares)), params.ReviewHours)
+		params.ReviewHours = nonZeroOr(m.ReviewHours, protocol.DefaultReviewHours)
+		earliest := protocol.EarliestMilestoneDeadline(params.GlobalDeadline, uint8(len(m.Shares)), params.ReviewHours)
 		otherwise := max(int64(DefaultMilestoneDeadline/time.Second), earliest-now)
 		params.MilestoneDeadline = now + secondsOr(m.Deadline, otherwise)
 	}
@@ -267,10 +269,10 @@ func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation
 			return 0, solana.PublicKey{}, err
 		}
 		var bump, vaultBump uint8
-		if negotiation, bump, err = FindNegotiationAddress(buyer, seller, sessionID); err != nil {
+		if negotiation, bump, err = protocol.FindNegotiationAddress(buyer, seller, sessionID); err != nil {
 			return 0, solana.PublicKey{}, err
 		}
-		if _, vaultBump, err = FindVaultAddress(negotiation); err != nil {
+		if _, vaultBump, err = protocol.FindVaultAddress(negotiation); err != nil {
 			return 0, solana.PublicKey{}, err
 		}
 		if bump == firstBump && vaultBump == firstBump {

@@ -11,6 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var testMint = solana.PublicKey{4, 4}
@@ -26,7 +28,7 @@ func newBuyer(t *testing.T, used ...solana.PublicKey) *agent {
 
 func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 	t.Helper()
-	config, _, err := FindConfigAddress()
+	config, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
 	tokens, err := AssociatedTokenAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
 	require.NoError(t, err)
@@ -34,7 +36,7 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], uint64(time.Now().Unix()))
 	a.node.accounts = map[solana.PublicKey]any{
 		testMint:                 answerOf(solana.TokenProgramID, 1, mintData()),
-		config:                   answerOf(ProgramID, 1, (&ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).AppendTo(nil)),
+		config:                   answerOf(protocol.ProgramID, 1, (&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).AppendTo(nil)),
 		solana.SysVarClockPubkey: answerOf(sysvarOwner, 1, clock),
 		tokens:                   answerOf(solana.TokenProgramID, 1, tokenData(testMint, a.me.PublicKey(), 10_000_000)),
 	}
@@ -49,7 +51,7 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*CreateAction, error) {
 	t.Helper()
 	request := CreateRequest{
-		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, EscrowAmount: 1_000_000, ServiceHash: ServiceHash("Translate a page"),
+		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, EscrowAmount: 1_000_000, ServiceHash: protocol.ServiceHash("Translate a page"),
 	}
 	if change != nil {
 		change(&request)
@@ -135,8 +137,8 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	require.NoError(t, err)
 
 	// It comes to be there between the building of the action and its sending.
-	there := &NegotiationAccount{Negotiation: Negotiation{
-		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint, Version: NegotiationVersion,
+	there := &NegotiationAccount{Negotiation: protocol.Negotiation{
+		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint, Version: protocol.NegotiationVersion,
 		EscrowAmount: action.Params.EscrowAmount, ServiceHash: action.Params.ServiceHash, MaxRounds: action.Params.MaxRounds,
 		DecayRateBps: action.Params.DecayRateBps, ResponseWindow: action.Params.ResponseWindow, MinOfferBps: action.Params.MinOfferBps,
 	}}

@@ -19,20 +19,20 @@
 //	action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: me.PublicKey(), Seen: negotiation, Amount: least})
 //	...
 //	receipt, err := action.Do(ctx, me)
-//	if errors.Is(err, haggle.ErrNotYourTurn) {
+//	if errors.Is(err, protocol.ErrNotYourTurn) {
 //
 // # Every action states its snapshot
 //
 // An [Action] is built on a snapshot of the negotiation, [NegotiationAccount]. What a party or the arbiter
 // signs names the deal by its created_at, which the SDK takes from the snapshot, so a transaction never lands
 // on a later deal at the same address. A transaction that meets another deal or another state does nothing:
-// the program answers [ErrStaleState].
+// the program answers [protocol.ErrStaleState].
 //
 // # What can go wrong
 //
-// A [*ProgramError] is a refusal by the program, a [*TransactionError] any other failure; both come from a simulation, before
+// A [*protocol.ProgramError] is a refusal by the program, a [*TransactionError] any other failure; both come from a simulation, before
 // anything is sent, unless they have a signature. What the client refuses itself, because the program would, is the same
-// [*ProgramError]. [OutcomeOf] says of any error whether the action may be repeated: after [ErrTransactionExpired] it can be, after
+// [*protocol.ProgramError]. [OutcomeOf] says of any error whether the action may be repeated: after [ErrTransactionExpired] it can be, after
 // an [*UnknownOutcome] one has to look first, with [Client.Outcome] or at the negotiation itself.
 //
 // # Nothing is done twice
@@ -98,7 +98,7 @@
 //
 // # Layers
 //
-// The files that end in _gen.go are generated from the program's IDL and only pack and unpack: instructions ([SubmitOffer]),
-// accounts ([Negotiation]), events ([OfferSubmitted], [ParseLogs]), addresses ([FindNegotiationAddress]) and errors. They can be
+// The files that end in _gen.go are generated from the program's IDL and only pack and unpack: instructions ([protocol.SubmitOffer]),
+// accounts ([protocol.Negotiation]), events ([protocol.OfferSubmitted], [protocol.ParseLogs]), addresses ([protocol.FindNegotiationAddress]) and errors. They can be
 // used without a client.
 package haggle

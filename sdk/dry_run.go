@@ -6,6 +6,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // DryRun is what an action would do and cost if it were executed now.
@@ -20,7 +22,7 @@ type DryRun struct {
 	// Logs are the transaction's, also of one that the program refuses.
 	Logs []string
 	// Events are the program's, in their order.
-	Events []Event
+	Events []protocol.Event
 	// Changes are the accounts that would hold something else than before, in the order in which the transaction names them.
 	Changes []BalanceChange
 }
@@ -49,7 +51,7 @@ type TokenChange struct {
 // Simulate finds out what the action would do, without anyone signing it. The negotiation does not have to be as the action
 // expects it.
 //
-// It fails with what the simulation fails with, a [*ProgramError] or a [*TransactionError], and then answers with the logs.
+// It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and then answers with the logs.
 func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	found, err := a.gather(ctx, false)
 	if err != nil {
@@ -84,7 +86,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}
 	run.PriorityFee = priorityFee(cappedUnitPrice(found.price, limit, found.maxPriorityFee), limit)
 	run.Fee = lamportsPerSignature*uint64(transaction.Message.Header.NumRequiredSignatures) + run.PriorityFee
-	if run.Events, err = ParseLogs(result.Logs); err != nil {
+	if run.Events, err = protocol.ParseLogs(result.Logs); err != nil {
 		return run, fmt.Errorf("haggle: %s: the simulation's logs: %w", a.Name, err)
 	}
 	for i, address := range written {

@@ -9,6 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // tokenData are a token account's bytes.
@@ -42,9 +44,9 @@ func TestDryRunSaysWhatWouldChangeAndSignsNothing(t *testing.T) {
 		created:   answerOf(solana.TokenProgramID, 95_000, tokenData(mint, me, 60)),
 		untouched: before[untouched],
 	}
-	event := base64.StdEncoding.EncodeToString((&OfferSubmitted{Round: 3}).AppendTo(nil))
+	event := base64.StdEncoding.EncodeToString((&protocol.OfferSubmitted{Round: 3}).AppendTo(nil))
 	logs := []string{
-		"Program " + ProgramID.String() + " invoke [1]", "Program data: " + event, "Program " + ProgramID.String() + " success",
+		"Program " + protocol.ProgramID.String() + " invoke [1]", "Program data: " + event, "Program " + protocol.ProgramID.String() + " success",
 	}
 	a.node.each = func(address solana.PublicKey) any { return before[address] }
 	a.node.simulated = func(addresses []solana.PublicKey) any {
@@ -64,7 +66,7 @@ func TestDryRunSaysWhatWouldChangeAndSignsNothing(t *testing.T) {
 	assert.EqualValues(t, 14_000, run.Fee)
 	assert.Equal(t, logs, run.Logs)
 	require.Len(t, run.Events, 1)
-	assert.EqualValues(t, 3, run.Events[0].(*OfferSubmitted).Round)
+	assert.EqualValues(t, 3, run.Events[0].(*protocol.OfferSubmitted).Round)
 	require.Len(t, run.Changes, 3)
 	byAccount := make(map[solana.PublicKey]BalanceChange)
 	for _, change := range run.Changes {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // EventSource is where a client's subscriptions learn that something has happened. There are three: a node's WebSocket interface
@@ -74,4 +76,4 @@ func CallsProgram(logs []string) bool {
 }
 
 // invocation is how the line begins with which a validator logs a call of this program.
-const invocation = "Program " + ProgramAddress + " invoke"
+const invocation = "Program " + protocol.ProgramAddress + " invoke"

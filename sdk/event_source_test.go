@@ -7,6 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestAnotherNodeTellsWhenOneIsAway(t *testing.T) {
@@ -94,7 +96,7 @@ func TestPollingTellsWhatHappens(t *testing.T) {
 
 		agents, err := client.WatchAgent(t.Context(), agent)
 		require.NoError(t, err)
-		created := &NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
+		created := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		creation := chain.created(created)
 		assert.Equal(t, []Observation{creation.told(created)}, soFar(agents, 3*time.Second))
 		offer := chain.happens(offerAt(solana.PublicKey{43}, 1))

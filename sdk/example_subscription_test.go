@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What has happened in a negotiation, from its creation to its end; it may have been closed since.
@@ -23,9 +24,9 @@ func ExampleClient_History() {
 			log.Fatal(err)
 		}
 		switch event := seen.Event.(type) {
-		case *haggle.OfferSubmitted:
+		case *protocol.OfferSubmitted:
 			fmt.Printf("slot %d: %s offers %d in round %d\n", seen.Slot, event.Offerer, event.Amount, event.Round)
-		case *haggle.NegotiationSettled:
+		case *protocol.NegotiationSettled:
 			fmt.Printf("slot %d: settled at %d\n", seen.Slot, event.SettledAmount)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A buyer invites a seller to sell a service for at most five tokens of a mint with six decimals.
@@ -26,7 +27,7 @@ func ExampleClient_CreateNegotiation() {
 		Seller:       seller,
 		Mint:         mint,
 		EscrowAmount: 5_000_000,
-		ServiceHash:  haggle.ServiceHash("Analyse 10,000 transactions"),
+		ServiceHash:  protocol.ServiceHash("Analyse 10,000 transactions"),
 		MaxRounds:    8,
 		DecayRateBps: new(uint16(150)),
 		Deadline:     30 * time.Minute,
@@ -55,7 +56,7 @@ func ExampleClient_Watch() {
 	}
 	defer subscription.Close()
 	for seen := range subscription.Events() {
-		offer, ok := seen.Event.(*haggle.OfferSubmitted)
+		offer, ok := seen.Event.(*protocol.OfferSubmitted)
 		if !ok || offer.Offerer == seller.PublicKey() {
 			continue
 		}
@@ -72,7 +73,7 @@ func ExampleClient_Watch() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if _, err := action.Do(ctx, seller); err != nil && !errors.Is(err, haggle.ErrStaleState) {
+		if _, err := action.Do(ctx, seller); err != nil && !errors.Is(err, protocol.ErrStaleState) {
 			log.Fatal(err)
 		}
 	}
@@ -85,7 +86,7 @@ func ExampleClient_FindNegotiations() {
 		client *haggle.Client
 		agent  solana.PublicKey
 	)
-	filter := haggle.Filter{Agent: agent, Role: haggle.RoleSeller, Status: []haggle.NegotiationStatus{haggle.NegotiationStatusCreated}}
+	filter := haggle.Filter{Agent: agent, Role: haggle.RoleSeller, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusCreated}}
 	for negotiation, err := range client.FindNegotiations(ctx, filter) {
 		if err != nil {
 			log.Fatal(err)
@@ -170,7 +171,7 @@ func ExampleMilestones() {
 		Seller:       seller,
 		Mint:         mint,
 		EscrowAmount: 5_000_000,
-		ServiceHash:  haggle.ServiceHash("Analyse 10,000 transactions"),
+		ServiceHash:  protocol.ServiceHash("Analyse 10,000 transactions"),
 		Bond:         250_000,
 		Milestones:   &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000}, Deadline: 14 * 24 * time.Hour},
 	})
@@ -184,8 +185,8 @@ func ExampleMilestones() {
 
 // The benchmark of a simulation, in which both reservation prices are known, travels with an offer.
 func ExampleNashBenchmark() {
-	if price, ok := haggle.NashBenchmark(4_000_000, 2_500_001); ok {
-		terms := haggle.Terms{Quantity: 1, BenchmarkPrice: price}
+	if price, ok := protocol.NashBenchmark(4_000_000, 2_500_001); ok {
+		terms := protocol.Terms{Quantity: 1, BenchmarkPrice: price}
 		fmt.Println(terms.BenchmarkPrice)
 	}
 	// Output: 3250000
@@ -193,9 +194,9 @@ func ExampleNashBenchmark() {
 
 // Offers can carry what is offered besides the price.
 func ExampleTerms() {
-	terms := haggle.Terms{QualityTier: 2, SLAMillis: 1_500, Quantity: 10_000}
+	terms := protocol.Terms{QualityTier: 2, SLAMillis: 1_500, Quantity: 10_000}
 	metadata := terms.Metadata()
-	decoded, err := haggle.DecodeMetadata(metadata)
+	decoded, err := protocol.DecodeMetadata(metadata)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,31 +8,9 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
-
-// Stage is how far a negotiation has come, in the coarsest terms.
-type Stage string
-
-// The stages.
-const (
-	// StageOpen: it can still be acted on, or expire.
-	StageOpen Stage = "open"
-	// StageAgreed: a price is agreed on and is being paid by milestones.
-	StageAgreed Stage = "agreed"
-	// StageOver: nothing but paying out and closing is left.
-	StageOver Stage = "over"
-)
-
-// Stage is how far the negotiation has come.
-func (v *Negotiation) Stage() Stage {
-	switch {
-	case v.IsOpen():
-		return StageOpen
-	case v.IsAgreed():
-		return StageAgreed
-	}
-	return StageOver
-}
 
 // Expectation is the state that an action is built on, as far as it matters to the action: what is nil does not. [Action.Do] reads
 // the negotiation again before anything is signed, and answers [*MovedOn] if it is another one.
@@ -41,16 +19,16 @@ type Expectation struct {
 	Absent bool `json:"absent,omitempty"`
 	// Created is when the negotiation was created, in Unix seconds: another one at the same address has another time.
 	Created *int64 `json:"created,omitempty"`
-	// Terms is the [TermsHash], for an invitation.
+	// Terms is the [protocol.TermsHash], for an invitation.
 	Terms *solana.Hash `json:"terms,omitempty"`
 	// Stage is how far the negotiation has come.
-	Stage *Stage `json:"stage,omitempty"`
+	Stage *protocol.Stage `json:"stage,omitempty"`
 	// Status is the negotiation's.
-	Status *NegotiationStatus `json:"status,omitempty"`
+	Status *protocol.NegotiationStatus `json:"status,omitempty"`
 	// Round is how many offers have been made.
 	Round *uint8 `json:"round,omitempty"`
 	// Step is the step of the comparison of reservation prices.
-	Step *ZopaStep `json:"step,omitempty"`
+	Step *protocol.ZopaStep `json:"step,omitempty"`
 	// Offer is the latest offer, in base units of the mint.
 	Offer *uint64 `json:"offer,omitempty"`
 	// Metadata is what the latest offer says beside its price.
@@ -68,7 +46,7 @@ type ExpectedMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8 `json:"index"`
 	// State is how far it is.
-	State MilestoneState `json:"state"`
+	State protocol.MilestoneState `json:"state"`
 }
 
 // ExpectedPayout is what could not be paid to a party.
@@ -108,35 +86,35 @@ func isAs[T comparable](expected *T, actual T) bool { return expected == nil || 
 
 // termsOf is the terms hash of a negotiation as it has been decoded: a caller may have made one up without Data.
 func termsOf(n *NegotiationAccount) solana.Hash {
-	return solana.Hash(TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
+	return solana.Hash(protocol.TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
 }
 
 // expectationOf is what an instruction on a negotiation that its signer has seen depends on.
-func expectationOf(instruction AnyInstruction, seen *NegotiationAccount) Expectation {
+func expectationOf(instruction protocol.AnyInstruction, seen *NegotiationAccount) Expectation {
 	expected := Expectation{Created: new(seen.CreatedAt)}
 	switch on := instruction.(type) {
-	case *AcceptInvitation:
+	case *protocol.AcceptInvitation:
 		expected.Status, expected.Terms = new(seen.Status), new(termsOf(seen))
-	case *SubmitOffer:
+	case *protocol.SubmitOffer:
 		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
-	case *AcceptOffer:
+	case *protocol.AcceptOffer:
 		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
 		expected.Offer, expected.Metadata = new(seen.CurrentOfferAmount), bytes.Clone(seen.Metadata[:])
-	case *RejectNegotiation:
+	case *protocol.RejectNegotiation:
 		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
-	case *SubmitZopaCommitment, *RevealZopaPrice:
+	case *protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice:
 		expected.Status, expected.Step = new(seen.Status), new(seen.ZopaStep())
-	case *ClaimMilestone:
+	case *protocol.ClaimMilestone:
 		expected.Milestone = milestoneOf(seen, on.Index)
-	case *DisputeMilestone:
+	case *protocol.DisputeMilestone:
 		expected.Milestone = milestoneOf(seen, on.Index)
-	case *ReleaseMilestone:
+	case *protocol.ReleaseMilestone:
 		expected.Milestone = milestoneOf(seen, on.Index)
-	case *ResolveDispute:
+	case *protocol.ResolveDispute:
 		expected.Milestone = milestoneOf(seen, on.Index)
-	case *SettleByAgreement:
+	case *protocol.SettleByAgreement:
 		expected.Stage, expected.Decided = new(seen.Stage()), new(seen.MilestonesDecided)
-	case *ClaimPayout:
+	case *protocol.ClaimPayout:
 		expected.Payout = &ExpectedPayout{Party: on.Party, Amount: seen.ClaimableOf(on.Party)}
 	default:
 		expected.Stage = new(seen.Stage())
@@ -149,7 +127,7 @@ func milestoneOf(seen *NegotiationAccount, index uint8) *ExpectedMilestone {
 }
 
 // MovedOn says that the negotiation is no longer as the action expects it. Nothing has been signed. errors.Is finds
-// [ErrStaleState], with which the program would have refused the action or might have.
+// [protocol.ErrStaleState], with which the program would have refused the action or might have.
 type MovedOn struct {
 	// Action is the instruction's name in the IDL.
 	Action string
@@ -170,7 +148,7 @@ func (e *MovedOn) Error() string {
 }
 
 // Unwrap is the program's refusal.
-func (e *MovedOn) Unwrap() error { return refusal(ErrStaleState) }
+func (e *MovedOn) Unwrap() error { return protocol.Refusal(protocol.ErrStaleState) }
 
 // ErrAlreadyDone: what the action is to bring about has come about.
 var ErrAlreadyDone = errors.New("haggle: the action has been done already")

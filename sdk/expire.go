@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ExpireRequest says which negotiation is to end because its time is over.
@@ -23,8 +25,8 @@ type ExpireRequest struct {
 
 // Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the
 // rounds so far, and the seller its bond, which it forfeits to the buyer if it has not revealed its price in time. (The documents
-// call it expireNegotiation.) The program answers [ErrInvalidState] once it has ended, and as long as someone may still act: see
-// [Negotiation.IsOverdue].
+// call it expireNegotiation.) The program answers [protocol.ErrInvalidState] once it has ended, and as long as someone may still act: see
+// [protocol.Negotiation.IsOverdue].
 func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, error) {
 	if request.Payer.IsZero() {
 		return nil, errors.New("haggle: expire_negotiation: Payer is not given")
@@ -35,12 +37,12 @@ func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, er
 	}
 	to, err := c.payouts(ctx, negotiation, payoutRequest{
 		payer: request.Payer, buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
-		withoutSeller: negotiation.BondRequired == 0, unpaidSeller: negotiation.HeldBond() == 0 || negotiation.sellerOwesReveal(),
+		withoutSeller: negotiation.BondRequired == 0, unpaidSeller: negotiation.HeldBond() == 0 || negotiation.SellerOwesReveal(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Payer, &ExpireNegotiation{
+	return c.actionOn(negotiation, request.Payer, &protocol.ExpireNegotiation{
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,

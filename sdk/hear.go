@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Hear tells of every transaction that mentions an address until the context or the client ends, or the source of events fails; it
-// returns why. With [ProgramID] these are all transactions of the program, whoever's negotiations they are about: [Client.Events]
+// returns why. With [protocol.ProgramID] these are all transactions of the program, whoever's negotiations they are about: [Client.Events]
 // says what they have done.
 //
 // What is heard is a hint, as [EventSource] has it: it may come twice, late or never, and what happened before is not told. Whoever
@@ -60,7 +62,7 @@ func endOf(ctx context.Context, err error) error {
 // Events are what the program tells of one transaction that has been executed: none for one that has failed. It waits for a moment
 // for a node that does not have the transaction yet, and then fails with [ErrDetailsUnavailable]. If logs have been cut off, or are of
 // a later version, there is an error beside the events that can be read.
-func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]Event, error) {
+func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
 	details, err := c.executed(ctx, signature, detailsLimit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, signature, err)
@@ -68,5 +70,5 @@ func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]Even
 	if details.Meta.Err != nil {
 		return nil, nil
 	}
-	return ParseLogs(details.Meta.LogMessages)
+	return protocol.ParseLogs(details.Meta.LogMessages)
 }

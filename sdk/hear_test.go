@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // heardSource is a source of events that a test plays.
@@ -54,20 +56,20 @@ func TestHearingTellsOfTheAddressUntilItsEnd(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			var heard []solana.Signature
-			err = client.Hear(ctx, ProgramID, func() {
-				source.options.Notify(Notice{Address: ProgramID, Signature: solana.Signature{1}})
-				source.options.Notify(Notice{Address: ProgramID, Signature: solana.Signature{2}, Unrelated: true})
+			err = client.Hear(ctx, protocol.ProgramID, func() {
+				source.options.Notify(Notice{Address: protocol.ProgramID, Signature: solana.Signature{1}})
+				source.options.Notify(Notice{Address: protocol.ProgramID, Signature: solana.Signature{2}, Unrelated: true})
 				source.options.Notify(Notice{Address: solana.PublicKey{9}, Signature: solana.Signature{3}})
 				c.end(cancel, client, source)
 			}, func(n Notice) { heard = append(heard, n.Signature) })
 			require.EqualError(t, err, c.want)
-			assert.Equal(t, []solana.PublicKey{ProgramID}, source.subscribed)
+			assert.Equal(t, []solana.PublicKey{protocol.ProgramID}, source.subscribed)
 			if c.refuses == nil {
 				assert.Equal(t, []solana.Signature{{1}}, heard)
 			}
 			assert.True(t, source.closed)
 			require.NoError(t, client.Close())
-			require.ErrorIs(t, client.Hear(ctx, ProgramID, nil, nil), ErrClientClosed)
+			require.ErrorIs(t, client.Hear(ctx, protocol.ProgramID, nil, nil), ErrClientClosed)
 		})
 	}
 }

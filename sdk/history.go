@@ -10,6 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -176,7 +178,7 @@ func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item
 		return nil, nil
 	}
 	var observations []Observation
-	events, failed := ParseLogs(details.Meta.LogMessages)
+	events, failed := protocol.ParseLogs(details.Meta.LogMessages)
 	for _, event := range events {
 		if about, ok := event.NegotiationAddress(); ok && about == negotiation {
 			observations = append(observations, Observation{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})

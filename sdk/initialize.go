@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // InitializeConfigRequest says how the protocol is configured for the first time. What is left out is what the specification
@@ -25,19 +27,19 @@ type InitializeConfigRequest struct {
 	MaxRounds uint8
 }
 
-// InitializeConfig configures the protocol, once. The program answers [ErrUnauthorized] to anyone but its upgrade authority, and
-// [ErrAccountOwnedByWrongProgram] if that has been done before.
+// InitializeConfig configures the protocol, once. The program answers [protocol.ErrUnauthorized] to anyone but its upgrade authority, and
+// [protocol.ErrAccountOwnedByWrongProgram] if that has been done before.
 func (c *Client) InitializeConfig(_ context.Context, request InitializeConfigRequest) (*Action, error) {
 	if request.Treasury.IsZero() {
 		return nil, errors.New("haggle: initialize_config: Treasury is not given")
 	}
-	return c.newAction(solana.PublicKey{}, request.Authority, &InitializeConfig{
+	return c.newAction(solana.PublicKey{}, request.Authority, &protocol.InitializeConfig{
 		Authority:             request.Authority,
 		Treasury:              request.Treasury,
-		DefaultDecayRateBps:   givenOr(request.DecayRateBps, DefaultDecayRateBps),
-		DefaultResponseWindow: secondsOr(request.ResponseWindow, DefaultResponseWindow),
-		DefaultProtocolFeeBps: givenOr(request.ProtocolFeeBps, DefaultProtocolFeeBps),
-		DefaultMaxRounds:      nonZeroOr(request.MaxRounds, DefaultMaxRounds),
+		DefaultDecayRateBps:   givenOr(request.DecayRateBps, protocol.DefaultDecayRateBps),
+		DefaultResponseWindow: secondsOr(request.ResponseWindow, protocol.DefaultResponseWindow),
+		DefaultProtocolFeeBps: givenOr(request.ProtocolFeeBps, protocol.DefaultProtocolFeeBps),
+		DefaultMaxRounds:      nonZeroOr(request.MaxRounds, protocol.DefaultMaxRounds),
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // AcceptInvitationRequest says which invitation a seller accepts.
@@ -13,7 +15,7 @@ type AcceptInvitationRequest struct {
 	// Seller signs.
 	Seller solana.PublicKey
 	// Seen is the negotiation as the seller has seen it. The seller agrees to exactly these terms of this
-	// deal, and the program answers others with [ErrStaleState].
+	// deal, and the program answers others with [protocol.ErrStaleState].
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given; without Seen, ServiceHash or TermsHash has to be given, because
 	// nobody signs blind.
@@ -34,8 +36,8 @@ type AcceptInvitationRequest struct {
 // can be paid. A negotiation that asks for a bond takes it from the seller's token account: [*InsufficientFunds] if that holds less,
 // [ErrAccountNotFound] if there is none.
 //
-// The program answers [ErrInvalidState] to an invitation that has been accepted before or has ended, [ErrExpired],
-// [ErrUnauthorized], or [ErrStaleState].
+// The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended, [protocol.ErrExpired],
+// [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
 func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationRequest) (*Action, error) {
 	if request.Seen == nil && request.ServiceHash == [32]byte{} && request.TermsHash == [32]byte{} {
 		return nil, errors.New("haggle: accept_invitation: none of Seen, ServiceHash and TermsHash is given")
@@ -44,8 +46,8 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 	if err != nil {
 		return nil, err
 	}
-	if len(negotiation.Data) != NegotiationSize {
-		return nil, fmt.Errorf("%w: Seen has %d bytes of data instead of %d", ErrNotAsExpected, len(negotiation.Data), NegotiationSize)
+	if len(negotiation.Data) != protocol.NegotiationSize {
+		return nil, fmt.Errorf("%w: Seen has %d bytes of data instead of %d", ErrNotAsExpected, len(negotiation.Data), protocol.NegotiationSize)
 	}
 	if request.ServiceHash != [32]byte{} && request.ServiceHash != negotiation.ServiceHash {
 		return nil, fmt.Errorf("%w: the service's hash is %x", ErrNotAsExpected, negotiation.ServiceHash)
@@ -58,7 +60,7 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}
-	instruction := &AcceptInvitation{Seller: request.Seller, Negotiation: negotiation.Address, TermsHash: terms}
+	instruction := &protocol.AcceptInvitation{Seller: request.Seller, Negotiation: negotiation.Address, TermsHash: terms}
 	var before []solana.Instruction
 	if negotiation.BondRequired > 0 {
 		if before, err = c.addBond(ctx, instruction, negotiation, &request, mint); err != nil {
@@ -75,9 +77,9 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 }
 
 // addBond adds the accounts that the bond moves between, and says what has to be done before it can.
-func (c *Client) addBond(ctx context.Context, instruction *AcceptInvitation, n *NegotiationAccount, request *AcceptInvitationRequest, mint *Mint) (before []solana.Instruction, err error) {
+func (c *Client) addBond(ctx context.Context, instruction *protocol.AcceptInvitation, n *NegotiationAccount, request *AcceptInvitationRequest, mint *Mint) (before []solana.Instruction, err error) {
 	named := request.SellerTokenAccount
-	if instruction.Seller == n.Seller && n.Status == NegotiationStatusCreated {
+	if instruction.Seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
 		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, request.WrapSOL, named, n.Seller, mint, n.BondRequired)
 	} else {
 		// The program refuses this for another reason than what the account holds, which may be the bond's absence itself.

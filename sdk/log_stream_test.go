@@ -13,6 +13,8 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // logServer runs a WebSocket server that answers each message with those that answer returns, and says where.
@@ -67,12 +69,12 @@ func awaitEnd(t *testing.T, stream *logStream) error {
 
 func TestSuccessfulTransactionsAreToldInTheirOrder(t *testing.T) {
 	stream, notices := serveLogs(t, func(request string) []string {
-		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
+		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+protocol.ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
 		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`, notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
 	})
-	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{ProgramID}))
+	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 	for _, n := range []int{1, 3} {
-		assert.Equal(t, Notice{Address: ProgramID, Signature: numbered(n), Slot: uint64(n), Unrelated: true}, <-notices)
+		assert.Equal(t, Notice{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n), Unrelated: true}, <-notices)
 	}
 }
 
@@ -80,10 +82,10 @@ func TestTransactionsOfOtherProgramsAreToldApart(t *testing.T) {
 	logs := map[string]bool{
 		`["Program 11111111111111111111111111111111 invoke [1]"]`: true,
 		`[]`: true,
-		`["Program ` + ProgramAddress + ` invoke [2]"]`:                                 false,
+		`["Program ` + protocol.ProgramAddress + ` invoke [2]"]`:                        false,
 		`["Program 11111111111111111111111111111111 invoke [1]","Log truncated"]`:       false,
 		`["Program 11111111111111111111111111111111 invoke [1]","Program log: \u0050"]`: false,
-		`["Program log: Program ` + ProgramAddress + ` invoke [1]"]`:                    false,
+		`["Program log: Program ` + protocol.ProgramAddress + ` invoke [1]"]`:           false,
 	}
 	for text, unrelatedTo := range logs {
 		assert.Equal(t, unrelatedTo, unrelated([]byte(`{"value":{"logs":`+text+`}}`)), text)
@@ -96,7 +98,7 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string {
 		return []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`}
 	})
-	err := stream.subscribe(t.Context(), []solana.PublicKey{ProgramID})
+	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
 	var refused *NodeError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, methodNotFound, refused.Code)
@@ -105,11 +107,11 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 
 func TestConnectionThatEndsEndsWhatWaitsForIt(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string { return []string{"hang up"} })
-	err := stream.subscribe(t.Context(), []solana.PublicKey{ProgramID})
+	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
 	require.ErrorContains(t, err, "has ended")
 	assert.False(t, isPermanent(err))
 	require.ErrorContains(t, awaitEnd(t, stream), "has ended")
-	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{ProgramID}))
+	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 }
 
 func TestNonsenseEndsTheConnection(t *testing.T) {
@@ -128,5 +130,5 @@ func TestFloodOfUnknownSubscriptionsEndsTheConnection(t *testing.T) {
 		}
 		return flood
 	})
-	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{ProgramID}), "not named")
+	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}), "not named")
 }

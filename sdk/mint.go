@@ -7,6 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Mint is what is to be known of a mint of SPL Token or Token-2022. None of it changes as long as the mint exists.
@@ -24,7 +26,7 @@ type Mint struct {
 }
 
 // UnsupportedMint says that escrow cannot be held in a mint, which [Client.CreateNegotiation] finds out before anything is sent.
-// It is found with errors.Is as [ErrUnsupportedMint] and with errors.As as a [*ProgramError], as the program's own answer is.
+// It is found with errors.Is as [protocol.ErrUnsupportedMint] and with errors.As as a [*protocol.ProgramError], as the program's own answer is.
 type UnsupportedMint struct {
 	// Mint is the mint's address.
 	Mint solana.PublicKey
@@ -37,7 +39,7 @@ func (e *UnsupportedMint) Error() string {
 }
 
 // Unwrap is the program's refusal.
-func (e *UnsupportedMint) Unwrap() error { return refusal(ErrUnsupportedMint) }
+func (e *UnsupportedMint) Unwrap() error { return protocol.Refusal(protocol.ErrUnsupportedMint) }
 
 // Check is nil for a mint that escrow can be held in, otherwise an [*UnsupportedMint]: it is not initialised, or it has an
 // extension that could take or hold back what has been paid, or that this version does not know.
@@ -72,7 +74,7 @@ const (
 // GetMint reads a mint. One that escrow can be held in is read once: nobody can close or change it.
 //
 // It fails with an [*AccountError] that holds [ErrAccountNotFound], [ErrWrongOwner] together with
-// [ErrAccountOwnedByWrongProgram] for an account of neither token program, or a [*DecodeError] together with [ErrUnsupportedMint] for
+// [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for
 // one that is no mint.
 func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*Mint, error) {
 	if known, ok := c.mints.get(mint); ok {
@@ -97,11 +99,11 @@ func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*Mint, err
 
 func decodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
 	if !isTokenProgram(account.Owner) {
-		return nil, fmt.Errorf("%w: %s: %w", ErrWrongOwner, account.Owner, refusal(ErrAccountOwnedByWrongProgram))
+		return nil, fmt.Errorf("%w: %s: %w", ErrWrongOwner, account.Owner, protocol.Refusal(protocol.ErrAccountOwnedByWrongProgram))
 	}
 	data := account.Data.GetBinary()
 	if !hasTokenLayout(account.Owner, data, mintSize, accountTypeMint) {
-		return nil, fmt.Errorf("%w: %w", wrongSize("mint", len(data), mintSize), refusal(ErrUnsupportedMint))
+		return nil, fmt.Errorf("%w: %w", wrongSize("mint", len(data), mintSize), protocol.Refusal(protocol.ErrUnsupportedMint))
 	}
 	return &Mint{
 		Address:      address,

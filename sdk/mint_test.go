@@ -8,6 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // mintData are the bytes of an initialised mint with six decimals, and of its extensions, if there are any.
@@ -46,9 +48,9 @@ func TestMintIsReadOnce(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, mint.Check())
 			assert.Equal(t, &Mint{Address: keptMint, TokenProgram: program, Decimals: 6}, mint)
-			want, _, err := solana.FindAssociatedTokenAddressWithProgram(ProgramID, keptMint, program)
+			want, _, err := solana.FindAssociatedTokenAddressWithProgram(protocol.ProgramID, keptMint, program)
 			require.NoError(t, err)
-			address, err := mint.AssociatedTokenAddress(ProgramID)
+			address, err := mint.AssociatedTokenAddress(protocol.ProgramID)
 			require.NoError(t, err)
 			assert.Equal(t, want, address)
 		}
@@ -102,12 +104,12 @@ func TestMintsThatEscrowCannotBeHeldIn(t *testing.T) {
 			require.ErrorAs(t, err, &unsupported)
 			assert.Equal(t, keptMint, unsupported.Mint)
 			assert.Contains(t, unsupported.Reason, c.reason)
-			require.ErrorIs(t, err, ErrUnsupportedMint)
-			require.ErrorAs(t, err, new(*ProgramError))
+			require.ErrorIs(t, err, protocol.ErrUnsupportedMint)
+			require.ErrorAs(t, err, new(*protocol.ProgramError))
 
 			// Nothing that may change is remembered, and nothing is sent.
 			_, err = client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint})
-			require.ErrorIs(t, err, ErrUnsupportedMint)
+			require.ErrorIs(t, err, protocol.ErrUnsupportedMint)
 			assert.Equal(t, 2, scripted.called("getMultipleAccounts"))
 		})
 	}
@@ -125,18 +127,18 @@ func TestEachExtensionIsSupportedOnlyIfItIsListed(t *testing.T) {
 
 func TestWhatIsNoMint(t *testing.T) {
 	long := mintData(make([]byte, 20))
-	account := extended(tokenAccountData(ProgramID, TokenAccountInitialized), accountTypeTokenAccount, extension(7))
+	account := extended(tokenAccountData(protocol.ProgramID, TokenAccountInitialized), accountTypeTokenAccount, extension(7))
 	cases := map[string]struct {
 		stored any
 		want   error
 	}{
 		"nothing":                {nil, ErrAccountNotFound},
-		"another program's":      {storedAccount(ProgramID, mintData()), ErrWrongOwner},
-		"too short":              {storedAccount(solana.TokenProgramID, make([]byte, 81)), ErrWrongLength},
-		"too long for SPL Token": {storedAccount(solana.TokenProgramID, long), ErrWrongLength},
-		"a token account":        {storedAccount(solana.Token2022ProgramID, account), ErrWrongLength},
-		"a short token account":  {storedAccount(solana.Token2022ProgramID, account[:165]), ErrWrongLength},
-		"a multisignature":       {storedAccount(solana.Token2022ProgramID, mintData(make([]byte, 355-166))), ErrWrongLength},
+		"another program's":      {storedAccount(protocol.ProgramID, mintData()), ErrWrongOwner},
+		"too short":              {storedAccount(solana.TokenProgramID, make([]byte, 81)), protocol.ErrWrongLength},
+		"too long for SPL Token": {storedAccount(solana.TokenProgramID, long), protocol.ErrWrongLength},
+		"a token account":        {storedAccount(solana.Token2022ProgramID, account), protocol.ErrWrongLength},
+		"a short token account":  {storedAccount(solana.Token2022ProgramID, account[:165]), protocol.ErrWrongLength},
+		"a multisignature":       {storedAccount(solana.Token2022ProgramID, mintData(make([]byte, 355-166))), protocol.ErrWrongLength},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -145,8 +147,8 @@ func TestWhatIsNoMint(t *testing.T) {
 			require.ErrorAs(t, err, &wrong)
 			assert.Equal(t, keptMint, wrong.Address)
 			require.ErrorIs(t, err, c.want)
-			assert.Equal(t, c.want == ErrWrongOwner, errors.Is(err, ErrAccountOwnedByWrongProgram))
-			assert.Equal(t, c.want == ErrWrongLength, errors.Is(err, ErrUnsupportedMint))
+			assert.Equal(t, c.want == ErrWrongOwner, errors.Is(err, protocol.ErrAccountOwnedByWrongProgram))
+			assert.Equal(t, c.want == protocol.ErrWrongLength, errors.Is(err, protocol.ErrUnsupportedMint))
 		})
 	}
 }
@@ -176,7 +178,7 @@ func TestTokenAccountsOfBothPrograms(t *testing.T) {
 		err             error
 	}{
 		"SPL Token":             {solana.TokenProgramID, usable, true, false, nil},
-		"SPL Token, long":       {solana.TokenProgramID, with(extension(7)), false, false, ErrWrongLength},
+		"SPL Token, long":       {solana.TokenProgramID, with(extension(7)), false, false, protocol.ErrWrongLength},
 		"Token-2022":            {solana.Token2022ProgramID, usable, true, false, nil},
 		"frozen":                {solana.Token2022ProgramID, frozen, false, false, nil},
 		"immutable owner":       {solana.Token2022ProgramID, with(extension(7)), true, false, nil},
@@ -191,10 +193,10 @@ func TestTokenAccountsOfBothPrograms(t *testing.T) {
 		"malformed":             {solana.Token2022ProgramID, with(extension(7), []byte{7, 0, 1, 0}), false, false, nil},
 		"padded":                {solana.Token2022ProgramID, with(extension(7), make([]byte, 5)), true, false, nil},
 		"frozen and extended":   {solana.Token2022ProgramID, extended(frozen, accountTypeTokenAccount, extension(7)), false, false, nil},
-		"a mint":                {solana.Token2022ProgramID, mintData(extension(18)), false, false, ErrWrongLength},
-		"as long as a multisig": {solana.Token2022ProgramID, with(make([]byte, 355-166)), false, false, ErrWrongLength},
+		"a mint":                {solana.Token2022ProgramID, mintData(extension(18)), false, false, protocol.ErrWrongLength},
+		"as long as a multisig": {solana.Token2022ProgramID, with(make([]byte, 355-166)), false, false, protocol.ErrWrongLength},
 		"without extensions":    {solana.Token2022ProgramID, with([]byte{}), true, false, nil},
-		"too short":             {solana.Token2022ProgramID, usable[:164], false, false, ErrWrongLength},
+		"too short":             {solana.Token2022ProgramID, usable[:164], false, false, protocol.ErrWrongLength},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

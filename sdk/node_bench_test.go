@@ -15,6 +15,8 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // instantly answers every request at once, without a connection.
@@ -73,7 +75,7 @@ func BenchmarkCall(b *testing.B) {
 func benchmarkBalance(b *testing.B, client *rpc.Client) {
 	b.ReportAllocs()
 	for b.Loop() {
-		balance, err := client.GetBalance(context.Background(), ProgramID, rpc.CommitmentConfirmed)
+		balance, err := client.GetBalance(context.Background(), protocol.ProgramID, rpc.CommitmentConfirmed)
 		if err != nil || balance.Value != 7 {
 			b.Fatal(balance, err)
 		}

@@ -8,9 +8,11 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // answering is a node that answers every request with the same result or error, which is given as JSON.
@@ -85,7 +87,7 @@ func TestStatesOfANodeThatPass(t *testing.T) {
 
 func TestCompressedDataIsRefused(t *testing.T) {
 	for _, encoding := range []string{`base64+zstd`, `base64\u002bzstd`, `base64+\u007astd`} {
-		server := httptest.NewServer(answering(`"result":{"context":{"slot":1},"value":[{"lamports":1,"owner":"` + ProgramAddress +
+		server := httptest.NewServer(answering(`"result":{"context":{"slot":1},"value":[{"lamports":1,"owner":"` + protocol.ProgramAddress +
 			`","data":["KLUv/QQAAQAA","` + encoding + `"],"executable":false,"rentEpoch":0}]}`))
 		client, err := NewClient(Config{Endpoint: server.URL})
 		require.NoError(t, err)

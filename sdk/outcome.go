@@ -3,6 +3,8 @@ package haggle
 import (
 	"context"
 	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Outcome says what has become of a transaction, and so whether its action may be repeated.
@@ -102,7 +104,7 @@ func outcomesIn(err error, said map[Outcome]bool) {
 	case *AlreadyDone:
 		said[OutcomeConfirmed] = true
 		return
-	case *ProgramError:
+	case *protocol.ProgramError:
 		said[OutcomeFailed] = said[OutcomeFailed] || !e.Signature.IsZero()
 	case *TransactionError:
 		said[OutcomeFailed] = said[OutcomeFailed] || !e.Signature.IsZero()

@@ -10,6 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestOutcomeOfAnError(t *testing.T) {
@@ -22,8 +24,8 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{nil, OutcomeConfirmed},
 		{fmt.Errorf("%w: x", ErrDetailsUnavailable), OutcomeConfirmed},
 		{&AlreadyDone{}, OutcomeConfirmed},
-		{&AlreadyDone{Refusal: &ProgramError{Signature: signature}}, OutcomeConfirmed},
-		{&ProgramError{Signature: signature}, OutcomeFailed},
+		{&AlreadyDone{Refusal: &protocol.ProgramError{Signature: signature}}, OutcomeConfirmed},
+		{&protocol.ProgramError{Signature: signature}, OutcomeFailed},
 		{&TransactionError{Signature: signature}, OutcomeFailed},
 		{fmt.Errorf("offer: %w", &TransactionError{Signature: signature}), OutcomeFailed},
 		{fmt.Errorf("%w: x", ErrTransactionExpired), OutcomeExpired},
@@ -35,7 +37,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{errors.Join(ErrTransactionExpired, unknown), OutcomeUnknown},
 		{errors.Join(&AlreadyDone{}, unknown), OutcomeUnknown},
 		{fmt.Errorf("offer: %w", unsent{&AlreadyDone{}}), OutcomeNotSent},
-		{&ProgramError{}, OutcomeNotSent},
+		{&protocol.ProgramError{}, OutcomeNotSent},
 		{&TransactionError{}, OutcomeNotSent},
 		{&MovedOn{}, OutcomeNotSent},
 		{&Unresolved{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
@@ -55,7 +57,7 @@ func TestWhatHasBecomeOfAnotherTransactionSaysNothing(t *testing.T) {
 		"is not in the journal":  &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
 		"was done before":        &AlreadyDone{Action: "pay"},
 		"has no details":         fmt.Errorf("%w: x", ErrDetailsUnavailable),
-		"has failed":             &ProgramError{Signature: solana.Signature{1}},
+		"has failed":             &protocol.ProgramError{Signature: solana.Signature{1}},
 		"was refused by a node":  &NodeError{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
 		"has expired":            ErrTransactionExpired,
 		"nobody knows about yet": &UnknownOutcome{Signature: solana.Signature{1}, Cause: context.Canceled},

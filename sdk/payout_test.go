@@ -7,6 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // withDelegate and withCloseAuthority give another authority over a token account.
@@ -57,7 +59,7 @@ func TestPayeeIsPaidAtAnAccountThatItAloneControls(t *testing.T) {
 			})
 			scripted.accounts = map[solana.PublicKey]any{associated: c.associated}
 			c.payee.owner = owner
-			accounts, before, err := client.payeeAccounts(t.Context(), ProgramID, &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}, c.payee)
+			accounts, before, err := client.payeeAccounts(t.Context(), protocol.ProgramID, &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}, c.payee)
 			require.NoError(t, err)
 			assert.Equal(t, []solana.PublicKey{c.want}, accounts)
 			assert.Len(t, before, c.creations)
@@ -77,7 +79,7 @@ func TestListThatFailsLeavesTheAssociatedAccount(t *testing.T) {
 		associated: storedAccount(solana.TokenProgramID, tokenAccountData(owner, TokenAccountFrozen)),
 	}
 	mint := &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}
-	accounts, _, err := client.payeeAccounts(t.Context(), ProgramID, mint, payee{owner: owner})
+	accounts, _, err := client.payeeAccounts(t.Context(), protocol.ProgramID, mint, payee{owner: owner})
 	require.NoError(t, err)
 	assert.Equal(t, []solana.PublicKey{associated}, accounts)
 }
@@ -98,8 +100,8 @@ func TestOnlySignersOfTheInstructionArePaidDespiteADelegate(t *testing.T) {
 	}
 	expiry, err := client.Expire(t.Context(), ExpireRequest{Payer: n.Buyer, Seen: n})
 	require.NoError(t, err)
-	assert.Equal(t, clean, lastInstruction[ExpireNegotiation](t, expiry).BuyerTokenAccount)
+	assert.Equal(t, clean, lastInstruction[protocol.ExpireNegotiation](t, expiry).BuyerTokenAccount)
 	rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Buyer, Seen: n})
 	require.NoError(t, err)
-	assert.Equal(t, own, lastInstruction[RejectNegotiation](t, rejection).BuyerTokenAccount)
+	assert.Equal(t, own, lastInstruction[protocol.RejectNegotiation](t, rejection).BuyerTokenAccount)
 }

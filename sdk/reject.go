@@ -4,13 +4,15 @@ import (
 	"context"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // RejectRequest says which negotiation a party walks away from.
 type RejectRequest struct {
 	// Rejector is either party. It signs.
 	Rejector solana.PublicKey
-	// Seen is the negotiation as the rejector has seen it. The program answers [ErrStaleState] if the deal is
+	// Seen is the negotiation as the rejector has seen it. The program answers [protocol.ErrStaleState] if the deal is
 	// another one, or at another round by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address, to reject whatever the chain has now. It is not needed if Seen is given.
@@ -23,11 +25,11 @@ type RejectRequest struct {
 
 // Reject ends the negotiation: the buyer gets the escrow back, less the decay of the rounds so far, and the
 // seller its bond. A seller that rejects between the buyer's reveal and the buyer's first offer forfeits the
-// bond to the buyer: see [Negotiation.RejectionForfeitsBond]. If Seen does not show the buyer's reveal, the
-// program answers [ErrStaleState]. (The documents call it rejectNegotiation.)
+// bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If Seen does not show the buyer's reveal, the
+// program answers [protocol.ErrStaleState]. (The documents call it rejectNegotiation.)
 //
-// The program answers [ErrInvalidState] once the negotiation has ended, [ErrExpired], [ErrResponseWindowExpired],
-// [ErrUnauthorized], or [ErrStaleState].
+// The program answers [protocol.ErrInvalidState] once the negotiation has ended, [protocol.ErrExpired], [protocol.ErrResponseWindowExpired],
+// [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
 func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
@@ -44,7 +46,7 @@ func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, er
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Rejector, &RejectNegotiation{
+	return c.actionOn(negotiation, request.Rejector, &protocol.RejectNegotiation{
 		Rejector:           request.Rejector,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

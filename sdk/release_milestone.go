@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ReleaseMilestoneRequest says which claimed milestone is to be paid.
@@ -27,8 +29,8 @@ type ReleaseMilestoneRequest struct {
 // decided milestone settles the negotiation: the seller gets its bond back, except the share that the buyer
 // got back of the price.
 //
-// The program answers [ErrInvalidParams] for a milestone that there is not, [ErrInvalidState] for one that is
-// not under review, [ErrUnauthorized] to anyone but the buyer within the review window, or [ErrStaleState] on
+// The program answers [protocol.ErrInvalidParams] for a milestone that there is not, [protocol.ErrInvalidState] for one that is
+// not under review, [protocol.ErrUnauthorized] to anyone but the buyer within the review window, or [protocol.ErrStaleState] on
 // another deal.
 func (c *Client) ReleaseMilestone(ctx context.Context, request ReleaseMilestoneRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
@@ -44,7 +46,7 @@ func (c *Client) ReleaseMilestone(ctx context.Context, request ReleaseMilestoneR
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Releaser, &ReleaseMilestone{
+	return c.actionOn(negotiation, request.Releaser, &protocol.ReleaseMilestone{
 		Releaser:           request.Releaser,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ResolveDisputeRequest is an arbiter's decision.
@@ -30,9 +32,9 @@ type ResolveDisputeRequest struct {
 // milestone settles the negotiation: the seller gets its bond back, except the share that the buyer got back
 // of the price, unless it is forfeited.
 //
-// The program answers [ErrInvalidParams] for a milestone that there is not or more than 10,000 basis points,
-// [ErrInvalidState] for one that is not disputed and for a bond that is not held, [ErrExpired] from
-// [Negotiation.ArbitrationDeadline] on, [ErrUnauthorized], or [ErrStaleState] on another deal.
+// The program answers [protocol.ErrInvalidParams] for a milestone that there is not or more than 10,000 basis points,
+// [protocol.ErrInvalidState] for one that is not disputed and for a bond that is not held, [protocol.ErrExpired] from
+// [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on another deal.
 func (c *Client) ResolveDispute(ctx context.Context, request ResolveDisputeRequest) (*Action, error) {
 	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
 	if err != nil {
@@ -44,7 +46,7 @@ func (c *Client) ResolveDispute(ctx context.Context, request ResolveDisputeReque
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Arbiter, &ResolveDispute{
+	return c.actionOn(negotiation, request.Arbiter, &protocol.ResolveDispute{
 		Arbiter:            request.Arbiter,
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,

@@ -12,6 +12,8 @@ import (
 	"log/slog"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ErrSealedPrice: what is to be read is not what [SealedPrice.Secret] has written, or a sealed price is about to be written by
@@ -51,15 +53,15 @@ func (p SealedPrice) open() sealedPrice {
 
 // SealPrice seals a party's reservation price, in base units of the mint, with a random nonce.
 //
-// It fails as the program does when the price is revealed: [ErrInvalidParams] for a price outside
-// [Negotiation.ReservationRange], [ErrUnauthorized] for an agent that is no party.
+// It fails as the program does when the price is revealed: [protocol.ErrInvalidParams] for a price outside
+// [protocol.Negotiation.ReservationRange], [protocol.ErrUnauthorized] for an agent that is no party.
 func SealPrice(n *NegotiationAccount, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
 	secret := sealedPrice{negotiation: n.Address, createdAt: n.CreatedAt, agent: agent, price: price}
 	if err := secret.checkRange("seal a price", n); err != nil {
 		return nil, err
 	}
 	if _, ok := n.SideOf(agent); !ok {
-		return nil, refuse("seal a price", ErrUnauthorized, "%s is no party", agent)
+		return nil, protocol.Refuse("seal a price", protocol.ErrUnauthorized, "%s is no party", agent)
 	}
 	if _, err := rand.Read(secret.nonce[:]); err != nil {
 		return nil, fmt.Errorf("haggle: seal a price: %w", err)
@@ -69,7 +71,7 @@ func SealPrice(n *NegotiationAccount, agent solana.PublicKey, price uint64) (*Se
 
 func (s *sealedPrice) checkRange(action string, n *NegotiationAccount) error {
 	if least, most := n.ReservationRange(); s.price < least || s.price > most {
-		return refuse(action, ErrInvalidParams, "the price is not between %d and %d base units", least, most)
+		return protocol.Refuse(action, protocol.ErrInvalidParams, "the price is not between %d and %d base units", least, most)
 	}
 	return nil
 }
@@ -87,10 +89,10 @@ func (p SealedPrice) Agent() solana.PublicKey { return p.open().agent }
 // Price is the price itself, in base units of the mint.
 func (p SealedPrice) Price() uint64 { return p.open().price }
 
-// Commitment is what goes on chain instead of the price: see [ZopaCommitment].
+// Commitment is what goes on chain instead of the price: see [protocol.ZopaCommitment].
 func (p SealedPrice) Commitment() [32]byte {
 	secret := p.open()
-	return ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
+	return protocol.ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
 }
 
 // Matches says, in a time that does not depend on the answer, whether a commitment is to this price.

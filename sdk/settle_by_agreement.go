@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // SettleByAgreementRequest is a split that both parties agree on.
 type SettleByAgreementRequest struct {
 	// Payer pays the transaction's fee. Zero is the buyer.
 	Payer solana.PublicKey
-	// Seen is the negotiation, if it has been read already. The program answers [ErrStaleState] if the deal
+	// Seen is the negotiation, if it has been read already. The program answers [protocol.ErrStaleState] if the deal
 	// is another one, or another milestone is decided by then.
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
@@ -41,9 +43,9 @@ const DefaultAgreementValidity = time.Hour
 // party signs [Action.Transaction] with [SignTransaction] and the other one completes it. A transaction
 // without a durable nonce ([WithNonce]) is valid for about a minute.
 //
-// The program answers [ErrInvalidParams] for a share above the whole, [ErrInvalidState] unless a price is
-// agreed on and for a share of a bond that is not held, [ErrExpired] after ValidFor, [ErrUnauthorized] for
-// another pair of signers, or [ErrStaleState].
+// The program answers [protocol.ErrInvalidParams] for a share above the whole, [protocol.ErrInvalidState] unless a price is
+// agreed on and for a share of a bond that is not held, [protocol.ErrExpired] after ValidFor, [protocol.ErrUnauthorized] for
+// another pair of signers, or [protocol.ErrStaleState].
 func (c *Client) SettleByAgreement(ctx context.Context, request SettleByAgreementRequest) (*Action, error) {
 	if request.ValidFor < 0 {
 		return nil, errors.New("haggle: settle_by_agreement: ValidFor must not be negative")
@@ -64,7 +66,7 @@ func (c *Client) SettleByAgreement(ctx context.Context, request SettleByAgreemen
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, payer, &SettleByAgreement{
+	return c.actionOn(negotiation, payer, &protocol.SettleByAgreement{
 		Buyer:              negotiation.Buyer,
 		Seller:             negotiation.Seller,
 		Negotiation:        negotiation.Address,

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // SettleDeadlineRequest says which negotiation is to be settled because the time for its milestones is over.
@@ -26,7 +28,7 @@ type SettleDeadlineRequest struct {
 // except the share of the price that goes back to the buyer for unclaimed milestones or that the arbiter gave
 // to the buyer.
 //
-// The program answers [ErrInvalidState] before [Negotiation.SettleDueAt] and without milestones under way.
+// The program answers [protocol.ErrInvalidState] before [protocol.Negotiation.SettleDueAt] and without milestones under way.
 func (c *Client) SettleDeadline(ctx context.Context, request SettleDeadlineRequest) (*Action, error) {
 	if request.Payer.IsZero() {
 		return nil, errors.New("haggle: settle_deadline: Payer is not given")
@@ -41,7 +43,7 @@ func (c *Client) SettleDeadline(ctx context.Context, request SettleDeadlineReque
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Payer, &SettleDeadline{
+	return c.actionOn(negotiation, request.Payer, &protocol.SettleDeadline{
 		Negotiation:        negotiation.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,

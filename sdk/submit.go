@@ -14,6 +14,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -316,7 +317,7 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 	if details.BlockTime != nil {
 		receipt.BlockTime = int64(*details.BlockTime)
 	}
-	if receipt.Events, err = ParseLogs(receipt.Logs); err != nil {
+	if receipt.Events, err = protocol.ParseLogs(receipt.Logs); err != nil {
 		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)
 	}
 	return receipt, nil
@@ -427,6 +428,6 @@ func mentionsProgram(details *rpc.GetTransactionResult) bool {
 		return true
 	}
 	loaded := details.Meta.LoadedAddresses
-	return slices.Contains(transaction.Message.AccountKeys, ProgramID) ||
-		slices.Contains(loaded.ReadOnly, ProgramID) || slices.Contains(loaded.Writable, ProgramID)
+	return slices.Contains(transaction.Message.AccountKeys, protocol.ProgramID) ||
+		slices.Contains(loaded.ReadOnly, protocol.ProgramID) || slices.Contains(loaded.Writable, protocol.ProgramID)
 }

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // telemetryScope names the SDK to OpenTelemetry.
@@ -226,7 +228,7 @@ func (c *Client) beginAction(ctx context.Context, name string, negotiation solan
 
 // actionErrorType is the program's own name of an error, or what [errorType] says.
 func actionErrorType(err error) string {
-	var program *ProgramError
+	var program *protocol.ProgramError
 	if errors.As(err, &program) && program.Name != "" {
 		return program.Name
 	}

@@ -19,6 +19,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // instrumented is a client whose first node answers as a handler does and whose second one is well, and everything that is told of it.
@@ -116,7 +118,7 @@ func TestFailedCallIsTold(t *testing.T) {
 }
 
 func TestActionsOutcomeIsTold(t *testing.T) {
-	refused := &ProgramError{Code: ErrNotYourTurn, Name: "NotYourTurn"}
+	refused := &protocol.ProgramError{Code: protocol.ErrNotYourTurn, Name: "NotYourTurn"}
 	for _, c := range []struct {
 		err           error
 		outcome, kind string
@@ -127,7 +129,7 @@ func TestActionsOutcomeIsTold(t *testing.T) {
 		{errors.New("the signer is asleep"), "not sent", "other"},
 	} {
 		o := instrument(t, answering(`"result":7`))
-		ctx, end := o.client.beginAction(t.Context(), "submit_offer", ProgramID)
+		ctx, end := o.client.beginAction(t.Context(), "submit_offer", protocol.ProgramID)
 		_, inner := o.client.telemetry.Begin(ctx, "getSlot")
 		inner.End(nil)
 		end(c.err)
@@ -138,7 +140,7 @@ func TestActionsOutcomeIsTold(t *testing.T) {
 		attributes := attribute.NewSet(ended[1].Attributes()...)
 		assert.Equal(t, c.outcome, textOf(attributes, attributeOutcome))
 		assert.Equal(t, c.kind, textOf(attributes, attributeError))
-		assert.Equal(t, ProgramAddress, textOf(attributes, attributeNegotiation))
+		assert.Equal(t, protocol.ProgramAddress, textOf(attributes, attributeNegotiation))
 		assert.Equal(t, c.outcome != "confirmed", ended[1].Status().Code == codes.Error)
 		points := o.read(t)["haggle.action.duration"].(metricdata.Histogram[float64]).DataPoints
 		require.Len(t, points, 1)
@@ -158,7 +160,7 @@ func TestTelemetryIsOptional(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
 	assert.Nil(t, client.telemetry)
-	_, end := client.beginAction(t.Context(), "submit_offer", ProgramID)
+	_, end := client.beginAction(t.Context(), "submit_offer", protocol.ProgramID)
 	end(nil)
 	require.NoError(t, client.Close())
 }

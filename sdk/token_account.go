@@ -8,6 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	associatedtoken "github.com/gagliardetto/solana-go/programs/associated-token-account"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // TokenAccountState says what can be done with a token account.
@@ -106,7 +108,7 @@ func decodeTokenAccount(address solana.PublicKey, account *rpc.Account, slot uin
 		return nil, &AccountError{Address: address, Err: wrongSize("token account", len(data), tokenAccountSize)}
 	}
 	if state := data[tokenAccountOffsetState]; state > byte(TokenAccountFrozen) {
-		return nil, &AccountError{Address: address, Err: &DecodeError{Type: "token account", Field: "state", Reason: ErrOutOfRange, Detail: fmt.Sprint(state)}}
+		return nil, &AccountError{Address: address, Err: &protocol.DecodeError{Type: "token account", Field: "state", Reason: protocol.ErrOutOfRange, Detail: fmt.Sprint(state)}}
 	}
 	read := &TokenAccount{
 		Address:      address,

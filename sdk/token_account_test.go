@@ -8,6 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var keptMint = solana.PublicKey{77}
@@ -38,17 +40,17 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 
 func keptFor(t *testing.T, party solana.PublicKey) *NegotiationAccount {
 	t.Helper()
-	return &NegotiationAccount{Address: newKeypair(t).PublicKey(), Negotiation: Negotiation{
-		Buyer: newKeypair(t).PublicKey(), Seller: party, TokenMint: keptMint, ClaimableSeller: 9, Status: NegotiationStatusSettled,
+	return &NegotiationAccount{Address: newKeypair(t).PublicKey(), Negotiation: protocol.Negotiation{
+		Buyer: newKeypair(t).PublicKey(), Seller: party, TokenMint: keptMint, ClaimableSeller: 9, Status: protocol.NegotiationStatusSettled,
 	}}
 }
 
-func claimOf(t *testing.T, action *Action) *ClaimPayout {
+func claimOf(t *testing.T, action *Action) *protocol.ClaimPayout {
 	t.Helper()
 	last := action.Instructions[len(action.Instructions)-1]
 	data, err := last.Data()
 	require.NoError(t, err)
-	claim := new(ClaimPayout)
+	claim := new(protocol.ClaimPayout)
 	require.NoError(t, claim.Decode(last.Accounts(), data))
 	return claim
 }
@@ -66,7 +68,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 		"usable":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountInitialized)), 0, false},
 		"frozen":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountFrozen)), 0, true},
 		"given away":       {storedAccount(solana.TokenProgramID, tokenAccountData(thief, TokenAccountInitialized)), 0, true},
-		"no token account": {storedAccount(ProgramID, []byte{1}), 0, true},
+		"no token account": {storedAccount(protocol.ProgramID, []byte{1}), 0, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -100,14 +102,14 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 	treasurys, err := AssociatedTokenAddress(treasury, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	n := keptFor(t, seller)
-	vault, bump, err := FindVaultAddress(n.Address)
+	vault, bump, err := protocol.FindVaultAddress(n.Address)
 	require.NoError(t, err)
 	n.VaultBump = bump
-	config, _, err := FindConfigAddress()
+	config, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
 	stored := map[solana.PublicKey]any{
 		vault:    storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
-		config:   storedAccount(ProgramID, (&ProtocolConfig{Treasury: treasury}).Encode()),
+		config:   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{Treasury: treasury}).Encode()),
 		keptMint: storedAccount(solana.TokenProgramID, mintData()),
 	}
 	other := newKeypair(t).PublicKey()
@@ -137,7 +139,7 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 			last := action.Instructions[c.creations]
 			data, err := last.Data()
 			require.NoError(t, err)
-			var built CloseNegotiation
+			var built protocol.CloseNegotiation
 			require.NoError(t, built.Decode(last.Accounts(), data))
 			assert.Equal(t, c.want, built.SellerTokenAccount)
 			assert.Equal(t, treasurys, built.TreasuryTokenAccount)
@@ -151,18 +153,18 @@ func TestClosingWaitsUntilTheSecondOfCreationIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
 		n := keptFor(t, a.me.PublicKey())
-		n.Status, n.CreatedAt, n.ClaimableSeller = NegotiationStatusRejected, testNow, 0
-		vault, bump, err := FindVaultAddress(n.Address)
+		n.Status, n.CreatedAt, n.ClaimableSeller = protocol.NegotiationStatusRejected, testNow, 0
+		vault, bump, err := protocol.FindVaultAddress(n.Address)
 		require.NoError(t, err)
-		n.VaultBump, n.Version = bump, NegotiationVersion
-		config, _, err := FindConfigAddress()
+		n.VaultBump, n.Version = bump, protocol.NegotiationVersion
+		config, _, err := protocol.FindConfigAddress()
 		require.NoError(t, err)
 		began := time.Now()
 		a.node.each = func(address solana.PublicKey) any {
 			return map[solana.PublicKey]any{
 				n.Address: negotiationAnswer(n), keptMint: storedAccount(solana.TokenProgramID, mintData()),
 				vault:                    storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
-				config:                   storedAccount(ProgramID, (&ProtocolConfig{Treasury: testSeller}).Encode()),
+				config:                   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{Treasury: testSeller}).Encode()),
 				solana.SysVarClockPubkey: clockAt(testNow + int64(time.Since(began)/time.Second)),
 			}[address]
 		}

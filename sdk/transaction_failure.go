@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const reasonCustom = "Custom"
@@ -79,10 +81,10 @@ func failureError(raw any, logs []string, invoked []solana.PublicKey, signature 
 	if program.IsZero() && found.instruction >= 0 && found.instruction < len(invoked) {
 		program = blameWithoutLogs(invoked[found.instruction], found.code)
 	}
-	ours := program == ProgramID && found.instruction >= 0 && found.instruction < len(invoked) && invoked[found.instruction] == ProgramID
+	ours := program == protocol.ProgramID && found.instruction >= 0 && found.instruction < len(invoked) && invoked[found.instruction] == protocol.ProgramID
 	if ours && found.reason == reasonCustom {
-		code := ErrorCode(found.code)
-		return &ProgramError{
+		code := protocol.ErrorCode(found.code)
+		return &protocol.ProgramError{
 			Code: code, Name: code.Name(), Message: code.Message(),
 			Instruction: found.instruction, Logs: logs, Signature: signature,
 		}
@@ -113,12 +115,12 @@ func failedProgram(logs []string) solana.PublicKey {
 }
 
 // lowestOwnCode is below all numbers that this program answers with, and above those of the programs that it calls.
-const lowestOwnCode = uint32(ErrInstructionMissing)
+const lowestOwnCode = uint32(protocol.ErrInstructionMissing)
 
 // blameWithoutLogs is the program that has failed where the logs have been cut off: the one that the instruction invokes, except
 // that a small number of this program's is one of a program that it calls.
 func blameWithoutLogs(invoked solana.PublicKey, code uint32) solana.PublicKey {
-	if invoked == ProgramID && code < lowestOwnCode {
+	if invoked == protocol.ProgramID && code < lowestOwnCode {
 		return solana.PublicKey{}
 	}
 	return invoked

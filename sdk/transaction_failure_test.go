@@ -8,6 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func chainError(t *testing.T, encoded string) (decoded any) {
@@ -16,21 +18,21 @@ func chainError(t *testing.T, encoded string) (decoded any) {
 	return decoded
 }
 
-var budgetThenOurs = []solana.PublicKey{solana.ComputeBudget, ProgramID}
+var budgetThenOurs = []solana.PublicKey{solana.ComputeBudget, protocol.ProgramID}
 
 func TestOwnRefusalIsAProgramError(t *testing.T) {
 	logs := []string{
 		"Program ComputeBudget111111111111111111111111111111 invoke [1]",
 		"Program ComputeBudget111111111111111111111111111111 success",
-		"Program " + ProgramAddress + " invoke [1]",
-		"Program " + ProgramAddress + " consumed 400 of 5000 compute units",
-		"Program " + ProgramAddress + " failed: custom program error: 0x1772",
+		"Program " + protocol.ProgramAddress + " invoke [1]",
+		"Program " + protocol.ProgramAddress + " consumed 400 of 5000 compute units",
+		"Program " + protocol.ProgramAddress + " failed: custom program error: 0x1772",
 	}
 	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6002}]}`), logs, budgetThenOurs, solana.Signature{})
 
-	require.ErrorIs(t, err, ErrNotYourTurn)
-	require.NotErrorIs(t, err, ErrExpired)
-	var refused *ProgramError
+	require.ErrorIs(t, err, protocol.ErrNotYourTurn)
+	require.NotErrorIs(t, err, protocol.ErrExpired)
+	var refused *protocol.ProgramError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, "NotYourTurn", refused.Name)
 	assert.Equal(t, 1, refused.Instruction)
@@ -40,16 +42,16 @@ func TestOwnRefusalIsAProgramError(t *testing.T) {
 
 func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
 	tokenFailsInside := []string{
-		"Program " + ProgramAddress + " invoke [1]",
-		"Program log: Program " + ProgramAddress + " failed: custom program error: 0x1772",
+		"Program " + protocol.ProgramAddress + " invoke [1]",
+		"Program log: Program " + protocol.ProgramAddress + " failed: custom program error: 0x1772",
 		"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA invoke [2]",
 		"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA failed: custom program error: 0x1",
-		"Program " + ProgramAddress + " failed: custom program error: 0x1",
+		"Program " + protocol.ProgramAddress + " failed: custom program error: 0x1",
 	}
 	oursFailsInside := []string{
 		"Program 11111111111111111111111111111111 invoke [1]",
-		"Program " + ProgramAddress + " invoke [2]",
-		"Program " + ProgramAddress + " failed: custom program error: 0x1772",
+		"Program " + protocol.ProgramAddress + " invoke [2]",
+		"Program " + protocol.ProgramAddress + " failed: custom program error: 0x1772",
 		"Program 11111111111111111111111111111111 failed: custom program error: 0x1772",
 	}
 	cases := map[string]struct {
@@ -64,7 +66,7 @@ func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
 		},
 		"another program that calls ours": {
 			`{"InstructionError":[0,{"Custom":6002}]}`, oursFailsInside, []solana.PublicKey{solana.SystemProgramID},
-			TransactionError{Reason: "Custom", Instruction: 0, Program: ProgramID, Code: 6002},
+			TransactionError{Reason: "Custom", Instruction: 0, Program: protocol.ProgramID, Code: 6002},
 		},
 		"another program with our number": {
 			`{"InstructionError":[0,{"Custom":6002}]}`, nil, []solana.PublicKey{solana.TokenProgramID},
@@ -76,8 +78,8 @@ func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
 		},
 		"ours out of compute units": {
 			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`,
-			[]string{"Program " + ProgramAddress + " failed: exceeded CUs meter at BPF instruction"}, budgetThenOurs,
-			TransactionError{Reason: "ComputationalBudgetExceeded", Instruction: 1, Program: ProgramID},
+			[]string{"Program " + protocol.ProgramAddress + " failed: exceeded CUs meter at BPF instruction"}, budgetThenOurs,
+			TransactionError{Reason: "ComputationalBudgetExceeded", Instruction: 1, Program: protocol.ProgramID},
 		},
 		"no instruction's fault": {
 			`"BlockhashNotFound"`, nil, budgetThenOurs,
@@ -99,7 +101,7 @@ func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
 			require.ErrorAs(t, err, &failed)
 			c.want.Logs = c.logs
 			assert.Equal(t, c.want, *failed)
-			assert.NotErrorIs(t, err, ErrNotYourTurn)
+			assert.NotErrorIs(t, err, protocol.ErrNotYourTurn)
 			assert.NotEmpty(t, failed.Error())
 		})
 	}
@@ -110,15 +112,15 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 	failed := func(program string) string { return "Program " + program + " failed: custom program error: 0xc" }
 	const tokens = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
 	logs := []string{
-		"Program " + ProgramAddress + " invoke [1]",
+		"Program " + protocol.ProgramAddress + " invoke [1]",
 		"Program 11111111111111111111111111111111 invoke [2]",
 		"Program 11111111111111111111111111111111 success",
 		"Program " + tokens + " invoke [2]",
 		"Program log: Error: Invalid instruction",
 		"Program " + tokens + " consumed 1403 of 186025 compute units",
 		failed(tokens),
-		"Program " + ProgramAddress + " consumed 15378 of 200000 compute units",
-		failed(ProgramAddress),
+		"Program " + protocol.ProgramAddress + " consumed 15378 of 200000 compute units",
+		failed(protocol.ProgramAddress),
 	}
 	const chain = `{"InstructionError":[1,{"Custom":12}]}`
 	err := failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{})
@@ -135,7 +137,7 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 		invoked []solana.PublicKey
 	}{
 		"another number":              {`{"InstructionError":[1,{"Custom":1}]}`, logs, budgetThenOurs},
-		"Token-2022":                  {chain, []string{failed(solana.Token2022ProgramID.String()), failed(ProgramAddress)}, budgetThenOurs},
+		"Token-2022":                  {chain, []string{failed(solana.Token2022ProgramID.String()), failed(protocol.ProgramAddress)}, budgetThenOurs},
 		"somebody else's instruction": {chain, []string{failed(tokens)}, []solana.PublicKey{solana.ComputeBudget, solana.TokenProgramID}},
 		"without logs":                {chain, nil, budgetThenOurs},
 	}
@@ -151,10 +153,10 @@ func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
 		"err": object{"InstructionError": []any{1, object{"Custom": 12}}},
 		"logs": []string{
-			"Program " + ProgramAddress + " invoke [1]",
+			"Program " + protocol.ProgramAddress + " invoke [1]",
 			"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA invoke [2]",
 			"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA failed: custom program error: 0xc",
-			"Program " + ProgramAddress + " failed: custom program error: 0xc",
+			"Program " + protocol.ProgramAddress + " failed: custom program error: 0xc",
 		},
 	}})
 	creation, err := a.create(t, nil)
@@ -164,8 +166,8 @@ func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	assert.Zero(t, a.journal.begun)
 
 	invited := comparing(t)
-	invited.Seller, invited.TokenMint, invited.Status = a.me.PublicKey(), testMint, NegotiationStatusCreated
-	invited.BondState, invited.BondRequired = BondStateNone, 5
+	invited.Seller, invited.TokenMint, invited.Status = a.me.PublicKey(), testMint, protocol.NegotiationStatusCreated
+	invited.BondState, invited.BondRequired = protocol.BondStateNone, 5
 	invited.Data = invited.Encode()
 	a.node.accounts[invited.Address] = negotiationAnswer(invited)
 	acceptance, err := a.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: a.me.PublicKey(), Seen: invited})
@@ -176,7 +178,7 @@ func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 
 func TestOwnNumberWithoutLogsIsOurs(t *testing.T) {
 	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6013}]}`), nil, budgetThenOurs, solana.Signature{1})
-	require.ErrorIs(t, err, ErrStaleState)
+	require.ErrorIs(t, err, protocol.ErrStaleState)
 }
 
 func TestMalformedChainErrorsAreErrorsOfTheirOwn(t *testing.T) {
@@ -187,7 +189,7 @@ func TestMalformedChainErrorsAreErrorsOfTheirOwn(t *testing.T) {
 	} {
 		err := failureError(chainError(t, encoded), nil, budgetThenOurs, solana.Signature{})
 		require.Error(t, err, encoded)
-		var refused *ProgramError
+		var refused *protocol.ProgramError
 		var failed *TransactionError
 		assert.False(t, errors.As(err, &refused) || errors.As(err, &failed), encoded)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ErrClientClosed: the client has been closed, and its subscriptions with it.
@@ -19,7 +21,7 @@ type Observation struct {
 	// Negotiation is the address that the event is about; zero only if Truncated.
 	Negotiation solana.PublicKey
 	// Event is what has happened: an *OfferSubmitted, a *NegotiationSettled and so on. It is nil if Truncated.
-	Event Event
+	Event protocol.Event
 	// Truncated says that the transaction's logs have been cut off, or hold what this version does not understand, so that more may
 	// have happened than can be told. What is true now can be read with [Client.GetNegotiation].
 	Truncated bool

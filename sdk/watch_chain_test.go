@@ -19,6 +19,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // watchedChain is a node with a chain that a test writes: it answers JSON-RPC without a network, and has a WebSocket server that tells
@@ -105,7 +107,7 @@ func (c *watchedChain) next() {
 }
 
 // happens executes a transaction of this program's with events, and tells of it.
-func (c *watchedChain) happens(events ...Event) *happening {
+func (c *watchedChain) happens(events ...protocol.Event) *happening {
 	var addresses []solana.PublicKey
 	for _, event := range events {
 		if negotiation, ok := event.NegotiationAddress(); ok && !slices.Contains(addresses, negotiation) {
@@ -116,17 +118,17 @@ func (c *watchedChain) happens(events ...Event) *happening {
 }
 
 // created executes a transaction that creates a negotiation, and tells of it.
-func (c *watchedChain) created(created *NegotiationCreated) *happening {
+func (c *watchedChain) created(created *protocol.NegotiationCreated) *happening {
 	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller}, eventLogs(created), created.NegotiationID)
 }
 
 // eventLogs are the logs of an instruction with these events.
-func eventLogs(events ...Event) []string {
+func eventLogs(events ...protocol.Event) []string {
 	logs := []string{invocation + " [1]"}
 	for _, event := range events {
 		logs = append(logs, "Program data: "+base64.StdEncoding.EncodeToString(event.(interface{ AppendTo([]byte) []byte }).AppendTo(nil)))
 	}
-	return append(logs, "Program "+ProgramAddress+" success")
+	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
 // mentions executes a transaction that does nothing but mention addresses.
@@ -186,7 +188,7 @@ func encodedTransaction(signature solana.Signature) string {
 	transaction := solana.Transaction{
 		Signatures: []solana.Signature{signature},
 		Message: solana.Message{
-			AccountKeys: []solana.PublicKey{{1}, ProgramID}, Header: solana.MessageHeader{NumRequiredSignatures: 1, NumReadonlyUnsignedAccounts: 1},
+			AccountKeys: []solana.PublicKey{{1}, protocol.ProgramID}, Header: solana.MessageHeader{NumRequiredSignatures: 1, NumReadonlyUnsignedAccounts: 1},
 			Instructions: []solana.CompiledInstruction{{ProgramIDIndex: 1}},
 		},
 	}
@@ -238,7 +240,7 @@ func (c *watchedChain) answer(method string, params []any) (any, error) {
 		values := []any{}
 		for _, address := range params[0].([]solana.PublicKey) {
 			if data, ok := c.accounts[address]; ok {
-				values = append(values, object{"owner": ProgramID, "lamports": 1, "data": []any{base64.StdEncoding.EncodeToString(data), "base64"}})
+				values = append(values, object{"owner": protocol.ProgramID, "lamports": 1, "data": []any{base64.StdEncoding.EncodeToString(data), "base64"}})
 			} else {
 				values = append(values, nil)
 			}
@@ -395,14 +397,14 @@ func (p *pubsub) send(text string) {
 
 var watchedNegotiation = solana.PublicKey{42}
 
-func offerOf(round uint8) *OfferSubmitted { return offerAt(watchedNegotiation, round) }
+func offerOf(round uint8) *protocol.OfferSubmitted { return offerAt(watchedNegotiation, round) }
 
-func offerAt(negotiation solana.PublicKey, round uint8) *OfferSubmitted {
-	return &OfferSubmitted{NegotiationID: negotiation, Round: round, Timestamp: int64(round)}
+func offerAt(negotiation solana.PublicKey, round uint8) *protocol.OfferSubmitted {
+	return &protocol.OfferSubmitted{NegotiationID: negotiation, Round: round, Timestamp: int64(round)}
 }
 
 // told is what a listener is told of an event.
-func (e *happening) told(event Event) Observation {
+func (e *happening) told(event protocol.Event) Observation {
 	negotiation, _ := event.NegotiationAddress()
 	return Observation{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -179,7 +180,7 @@ func fingerprintsOf(ctx context.Context, client *rpc.Client, commitment rpc.Comm
 		var hash maphash.Hash
 		hash.SetSeed(seed)
 		// What the program has no account at is listed, if at all: a wallet's content says nothing.
-		if owned[i] = account != nil && account.Owner == ProgramID; owned[i] && account.Data != nil {
+		if owned[i] = account != nil && account.Owner == protocol.ProgramID; owned[i] && account.Data != nil {
 			_, _ = hash.Write(account.Data.GetBinary())
 		}
 		fingerprints[i] = max(hash.Sum64(), 1)

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestSubscriptionHeals(t *testing.T) {
@@ -104,14 +105,14 @@ func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
 	for n := range uint8(10) {
 		chain.next()
 		negotiation := solana.PublicKey{100, n}
-		created := &NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: agent}
+		created := &protocol.NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: agent}
 		want = append(want, chain.created(created).told(created))
 		// The other side's offer does not mention the agent.
 		want = append(want, chain.happens(offerAt(negotiation, n)).told(offerAt(negotiation, n)))
 		if n == 4 {
 			chain.cut()
 		}
-		closed := &NegotiationClosed{NegotiationID: negotiation}
+		closed := &protocol.NegotiationClosed{NegotiationID: negotiation}
 		want = append(want, chain.happens(closed).told(closed))
 	}
 	var told []Observation

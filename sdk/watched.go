@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // marksAtOnce is how many of an agent's negotiations the node is asked about at once.
@@ -127,7 +129,7 @@ func (w *watcher) add(watched *watchedAddress) {
 func (w *watcher) negotiations(ctx context.Context) ([]solana.PublicKey, error) {
 	var found []solana.PublicKey
 	for negotiation, err := range w.client.FindNegotiations(ctx, Filter{Agent: w.agent}) {
-		var undecodable *DecodeError
+		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
 			continue // of a later version
 		}

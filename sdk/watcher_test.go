@@ -11,6 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // toldSource is a source that tells what a test has it tell, without a network.
@@ -237,7 +239,7 @@ func TestOrderWithinABlockIsTheBlocks(t *testing.T) {
 				agent := solana.PublicKey{7}
 				var want []Observation
 				for _, n := range []byte{50, 51} {
-					created := &NegotiationCreated{NegotiationID: solana.PublicKey{n}, Seller: agent}
+					created := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{n}, Seller: agent}
 					want = append(want, chain.created(created).told(created))
 					chain.next()
 				}
@@ -274,7 +276,7 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 		agent := solana.PublicKey{7}
 		subscription, err := client.WatchAgent(t.Context(), agent)
 		require.NoError(t, err)
-		created := &NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
+		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		source.tells(creation, agent)
 		assert.Equal(t, []Observation{creation.told(created)}, soFar(subscription, time.Second))
@@ -292,7 +294,7 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 
 		offer := chain.happens(offerOf(1))
 		source.tells(offer, watchedNegotiation)
-		late := &NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
+		late := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		second := chain.created(late)
 		source.tells(second, agent)
 		assert.Equal(t, []Observation{offer.told(offerOf(1)), second.told(late)}, soFar(subscription, 5*time.Second))
@@ -313,7 +315,7 @@ func TestTransactionsThatTheSourceKnowsToBeUnrelatedAreNotFetched(t *testing.T) 
 		}
 		time.Sleep(3 * sweepEvery)
 		assert.Zero(t, chain.called("getTransaction"))
-		created := &NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
+		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		// The same transaction in another slot is another execution.
 		source.notify(Notice{Address: agent, Signature: creation.signature, Slot: creation.slot - 1, Unrelated: true})

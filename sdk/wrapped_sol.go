@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Escrow in SOL is held as wrapped SOL, tokens whose base unit is a lamport. An agent that has lamports need not wrap them
@@ -94,7 +96,7 @@ func (a *Action) UnwrapSOL(owner solana.PublicKey) (*Action, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(a.Instructions, func(i solana.Instruction) bool { return i.ProgramID() == ProgramID && takes(i, account) }) {
+		if !slices.ContainsFunc(a.Instructions, func(i solana.Instruction) bool { return i.ProgramID() == protocol.ProgramID && takes(i, account) }) {
 			continue
 		}
 		closing, err := UnwrapSOLInstruction(owner, mint)

@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A buyer deposits a quarter of a SOL that it has as lamports.
@@ -19,7 +20,7 @@ func ExampleCreateRequest_wrapSOL() {
 	)
 	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
 		Buyer: buyer.PublicKey(), Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000, WrapSOL: true,
-		ServiceHash: haggle.ServiceHash("Analyse 10,000 transactions"),
+		ServiceHash: protocol.ServiceHash("Analyse 10,000 transactions"),
 	})
 	if err != nil {
 		log.Fatal(err)

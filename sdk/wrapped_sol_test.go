@@ -8,6 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // solClient is a client of a node on which nobody has any wrapped SOL.
@@ -15,14 +17,14 @@ func solClient(t *testing.T) *Client {
 	t.Helper()
 	client, scripted, _ := newScripted(t, nil)
 	scripted.list = func(rpc.M) any { return []any{} }
-	config, _, err := FindConfigAddress()
+	config, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
 	clock := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], 1_700_000_000)
 	scripted.accounts = map[solana.PublicKey]any{
 		WrappedSOL2022:           storedAccount(solana.Token2022ProgramID, mintData()),
 		solana.WrappedSol:        storedAccount(solana.TokenProgramID, mintData()),
-		config:                   storedAccount(ProgramID, (&ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
+		config:                   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
 		solana.SysVarClockPubkey: storedAccount(sysvarOwner, clock),
 	}
 	return client
@@ -61,7 +63,7 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	action, err := client.CreateNegotiation(t.Context(), request)
 	require.NoError(t, err)
 	requireWrapping(t, action.Action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
-	assert.EqualValues(t, 250_000_000, lastInstruction[CreateNegotiation](t, action.Action).Params.EscrowAmount)
+	assert.EqualValues(t, 250_000_000, lastInstruction[protocol.CreateNegotiation](t, action.Action).Params.EscrowAmount)
 
 	request.Mint = WrappedSOL2022
 	action, err = client.CreateNegotiation(t.Context(), request)
@@ -76,7 +78,7 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
 	client := solClient(t)
 	n := comparing(t)
-	n.TokenMint, n.Status, n.BondState, n.BondRequired = solana.WrappedSol, NegotiationStatusCreated, BondStateNone, 3_000_000
+	n.TokenMint, n.Status, n.BondState, n.BondRequired = solana.WrappedSol, protocol.NegotiationStatusCreated, protocol.BondStateNone, 3_000_000
 	n.Data = n.Encode()
 	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, WrapSOL: true}
 	action, err := client.AcceptInvitation(t.Context(), request)
@@ -92,7 +94,7 @@ func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
 
 func TestOtherMintsAreNotWrapped(t *testing.T) {
 	client, n, _ := bonded(t, nil)
-	n.Status, n.BondState = NegotiationStatusCreated, BondStateNone
+	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
 	_, err := client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: n.Seller, Seen: n, WrapSOL: true})
 	require.ErrorIs(t, err, ErrNotWrappedSOL)
@@ -101,7 +103,7 @@ func TestOtherMintsAreNotWrapped(t *testing.T) {
 func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
 	client := solClient(t)
 	n := comparing(t)
-	n.TokenMint, n.ZopaPhase, n.CurrentOfferBy, n.CurrentOfferAmount = solana.WrappedSol, ZopaPhaseSkipped, n.Buyer, 2_000_000
+	n.TokenMint, n.ZopaPhase, n.CurrentOfferBy, n.CurrentOfferAmount = solana.WrappedSol, protocol.ZopaPhaseSkipped, n.Buyer, 2_000_000
 	action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n})
 	require.NoError(t, err)
 	unwrapping, err := action.UnwrapSOL(n.Seller)

@@ -4,110 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
-
-// ZopaStep is a step of the comparison of reservation prices. They are taken in this order, each within a turn.
-type ZopaStep uint8
-
-// The steps.
-const (
-	// ZopaStepNone: reservation prices are not compared, or not now.
-	ZopaStepNone ZopaStep = iota
-	ZopaStepBuyerCommits
-	ZopaStepSellerCommits
-	ZopaStepBuyerReveals
-	ZopaStepSellerReveals
-)
-
-// Side is whose step it is; false for ZopaStepNone.
-func (s ZopaStep) Side() (OfferSide, bool) {
-	switch s {
-	case ZopaStepBuyerCommits, ZopaStepBuyerReveals:
-		return OfferSideBuyer, true
-	case ZopaStepSellerCommits, ZopaStepSellerReveals:
-		return OfferSideSeller, true
-	}
-	return 0, false
-}
-
-// IsCommit says whether the step is to commit to a price.
-func (s ZopaStep) IsCommit() bool { return s == ZopaStepBuyerCommits || s == ZopaStepSellerCommits }
-
-// IsReveal says whether the step is to reveal a price.
-func (s ZopaStep) IsReveal() bool { return s == ZopaStepBuyerReveals || s == ZopaStepSellerReveals }
-
-func (s ZopaStep) String() string {
-	switch s {
-	case ZopaStepBuyerCommits:
-		return "buyer commits"
-	case ZopaStepSellerCommits:
-		return "seller commits"
-	case ZopaStepBuyerReveals:
-		return "buyer reveals"
-	case ZopaStepSellerReveals:
-		return "seller reveals"
-	}
-	return "none"
-}
-
-// ZopaStep is the step of the comparison that comes next. Until it is over, no offers can be made.
-func (v *Negotiation) ZopaStep() ZopaStep {
-	if v.Status != NegotiationStatusProposed || !v.ZopaEnabled {
-		return ZopaStepNone
-	}
-	switch v.ZopaPhase {
-	case ZopaPhaseNotStarted:
-		return ZopaStepBuyerCommits
-	case ZopaPhaseBuyerCommitted:
-		return ZopaStepSellerCommits
-	case ZopaPhaseBothCommitted:
-		if v.BuyerPrice == 0 {
-			return ZopaStepBuyerReveals
-		}
-		return ZopaStepSellerReveals
-	}
-	return ZopaStepNone
-}
-
-// CommitmentOf is what a side has committed to; zero before it has.
-func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
-	if side == OfferSideBuyer {
-		return v.BuyerCommitment
-	}
-	return v.SellerCommitment
-}
-
-// HasMidpoint reports whether the offer that stands is the midpoint of the revealed reservation prices, which nobody has made and
-// either side may accept. The buyer's first offer replaces it.
-func (v *Negotiation) HasMidpoint() bool {
-	return v.ZopaPhase == ZopaPhaseRevealed && v.HasOffer() && v.CurrentRound == 0
-}
-
-// EndedWithoutZone reports whether the revealed reservation prices have ended the negotiation, because the buyer's most is below
-// the seller's least.
-func (v *Negotiation) EndedWithoutZone() bool {
-	return v.Status == NegotiationStatusRejected && v.ZopaPhase == ZopaPhaseRevealed && v.BuyerPrice < v.SellerPrice
-}
-
-// sellerOwesReveal reports whether the seller forfeits its bond by silence: the buyer has revealed its price,
-// and the seller has not.
-func (v *Negotiation) sellerOwesReveal() bool {
-	return v.ZopaPhase == ZopaPhaseBothCommitted && v.BuyerPrice != 0
-}
-
-// RejectionForfeitsBond reports whether a rejection by the seller forfeits its bond to the buyer: the buyer
-// has revealed its reservation price, and has made no offer since.
-func (v *Negotiation) RejectionForfeitsBond() bool {
-	return v.HeldBond() > 0 && (v.sellerOwesReveal() || v.ZopaPhase == ZopaPhaseRevealed && v.CurrentRound == 0)
-}
-
-// ReservationRange returns the least and the most that a reservation price can be, in base units of the mint:
-// min_offer_bps of the escrow, but at least 1, and the escrow.
-func (v *Negotiation) ReservationRange() (least, most uint64) {
-	return max(1, shareOf(v.EscrowAmount, v.MinOfferBps, 0)), v.EscrowAmount
-}
 
 // CommitZopaRequest is a reservation price that a party commits to.
 type CommitZopaRequest struct {
@@ -121,17 +23,17 @@ type CommitZopaRequest struct {
 // CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. (The documents call it
 // submitZopaCommitment.)
 //
-// It fails, as the program does, with [ErrInvalidParams] for a price outside [Negotiation.ReservationRange],
-// which could never be revealed, [ErrInvalidState] where no commitment is due, [ErrUnauthorized],
-// [ErrStaleState] for a price that was sealed for another deal, or [ErrNotYourTurn]; the program also answers
-// [ErrExpired] and [ErrResponseWindowExpired].
+// It fails, as the program does, with [protocol.ErrInvalidParams] for a price outside [protocol.Negotiation.ReservationRange],
+// which could never be revealed, [protocol.ErrInvalidState] where no commitment is due, [protocol.ErrUnauthorized],
+// [protocol.ErrStaleState] for a price that was sealed for another deal, or [protocol.ErrNotYourTurn]; the program also answers
+// [protocol.ErrExpired] and [protocol.ErrResponseWindowExpired].
 func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Action, error) {
 	const name = "submit_zopa_commitment"
-	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, ZopaStep.IsCommit)
+	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, protocol.ZopaStep.IsCommit)
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Sealed.Agent(), &SubmitZopaCommitment{
+	return c.actionOn(negotiation, request.Sealed.Agent(), &protocol.SubmitZopaCommitment{
 		Agent:       request.Sealed.Agent(),
 		Negotiation: negotiation.Address,
 		CreatedAt:   negotiation.CreatedAt,
@@ -155,23 +57,23 @@ type RevealZopaRequest struct {
 // not above the buyer's, their midpoint becomes an offer that either side may accept; otherwise the negotiation ends, the escrow
 // goes back to the buyer and the bond to the seller. (The documents call it revealZopaPrice.)
 //
-// It fails, as the program does and before anybody sees the price, with [ErrInvalidParams], [ErrInvalidState] where no price is due,
-// [ErrUnauthorized], [ErrNotYourTurn], or [ErrZopaCommitmentMismatch]; with [ErrExpired] or [ErrResponseWindowExpired] if the time for
+// It fails, as the program does and before anybody sees the price, with [protocol.ErrInvalidParams], [protocol.ErrInvalidState] where no price is due,
+// [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if the time for
 // it is over by the chain's clock, or is in less than RevealSlack. ErrResponseWindowExpired it is for the buyer as well when less than a
 // response window would be left to the seller. [Action.Do], [Action.Transaction] and [Action.Simulate] look at the clock once more,
 // since a node that simulates a reveal knows the price.
 func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Action, error) {
 	const name = "reveal_zopa_price"
-	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, ZopaStep.IsReveal)
+	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, protocol.ZopaStep.IsReveal)
 	if err != nil {
 		return nil, err
 	}
 	secret := request.Sealed.open()
 	side, _ := negotiation.SideOf(secret.agent)
 	if !request.Sealed.Matches(negotiation.CommitmentOf(side)) {
-		return nil, refuse(name, ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", sideName(side))
+		return nil, protocol.Refuse(name, protocol.ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
 	}
-	instruction := &RevealZopaPrice{
+	instruction := &protocol.RevealZopaPrice{
 		Agent: secret.agent, Negotiation: negotiation.Address, CreatedAt: negotiation.CreatedAt, Price: secret.price, Nonce: secret.nonce,
 	}
 	inTime := func(ctx context.Context) error { return c.checkRevealTime(ctx, name, negotiation, side) }
@@ -179,7 +81,7 @@ func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Ac
 		return nil, err
 	}
 	var before []solana.Instruction
-	if side == OfferSideSeller && secret.price > negotiation.BuyerPrice {
+	if side == protocol.OfferSideSeller && secret.price > negotiation.BuyerPrice {
 		if before, err = c.addRefund(ctx, instruction, negotiation, request); err != nil {
 			return nil, err
 		}
@@ -197,7 +99,7 @@ func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Ac
 const RevealSlack = 10
 
 // checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from now.
-func (c *Client) checkRevealTime(ctx context.Context, action string, n *NegotiationAccount, side OfferSide) error {
+func (c *Client) checkRevealTime(ctx context.Context, action string, n *NegotiationAccount, side protocol.OfferSide) error {
 	now, err := c.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("chain's clock: %w", err)
@@ -205,11 +107,11 @@ func (c *Client) checkRevealTime(ctx context.Context, action string, n *Negotiat
 	executed := now + RevealSlack
 	switch {
 	case n.IsOverdue(executed) && executed >= n.GlobalDeadline:
-		return refuse(action, ErrExpired, "%s to the deadline, %d seconds are needed", secondsLeft(n.GlobalDeadline-now), RevealSlack)
+		return protocol.Refuse(action, protocol.ErrExpired, "%s to the deadline, %d seconds are needed", secondsLeft(n.GlobalDeadline-now), RevealSlack)
 	case n.IsOverdue(executed):
-		return refuse(action, ErrResponseWindowExpired, "%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), RevealSlack)
-	case side == OfferSideBuyer && executed+n.ResponseWindow > n.GlobalDeadline:
-		return refuse(action, ErrResponseWindowExpired, "%s to the deadline, less than the response window that the seller is to have",
+		return protocol.Refuse(action, protocol.ErrResponseWindowExpired, "%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), RevealSlack)
+	case side == protocol.OfferSideBuyer && executed+n.ResponseWindow > n.GlobalDeadline:
+		return protocol.Refuse(action, protocol.ErrResponseWindowExpired, "%s to the deadline, less than the response window that the seller is to have",
 			secondsLeft(n.GlobalDeadline-executed))
 	}
 	return nil
@@ -223,7 +125,7 @@ func secondsLeft(seconds int64) string {
 }
 
 // addRefund adds the accounts that escrow and bond go back to when there is no zone.
-func (c *Client) addRefund(ctx context.Context, instruction *RevealZopaPrice, n *NegotiationAccount, request RevealZopaRequest) ([]solana.Instruction, error) {
+func (c *Client) addRefund(ctx context.Context, instruction *protocol.RevealZopaPrice, n *NegotiationAccount, request RevealZopaRequest) ([]solana.Instruction, error) {
 	to, err := c.payouts(ctx, n, payoutRequest{
 		payer: instruction.Agent, signer: instruction.Agent,
 		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
@@ -238,7 +140,7 @@ func (c *Client) addRefund(ctx context.Context, instruction *RevealZopaPrice, n 
 }
 
 // zopaStep is the negotiation that a step is taken in, if it is the agent's step and of that kind. It refuses in the program's order.
-func (c *Client) zopaStep(ctx context.Context, action string, price *SealedPrice, seen *NegotiationAccount, isKind func(ZopaStep) bool) (*NegotiationAccount, error) {
+func (c *Client) zopaStep(ctx context.Context, action string, price *SealedPrice, seen *NegotiationAccount, isKind func(protocol.ZopaStep) bool) (*NegotiationAccount, error) {
 	if price == nil || price.secret == nil {
 		return nil, errors.New("haggle: " + action + ": Sealed is not given")
 	}
@@ -252,18 +154,18 @@ func (c *Client) zopaStep(ctx context.Context, action string, price *SealedPrice
 	}
 	step := negotiation.ZopaStep()
 	if !isKind(step) {
-		return nil, refuse(action, ErrInvalidState, "status %s, next step of the comparison: %s", negotiation.Status, step)
+		return nil, protocol.Refuse(action, protocol.ErrInvalidState, "status %s, next step of the comparison: %s", negotiation.Status, step)
 	}
 	side, ok := negotiation.SideOf(secret.agent)
 	if !ok {
-		return nil, refuse(action, ErrUnauthorized, "%s is no party", secret.agent)
+		return nil, protocol.Refuse(action, protocol.ErrUnauthorized, "%s is no party", secret.agent)
 	}
 	if secret.createdAt != negotiation.CreatedAt {
-		return nil, refuse(action, ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
+		return nil, protocol.Refuse(action, protocol.ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
 			secret.createdAt, negotiation.CreatedAt)
 	}
 	if due, _ := step.Side(); due != side {
-		return nil, refuse(action, ErrNotYourTurn, "next step of the comparison: %s", step)
+		return nil, protocol.Refuse(action, protocol.ErrNotYourTurn, "next step of the comparison: %s", step)
 	}
 	return negotiation, nil
 }

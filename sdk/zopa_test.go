@@ -6,23 +6,25 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestStepsOfTheComparison(t *testing.T) {
 	n := comparing(t)
 	for _, c := range []struct {
-		phase      ZopaPhase
+		phase      protocol.ZopaPhase
 		buyerPrice uint64
-		want       ZopaStep
-		side       OfferSide
+		want       protocol.ZopaStep
+		side       protocol.OfferSide
 		text       string
 	}{
-		{ZopaPhaseNotStarted, 0, ZopaStepBuyerCommits, OfferSideBuyer, "buyer commits"},
-		{ZopaPhaseBuyerCommitted, 0, ZopaStepSellerCommits, OfferSideSeller, "seller commits"},
-		{ZopaPhaseBothCommitted, 0, ZopaStepBuyerReveals, OfferSideBuyer, "buyer reveals"},
-		{ZopaPhaseBothCommitted, 1, ZopaStepSellerReveals, OfferSideSeller, "seller reveals"},
-		{ZopaPhaseRevealed, 1, ZopaStepNone, OfferSideBuyer, "none"},
-		{ZopaPhaseSkipped, 0, ZopaStepNone, OfferSideBuyer, "none"},
+		{protocol.ZopaPhaseNotStarted, 0, protocol.ZopaStepBuyerCommits, protocol.OfferSideBuyer, "buyer commits"},
+		{protocol.ZopaPhaseBuyerCommitted, 0, protocol.ZopaStepSellerCommits, protocol.OfferSideSeller, "seller commits"},
+		{protocol.ZopaPhaseBothCommitted, 0, protocol.ZopaStepBuyerReveals, protocol.OfferSideBuyer, "buyer reveals"},
+		{protocol.ZopaPhaseBothCommitted, 1, protocol.ZopaStepSellerReveals, protocol.OfferSideSeller, "seller reveals"},
+		{protocol.ZopaPhaseRevealed, 1, protocol.ZopaStepNone, protocol.OfferSideBuyer, "none"},
+		{protocol.ZopaPhaseSkipped, 0, protocol.ZopaStepNone, protocol.OfferSideBuyer, "none"},
 	} {
 		n.ZopaPhase, n.BuyerPrice = c.phase, c.buyerPrice
 		step := n.ZopaStep()
@@ -30,31 +32,31 @@ func TestStepsOfTheComparison(t *testing.T) {
 		assert.Equal(t, c.text, step.String())
 		assert.Equal(t, c.side, n.Turn(), step)
 		side, ok := step.Side()
-		assert.Equal(t, step != ZopaStepNone, ok)
+		assert.Equal(t, step != protocol.ZopaStepNone, ok)
 		assert.Equal(t, ok, step.IsCommit() != step.IsReveal())
 		if ok {
 			assert.Equal(t, c.side, side)
 		}
 	}
-	n.ZopaPhase = ZopaPhaseNotStarted
-	for status := NegotiationStatusCreated; status.Valid(); status++ {
+	n.ZopaPhase = protocol.ZopaPhaseNotStarted
+	for status := protocol.NegotiationStatusCreated; status.Valid(); status++ {
 		n.Status = status
-		assert.Equal(t, status == NegotiationStatusProposed, n.ZopaStep() != ZopaStepNone, status)
+		assert.Equal(t, status == protocol.NegotiationStatusProposed, n.ZopaStep() != protocol.ZopaStepNone, status)
 	}
 }
 
 // atStep is a negotiation of which a step is due, with both prices sealed and what has been done so far.
-func atStep(t *testing.T, step ZopaStep, buyers, sellers uint64) (*NegotiationAccount, map[OfferSide]*SealedPrice) {
+func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*NegotiationAccount, map[protocol.OfferSide]*SealedPrice) {
 	t.Helper()
 	n := comparing(t)
-	prices := map[OfferSide]*SealedPrice{OfferSideBuyer: seal(t, n, n.Buyer, buyers), OfferSideSeller: seal(t, n, n.Seller, sellers)}
-	if step > ZopaStepBuyerCommits {
-		n.ZopaPhase, n.BuyerCommitment = ZopaPhaseBuyerCommitted, prices[OfferSideBuyer].Commitment()
+	prices := map[protocol.OfferSide]*SealedPrice{protocol.OfferSideBuyer: seal(t, n, n.Buyer, buyers), protocol.OfferSideSeller: seal(t, n, n.Seller, sellers)}
+	if step > protocol.ZopaStepBuyerCommits {
+		n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, prices[protocol.OfferSideBuyer].Commitment()
 	}
-	if step > ZopaStepSellerCommits {
-		n.ZopaPhase, n.SellerCommitment = ZopaPhaseBothCommitted, prices[OfferSideSeller].Commitment()
+	if step > protocol.ZopaStepSellerCommits {
+		n.ZopaPhase, n.SellerCommitment = protocol.ZopaPhaseBothCommitted, prices[protocol.OfferSideSeller].Commitment()
 	}
-	if step > ZopaStepBuyerReveals {
+	if step > protocol.ZopaStepBuyerReveals {
 		n.BuyerPrice = buyers
 	}
 	require.Equal(t, step, n.ZopaStep())
@@ -72,7 +74,7 @@ func offlineClient(t *testing.T) *Client {
 // lastInstruction is the action's own, decoded.
 func lastInstruction[T any, P interface {
 	*T
-	AnyInstruction
+	protocol.AnyInstruction
 }](t *testing.T, action *Action) T {
 	t.Helper()
 	last := action.Instructions[len(action.Instructions)-1]
@@ -86,7 +88,7 @@ func lastInstruction[T any, P interface {
 
 func TestEachStepIsTakenByItsSideAlone(t *testing.T) {
 	client := offlineClient(t)
-	for step := ZopaStepBuyerCommits; step <= ZopaStepBuyerReveals; step++ {
+	for step := protocol.ZopaStepBuyerCommits; step <= protocol.ZopaStepBuyerReveals; step++ {
 		n, prices := atStep(t, step, 10, 10)
 		due, _ := step.Side()
 		for side, price := range prices {
@@ -96,43 +98,43 @@ func TestEachStepIsTakenByItsSideAlone(t *testing.T) {
 			if step.IsReveal() {
 				right, wrong = revealErr, commitErr
 			}
-			require.ErrorIs(t, wrong, ErrInvalidState, "%s", step)
+			require.ErrorIs(t, wrong, protocol.ErrInvalidState, "%s", step)
 			if side == due {
 				require.NoError(t, right, "%s", step)
 			} else {
-				require.ErrorIs(t, right, ErrNotYourTurn, "%s", step)
+				require.ErrorIs(t, right, protocol.ErrNotYourTurn, "%s", step)
 			}
 		}
 	}
 }
 
 func TestCommitmentIsWhatGoesOnChain(t *testing.T) {
-	n, prices := atStep(t, ZopaStepSellerCommits, 10, secretPrice)
-	action, err := offlineClient(t).CommitZopa(t.Context(), CommitZopaRequest{Sealed: prices[OfferSideSeller], Seen: n})
+	n, prices := atStep(t, protocol.ZopaStepSellerCommits, 10, secretPrice)
+	action, err := offlineClient(t).CommitZopa(t.Context(), CommitZopaRequest{Sealed: prices[protocol.OfferSideSeller], Seen: n})
 	require.NoError(t, err)
-	assert.Equal(t, SubmitZopaCommitment{
-		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Commitment: prices[OfferSideSeller].Commitment(),
-	}, lastInstruction[SubmitZopaCommitment](t, action))
+	assert.Equal(t, protocol.SubmitZopaCommitment{
+		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Commitment: prices[protocol.OfferSideSeller].Commitment(),
+	}, lastInstruction[protocol.SubmitZopaCommitment](t, action))
 	assert.Equal(t, n.Seller, action.Payer)
 }
 
 func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 	for sellers, refunds := range map[uint64]bool{secretPrice - 1: false, secretPrice: false, secretPrice + 1: true} {
-		n, prices := atStep(t, ZopaStepSellerReveals, secretPrice, sellers)
+		n, prices := atStep(t, protocol.ZopaStepSellerReveals, secretPrice, sellers)
 		client, scripted, _ := newScripted(t, nil)
 		scripted.accounts = map[solana.PublicKey]any{
 			keptMint: storedAccount(solana.Token2022ProgramID, mintData()), solana.SysVarClockPubkey: clockAt(testNow),
 		}
-		action, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: prices[OfferSideSeller], Seen: n})
+		action, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: prices[protocol.OfferSideSeller], Seen: n})
 		require.NoError(t, err)
-		want := RevealZopaPrice{
-			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[OfferSideSeller].open().nonce,
+		want := protocol.RevealZopaPrice{
+			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[protocol.OfferSideSeller].open().nonce,
 		}
 		creations := 0
 		if refunds {
 			mint := &Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID}
 			want.TokenMint, want.TokenProgram = keptMint, solana.Token2022ProgramID
-			want.EscrowVault, _, err = FindVaultAddress(n.Address)
+			want.EscrowVault, _, err = protocol.FindVaultAddress(n.Address)
 			require.NoError(t, err)
 			want.BuyerTokenAccount, err = mint.AssociatedTokenAddress(n.Buyer)
 			require.NoError(t, err)
@@ -140,7 +142,7 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 			require.NoError(t, err)
 			creations = 1 // the seller's own, which is missing
 		}
-		assert.Equal(t, want, lastInstruction[RevealZopaPrice](t, action))
+		assert.Equal(t, want, lastInstruction[protocol.RevealZopaPrice](t, action))
 		assert.Len(t, action.Instructions, creations+1)
 		if !refunds {
 			assert.Equal(t, 1, scripted.called("getMultipleAccounts"), "nothing but the clock")
@@ -150,45 +152,45 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 
 func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	client := offlineClient(t)
-	n, prices := atStep(t, ZopaStepBuyerReveals, 10, 10)
+	n, prices := atStep(t, protocol.ZopaStepBuyerReveals, 10, 10)
 	reveal := func(price *SealedPrice) error {
 		_, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: price, Seen: n})
 		return err
 	}
-	require.NoError(t, reveal(prices[OfferSideBuyer]))
-	require.ErrorIs(t, reveal(seal(t, n, n.Buyer, 10)), ErrZopaCommitmentMismatch)
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: ProgramID, price: 10})), ErrUnauthorized)
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: n.Buyer, price: 5_000_001})), ErrInvalidParams)
+	require.NoError(t, reveal(prices[protocol.OfferSideBuyer]))
+	require.ErrorIs(t, reveal(seal(t, n, n.Buyer, 10)), protocol.ErrZopaCommitmentMismatch)
+	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 10})), protocol.ErrUnauthorized)
+	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: n.Buyer, price: 5_000_001})), protocol.ErrInvalidParams)
 	another := *n
 	another.CreatedAt++
-	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), ErrStaleState, "it was sealed for another deal at the address")
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: ProgramID, agent: n.Buyer, price: 10})), ErrNotAsExpected)
+	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), protocol.ErrStaleState, "it was sealed for another deal at the address")
+	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: protocol.ProgramID, agent: n.Buyer, price: 10})), ErrNotAsExpected)
 	require.ErrorContains(t, reveal(nil), "Sealed")
 	require.ErrorContains(t, reveal(new(SealedPrice)), "Sealed")
 	_, err := client.CommitZopa(t.Context(), CommitZopaRequest{Seen: n})
 	require.ErrorContains(t, err, "Sealed")
 	// Of several things that are wrong, the program names the first.
-	n.ZopaPhase = ZopaPhaseSkipped
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: ProgramID, price: 0})), ErrInvalidParams)
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: ProgramID, price: 10})), ErrInvalidState)
+	n.ZopaPhase = protocol.ZopaPhaseSkipped
+	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 0})), protocol.ErrInvalidParams)
+	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 10})), protocol.ErrInvalidState)
 }
 
 // A price that is shown too late to count has been given away for nothing.
 func TestPriceIsNotShownTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
-		step ZopaStep
+		step protocol.ZopaStep
 		// turn and global are how long there is until the deadlines.
 		turn, global int64
 		want         error
 	}{
-		"seller, in time": {ZopaStepSellerReveals, RevealSlack + 1, RevealSlack + 1, nil},
-		"seller, when a transaction could be too late": {ZopaStepSellerReveals, RevealSlack, 3_600, ErrResponseWindowExpired},
-		"seller, too late":               {ZopaStepSellerReveals, -5, 3_600, ErrResponseWindowExpired},
-		"seller, at the very end":        {ZopaStepSellerReveals, RevealSlack, RevealSlack, ErrExpired},
-		"seller, after the very end":     {ZopaStepSellerReveals, -1, -1, ErrExpired},
-		"buyer, in time":                 {ZopaStepBuyerReveals, 300, 300 + RevealSlack, nil},
-		"buyer, too late to be answered": {ZopaStepBuyerReveals, 300, 300 + RevealSlack - 1, ErrResponseWindowExpired},
-		"buyer, too late":                {ZopaStepBuyerReveals, RevealSlack, 3_600, ErrResponseWindowExpired},
+		"seller, in time": {protocol.ZopaStepSellerReveals, RevealSlack + 1, RevealSlack + 1, nil},
+		"seller, when a transaction could be too late": {protocol.ZopaStepSellerReveals, RevealSlack, 3_600, protocol.ErrResponseWindowExpired},
+		"seller, too late":               {protocol.ZopaStepSellerReveals, -5, 3_600, protocol.ErrResponseWindowExpired},
+		"seller, at the very end":        {protocol.ZopaStepSellerReveals, RevealSlack, RevealSlack, protocol.ErrExpired},
+		"seller, after the very end":     {protocol.ZopaStepSellerReveals, -1, -1, protocol.ErrExpired},
+		"buyer, in time":                 {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack, nil},
+		"buyer, too late to be answered": {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack - 1, protocol.ErrResponseWindowExpired},
+		"buyer, too late":                {protocol.ZopaStepBuyerReveals, RevealSlack, 3_600, protocol.ErrResponseWindowExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
@@ -222,19 +224,19 @@ func TestPriceIsNotShownTooLate(t *testing.T) {
 
 func TestMidpointIsAcceptedByEitherSide(t *testing.T) {
 	n := comparing(t)
-	n.ZopaPhase, n.BuyerPrice, n.SellerPrice = ZopaPhaseRevealed, 11, 8
+	n.ZopaPhase, n.BuyerPrice, n.SellerPrice = protocol.ZopaPhaseRevealed, 11, 8
 	assert.False(t, n.HasMidpoint())
-	assert.False(t, n.CanAccept(OfferSideBuyer))
+	assert.False(t, n.CanAccept(protocol.OfferSideBuyer))
 	n.CurrentOfferBy, n.CurrentOfferAmount = n.Address, 9
 	assert.True(t, n.HasMidpoint())
-	assert.Equal(t, OfferSideBuyer, n.Turn())
+	assert.Equal(t, protocol.OfferSideBuyer, n.Turn())
 	client, scripted, _ := newScripted(t, nil)
 	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
-	for side := OfferSideBuyer; side.Valid(); side++ {
+	for side := protocol.OfferSideBuyer; side.Valid(); side++ {
 		assert.True(t, n.CanAccept(side))
 		action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Party(side), Seen: n})
 		require.NoError(t, err)
-		built := lastInstruction[AcceptOffer](t, action)
+		built := lastInstruction[protocol.AcceptOffer](t, action)
 		assert.Zero(t, built.ExpectedRound)
 		assert.EqualValues(t, 9, built.ExpectedAmount)
 		assert.Equal(t, solana.Token2022ProgramID, built.TokenProgram)
@@ -242,18 +244,18 @@ func TestMidpointIsAcceptedByEitherSide(t *testing.T) {
 
 	n.CurrentOfferBy, n.CurrentRound = n.Buyer, 1
 	assert.False(t, n.HasMidpoint())
-	assert.True(t, n.CanAccept(OfferSideSeller))
-	assert.False(t, n.CanAccept(OfferSideBuyer))
-	n.Status = NegotiationStatusSettled
-	assert.False(t, n.CanAccept(OfferSideSeller))
+	assert.True(t, n.CanAccept(protocol.OfferSideSeller))
+	assert.False(t, n.CanAccept(protocol.OfferSideBuyer))
+	n.Status = protocol.NegotiationStatusSettled
+	assert.False(t, n.CanAccept(protocol.OfferSideSeller))
 }
 
 func TestEndWithoutAZone(t *testing.T) {
 	n := comparing(t)
-	n.Status, n.ZopaPhase, n.BuyerPrice, n.SellerPrice = NegotiationStatusRejected, ZopaPhaseRevealed, 7, 8
+	n.Status, n.ZopaPhase, n.BuyerPrice, n.SellerPrice = protocol.NegotiationStatusRejected, protocol.ZopaPhaseRevealed, 7, 8
 	assert.True(t, n.EndedWithoutZone())
 	n.SellerPrice = 7
 	assert.False(t, n.EndedWithoutZone())
-	n.SellerPrice, n.Status = 8, NegotiationStatusExpired
+	n.SellerPrice, n.Status = 8, protocol.NegotiationStatusExpired
 	assert.False(t, n.EndedWithoutZone())
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What Token-2022 answers to what an account's own settings forbid.
@@ -159,7 +160,7 @@ func TestNamedAccountChanges(t *testing.T) {
 				key := s.newAccount(s.seller)
 				acceptance := d.prepare(d.acceptTo(s.seller, key.PublicKey()))
 				change.play(s, key)
-				s.refuses(haggle.ErrConstraintRaw, acceptance)
+				s.refuses(protocol.ErrConstraintRaw, acceptance)
 				require.EqualValues(s.t, fiveTokens, s.tokens(d.vault))
 				s.do(d.accept(s.seller))
 				d.closes(s.buyer)
@@ -269,7 +270,7 @@ func TestRejectionWithAFrozenVault(t *testing.T) {
 		d.offers(2_000_000)
 		s.freeze(d.vault)
 		d.isKept(s.do(d.reject(s.seller)), s.buyer, 4_900_000)
-		s.refuses(haggle.ErrPayoutPending, d.claim(s.buyer, s.buyer.account), d.close(s.seller))
+		s.refuses(protocol.ErrPayoutPending, d.claim(s.buyer, s.buyer.account), d.close(s.seller))
 		s.thaw(d.vault)
 		d.isClaimed(d.closes(s.stranger()), s.buyer, 4_900_000)
 		s.ends(holdings{buyer: 4_900_000, treasury: 100_000})
@@ -284,7 +285,7 @@ func TestTreasurysAccountFrozen(t *testing.T) {
 		s.do(d.accept(s.seller))
 		s.freeze(s.treasuryAccount)
 		anyone := s.stranger()
-		s.refuses(haggle.ErrPayoutPending, d.close(anyone))
+		s.refuses(protocol.ErrPayoutPending, d.close(anyone))
 		other, err := s.venue.CreateTokenAccount(s.ctx, s.mint, s.venue.treasury)
 		require.NoError(s.t, err)
 		s.do(d.close(anyone))

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The configuration is one for a whole chain, so that its administration would be felt by every other scenario there: these have a
@@ -75,15 +76,15 @@ func (s *stage) administer(play func(a administration)) {
 }
 
 // terms are what of a configuration the authority decides on; the rest are the closings' totals.
-func terms(config haggle.ProtocolConfig) haggle.ConfigUpdated {
-	return haggle.ConfigUpdated{
+func terms(config protocol.ProtocolConfig) protocol.ConfigUpdated {
+	return protocol.ConfigUpdated{
 		Authority: config.Authority, Treasury: config.Treasury, DefaultDecayRateBps: config.DefaultDecayRateBps,
 		DefaultResponseWindow: config.DefaultResponseWindow, DefaultProtocolFeeBps: config.DefaultProtocolFeeBps,
 		DefaultMaxRounds: config.DefaultMaxRounds, IsPaused: config.IsPaused,
 	}
 }
 
-func (s *stage) config() haggle.ProtocolConfig {
+func (s *stage) config() protocol.ProtocolConfig {
 	s.t.Helper()
 	config, err := s.venue.client.GetConfig(s.ctx)
 	require.NoError(s.t, err)
@@ -91,10 +92,10 @@ func (s *stage) config() haggle.ProtocolConfig {
 }
 
 // configures makes a move on the configuration, and asserts that it and the event say the same as is wanted.
-func (a administration) configures(m move, want haggle.ConfigUpdated) {
+func (a administration) configures(m move, want protocol.ConfigUpdated) {
 	a.t.Helper()
 	receipt := a.do(m)
-	require.Equal(a.t, []haggle.Event{&want}, receipt.Events)
+	require.Equal(a.t, []protocol.Event{&want}, receipt.Events)
 	require.Equal(a.t, want, terms(a.config()))
 }
 
@@ -149,7 +150,7 @@ func (a administration) updatesConfig() {
 	changed.DefaultDecayRateBps, changed.DefaultResponseWindow, changed.DefaultProtocolFeeBps, changed.DefaultMaxRounds = 1_000, 3_600, 500, 20
 	decay, fee := uint16(1_000), uint16(500)
 	every := haggle.UpdateConfigRequest{DecayRateBps: &decay, ResponseWindow: time.Hour, ProtocolFeeBps: &fee, MaxRounds: 20}
-	a.refuses(haggle.ErrUnauthorized, a.update(a.buyer, every))
+	a.refuses(protocol.ErrUnauthorized, a.update(a.buyer, every))
 	a.configures(a.update(a.authority, every), changed)
 
 	later := a.bargain(a.onDefaults(3_000_000))
@@ -182,24 +183,24 @@ func (a administration) updatesConfig() {
 // Every value has its range, whose ends are in it; a refused change changes nothing.
 func (a administration) keepsToRanges() {
 	before := a.config()
-	valid := haggle.UpdateConfig{
+	valid := protocol.UpdateConfig{
 		Authority: before.Authority, Treasury: before.Treasury, DefaultDecayRateBps: 200, DefaultResponseWindow: 300,
 		DefaultProtocolFeeBps: 50, DefaultMaxRounds: 10,
 	}
-	with := func(change func(values *haggle.UpdateConfig)) move {
+	with := func(change func(values *protocol.UpdateConfig)) move {
 		changed := valid
 		change(&changed)
 		return raw(a.authority, &changed)
 	}
-	a.refuses(haggle.ErrInvalidParams,
-		with(func(v *haggle.UpdateConfig) { v.DefaultDecayRateBps = 1_001 }),
-		with(func(v *haggle.UpdateConfig) { v.DefaultResponseWindow = 59 }),
-		with(func(v *haggle.UpdateConfig) { v.DefaultResponseWindow = 3_601 }),
-		with(func(v *haggle.UpdateConfig) { v.DefaultResponseWindow = -300 }),
-		with(func(v *haggle.UpdateConfig) { v.DefaultProtocolFeeBps = 501 }),
-		with(func(v *haggle.UpdateConfig) { v.DefaultMaxRounds = 0 }),
-		with(func(v *haggle.UpdateConfig) { v.DefaultMaxRounds = 21 }),
-		with(func(v *haggle.UpdateConfig) { v.Treasury = solana.PublicKey{} }))
+	a.refuses(protocol.ErrInvalidParams,
+		with(func(v *protocol.UpdateConfig) { v.DefaultDecayRateBps = 1_001 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 59 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 3_601 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = -300 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultProtocolFeeBps = 501 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 0 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 21 }),
+		with(func(v *protocol.UpdateConfig) { v.Treasury = solana.PublicKey{} }))
 	require.Equal(a.t, before, a.config())
 
 	least := terms(before)
@@ -226,10 +227,10 @@ func (a administration) pauses() {
 	paused := before
 	paused.IsPaused = true
 
-	a.refuses(haggle.ErrUnauthorized, a.setPaused(a.buyer, true))
+	a.refuses(protocol.ErrUnauthorized, a.setPaused(a.buyer, true))
 	a.configures(a.setPaused(a.authority, true), paused)
 	a.configures(a.setPaused(a.authority, true), paused)
-	a.refuses(haggle.ErrPaused, a.create(a.termsOf(1_000_000)))
+	a.refuses(protocol.ErrPaused, a.create(a.termsOf(1_000_000)))
 
 	a.do(invited.takePart(a.seller))
 	invited.offers(400_000, 600_000)
@@ -257,18 +258,18 @@ func (a administration) changesAuthority() {
 	before := terms(a.config())
 	handed := before
 	handed.Authority = next.PublicKey()
-	a.refuses(haggle.ErrUnauthorized, a.propose(stranger, stranger.PublicKey()), a.acceptAuthority(next), a.acceptAuthority(a.authority))
+	a.refuses(protocol.ErrUnauthorized, a.propose(stranger, stranger.PublicKey()), a.acceptAuthority(next), a.acceptAuthority(a.authority))
 
 	a.configures(a.propose(a.authority, next.PublicKey()), before)
 	require.Equal(a.t, next.PublicKey(), a.config().PendingAuthority)
-	a.refuses(haggle.ErrUnauthorized, a.setPaused(next, true), a.acceptAuthority(stranger), a.acceptAuthority(a.authority))
+	a.refuses(protocol.ErrUnauthorized, a.setPaused(next, true), a.acceptAuthority(stranger), a.acceptAuthority(a.authority))
 	a.configures(a.propose(a.authority, solana.PublicKey{}), before)
-	a.refuses(haggle.ErrUnauthorized, a.acceptAuthority(next)) // the proposal has been withdrawn
+	a.refuses(protocol.ErrUnauthorized, a.acceptAuthority(next)) // the proposal has been withdrawn
 
 	a.configures(a.propose(a.authority, next.PublicKey()), before)
 	a.configures(a.acceptAuthority(next), handed)
 	require.Zero(a.t, a.config().PendingAuthority)
-	a.refuses(haggle.ErrUnauthorized, a.setPaused(a.authority, true), a.propose(a.authority, a.authority.PublicKey()), a.acceptAuthority(next))
+	a.refuses(protocol.ErrUnauthorized, a.setPaused(a.authority, true), a.propose(a.authority, a.authority.PublicKey()), a.acceptAuthority(next))
 	a.do(a.setPaused(next, true))
 	a.do(a.setPaused(next, false))
 
@@ -287,10 +288,10 @@ func (a administration) changesTreasury() {
 	next := a.newParty()
 	changed.Treasury = next.PublicKey()
 	request := haggle.UpdateConfigRequest{Treasury: next.PublicKey()}
-	a.refuses(haggle.ErrUnauthorized, a.update(a.seller, request))
+	a.refuses(protocol.ErrUnauthorized, a.update(a.seller, request))
 	a.configures(a.update(a.authority, request), changed)
 
-	a.refuses(haggle.ErrConstraintRaw, pending.closeUndelivered(a.buyer)) // it still names the former treasury's account
+	a.refuses(protocol.ErrConstraintRaw, pending.closeUndelivered(a.buyer)) // it still names the former treasury's account
 	former := a.treasuryAccount
 	a.treasuryAccount = next.account
 	pending.closes(a.stranger())

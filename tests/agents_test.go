@@ -8,7 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The architecture document's pair of agents: each knows the other's public key, and the rest comes from the chain.
@@ -67,13 +68,13 @@ func (b documentsBuyer) negotiate(ctx context.Context) error {
 	}
 	for observed := range events.Events() {
 		switch event := observed.Event.(type) {
-		case *haggle.InvitationAccepted:
+		case *protocol.InvitationAccepted:
 			err = b.offer(ctx, created.Negotiation, 2_000_000)
-		case *haggle.OfferSubmitted:
+		case *protocol.OfferSubmitted:
 			if event.Offerer == b.seller {
 				err = b.answer(ctx, created.Negotiation, event.Amount)
 			}
-		case *haggle.NegotiationSettled:
+		case *protocol.NegotiationSettled:
 			closing, err := b.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: b.wallet.PublicKey(), Negotiation: created.Negotiation})
 			return b.do(ctx, closing, err)
 		}
@@ -112,14 +113,14 @@ func (c concedingSeller) negotiate(ctx context.Context) error {
 	ask := uint64(4_500_000)
 	for observed := range events.Events() {
 		switch event := observed.Event.(type) {
-		case *haggle.NegotiationCreated:
+		case *protocol.NegotiationCreated:
 			err = c.takePart(ctx, event)
-		case *haggle.OfferSubmitted:
+		case *protocol.OfferSubmitted:
 			if event.Offerer == c.buyer {
 				err = c.answer(ctx, event, ask)
 				ask -= 400_000
 			}
-		case *haggle.NegotiationSettled:
+		case *protocol.NegotiationSettled:
 			return nil
 		}
 		if err != nil {
@@ -129,14 +130,14 @@ func (c concedingSeller) negotiate(ctx context.Context) error {
 	return events.Err()
 }
 
-func (c concedingSeller) takePart(ctx context.Context, invitation *haggle.NegotiationCreated) error {
+func (c concedingSeller) takePart(ctx context.Context, invitation *protocol.NegotiationCreated) error {
 	taking, err := c.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
 		Seller: c.wallet.PublicKey(), Negotiation: invitation.NegotiationID, ServiceHash: service,
 	})
 	return c.do(ctx, taking, err)
 }
 
-func (c concedingSeller) answer(ctx context.Context, offered *haggle.OfferSubmitted, ask uint64) error {
+func (c concedingSeller) answer(ctx context.Context, offered *protocol.OfferSubmitted, ask uint64) error {
 	if offered.Amount < ask {
 		return c.offer(ctx, offered.NegotiationID, ask)
 	}

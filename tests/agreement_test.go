@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // settlesTogether sends an agreement as two parties do: the first one prepares it, the other one reviews and
@@ -33,8 +34,8 @@ func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyer
 	receipt, err := d.venue.client.Submit(d.ctx, transaction)
 	require.NoError(d.t, err)
 
-	settled := the[*haggle.AgreementSettled](d.t, receipt)
-	require.Equal(d.t, haggle.AgreementAmounts{
+	settled := the[*protocol.AgreementSettled](d.t, receipt)
+	require.Equal(d.t, protocol.AgreementAmounts{
 		ToSeller: settled.SellerAmount, Fee: settled.Fee, ToBuyer: settled.BuyerAmount,
 		BondToBuyer: settled.BondToBuyer, BondToSeller: agreement.Seen.HeldBond() - settled.BondToBuyer,
 	}, agreement.Amounts, "the review shows what the program pays")
@@ -42,9 +43,9 @@ func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyer
 }
 
 // agreement is an instruction of both parties, changed by change.
-func (d *deal) agreement(change func(*haggle.SettleByAgreement)) solana.Instruction {
+func (d *deal) agreement(change func(*protocol.SettleByAgreement)) solana.Instruction {
 	d.t.Helper()
-	agreement := &haggle.SettleByAgreement{
+	agreement := &protocol.SettleByAgreement{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(), Negotiation: d.address, BuyerTokenAccount: d.buyer.account,
 		SellerTokenAccount: d.seller.account, TokenMint: d.mint, TokenProgram: d.tokenProgram, CreatedAt: d.created,
 		ExpectedDecided: d.state().MilestonesDecided, ValidUntil: d.created + 86_400, SellerBps: 5_000,
@@ -82,13 +83,13 @@ func TestSettleByAgreement(t *testing.T) {
 				// 1,200,001 are undecided: floor(× 25.01 %) is 300,120, and floor(500,000 × 10.01 %) is
 				// 50,050.
 				d.tells(receipt,
-					&haggle.AgreementSettled{SellerAmount: 300_120 - 1_500, Fee: 1_500, BuyerAmount: 899_881, BondToBuyer: 50_050},
+					&protocol.AgreementSettled{SellerAmount: 300_120 - 1_500, Fee: 1_500, BuyerAmount: 899_881, BondToBuyer: 50_050},
 					d.settlement(1, 1_100_120, 5_500, 80_000),
-					&haggle.BondSettled{To: s.buyer.PublicKey(), Amount: 50_050},
-					&haggle.BondSettled{To: s.seller.PublicKey(), Amount: 449_950})
+					&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 50_050},
+					&protocol.BondSettled{To: s.seller.PublicKey(), Amount: 449_950})
 				state := d.state()
-				require.Equal(s.t, haggle.NegotiationStatusSettled, state.Status)
-				require.Equal(s.t, haggle.BondStateSplit, state.BondState)
+				require.Equal(s.t, protocol.NegotiationStatusSettled, state.Status)
+				require.Equal(s.t, protocol.BondStateSplit, state.BondState)
 				require.EqualValues(s.t, 0b111, state.MilestonesDecided)
 				require.EqualValues(s.t, 85_500, s.tokens(d.vault), "fee and decay wait for the closing")
 				d.closes(s.stranger())
@@ -106,35 +107,35 @@ func TestAgreementKeepsToTheRules(t *testing.T) {
 		arbiter := s.stranger()
 		d := s.bargain(inTranches(s.terms(), arbiter, 6_000, 4_000))
 		both := []party{s.buyer, s.seller}
-		refused := func(want error, signers []party, change func(*haggle.SettleByAgreement)) {
+		refused := func(want error, signers []party, change func(*protocol.SettleByAgreement)) {
 			s.t.Helper()
 			_, err := s.forceTogether(signers, d.agreement(change))
 			require.ErrorIs(s.t, err, want)
 		}
-		refused(haggle.ErrInvalidState, both, nil)
+		refused(protocol.ErrInvalidState, both, nil)
 		d.offers(2_000_000)
 		s.do(d.accept(s.seller))
 
-		refused(haggle.ErrInvalidParams, both, func(v *haggle.SettleByAgreement) { v.SellerBps = 10_001 })
-		refused(haggle.ErrInvalidParams, both, func(v *haggle.SettleByAgreement) { v.BondToBuyerBps = 10_001 })
-		refused(haggle.ErrInvalidState, both, func(v *haggle.SettleByAgreement) { v.BondToBuyerBps = 1 })
-		refused(haggle.ErrExpired, both, func(v *haggle.SettleByAgreement) { v.ValidUntil = d.created })
-		refused(haggle.ErrStaleState, both, func(v *haggle.SettleByAgreement) { v.CreatedAt++ })
-		refused(haggle.ErrStaleState, both, func(v *haggle.SettleByAgreement) { v.ExpectedDecided = 1 })
-		refused(haggle.ErrConstraintHasOne, []party{s.buyer, arbiter},
-			func(v *haggle.SettleByAgreement) { v.Seller = arbiter.PublicKey() })
-		refused(haggle.ErrConstraintHasOne, []party{arbiter, s.seller},
-			func(v *haggle.SettleByAgreement) { v.Buyer = arbiter.PublicKey() })
+		refused(protocol.ErrInvalidParams, both, func(v *protocol.SettleByAgreement) { v.SellerBps = 10_001 })
+		refused(protocol.ErrInvalidParams, both, func(v *protocol.SettleByAgreement) { v.BondToBuyerBps = 10_001 })
+		refused(protocol.ErrInvalidState, both, func(v *protocol.SettleByAgreement) { v.BondToBuyerBps = 1 })
+		refused(protocol.ErrExpired, both, func(v *protocol.SettleByAgreement) { v.ValidUntil = d.created })
+		refused(protocol.ErrStaleState, both, func(v *protocol.SettleByAgreement) { v.CreatedAt++ })
+		refused(protocol.ErrStaleState, both, func(v *protocol.SettleByAgreement) { v.ExpectedDecided = 1 })
+		refused(protocol.ErrConstraintHasOne, []party{s.buyer, arbiter},
+			func(v *protocol.SettleByAgreement) { v.Seller = arbiter.PublicKey() })
+		refused(protocol.ErrConstraintHasOne, []party{arbiter, s.seller},
+			func(v *protocol.SettleByAgreement) { v.Buyer = arbiter.PublicKey() })
 
 		// A milestone that is decided in between makes a signed agreement stale.
 		old := d.agreement(nil)
 		s.do(d.claimMilestone(s.seller, 0))
 		s.do(d.release(s.buyer, 0))
 		_, err := s.forceTogether(both, old)
-		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 
 		d.settlesTogether(s.buyer, s.seller, 0, 0)
-		refused(haggle.ErrInvalidState, both, nil)
+		refused(protocol.ErrInvalidState, both, nil)
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: 2_900_000 + 800_000, seller: 1_194_000, treasury: 100_000 + 6_000})
 	})
@@ -144,9 +145,9 @@ func TestAgreementKeepsToTheRules(t *testing.T) {
 func TestAgreementAfterTheDeadline(t *testing.T) {
 	scenarioInTime(t, "agreement_after_the_milestones_deadline", func(s *stage) {
 		d := s.agree(tightest(inTranches(s.terms(), s.stranger(), 5_000, 5_000)), 2_000_000)
-		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().MilestoneDeadline+haggle.MinArbitrationWindow))
+		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().MilestoneDeadline+protocol.MinArbitrationWindow))
 		d.settlesTogether(s.seller, s.buyer, 10_000, 0)
-		s.refuses(haggle.ErrInvalidState, d.settle(s.stranger()))
+		s.refuses(protocol.ErrInvalidState, d.settle(s.stranger()))
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 110_000})
 	})
@@ -159,9 +160,9 @@ func TestUndeliverableAgreement(t *testing.T) {
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.buyer.account))
 		receipt := d.settlesTogether(s.seller, s.buyer, 5_000, 0)
 		d.tells(receipt,
-			&haggle.AgreementSettled{SellerAmount: 995_000, Fee: 5_000, BuyerAmount: 1_000_000},
+			&protocol.AgreementSettled{SellerAmount: 995_000, Fee: 5_000, BuyerAmount: 1_000_000},
 			d.settlement(1, 1_000_000, 5_000, 100_000),
-			&haggle.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: 1_000_000})
+			&protocol.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: 1_000_000})
 		d.isKept(receipt, s.buyer, 1_000_000)
 		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.buyer.account))
 		d.closes(s.seller)
@@ -196,8 +197,8 @@ func TestAgreementTakesBothSignatures(t *testing.T) {
 				changed.IsSigner = changed.IsSigner && changed.PublicKey == alone.PublicKey()
 				accounts = append(accounts, &changed)
 			}
-			_, err = s.force(alone, solana.NewInstruction(haggle.ProgramID, accounts, data))
-			require.ErrorIs(s.t, err, haggle.ErrAccountNotSigner)
+			_, err = s.force(alone, solana.NewInstruction(protocol.ProgramID, accounts, data))
+			require.ErrorIs(s.t, err, protocol.ErrAccountNotSigner)
 		}
 		action, err := d.settleAlone(s.buyer).build(s.ctx)
 		require.NoError(s.t, err)

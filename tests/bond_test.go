@@ -6,7 +6,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The seller's bond lies in the vault beside the escrow, is no part of it, and comes back with the price.
@@ -14,25 +15,25 @@ func TestBond(t *testing.T) {
 	scenario(t, "bond_returned_at_settlement", func(s *stage) {
 		d, _ := s.invite(s.termsWithBond())
 		require.EqualValues(s.t, bondedEscrow, s.tokens(d.vault))
-		s.refuses(haggle.ErrAccountNotEnoughKeys, raw(s.seller, &haggle.AcceptInvitation{
+		s.refuses(protocol.ErrAccountNotEnoughKeys, raw(s.seller, &protocol.AcceptInvitation{
 			Seller: s.seller.PublicKey(), Negotiation: d.address, TermsHash: d.state().TermsHash(),
 		}))
 		receipt := s.do(d.takePart(s.seller))
 		state := d.state()
-		d.tells(receipt, &haggle.InvitationAccepted{Seller: s.seller.PublicKey(), Bond: bond, TurnDeadline: state.TurnDeadline})
-		require.Equal(s.t, haggle.BondStateHeld, state.BondState)
+		d.tells(receipt, &protocol.InvitationAccepted{Seller: s.seller.PublicKey(), Bond: bond, TurnDeadline: state.TurnDeadline})
+		require.Equal(s.t, protocol.BondStateHeld, state.BondState)
 		require.EqualValues(s.t, bond, state.HeldBond())
 		require.EqualValues(s.t, bondedEscrow, state.EffectiveEscrow)
 		require.EqualValues(s.t, bondedEscrow+bond, s.tokens(d.vault))
 		require.EqualValues(s.t, sellersPurse-bond, s.tokens(s.seller.account))
 
 		d.offers(2_000_000)
-		s.refuses(haggle.ErrOfferExceedsEscrow, d.offer(s.seller, 3_841_601)) // the bond cannot be bargained for
+		s.refuses(protocol.ErrOfferExceedsEscrow, d.offer(s.seller, 3_841_601)) // the bond cannot be bargained for
 		d.tells(s.do(d.accept(s.seller)),
-			&haggle.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_000_000, Round: 1},
+			&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_000_000, Round: 1},
 			d.settlement(1, 2_000_000, 10_000, 80_000),
 			d.bondGoesTo(s.seller))
-		require.Equal(s.t, haggle.BondStateReturned, d.state().BondState)
+		require.Equal(s.t, protocol.BondStateReturned, d.state().BondState)
 		require.EqualValues(s.t, 90_000, s.tokens(d.vault))
 		d.closes(s.stranger())
 		s.ends(holdings{buyer: 400_000 + 1_920_000, seller: 100_000 + bond + 1_990_000, treasury: 90_000})
@@ -60,7 +61,7 @@ func TestBondAfterRejection(t *testing.T) {
 				rejection := d.rejection(ending.by(s), ending.refund)
 				rejection.RoundsCompleted = uint8(len(ending.offers))
 				d.tells(s.do(d.reject(ending.by(s))), rejection, d.bondGoesTo(s.seller))
-				require.Equal(s.t, haggle.BondStateReturned, d.state().BondState)
+				require.Equal(s.t, protocol.BondStateReturned, d.state().BondState)
 				d.closes(s.stranger())
 				s.ends(holdings{buyer: 400_000 + ending.refund, seller: sellersPurse, treasury: ending.decayed})
 			})
@@ -73,7 +74,7 @@ func TestBondNeverDeposited(t *testing.T) {
 	scenario(t, "bond_never_deposited", func(s *stage) {
 		d, _ := s.invite(s.termsWithBond())
 		d.tells(s.do(d.reject(s.seller)), d.rejection(s.seller, bondedEscrow))
-		require.Equal(s.t, haggle.BondStateNone, d.state().BondState)
+		require.Equal(s.t, protocol.BondStateNone, d.state().BondState)
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
 	})
@@ -89,7 +90,7 @@ func TestBondBeyondTheSellersMeans(t *testing.T) {
 		var insufficient *haggle.InsufficientFunds
 		require.ErrorAs(s.t, err, &insufficient)
 		require.Equal(s.t, &haggle.InsufficientFunds{Account: s.seller.account, Have: sellersPurse, Need: sellersPurse + 1}, insufficient)
-		require.Equal(s.t, haggle.NegotiationStatusCreated, d.state().Status)
+		require.Equal(s.t, protocol.NegotiationStatusCreated, d.state().Status)
 		s.do(d.reject(s.buyer))
 		d.closes(s.buyer)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
@@ -105,7 +106,7 @@ func TestBondAfterExpiry(t *testing.T) {
 		d.offers(2_000_000)
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
 		d.tells(s.do(d.expire(s.stranger())),
-			&haggle.NegotiationExpired{RefundAmount: 3_920_000, RoundsCompleted: 1}, d.bondGoesTo(s.seller))
+			&protocol.NegotiationExpired{RefundAmount: 3_920_000, RoundsCompleted: 1}, d.bondGoesTo(s.seller))
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
 	})
@@ -121,7 +122,7 @@ func TestBondUndeliverable(t *testing.T) {
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 			receipt := s.do(d.reject(s.buyer))
 			d.tells(receipt, d.rejection(s.buyer, bondedEscrow), d.bondGoesTo(s.seller),
-				&haggle.PayoutRecorded{Party: s.seller.PublicKey(), Amount: bond})
+				&protocol.PayoutRecorded{Party: s.seller.PublicKey(), Amount: bond})
 			d.isKept(receipt, s.seller, bond)
 			require.EqualValues(s.t, 400_000+bondedEscrow, s.tokens(s.buyer.account), "the buyer has its money at once")
 			other := s.anotherAccount(s.seller)
@@ -139,10 +140,10 @@ func TestBondUndeliverable(t *testing.T) {
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 			receipt := s.do(d.accept(s.buyer))
 			d.tells(receipt,
-				&haggle.OfferAccepted{AcceptedBy: s.buyer.PublicKey(), Amount: 3_000_000, Round: 2},
+				&protocol.OfferAccepted{AcceptedBy: s.buyer.PublicKey(), Amount: 3_000_000, Round: 2},
 				d.settlement(2, 3_000_000, 15_000, 158_400),
 				d.bondGoesTo(s.seller),
-				&haggle.PayoutRecorded{Party: s.seller.PublicKey(), Amount: 2_985_000 + bond})
+				&protocol.PayoutRecorded{Party: s.seller.PublicKey(), Amount: 2_985_000 + bond})
 			d.isKept(receipt, s.seller, 2_985_000+bond)
 			other := s.anotherAccount(s.seller)
 			d.isClaimed(d.closesWith(d.closeTo(s.buyer, delivery{toSeller: other})), s.seller, 2_985_000+bond)
@@ -159,8 +160,8 @@ func TestBondUndeliverable(t *testing.T) {
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.buyer.account))
 			receipt := s.do(c.reject(s.seller))
 			c.tells(receipt, c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer),
-				&haggle.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: bondedEscrow + bond})
-			require.Equal(s.t, haggle.BondStateForfeited, c.state().BondState)
+				&protocol.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: bondedEscrow + bond})
+			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
 			c.isKept(receipt, s.buyer, bondedEscrow+bond)
 			require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.buyer.account))
 			c.isClaimed(s.do(c.claim(s.buyer, s.buyer.account)), s.buyer, bondedEscrow+bond)
@@ -176,11 +177,11 @@ func TestBondThroughMilestones(t *testing.T) {
 		d := s.agree(inTranches(s.termsWithBond(), s.stranger(), 5_000, 5_000), 2_000_000)
 		require.EqualValues(s.t, bond, d.state().HeldBond())
 		s.do(d.claimMilestone(s.seller, 0))
-		d.tells(s.do(d.release(s.buyer, 0)), &haggle.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000})
+		d.tells(s.do(d.release(s.buyer, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000})
 		require.EqualValues(s.t, bond, d.state().HeldBond())
 		s.do(d.claimMilestone(s.seller, 1))
 		d.tells(s.do(d.release(s.buyer, 1)),
-			&haggle.MilestoneReleased{Index: 1, SellerAmount: 995_000, Fee: 5_000},
+			&protocol.MilestoneReleased{Index: 1, SellerAmount: 995_000, Fee: 5_000},
 			d.settlement(1, 2_000_000, 10_000, 80_000),
 			d.bondGoesTo(s.seller))
 		d.closes(s.buyer)
@@ -198,18 +199,18 @@ func TestBondSplitWithThePrice(t *testing.T) {
 		s.do(d.dispute(s.buyer, 0))
 		s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 5_000}))
 		s.do(d.claimMilestone(s.seller, 1))
-		s.refuses(haggle.ErrAccountNotEnoughKeys, raw(s.buyer, &haggle.ReleaseMilestone{
+		s.refuses(protocol.ErrAccountNotEnoughKeys, raw(s.buyer, &protocol.ReleaseMilestone{
 			Releaser: s.buyer.PublicKey(), Negotiation: d.address, SellerTokenAccount: s.seller.account, TokenMint: s.mint,
 			TokenProgram: s.tokenProgram, CreatedAt: d.created, Index: 1,
 		}))
 		// Of 2,000,001 the buyer got 300,000 back, so it gets floor(500,000 × 300,000 / 2,000,001) of the
 		// bond.
 		d.tells(s.do(d.release(s.buyer, 1)),
-			&haggle.MilestoneReleased{Index: 1, SellerAmount: 1_393_001, Fee: 7_000},
+			&protocol.MilestoneReleased{Index: 1, SellerAmount: 1_393_001, Fee: 7_000},
 			d.settlement(1, 1_700_001, 8_500, 80_000),
-			&haggle.BondSettled{To: s.buyer.PublicKey(), Amount: 74_999},
-			&haggle.BondSettled{To: s.seller.PublicKey(), Amount: 425_001})
-		require.Equal(s.t, haggle.BondStateSplit, d.state().BondState)
+			&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 74_999},
+			&protocol.BondSettled{To: s.seller.PublicKey(), Amount: 425_001})
+		require.Equal(s.t, protocol.BondStateSplit, d.state().BondState)
 		d.closes(s.stranger())
 		s.ends(holdings{
 			buyer: 400_000 + 1_919_999 + 300_000 + 74_999, seller: 100_000 + 298_500 + 1_393_001 + 425_001, treasury: 88_500,
@@ -225,16 +226,16 @@ func TestBondForfeitedByArbiter(t *testing.T) {
 		s.do(d.claimMilestone(s.seller, 0))
 		s.do(d.dispute(s.buyer, 0))
 		d.tells(s.do(d.resolve(arbiter, decision{index: 0, forfeit: true})),
-			&haggle.DisputeResolved{Index: 0, BuyerAmount: 1_000_000},
+			&protocol.DisputeResolved{Index: 0, BuyerAmount: 1_000_000},
 			d.bondGoesTo(s.buyer))
-		require.Equal(s.t, haggle.BondStateForfeited, d.state().BondState)
+		require.Equal(s.t, protocol.BondStateForfeited, d.state().BondState)
 		require.EqualValues(s.t, 400_000+1_920_000+1_000_000+bond, s.tokens(s.buyer.account), "tranche and bond in one transfer")
 
 		s.do(d.claimMilestone(s.seller, 1))
 		s.do(d.dispute(s.buyer, 1))
-		s.refuses(haggle.ErrInvalidState, d.resolve(arbiter, decision{index: 1, sellerBps: 10_000, forfeit: true}))
+		s.refuses(protocol.ErrInvalidState, d.resolve(arbiter, decision{index: 1, sellerBps: 10_000, forfeit: true}))
 		d.tells(s.do(d.resolve(arbiter, decision{index: 1, sellerBps: 10_000})),
-			&haggle.DisputeResolved{Index: 1, SellerAmount: 995_000, Fee: 5_000},
+			&protocol.DisputeResolved{Index: 1, SellerAmount: 995_000, Fee: 5_000},
 			d.settlement(1, 1_000_000, 5_000, 80_000))
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + 1_920_000 + 1_000_000 + bond, seller: 100_000 + 995_000, treasury: 85_000})

@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The shortest window and deadline that the protocol knows.
@@ -53,7 +53,7 @@ func TestResponseWindow(t *testing.T) {
 				terms.ResponseWindow, terms.Deadline = minute, 24*time.Hour
 				d := s.bargain(terms)
 				d.offers(point.offers...)
-				d.expiresInTime(haggle.ErrResponseWindowExpired, point.late, point.want)
+				d.expiresInTime(protocol.ErrResponseWindowExpired, point.late, point.want)
 			})
 		})
 	}
@@ -66,7 +66,7 @@ func TestGlobalDeadline(t *testing.T) {
 			terms := s.terms()
 			terms.Deadline = minute
 			d, _ := s.invite(terms)
-			d.expiresInTime(haggle.ErrExpired, func(d *deal) []move {
+			d.expiresInTime(protocol.ErrExpired, func(d *deal) []move {
 				return []move{d.takePart(d.seller), d.reject(d.buyer), d.reject(d.seller)}
 			}, holdings{buyer: 5_000_000})
 		})
@@ -79,7 +79,7 @@ func TestGlobalDeadline(t *testing.T) {
 			d.offers(2_000_000, 4_000_000)
 			state := d.state()
 			require.Equal(s.t, state.GlobalDeadline, state.TurnDeadline)
-			d.expiresInTime(haggle.ErrExpired, func(d *deal) []move {
+			d.expiresInTime(protocol.ErrExpired, func(d *deal) []move {
 				return []move{d.offer(d.buyer, 3_000_000), d.accept(d.buyer), d.reject(d.buyer), d.reject(d.seller)}
 			}, holdings{buyer: 4_802_000, treasury: 198_000})
 		})
@@ -93,7 +93,7 @@ func TestLastOfferTimesOut(t *testing.T) {
 		terms.MaxRounds, terms.ResponseWindow = 1, minute
 		d := s.bargain(terms)
 		d.offers(2_000_000)
-		d.expiresInTime(haggle.ErrResponseWindowExpired, func(d *deal) []move {
+		d.expiresInTime(protocol.ErrResponseWindowExpired, func(d *deal) []move {
 			return []move{d.offer(d.seller, 3_000_000), d.accept(d.seller)}
 		}, holdings{buyer: 4_900_000, treasury: 100_000})
 	})
@@ -141,17 +141,17 @@ func (d *deal) expiresInTime(late error, moves func(d *deal) []move, want holdin
 	d.t.Helper()
 	anyone := d.stranger()
 	before := d.state()
-	d.refuses(haggle.ErrInvalidState, d.expire(anyone))
+	d.refuses(protocol.ErrInvalidState, d.expire(anyone))
 	require.NoError(d.t, d.venue.AdvanceTo(d.ctx, before.TurnDeadline))
 	d.refuses(late, moves(d)...)
 
-	expired := the[*haggle.NegotiationExpired](d.t, d.do(d.expire(anyone)))
+	expired := the[*protocol.NegotiationExpired](d.t, d.do(d.expire(anyone)))
 	require.GreaterOrEqual(d.t, expired.Timestamp, before.TurnDeadline)
-	require.Equal(d.t, &haggle.NegotiationExpired{
+	require.Equal(d.t, &protocol.NegotiationExpired{
 		NegotiationID: d.address, RefundAmount: before.EffectiveEscrow, RoundsCompleted: before.CurrentRound, Timestamp: expired.Timestamp,
 	}, expired)
-	require.Equal(d.t, haggle.NegotiationStatusExpired, d.state().Status)
-	d.refuses(haggle.ErrInvalidState, append(moves(d), d.expire(anyone))...)
+	require.Equal(d.t, protocol.NegotiationStatusExpired, d.state().Status)
+	d.refuses(protocol.ErrInvalidState, append(moves(d), d.expire(anyone))...)
 	d.closes(anyone)
 	d.ends(want)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A deal is one negotiation on a stage.
@@ -21,7 +22,7 @@ type deal struct {
 }
 
 // service is what is bargained over.
-var service = haggle.ServiceHash("Analyze 10,000 Solana transactions for whale patterns")
+var service = protocol.ServiceHash("Analyze 10,000 Solana transactions for whale patterns")
 
 // terms are those of the published cost scenario: 5,000,000 base units, 200 basis points a round, up to ten rounds.
 func (s *stage) terms() haggle.CreateRequest {
@@ -74,7 +75,7 @@ func (d *deal) offers(amounts ...uint64) {
 }
 
 func (d *deal) onTurn() party {
-	if d.state().Turn() == haggle.OfferSideBuyer {
+	if d.state().Turn() == protocol.OfferSideBuyer {
 		return d.buyer
 	}
 	return d.seller
@@ -139,7 +140,7 @@ func (d *deal) claim(by party, destination solana.PublicKey) move {
 
 // claimOf is an attempt to claim an amount that need not be what is kept.
 func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) move {
-	return raw(by, &haggle.ClaimPayout{
+	return raw(by, &protocol.ClaimPayout{
 		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint,
 		TokenProgram: d.tokenProgram, CreatedAt: d.created, Amount: amount,
 	})
@@ -165,7 +166,7 @@ func (d *deal) closeTo(by party, to delivery) move {
 
 // closeUndelivered is an attempt to close without saying where to deliver what is kept for the parties.
 func (d *deal) closeUndelivered(by party) move {
-	closing := raw(by, &haggle.CloseNegotiation{
+	closing := raw(by, &protocol.CloseNegotiation{
 		Closer: by.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(),
 		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint, TokenProgram: d.tokenProgram,
 	})
@@ -195,7 +196,7 @@ func (d *deal) passCreation(ctx context.Context) error {
 func (d *deal) close(by party) move { return d.closeTo(by, delivery{}) }
 
 // the is the one event of its type in a transaction.
-func the[E haggle.Event](t *testing.T, receipt *haggle.Receipt) E {
+func the[E protocol.Event](t *testing.T, receipt *haggle.Receipt) E {
 	t.Helper()
 	var found []E
 	for _, event := range receipt.Events {

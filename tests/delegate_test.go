@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go/programs/token"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // otherAuthorities are the ways in which somebody besides the owner can take what a token account holds.
@@ -39,7 +39,7 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 				side := s.anotherAccount(s.buyer)
 				authority.set(s, side, s.buyer, thief)
 				require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
-				s.refuses(haggle.ErrConstraintRaw, swap(d.expire(thief), s.buyer.account, side))
+				s.refuses(protocol.ErrConstraintRaw, swap(d.expire(thief), s.buyer.account, side))
 
 				// Nor is the associated account paid, once it has the same authority: the payment is
 				// recorded, and waits.
@@ -47,7 +47,7 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 				receipt := s.do(d.expire(thief))
 				d.isKept(receipt, s.buyer, 4_900_000)
 				require.Zero(s.t, s.tokens(side)+s.tokens(s.buyer.account))
-				s.refuses(haggle.ErrPayoutPending, d.closeTo(thief, delivery{toBuyer: side}), d.close(thief))
+				s.refuses(protocol.ErrPayoutPending, d.closeTo(thief, delivery{toBuyer: side}), d.close(thief))
 
 				// An account that the buyer alone controls is found and paid, whoever closes.
 				clean := s.anotherAccount(s.buyer)
@@ -76,7 +76,7 @@ func TestOnlyThePartyUsesItsSideAccount(t *testing.T) {
 					sides[owner.PublicKey()] = side
 				}
 				buyers, sellers := sides[s.buyer.PublicKey()], sides[s.seller.PublicKey()]
-				s.refuses(haggle.ErrConstraintRaw,
+				s.refuses(protocol.ErrConstraintRaw,
 					swap(d.accept(s.seller), s.buyer.account, buyers), swap(d.reject(s.seller), s.buyer.account, buyers))
 				// The seller signs, so it may be paid there; the buyer's payment goes to its associated
 				// account.
@@ -99,10 +99,10 @@ func TestReleasedTrancheAndASideAccount(t *testing.T) {
 		side := s.anotherAccount(s.seller)
 		require.NoError(s.t, s.venue.Approve(s.ctx, side, s.seller.private, arbiter.PublicKey(), fiveTokens))
 		s.do(d.claimMilestone(s.seller, 0))
-		s.refuses(haggle.ErrConstraintRaw, swap(d.release(s.buyer, 0), s.seller.account, side))
+		s.refuses(protocol.ErrConstraintRaw, swap(d.release(s.buyer, 0), s.seller.account, side))
 		s.do(d.dispute(s.buyer, 0))
 		half := decision{index: 0, sellerBps: 5_000}
-		s.refuses(haggle.ErrConstraintRaw, swap(d.resolve(arbiter, half), s.seller.account, side))
+		s.refuses(protocol.ErrConstraintRaw, swap(d.resolve(arbiter, half), s.seller.account, side))
 		s.do(d.resolve(arbiter, half))
 		s.do(d.claimMilestone(s.seller, 1))
 		s.do(d.release(s.buyer, 1))

@@ -9,7 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // closes lets somebody close the deal, and asserts that nothing of it is left and that the buyer has all rent back.
@@ -25,7 +26,7 @@ func (d *deal) closesWith(closing move) *haggle.Receipt {
 	swept := d.tokens(d.treasuryAccount)
 	receipt := d.do(closing)
 
-	closed := the[*haggle.NegotiationClosed](d.t, receipt)
+	closed := the[*protocol.NegotiationClosed](d.t, receipt)
 	require.Equal(d.t, d.address, closed.NegotiationID)
 	require.Equal(d.t, closing.by.PublicKey(), closed.ClosedBy)
 	require.Equal(d.t, d.tokens(d.treasuryAccount)-swept, closed.Swept, "what went to the treasury")

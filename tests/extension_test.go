@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // extend is an offer of the party's that proposes to move the global deadline.
@@ -89,7 +90,7 @@ func TestExtensionTooFar(t *testing.T) {
 				return terms
 			},
 			func(state *haggle.NegotiationAccount) int64 {
-				return state.MilestoneDeadline - 2*(reviewWindow+haggle.MilestoneSlack)
+				return state.MilestoneDeadline - 2*(reviewWindow+protocol.MilestoneSlack)
 			},
 		},
 	} {
@@ -101,7 +102,7 @@ func TestExtensionTooFar(t *testing.T) {
 				room := time.Duration(last-state.GlobalDeadline) * time.Second
 				s.do(d.extend(s.buyer, 2_000_000, 24*time.Hour))
 				d.deadlineIs(state.GlobalDeadline, 86_400)
-				s.refuses(haggle.ErrInvalidParams, d.extend(s.seller, 4_000_000, room+time.Second), d.extend(s.seller, 4_000_000, 24*time.Hour))
+				s.refuses(protocol.ErrInvalidParams, d.extend(s.seller, 4_000_000, room+time.Second), d.extend(s.seller, 4_000_000, 24*time.Hour))
 				s.do(d.extend(s.seller, 4_000_000, room))
 				d.deadlineIs(last, 0)
 				s.do(d.reject(s.seller))
@@ -126,11 +127,11 @@ func TestExpiryAfterExtension(t *testing.T) {
 		require.Equal(s.t, deadline+45, d.state().TurnDeadline)
 
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, deadline))
-		s.refuses(haggle.ErrInvalidState, d.expire(s.seller))
+		s.refuses(protocol.ErrInvalidState, d.expire(s.seller))
 		s.do(d.offer(s.buyer, 2_500_000))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, deadline+45))
-		s.refuses(haggle.ErrExpired, d.offer(s.seller, 3_500_000), d.accept(s.seller), d.reject(s.buyer))
-		d.tells(s.do(d.expire(s.stranger())), &haggle.NegotiationExpired{RefundAmount: 4_705_960, RoundsCompleted: 3})
+		s.refuses(protocol.ErrExpired, d.offer(s.seller, 3_500_000), d.accept(s.seller), d.reject(s.buyer))
+		d.tells(s.do(d.expire(s.stranger())), &protocol.NegotiationExpired{RefundAmount: 4_705_960, RoundsCompleted: 3})
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 4_705_960, treasury: 294_040})
 	})

@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // One agent buys twice and sells once; the chain finds each by role and by status.
@@ -25,22 +26,22 @@ func TestFindNegotiations(t *testing.T) {
 		s.do(sold.accept(s.buyer))
 
 		agent := s.buyer.PublicKey()
-		as := func(role haggle.Role, statuses ...haggle.NegotiationStatus) haggle.Filter {
+		as := func(role haggle.Role, statuses ...protocol.NegotiationStatus) haggle.Filter {
 			return haggle.Filter{Agent: agent, Role: role, Status: statuses}
 		}
 		s.finds(as(haggle.RoleAny), invited, countered, sold)
 		s.finds(as(haggle.RoleBuyer), invited, countered)
 		s.finds(as(haggle.RoleSeller), sold)
-		s.finds(as(haggle.RoleAny, haggle.NegotiationStatusCreated), invited)
-		s.finds(as(haggle.RoleAny, haggle.NegotiationStatusCountered), countered)
-		s.finds(as(haggle.RoleAny, haggle.NegotiationStatusSettled), sold)
-		s.finds(as(haggle.RoleAny, haggle.NegotiationStatusCreated, haggle.NegotiationStatusSettled), invited, sold)
-		s.finds(as(haggle.RoleBuyer, haggle.NegotiationStatusSettled))
+		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusCreated), invited)
+		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusCountered), countered)
+		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusSettled), sold)
+		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusCreated, protocol.NegotiationStatusSettled), invited, sold)
+		s.finds(as(haggle.RoleBuyer, protocol.NegotiationStatusSettled))
 		s.finds(haggle.Filter{Agent: s.stranger().PublicKey()})
 
 		s.do(invited.reject(s.seller))
 		s.do(countered.reject(s.buyer))
-		s.finds(as(haggle.RoleAny, haggle.NegotiationStatusRejected), invited, countered)
+		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusRejected), invited, countered)
 		for _, d := range []*deal{invited, countered, sold} {
 			d.closes(s.seller)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Whoever issues the mint by then, and however much there is of it: the escrow stays what it was. What the new issuer puts into
@@ -30,7 +31,7 @@ func TestIssuerChanges(t *testing.T) {
 		s.issues(issuer, token.NewMintToCheckedInstruction(1_000_000, 6, s.mint, d.vault, issuer.PublicKey(), nil).Build())
 		s.issues(issuer, token.NewFreezeAccountInstruction(d.vault, s.mint, issuer.PublicKey(), nil).Build())
 
-		s.refuses(haggle.ErrOfferExceedsEscrow, d.offer(s.seller, 4_802_001))
+		s.refuses(protocol.ErrOfferExceedsEscrow, d.offer(s.seller, 4_802_001))
 		d.offers(3_000_000)
 		s.do(d.accept(s.buyer))
 		state := d.state()
@@ -168,7 +169,7 @@ func TestMintWithARefusedExtension(t *testing.T) {
 				require.Contains(s.t, unsupported.Reason, refused.Type.String())
 
 				_, err = s.createUnchecked(mint)
-				require.ErrorIs(s.t, err, haggle.ErrUnsupportedMint)
+				require.ErrorIs(s.t, err, protocol.ErrUnsupportedMint)
 				s.ends(holdings{buyer: fiveTokens})
 			})
 		})
@@ -182,7 +183,7 @@ func (s *stage) createUnchecked(mint solana.PublicKey) (*haggle.Receipt, error) 
 	require.NoError(s.t, err)
 	now, err := s.venue.client.Now(s.ctx)
 	require.NoError(s.t, err)
-	instruction, err := (&haggle.CreateNegotiation{
+	instruction, err := (&protocol.CreateNegotiation{
 		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), BuyerTokenAccount: account, TokenMint: mint,
 		TokenProgram: s.tokenProgram, SessionID: 1, Params: paramsOf(1_000_000, now),
 	}).Instruction()

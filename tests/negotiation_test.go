@@ -6,32 +6,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestBasicNegotiation(t *testing.T) {
 	scenario(t, "basic_negotiation", func(s *stage) {
 		d, receipt := s.invite(s.terms())
-		created := the[*haggle.NegotiationCreated](s.t, receipt)
+		created := the[*protocol.NegotiationCreated](s.t, receipt)
 		state := d.state()
-		require.Equal(s.t, haggle.NegotiationStatusCreated, state.Status)
+		require.Equal(s.t, protocol.NegotiationStatusCreated, state.Status)
 		require.Equal(s.t, state.CreatedAt, created.Timestamp)
 		require.Equal(s.t, state.GlobalDeadline, state.TurnDeadline)
-		require.Equal(s.t, &haggle.NegotiationCreated{
+		require.Equal(s.t, &protocol.NegotiationCreated{
 			NegotiationID: d.address, Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(),
 			EscrowAmount: fiveTokens, TokenMint: s.mint, MaxRounds: 10, DecayRateBps: 200,
 			GlobalDeadline: state.GlobalDeadline, Timestamp: state.CreatedAt, SessionID: d.session,
 			ServiceHash: service, ResponseWindow: defaultResponseWindow,
-			MinOfferBps: haggle.DefaultMinOfferBps, ProtocolFeeBps: protocolFeeBps,
+			MinOfferBps: protocol.DefaultMinOfferBps, ProtocolFeeBps: protocolFeeBps,
 		}, created, "the event keeps every term")
 		require.EqualValues(s.t, fiveTokens, s.tokens(d.vault))
 		require.Zero(s.t, s.tokens(s.buyer.account))
 
-		invited := the[*haggle.InvitationAccepted](s.t, s.do(d.takePart(s.seller)))
+		invited := the[*protocol.InvitationAccepted](s.t, s.do(d.takePart(s.seller)))
 		state = d.state()
-		require.Equal(s.t, haggle.NegotiationStatusProposed, state.Status)
+		require.Equal(s.t, protocol.NegotiationStatusProposed, state.Status)
 		require.False(s.t, state.HasOffer())
-		require.Equal(s.t, &haggle.InvitationAccepted{
+		require.Equal(s.t, &protocol.InvitationAccepted{
 			NegotiationID: d.address, Seller: s.seller.PublicKey(),
 			TurnDeadline: invited.Timestamp + defaultResponseWindow, Timestamp: invited.Timestamp,
 		}, invited)
@@ -39,19 +40,19 @@ func TestBasicNegotiation(t *testing.T) {
 		for _, turn := range []struct {
 			by             party
 			amount, escrow uint64
-			status         haggle.NegotiationStatus
+			status         protocol.NegotiationStatus
 		}{
-			{s.buyer, 2_000_000, 4_900_000, haggle.NegotiationStatusProposed},
-			{s.seller, 4_000_000, 4_802_000, haggle.NegotiationStatusCountered},
-			{s.buyer, 3_000_000, 4_705_960, haggle.NegotiationStatusProposed},
+			{s.buyer, 2_000_000, 4_900_000, protocol.NegotiationStatusProposed},
+			{s.seller, 4_000_000, 4_802_000, protocol.NegotiationStatusCountered},
+			{s.buyer, 3_000_000, 4_705_960, protocol.NegotiationStatusProposed},
 		} {
 			round := d.state().CurrentRound + 1
-			offered := the[*haggle.OfferSubmitted](s.t, s.do(d.offer(turn.by, turn.amount)))
+			offered := the[*protocol.OfferSubmitted](s.t, s.do(d.offer(turn.by, turn.amount)))
 			state = d.state()
 			require.Equal(s.t, turn.status, state.Status)
 			require.Equal(s.t, turn.by.PublicKey(), state.CurrentOfferBy)
 			require.Equal(s.t, offered.Timestamp+defaultResponseWindow, state.TurnDeadline)
-			require.Equal(s.t, &haggle.OfferSubmitted{
+			require.Equal(s.t, &protocol.OfferSubmitted{
 				NegotiationID: d.address, Offerer: turn.by.PublicKey(), Amount: turn.amount, Round: round,
 				EffectiveEscrow: turn.escrow, Timestamp: state.LastOfferAt,
 			}, offered)
@@ -59,15 +60,15 @@ func TestBasicNegotiation(t *testing.T) {
 
 		receipt = s.do(d.accept(s.seller))
 		state = d.state()
-		require.Equal(s.t, haggle.NegotiationStatusSettled, state.Status)
-		require.Equal(s.t, &haggle.OfferAccepted{
+		require.Equal(s.t, protocol.NegotiationStatusSettled, state.Status)
+		require.Equal(s.t, &protocol.OfferAccepted{
 			NegotiationID: d.address, AcceptedBy: s.seller.PublicKey(), Amount: 3_000_000, Round: 3, Timestamp: state.SettledAt,
-		}, the[*haggle.OfferAccepted](s.t, receipt))
-		require.Equal(s.t, &haggle.NegotiationSettled{
+		}, the[*protocol.OfferAccepted](s.t, receipt))
+		require.Equal(s.t, &protocol.NegotiationSettled{
 			NegotiationID: d.address, Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(),
 			SettledAmount: 3_000_000, TotalRounds: 3, ProtocolFee: 15_000, EscrowDecayTotal: 294_040,
 			Timestamp: state.SettledAt, TokenMint: s.mint, ServiceHash: service,
-		}, the[*haggle.NegotiationSettled](s.t, receipt))
+		}, the[*protocol.NegotiationSettled](s.t, receipt))
 		require.EqualValues(s.t, 15_000+294_040, s.tokens(d.vault), "fee and decay wait for the closing")
 
 		d.closes(s.stranger())
@@ -79,15 +80,15 @@ func TestOffersKeepToTheRules(t *testing.T) {
 	scenario(t, "offers_keep_to_the_rules", func(s *stage) {
 		d := s.bargain(s.terms())
 		stranger := s.stranger()
-		s.refuses(haggle.ErrNotYourTurn, d.offer(s.seller, 4_000_000))
-		s.refuses(haggle.ErrUnauthorized, d.offer(stranger, 4_000_000), d.reject(stranger))
-		s.refuses(haggle.ErrOfferTooLow, d.offer(s.buyer, 489_999))
-		s.refuses(haggle.ErrOfferExceedsEscrow, d.offer(s.buyer, 4_900_001))
-		s.refuses(haggle.ErrInvalidState, d.takePart(s.seller))
+		s.refuses(protocol.ErrNotYourTurn, d.offer(s.seller, 4_000_000))
+		s.refuses(protocol.ErrUnauthorized, d.offer(stranger, 4_000_000), d.reject(stranger))
+		s.refuses(protocol.ErrOfferTooLow, d.offer(s.buyer, 489_999))
+		s.refuses(protocol.ErrOfferExceedsEscrow, d.offer(s.buyer, 4_900_001))
+		s.refuses(protocol.ErrInvalidState, d.takePart(s.seller))
 		s.do(d.offer(s.buyer, 490_000))
-		s.refuses(haggle.ErrNotYourTurn, d.offer(s.buyer, 500_000), d.accept(s.buyer))
-		s.refuses(haggle.ErrUnauthorized, d.accept(stranger))
-		s.refuses(haggle.ErrOfferExceedsEscrow, d.offer(s.seller, 4_802_001))
+		s.refuses(protocol.ErrNotYourTurn, d.offer(s.buyer, 500_000), d.accept(s.buyer))
+		s.refuses(protocol.ErrUnauthorized, d.accept(stranger))
+		s.refuses(protocol.ErrOfferExceedsEscrow, d.offer(s.seller, 4_802_001))
 		s.do(d.offer(s.seller, 4_802_000))
 		s.do(d.accept(s.buyer))
 		d.closes(s.seller)
@@ -102,7 +103,7 @@ func TestMaxRounds(t *testing.T) {
 		terms.MaxRounds = 2
 		d := s.bargain(terms)
 		d.offers(2_000_000, 4_000_000)
-		s.refuses(haggle.ErrMaxRoundsReached, d.offer(s.buyer, 3_000_000))
+		s.refuses(protocol.ErrMaxRoundsReached, d.offer(s.buyer, 3_000_000))
 		return d
 	}
 	t.Run("the last offer is accepted", func(t *testing.T) {
@@ -127,7 +128,7 @@ func TestMaxRounds(t *testing.T) {
 			terms.MaxRounds = 1
 			d := s.bargain(terms)
 			d.offers(2_000_000)
-			s.refuses(haggle.ErrMaxRoundsReached, d.offer(s.seller, 3_000_000))
+			s.refuses(protocol.ErrMaxRoundsReached, d.offer(s.seller, 3_000_000))
 			s.do(d.accept(s.seller))
 			d.closes(s.seller)
 			s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
@@ -146,7 +147,7 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 		second.offers(1_500_000)
 		first.offers(1_600_000)
 		second.offers(2_500_000)
-		s.refuses(haggle.ErrConstraintSeeds, swap(first.accept(s.buyer), first.vault, second.vault))
+		s.refuses(protocol.ErrConstraintSeeds, swap(first.accept(s.buyer), first.vault, second.vault))
 		s.do(first.accept(s.buyer))
 		require.EqualValues(s.t, 3_000_000, s.tokens(second.vault), "the other goes on untouched")
 		second.offers(2_000_000)
@@ -191,7 +192,7 @@ func TestFeeIsPinnedAtCreation(t *testing.T) {
 		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
 		require.NoError(s.t, err)
 		_, err = s.force(s.buyer, action.Instructions...)
-		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 		terms.MaxFeeBps = new(uint16(protocolFeeBps))
 		d, _ := s.invite(terms)
 		require.EqualValues(s.t, protocolFeeBps, d.state().ProtocolFeeBps)
@@ -216,11 +217,11 @@ func TestRecreatedSession(t *testing.T) {
 
 		second := first.recreate(4_000_000)
 		require.EqualValues(s.t, 4_000_000, second.state().EscrowAmount, "the same address, another deal")
-		s.refuses(haggle.ErrStaleState, invitation, rejection)
+		s.refuses(protocol.ErrStaleState, invitation, rejection)
 		s.do(second.takePart(s.seller))
-		s.refuses(haggle.ErrStaleState, counter, rejection)
+		s.refuses(protocol.ErrStaleState, counter, rejection)
 		second.offers(1_000_000)
-		s.refuses(haggle.ErrStaleState, acceptance)
+		s.refuses(protocol.ErrStaleState, acceptance)
 		require.EqualValues(s.t, 1_000_000, second.state().CurrentOfferAmount)
 
 		s.do(second.reject(s.seller))
@@ -247,7 +248,7 @@ func (d *deal) recreate(escrow uint64) *deal {
 
 	now, err := d.venue.client.Now(d.ctx)
 	require.NoError(d.t, err)
-	instruction, err := (&haggle.CreateNegotiation{
+	instruction, err := (&protocol.CreateNegotiation{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(), BuyerTokenAccount: d.buyer.account, TokenMint: d.mint,
 		TokenProgram: d.tokenProgram,
 		SessionID:    d.session,
@@ -261,8 +262,8 @@ func (d *deal) recreate(escrow uint64) *deal {
 }
 
 // paramsOf are complete terms for an escrow, for instructions that the client does not make.
-func paramsOf(escrow uint64, now int64) haggle.NegotiationParams {
-	return haggle.NegotiationParams{
+func paramsOf(escrow uint64, now int64) protocol.NegotiationParams {
+	return protocol.NegotiationParams{
 		EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,
 		GlobalDeadline: now + 3_600, MinOfferBps: 1_000, MaxFeeBps: protocolFeeBps,
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Either side may walk away at any point before an agreement; the buyer gets what decay has left.
@@ -14,23 +14,23 @@ func TestRejection(t *testing.T) {
 	type point struct {
 		name    string
 		reach   func(d *deal)
-		status  haggle.NegotiationStatus
+		status  protocol.NegotiationStatus
 		refund  uint64
 		decayed uint64
 	}
 	points := []point{
-		{"when_created", func(*deal) {}, haggle.NegotiationStatusCreated, 5_000_000, 0},
+		{"when_created", func(*deal) {}, protocol.NegotiationStatusCreated, 5_000_000, 0},
 		{"before_the_first_offer", func(d *deal) {
 			d.do(d.takePart(d.seller))
-		}, haggle.NegotiationStatusProposed, 5_000_000, 0},
+		}, protocol.NegotiationStatusProposed, 5_000_000, 0},
 		{"when_proposed", func(d *deal) {
 			d.do(d.takePart(d.seller))
 			d.offers(2_000_000)
-		}, haggle.NegotiationStatusProposed, 4_900_000, 100_000},
+		}, protocol.NegotiationStatusProposed, 4_900_000, 100_000},
 		{"when_countered", func(d *deal) {
 			d.do(d.takePart(d.seller))
 			d.offers(2_000_000, 4_000_000)
-		}, haggle.NegotiationStatusCountered, 4_802_000, 198_000},
+		}, protocol.NegotiationStatusCountered, 4_802_000, 198_000},
 	}
 	sides := []struct {
 		name string
@@ -50,11 +50,11 @@ func TestRejection(t *testing.T) {
 					require.Equal(s.t, point.status, before.Status)
 
 					receipt := s.do(d.reject(side.of(s)))
-					require.Equal(s.t, &haggle.NegotiationRejected{
+					require.Equal(s.t, &protocol.NegotiationRejected{
 						NegotiationID: d.address, RejectedBy: side.of(s).PublicKey(), RefundAmount: point.refund,
-						RoundsCompleted: before.CurrentRound, Timestamp: the[*haggle.NegotiationRejected](s.t, receipt).Timestamp,
-					}, the[*haggle.NegotiationRejected](s.t, receipt))
-					require.Equal(s.t, haggle.NegotiationStatusRejected, d.state().Status)
+						RoundsCompleted: before.CurrentRound, Timestamp: the[*protocol.NegotiationRejected](s.t, receipt).Timestamp,
+					}, the[*protocol.NegotiationRejected](s.t, receipt))
+					require.Equal(s.t, protocol.NegotiationStatusRejected, d.state().Status)
 					require.Equal(s.t, point.refund, s.tokens(s.buyer.account))
 					require.Equal(s.t, point.decayed, s.tokens(d.vault))
 
@@ -86,11 +86,11 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 				d.offers(2_000_000, 4_000_000)
 				everything := d.everything()
 				end.end(d)
-				s.refuses(haggle.ErrInvalidState, everything...)
-				s.refuses(haggle.ErrInvalidParams, d.claimOf(s.seller, s.seller.account, 0))
-				s.refuses(haggle.ErrStaleState, d.claimOf(s.seller, s.seller.account, 1))
+				s.refuses(protocol.ErrInvalidState, everything...)
+				s.refuses(protocol.ErrInvalidParams, d.claimOf(s.seller, s.seller.account, 0))
+				s.refuses(protocol.ErrStaleState, d.claimOf(s.seller, s.seller.account, 1))
 				d.closes(s.seller)
-				s.refuses(haggle.ErrAccountOwnedByWrongProgram, everything...)
+				s.refuses(protocol.ErrAccountOwnedByWrongProgram, everything...)
 				s.ends(end.want)
 			})
 		})

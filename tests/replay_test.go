@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // nonceOf makes a nonce account of the party's.
@@ -35,18 +36,18 @@ func (s *stage) sign(m move, nonce solana.PublicKey) *solana.Transaction {
 }
 
 // replaces has the buyer reject the deal, close it and create another one at its address, in one transaction.
-func (d *deal) replaces(terms haggle.NegotiationParams) *deal {
+func (d *deal) replaces(terms protocol.NegotiationParams) *deal {
 	d.t.Helper()
 	require.NoError(d.t, d.passCreation(d.ctx))
 	rejection, err := d.reject(d.buyer).build(d.ctx)
 	require.NoError(d.t, err)
 	// The closing is of a state that the rejection makes, so it is not built on a snapshot.
-	closing, err := (&haggle.CloseNegotiation{
+	closing, err := (&protocol.CloseNegotiation{
 		Closer: d.buyer.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(), TreasuryTokenAccount: d.treasuryAccount,
 		TokenMint: d.mint, TokenProgram: d.tokenProgram,
 	}).Instruction()
 	require.NoError(d.t, err)
-	creation, err := (&haggle.CreateNegotiation{
+	creation, err := (&protocol.CreateNegotiation{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(), BuyerTokenAccount: d.buyer.account, TokenMint: d.mint,
 		TokenProgram: d.tokenProgram, SessionID: d.session, Params: terms,
 	}).Instruction()
@@ -78,7 +79,7 @@ func TestOfferOfAnEarlierDeal(t *testing.T) {
 		require.EqualValues(s.t, 1, before.CurrentRound, "it is the seller's turn in the same round again")
 
 		_, err = s.venue.client.Submit(s.ctx, counter)
-		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 		after := second.state()
 		require.Equal(s.t, before.Negotiation, after.Negotiation)
 
@@ -112,12 +113,12 @@ func TestCommitmentOfAnEarlierDeal(t *testing.T) {
 		// The sealed prices are of the first deal: the client refuses them, and the program a commitment that
 		// is sent all the same.
 		_, err = second.commit(s.buyer, c.buyers).build(s.ctx)
-		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 		again := comparison{second, second.seal(s.buyer, 1_500_000), second.seal(s.seller, 1_000_000)}
 		s.do(again.step(0))
 
 		_, err = s.venue.client.Submit(s.ctx, commitment)
-		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 		require.Zero(s.t, second.state().SellerCommitment)
 		again.do(again.step(1))
 		again.do(again.step(2))

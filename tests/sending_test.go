@@ -9,8 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Everything that an agent sends is in its journal, a dry run says what it will cost, and a durable nonce carries a transaction.
@@ -70,7 +71,7 @@ func TestSendingWithAJournal(t *testing.T) {
 		offer, err = client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.buyer.PublicKey(), Seen: seen, Amount: 2_100_000})
 		require.NoError(s.t, err)
 		_, err = offer.Do(s.ctx, s.buyer)
-		require.ErrorIs(s.t, err, haggle.ErrStaleState)
+		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 
 		// A process is killed between writing down a transaction and sending it. Whoever comes after it uses the nonce up, and then
 		// it is certain that nothing has come of the transaction and that nothing will.

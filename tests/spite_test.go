@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go/programs/token"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A trick makes a party's associated token account unable to receive.
@@ -113,12 +114,12 @@ func TestClaimToAnyAccount(t *testing.T) {
 		friend := s.stranger()
 		account := s.anotherAccount(friend)
 
-		s.refuses(haggle.ErrUnauthorized, d.claimOf(friend, account, 2_985_000))
-		s.refuses(haggle.ErrStaleState, d.claimOf(s.seller, account, 2_984_999), d.claimOf(s.buyer, account, 2_985_000))
-		s.refuses(haggle.ErrInvalidParams, d.claimOf(s.seller, account, 0))
-		s.refuses(haggle.ErrConstraintRaw, d.claimOf(s.seller, s.seller.account, 2_985_000), d.claimOf(s.seller, d.vault, 2_985_000))
+		s.refuses(protocol.ErrUnauthorized, d.claimOf(friend, account, 2_985_000))
+		s.refuses(protocol.ErrStaleState, d.claimOf(s.seller, account, 2_984_999), d.claimOf(s.buyer, account, 2_985_000))
+		s.refuses(protocol.ErrInvalidParams, d.claimOf(s.seller, account, 0))
+		s.refuses(protocol.ErrConstraintRaw, d.claimOf(s.seller, s.seller.account, 2_985_000), d.claimOf(s.seller, d.vault, 2_985_000))
 		d.isClaimed(s.do(d.claim(s.seller, account)), s.seller, 2_985_000)
-		s.refuses(haggle.ErrStaleState, d.claimOf(s.seller, account, 2_985_000))
+		s.refuses(protocol.ErrStaleState, d.claimOf(s.seller, account, 2_985_000))
 		d.closes(friend)
 		s.ends(holdings{
 			buyer: 1_802_000, treasury: 15_000 + 198_000,
@@ -142,9 +143,9 @@ func TestBothAccountsFrozen(t *testing.T) {
 		require.EqualValues(s.t, fiveTokens, s.tokens(d.vault))
 
 		anyone := s.stranger()
-		s.refuses(haggle.ErrPayoutPending, d.close(anyone))
+		s.refuses(protocol.ErrPayoutPending, d.close(anyone))
 		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.buyer.account))
-		s.refuses(haggle.ErrPayoutPending, d.close(anyone))
+		s.refuses(protocol.ErrPayoutPending, d.close(anyone))
 		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, s.seller.account))
 		d.closes(anyone)
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
@@ -158,9 +159,9 @@ func TestFrozenVault(t *testing.T) {
 		d.offers(2_000_000)
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, d.vault))
 		receipt := s.do(d.accept(s.seller))
-		require.Equal(s.t, haggle.NegotiationStatusSettled, d.state().Status)
+		require.Equal(s.t, protocol.NegotiationStatusSettled, d.state().Status)
 		require.Len(s.t, receipt.Events, 4, "accepted, settled, and two payouts recorded")
-		s.refuses(haggle.ErrPayoutPending, d.claim(s.seller, s.seller.account), d.claim(s.buyer, s.buyer.account), d.close(s.buyer))
+		s.refuses(protocol.ErrPayoutPending, d.claim(s.seller, s.seller.account), d.claim(s.buyer, s.buyer.account), d.close(s.buyer))
 		require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, d.vault))
 		d.isClaimed(s.do(d.claim(s.seller, s.seller.account)), s.seller, 1_990_000)
 		d.isClaimed(d.closes(s.seller), s.buyer, 2_900_000)
@@ -178,15 +179,15 @@ func TestNobodyDivertsAPayout(t *testing.T) {
 		frozen := s.anotherAccount(s.buyer)
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, frozen))
 		for _, other := range []solana.PublicKey{stolen, frozen, s.seller.account, d.vault} {
-			s.refuses(haggle.ErrConstraintRaw,
+			s.refuses(protocol.ErrConstraintRaw,
 				swap(d.accept(s.seller), s.buyer.account, other),
 				swap(d.reject(s.seller), s.buyer.account, other))
 		}
-		s.refuses(haggle.ErrConstraintRaw, swap(d.accept(s.seller), s.seller.account, stolen))
+		s.refuses(protocol.ErrConstraintRaw, swap(d.accept(s.seller), s.seller.account, stolen))
 		s.do(d.accept(s.seller))
-		s.refuses(haggle.ErrConstraintRaw, swap(d.close(thief), s.treasuryAccount, stolen))
-		s.refuses(haggle.ErrPayoutPending, swap(d.close(thief), s.treasuryAccount, haggle.ProgramID)) // none at all
-		s.refuses(haggle.ErrConstraintHasOne, swap(d.close(s.seller), s.buyer.PublicKey(), thief.PublicKey()))
+		s.refuses(protocol.ErrConstraintRaw, swap(d.close(thief), s.treasuryAccount, stolen))
+		s.refuses(protocol.ErrPayoutPending, swap(d.close(thief), s.treasuryAccount, protocol.ProgramID)) // none at all
+		s.refuses(protocol.ErrConstraintHasOne, swap(d.close(s.seller), s.buyer.PublicKey(), thief.PublicKey()))
 		d.closes(thief)
 		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
 	})
@@ -222,17 +223,17 @@ func (d *deal) isKept(receipt *haggle.Receipt, party party, amount uint64) {
 	require.Equal(d.t, amount, kept[ofBuyer])
 	require.Zero(d.t, kept[!ofBuyer])
 
-	recorded := the[*haggle.PayoutRecorded](d.t, receipt)
-	require.Equal(d.t, &haggle.PayoutRecorded{
+	recorded := the[*protocol.PayoutRecorded](d.t, receipt)
+	require.Equal(d.t, &protocol.PayoutRecorded{
 		NegotiationID: d.address, Party: party.PublicKey(), Amount: amount, Timestamp: recorded.Timestamp,
 	}, recorded)
-	d.refuses(haggle.ErrPayoutPending, d.closeUndelivered(d.stranger()))
+	d.refuses(protocol.ErrPayoutPending, d.closeUndelivered(d.stranger()))
 }
 
 func (d *deal) isClaimed(receipt *haggle.Receipt, party party, amount uint64) {
 	d.t.Helper()
-	claimed := the[*haggle.PayoutClaimed](d.t, receipt)
-	require.Equal(d.t, &haggle.PayoutClaimed{
+	claimed := the[*protocol.PayoutClaimed](d.t, receipt)
+	require.Equal(d.t, &protocol.PayoutClaimed{
 		NegotiationID: d.address, Party: party.PublicKey(), Amount: amount, Timestamp: claimed.Timestamp,
 	}, claimed)
 }

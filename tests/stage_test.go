@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // fiveTokens is the documents' escrow: 5 USDC in base units. It is all that a scenario's buyer has, and all there is of its
@@ -155,7 +156,7 @@ func (s *stage) refuses(want error, moves ...move) {
 }
 
 // raw is a move with arguments and accounts of one's own choice, which the SDK's actions would not make.
-func raw(by party, instruction haggle.AnyInstruction) move {
+func raw(by party, instruction protocol.AnyInstruction) move {
 	return move{by, func(context.Context) (*haggle.Action, error) {
 		built, err := instruction.Instruction()
 		return &haggle.Action{Instructions: []solana.Instruction{built}}, err

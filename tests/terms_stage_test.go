@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // In a scenario with a bond the seller has 600,000 of the five tokens and deposits 500,000; the buyer puts 4,000,000 into escrow
@@ -31,7 +32,7 @@ func (s *stage) termsWithBond() haggle.CreateRequest {
 
 // tells asserts that these are a transaction's events, all of them and in this order. Which negotiation they are about, and when
 // they happened, is the same for all and need not be given. It is the time that it answers with, in Unix seconds.
-func (d *deal) tells(receipt *haggle.Receipt, want ...haggle.Event) int64 {
+func (d *deal) tells(receipt *haggle.Receipt, want ...protocol.Event) int64 {
 	d.t.Helper()
 	require.NotEmpty(d.t, receipt.Events)
 	at := fieldOf(receipt.Events[0], "Timestamp").Int()
@@ -43,25 +44,25 @@ func (d *deal) tells(receipt *haggle.Receipt, want ...haggle.Event) int64 {
 	return at
 }
 
-func fieldOf(event haggle.Event, name string) reflect.Value {
+func fieldOf(event protocol.Event, name string) reflect.Value {
 	return reflect.ValueOf(event).Elem().FieldByName(name)
 }
 
 // settlement is the event of a negotiation that ends with a price, or with what has been paid of it.
-func (d *deal) settlement(rounds uint8, paid, fee, decay uint64) *haggle.NegotiationSettled {
-	return &haggle.NegotiationSettled{
+func (d *deal) settlement(rounds uint8, paid, fee, decay uint64) *protocol.NegotiationSettled {
+	return &protocol.NegotiationSettled{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(),
 		SettledAmount: paid, TotalRounds: rounds, ProtocolFee: fee, EscrowDecayTotal: decay,
 		TokenMint: d.mint, ServiceHash: service,
 	}
 }
 
-func (d *deal) bondGoesTo(party party) *haggle.BondSettled {
-	return &haggle.BondSettled{To: party.PublicKey(), Amount: bond}
+func (d *deal) bondGoesTo(party party) *protocol.BondSettled {
+	return &protocol.BondSettled{To: party.PublicKey(), Amount: bond}
 }
 
-func (d *deal) rejection(by party, refund uint64) *haggle.NegotiationRejected {
-	return &haggle.NegotiationRejected{RejectedBy: by.PublicKey(), RefundAmount: refund}
+func (d *deal) rejection(by party, refund uint64) *protocol.NegotiationRejected {
+	return &protocol.NegotiationRejected{RejectedBy: by.PublicKey(), RefundAmount: refund}
 }
 
 // A comparison is a deal in which reservation prices are compared before anybody makes an offer.
@@ -130,12 +131,12 @@ func (d *deal) reveal(by party, sealed *haggle.SealedPrice) move {
 
 // commitTo is an attempt to commit to any bytes, which the SDK makes only of a price of one's own.
 func (d *deal) commitTo(by party, commitment [32]byte) move {
-	return raw(by, &haggle.SubmitZopaCommitment{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Commitment: commitment})
+	return raw(by, &protocol.SubmitZopaCommitment{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Commitment: commitment})
 }
 
 // revealOf is an attempt to reveal a price that need not be what has been committed to.
 func (d *deal) revealOf(by party, price uint64, nonce [32]byte) move {
-	return raw(by, &haggle.RevealZopaPrice{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Price: price, Nonce: nonce})
+	return raw(by, &protocol.RevealZopaPrice{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Price: price, Nonce: nonce})
 }
 
 // nonceIn is the nonce that everybody can read in a reveal.
@@ -146,7 +147,7 @@ func (d *deal) nonceIn(reveal move) [32]byte {
 	last := action.Instructions[len(action.Instructions)-1]
 	data, err := last.Data()
 	require.NoError(d.t, err)
-	var shown haggle.RevealZopaPrice
+	var shown protocol.RevealZopaPrice
 	require.NoError(d.t, shown.Decode(last.Accounts(), data))
 	return shown.Nonce
 }
@@ -164,13 +165,13 @@ func (s *stage) forces(m move) *haggle.Receipt {
 // inTranches has the price of some terms paid in tranches of these shares, in basis points, with the shortest
 // review.
 func inTranches(terms haggle.CreateRequest, arbiter party, shares ...uint16) haggle.CreateRequest {
-	terms.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: shares, ReviewHours: haggle.MinReviewHours}
+	terms.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: shares, ReviewHours: protocol.MinReviewHours}
 	return terms
 }
 
 // deliveryOf and complaintOf are the seller's and the buyer's evidence for a milestone.
-func deliveryOf(index uint8) [32]byte  { return haggle.EvidenceHash([]byte{'d', index}) }
-func complaintOf(index uint8) [32]byte { return haggle.EvidenceHash([]byte{'c', index}) }
+func deliveryOf(index uint8) [32]byte  { return protocol.EvidenceHash([]byte{'d', index}) }
+func complaintOf(index uint8) [32]byte { return protocol.EvidenceHash([]byte{'c', index}) }
 
 // agree creates a negotiation of which the seller accepts the buyer's first offer.
 func (s *stage) agree(terms haggle.CreateRequest, price uint64) *deal {

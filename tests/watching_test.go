@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A watcher who is there from the start and one who comes late, asking for the past, see the same: every event of the
@@ -118,6 +119,6 @@ func described(history []*haggle.Receipt) []string {
 	return events
 }
 
-func describe(signature fmt.Stringer, slot uint64, event haggle.Event) string {
+func describe(signature fmt.Stringer, slot uint64, event protocol.Event) string {
 	return fmt.Sprintf("%s of %s in slot %d: %+v", event.EventName(), signature, slot, event)
 }

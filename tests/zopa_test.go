@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Sealed prices that overlap: their midpoint stands as an offer that nobody has made, and either side may accept it. The sum of
@@ -16,25 +16,25 @@ func TestZoneFound(t *testing.T) {
 	zone := func(s *stage) comparison {
 		c := s.compare(s.termsWithBond(), 3_000_001, 2_000_000)
 		require.EqualValues(s.t, bondedEscrow+bond, s.tokens(c.vault))
-		c.tells(s.do(c.step(0)), &haggle.ZopaCommitted{Agent: s.buyer.PublicKey(), Phase: haggle.ZopaPhaseBuyerCommitted})
-		c.tells(s.do(c.step(1)), &haggle.ZopaCommitted{Agent: s.seller.PublicKey(), Phase: haggle.ZopaPhaseBothCommitted})
-		c.tells(s.do(c.step(2)), &haggle.ZopaRevealed{
-			Agent: s.buyer.PublicKey(), Price: 3_000_001, Phase: haggle.ZopaPhaseBothCommitted,
+		c.tells(s.do(c.step(0)), &protocol.ZopaCommitted{Agent: s.buyer.PublicKey(), Phase: protocol.ZopaPhaseBuyerCommitted})
+		c.tells(s.do(c.step(1)), &protocol.ZopaCommitted{Agent: s.seller.PublicKey(), Phase: protocol.ZopaPhaseBothCommitted})
+		c.tells(s.do(c.step(2)), &protocol.ZopaRevealed{
+			Agent: s.buyer.PublicKey(), Price: 3_000_001, Phase: protocol.ZopaPhaseBothCommitted,
 		})
-		at := c.tells(s.do(c.step(3)), &haggle.ZopaRevealed{
-			Agent: s.seller.PublicKey(), Price: 2_000_000, Phase: haggle.ZopaPhaseRevealed, Midpoint: 2_500_000,
+		at := c.tells(s.do(c.step(3)), &protocol.ZopaRevealed{
+			Agent: s.seller.PublicKey(), Price: 2_000_000, Phase: protocol.ZopaPhaseRevealed, Midpoint: 2_500_000,
 		})
 		state := c.state()
-		require.Equal(s.t, haggle.NegotiationStatusProposed, state.Status)
+		require.Equal(s.t, protocol.NegotiationStatusProposed, state.Status)
 		require.True(s.t, state.HasMidpoint())
 		require.EqualValues(s.t, 2_500_000, state.CurrentOfferAmount)
 		require.Equal(s.t, c.address, state.CurrentOfferBy)
 		require.EqualValues(s.t, 3_000_001, state.BuyerPrice)
 		require.EqualValues(s.t, 2_000_000, state.SellerPrice)
 		require.Equal(s.t, at+defaultResponseWindow, state.TurnDeadline)
-		s.refuses(haggle.ErrUnauthorized, c.accept(s.stranger()))
-		s.refuses(haggle.ErrNotYourTurn, c.offer(s.seller, 2_600_000))
-		s.refuses(haggle.ErrInvalidState, c.commitTo(s.buyer, [32]byte{1}), c.revealOf(s.seller, 2_000_000, [32]byte{}))
+		s.refuses(protocol.ErrUnauthorized, c.accept(s.stranger()))
+		s.refuses(protocol.ErrNotYourTurn, c.offer(s.seller, 2_600_000))
+		s.refuses(protocol.ErrInvalidState, c.commitTo(s.buyer, [32]byte{1}), c.revealOf(s.seller, 2_000_000, [32]byte{}))
 		return c
 	}
 	for _, side := range []struct {
@@ -49,10 +49,10 @@ func TestZoneFound(t *testing.T) {
 				c := zone(s)
 				accepting := side.of(s)
 				c.tells(s.do(c.accept(accepting)),
-					&haggle.OfferAccepted{AcceptedBy: accepting.PublicKey(), Amount: 2_500_000},
+					&protocol.OfferAccepted{AcceptedBy: accepting.PublicKey(), Amount: 2_500_000},
 					c.settlement(0, 2_500_000, 12_500, 0),
 					c.bondGoesTo(s.seller))
-				require.Equal(s.t, haggle.BondStateReturned, c.state().BondState)
+				require.Equal(s.t, protocol.BondStateReturned, c.state().BondState)
 				c.closes(s.stranger())
 				s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
 			})
@@ -64,10 +64,10 @@ func TestZoneFound(t *testing.T) {
 			midpoint := c.prepare(c.accept(s.seller))
 			s.do(c.offer(s.buyer, 2_200_000))
 			require.False(s.t, c.state().HasMidpoint())
-			s.refuses(haggle.ErrStaleState, midpoint)
-			s.refuses(haggle.ErrNotYourTurn, c.accept(s.buyer))
+			s.refuses(protocol.ErrStaleState, midpoint)
+			s.refuses(protocol.ErrNotYourTurn, c.accept(s.buyer))
 			c.tells(s.do(c.accept(s.seller)),
-				&haggle.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_200_000, Round: 1},
+				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_200_000, Round: 1},
 				c.settlement(1, 2_200_000, 11_000, 80_000),
 				c.bondGoesTo(s.seller))
 			c.closes(s.seller)
@@ -93,19 +93,19 @@ func TestNoZone(t *testing.T) {
 		c := s.compare(s.termsWithBond(), 2_000_000, 2_000_001)
 		c.reach(sellersReveal)
 		again := c.prepare(c.step(sellersReveal))
-		s.refuses(haggle.ErrAccountNotEnoughKeys, c.revealOf(s.seller, 2_000_001, c.nonceIn(again)))
+		s.refuses(protocol.ErrAccountNotEnoughKeys, c.revealOf(s.seller, 2_000_001, c.nonceIn(again)))
 		c.tells(s.do(c.step(sellersReveal)),
-			&haggle.ZopaRevealed{Agent: s.seller.PublicKey(), Price: 2_000_001, Phase: haggle.ZopaPhaseRevealed},
-			&haggle.NegotiationRejected{RejectedBy: c.address, RefundAmount: bondedEscrow},
+			&protocol.ZopaRevealed{Agent: s.seller.PublicKey(), Price: 2_000_001, Phase: protocol.ZopaPhaseRevealed},
+			&protocol.NegotiationRejected{RejectedBy: c.address, RefundAmount: bondedEscrow},
 			c.bondGoesTo(s.seller))
 		state := c.state()
 		require.True(s.t, state.EndedWithoutZone())
-		require.Equal(s.t, haggle.BondStateReturned, state.BondState)
+		require.Equal(s.t, protocol.BondStateReturned, state.BondState)
 		require.Zero(s.t, s.tokens(c.vault))
 
-		s.refuses(haggle.ErrNoZopa,
+		s.refuses(protocol.ErrNoZopa,
 			c.offer(s.buyer, 1_000_000), c.offer(s.seller, 1_000_000), c.accept(s.buyer), c.accept(s.seller))
-		s.refuses(haggle.ErrInvalidState,
+		s.refuses(protocol.ErrInvalidState,
 			c.reject(s.buyer), c.reject(s.seller), c.expire(s.buyer), c.takePart(s.seller), again, c.commitTo(s.buyer, [32]byte{1}))
 		c.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
@@ -125,18 +125,18 @@ func TestStepMissed(t *testing.T) {
 				c := s.compare(terms, 3_000_000, 2_000_000)
 				c.reach(number)
 				due, anyone := c.prepare(c.step(number)), s.stranger()
-				s.refuses(haggle.ErrInvalidState, c.expire(anyone))
+				s.refuses(protocol.ErrInvalidState, c.expire(anyone))
 				require.NoError(s.t, s.venue.AdvanceTo(s.ctx, c.state().TurnDeadline))
-				s.refuses(haggle.ErrResponseWindowExpired, due, c.reject(s.buyer), c.reject(s.seller))
+				s.refuses(protocol.ErrResponseWindowExpired, due, c.reject(s.buyer), c.reject(s.seller))
 
-				winner, bondState, want := s.seller, haggle.BondStateReturned, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
+				winner, bondState, want := s.seller, protocol.BondStateReturned, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
 				if number == sellersReveal {
-					winner, bondState = s.buyer, haggle.BondStateForfeited
+					winner, bondState = s.buyer, protocol.BondStateForfeited
 					want = holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
 				}
-				c.tells(s.do(c.expire(anyone)), &haggle.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner))
+				c.tells(s.do(c.expire(anyone)), &protocol.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner))
 				require.Equal(s.t, bondState, c.state().BondState)
-				s.refuses(haggle.ErrInvalidState, due, c.expire(anyone), c.offer(s.buyer, 1_000_000))
+				s.refuses(protocol.ErrInvalidState, due, c.expire(anyone), c.offer(s.buyer, 1_000_000))
 				c.closes(anyone)
 				s.ends(want)
 			})
@@ -189,9 +189,9 @@ func TestRejectionAfterBothReveals(t *testing.T) {
 			unaware := c.prepare(c.reject(s.seller))
 			c.reach(4)
 			require.True(s.t, c.state().RejectionForfeitsBond())
-			s.refuses(haggle.ErrStaleState, unaware)
+			s.refuses(protocol.ErrStaleState, unaware)
 			c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
-			require.Equal(s.t, haggle.BondStateForfeited, c.state().BondState)
+			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
 			c.closes(s.stranger())
 			s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
 		})
@@ -218,37 +218,37 @@ func TestStepsOfComparison(t *testing.T) {
 		terms.Zopa = true
 		d, _ := s.invite(terms)
 		bytes, stranger := [32]byte{1}, s.stranger()
-		s.refuses(haggle.ErrInvalidState, d.commitTo(s.buyer, bytes), d.revealOf(s.buyer, 3_000_000, bytes))
+		s.refuses(protocol.ErrInvalidState, d.commitTo(s.buyer, bytes), d.revealOf(s.buyer, 3_000_000, bytes))
 		s.do(d.takePart(s.seller))
 		c := comparison{d, d.seal(s.buyer, 3_000_000), d.seal(s.seller, 2_000_000)}
 		noOffers := []move{c.offer(s.buyer, 2_000_000), c.offer(s.seller, 2_000_000), c.accept(s.buyer), c.accept(s.seller)}
 
-		s.refuses(haggle.ErrNotYourTurn, c.commitTo(s.seller, bytes))
-		s.refuses(haggle.ErrUnauthorized, c.commitTo(stranger, bytes))
-		s.refuses(haggle.ErrInvalidParams, c.commitTo(s.buyer, [32]byte{}))
-		s.refuses(haggle.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
+		s.refuses(protocol.ErrNotYourTurn, c.commitTo(s.seller, bytes))
+		s.refuses(protocol.ErrUnauthorized, c.commitTo(stranger, bytes))
+		s.refuses(protocol.ErrInvalidParams, c.commitTo(s.buyer, [32]byte{}))
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
 		s.do(c.step(0))
 
-		s.refuses(haggle.ErrNotYourTurn, c.commitTo(s.buyer, bytes))
-		s.refuses(haggle.ErrUnauthorized, c.commitTo(stranger, bytes))
-		s.refuses(haggle.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
+		s.refuses(protocol.ErrNotYourTurn, c.commitTo(s.buyer, bytes))
+		s.refuses(protocol.ErrUnauthorized, c.commitTo(stranger, bytes))
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
 		s.do(c.step(1))
 
 		reveal := c.prepare(c.step(2))
-		s.refuses(haggle.ErrNotYourTurn, c.revealOf(s.seller, 2_000_000, bytes))
-		s.refuses(haggle.ErrUnauthorized, c.revealOf(stranger, 2_000_000, bytes))
-		s.refuses(haggle.ErrInvalidParams,
+		s.refuses(protocol.ErrNotYourTurn, c.revealOf(s.seller, 2_000_000, bytes))
+		s.refuses(protocol.ErrUnauthorized, c.revealOf(stranger, 2_000_000, bytes))
+		s.refuses(protocol.ErrInvalidParams,
 			c.revealOf(s.buyer, 0, bytes), c.revealOf(s.buyer, bondedEscrow/10-1, bytes), c.revealOf(s.buyer, bondedEscrow+1, bytes))
-		s.refuses(haggle.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
 		s.do(reveal)
 
-		s.refuses(haggle.ErrNotYourTurn, reveal)
-		s.refuses(haggle.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
+		s.refuses(protocol.ErrNotYourTurn, reveal)
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
 		last := c.prepare(c.step(3))
 		s.do(last)
-		s.refuses(haggle.ErrInvalidState, reveal, last, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))
+		s.refuses(protocol.ErrInvalidState, reveal, last, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))
 		s.do(c.accept(s.buyer))
-		s.refuses(haggle.ErrInvalidState, reveal, last)
+		s.refuses(protocol.ErrInvalidState, reveal, last)
 		c.closes(s.buyer)
 		s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
 	})
@@ -258,8 +258,8 @@ func TestStepsOfComparison(t *testing.T) {
 func TestNoComparisonAskedFor(t *testing.T) {
 	scenario(t, "zopa_not_enabled", func(s *stage) {
 		d := s.bargain(s.terms())
-		require.Equal(s.t, haggle.ZopaPhaseSkipped, d.state().ZopaPhase)
-		s.refuses(haggle.ErrInvalidState,
+		require.Equal(s.t, protocol.ZopaPhaseSkipped, d.state().ZopaPhase)
+		s.refuses(protocol.ErrInvalidState,
 			d.commitTo(s.buyer, [32]byte{1}), d.commitTo(s.seller, [32]byte{1}), d.revealOf(s.buyer, 1_000_000, [32]byte{1}))
 		d.offers(2_000_000)
 		s.do(d.accept(s.seller))
@@ -276,7 +276,7 @@ func TestComparisonTakesABond(t *testing.T) {
 		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
 		require.NoError(s.t, err)
 		_, err = s.force(s.buyer, action.Instructions...)
-		require.ErrorIs(s.t, err, haggle.ErrInvalidParams)
+		require.ErrorIs(s.t, err, protocol.ErrInvalidParams)
 		s.ends(holdings{buyer: fiveTokens})
 	})
 }
@@ -289,13 +289,13 @@ func TestRevealMustMatch(t *testing.T) {
 		nonce := c.nonceIn(c.step(2))
 		wrong := nonce
 		wrong[31]++
-		s.refuses(haggle.ErrZopaCommitmentMismatch,
+		s.refuses(protocol.ErrZopaCommitmentMismatch,
 			c.revealOf(s.buyer, 3_000_000, wrong), c.revealOf(s.buyer, 3_000_000, [32]byte{}), c.revealOf(s.buyer, 2_999_999, nonce))
 		_, err := c.reveal(s.buyer, c.seal(s.buyer, 3_000_000)).build(s.ctx)
-		require.ErrorIs(s.t, err, haggle.ErrZopaCommitmentMismatch, "the client does not show a price that would be refused")
+		require.ErrorIs(s.t, err, protocol.ErrZopaCommitmentMismatch, "the client does not show a price that would be refused")
 		s.forces(c.revealOf(s.buyer, 3_000_000, nonce))
 		nonce = c.nonceIn(c.step(3))
-		s.refuses(haggle.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 2_000_001, nonce), c.revealOf(s.seller, 2_000_000, wrong))
+		s.refuses(protocol.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 2_000_001, nonce), c.revealOf(s.seller, 2_000_000, wrong))
 		s.do(c.step(3))
 		s.do(c.accept(s.buyer))
 		c.closes(s.buyer)
@@ -314,7 +314,7 @@ func TestCopiedCommitment(t *testing.T) {
 		require.Equal(s.t, copied, c.state().SellerCommitment)
 		published := c.nonceIn(c.step(2))
 		s.do(c.step(2))
-		s.refuses(haggle.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 3_000_000, published))
+		s.refuses(protocol.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 3_000_000, published))
 		c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
 		c.closes(s.buyer)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
@@ -335,8 +335,8 @@ func TestRevealLeavesTimeToAnswer(t *testing.T) {
 		due := c.prepare(c.step(2))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, latest+1))
 		require.Greater(s.t, c.state().TurnDeadline, latest+1, "it is still the buyer's turn")
-		s.refuses(haggle.ErrResponseWindowExpired, due)
-		s.refuses(haggle.ErrInvalidState, c.expire(s.seller))
+		s.refuses(protocol.ErrResponseWindowExpired, due)
+		s.refuses(protocol.ErrInvalidState, c.expire(s.seller))
 		c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.seller))
 		c.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
@@ -16,19 +17,19 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	seller := solana.PublicKey{2}
 	decide := func(round uint8, asked uint64, left int64, change ...func(*haggle.NegotiationAccount)) agent.Decision {
 		n := &haggle.NegotiationAccount{}
-		n.Buyer, n.Seller, n.Status, n.CurrentRound, n.MaxRounds = b.Self, seller, haggle.NegotiationStatusProposed, round, 8
+		n.Buyer, n.Seller, n.Status, n.CurrentRound, n.MaxRounds = b.Self, seller, protocol.NegotiationStatusProposed, round, 8
 		n.EscrowAmount, n.EffectiveEscrow, n.MinOfferBps, n.GlobalDeadline = 5_000_000, 5_000_000, 1_000, 1_000
 		if round > 0 {
-			n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = asked, haggle.OfferSideSeller, seller
+			n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = asked, protocol.OfferSideSeller, seller
 		}
 		for _, alter := range change {
 			alter(n)
 		}
-		decision, err := b.decide(t.Context(), agent.Turn{Negotiation: n, Side: haggle.OfferSideBuyer, Now: n.GlobalDeadline - left})
+		decision, err := b.decide(t.Context(), agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left})
 		require.NoError(t, err)
 		return decision
 	}
-	other := func(n *haggle.NegotiationAccount) { n.Metadata = haggle.Terms{QualityTier: 1}.Metadata() }
+	other := func(n *haggle.NegotiationAccount) { n.Metadata = protocol.Terms{QualityTier: 1}.Metadata() }
 	require.Equal(t, agent.Offer{Amount: 2_000_000}, decide(0, 0, 600))
 	require.Equal(t, agent.Offer{Amount: 2_500_000}, decide(2, 4_500_000, 600))
 	require.Equal(t, agent.Accept{}, decide(2, 2_500_000, 600))

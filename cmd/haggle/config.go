@@ -12,7 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func newConfigCommand(s *session) *cobra.Command {
@@ -26,8 +27,8 @@ that nobody can be faster than its deployer.`
 
 func newConfigInitCommand(s *session) *cobra.Command {
 	var treasury connection.Address
-	window := duration.Flag(time.Duration(haggle.DefaultResponseWindow) * time.Second)
-	decay, fee, rounds := haggle.DefaultDecayRateBps, haggle.DefaultProtocolFeeBps, haggle.DefaultMaxRounds
+	window := duration.Flag(time.Duration(protocol.DefaultResponseWindow) * time.Second)
+	decay, fee, rounds := protocol.DefaultDecayRateBps, protocol.DefaultProtocolFeeBps, protocol.DefaultMaxRounds
 	cmd := &cobra.Command{
 		Use: "init", Short: "Initialize the protocol (the program's upgrade authority)", Long: configInitHelp,
 		Example: "  haggle config init --treasury ADDRESS --fee-bps 50 --keypair upgrade-authority.json",
@@ -56,7 +57,7 @@ func newConfigInitCommand(s *session) *cobra.Command {
 			return err
 		}
 		receipt, err := s.act(ctx, client, action, key)
-		if errors.Is(err, haggle.ErrAccountOwnedByWrongProgram) {
+		if errors.Is(err, protocol.ErrAccountOwnedByWrongProgram) {
 			return failure.WithHint(err, "it is initialized already: haggle config show; what can be changed is changed with: haggle admin update")
 		}
 		if err != nil {
@@ -107,7 +108,7 @@ add up base units of all mints.`,
 			return notFound(err, "nobody has initialized the protocol here: haggle config init, or another --url")
 		}
 		v := configView{
-			haggle.ProgramID, config.Address, config.Authority, config.Treasury, config.DefaultProtocolFeeBps, config.DefaultDecayRateBps,
+			protocol.ProgramID, config.Address, config.Authority, config.Treasury, config.DefaultProtocolFeeBps, config.DefaultDecayRateBps,
 			config.DefaultResponseWindow, config.DefaultMaxRounds, config.IsPaused, config.PendingAuthority,
 			fmt.Sprint(config.TotalNegotiations), fmt.Sprint(config.TotalSettledVolume), fmt.Sprint(config.TotalFeesCollected),
 		}

@@ -6,45 +6,45 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/fields"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // viewEvent is an event for JSON: its name, and its fields as [fields.Of] has them.
-func viewEvent(event haggle.Event) fields.List {
+func viewEvent(event protocol.Event) fields.List {
 	return append(fields.List{{Name: "event", Value: event.EventName()}}, fields.Of(event)...)
 }
 
 // sentence tells an event to people.
-func sentence(event haggle.Event, tokens func(uint64) amount.Tokens) string {
+func sentence(event protocol.Event, tokens func(uint64) amount.Tokens) string {
 	switch e := event.(type) {
-	case *haggle.NegotiationCreated:
+	case *protocol.NegotiationCreated:
 		return fmt.Sprintf("created: %s escrowed, %d rounds, until %s", tokens(e.EscrowAmount), e.MaxRounds, clock(e.GlobalDeadline))
-	case *haggle.InvitationAccepted:
+	case *protocol.InvitationAccepted:
 		return "the seller takes part"
-	case *haggle.OfferSubmitted:
+	case *protocol.OfferSubmitted:
 		return fmt.Sprintf("round %d: %s offered, the escrow is worth %s", e.Round, tokens(e.Amount), tokens(e.EffectiveEscrow))
-	case *haggle.OfferAccepted:
+	case *protocol.OfferAccepted:
 		return fmt.Sprintf("%s taken in round %d", tokens(e.Amount), e.Round)
-	case *haggle.MilestoneClaimed:
+	case *protocol.MilestoneClaimed:
 		return fmt.Sprintf("milestone %d claimed, under review until %s%s", e.Index, clock(e.ReviewDeadline), evidenceText(e.Evidence))
-	case *haggle.MilestoneDisputed:
+	case *protocol.MilestoneDisputed:
 		return fmt.Sprintf("milestone %d disputed%s", e.Index, evidenceText(e.Evidence))
-	case *haggle.AgreementSettled:
+	case *protocol.AgreementSettled:
 		return fmt.Sprintf("settled by agreement: %s to the seller (after the fee of %s), %s to the buyer, %s of the bond to the buyer",
 			tokens(e.SellerAmount), tokens(e.Fee), tokens(e.BuyerAmount), tokens(e.BondToBuyer))
-	case *haggle.BondSettled:
+	case *protocol.BondSettled:
 		return fmt.Sprintf("%s of the bond to %s", tokens(e.Amount), e.To)
-	case *haggle.NegotiationSettled:
+	case *protocol.NegotiationSettled:
 		return fmt.Sprintf("settled for %s (fee %s, decay %s)", tokens(e.SettledAmount), tokens(e.ProtocolFee), tokens(e.EscrowDecayTotal))
-	case *haggle.NegotiationRejected:
+	case *protocol.NegotiationRejected:
 		return fmt.Sprintf("rejected by %s, %s goes back", e.RejectedBy, tokens(e.RefundAmount))
-	case *haggle.NegotiationExpired:
+	case *protocol.NegotiationExpired:
 		return fmt.Sprintf("expired, %s goes back", tokens(e.RefundAmount))
-	case *haggle.PayoutRecorded:
+	case *protocol.PayoutRecorded:
 		return fmt.Sprintf("%s could not be delivered to %s and waits for a claim", tokens(e.Amount), e.Party)
-	case *haggle.PayoutClaimed:
+	case *protocol.PayoutClaimed:
 		return fmt.Sprintf("%s delivered to %s", tokens(e.Amount), e.Party)
-	case *haggle.NegotiationClosed:
+	case *protocol.NegotiationClosed:
 		return fmt.Sprintf("closed, %s to the treasury", tokens(e.Swept))
 	}
 	return event.EventName()

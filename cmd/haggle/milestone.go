@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const milestoneHelp = `Milestones pay an agreed price in tranches. They are part of a negotiation that was created with
@@ -49,8 +50,8 @@ func (f *evidenceFlag) hash() (hash [32]byte, err error) {
 
 func parseIndex(written string) (uint8, error) {
 	index, err := strconv.ParseUint(written, 10, 8)
-	if err != nil || index >= uint64(haggle.MaxMilestones) {
-		return 0, failure.Usagef("INDEX: %q is not a milestone's number, 0 to %d", written, haggle.MaxMilestones-1)
+	if err != nil || index >= uint64(protocol.MaxMilestones) {
+		return 0, failure.Usagef("INDEX: %q is not a milestone's number, 0 to %d", written, protocol.MaxMilestones-1)
 	}
 	return uint8(index), nil
 }
@@ -91,7 +92,7 @@ it; after that anyone can release it.`,
 		},
 		func(_ step, index uint8, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
-				if claimed, ok := event.(*haggle.MilestoneClaimed); ok {
+				if claimed, ok := event.(*protocol.MilestoneClaimed); ok {
 					return fmt.Sprintf("claimed milestone %d; the buyer may dispute it until %s", index, clock(claimed.ReviewDeadline))
 				}
 			}
@@ -143,8 +144,8 @@ func newResolveCommand(s *session) *cobra.Command {
 rest, the odd unit too. With --forfeit-bond the seller's bond goes to the buyer.`,
 		"  haggle milestone resolve NEGOTIATION 0 --seller-bps 7500",
 		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
-			if uint64(sellerBps) > haggle.BpsDenominator {
-				return nil, failure.Usagef("--seller-bps %d: 0 to %d", sellerBps, haggle.BpsDenominator)
+			if uint64(sellerBps) > protocol.BpsDenominator {
+				return nil, failure.Usagef("--seller-bps %d: 0 to %d", sellerBps, protocol.BpsDenominator)
 			}
 			return t.client.ResolveDispute(ctx, haggle.ResolveDisputeRequest{
 				Arbiter: t.key.PublicKey(), Seen: t.seen, Index: index, SellerBps: sellerBps, ForfeitBond: forfeit,
@@ -182,7 +183,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 		},
 		func(t step, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
-				if settled, ok := event.(*haggle.NegotiationSettled); ok {
+				if settled, ok := event.(*protocol.NegotiationSettled); ok {
 					return fmt.Sprintf("settled: %d base units of the price of %d were paid, the rest went back to the buyer", settled.SettledAmount, t.seen.SettledAmount)
 				}
 			}
@@ -194,7 +195,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 // settledNow says that nothing is left to decide.
 func settledNow(receipt *haggle.Receipt) string {
 	for _, event := range receipt.Events {
-		if _, ok := event.(*haggle.NegotiationSettled); ok {
+		if _, ok := event.(*protocol.NegotiationSettled); ok {
 			return "; it was the last one, and the negotiation is settled"
 		}
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const settleHelp = `Divides the undecided part of the price, and a bond, as both parties agree, and settles the negotiation.
@@ -55,8 +56,8 @@ func newSettleCommand(s *session) *cobra.Command {
 
 func (f *agreementFlags) run(ctx context.Context, s *session, written string) error {
 	for flag, share := range map[string]uint16{"seller-bps": f.sellerBps, "bond-to-buyer-bps": f.bondToBuyerBps} {
-		if uint64(share) > haggle.BpsDenominator {
-			return failure.Usagef("--%s %d: 0 to %d", flag, share, haggle.BpsDenominator)
+		if uint64(share) > protocol.BpsDenominator {
+			return failure.Usagef("--%s %d: 0 to %d", flag, share, protocol.BpsDenominator)
 		}
 	}
 	if f.validFor <= 0 {
@@ -141,7 +142,7 @@ func (f *agreementFlags) shares() string {
 	return text
 }
 
-func agreementText(paid haggle.AgreementAmounts, tokens func(uint64) amount.Tokens) string {
+func agreementText(paid protocol.AgreementAmounts, tokens func(uint64) amount.Tokens) string {
 	text := fmt.Sprintf("%s to the seller (after the fee of %s), %s to the buyer", tokens(paid.ToSeller), tokens(paid.Fee), tokens(paid.ToBuyer))
 	if paid.BondToBuyer+paid.BondToSeller > 0 {
 		text += fmt.Sprintf("; of the bond %s to the seller, %s to the buyer", tokens(paid.BondToSeller), tokens(paid.BondToBuyer))

@@ -10,7 +10,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const negotiationHelp = `A negotiation's life, and who does what:
@@ -47,7 +48,7 @@ func (s *session) seen(ctx context.Context, client *haggle.Client, written strin
 		return nil, failure.Usagef("NEGOTIATION: %w", err)
 	}
 	n, err := client.GetNegotiation(ctx, address)
-	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*haggle.DecodeError)) {
+	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
 		return nil, notNegotiation(address)
 	}
 	return n, notFound(err, fmt.Sprintf("it was never created here, or has been closed; what happened: haggle negotiation watch %s", address))
@@ -68,7 +69,7 @@ func (s *session) act(ctx context.Context, client *haggle.Client, action *haggle
 
 // explain adds to the program's refusal what the negotiation's state says about it.
 func (s *session) explain(ctx context.Context, client *haggle.Client, address solana.PublicKey, err error) error {
-	var code haggle.ErrorCode
+	var code protocol.ErrorCode
 	if !errors.As(err, &code) || address.IsZero() {
 		return err
 	}
@@ -80,7 +81,7 @@ func (s *session) explain(ctx context.Context, client *haggle.Client, address so
 }
 
 // stateHint says what to do about a refusal, as the state suggests; it is empty if that says no more than the refusal.
-func (s *session) stateHint(ctx context.Context, client *haggle.Client, n *haggle.NegotiationAccount, code haggle.ErrorCode) string {
+func (s *session) stateHint(ctx context.Context, client *haggle.Client, n *haggle.NegotiationAccount, code protocol.ErrorCode) string {
 	now, err := client.Now(ctx)
 	if err != nil {
 		return ""
@@ -95,21 +96,21 @@ func (s *session) stateHint(ctx context.Context, client *haggle.Client, n *haggl
 		return fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", clock(n.TurnDeadline), n.Address)
 	case n.IsAgreed():
 		return fmt.Sprintf("the price is agreed on and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)
-	case code == haggle.ErrUnauthorized:
+	case code == protocol.ErrUnauthorized:
 		return fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller)
-	case n.Status == haggle.NegotiationStatusCreated:
+	case n.Status == protocol.NegotiationStatusCreated:
 		return fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", n.Address, n.Seller)
-	case step.IsCommit() && code != haggle.ErrInvalidParams:
+	case step.IsCommit() && code != protocol.ErrInvalidParams:
 		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa commit %s PRICE", n.Situation(), clock(n.TurnDeadline), n.Address)
-	case step.IsReveal() && code != haggle.ErrInvalidParams:
+	case step.IsReveal() && code != protocol.ErrInvalidParams:
 		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa reveal %s", n.Situation(), clock(n.TurnDeadline), n.Address)
-	case code == haggle.ErrInvalidState && !n.HasOffer():
+	case code == protocol.ErrInvalidState && !n.HasOffer():
 		return fmt.Sprintf("no offer stands yet: the buyer opens with: haggle negotiation offer %s AMOUNT", n.Address)
-	case code == haggle.ErrNotYourTurn && n.HasOffer():
+	case code == protocol.ErrNotYourTurn && n.HasOffer():
 		return fmt.Sprintf("the offer that stands is your own; it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), n.Address)
-	case code == haggle.ErrNotYourTurn:
+	case code == protocol.ErrNotYourTurn:
 		return fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", sideName(n.Turn()), clock(n.TurnDeadline), n.Address)
-	case code == haggle.ErrOfferTooLow, code == haggle.ErrOfferExceedsEscrow:
+	case code == protocol.ErrOfferTooLow, code == protocol.ErrOfferExceedsEscrow:
 		tokens, err := s.tokensOf(ctx, n.TokenMint)
 		if err != nil {
 			return ""

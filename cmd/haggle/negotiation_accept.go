@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const acceptHelp = `Accepts an invitation. The keypair is the seller's, and it deposits the bond that the terms ask for.
@@ -79,7 +80,7 @@ func (s *session) accept(ctx context.Context, written string, f acceptFlags) err
 	if !f.mint.Key().IsZero() && f.mint.Key() != n.TokenMint {
 		return notAccepted("--mint "+n.TokenMint.String(), "the payment is in mint %s", n.TokenMint)
 	}
-	if n.Status == haggle.NegotiationStatusCreated && !given && f.terms == "" && !f.yes {
+	if n.Status == protocol.NegotiationStatusCreated && !given && f.terms == "" && !f.yes {
 		if err := s.agreeToTerms(ctx, client, n); err != nil {
 			return err
 		}

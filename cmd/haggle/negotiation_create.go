@@ -13,7 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const createHelp = `Escrows the most that the buyer could pay and invites a seller. The keypair is the buyer's.
@@ -75,7 +76,7 @@ func newCreateCommand(s *session) *cobra.Command {
 	flags.Var(&f.window, "window", "time to answer (default: the configuration's)")
 	flags.Uint8Var(&f.rounds, "rounds", 0, "number of offers that can be made (default: the configuration's)")
 	flags.Uint16Var(&f.decayBps, "decay-bps", 0, "what the escrow loses each round, in basis points (default: the configuration's)")
-	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", haggle.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
+	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", protocol.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
 	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
 	flags.Var(&f.bond, "bond", "what the seller has to deposit (default: nothing)")
@@ -119,8 +120,8 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 	if err != nil {
 		return err
 	}
-	if escrow < haggle.MinEscrowLamports {
-		return failure.Usagef("--escrow %s: from %du", f.escrow, haggle.MinEscrowLamports)
+	if escrow < protocol.MinEscrowLamports {
+		return failure.Usagef("--escrow %s: from %du", f.escrow, protocol.MinEscrowLamports)
 	}
 	bond := uint64(0)
 	if !f.bond.IsZero() {
@@ -187,12 +188,12 @@ func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 		value, least, most int64
 		text               func(int64) string
 	}{
-		{"rounds", int64(f.rounds), int64(haggle.MinRounds), int64(haggle.MaxRounds), number},
-		{"decay-bps", int64(f.decayBps), 0, int64(haggle.MaxDecayRateBps), number},
-		{"min-offer-bps", int64(f.minOfferBps), int64(haggle.MinOfferBpsFloor), int64(haggle.MinOfferBpsCeiling), number},
-		{"max-fee-bps", int64(f.maxFeeBps), 0, int64(haggle.MaxProtocolFeeBps), number},
-		{"window", seconds(f.window), haggle.MinResponseWindow, haggle.MaxResponseWindow, length},
-		{"deadline", seconds(f.deadline), haggle.MinDeadlineSeconds, haggle.MaxDeadlineSeconds, length},
+		{"rounds", int64(f.rounds), int64(protocol.MinRounds), int64(protocol.MaxRounds), number},
+		{"decay-bps", int64(f.decayBps), 0, int64(protocol.MaxDecayRateBps), number},
+		{"min-offer-bps", int64(f.minOfferBps), int64(protocol.MinOfferBpsFloor), int64(protocol.MinOfferBpsCeiling), number},
+		{"max-fee-bps", int64(f.maxFeeBps), 0, int64(protocol.MaxProtocolFeeBps), number},
+		{"window", seconds(f.window), protocol.MinResponseWindow, protocol.MaxResponseWindow, length},
+		{"deadline", seconds(f.deadline), protocol.MinDeadlineSeconds, protocol.MaxDeadlineSeconds, length},
 	} {
 		if cmd.Flags().Changed(given.flag) && (given.value < given.least || given.value > given.most) {
 			return failure.Usagef("--%s %s: %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
@@ -234,8 +235,8 @@ func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Cli
 		return s.explainShortage(ctx, request.Mint, err)
 	}
 	receipt, err := s.act(ctx, client, action.Action, key)
-	var refused *haggle.ProgramError
-	if errors.As(err, &refused) && refused.Code == haggle.ErrStaleState && refused.Instruction >= 0 {
+	var refused *protocol.ProgramError
+	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
 		return failure.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: haggle config show, then --max-fee-bps", action.Params.MaxFeeBps))
 	}
 	if err != nil {

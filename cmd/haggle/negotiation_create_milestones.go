@@ -9,7 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // milestoneFlags are the terms of a price that is paid by milestones.
@@ -26,7 +27,7 @@ func (f *milestoneFlags) register(cmd *cobra.Command) {
 	flags.Var(&f.arbiter, "arbiter", "who decides disputes about milestones; neither party")
 	flags.Var(&f.deadline, "milestone-deadline", "when unclaimed milestones go back to the buyer, from now (default: 30d, or what the reviews take)")
 	flags.Uint8Var(&f.reviewHours, "review-hours", 0, fmt.Sprintf("time to release or dispute a claimed milestone, in hours, %d to %d (default: %d)",
-		haggle.MinReviewHours, haggle.MaxReviewHours, haggle.DefaultReviewHours))
+		protocol.MinReviewHours, protocol.MaxReviewHours, protocol.DefaultReviewHours))
 }
 
 // value is nil without milestones.
@@ -43,18 +44,18 @@ func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 	sum := uint(0)
 	shares := make([]uint16, len(f.shares))
 	for i, share := range f.shares {
-		if share == 0 || share > uint(haggle.BpsDenominator) {
-			return nil, failure.Usagef("--milestones: a share is 1 to %d basis points, and %d is not", haggle.BpsDenominator, share)
+		if share == 0 || share > uint(protocol.BpsDenominator) {
+			return nil, failure.Usagef("--milestones: a share is 1 to %d basis points, and %d is not", protocol.BpsDenominator, share)
 		}
 		shares[i] = uint16(share)
 		sum += share
 	}
-	if len(shares) > int(haggle.MaxMilestones) || sum != uint(haggle.BpsDenominator) {
+	if len(shares) > int(protocol.MaxMilestones) || sum != uint(protocol.BpsDenominator) {
 		return nil, failure.Usagef("--milestones: at most %d shares that add up to %d; these are %d and add up to %d",
-			haggle.MaxMilestones, haggle.BpsDenominator, len(shares), sum)
+			protocol.MaxMilestones, protocol.BpsDenominator, len(shares), sum)
 	}
-	if f.reviewHours > haggle.MaxReviewHours {
-		return nil, failure.Usagef("--review-hours %d: %d to %d", f.reviewHours, haggle.MinReviewHours, haggle.MaxReviewHours)
+	if f.reviewHours > protocol.MaxReviewHours {
+		return nil, failure.Usagef("--review-hours %d: %d to %d", f.reviewHours, protocol.MinReviewHours, protocol.MaxReviewHours)
 	}
 	return &haggle.Milestones{
 		Arbiter: f.arbiter.Key(), Shares: shares, ReviewHours: f.reviewHours, Deadline: time.Duration(f.deadline),

@@ -8,7 +8,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A step is something done to a negotiation that needs no more than its state and a signature.
@@ -78,7 +79,7 @@ its reservation price and before the buyer's first offer forfeits the bond to th
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			if !forfeit && forfeitsBond(t) {
 				instead := "let the negotiation expire"
-				if t.seen.ZopaStep() == haggle.ZopaStepSellerReveals {
+				if t.seen.ZopaStep() == protocol.ZopaStepSellerReveals {
 					instead = "reveal the price: haggle zopa reveal " + t.seen.Address.String()
 				}
 				return nil, failure.WithHint(fmt.Errorf("%w: a rejection now costs the seller its bond", haggle.ErrNotAsExpected),

@@ -12,7 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/internal/mint"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const listHelp = `Lists the negotiations of an agent that have not been closed, the oldest first; with --json one
@@ -56,7 +57,7 @@ func newListCommand(s *session) *cobra.Command {
 }
 
 func statusNames() (names []string) {
-	for status := haggle.NegotiationStatus(0); status.Valid(); status++ {
+	for status := protocol.NegotiationStatus(0); status.Valid(); status++ {
 		names = append(names, strings.ToLower(status.String()))
 	}
 	return names
@@ -69,7 +70,7 @@ func listFilter(role string, statuses []string) (haggle.Filter, error) {
 		return filter, failure.Usagef("--role: %q is none of any, buyer and seller", role)
 	}
 	for _, written := range statuses {
-		status := haggle.NegotiationStatus(0)
+		status := protocol.NegotiationStatus(0)
 		for status.Valid() && !strings.EqualFold(status.String(), written) {
 			status++
 		}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const takeHelp = `Takes the other side's standing offer, which settles the negotiation: the seller is paid from the
@@ -71,7 +72,7 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 	}
 	if !n.HasOffer() || !n.IsBargaining() {
 		return failure.WithHint(fmt.Errorf("%w: there is no offer to take", haggle.ErrNotAsExpected),
-			s.stateHint(ctx, client, n, haggle.ErrInvalidState))
+			s.stateHint(ctx, client, n, protocol.ErrInvalidState))
 	}
 	if err := expectRound(n, n.CurrentRound, round); err != nil {
 		return err
@@ -110,7 +111,7 @@ func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid 
 			return failure.WithHint(fmt.Errorf("%w: the offer that stands is %s", haggle.ErrNotAsExpected, paid.Price),
 				"nothing was signed; look at it again: haggle negotiation show "+n.Address.String())
 		}
-		if n.Metadata != [haggle.MaxMetadataLen]byte{} && round == 0 && !s.interactive() {
+		if n.Metadata != [protocol.MaxMetadataLen]byte{} && round == 0 && !s.interactive() {
 			return failure.Usagef("the offer carries terms%s: look at them, then say which offer to take: --round %d", terms.text(), n.CurrentRound)
 		}
 		return nil

@@ -11,7 +11,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // completionLimit is how long a shell may wait for words to offer.
@@ -77,8 +78,8 @@ func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.To
 		Situation: n.Situation(), Extension: n.PendingExtension,
 		Bond: viewBond(n, tokens), Zopa: viewZopa(n, tokens), Milestones: viewMilestones(n, tokens),
 	}
-	if n.Status == haggle.NegotiationStatusCreated {
-		hash := haggle.TermsHash(n.Address, n.Data)
+	if n.Status == protocol.NegotiationStatusCreated {
+		hash := protocol.TermsHash(n.Address, n.Data)
 		v.TermsHash = hex.EncodeToString(hash[:])
 		v.Terms = viewTerms(n.Metadata, tokens)
 	}
@@ -87,12 +88,12 @@ func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.To
 	}
 	if n.IsBargaining() {
 		v.Turn = sideName(n.Turn())
-		if n.CurrentRound < n.MaxRounds && n.ZopaStep() == haggle.ZopaStepNone {
+		if n.CurrentRound < n.MaxRounds && n.ZopaStep() == protocol.ZopaStepNone {
 			least, most := n.OfferRange()
 			v.NextOffer = &rangeView{tokens(least), tokens(most)}
 		}
 	}
-	if n.Status == haggle.NegotiationStatusSettled {
+	if n.Status == protocol.NegotiationStatusSettled {
 		v.Settled = given(tokens(n.SettledAmount))
 	}
 	if n.ClaimableBuyer > 0 {
@@ -180,7 +181,7 @@ func offeredBy(n *haggle.NegotiationAccount) string {
 
 func (v negotiationView) endText() string {
 	switch v.Status {
-	case haggle.NegotiationStatusCreated.String(), haggle.NegotiationStatusProposed.String(), haggle.NegotiationStatusCountered.String():
+	case protocol.NegotiationStatusCreated.String(), protocol.NegotiationStatusProposed.String(), protocol.NegotiationStatusCountered.String():
 		return v.when(v.GlobalDeadline)
 	}
 	return ""
@@ -211,4 +212,4 @@ func percent(bps uint16) string {
 	return strings.TrimSuffix(text, ".") + "%"
 }
 
-func sideName(side haggle.OfferSide) string { return strings.ToLower(side.String()) }
+func sideName(side protocol.OfferSide) string { return strings.ToLower(side.String()) }

@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // bondView is the seller's deposit.
@@ -21,7 +22,7 @@ func viewBond(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) *
 		return nil
 	}
 	state := strings.ToLower(n.BondState.String())
-	if n.BondState == haggle.BondStateNone {
+	if n.BondState == protocol.BondStateNone {
 		state = "required"
 	}
 	return &bondView{tokens(n.BondRequired), state}
@@ -47,7 +48,7 @@ func viewZopa(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) *
 		return nil
 	}
 	v := &zopaView{Phase: n.ZopaPhase.String()}
-	if next := n.ZopaStep(); next != haggle.ZopaStepNone {
+	if next := n.ZopaStep(); next != protocol.ZopaStepNone {
 		v.Next = next.String()
 	}
 	if n.BuyerPrice > 0 {

@@ -16,7 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/internal/fields"
 	"github.com/haggle-protocol/haggle/internal/mint"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const watchHelp = `Prints the events of a negotiation, from its beginning and then as they happen, until it is closed;
@@ -62,7 +63,7 @@ type watcher struct {
 	// many says that the events are those of several negotiations.
 	many bool
 	// ended is the event that has decided the negotiation; closed says that nothing more can come.
-	ended  haggle.Event
+	ended  protocol.Event
 	closed bool
 }
 
@@ -147,9 +148,9 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 		return false, err
 	}
 	// Logs that somebody else's transaction has cut off say nothing of this program's.
-	events, _ := haggle.ParseLogs(found.Meta.LogMessages)
+	events, _ := protocol.ParseLogs(found.Meta.LogMessages)
 	for _, event := range events {
-		created, is := event.(*haggle.NegotiationCreated)
+		created, is := event.(*protocol.NegotiationCreated)
 		if is && created.NegotiationID == address {
 			return true, nil
 		}
@@ -164,7 +165,7 @@ func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 		w.mints[address] = n.TokenMint
 		return nil
 	}
-	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*haggle.DecodeError)) {
+	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
 		return notNegotiation(address)
 	}
 	if !errors.Is(err, haggle.ErrAccountNotFound) {
@@ -221,7 +222,7 @@ func (w *watcher) outcome() error {
 	if w.ended == nil {
 		return &failure.Error{Kind: failure.Undecided, Err: errors.New("the negotiation is closed, and how it ended has not been seen")}
 	}
-	if _, settled := w.ended.(*haggle.NegotiationSettled); settled {
+	if _, settled := w.ended.(*protocol.NegotiationSettled); settled {
 		return nil
 	}
 	return &failure.Error{Kind: failure.NoDeal, Err: errors.New("the negotiation ended without a deal")}
@@ -240,13 +241,13 @@ func (w *watcher) print(ctx context.Context, observation haggle.Observation) err
 	}
 	address, _ := observation.Event.NegotiationAddress()
 	switch event := observation.Event.(type) {
-	case *haggle.NegotiationCreated:
+	case *protocol.NegotiationCreated:
 		w.mints[address], w.ended, w.closed = event.TokenMint, nil, false
-	case *haggle.NegotiationSettled:
+	case *protocol.NegotiationSettled:
 		w.mints[address], w.ended = event.TokenMint, event
-	case *haggle.NegotiationRejected, *haggle.NegotiationExpired:
+	case *protocol.NegotiationRejected, *protocol.NegotiationExpired:
 		w.ended = event
-	case *haggle.NegotiationClosed:
+	case *protocol.NegotiationClosed:
 		w.closed = true
 	}
 	if w.s.json {

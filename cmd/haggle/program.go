@@ -16,7 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/connection"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func newProgramCommand(s *session) *cobra.Command {
@@ -42,7 +42,7 @@ func newProgramVerifyCommand(s *session) *cobra.Command {
 		if len(file) == 0 {
 			return failure.Usagef("ELF: %s is empty", arguments[0])
 		}
-		address := haggle.ProgramID
+		address := protocol.ProgramID
 		if len(arguments) == 2 {
 			if address, err = connection.ParseAddress(arguments[1]); err != nil {
 				return failure.Usagef("ADDRESS: %w", err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // termsFlags describe a service beside its price. They become the structured metadata of an invitation or an offer.
@@ -38,11 +38,11 @@ func (t *termsFlags) register(cmd *cobra.Command) {
 }
 
 // metadata are the 64 bytes, all zero if no flag is given.
-func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.PublicKey) (metadata [haggle.MaxMetadataLen]byte, err error) {
+func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.PublicKey) (metadata [protocol.MaxMetadataLen]byte, err error) {
 	if t.sla < 0 || t.sla%time.Millisecond != 0 || t.sla/time.Millisecond > 1<<32-1 {
 		return metadata, failure.Usagef("--sla: %s is not a number of milliseconds below 2^32", t.sla)
 	}
-	terms := haggle.Terms{QualityTier: t.qualityTier, SLAMillis: uint32(t.sla / time.Millisecond), Quantity: t.quantity}
+	terms := protocol.Terms{QualityTier: t.qualityTier, SLAMillis: uint32(t.sla / time.Millisecond), Quantity: t.quantity}
 	if t.strategy != "" {
 		if terms.StrategyHash, err = parseHash("--strategy-hash", t.strategy); err != nil {
 			return metadata, err
@@ -54,15 +54,15 @@ func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.Publi
 		}
 	}
 	switch {
-	case terms == (haggle.Terms{}) && t.document == "":
+	case terms == (protocol.Terms{}) && t.document == "":
 		return metadata, nil
 	case t.document == "":
 		return terms.Metadata(), nil
-	case terms != (haggle.Terms{}):
+	case terms != (protocol.Terms{}):
 		return metadata, failure.Usagef("--terms-document replaces the other terms: put them into the document")
 	}
 	hash, err := hashOf("--terms-document", t.document)
-	return haggle.TermsDocument(hash).Metadata(), err
+	return protocol.TermsDocument(hash).Metadata(), err
 }
 
 // hashOf reads 32 bytes in hex, or hashes the file of that name.
@@ -104,7 +104,7 @@ func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 		hash, err = parseHash("--service-hash", f.hash)
 		return hash, true, err
 	case f.description != "":
-		return haggle.ServiceHash(f.description), true, nil
+		return protocol.ServiceHash(f.description), true, nil
 	}
 	return hash, false, nil
 }
@@ -123,8 +123,8 @@ type serviceTermsView struct {
 	BenchmarkPrice amount.Tokens `json:"benchmark_price"`
 }
 
-func viewTerms(metadata [haggle.MaxMetadataLen]byte, tokens func(uint64) amount.Tokens) *termsView {
-	decoded, err := haggle.DecodeMetadata(metadata)
+func viewTerms(metadata [protocol.MaxMetadataLen]byte, tokens func(uint64) amount.Tokens) *termsView {
+	decoded, err := protocol.DecodeMetadata(metadata)
 	switch {
 	case err != nil:
 		return nil
@@ -156,7 +156,7 @@ func (v *termsView) summary() string {
 		return "document " + v.DocumentHash
 	}
 	text := fmt.Sprintf("quality tier %d, SLA %d ms, quantity %d, benchmark %s", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
-	if v.StrategyHash != hex.EncodeToString(make([]byte, len(haggle.Terms{}.StrategyHash))) {
+	if v.StrategyHash != hex.EncodeToString(make([]byte, len(protocol.Terms{}.StrategyHash))) {
 		text += ", strategy " + v.StrategyHash
 	}
 	return text

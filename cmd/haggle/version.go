@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // version is the module's as Go has built it in, with the commit if it was built from a checkout.
@@ -41,7 +41,7 @@ func newVersionCommand(s *session) *cobra.Command {
 		v := struct {
 			Version string `json:"version"`
 			Program string `json:"program"`
-		}{version(), haggle.ProgramAddress}
+		}{version(), protocol.ProgramAddress}
 		return s.print(v, "haggle "+v.Version, "program "+v.Program)
 	})
 	return cmd

@@ -9,7 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/internal/sealed"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const zopaHelp = `Finds out whether there is any price that suits both sides, before anybody makes an offer and without
@@ -169,7 +170,7 @@ func (s *session) reveal(ctx context.Context, written string, kept *sealedFlag) 
 func committed(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
 	side, isParty := n.SideOf(key.PublicKey())
 	if !isParty {
-		return nil, fmt.Errorf("%s is no party to it: %w", key.PublicKey(), haggle.ErrUnauthorized)
+		return nil, fmt.Errorf("%s is no party to it: %w", key.PublicKey(), protocol.ErrUnauthorized)
 	}
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
@@ -193,9 +194,9 @@ func committed(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Sign
 func revealed(receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.Tokens) string {
 	for _, event := range receipt.Events {
 		switch event := event.(type) {
-		case *haggle.NegotiationRejected:
+		case *protocol.NegotiationRejected:
 			return fmt.Sprintf("revealed %s: no price suits both, so it is over; the escrow is back with the buyer and the bond with the seller", tokens(price))
-		case *haggle.ZopaRevealed:
+		case *protocol.ZopaRevealed:
 			if event.Midpoint > 0 {
 				return fmt.Sprintf("revealed %s: there is room for a deal, and %s stands as an offer that either side may take", tokens(price), tokens(event.Midpoint))
 			}

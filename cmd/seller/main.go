@@ -22,8 +22,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 type seller struct {
@@ -67,7 +68,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 		return failure.Usagef("a seller's prices fall: --opening, then --reservation")
 	}
 	negotiation, err := s.Unfinished(ctx, haggle.RoleSeller, func(n *haggle.NegotiationAccount) bool {
-		return s.concerns(n) && n.Status != haggle.NegotiationStatusCreated && (!n.IsOver() || n.ClaimableSeller > 0)
+		return s.concerns(n) && n.Status != protocol.NegotiationStatusCreated && (!n.IsOver() || n.ClaimableSeller > 0)
 	})
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 
 // concerns says whether a negotiation is an invitation of the buyer's, or one that this seller would have accepted.
 func (s *seller) concerns(n *haggle.NegotiationAccount) bool {
-	return n.Buyer == s.Counterpart && (n.Status == haggle.NegotiationStatusCreated || s.objection(n) == "")
+	return n.Buyer == s.Counterpart && (n.Status == protocol.NegotiationStatusCreated || s.objection(n) == "")
 }
 
 // admit refuses an invitation that does not suit. One that does is accepted on exactly the terms that have been seen here.

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func newSeller() *seller {
@@ -41,13 +42,13 @@ func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
 		"a bond":          func(n *haggle.NegotiationAccount) { n.BondRequired = 1 },
 		"an arbiter":      func(n *haggle.NegotiationAccount) { n.Arbiter[0]++ },
 		"milestones":      func(n *haggle.NegotiationAccount) { n.MilestoneBps[0] = 10_000 },
-		"terms beside":    func(n *haggle.NegotiationAccount) { n.Metadata = haggle.Terms{QualityTier: 1}.Metadata() },
+		"terms beside":    func(n *haggle.NegotiationAccount) { n.Metadata = protocol.Terms{QualityTier: 1}.Metadata() },
 	} {
 		n := s.invitation()
 		spoil(n)
 		require.True(t, s.concerns(n), "an invitation is looked at, and told of if it does not suit")
 		err := s.admit(t.Context(), n)
-		n.Status = haggle.NegotiationStatusProposed
+		n.Status = protocol.NegotiationStatusProposed
 		if why == "" {
 			require.NoError(t, err)
 			require.True(t, s.concerns(n))
@@ -78,9 +79,9 @@ func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	s := newSeller()
 	decide := func(round uint8, offered uint64, left int64) agent.Decision {
 		n := s.invitation()
-		n.Status, n.CurrentRound, n.CurrentOfferAmount = haggle.NegotiationStatusProposed, round, offered
-		n.OfferSide, n.CurrentOfferBy = haggle.OfferSideBuyer, s.Counterpart
-		decision, err := s.decide(t.Context(), agent.Turn{Negotiation: n, Side: haggle.OfferSideSeller, Now: n.GlobalDeadline - left})
+		n.Status, n.CurrentRound, n.CurrentOfferAmount = protocol.NegotiationStatusProposed, round, offered
+		n.OfferSide, n.CurrentOfferBy = protocol.OfferSideBuyer, s.Counterpart
+		decision, err := s.decide(t.Context(), agent.Turn{Negotiation: n, Side: protocol.OfferSideSeller, Now: n.GlobalDeadline - left})
 		require.NoError(t, err)
 		return decision
 	}

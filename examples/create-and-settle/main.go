@@ -16,7 +16,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const service = "Find whale patterns in 10,000 Solana transactions"
@@ -46,7 +47,7 @@ func settle(ctx context.Context, net *localnet.Net) error {
 		Seller:       seller.PublicKey(),
 		Mint:         net.Mint,
 		EscrowAmount: 5_000_000,
-		ServiceHash:  haggle.ServiceHash(service),
+		ServiceHash:  protocol.ServiceHash(service),
 		MaxRounds:    8,
 		DecayRateBps: new(uint16(150)),
 		Deadline:     30 * time.Minute,
@@ -65,7 +66,7 @@ func settle(ctx context.Context, net *localnet.Net) error {
 		return err
 	}
 	acceptance, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: seller.PublicKey(), Seen: seen, ServiceHash: haggle.ServiceHash(service),
+		Seller: seller.PublicKey(), Seen: seen, ServiceHash: protocol.ServiceHash(service),
 	})
 	if err := do(ctx, acceptance, err, seller); err != nil {
 		return err
@@ -107,9 +108,9 @@ func do(ctx context.Context, action *haggle.Action, err error, signers ...haggle
 		action.Name, receipt.ComputeUnits, receipt.Fee, receipt.Elapsed.Round(time.Millisecond))
 	for _, event := range receipt.Events {
 		switch event := event.(type) {
-		case *haggle.OfferSubmitted:
+		case *protocol.OfferSubmitted:
 			fmt.Printf("  round %d: %d of %d base units\n", event.Round, event.Amount, event.EffectiveEscrow)
-		case *haggle.NegotiationSettled:
+		case *protocol.NegotiationSettled:
 			fmt.Printf("  settled at %d: fee %d, decay %d\n", event.SettledAmount, event.ProtocolFee, event.EscrowDecayTotal)
 		}
 	}

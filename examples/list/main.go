@@ -15,7 +15,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func main() {
@@ -71,7 +72,7 @@ func next(negotiation *haggle.NegotiationAccount, agent solana.PublicKey, now in
 		return "can be closed"
 	case negotiation.IsOverdue(now):
 		return "can be expired"
-	case negotiation.Status == haggle.NegotiationStatusCreated:
+	case negotiation.Status == protocol.NegotiationStatusCreated:
 		return fmt.Sprintf("invited, %d s left", negotiation.TurnDeadline-now)
 	case negotiation.Party(negotiation.Turn()) == agent:
 		return fmt.Sprintf("your turn, %d s left", negotiation.TurnDeadline-now)

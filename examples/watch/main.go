@@ -17,7 +17,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func main() {
@@ -78,7 +79,7 @@ func watchBargaining(ctx context.Context) error {
 	}()
 	for seen := range subscription.Events() {
 		show(seen)
-		if _, over := seen.Event.(*haggle.NegotiationRejected); over {
+		if _, over := seen.Event.(*protocol.NegotiationRejected); over {
 			return nil
 		}
 	}
@@ -93,13 +94,13 @@ func show(seen haggle.Observation) {
 	}
 	fmt.Printf("slot %d: %s %s", seen.Slot, seen.Event.EventName(), seen.Negotiation)
 	switch event := seen.Event.(type) {
-	case *haggle.NegotiationCreated:
+	case *protocol.NegotiationCreated:
 		fmt.Printf(": %s invites %s, escrow %d", event.Buyer, event.Seller, event.EscrowAmount)
-	case *haggle.OfferSubmitted:
+	case *protocol.OfferSubmitted:
 		fmt.Printf(": round %d, %s offers %d of %d", event.Round, event.Offerer, event.Amount, event.EffectiveEscrow)
-	case *haggle.NegotiationSettled:
+	case *protocol.NegotiationSettled:
 		fmt.Printf(": paid %d, fee %d", event.SettledAmount, event.ProtocolFee)
-	case *haggle.NegotiationRejected:
+	case *protocol.NegotiationRejected:
 		fmt.Printf(": %s walks away, %d go back", event.RejectedBy, event.RefundAmount)
 	}
 	fmt.Println()

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // configured writes a configuration of the Solana tools into a new home folder.
@@ -82,10 +83,10 @@ func TestAddress(t *testing.T) {
 	var address Address
 	require.Empty(t, address.String())
 	require.Equal(t, "address", address.Type())
-	require.NoError(t, address.Set(haggle.ProgramAddress))
-	require.Equal(t, haggle.ProgramID, address.Key())
-	require.Equal(t, haggle.ProgramAddress, address.String())
-	for _, written := range []string{"", "0", "abc", haggle.ProgramAddress + "1", haggle.ProgramAddress[1:] + "é"} {
+	require.NoError(t, address.Set(protocol.ProgramAddress))
+	require.Equal(t, protocol.ProgramID, address.Key())
+	require.Equal(t, protocol.ProgramAddress, address.String())
+	for _, written := range []string{"", "0", "abc", protocol.ProgramAddress + "1", protocol.ProgramAddress[1:] + "é"} {
 		require.Error(t, address.Set(written), "%q", written)
 	}
 	system, err := ParseAddress("11111111111111111111111111111111")

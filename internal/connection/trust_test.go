@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func trustOf(t *testing.T, arguments ...string) *TrustFlags {
@@ -28,14 +29,14 @@ func TestWhomToEngageWith(t *testing.T) {
 	require.Nil(t, gate, "nothing is asked for")
 
 	list := filepath.Join(t.TempDir(), "list")
-	require.NoError(t, os.WriteFile(list, []byte(haggle.ProgramAddress+" 50\n"), 0o600))
+	require.NoError(t, os.WriteFile(list, []byte(protocol.ProgramAddress+" 50\n"), 0o600))
 	gate, err = trustOf(t, "--allowlist", list).Gate()
 	require.NoError(t, err)
-	require.NoError(t, gate.Check(t.Context(), haggle.ProgramID), "whoever is on the list")
+	require.NoError(t, gate.Check(t.Context(), protocol.ProgramID), "whoever is on the list")
 	require.ErrorIs(t, gate.Check(t.Context(), haggle.WrappedSOL2022), identity.ErrRefused)
 	gate, err = trustOf(t, "--allowlist", list, "--trust-threshold", "51").Gate()
 	require.NoError(t, err)
-	require.ErrorIs(t, gate.Check(t.Context(), haggle.ProgramID), identity.ErrRefused)
+	require.ErrorIs(t, gate.Check(t.Context(), protocol.ProgramID), identity.ErrRefused)
 	gate, err = trustOf(t, "--trust", "https://registry.example", "--trust-threshold", "0").Gate()
 	require.NoError(t, err)
 	require.NotNil(t, gate)

@@ -11,7 +11,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // holding is what somebody has: base units of the mint, and lamports.
@@ -46,9 +47,9 @@ type account struct {
 	// Gone says that neither the negotiation nor its vault exists any more.
 	Gone bool `json:"accounts_gone"`
 
-	created haggle.NegotiationCreated
-	offers  []haggle.OfferSubmitted
-	settled *haggle.NegotiationSettled
+	created protocol.NegotiationCreated
+	offers  []protocol.OfferSubmitted
+	settled *protocol.NegotiationSettled
 }
 
 func (s *stage) holdings(ctx context.Context) (map[string]holding, error) {
@@ -79,7 +80,7 @@ func (s *stage) account(ctx context.Context, negotiation solana.PublicKey, befor
 	if a.After, err = s.holdings(ctx); err != nil {
 		return nil, err
 	}
-	vault, _, err := haggle.FindVaultAddress(negotiation)
+	vault, _, err := protocol.FindVaultAddress(negotiation)
 	if err != nil {
 		return nil, err
 	}
@@ -144,22 +145,22 @@ func (s *stage) readTransaction(a *account, vault solana.PublicKey, found *rpc.G
 	case s.net.Seller.PublicKey():
 		a.Fees[seller] += found.Meta.Fee
 	}
-	events, err := haggle.ParseLogs(found.Meta.LogMessages)
+	events, err := protocol.ParseLogs(found.Meta.LogMessages)
 	if err != nil {
 		return err
 	}
 	for _, event := range events {
 		switch e := event.(type) {
-		case *haggle.NegotiationCreated:
+		case *protocol.NegotiationCreated:
 			a.created = *e
 			for i, key := range transaction.Message.AccountKeys {
 				if key == a.Negotiation || key == vault {
 					a.Rent += found.Meta.PostBalances[i]
 				}
 			}
-		case *haggle.OfferSubmitted:
+		case *protocol.OfferSubmitted:
 			a.offers = append(a.offers, *e)
-		case *haggle.NegotiationSettled:
+		case *protocol.NegotiationSettled:
 			a.settled = e
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // sound is an account in which everything is as it has to be.
@@ -22,12 +22,12 @@ func sound() *account {
 		After:  map[string]holding{buyer: {96_900_000, 4_000}, seller: {2_985_000, 1_000}, treasury: {115_007, 0}},
 		Escrow: tokens(5_000_000), Paid: tokens(2_985_000), Fee: tokens(15_000), Decay: tokens(100_000), Refund: tokens(1_900_000),
 		Fees: map[string]uint64{buyer: 6_000, seller: 4_000}, Gone: true,
-		created: haggle.NegotiationCreated{Buyer: buying, Seller: selling, EscrowAmount: 5_000_000},
-		offers: []haggle.OfferSubmitted{
+		created: protocol.NegotiationCreated{Buyer: buying, Seller: selling, EscrowAmount: 5_000_000},
+		offers: []protocol.OfferSubmitted{
 			{Offerer: buying, Amount: 2_000_000, Round: 1, EffectiveEscrow: 4_950_000},
 			{Offerer: selling, Amount: 3_000_000, Round: 2, EffectiveEscrow: 4_900_000},
 		},
-		settled: &haggle.NegotiationSettled{SettledAmount: 3_000_000, ProtocolFee: 15_000, EscrowDecayTotal: 100_000},
+		settled: &protocol.NegotiationSettled{SettledAmount: 3_000_000, ProtocolFee: 15_000, EscrowDecayTotal: 100_000},
 	}
 }
 

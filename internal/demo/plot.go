@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The drawing's size and colours, which can be told apart without seeing red or green.
@@ -67,7 +67,7 @@ func plot(w io.Writer, a *account) error {
 	return err
 }
 
-func addOffers(p *chart.Plot, name string, offers []haggle.OfferSubmitted, colour color.Color) error {
+func addOffers(p *chart.Plot, name string, offers []protocol.OfferSubmitted, colour color.Color) error {
 	var points plotter.XYs
 	for _, offer := range offers {
 		points = append(points, plotter.XY{X: float64(offer.Round), Y: inTokens(offer.Amount)})
@@ -82,7 +82,7 @@ func addOffers(p *chart.Plot, name string, offers []haggle.OfferSubmitted, colou
 	return nil
 }
 
-func (a *account) offersOf(party solana.PublicKey) (found []haggle.OfferSubmitted) {
+func (a *account) offersOf(party solana.PublicKey) (found []protocol.OfferSubmitted) {
 	for _, offer := range a.offers {
 		if offer.Offerer == party {
 			found = append(found, offer)

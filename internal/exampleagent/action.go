@@ -11,7 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Action is something an agent has done on chain, and what it took.
@@ -96,7 +97,7 @@ func (l *Log) Did(instruction string, before *haggle.NegotiationAccount, receipt
 		action.Price = &amount.Tokens{Units: before.CurrentOfferAmount, Decimals: decimals}
 	}
 	for _, event := range receipt.Events {
-		if offer, made := event.(*haggle.OfferSubmitted); made {
+		if offer, made := event.(*protocol.OfferSubmitted); made {
 			action.Price = &amount.Tokens{Units: offer.Amount, Decimals: decimals}
 			action.EffectiveEscrow.Units = offer.EffectiveEscrow
 		}

@@ -9,8 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // farewellLimit is how long an interrupted agent may take to say how it leaves things.
@@ -48,13 +49,13 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		return nil, p.interrupted(ctx, negotiation)
 	case result == nil:
 		return nil, err
-	case err != nil && (result.Status != haggle.NegotiationStatusSettled || !waitsForAccount(err)):
+	case err != nil && (result.Status != protocol.NegotiationStatusSettled || !waitsForAccount(err)):
 		return nil, err
 	case err != nil:
 		// What has been agreed on stands.
 		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim %s, then close", result.Negotiation)
 	}
-	if result.Status != haggle.NegotiationStatusSettled {
+	if result.Status != protocol.NegotiationStatusSettled {
 		return nil, &failure.Error{Kind: failure.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)}
 	}
 	return result, nil
@@ -63,7 +64,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 // waitsForAccount says whether something cannot be paid out because of a token account.
 func waitsForAccount(err error) bool {
 	var token *haggle.TransactionError
-	return errors.Is(err, haggle.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
+	return errors.Is(err, protocol.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
 }
 
 // interrupted says how the agent leaves things.

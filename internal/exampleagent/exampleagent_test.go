@@ -10,13 +10,14 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestActionsAreToldByTheirShortNamesWithTheirPrices(t *testing.T) {
 	before := &haggle.NegotiationAccount{Address: solana.PublicKey{7}}
 	before.CurrentRound, before.CurrentOfferAmount, before.EffectiveEscrow = 2, 4_500_000, 4_851_125
-	told := func(instruction string, events ...haggle.Event) Action {
+	told := func(instruction string, events ...protocol.Event) Action {
 		var out bytes.Buffer
 		log := &Log{Agent: "buyer", Out: &out, JSON: true}
 		log.Did(instruction, before, &haggle.Receipt{Events: events, ComputeUnits: 900, Slot: 5}, 6)
@@ -24,7 +25,7 @@ func TestActionsAreToldByTheirShortNamesWithTheirPrices(t *testing.T) {
 		require.NoError(t, json.Unmarshal(out.Bytes(), &action))
 		return action
 	}
-	offer := told("submit_offer", &haggle.OfferSubmitted{Amount: 2_500_000, Round: 3, EffectiveEscrow: 4_778_358})
+	offer := told("submit_offer", &protocol.OfferSubmitted{Amount: 2_500_000, Round: 3, EffectiveEscrow: 4_778_358})
 	require.Equal(t, "offer", offer.Name)
 	require.EqualValues(t, 3, offer.Round)
 	require.EqualValues(t, 2_500_000, offer.Price.Units)

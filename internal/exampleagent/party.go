@@ -9,9 +9,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/amount"
 	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/internal/mint"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it takes what is good enough, or
@@ -28,7 +29,7 @@ type Party struct {
 	Mint        solana.PublicKey
 	ServiceHash [32]byte
 	// Metadata are the terms beside price and service; all zeros for none.
-	Metadata [haggle.MaxMetadataLen]byte
+	Metadata [protocol.MaxMetadataLen]byte
 	// Opening and Reservation are base units of the mint.
 	Opening, Reservation uint64
 
@@ -43,7 +44,7 @@ type Party struct {
 // Open opens the wallet and the journal, connects, and reads the mint, which the prices depend on.
 func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	log.JSON = f.JSON
-	p = &Party{Log: log, Counterpart: f.Counterpart.Key(), Mint: f.Mint.Key(), ServiceHash: haggle.ServiceHash(f.Service), flags: f}
+	p = &Party{Log: log, Counterpart: f.Counterpart.Key(), Mint: f.Mint.Key(), ServiceHash: protocol.ServiceHash(f.Service), flags: f}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())

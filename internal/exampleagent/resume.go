@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Unfinished is the address of a negotiation of an earlier run, of those that are the agent's in a role; zero if there is none.
@@ -51,7 +52,7 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 			continue
 		}
 		for _, event := range one.Receipt.Events {
-			if begun, ok := event.(*haggle.NegotiationCreated); ok && p.isAbout(begun) {
+			if begun, ok := event.(*protocol.NegotiationCreated); ok && p.isAbout(begun) {
 				created = one.Entry.Negotiation
 			}
 		}
@@ -63,6 +64,6 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 }
 
 // isAbout says whether a negotiation that has been created is the one that the agent would create.
-func (p *Party) isAbout(begun *haggle.NegotiationCreated) bool {
+func (p *Party) isAbout(begun *protocol.NegotiationCreated) bool {
 	return begun.Buyer == p.Self && begun.Seller == p.Counterpart && begun.TokenMint == p.Mint && begun.ServiceHash == p.ServiceHash
 }

@@ -18,9 +18,10 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -107,7 +108,7 @@ func WithHint(err error, hint string) error {
 func KindOf(err error) Kind {
 	var (
 		own      *Error
-		program  *haggle.ProgramError
+		program  *protocol.ProgramError
 		unknown  *haggle.UnknownOutcome
 		network  net.Error
 		location *url.Error
@@ -216,7 +217,7 @@ func describe(err error) description {
 		}
 	}
 	var (
-		program     *haggle.ProgramError
+		program     *protocol.ProgramError
 		transaction *haggle.TransactionError
 		funds       *haggle.InsufficientFunds
 		denied      *policy.Denial
@@ -283,17 +284,17 @@ func usualHint(kind Kind) string {
 }
 
 // programHints say what to do about what the program refuses, where the state of the negotiation does not say it better.
-var programHints = map[haggle.ErrorCode]string{
-	haggle.ErrUnauthorized:          "sign with the keypair of a party that may do this: --keypair",
-	haggle.ErrNotYourTurn:           "the other side has to answer first: haggle negotiation watch",
-	haggle.ErrExpired:               "the global deadline has passed; the escrow goes back with: haggle negotiation expire",
-	haggle.ErrResponseWindowExpired: "nobody answered in time; the escrow goes back with: haggle negotiation expire",
-	haggle.ErrOfferTooLow:           "haggle negotiation show tells the range that the next offer must lie in",
-	haggle.ErrOfferExceedsEscrow:    "haggle negotiation show tells the range that the next offer must lie in",
-	haggle.ErrMaxRoundsReached:      "no offer is left: take the last one or reject it",
-	haggle.ErrInvalidParams:         "the ranges are in the help: haggle negotiation create --help",
-	haggle.ErrPaused:                "new negotiations wait until the protocol's authority resumes it; those that run go on",
-	haggle.ErrStaleState:            "the other side was faster: look again, then decide: haggle negotiation show",
-	haggle.ErrUnsupportedMint:       "escrow takes mints of SPL Token, and those of Token-2022 whose extensions cannot touch it (docs/PROTOCOL.md)",
-	haggle.ErrPayoutPending:         "a party's token account cannot receive its money: it has to claim it: haggle negotiation claim",
+var programHints = map[protocol.ErrorCode]string{
+	protocol.ErrUnauthorized:          "sign with the keypair of a party that may do this: --keypair",
+	protocol.ErrNotYourTurn:           "the other side has to answer first: haggle negotiation watch",
+	protocol.ErrExpired:               "the global deadline has passed; the escrow goes back with: haggle negotiation expire",
+	protocol.ErrResponseWindowExpired: "nobody answered in time; the escrow goes back with: haggle negotiation expire",
+	protocol.ErrOfferTooLow:           "haggle negotiation show tells the range that the next offer must lie in",
+	protocol.ErrOfferExceedsEscrow:    "haggle negotiation show tells the range that the next offer must lie in",
+	protocol.ErrMaxRoundsReached:      "no offer is left: take the last one or reject it",
+	protocol.ErrInvalidParams:         "the ranges are in the help: haggle negotiation create --help",
+	protocol.ErrPaused:                "new negotiations wait until the protocol's authority resumes it; those that run go on",
+	protocol.ErrStaleState:            "the other side was faster: look again, then decide: haggle negotiation show",
+	protocol.ErrUnsupportedMint:       "escrow takes mints of SPL Token, and those of Token-2022 whose extensions cannot touch it (docs/PROTOCOL.md)",
+	protocol.ErrPayoutPending:         "a party's token account cannot receive its money: it has to claim it: haggle negotiation claim",
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-func refused(code haggle.ErrorCode) error {
-	return fmt.Errorf("wrapped: %w", &haggle.ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Logs: []string{"a log"}})
+func refused(code protocol.ErrorCode) error {
+	return fmt.Errorf("wrapped: %w", &protocol.ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Logs: []string{"a log"}})
 }
 
 func TestExitCodes(t *testing.T) {
@@ -34,8 +35,8 @@ func TestExitCodes(t *testing.T) {
 		{errors.New("broken"), Other, "Failed"},
 		{Usagef("wrong"), Usage, "Usage"},
 		{AsUsage(errors.New("unknown flag"), "help"), Usage, "Usage"},
-		{refused(haggle.ErrNotYourTurn), Refused, "NotYourTurn"},
-		{refused(haggle.ErrConstraintSeeds), Refused, "ConstraintSeeds"},
+		{refused(protocol.ErrNotYourTurn), Refused, "NotYourTurn"},
+		{refused(protocol.ErrConstraintSeeds), Refused, "ConstraintSeeds"},
 		{refused(31337), Refused, "ProgramError"},
 		{fmt.Errorf("%w: 3", haggle.ErrNotAsExpected), Refused, "NotAsExpected"},
 		{&haggle.AccountError{Err: haggle.ErrAccountNotFound}, NotFound, "NotFound"},
@@ -81,11 +82,11 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
-	told := describe(refused(haggle.ErrStaleState))
+	told := describe(refused(protocol.ErrStaleState))
 	require.EqualValues(t, 6013, told.Code)
 	require.Equal(t, []string{"a log"}, told.Logs)
 	require.Contains(t, told.Hint, "look again")
-	told = describe(WithHint(refused(haggle.ErrStaleState), "do this instead"))
+	told = describe(WithHint(refused(protocol.ErrStaleState), "do this instead"))
 	require.Equal(t, "do this instead", told.Hint)
 	require.EqualValues(t, 6013, told.Code)
 }
@@ -93,7 +94,7 @@ func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
 // A denial is told by itself, with its numbers for scripts.
 func TestADenialHasItsLimits(t *testing.T) {
 	denied := &policy.Denial{Rule: policy.RulePerDay, Instruction: 1, Name: "haggle.create_negotiation", Limit: 5, Used: 3, Requested: 4}
-	told := describe(fmt.Errorf("haggle: %s does not sign: %w", haggle.ProgramID, denied))
+	told := describe(fmt.Errorf("haggle: %s does not sign: %w", protocol.ProgramID, denied))
 	require.Equal(t, "the policy does not sign: limit per day: haggle.create_negotiation (instruction 1): 4 asked for, 3 used, limit 5 lamports", told.Message)
 	require.Contains(t, told.Hint, "haggle policy usage")
 	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, told.Denial)

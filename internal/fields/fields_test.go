@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The IDL has the names that the SDK's were made from.
@@ -24,8 +24,8 @@ func TestFieldsAreNamedAndOrderedAsInTheIDL(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(content, &idl))
 	of := map[string]any{
-		"Negotiation": &haggle.Negotiation{}, "NegotiationCreated": &haggle.NegotiationCreated{}, "OfferSubmitted": &haggle.OfferSubmitted{},
-		"ProtocolConfig": &haggle.ProtocolConfig{},
+		"Negotiation": &protocol.Negotiation{}, "NegotiationCreated": &protocol.NegotiationCreated{}, "OfferSubmitted": &protocol.OfferSubmitted{},
+		"ProtocolConfig": &protocol.ProtocolConfig{},
 	}
 	for _, described := range idl.Types {
 		pointer, is := of[described.Name]
@@ -46,11 +46,11 @@ func TestFieldsAreNamedAndOrderedAsInTheIDL(t *testing.T) {
 }
 
 func TestNothingIsLostInJSON(t *testing.T) {
-	object, err := json.Marshal(Of(&haggle.NegotiationSettled{
-		NegotiationID: haggle.ProgramID, SettledAmount: 1<<64 - 1, TotalRounds: 7,
+	object, err := json.Marshal(Of(&protocol.NegotiationSettled{
+		NegotiationID: protocol.ProgramID, SettledAmount: 1<<64 - 1, TotalRounds: 7,
 	}))
 	require.NoError(t, err)
-	require.Contains(t, string(object), `"negotiation_id":"`+haggle.ProgramAddress+`"`)
+	require.Contains(t, string(object), `"negotiation_id":"`+protocol.ProgramAddress+`"`)
 	require.Contains(t, string(object), `"settled_amount":"18446744073709551615"`)
 	require.Contains(t, string(object), `"total_rounds":7`)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // most is the largest amount that there is.
@@ -29,18 +29,18 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 		for _, step := range story.steps() {
 			number++
 			item := transaction(t, number, nil, logsOf(step.events...))
-			item.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: step.state}
+			item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
 			chain.add(100+number, 1, item)
 		}
 	}
 	largest := newScriptedStory(999, 1)
-	created := largest.steps()[0].events[0].(*haggle.NegotiationCreated)
+	created := largest.steps()[0].events[0].(*protocol.NegotiationCreated)
 	created.EscrowAmount, created.SessionID, created.BondRequired = math.MaxUint64, math.MaxUint64, 0
 	state := *largest.steps()[0].state
 	state.EscrowAmount, state.EffectiveEscrow, state.SessionID = math.MaxUint64, math.MaxUint64, math.MaxUint64
 	item := transaction(t, number+1, nil, logsOf(created))
-	item.accounts = map[solana.PublicKey]*haggle.Negotiation{largest.address: &state}
-	rejected := transaction(t, number+2, nil, logsOf(&haggle.NegotiationRejected{
+	item.accounts = map[solana.PublicKey]*protocol.Negotiation{largest.address: &state}
+	rejected := transaction(t, number+2, nil, logsOf(&protocol.NegotiationRejected{
 		NegotiationID: largest.address, RejectedBy: largest.seller, RefundAmount: math.MaxUint64, Timestamp: created.Timestamp + 1,
 	}))
 	chain.add(101+number, 1, item, rejected)
@@ -130,11 +130,11 @@ func readsBack(t *testing.T, database *Database, escrowed *big.Int) {
 // Money that is not where it should be is found, by one unit, whichever side it is on.
 func TestMoneyThatIsMissingIsFound(t *testing.T) {
 	for name, change := range map[string]func(steps []step){
-		"an escrow that is larger": func(steps []step) { steps[0].events[0].(*haggle.NegotiationCreated).EscrowAmount++ },
-		"a decay that is smaller":  func(steps []step) { steps[4].events[1].(*haggle.NegotiationSettled).EscrowDecayTotal-- },
-		"an escrow that is lost":   func(steps []step) { steps[3].events[0].(*haggle.OfferSubmitted).EffectiveEscrow-- },
-		"a sweep that is short":    func(steps []step) { steps[5].events[0].(*haggle.NegotiationClosed).Swept-- },
-		"a price above the escrow": func(steps []step) { steps[4].events[1].(*haggle.NegotiationSettled).SettledAmount = math.MaxUint64 },
+		"an escrow that is larger": func(steps []step) { steps[0].events[0].(*protocol.NegotiationCreated).EscrowAmount++ },
+		"a decay that is smaller":  func(steps []step) { steps[4].events[1].(*protocol.NegotiationSettled).EscrowDecayTotal-- },
+		"an escrow that is lost":   func(steps []step) { steps[3].events[0].(*protocol.OfferSubmitted).EffectiveEscrow-- },
+		"a sweep that is short":    func(steps []step) { steps[5].events[0].(*protocol.NegotiationClosed).Swept-- },
+		"a price above the escrow": func(steps []step) { steps[4].events[1].(*protocol.NegotiationSettled).SettledAmount = math.MaxUint64 },
 	} {
 		for _, scale := range []uint64{1, math.MaxUint64 / 1001} {
 			t.Run(name, func(t *testing.T) {

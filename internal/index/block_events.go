@@ -14,7 +14,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/internal/fields"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // logsTruncated is the name under which an event is stored that stands for what may be missing.
@@ -50,7 +50,7 @@ type readEvent struct {
 
 // changesLife says whether another negotiation than before may be at the address afterwards.
 func (e *readEvent) changesLife() bool {
-	return e.begins || e.name == logsTruncated || e.name == new(haggle.NegotiationClosed).EventName()
+	return e.begins || e.name == logsTruncated || e.name == new(protocol.NegotiationClosed).EventName()
 }
 
 // parallelReads is how many transactions are read at once.
@@ -109,7 +109,7 @@ func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (rea
 
 // readLogs finds the events of a transaction, and which instructions they belong to.
 func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
-	events, flaw := haggle.ParseLogs(found.Meta.LogMessages)
+	events, flaw := protocol.ParseLogs(found.Meta.LogMessages)
 	read := readTransaction{flaw: flawOf(flaw)}
 	// A transaction of a later version than this one knows is nil here; its logs can be read all the same.
 	transaction, _ := found.Transaction.GetTransaction()
@@ -160,15 +160,15 @@ func flawOf(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, haggle.ErrLogsTruncated):
+	case errors.Is(err, protocol.ErrLogsTruncated):
 		return flawTruncated
-	case errors.Is(err, haggle.ErrMalformedLogs):
+	case errors.Is(err, protocol.ErrMalformedLogs):
 		return flawMalformed
 	}
 	return flawUnknown
 }
 
-func storedEvent(event haggle.Event) (readEvent, error) {
+func storedEvent(event protocol.Event) (readEvent, error) {
 	object, err := json.Marshal(fields.Of(event))
 	if err != nil {
 		return readEvent{}, err
@@ -177,7 +177,7 @@ func storedEvent(event haggle.Event) (readEvent, error) {
 	if address, is := event.NegotiationAddress(); is {
 		stored.negotiation = &address
 	}
-	_, stored.begins = event.(*haggle.NegotiationCreated)
+	_, stored.begins = event.(*protocol.NegotiationCreated)
 	if timestamp := reflect.ValueOf(event).Elem().FieldByName("Timestamp"); timestamp.IsValid() {
 		seconds := timestamp.Int()
 		stored.timestamp = &seconds
@@ -211,7 +211,7 @@ func instructionsOf(logs []string, events int, transaction *solana.Transaction) 
 	}
 	assigned := 0
 	for i, lines := range outermost(logs) {
-		own, _ := haggle.ParseLogs(lines)
+		own, _ := protocol.ParseLogs(lines)
 		for range own {
 			if i >= len(audible) || assigned == events {
 				return make([]*int, events)
@@ -271,7 +271,7 @@ func touchedBy(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]re
 
 // standIn is what is stored for an instruction whose events may be missing; nil if it is none of the program's about a negotiation.
 func standIn(call solana.CompiledInstruction, keys []solana.PublicKey) (*readEvent, error) {
-	if int(call.ProgramIDIndex) >= len(keys) || keys[call.ProgramIDIndex] != haggle.ProgramID {
+	if int(call.ProgramIDIndex) >= len(keys) || keys[call.ProgramIDIndex] != protocol.ProgramID {
 		return nil, nil
 	}
 	accounts := make([]*solana.AccountMeta, len(call.Accounts))
@@ -281,7 +281,7 @@ func standIn(call solana.CompiledInstruction, keys []solana.PublicKey) (*readEve
 		}
 		accounts[i] = &solana.AccountMeta{PublicKey: keys[index]}
 	}
-	instruction, err := haggle.DecodeInstruction(accounts, call.Data)
+	instruction, err := protocol.DecodeInstruction(accounts, call.Data)
 	if err != nil {
 		return nil, nil // of a later version of the program, which an older index cannot know
 	}
@@ -291,7 +291,7 @@ func standIn(call solana.CompiledInstruction, keys []solana.PublicKey) (*readEve
 	}
 	address := at.Interface().(solana.PublicKey)
 	stands := &readEvent{name: logsTruncated, negotiation: &address}
-	created, begins := instruction.(*haggle.CreateNegotiation)
+	created, begins := instruction.(*protocol.CreateNegotiation)
 	stands.begins = begins
 	described := map[string]string{"instruction": instruction.InstructionName()}
 	if begins {

@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What a real chain did is what the database holds: each event in its order, each account as it is, and money that adds up.
@@ -23,7 +24,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 
 	t.Run("every event is there once and in order", func(t *testing.T) {
 		events, signatures := s.onChain()
-		var stored []haggle.Event
+		var stored []protocol.Event
 		var told []solana.Signature
 		require.NoError(t, database.statements().each(s.ctx, func(scan func(...any) error) error {
 			var data []byte
@@ -31,7 +32,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 			if err := scan(&data, &signature); err != nil {
 				return err
 			}
-			event, err := haggle.DecodeEvent(data)
+			event, err := protocol.DecodeEvent(data)
 			stored, told = append(stored, event), append(told, solana.MustSignatureFromBase58(signature))
 			return err
 		}, `SELECT data, signature FROM events ORDER BY slot, position, event_index`))

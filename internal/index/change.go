@@ -11,7 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/fields"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // change is what one transaction does to the database.
@@ -205,7 +205,7 @@ func conclude(ctx context.Context, s statements, at life) error {
 			return err
 		}
 		if data != nil {
-			event, err := haggle.DecodeEvent(data)
+			event, err := protocol.DecodeEvent(data)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // truncated are logs that are cut off where the events come.
@@ -33,13 +33,13 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 	for i, step := range steps[:5] {
 		item := transaction(t, uint64(i), nil, logsOf(step.events...))
 		if i == 4 {
-			accept, err := (&haggle.AcceptOffer{
+			accept, err := (&protocol.AcceptOffer{
 				Acceptor: story.buyer, Negotiation: story.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
 				SellerTokenAccount: numberedKey('T', 2), TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID,
 			}).Instruction()
 			item = transaction(t, uint64(i), instructionOf(t, accept, err), truncated())
 		}
-		item.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: step.state}
+		item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
 		chain.add(uint64(100+i), 1, item)
 	}
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -71,14 +71,14 @@ func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			chain := newScriptedChain()
 			number := uint64(0)
-			add := func(events ...haggle.Event) {
+			add := func(events ...protocol.Event) {
 				number++
 				chain.add(100+number, 1, transaction(t, number, nil, logsOf(events...)))
 			}
 			settled, rejected, open := newScriptedStory(1, 1000), newScriptedStory(2, 1000), newScriptedStory(3, 1000)
-			add(append(settled.steps()[4].events, &haggle.BondSettled{NegotiationID: settled.address, To: settled.seller, Amount: 5})...)
-			add(&haggle.NegotiationRejected{NegotiationID: rejected.address, RejectedBy: rejected.seller, RefundAmount: 990_000, RoundsCompleted: 1},
-				&haggle.BondSettled{NegotiationID: rejected.address, To: rejected.seller, Amount: 5})
+			add(append(settled.steps()[4].events, &protocol.BondSettled{NegotiationID: settled.address, To: settled.seller, Amount: 5})...)
+			add(&protocol.NegotiationRejected{NegotiationID: rejected.address, RejectedBy: rejected.seller, RefundAmount: 990_000, RoundsCompleted: 1},
+				&protocol.BondSettled{NegotiationID: rejected.address, To: rejected.seller, Amount: 5})
 			add(open.steps()[3].events...)
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 			told := func(story *scriptedStory) string {
@@ -103,22 +103,22 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 	ends := map[string]func(*scriptedStory) (solana.Instruction, error){
 		"Settled": func(s *scriptedStory) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
-			return (&haggle.AcceptOffer{Acceptor: buyer, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+			return (&protocol.AcceptOffer{Acceptor: buyer, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
 		"Settled, by agreement": func(s *scriptedStory) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
-			return (&haggle.SettleByAgreement{Buyer: buyer, Seller: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+			return (&protocol.SettleByAgreement{Buyer: buyer, Seller: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
 		"Rejected": func(s *scriptedStory) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
-			return (&haggle.RejectNegotiation{Rejector: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+			return (&protocol.RejectNegotiation{Rejector: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
 		"Expired": func(s *scriptedStory) (solana.Instruction, error) {
 			buyer, _, vault := accounts(s)
-			return (&haggle.ExpireNegotiation{Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+			return (&protocol.ExpireNegotiation{Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
 	}
@@ -131,10 +131,10 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 			f.look()
 			ended, err := end(story)
 			chain.add(104, 1, transaction(t, 50, instructionOf(t, ended, err), truncated()))
-			closing, err := (&haggle.CloseNegotiation{Closer: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), Buyer: story.buyer,
+			closing, err := (&protocol.CloseNegotiation{Closer: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), Buyer: story.buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 			closed := transaction(t, 51, instructionOf(t, closing, err), truncated())
-			closed.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: nil}
+			closed.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: nil}
 			chain.add(105, 1, closed)
 			f.look()
 			require.Equal(t, status, one[string](t, t.Context(), f.database, `SELECT status FROM outcomes WHERE NOT complete AND closed_slot = 105`))
@@ -147,9 +147,9 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 func TestACreationThatIsCutOffIsOne(t *testing.T) {
 	chain := newScriptedChain()
 	story := newScriptedStory(1, 1000)
-	create := &haggle.CreateNegotiation{
+	create := &protocol.CreateNegotiation{
 		Buyer: story.buyer, Seller: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
-		TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID, SessionID: 1, Params: haggle.NegotiationParams{EscrowAmount: 1_000_000},
+		TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID, SessionID: 1, Params: protocol.NegotiationParams{EscrowAmount: 1_000_000},
 	}
 	built, err := create.Instruction()
 	for i, step := range story.steps() {
@@ -184,7 +184,7 @@ func TestAnyLogsCanBeKept(t *testing.T) {
 // Logs of other programs are nothing of ours, however they end, and neither are transactions that only mention the program.
 func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	chain := newScriptedChain()
-	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: haggle.ProgramID}}, []byte("Program data:"))
+	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: protocol.ProgramID}}, []byte("Program data:"))
 	chain.add(100, 1, transaction(t, 1, other, []string{"Program " + solana.MemoProgramID.String() + " invoke [1]", "Log truncated"}))
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
 	f.look()

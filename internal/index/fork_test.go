@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // follower is an indexer whose looks at the chain a test makes one by one.
@@ -56,7 +56,7 @@ func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
 	var steps []scriptedTransaction
 	for i, step := range story.steps() {
 		item := transaction(t, uint64(i), nil, logsOf(step.events...))
-		item.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: step.state}
+		item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
 		steps = append(steps, item)
 	}
 	for i, item := range steps[:4] {
@@ -71,10 +71,10 @@ func otherOffer(t require.TestingT) scriptedTransaction {
 	story := newScriptedStory(1, 1000)
 	state := *story.steps()[2].state
 	state.CurrentRound, state.EffectiveEscrow, state.CurrentOfferAmount = 2, 980_000, 555_000
-	item := transaction(t, 77, nil, logsOf(&haggle.OfferSubmitted{
+	item := transaction(t, 77, nil, logsOf(&protocol.OfferSubmitted{
 		NegotiationID: story.address, Offerer: story.seller, Amount: 555_000, Round: 2, EffectiveEscrow: 980_000, Timestamp: 5,
 	}))
-	item.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: &state}
+	item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: &state}
 	return item
 }
 
@@ -330,10 +330,10 @@ func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	chain.forkAt(103)
 	story := newScriptedStory(1, 1000)
 	closing := transaction(t, 60, nil, logsOf(
-		&haggle.NegotiationRejected{NegotiationID: story.address, RejectedBy: story.seller, RefundAmount: 990_000, RoundsCompleted: 1, Timestamp: 9},
-		&haggle.NegotiationClosed{NegotiationID: story.address, ClosedBy: story.seller, Swept: 10_000, Timestamp: 9},
+		&protocol.NegotiationRejected{NegotiationID: story.address, RejectedBy: story.seller, RefundAmount: 990_000, RoundsCompleted: 1, Timestamp: 9},
+		&protocol.NegotiationClosed{NegotiationID: story.address, ClosedBy: story.seller, Swept: 10_000, Timestamp: 9},
 	))
-	closing.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: nil}
+	closing.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: nil}
 	chain.add(105, 1, closing)
 	f.look()
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE state IS NULL AND NOT present`))
@@ -385,7 +385,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 			for _, step := range story.steps() {
 				number++
 				item := transaction(t, number, nil, logsOf(step.events...))
-				item.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: step.state}
+				item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
 				waiting = append(waiting, item)
 			}
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // child is an indexer that runs until it is killed: on the database and the endpoint that its environment names.
@@ -142,7 +143,7 @@ func longChain(t require.TestingT, negotiations int) *scriptedChain {
 		for i, step := range story.steps() {
 			number++
 			item := transaction(t, number, nil, logsOf(step.events...))
-			item.accounts = map[solana.PublicKey]*haggle.Negotiation{story.address: step.state}
+			item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
 			if i%3 == 0 {
 				slot++
 				failed := transaction(t, number+1_000_000, nil, nil)

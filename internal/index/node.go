@@ -12,7 +12,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/time/rate"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -78,7 +79,7 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 		return page{}, err
 	}
 	limit := listPage
-	listed, err := n.rpc.GetSignaturesForAddressWithOpts(ctx, haggle.ProgramID, &rpc.GetSignaturesForAddressOpts{
+	listed, err := n.rpc.GetSignaturesForAddressWithOpts(ctx, protocol.ProgramID, &rpc.GetSignaturesForAddressOpts{
 		Limit: &limit, Before: before, Until: until, Commitment: commitment, MinContextSlot: &notBefore,
 	})
 	if err != nil {
@@ -220,7 +221,7 @@ func (n *node) status(ctx context.Context, signature solana.Signature, notBefore
 
 // account is a negotiation's account at a slot; nil if there is none.
 type account struct {
-	state *haggle.Negotiation
+	state *protocol.Negotiation
 	slot  uint64
 }
 
@@ -248,12 +249,12 @@ func (n *node) accounts(ctx context.Context, addresses []solana.PublicKey, commi
 	return read, nil
 }
 
-func decoded(found *rpc.Account) *haggle.Negotiation {
-	if found == nil || found.Data == nil || found.Owner != haggle.ProgramID {
+func decoded(found *rpc.Account) *protocol.Negotiation {
+	if found == nil || found.Data == nil || found.Owner != protocol.ProgramID {
 		return nil
 	}
-	state := new(haggle.Negotiation)
-	if state.Decode(found.Data.GetBinary()) != nil || state.Version != haggle.NegotiationVersion {
+	state := new(protocol.Negotiation)
+	if state.Decode(found.Data.GetBinary()) != nil || state.Version != protocol.NegotiationVersion {
 		return nil
 	}
 	return state

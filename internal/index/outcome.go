@@ -10,7 +10,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // outcome is what the events say of a negotiation. It is computed from all of them whenever one is added or taken back.
@@ -18,7 +18,7 @@ import (
 // The amounts are added up from what the single events say, and not from each other, so that the view "violations" compares what
 // went in with what came out.
 type outcome struct {
-	created     *haggle.NegotiationCreated
+	created     *protocol.NegotiationCreated
 	createdSlot *uint64
 	// cut is what a creation's instruction says whose event has been cut off.
 	cut map[string]string
@@ -28,7 +28,7 @@ type outcome struct {
 	status    string
 	rounds    uint8
 	effective *uint64
-	lastOffer *haggle.OfferSubmitted
+	lastOffer *protocol.OfferSubmitted
 	// acceptedBy is set with the other two.
 	acceptedBy     *solana.PublicKey
 	acceptedAmount uint64
@@ -43,7 +43,7 @@ type outcome struct {
 	bond   bond
 
 	// end is the event that has ended the negotiation; nil while there is none.
-	end                   haggle.Event
+	end                   protocol.Event
 	ended, closed         *int64
 	endedSlot, closedSlot *uint64
 	swept                 *uint64
@@ -66,13 +66,13 @@ type bond struct {
 // happened is an event where the chain has it. The event is nil for logs that are cut off.
 type happened struct {
 	slot   uint64
-	event  haggle.Event
+	event  protocol.Event
 	fields string
 }
 
 func outcomeOf(events []happened) (*outcome, error) {
 	o := &outcome{
-		status: haggle.NegotiationStatusCreated.String(), complete: true,
+		status: protocol.NegotiationStatusCreated.String(), complete: true,
 		net: new(big.Int), fee: new(big.Int), decay: new(big.Int), refund: new(big.Int),
 	}
 	for _, item := range events {
@@ -91,36 +91,36 @@ func (o *outcome) add(item happened) error {
 	switch event := item.event.(type) {
 	case nil:
 		return o.miss(item)
-	case *haggle.NegotiationCreated:
+	case *protocol.NegotiationCreated:
 		o.created, o.createdSlot, o.effective, o.seller = event, &item.slot, &event.EscrowAmount, &event.Seller
 		o.bond.amount = &event.BondRequired
-	case *haggle.InvitationAccepted:
-		o.status, o.seller = haggle.NegotiationStatusProposed.String(), &event.Seller
+	case *protocol.InvitationAccepted:
+		o.status, o.seller = protocol.NegotiationStatusProposed.String(), &event.Seller
 		o.bond.held, o.bond.amount = event.Bond > 0, &event.Bond
-	case *haggle.OfferSubmitted:
+	case *protocol.OfferSubmitted:
 		o.offer(event)
-	case *haggle.OfferAccepted:
+	case *protocol.OfferAccepted:
 		o.accept(event)
-	case *haggle.MilestoneReleased:
+	case *protocol.MilestoneReleased:
 		o.pay(event.SellerAmount, event.Fee, 0)
-	case *haggle.DisputeResolved:
+	case *protocol.DisputeResolved:
 		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
-	case *haggle.DeadlineSettled:
+	case *protocol.DeadlineSettled:
 		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
-	case *haggle.AgreementSettled:
+	case *protocol.AgreementSettled:
 		o.pay(event.SellerAmount, event.Fee, event.BuyerAmount)
-	case *haggle.NegotiationSettled:
+	case *protocol.NegotiationSettled:
 		o.end = event
 		o.settle(event, item.slot)
-	case *haggle.NegotiationRejected:
+	case *protocol.NegotiationRejected:
 		o.end = event
-		o.giveBack(haggle.NegotiationStatusRejected, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
-	case *haggle.NegotiationExpired:
+		o.giveBack(protocol.NegotiationStatusRejected, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
+	case *protocol.NegotiationExpired:
 		o.end = event
-		o.giveBack(haggle.NegotiationStatusExpired, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
-	case *haggle.BondSettled:
+		o.giveBack(protocol.NegotiationStatusExpired, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
+	case *protocol.BondSettled:
 		o.settleBond(event)
-	case *haggle.NegotiationClosed:
+	case *protocol.NegotiationClosed:
 		o.closed, o.closedSlot, o.swept = &event.Timestamp, &item.slot, &event.Swept
 	}
 	return nil
@@ -133,7 +133,7 @@ func (o *outcome) miss(item happened) error {
 		return err
 	}
 	switch described["instruction"] {
-	case new(haggle.CreateNegotiation).InstructionName():
+	case new(protocol.CreateNegotiation).InstructionName():
 		if o.created != nil {
 			return nil
 		}
@@ -142,21 +142,21 @@ func (o *outcome) miss(item happened) error {
 			return fmt.Errorf("a creation that was cut off: seller: %w", err)
 		}
 		o.cut, o.createdSlot, o.seller = described, &item.slot, &seller
-	case new(haggle.AcceptOffer).InstructionName():
+	case new(protocol.AcceptOffer).InstructionName():
 		switch {
 		case o.end != nil || o.created == nil:
-		case haggle.MilestoneCount(o.created.MilestoneBps) > 0:
-			o.status = haggle.NegotiationStatusAccepted.String()
+		case protocol.MilestoneCount(o.created.MilestoneBps) > 0:
+			o.status = protocol.NegotiationStatusAccepted.String()
 		default:
-			o.over(haggle.NegotiationStatusSettled, item.slot)
+			o.over(protocol.NegotiationStatusSettled, item.slot)
 		}
-	case new(haggle.SettleDeadline).InstructionName(), new(haggle.SettleByAgreement).InstructionName():
-		o.over(haggle.NegotiationStatusSettled, item.slot)
-	case new(haggle.RejectNegotiation).InstructionName():
-		o.over(haggle.NegotiationStatusRejected, item.slot)
-	case new(haggle.ExpireNegotiation).InstructionName():
-		o.over(haggle.NegotiationStatusExpired, item.slot)
-	case new(haggle.CloseNegotiation).InstructionName():
+	case new(protocol.SettleDeadline).InstructionName(), new(protocol.SettleByAgreement).InstructionName():
+		o.over(protocol.NegotiationStatusSettled, item.slot)
+	case new(protocol.RejectNegotiation).InstructionName():
+		o.over(protocol.NegotiationStatusRejected, item.slot)
+	case new(protocol.ExpireNegotiation).InstructionName():
+		o.over(protocol.NegotiationStatusExpired, item.slot)
+	case new(protocol.CloseNegotiation).InstructionName():
 		if o.closedSlot == nil {
 			o.closedSlot = &item.slot
 		}
@@ -165,7 +165,7 @@ func (o *outcome) miss(item happened) error {
 }
 
 // over is what an instruction has done whose event is not there: it has succeeded, so the negotiation is over.
-func (o *outcome) over(status haggle.NegotiationStatus, slot uint64) {
+func (o *outcome) over(status protocol.NegotiationStatus, slot uint64) {
 	if o.end == nil {
 		o.status, o.endedSlot = status.String(), &slot
 	}
@@ -176,15 +176,15 @@ func (o *outcome) over(status haggle.NegotiationStatus, slot uint64) {
 func (o *outcome) admit() {
 	o.net, o.fee, o.decay, o.refund = nil, nil, nil, nil
 	switch event := o.end.(type) {
-	case *haggle.NegotiationSettled:
+	case *protocol.NegotiationSettled:
 		o.fee, o.net = new(big.Int).SetUint64(event.ProtocolFee), difference(event.SettledAmount, event.ProtocolFee)
 		o.decay = new(big.Int).SetUint64(event.EscrowDecayTotal)
 		if deposit, is := o.deposit(); is && event.EscrowDecayTotal <= deposit {
 			o.refund = difference(deposit-event.EscrowDecayTotal, event.SettledAmount)
 		}
-	case *haggle.NegotiationRejected:
+	case *protocol.NegotiationRejected:
 		o.admitRefund(event.RefundAmount)
-	case *haggle.NegotiationExpired:
+	case *protocol.NegotiationExpired:
 		o.admitRefund(event.RefundAmount)
 	}
 }
@@ -205,11 +205,11 @@ func (o *outcome) deposit() (uint64, bool) {
 	return deposit, err == nil
 }
 
-func (o *outcome) offer(event *haggle.OfferSubmitted) {
+func (o *outcome) offer(event *protocol.OfferSubmitted) {
 	o.lastOffer, o.rounds, o.effective = event, event.Round, &event.EffectiveEscrow
-	o.status = haggle.NegotiationStatusProposed.String()
+	o.status = protocol.NegotiationStatusProposed.String()
 	if o.seller != nil && event.Offerer == *o.seller {
-		o.status = haggle.NegotiationStatusCountered.String()
+		o.status = protocol.NegotiationStatusCountered.String()
 	}
 	if o.created != nil {
 		o.decay = difference(o.created.EscrowAmount, event.EffectiveEscrow)
@@ -218,12 +218,12 @@ func (o *outcome) offer(event *haggle.OfferSubmitted) {
 
 // accept ends the bargaining. With milestones the buyer gets the rest of the escrow at once; otherwise that follows from the
 // settlement.
-func (o *outcome) accept(event *haggle.OfferAccepted) {
+func (o *outcome) accept(event *protocol.OfferAccepted) {
 	o.acceptedBy, o.acceptedAmount, o.acceptedRound = &event.AcceptedBy, event.Amount, event.Round
-	if o.created == nil || haggle.MilestoneCount(o.created.MilestoneBps) == 0 {
+	if o.created == nil || protocol.MilestoneCount(o.created.MilestoneBps) == 0 {
 		return
 	}
-	o.status = haggle.NegotiationStatusAccepted.String()
+	o.status = protocol.NegotiationStatusAccepted.String()
 	if o.effective != nil {
 		o.refund = difference(*o.effective, event.Amount)
 	}
@@ -237,11 +237,11 @@ func (o *outcome) pay(seller, fee, buyer uint64) {
 	}
 }
 
-func (o *outcome) settle(event *haggle.NegotiationSettled, slot uint64) {
-	o.status, o.rounds = haggle.NegotiationStatusSettled.String(), event.TotalRounds
+func (o *outcome) settle(event *protocol.NegotiationSettled, slot uint64) {
+	o.status, o.rounds = protocol.NegotiationStatusSettled.String(), event.TotalRounds
 	o.ended, o.endedSlot, o.settled, o.seller = &event.Timestamp, &slot, &event.SettledAmount, &event.Seller
 	o.decay = new(big.Int).SetUint64(event.EscrowDecayTotal)
-	if o.created == nil || haggle.MilestoneCount(o.created.MilestoneBps) > 0 {
+	if o.created == nil || protocol.MilestoneCount(o.created.MilestoneBps) > 0 {
 		return
 	}
 	o.fee = new(big.Int).SetUint64(event.ProtocolFee)
@@ -252,13 +252,13 @@ func (o *outcome) settle(event *haggle.NegotiationSettled, slot uint64) {
 	}
 }
 
-func (o *outcome) giveBack(status haggle.NegotiationStatus, refund uint64, rounds uint8, timestamp int64, slot uint64) {
+func (o *outcome) giveBack(status protocol.NegotiationStatus, refund uint64, rounds uint8, timestamp int64, slot uint64) {
 	o.status, o.rounds = status.String(), rounds
 	o.ended, o.endedSlot = &timestamp, &slot
 	o.pay(0, 0, refund)
 }
 
-func (o *outcome) settleBond(event *haggle.BondSettled) {
+func (o *outcome) settleBond(event *protocol.BondSettled) {
 	switch {
 	case o.seller == nil:
 		return
@@ -291,15 +291,15 @@ func (o *outcome) bondState() string {
 	case !o.bondIsCertain():
 		return unknownBond
 	case b.settled && b.toBuyer == 0:
-		return haggle.BondStateReturned.String()
+		return protocol.BondStateReturned.String()
 	case b.settled && b.toSeller == 0:
-		return haggle.BondStateForfeited.String()
+		return protocol.BondStateForfeited.String()
 	case b.settled:
-		return haggle.BondStateSplit.String()
+		return protocol.BondStateSplit.String()
 	case b.held:
-		return haggle.BondStateHeld.String()
+		return protocol.BondStateHeld.String()
 	}
-	return haggle.BondStateNone.String()
+	return protocol.BondStateNone.String()
 }
 
 // bondParts returns the buyer's and the seller's part of the bond; nil until it is settled, and if a part may
@@ -362,7 +362,7 @@ func (o *outcome) terms() ([]column, error) {
 			{"max_rounds", int64(c.MaxRounds)}, {"decay_rate_bps", int64(c.DecayRateBps)}, {"protocol_fee_bps", int64(c.ProtocolFeeBps)},
 			{"min_offer_bps", int64(c.MinOfferBps)}, {"response_window", c.ResponseWindow}, {"global_deadline", c.GlobalDeadline},
 			{"zopa_enabled", c.ZopaEnabled}, {"bond_required", decimal(&c.BondRequired)}, {"arbiter", c.Arbiter.String()},
-			{"milestone_count", int64(haggle.MilestoneCount(c.MilestoneBps))}, {"review_hours", int64(c.ReviewHours)},
+			{"milestone_count", int64(protocol.MilestoneCount(c.MilestoneBps))}, {"review_hours", int64(c.ReviewHours)},
 			{"created_at", c.Timestamp},
 		}, nil
 	}

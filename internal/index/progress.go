@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What ends an indexer for good.
@@ -58,8 +58,8 @@ func readProgress(ctx context.Context, s statements) (*progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	if program != haggle.ProgramAddress {
-		return nil, fmt.Errorf("%w: its program is %s, not %s", ErrOtherChain, program, haggle.ProgramAddress)
+	if program != protocol.ProgramAddress {
+		return nil, fmt.Errorf("%w: its program is %s, not %s", ErrOtherChain, program, protocol.ProgramAddress)
 	}
 	if upTo.Valid {
 		p.backlog = &backlog{upTo: uint64(upTo.Int64), listed: listed}
@@ -79,7 +79,7 @@ func begin(ctx context.Context, database *Database, genesis, commitment string) 
 	err := database.write(ctx, func(s statements) error {
 		_, err := s.exec(ctx, `INSERT INTO progress (id, revision, program, genesis_hash, commitment, checkpoint_slot, head_slot, finalized_slot,
 			updated_at) VALUES (1, 0, ?, ?, ?, 0, 0, 0, ?) ON CONFLICT (id) DO NOTHING`,
-			haggle.ProgramAddress, genesis, commitment, time.Now().Unix())
+			protocol.ProgramAddress, genesis, commitment, time.Now().Unix())
 		if err == nil {
 			p, err = readProgress(ctx, s)
 		}

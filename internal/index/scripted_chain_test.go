@@ -18,7 +18,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // scriptedChain is a node whose chain a test writes, and writes anew where it forks. It answers as a validator does.
@@ -55,7 +56,7 @@ type scriptedTransaction struct {
 	logs      []string
 	encoded   string
 	// accounts are the states that it leaves behind; nil for one that is closed.
-	accounts map[solana.PublicKey]*haggle.Negotiation
+	accounts map[solana.PublicKey]*protocol.Negotiation
 }
 
 func newScriptedChain() *scriptedChain {
@@ -75,22 +76,22 @@ func numberedKey(kind byte, n uint64) (key solana.PublicKey) {
 }
 
 // logsOf are the logs of an instruction of the program's with these events, after one that has none.
-func logsOf(events ...haggle.Event) []string {
+func logsOf(events ...protocol.Event) []string {
 	logs := []string{
 		"Program ComputeBudget111111111111111111111111111111 invoke [1]",
 		"Program ComputeBudget111111111111111111111111111111 success",
-		"Program " + haggle.ProgramAddress + " invoke [1]",
+		"Program " + protocol.ProgramAddress + " invoke [1]",
 	}
 	for _, event := range events {
 		logs = append(logs, "Program data: "+base64.StdEncoding.EncodeToString(event.AppendTo(nil)))
 	}
-	return append(logs, "Program "+haggle.ProgramAddress+" success")
+	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
 // transaction is one whose second instruction is the given one, or one of the program's without data.
 func transaction(t require.TestingT, number uint64, instruction solana.Instruction, logs []string) scriptedTransaction {
 	if instruction == nil {
-		instruction = solana.NewInstruction(haggle.ProgramID, solana.AccountMetaSlice{}, []byte{1})
+		instruction = solana.NewInstruction(protocol.ProgramID, solana.AccountMetaSlice{}, []byte{1})
 	}
 	budget := solana.NewInstruction(solana.MustPublicKeyFromBase58("ComputeBudget111111111111111111111111111111"), solana.AccountMetaSlice{}, []byte{2, 0, 0, 0, 0})
 	built, err := solana.NewTransaction([]solana.Instruction{budget, instruction}, solana.Hash{1}, solana.TransactionPayer(numberedKey('P', 1)))
@@ -327,7 +328,7 @@ func (c *scriptedChain) statuses(signatures []solana.Signature) any {
 }
 
 func (c *scriptedChain) accounts(addresses []solana.PublicKey, upTo uint64) any {
-	states := make(map[solana.PublicKey]*haggle.Negotiation)
+	states := make(map[solana.PublicKey]*protocol.Negotiation)
 	for _, block := range c.slots {
 		for _, item := range block.transactions {
 			for address, state := range item.accounts {
@@ -341,7 +342,7 @@ func (c *scriptedChain) accounts(addresses []solana.PublicKey, upTo uint64) any 
 	for i, address := range addresses {
 		if state := states[address]; state != nil {
 			values[i] = document{
-				"lamports": 4_454_400, "owner": haggle.ProgramID, "executable": false, "rentEpoch": 0, "space": haggle.NegotiationSize,
+				"lamports": 4_454_400, "owner": protocol.ProgramID, "executable": false, "rentEpoch": 0, "space": protocol.NegotiationSize,
 				"data": []string{base64.StdEncoding.EncodeToString(state.Encode()), "base64"},
 			}
 		}

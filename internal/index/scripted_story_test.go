@@ -3,7 +3,7 @@ package index
 import (
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // scriptedStory is a negotiation that is settled after two offers and closed, with the events of its transactions and what its
@@ -16,9 +16,9 @@ type scriptedStory struct {
 
 // step is a transaction of a story.
 type step struct {
-	events []haggle.Event
+	events []protocol.Event
 	// state is nil once the account is closed.
-	state *haggle.Negotiation
+	state *protocol.Negotiation
 }
 
 func newScriptedStory(number, scale uint64) *scriptedStory {
@@ -26,40 +26,40 @@ func newScriptedStory(number, scale uint64) *scriptedStory {
 }
 
 func (s *scriptedStory) steps() []step {
-	created := &haggle.NegotiationCreated{
+	created := &protocol.NegotiationCreated{
 		NegotiationID: s.address, Buyer: s.buyer, Seller: s.seller, EscrowAmount: 1000 * s.scale, TokenMint: numberedKey('M', s.number%3),
 		MaxRounds: 10, DecayRateBps: 100, ProtocolFeeBps: 50, MinOfferBps: 100, ResponseWindow: 60,
 		GlobalDeadline: 1_800_000_000, Timestamp: 1_700_000_000 + int64(s.number), SessionID: s.number,
 	}
-	state := haggle.Negotiation{
-		Version: haggle.NegotiationVersion, Buyer: s.buyer, Seller: s.seller, SessionID: s.number, EscrowAmount: created.EscrowAmount,
-		EffectiveEscrow: created.EscrowAmount, TokenMint: created.TokenMint, MaxRounds: 10, CreatedAt: created.Timestamp, ZopaPhase: haggle.ZopaPhaseSkipped,
+	state := protocol.Negotiation{
+		Version: protocol.NegotiationVersion, Buyer: s.buyer, Seller: s.seller, SessionID: s.number, EscrowAmount: created.EscrowAmount,
+		EffectiveEscrow: created.EscrowAmount, TokenMint: created.TokenMint, MaxRounds: 10, CreatedAt: created.Timestamp, ZopaPhase: protocol.ZopaPhaseSkipped,
 	}
-	after := func(change func(*haggle.Negotiation)) *haggle.Negotiation {
+	after := func(change func(*protocol.Negotiation)) *protocol.Negotiation {
 		change(&state)
 		copied := state
 		return &copied
 	}
 	at := created.Timestamp
 	return []step{
-		{[]haggle.Event{created}, after(func(n *haggle.Negotiation) {})},
-		{[]haggle.Event{&haggle.InvitationAccepted{NegotiationID: s.address, Seller: s.seller, Timestamp: at + 1}},
-			after(func(n *haggle.Negotiation) { n.Status = haggle.NegotiationStatusProposed })},
-		{[]haggle.Event{&haggle.OfferSubmitted{NegotiationID: s.address, Offerer: s.buyer, Amount: 400 * s.scale, Round: 1, EffectiveEscrow: 990 * s.scale, Timestamp: at + 2}},
-			after(func(n *haggle.Negotiation) { n.CurrentRound, n.EffectiveEscrow = 1, 990*s.scale })},
-		{[]haggle.Event{&haggle.OfferSubmitted{NegotiationID: s.address, Offerer: s.seller, Amount: 600 * s.scale, Round: 2, EffectiveEscrow: 980 * s.scale, Timestamp: at + 3}},
-			after(func(n *haggle.Negotiation) {
-				n.CurrentRound, n.EffectiveEscrow, n.Status = 2, 980*s.scale, haggle.NegotiationStatusCountered
+		{[]protocol.Event{created}, after(func(n *protocol.Negotiation) {})},
+		{[]protocol.Event{&protocol.InvitationAccepted{NegotiationID: s.address, Seller: s.seller, Timestamp: at + 1}},
+			after(func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusProposed })},
+		{[]protocol.Event{&protocol.OfferSubmitted{NegotiationID: s.address, Offerer: s.buyer, Amount: 400 * s.scale, Round: 1, EffectiveEscrow: 990 * s.scale, Timestamp: at + 2}},
+			after(func(n *protocol.Negotiation) { n.CurrentRound, n.EffectiveEscrow = 1, 990*s.scale })},
+		{[]protocol.Event{&protocol.OfferSubmitted{NegotiationID: s.address, Offerer: s.seller, Amount: 600 * s.scale, Round: 2, EffectiveEscrow: 980 * s.scale, Timestamp: at + 3}},
+			after(func(n *protocol.Negotiation) {
+				n.CurrentRound, n.EffectiveEscrow, n.Status = 2, 980*s.scale, protocol.NegotiationStatusCountered
 			})},
-		{[]haggle.Event{
-			&haggle.OfferAccepted{NegotiationID: s.address, AcceptedBy: s.buyer, Amount: 600 * s.scale, Round: 2, Timestamp: at + 4},
-			&haggle.NegotiationSettled{
+		{[]protocol.Event{
+			&protocol.OfferAccepted{NegotiationID: s.address, AcceptedBy: s.buyer, Amount: 600 * s.scale, Round: 2, Timestamp: at + 4},
+			&protocol.NegotiationSettled{
 				NegotiationID: s.address, Buyer: s.buyer, Seller: s.seller, SettledAmount: 600 * s.scale, TotalRounds: 2,
 				ProtocolFee: 3 * s.scale, EscrowDecayTotal: 20 * s.scale, Timestamp: at + 4, TokenMint: created.TokenMint,
 			},
-		}, after(func(n *haggle.Negotiation) {
-			n.Status, n.SettledAmount, n.PaidGross, n.SettledAt = haggle.NegotiationStatusSettled, 600*s.scale, 600*s.scale, at+4
+		}, after(func(n *protocol.Negotiation) {
+			n.Status, n.SettledAmount, n.PaidGross, n.SettledAt = protocol.NegotiationStatusSettled, 600*s.scale, 600*s.scale, at+4
 		})},
-		{[]haggle.Event{&haggle.NegotiationClosed{NegotiationID: s.address, ClosedBy: s.seller, Swept: 23 * s.scale, Timestamp: at + 5}}, nil},
+		{[]protocol.Event{&protocol.NegotiationClosed{NegotiationID: s.address, ClosedBy: s.seller, Swept: 23 * s.scale, Timestamp: at + 5}}, nil},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Status is what a database holds.
@@ -43,7 +43,7 @@ type Status struct {
 
 // Status reads what the database holds. It fails with [ErrNotIndexed] if no indexer has ever run on it.
 func (d *Database) Status(ctx context.Context) (*Status, error) {
-	status := &Status{Database: d.Dialect, Name: d.Name, Program: haggle.ProgramAddress}
+	status := &Status{Database: d.Dialect, Name: d.Name, Program: protocol.ProgramAddress}
 	err := d.read(ctx, func(s statements) error {
 		p, err := readProgress(ctx, s)
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -152,9 +153,9 @@ func (s *story) createAgain(session uint64, change func(*haggle.CreateRequest)) 
 	last := len(action.Instructions) - 1
 	data, err := action.Instructions[last].Data()
 	require.NoError(s.t, err)
-	decoded, err := haggle.DecodeInstruction(action.Instructions[last].Accounts(), data)
+	decoded, err := protocol.DecodeInstruction(action.Instructions[last].Accounts(), data)
 	require.NoError(s.t, err)
-	create := decoded.(*haggle.CreateNegotiation)
+	create := decoded.(*protocol.CreateNegotiation)
 	create.SessionID, create.Negotiation, create.EscrowVault = session, solana.PublicKey{}, solana.PublicKey{}
 	action.Instructions[last], err = create.Instruction()
 	require.NoError(s.t, err)
@@ -214,9 +215,9 @@ func (s *story) all() {
 }
 
 // onChain is every event of the chain, the oldest first, found without the indexer.
-func (s *story) onChain() (events []haggle.Event, signatures []solana.Signature) {
+func (s *story) onChain() (events []protocol.Event, signatures []solana.Signature) {
 	s.t.Helper()
-	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, haggle.ProgramID,
+	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, protocol.ProgramID,
 		&rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
 	require.NoError(s.t, err)
 	for i := len(listed) - 1; i >= 0; i-- {
@@ -227,7 +228,7 @@ func (s *story) onChain() (events []haggle.Event, signatures []solana.Signature)
 			Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
 		})
 		require.NoError(s.t, err)
-		told, err := haggle.ParseLogs(found.Meta.LogMessages)
+		told, err := protocol.ParseLogs(found.Meta.LogMessages)
 		require.NoError(s.t, err)
 		for _, event := range told {
 			events, signatures = append(events, event), append(signatures, listed[i].Signature)

@@ -9,7 +9,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // attemptsPerAction is how often an action is tried of which it is certain that nothing has come.
@@ -90,7 +91,7 @@ const confirmed = "confirmed"
 
 // outcomeOf is the kind that an attempt is counted as.
 func outcomeOf(err error) string {
-	var refused *haggle.ProgramError
+	var refused *protocol.ProgramError
 	var failed *haggle.TransactionError
 	var unknown *haggle.UnknownOutcome
 	var node *haggle.NodeError
@@ -123,7 +124,7 @@ func where(signature solana.Signature) string {
 
 // signatureOf is the signature of a transaction that has failed on chain, or of which nothing is known; zero for any other.
 func signatureOf(err error) solana.Signature {
-	var refused *haggle.ProgramError
+	var refused *protocol.ProgramError
 	var failed *haggle.TransactionError
 	var unknown *haggle.UnknownOutcome
 	switch {
@@ -139,6 +140,6 @@ func signatureOf(err error) solana.Signature {
 
 // canRepeat says whether nothing has come of an action and another attempt may fare better: it has expired or has not been sent.
 func canRepeat(err error) bool {
-	var refused *haggle.ProgramError
+	var refused *protocol.ProgramError
 	return !errors.As(err, &refused) && signatureOf(err).IsZero()
 }

@@ -6,12 +6,13 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // audit compares what is on the chain with what everybody believes to have done.
 type audit struct {
-	before haggle.ProtocolConfig
+	before protocol.ProtocolConfig
 	// open is how many negotiations were in each stage's state at once when it was over.
 	open [stageCount]int
 	// supply is all there is of the mint, in base units.
@@ -75,27 +76,27 @@ func (n *negotiation) compare(have *haggle.NegotiationAccount, r *run, after sta
 	}
 	type state struct {
 		buyer, seller, mint        solana.PublicKey
-		status                     haggle.NegotiationStatus
+		status                     protocol.NegotiationStatus
 		round                      int
 		offer, escrow, effective   uint64
 		settled, toBuyer, toSeller uint64
 	}
 	want := state{
 		buyer: n.buyer.PublicKey(), seller: n.seller.PublicKey(), mint: r.mint,
-		status: haggle.NegotiationStatusCreated, escrow: n.script.escrow, effective: n.script.escrow,
+		status: protocol.NegotiationStatusCreated, escrow: n.script.escrow, effective: n.script.escrow,
 	}
 	if after >= bargaining {
 		last := n.script.last()
 		want.round, want.offer, want.effective = len(n.script.offers), last.amount, last.effective
-		want.status = haggle.NegotiationStatusProposed
-		if last.side == haggle.OfferSideSeller {
-			want.status = haggle.NegotiationStatusCountered
+		want.status = protocol.NegotiationStatusProposed
+		if last.side == protocol.OfferSideSeller {
+			want.status = protocol.NegotiationStatusCountered
 		}
 	}
 	if after >= ending {
-		want.status = haggle.NegotiationStatusRejected
+		want.status = protocol.NegotiationStatusRejected
 		if n.script.accepted {
-			want.status, want.settled = haggle.NegotiationStatusSettled, n.script.last().amount
+			want.status, want.settled = protocol.NegotiationStatusSettled, n.script.last().amount
 		}
 	}
 	got := state{

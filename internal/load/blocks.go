@@ -10,7 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A landed transaction is one of a block's, whether it has succeeded or not.
@@ -25,7 +25,7 @@ type landed struct {
 	writable, readOnly []solana.PublicKey
 	// instruction is the name of the program's instruction in it; empty for another program's transaction.
 	instruction string
-	events      []haggle.Event
+	events      []protocol.Event
 }
 
 // blockReader reads every block that is confirmed, while they are made: a test validator forgets old ones within minutes.
@@ -152,7 +152,7 @@ func (b *blockReader) sort(slot uint64, transaction *solana.Transaction, meta *r
 		slot: slot, signature: transaction.Signatures[0], failed: meta.Err != nil, payer: keys[0], fee: meta.Fee,
 	}
 	found.writable, found.readOnly = divide(&transaction.Message)
-	if !slices.Contains(keys, haggle.ProgramID) {
+	if !slices.Contains(keys, protocol.ProgramID) {
 		b.plain = append(b.plain, found)
 		return nil
 	}
@@ -161,7 +161,7 @@ func (b *blockReader) sort(slot uint64, transaction *solana.Transaction, meta *r
 		return err
 	}
 	if !found.failed {
-		if found.events, err = haggle.ParseLogs(meta.LogMessages); err != nil {
+		if found.events, err = protocol.ParseLogs(meta.LogMessages); err != nil {
 			return fmt.Errorf("%s: %w", found.signature, err)
 		}
 	}
@@ -189,14 +189,14 @@ func divide(message *solana.Message) (writable, readOnly []solana.PublicKey) {
 func instructionIn(transaction *solana.Transaction) (string, error) {
 	name := ""
 	for _, compiled := range transaction.Message.Instructions {
-		if transaction.Message.AccountKeys[compiled.ProgramIDIndex] != haggle.ProgramID {
+		if transaction.Message.AccountKeys[compiled.ProgramIDIndex] != protocol.ProgramID {
 			continue
 		}
 		accounts, err := compiled.ResolveInstructionAccounts(&transaction.Message)
 		if err != nil {
 			return "", err
 		}
-		decoded, err := haggle.DecodeInstruction(accounts, compiled.Data)
+		decoded, err := protocol.DecodeInstruction(accounts, compiled.Data)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", transaction.Signatures[0], err)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // compareSignatures asks for every transaction that somebody has had confirmed in the blocks, and the reverse.
@@ -60,19 +60,19 @@ func (a *audit) compareEvents(r *run) {
 }
 
 func (n *negotiation) expectedEvents(r *run) []string {
-	expect := func(event haggle.Event) string {
+	expect := func(event protocol.Event) string {
 		_, text := tell(event)
 		return text
 	}
 	buyer, seller := n.buyer.PublicKey(), n.seller.PublicKey()
 	events := []string{
-		expect(&haggle.NegotiationCreated{
+		expect(&protocol.NegotiationCreated{
 			NegotiationID: n.address, Buyer: buyer, Seller: seller, EscrowAmount: n.script.escrow, TokenMint: r.mint,
 		}),
-		expect(&haggle.InvitationAccepted{NegotiationID: n.address, Seller: seller}),
+		expect(&protocol.InvitationAccepted{NegotiationID: n.address, Seller: seller}),
 	}
 	for i, offer := range n.script.offers {
-		events = append(events, expect(&haggle.OfferSubmitted{
+		events = append(events, expect(&protocol.OfferSubmitted{
 			NegotiationID: n.address, Offerer: n.side(offer.side).PublicKey(), Amount: offer.amount, Round: uint8(i + 1), EffectiveEscrow: offer.effective,
 		}))
 	}
@@ -80,38 +80,38 @@ func (n *negotiation) expectedEvents(r *run) []string {
 	d := n.script.division(r.terms)
 	if n.script.accepted {
 		events = append(events,
-			expect(&haggle.OfferAccepted{NegotiationID: n.address, AcceptedBy: ender, Amount: n.script.last().amount, Round: rounds}),
-			expect(&haggle.NegotiationSettled{
+			expect(&protocol.OfferAccepted{NegotiationID: n.address, AcceptedBy: ender, Amount: n.script.last().amount, Round: rounds}),
+			expect(&protocol.NegotiationSettled{
 				NegotiationID: n.address, Buyer: buyer, Seller: seller, SettledAmount: n.script.last().amount, TotalRounds: rounds,
 				ProtocolFee: d.fee, EscrowDecayTotal: d.decay,
 			}))
 	} else {
-		events = append(events, expect(&haggle.NegotiationRejected{
+		events = append(events, expect(&protocol.NegotiationRejected{
 			NegotiationID: n.address, RejectedBy: ender, RefundAmount: d.refund, RoundsCompleted: rounds,
 		}))
 	}
-	return append(events, expect(&haggle.NegotiationClosed{
+	return append(events, expect(&protocol.NegotiationClosed{
 		NegotiationID: n.address, ClosedBy: n.side(n.script.closer).PublicKey(), Swept: d.swept(),
 	}))
 }
 
 // tell is what an event says about who has done what and about money, and which negotiation it is of. Events that no script
 // leads to are told by their name.
-func tell(event haggle.Event) (negotiation solana.PublicKey, text string) {
+func tell(event protocol.Event) (negotiation solana.PublicKey, text string) {
 	switch e := event.(type) {
-	case *haggle.NegotiationCreated:
+	case *protocol.NegotiationCreated:
 		return e.NegotiationID, fmt.Sprint("created ", e.Buyer, e.Seller, e.EscrowAmount, e.TokenMint)
-	case *haggle.InvitationAccepted:
+	case *protocol.InvitationAccepted:
 		return e.NegotiationID, fmt.Sprint("invitation accepted ", e.Seller, e.Bond)
-	case *haggle.OfferSubmitted:
+	case *protocol.OfferSubmitted:
 		return e.NegotiationID, fmt.Sprint("offer ", e.Offerer, e.Amount, e.Round, e.EffectiveEscrow)
-	case *haggle.OfferAccepted:
+	case *protocol.OfferAccepted:
 		return e.NegotiationID, fmt.Sprint("accepted ", e.AcceptedBy, e.Amount, e.Round)
-	case *haggle.NegotiationSettled:
+	case *protocol.NegotiationSettled:
 		return e.NegotiationID, fmt.Sprint("settled ", e.Buyer, e.Seller, e.SettledAmount, e.TotalRounds, e.ProtocolFee, e.EscrowDecayTotal)
-	case *haggle.NegotiationRejected:
+	case *protocol.NegotiationRejected:
 		return e.NegotiationID, fmt.Sprint("rejected ", e.RejectedBy, e.RefundAmount, e.RoundsCompleted)
-	case *haggle.NegotiationClosed:
+	case *protocol.NegotiationClosed:
 		return e.NegotiationID, fmt.Sprint("closed ", e.ClosedBy, e.Swept)
 	default:
 		return solana.PublicKey{}, fmt.Sprintf("%T", event)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A negotiation is a pair of agents and what they believe to have done. Its methods play a stage each, one after the other.
@@ -36,15 +37,15 @@ func newAgent(mint solana.PublicKey) (agent, error) {
 	return agent{key, account}, err
 }
 
-func (n *negotiation) side(side haggle.OfferSide) agent {
-	if side == haggle.OfferSideBuyer {
+func (n *negotiation) side(side protocol.OfferSide) agent {
+	if side == protocol.OfferSideBuyer {
 		return n.buyer
 	}
 	return n.seller
 }
 
 // service is what is bargained over.
-var service = haggle.ServiceHash("classify a thousand support requests by urgency")
+var service = protocol.ServiceHash("classify a thousand support requests by urgency")
 
 // Nothing may expire only because the machine is slow. Durations of the chain's clock.
 const (

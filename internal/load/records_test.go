@@ -10,7 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestQuantile(t *testing.T) {
@@ -38,8 +39,8 @@ func TestOutcomes(t *testing.T) {
 		{nil, "confirmed", solana.Signature{}, true},
 		{fmt.Errorf("%w: x", haggle.ErrTransactionExpired), "expired", solana.Signature{}, true},
 		{&haggle.UnknownOutcome{Signature: executed, Cause: context.Canceled}, "unknown", executed, false},
-		{&haggle.ProgramError{Name: "NotYourTurn"}, "refused in the simulation: NotYourTurn", solana.Signature{}, false},
-		{&haggle.ProgramError{Name: "StaleState", Signature: executed}, "failed on chain: StaleState", executed, false},
+		{&protocol.ProgramError{Name: "NotYourTurn"}, "refused in the simulation: NotYourTurn", solana.Signature{}, false},
+		{&protocol.ProgramError{Name: "StaleState", Signature: executed}, "failed on chain: StaleState", executed, false},
 		{&haggle.TransactionError{Reason: "AccountInUse"}, "refused in the simulation: AccountInUse", solana.Signature{}, true},
 		{&haggle.TransactionError{Reason: "Custom", Signature: executed}, "failed on chain: Custom", executed, false},
 		{&haggle.NodeError{Method: "getAccountInfo", Code: 429}, "not sent: getAccountInfo answered with error 429", solana.Signature{}, true},

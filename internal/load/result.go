@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Result is what a run has measured and found.
@@ -87,13 +87,13 @@ func (b *blockReader) statistics(negotiations []*negotiation) blockStatistics {
 
 // knownAccounts are the accounts that negotiations can have in common, by what they are.
 func knownAccounts(r *run) map[solana.PublicKey]string {
-	config, _, _ := haggle.FindConfigAddress()
+	config, _, _ := protocol.FindConfigAddress()
 	treasury, _, _ := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
 	return map[solana.PublicKey]string{
 		config:                 "the protocol's configuration",
 		treasury:               "the treasury's token account",
 		r.mint:                 "the mint",
-		haggle.ProgramID:       "the program",
+		protocol.ProgramID:     "the program",
 		solana.TokenProgramID:  "SPL Token",
 		solana.SystemProgramID: "the system program",
 		solana.ComputeBudget:   "the compute budget program",

@@ -1,6 +1,6 @@
 package load
 
-import "github.com/haggle-protocol/haggle/sdk"
+import "github.com/haggle-protocol/haggle/sdk/protocol"
 
 // terms are the same for all negotiations of a run; rates are in basis points.
 type terms struct {
@@ -14,13 +14,13 @@ type script struct {
 	offers []offer
 	// accepted says whether the last offer is accepted, by the side that did not make it; otherwise ender rejects.
 	accepted bool
-	ender    haggle.OfferSide
-	closer   haggle.OfferSide
+	ender    protocol.OfferSide
+	closer   protocol.OfferSide
 }
 
 // An offer is one of a script's rounds.
 type offer struct {
-	side   haggle.OfferSide
+	side   protocol.OfferSide
 	amount uint64
 	// effective is what the escrow is worth after the round's decay.
 	effective uint64
@@ -41,7 +41,7 @@ const (
 // scriptFor makes the script of a negotiation. Two thirds have four offers, the others five; one in four is rejected, by either
 // side in turn; either side closes.
 func scriptFor(number int, t terms) script {
-	s := script{escrow: baseEscrow + uint64(number), accepted: number%4 != 3, closer: haggle.OfferSide(number % 2)}
+	s := script{escrow: baseEscrow + uint64(number), accepted: number%4 != 3, closer: protocol.OfferSide(number % 2)}
 	rounds := fewestOffers
 	if number%3 == 2 {
 		rounds++
@@ -49,9 +49,9 @@ func scriptFor(number int, t terms) script {
 	effective := s.escrow
 	for round := range uint64(rounds) {
 		effective = decayed(effective, t.decayBps)
-		next := offer{side: haggle.OfferSideBuyer, effective: effective, amount: effective * (40 + 4*round) / hundred}
+		next := offer{side: protocol.OfferSideBuyer, effective: effective, amount: effective * (40 + 4*round) / hundred}
 		if round%2 == 1 {
-			next.side, next.amount = haggle.OfferSideSeller, effective*(85-4*round)/hundred
+			next.side, next.amount = protocol.OfferSideSeller, effective*(85-4*round)/hundred
 		}
 		s.offers = append(s.offers, next)
 	}
@@ -65,11 +65,11 @@ func scriptFor(number int, t terms) script {
 // decayed is what an escrow is worth after one more round; the decay is rounded half up.
 func decayed(effective, rate uint64) uint64 { return effective - (effective*rate+bps/2)/bps }
 
-func otherSide(side haggle.OfferSide) haggle.OfferSide {
-	if side == haggle.OfferSideBuyer {
-		return haggle.OfferSideSeller
+func otherSide(side protocol.OfferSide) protocol.OfferSide {
+	if side == protocol.OfferSideBuyer {
+		return protocol.OfferSideSeller
 	}
-	return haggle.OfferSideBuyer
+	return protocol.OfferSideBuyer
 }
 
 func (s *script) last() offer { return s.offers[len(s.offers)-1] }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The protocol's table: 5,000,000 at 200 basis points over six rounds leave 4,429,212.
@@ -21,17 +21,17 @@ func TestScriptsDivideTheWholeEscrow(t *testing.T) {
 	common := terms{decayBps: 200, feeBps: 50}
 	type course struct {
 		accepted bool
-		ender    haggle.OfferSide
+		ender    protocol.OfferSide
 	}
 	courses := map[course]int{}
-	closers := map[haggle.OfferSide]int{}
+	closers := map[protocol.OfferSide]int{}
 	for number := range 1000 {
 		s := scriptFor(number, common)
 		d := s.division(common)
 		require.Equal(t, s.escrow, d.toSeller+d.fee+d.decay+d.refund, "negotiation %d", number)
 		require.GreaterOrEqual(t, len(s.offers), 4, "several offers each way")
 		for round, offer := range s.offers {
-			require.Equal(t, haggle.OfferSide(round%2), offer.side, "the buyer opens, and turns alternate")
+			require.Equal(t, protocol.OfferSide(round%2), offer.side, "the buyer opens, and turns alternate")
 			require.LessOrEqual(t, offer.amount, offer.effective)
 			require.GreaterOrEqual(t, offer.amount, offer.effective/10)
 		}

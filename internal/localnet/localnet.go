@@ -10,7 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Decimals are those of the mint, as USDC has them.
@@ -36,7 +37,7 @@ type Net struct {
 
 // Start starts a chain and sets everything up; the context limits this alone. The chain runs until Close.
 func Start(ctx context.Context, options testchain.Options) (*Net, error) {
-	options.ProgramID = haggle.ProgramID
+	options.ProgramID = protocol.ProgramID
 	chain, err := testchain.Start(ctx, options)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // actionLimit is longer than a transaction takes to land or to expire.
@@ -65,7 +66,7 @@ func (l *loop) acted(f *followed, v *view, name string, receipt *haggle.Receipt,
 	if v.IsOver() {
 		l.finishOne(f, err)
 	}
-	if errors.Is(err, haggle.ErrPayoutPending) && (f.side == haggle.OfferSideSeller || v.ClaimableBuyer == 0) {
+	if errors.Is(err, protocol.ErrPayoutPending) && (f.side == protocol.OfferSideSeller || v.ClaimableBuyer == 0) {
 		// It waits for somebody else, who may never come.
 		f.failures++
 		l.lookAfter(f, jitter(pendingPause))
@@ -129,9 +130,9 @@ func (l *loop) undecidable(f *followed, v *view, turn Turn) {
 
 // hasMovedOn says whether somebody else was faster, or the time is over: nothing is wrong, and one has to look again.
 func hasMovedOn(err error) bool {
-	for _, code := range []haggle.ErrorCode{
-		haggle.ErrStaleState, haggle.ErrInvalidState, haggle.ErrNotYourTurn, haggle.ErrExpired, haggle.ErrResponseWindowExpired,
-		haggle.ErrAccountOwnedByWrongProgram, haggle.ErrNoZopa,
+	for _, code := range []protocol.ErrorCode{
+		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired, protocol.ErrResponseWindowExpired,
+		protocol.ErrAccountOwnedByWrongProgram, protocol.ErrNoZopa,
 	} {
 		if errors.Is(err, code) {
 			return true

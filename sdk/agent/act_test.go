@@ -9,14 +9,15 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What has been done already is done: it is neither put off nor told as a failure.
 func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
 	receipt := &haggle.Receipt{Slot: 9}
 	full := errors.New("the disk is full")
-	refused := &haggle.ProgramError{Code: haggle.ErrStaleState}
+	refused := &protocol.ProgramError{Code: protocol.ErrStaleState}
 	for name, c := range map[string]struct {
 		receipt *haggle.Receipt
 		err     error

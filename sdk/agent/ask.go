@@ -10,7 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var (
@@ -166,7 +167,7 @@ func (l *loop) undecided(f *followed, v *view, turn Turn, err error) {
 // forfeit the bond is no fallback: the negotiation expires, and the bond is returned.
 func (l *loop) fallBack(f *followed, v *view, turn Turn) {
 	fallback := l.config.Fallback
-	if _, rejects := fallback.(Reject); rejects && f.side == haggle.OfferSideSeller && v.RejectionForfeitsBond() {
+	if _, rejects := fallback.(Reject); rejects && f.side == protocol.OfferSideSeller && v.RejectionForfeitsBond() {
 		fallback = nil
 	}
 	if fallback != nil && f.fellBack != f.position {
@@ -248,7 +249,7 @@ func (l *loop) deliver(f *followed, v *view, last bool) {
 		return
 	}
 	limit := l.config.DecisionTime
-	if f.side == haggle.OfferSideBuyer {
+	if f.side == protocol.OfferSideBuyer {
 		limit = l.timeFor(v, last)
 	}
 	ask(l, f, limit,

@@ -10,7 +10,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Defaults of a Config.
@@ -31,7 +32,7 @@ type Config struct {
 	// Concerns says which of the wallet's negotiations the agent has to do with. It leaves the others to whoever else acts for the
 	// wallet, also what is due to the wallet in them. It is asked at each look, and should answer at once. Nil is all.
 	Concerns func(seen *haggle.NegotiationAccount) bool
-	// Services are the hashes of what a seller sells: see [haggle.ServiceHash]. Invitations to sell anything else are left alone. If
+	// Services are the hashes of what a seller sells: see [protocol.ServiceHash]. Invitations to sell anything else are left alone. If
 	// there are none, that is for Admit to find out; without Admit no invitation is accepted.
 	Services [][32]byte
 	// Admit is asked before the agent engages: before a seller accepts an invitation, and before a buyer makes its first move. It is
@@ -100,7 +101,7 @@ type Act struct {
 	// Before is the negotiation as it was.
 	Before *haggle.NegotiationAccount
 	// Side is the agent's.
-	Side haggle.OfferSide
+	Side protocol.OfferSide
 	// Receipt says what it took.
 	Receipt *haggle.Receipt
 }
@@ -110,12 +111,12 @@ type Result struct {
 	// Negotiation is its address.
 	Negotiation solana.PublicKey
 	// Side is the agent's.
-	Side haggle.OfferSide
+	Side protocol.OfferSide
 	// Counterpart is the other party.
 	Counterpart solana.PublicKey
 	// Status is Settled, Rejected or Expired; any other one of a negotiation that has been closed, and whose events the node does not
 	// remember, and at [Runtime.RunOne] of an invitation whose time is over.
-	Status haggle.NegotiationStatus
+	Status protocol.NegotiationStatus
 	// Price is what has been paid, in base units of the mint, the fee included; zero without a deal.
 	Price uint64
 	// Fee is the protocol's part of it.

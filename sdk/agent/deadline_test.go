@@ -7,8 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // asked notes what an agent is asked.
@@ -103,10 +104,10 @@ func TestNegotiationsWhoseTimeIsOverAreExpiredAndClosed(t *testing.T) {
 	s.until("both have been told of the end", func() bool { return len(buyer.ended()) == 2 && len(seller.ended()) == 1 })
 	require.Nil(t, s.state(silent))
 	for _, result := range append(buyer.ended(), seller.ended()...) {
-		require.Equal(t, haggle.NegotiationStatusExpired, result.Status)
+		require.Equal(t, protocol.NegotiationStatusExpired, result.Status)
 		require.Zero(t, result.Price)
 	}
-	require.Len(t, eventsOf[*haggle.NegotiationExpired](s.history(silent)), 1)
+	require.Len(t, eventsOf[*protocol.NegotiationExpired](s.history(silent)), 1)
 }
 
 func TestSellerEndsWhatItsBuyerLeavesBehind(t *testing.T) {
@@ -119,6 +120,6 @@ func TestSellerEndsWhatItsBuyerLeavesBehind(t *testing.T) {
 	require.True(t, s.state(negotiation).IsBargaining(), "the buyer has some time to do it itself")
 	s.advance(31 * time.Second)
 	s.until("the seller has ended it", func() bool { return len(seller.ended()) == 1 })
-	require.Equal(t, haggle.NegotiationStatusExpired, s.state(negotiation).Status)
-	require.Equal(t, haggle.NegotiationStatusExpired, seller.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusExpired, s.state(negotiation).Status)
+	require.Equal(t, protocol.NegotiationStatusExpired, seller.ended()[0].Status)
 }

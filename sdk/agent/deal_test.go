@@ -16,14 +16,15 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // patience ends a scenario that hangs.
 const patience = 5 * time.Minute
 
-var service = haggle.ServiceHash("Summarise a paper")
+var service = protocol.ServiceHash("Summarise a paper")
 
 // stage is a chain with a buyer and a seller.
 type stage struct {
@@ -83,7 +84,7 @@ func (s *stage) history(negotiation solana.PublicKey) []haggle.Observation {
 }
 
 // eventsOf are the events of one kind.
-func eventsOf[E haggle.Event](all []haggle.Observation) []E {
+func eventsOf[E protocol.Event](all []haggle.Observation) []E {
 	var found []E
 	for _, seen := range all {
 		if event, ok := seen.Event.(E); ok {
@@ -196,12 +197,12 @@ func TestTwoAgentsAgreeAndClearUp(t *testing.T) {
 	require.Nil(t, s.state(negotiation), "the buyer closes what is over")
 
 	all := s.history(negotiation)
-	settled := eventsOf[*haggle.NegotiationSettled](all)
+	settled := eventsOf[*protocol.NegotiationSettled](all)
 	require.Len(t, settled, 1)
-	for side, result := range map[haggle.OfferSide]agent.Result{haggle.OfferSideBuyer: buyer.ended()[0], haggle.OfferSideSeller: seller.ended()[0]} {
+	for side, result := range map[protocol.OfferSide]agent.Result{protocol.OfferSideBuyer: buyer.ended()[0], protocol.OfferSideSeller: seller.ended()[0]} {
 		require.Equal(t, negotiation, result.Negotiation)
 		require.Equal(t, side, result.Side)
-		require.Equal(t, haggle.NegotiationStatusSettled, result.Status)
+		require.Equal(t, protocol.NegotiationStatusSettled, result.Status)
 		require.Equal(t, settled[0].SettledAmount, result.Price)
 		require.Equal(t, settled[0].ProtocolFee, result.Fee)
 		require.Equal(t, settled[0].TotalRounds, result.Rounds)

@@ -8,7 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Decision is what an agent does at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the negotiation as the turn
@@ -25,17 +26,17 @@ type Offer struct {
 	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.OfferRequest].
 	DeadlineExtension time.Duration
 	// Terms are the terms beside the price; nil for none.
-	Terms *haggle.Terms
+	Terms *protocol.Terms
 	// Document is the hash of a terms document beside the price; nil for none. An offer has Terms or
 	// Document, not both.
-	Document *haggle.TermsDocument
+	Document *protocol.TermsDocument
 }
 
 // Accept accepts the offer that stands: price, round and metadata are those of the turn.
 type Accept struct{}
 
 // Reject ends the negotiation. A seller that rejects between the buyer's reveal and the buyer's first offer
-// forfeits its bond: see [haggle.Negotiation.RejectionForfeitsBond].
+// forfeits its bond: see [protocol.Negotiation.RejectionForfeitsBond].
 type Reject struct{}
 
 // Wait does nothing until something changes.
@@ -53,7 +54,7 @@ type MilestoneMove interface {
 type ClaimMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8
-	// Evidence is a hash of the delivery: see [haggle.EvidenceHash]. Zero states none.
+	// Evidence is a hash of the delivery: see [protocol.EvidenceHash]. Zero states none.
 	Evidence [32]byte
 }
 
@@ -67,12 +68,12 @@ type ReleaseMilestone struct {
 type DisputeMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8
-	// Evidence is a hash of the complaint: see [haggle.EvidenceHash]. Zero states none.
+	// Evidence is a hash of the complaint: see [protocol.EvidenceHash]. Zero states none.
 	Evidence [32]byte
 }
 
 // InvalidDecision says why a decision cannot be done. It has not reached the chain. Where the program would have refused it,
-// errors.Is finds the code it would have answered with, such as [haggle.ErrOfferTooLow].
+// errors.Is finds the code it would have answered with, such as [protocol.ErrOfferTooLow].
 type InvalidDecision struct {
 	// Negotiation is what it was about.
 	Negotiation solana.PublicKey
@@ -125,25 +126,25 @@ func validateMilestone(turn Turn, move MilestoneMove) error {
 	return &InvalidDecision{Negotiation: turn.Negotiation.Address, Decision: move, Reason: reason}
 }
 
-func refused(code haggle.ErrorCode, detail string, values ...any) error {
+func refused(code protocol.ErrorCode, detail string, values ...any) error {
 	return fmt.Errorf("%w: %s", code, fmt.Sprintf(detail, values...))
 }
 
 func (o Offer) check(turn Turn) error {
 	n := turn.Negotiation
 	if o.Terms != nil && o.Document != nil {
-		return refused(haggle.ErrInvalidParams, "both Terms and Document are given")
+		return refused(protocol.ErrInvalidParams, "both Terms and Document are given")
 	}
 	if n.Turn() != turn.Side {
-		return refused(haggle.ErrNotYourTurn, "the next offer is the other side's")
+		return refused(protocol.ErrNotYourTurn, "the next offer is the other side's")
 	}
 	if n.RoundsLeft() == 0 {
-		return refused(haggle.ErrMaxRoundsReached, "%d offers have been made", n.CurrentRound)
+		return refused(protocol.ErrMaxRoundsReached, "%d offers have been made", n.CurrentRound)
 	}
 	if least, most := n.OfferRange(); o.Amount < least {
-		return refused(haggle.ErrOfferTooLow, "%d base units, at least %d", o.Amount, least)
+		return refused(protocol.ErrOfferTooLow, "%d base units, at least %d", o.Amount, least)
 	} else if o.Amount > most {
-		return refused(haggle.ErrOfferExceedsEscrow, "%d base units, at most %d", o.Amount, most)
+		return refused(protocol.ErrOfferExceedsEscrow, "%d base units, at most %d", o.Amount, most)
 	}
 	return o.checkExtension(n)
 }
@@ -152,21 +153,21 @@ func (o Offer) check(turn Turn) error {
 func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
 	seconds := int64((o.DeadlineExtension + time.Second - 1) / time.Second)
 	if o.DeadlineExtension < 0 || seconds > math.MaxUint32 {
-		return refused(haggle.ErrInvalidParams, "the deadline cannot be extended by %s", o.DeadlineExtension)
+		return refused(protocol.ErrInvalidParams, "the deadline cannot be extended by %s", o.DeadlineExtension)
 	}
 	if seconds == 0 || n.PendingExtension == 0 {
 		return nil
 	}
 	moved := n.GlobalDeadline + min(seconds, int64(n.PendingExtension))
-	if latest := n.CreatedAt + haggle.MaxDeadlineSeconds; moved > latest {
-		return refused(haggle.ErrInvalidParams, "the deadline would be %d, at most %d", moved, latest)
+	if latest := n.CreatedAt + protocol.MaxDeadlineSeconds; moved > latest {
+		return refused(protocol.ErrInvalidParams, "the deadline would be %d, at most %d", moved, latest)
 	}
 	count := n.MilestoneCount()
 	if count == 0 {
 		return nil
 	}
-	if latest := n.MilestoneDeadline - haggle.EarliestMilestoneDeadline(0, count, n.ReviewHours); moved > latest {
-		return refused(haggle.ErrInvalidParams, "the deadline would be %d, at most %d to leave the milestones their time", moved, latest)
+	if latest := n.MilestoneDeadline - protocol.EarliestMilestoneDeadline(0, count, n.ReviewHours); moved > latest {
+		return refused(protocol.ErrInvalidParams, "the deadline would be %d, at most %d to leave the milestones their time", moved, latest)
 	}
 	return nil
 }
@@ -186,10 +187,10 @@ func (o Offer) request(turn Turn) haggle.OfferRequest {
 
 func (Accept) check(turn Turn) error {
 	if !turn.Negotiation.HasOffer() {
-		return refused(haggle.ErrInvalidState, "there is no offer")
+		return refused(protocol.ErrInvalidState, "there is no offer")
 	}
 	if !turn.CanAccept() {
-		return refused(haggle.ErrNotYourTurn, "the standing offer is the agent's own")
+		return refused(protocol.ErrNotYourTurn, "the standing offer is the agent's own")
 	}
 	return nil
 }
@@ -206,33 +207,33 @@ func (w Wait) check(turn Turn) error {
 func (w Wait) checkMilestone(turn Turn) error { return w.check(turn) }
 
 func (c ClaimMilestone) checkMilestone(turn Turn) error {
-	if turn.Side != haggle.OfferSideSeller {
-		return refused(haggle.ErrUnauthorized, "only the seller claims")
+	if turn.Side != protocol.OfferSideSeller {
+		return refused(protocol.ErrUnauthorized, "only the seller claims")
 	}
-	return stateOf(turn, c.Index, haggle.MilestoneStateUnclaimed)
+	return stateOf(turn, c.Index, protocol.MilestoneStateUnclaimed)
 }
 
 func (r ReleaseMilestone) checkMilestone(turn Turn) error {
-	if turn.Side != haggle.OfferSideBuyer {
-		return refused(haggle.ErrUnauthorized, "only the buyer releases before the review window is over")
+	if turn.Side != protocol.OfferSideBuyer {
+		return refused(protocol.ErrUnauthorized, "only the buyer releases before the review window is over")
 	}
-	return stateOf(turn, r.Index, haggle.MilestoneStateUnderReview)
+	return stateOf(turn, r.Index, protocol.MilestoneStateUnderReview)
 }
 
 func (d DisputeMilestone) checkMilestone(turn Turn) error {
-	if turn.Side != haggle.OfferSideBuyer {
-		return refused(haggle.ErrUnauthorized, "only the buyer disputes")
+	if turn.Side != protocol.OfferSideBuyer {
+		return refused(protocol.ErrUnauthorized, "only the buyer disputes")
 	}
-	return stateOf(turn, d.Index, haggle.MilestoneStateUnderReview)
+	return stateOf(turn, d.Index, protocol.MilestoneStateUnderReview)
 }
 
-func stateOf(turn Turn, index uint8, wanted haggle.MilestoneState) error {
+func stateOf(turn Turn, index uint8, wanted protocol.MilestoneState) error {
 	n := turn.Negotiation
 	if index >= n.MilestoneCount() {
-		return refused(haggle.ErrInvalidParams, "there is no milestone %d among %d", index, n.MilestoneCount())
+		return refused(protocol.ErrInvalidParams, "there is no milestone %d among %d", index, n.MilestoneCount())
 	}
 	if state := n.MilestoneState(index); state != wanted {
-		return refused(haggle.ErrInvalidState, "milestone %d is %s", index, state)
+		return refused(protocol.ErrInvalidState, "milestone %d is %s", index, state)
 	}
 	return nil
 }

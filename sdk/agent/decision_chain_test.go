@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What a Decide can do wrong affects its own negotiation only, and nothing of it reaches the chain.
@@ -51,7 +52,7 @@ func TestDecisionThatCannotBeDelaysItsOwnNegotiationOnly(t *testing.T) {
 	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service}})
 	s.until("the good one is settled", func() bool { return s.state(good) == nil })
 	s.until("each of the others has failed", func() bool {
-		for _, want := range []error{haggle.ErrOfferTooLow, haggle.ErrOfferExceedsEscrow, agent.ErrPanic, agent.ErrTooLong, failure} {
+		for _, want := range []error{protocol.ErrOfferTooLow, protocol.ErrOfferExceedsEscrow, agent.ErrPanic, agent.ErrTooLong, failure} {
 			if !hasError(buyer.failed(), want) {
 				return false
 			}
@@ -100,13 +101,13 @@ func TestFallbackIsDoneWhenTheLastCallComesToNothing(t *testing.T) {
 		},
 	})
 	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
-	s.until("the decision has been refused", func() bool { return hasError(buyer.failed(), haggle.ErrOfferTooLow) })
+	s.until("the decision has been refused", func() bool { return hasError(buyer.failed(), protocol.ErrOfferTooLow) })
 	require.Zero(t, calls.Load())
 	s.advance(52 * time.Second)
 	s.until("the buyer has walked away", func() bool { return len(buyer.ended()) == 1 })
-	require.Equal(t, haggle.NegotiationStatusRejected, buyer.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, buyer.ended()[0].Status)
 	require.EqualValues(t, 1, calls.Load())
-	require.Len(t, eventsOf[*haggle.NegotiationRejected](s.history(negotiation)), 1)
+	require.Len(t, eventsOf[*protocol.NegotiationRejected](s.history(negotiation)), 1)
 }
 
 // A seller that rejects at the midpoint forfeits its bond. One that lets the negotiation expire gets it back.
@@ -127,8 +128,8 @@ func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	require.True(t, s.state(negotiation).IsBargaining(), "nobody rejects")
 	s.advance(10 * time.Second)
 	s.until("it is over", func() bool { return len(seller.ended()) == 1 })
-	require.Equal(t, haggle.NegotiationStatusExpired, seller.ended()[0].Status)
-	bonds := eventsOf[*haggle.BondSettled](s.history(negotiation))
+	require.Equal(t, protocol.NegotiationStatusExpired, seller.ended()[0].Status)
+	bonds := eventsOf[*protocol.BondSettled](s.history(negotiation))
 	require.Len(t, bonds, 1)
 	require.Equal(t, s.Seller.PublicKey(), bonds[0].To)
 }
@@ -154,7 +155,7 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 	require.NoError(t, err)
 	<-withdrawn
 	s.until("the buyer has closed it", func() bool { return len(buyer.ended()) == 1 })
-	require.Equal(t, haggle.NegotiationStatusRejected, buyer.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, buyer.ended()[0].Status)
 	require.Empty(t, buyer.failed())
 	require.Len(t, buyer.did(), 1, "it has closed the negotiation and done nothing else")
 }
@@ -179,13 +180,13 @@ func TestAgentReactsWithinOneSlot(t *testing.T) {
 	var listening sync.WaitGroup
 	listening.Go(func() {
 		for seen := range heard.Events() {
-			if offer, ok := seen.Event.(*haggle.OfferSubmitted); ok {
+			if offer, ok := seen.Event.(*protocol.OfferSubmitted); ok {
 				slot, err := s.Client.RPC().GetSlot(s.ctx, rpc.CommitmentConfirmed)
 				assert.NoError(t, err)
 				lock.Lock()
 				visible[offer.Round] = max(slot, seen.Slot)
 				lock.Unlock()
-			} else if _, over := seen.Event.(*haggle.NegotiationClosed); over {
+			} else if _, over := seen.Event.(*protocol.NegotiationClosed); over {
 				return
 			}
 		}

@@ -5,20 +5,21 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // hasEngaged says whether a side has done something about a negotiation before: then nobody is asked whether it should.
-func hasEngaged(n *haggle.NegotiationAccount, side haggle.OfferSide) bool {
-	if side == haggle.OfferSideSeller {
-		return n.Status != haggle.NegotiationStatusCreated
+func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
+	if side == protocol.OfferSideSeller {
+		return n.Status != protocol.NegotiationStatusCreated
 	}
 	return n.CurrentRound > 0 || n.BuyerCommitment != [32]byte{} || n.IsAgreed() || n.IsOver()
 }
 
 // cannotEngage says why the agent has nothing to do with a negotiation, whatever Admit says; empty if nothing speaks against it.
-func (l *loop) cannotEngage(n *haggle.NegotiationAccount, side haggle.OfferSide) string {
-	isSeller := side == haggle.OfferSideSeller
+func (l *loop) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
+	isSeller := side == protocol.OfferSideSeller
 	switch {
 	case isSeller && len(l.config.Services) == 0 && l.config.Admit == nil:
 		return "neither Config.Services nor Config.Admit says what is sold"

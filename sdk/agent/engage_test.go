@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // bonded, sealed and inTranches are terms that an agent has to be told what to do about.
@@ -27,7 +28,7 @@ func (s *stage) inTranches(r *haggle.CreateRequest) {
 func TestInvitationsThatAnAgentCannotServeAreRefusedWithTheReason(t *testing.T) {
 	s := setStage(t)
 	reasons := map[string]func(*haggle.CreateRequest){
-		"its service is none of Config.Services":                          func(r *haggle.CreateRequest) { r.ServiceHash = haggle.ServiceHash("something else") },
+		"its service is none of Config.Services":                          func(r *haggle.CreateRequest) { r.ServiceHash = protocol.ServiceHash("something else") },
 		"it asks for a bond, and Config.Bonds is not set":                 bonded,
 		"it compares prices under seal, and Config.Seal is nil":           sealed,
 		"it has milestones, and Config.Deliver is nil":                    s.inTranches,
@@ -63,7 +64,7 @@ func TestInvitationsThatAnAgentCannotServeAreRefusedWithTheReason(t *testing.T) 
 				return false
 			}
 			s.until("the refusal is told", told)
-			require.Equal(t, haggle.NegotiationStatusCreated, s.state(negotiation).Status)
+			require.Equal(t, protocol.NegotiationStatusCreated, s.state(negotiation).Status)
 			for _, act := range seller.did() {
 				require.NotEqual(t, negotiation, act.Before.Address)
 			}
@@ -78,7 +79,7 @@ func TestAdmitIsAskedBeforeEitherSideEngages(t *testing.T) {
 	s.run(s.Seller, agent.Config{
 		Decide: concede(4_500_000, 500_000, false),
 		Admit: func(_ context.Context, seen *haggle.NegotiationAccount) error {
-			require.Equal(t, haggle.NegotiationStatusCreated, seen.Status)
+			require.Equal(t, protocol.NegotiationStatusCreated, seen.Status)
 			sellers.Add(1)
 			return nil
 		},
@@ -119,7 +120,7 @@ func (v *vault) seal(_ context.Context, seen *haggle.NegotiationAccount) (*haggl
 func TestAgentsCompareSealedPricesAndTakeTheMidpoint(t *testing.T) {
 	s := setStage(t)
 	takes := func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-		if turn.Negotiation.HasMidpoint() && turn.CanAccept() && turn.Side == haggle.OfferSideSeller {
+		if turn.Negotiation.HasMidpoint() && turn.CanAccept() && turn.Side == protocol.OfferSideSeller {
 			return agent.Accept{}, nil
 		}
 		return agent.Wait{}, nil
@@ -132,7 +133,7 @@ func TestAgentsCompareSealedPricesAndTakeTheMidpoint(t *testing.T) {
 	negotiation := s.invite(sealed)
 	s.until("it is over for both", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
 	require.EqualValues(t, 3_500_000, seller.ended()[0].Price)
-	require.Len(t, eventsOf[*haggle.BondSettled](s.history(negotiation)), 1)
+	require.Len(t, eventsOf[*protocol.BondSettled](s.history(negotiation)), 1)
 	require.Empty(t, buyer.failed())
 	require.Empty(t, seller.failed())
 }
@@ -141,7 +142,7 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 	s := setStage(t)
 	delivers := func(_ context.Context, turn agent.Turn) (agent.MilestoneMove, error) {
 		n := turn.Negotiation
-		if turn.Side == haggle.OfferSideBuyer {
+		if turn.Side == protocol.OfferSideBuyer {
 			index, _ := n.UnderReview()
 			if index == 0 {
 				return agent.ReleaseMilestone{Index: index}, nil
@@ -149,7 +150,7 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 			return agent.Wait{}, nil // silence: the seller has it released when the review window is over
 		}
 		for index := range n.MilestoneCount() {
-			if n.MilestoneState(index) == haggle.MilestoneStateUnclaimed {
+			if n.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
 				return agent.ClaimMilestone{Index: index}, nil
 			}
 		}
@@ -165,9 +166,9 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 	})
 	s.advance(time.Hour)
 	s.until("it is over for both", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
-	require.Equal(t, haggle.NegotiationStatusSettled, seller.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusSettled, seller.ended()[0].Status)
 	require.EqualValues(t, 3_500_000, seller.ended()[0].Price)
-	require.Len(t, eventsOf[*haggle.MilestoneReleased](s.history(negotiation)), 2)
+	require.Len(t, eventsOf[*protocol.MilestoneReleased](s.history(negotiation)), 2)
 	require.Empty(t, buyer.failed())
 	require.Empty(t, seller.failed())
 }

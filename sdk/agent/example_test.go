@@ -9,9 +9,10 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The ten lines that an agent needs: a seller that comes down from 4.5 tokens in steps of 0.3, and not below 3.
@@ -25,7 +26,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	seller, err := agent.New(client, me, agent.Config{
-		Services: [][32]byte{haggle.ServiceHash("Summarise a paper")},
+		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			ask := max(4_500_000-300_000*uint64(turn.Negotiation.CurrentRound/2), 3_000_000)
 			if turn.Standing() >= ask {

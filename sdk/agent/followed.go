@@ -7,13 +7,13 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // followed is what is known of a negotiation between two looks at it. Only the loop touches it.
 type followed struct {
 	address solana.PublicKey
-	side    haggle.OfferSide
+	side    protocol.OfferSide
 	// counterpart is the other party; zero until the negotiation has been read.
 	counterpart solana.PublicKey
 	// exists says that there is or has been such a negotiation, for certain.

@@ -8,7 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // listen keeps a subscription to everything that happens to the wallet's negotiations.
@@ -84,7 +85,7 @@ func (l *loop) hear(seen haggle.Observation) {
 		if l.one.isChosen() {
 			return
 		}
-		if _, closed := seen.Event.(*haggle.NegotiationClosed); closed {
+		if _, closed := seen.Event.(*protocol.NegotiationClosed); closed {
 			return
 		}
 		f = &followed{address: seen.Negotiation, index: -1}
@@ -146,18 +147,18 @@ func (l *loop) pause(f *followed) {
 // note keeps what an event says that the account does not.
 func (f *followed) note(seen haggle.Observation) {
 	switch event := seen.Event.(type) {
-	case *haggle.NegotiationCreated:
+	case *protocol.NegotiationCreated:
 		f.offers, f.result, f.closed, f.live = nil, nil, false, true
-	case *haggle.NegotiationClosed:
+	case *protocol.NegotiationClosed:
 		f.closed = true
-	case *haggle.OfferSubmitted:
+	case *protocol.OfferSubmitted:
 		f.addOffer(pastOffer(event, seen.Slot))
-	case *haggle.NegotiationSettled:
-		f.result = &Result{Status: haggle.NegotiationStatusSettled, Price: event.SettledAmount, Fee: event.ProtocolFee, Rounds: event.TotalRounds}
-	case *haggle.NegotiationExpired:
-		f.result = &Result{Status: haggle.NegotiationStatusExpired, Rounds: event.RoundsCompleted}
-	case *haggle.NegotiationRejected:
-		f.result = &Result{Status: haggle.NegotiationStatusRejected, Rounds: event.RoundsCompleted}
+	case *protocol.NegotiationSettled:
+		f.result = &Result{Status: protocol.NegotiationStatusSettled, Price: event.SettledAmount, Fee: event.ProtocolFee, Rounds: event.TotalRounds}
+	case *protocol.NegotiationExpired:
+		f.result = &Result{Status: protocol.NegotiationStatusExpired, Rounds: event.RoundsCompleted}
+	case *protocol.NegotiationRejected:
+		f.result = &Result{Status: protocol.NegotiationStatusRejected, Rounds: event.RoundsCompleted}
 	}
 }
 
@@ -169,10 +170,10 @@ func (f *followed) addOffer(offer PastOffer) {
 }
 
 // pastOffer is an offer as its event tells it: rounds alternate, and the buyer makes the first.
-func pastOffer(event *haggle.OfferSubmitted, slot uint64) PastOffer {
-	side := haggle.OfferSideSeller
+func pastOffer(event *protocol.OfferSubmitted, slot uint64) PastOffer {
+	side := protocol.OfferSideSeller
 	if event.Round%2 == 1 {
-		side = haggle.OfferSideBuyer
+		side = protocol.OfferSideBuyer
 	}
 	return PastOffer{
 		Round: event.Round, Side: side, Amount: event.Amount, Escrow: event.EffectiveEscrow, At: event.Timestamp, Slot: slot,

@@ -17,7 +17,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func newLoop(t *testing.T) *loop {
@@ -122,7 +123,7 @@ func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 		result := ""
 		switch request.Method {
 		case "getMultipleAccounts":
-			result = account(haggle.ProgramAddress, n.AppendTo(nil))
+			result = account(protocol.ProgramAddress, n.AppendTo(nil))
 			if string(request.Params[0]) == fmt.Sprintf("[%q]", solana.SysVarClockPubkey) {
 				result = account("Sysvar1111111111111111111111111111111111111", clock)
 			}
@@ -165,7 +166,7 @@ func TestSlotThatThereHasNeverBeenDoesNotMakeAnAgentDeaf(t *testing.T) {
 		return n
 	}
 	l.update(f, read(1, ahead))
-	l.hear(haggle.Observation{Negotiation: f.address, Slot: 1_000, Event: &haggle.OfferSubmitted{Round: 3}})
+	l.hear(haggle.Observation{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
 	require.True(t, f.busy, "it is looked at")
 	f.busy = false
 	l.listed(read(3, 1_000))

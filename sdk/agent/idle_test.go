@@ -19,8 +19,9 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -53,18 +54,18 @@ func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
 	listing.WriteString(`{"context":{"slot":1},"value":[`)
 	for i := range idleNegotiations {
 		seller := solana.PublicKey{1: byte(i), 2: byte(i >> 8), 31: 1}
-		n := &haggle.Negotiation{
-			Buyer: buyer, Seller: seller, SessionID: uint64(i), Status: haggle.NegotiationStatusProposed, CurrentRound: 1,
+		n := &protocol.Negotiation{
+			Buyer: buyer, Seller: seller, SessionID: uint64(i), Status: protocol.NegotiationStatusProposed, CurrentRound: 1,
 			CurrentOfferAmount: 1_000_000, CurrentOfferBy: buyer, EscrowAmount: 5_000_000, EffectiveEscrow: 4_900_000,
 			MaxRounds: 10, ResponseWindow: 3600, CreatedAt: idleNow - 10, LastOfferAt: idleNow - 5,
-			TurnDeadline: idleNow + idleTurn, GlobalDeadline: idleNow + 80_000, Version: haggle.NegotiationVersion,
-			ZopaPhase: haggle.ZopaPhaseSkipped, MinOfferBps: 1000,
+			TurnDeadline: idleNow + idleTurn, GlobalDeadline: idleNow + 80_000, Version: protocol.NegotiationVersion,
+			ZopaPhase: protocol.ZopaPhaseSkipped, MinOfferBps: 1000,
 		}
 		address := solana.PublicKey{1: byte(i), 2: byte(i >> 8), 31: 2}
 		if i > 0 {
 			listing.WriteByte(',')
 		}
-		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`, address, accountJSON(haggle.ProgramID, n.AppendTo(nil)))
+		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`, address, accountJSON(protocol.ProgramID, n.AppendTo(nil)))
 	}
 	listing.WriteString(`]}`)
 	node.listing = []byte(listing.String())
@@ -102,7 +103,7 @@ func (b *busyNode) answer(w http.ResponseWriter, r *http.Request) {
 	defer fmt.Fprint(w, `}`)
 	switch request.Method {
 	case "getProgramAccounts":
-		if !strings.Contains(string(request.Params[1]), fmt.Sprintf(`"offset":%d,`, haggle.NegotiationOffsetBuyer)) {
+		if !strings.Contains(string(request.Params[1]), fmt.Sprintf(`"offset":%d,`, protocol.NegotiationOffsetBuyer)) {
 			fmt.Fprint(w, `{"context":{"slot":1},"value":[]}`)
 			return
 		}

@@ -15,9 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Where a process of the test binary that is to be an agent finds what it needs.
@@ -145,11 +146,11 @@ func (s *stage) open(all []solana.PublicKey) []solana.PublicKey {
 func (s *stage) checkOneMovePerTurn(negotiation solana.PublicKey) {
 	s.t.Helper()
 	all := s.history(negotiation)
-	require.Len(s.t, eventsOf[*haggle.NegotiationCreated](all), 1)
-	require.Len(s.t, eventsOf[*haggle.InvitationAccepted](all), 1)
-	require.Len(s.t, eventsOf[*haggle.NegotiationSettled](all), 1)
-	require.Len(s.t, eventsOf[*haggle.NegotiationClosed](all), 1)
-	for i, offer := range eventsOf[*haggle.OfferSubmitted](all) {
+	require.Len(s.t, eventsOf[*protocol.NegotiationCreated](all), 1)
+	require.Len(s.t, eventsOf[*protocol.InvitationAccepted](all), 1)
+	require.Len(s.t, eventsOf[*protocol.NegotiationSettled](all), 1)
+	require.Len(s.t, eventsOf[*protocol.NegotiationClosed](all), 1)
+	for i, offer := range eventsOf[*protocol.OfferSubmitted](all) {
 		require.Equal(s.t, uint8(i+1), offer.Round)
 		want := s.Buyer.PublicKey()
 		if i%2 == 1 {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -195,7 +196,7 @@ func (l *loop) past(ctx context.Context, address solana.PublicKey, created int64
 		if seen.Truncated {
 			continue
 		}
-		if event, begins := seen.Event.(*haggle.NegotiationCreated); begins {
+		if event, begins := seen.Event.(*protocol.NegotiationCreated); begins {
 			if created != 0 && event.Timestamp > created {
 				break
 			}
@@ -207,11 +208,11 @@ func (l *loop) past(ctx context.Context, address solana.PublicKey, created int64
 	return f, nil
 }
 
-func sideIn(event *haggle.NegotiationCreated, self solana.PublicKey) (side haggle.OfferSide, counterpart solana.PublicKey) {
+func sideIn(event *protocol.NegotiationCreated, self solana.PublicKey) (side protocol.OfferSide, counterpart solana.PublicKey) {
 	if event.Buyer == self {
-		return haggle.OfferSideBuyer, event.Seller
+		return protocol.OfferSideBuyer, event.Seller
 	}
-	return haggle.OfferSideSeller, event.Buyer
+	return protocol.OfferSideSeller, event.Buyer
 }
 
 // saw does what a state asks for.

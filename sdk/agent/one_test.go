@@ -17,8 +17,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ending is how a RunOne has ended.
@@ -68,15 +69,15 @@ func TestRunOneEndsWithItsNegotiationAndLeavesOthersAlone(t *testing.T) {
 			return nil
 		},
 	})
-	for side, end := range map[haggle.OfferSide]ending{haggle.OfferSideBuyer: <-bought, haggle.OfferSideSeller: <-sold} {
+	for side, end := range map[protocol.OfferSide]ending{protocol.OfferSideBuyer: <-bought, protocol.OfferSideSeller: <-sold} {
 		require.NoError(t, end.err)
 		require.Equal(t, negotiation, end.result.Negotiation)
 		require.Equal(t, side, end.result.Side)
-		require.Equal(t, haggle.NegotiationStatusSettled, end.result.Status)
+		require.Equal(t, protocol.NegotiationStatusSettled, end.result.Status)
 		require.EqualValues(t, 3_500_000, end.result.Price)
 	}
 	require.Nil(t, s.state(negotiation), "the buyer has closed it")
-	require.Equal(t, haggle.NegotiationStatusCreated, s.state(other).Status)
+	require.Equal(t, protocol.NegotiationStatusCreated, s.state(other).Status)
 	for _, one := range touched {
 		require.Equal(t, negotiation, one)
 	}
@@ -84,7 +85,7 @@ func TestRunOneEndsWithItsNegotiationAndLeavesOthersAlone(t *testing.T) {
 	// Of one that is over and gone the events tell.
 	again := <-s.runOne(s.Buyer, negotiation, agent.Config{Decide: waits})
 	require.NoError(t, again.err)
-	require.Equal(t, haggle.NegotiationStatusSettled, again.result.Status)
+	require.Equal(t, protocol.NegotiationStatusSettled, again.result.Status)
 	require.EqualValues(t, 3_500_000, again.result.Price)
 }
 
@@ -100,7 +101,7 @@ func TestRunOneEngagesInOneOfManyInvitations(t *testing.T) {
 	s.until("the buyer has closed it", func() bool { return len(buyer.ended()) == 1 })
 	for _, negotiation := range all {
 		if negotiation != sold.result.Negotiation {
-			require.Equal(t, haggle.NegotiationStatusCreated, s.state(negotiation).Status)
+			require.Equal(t, protocol.NegotiationStatusCreated, s.state(negotiation).Status)
 		}
 	}
 }
@@ -136,7 +137,7 @@ func TestPatienceEndsWhenNobodyInvites(t *testing.T) {
 	s.do(s.Buyer, rejecting, err)
 	end := <-engaged
 	require.NoError(t, end.err)
-	require.Equal(t, haggle.NegotiationStatusRejected, end.result.Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, end.result.Status)
 }
 
 func TestRunOneDoesNotWaitForAPayoutThatCannotBeDelivered(t *testing.T) {
@@ -144,8 +145,8 @@ func TestRunOneDoesNotWaitForAPayoutThatCannotBeDelivered(t *testing.T) {
 	s.freeze(s.Seller)
 	negotiation := s.settleAt(3_000_000)
 	ended := <-s.runOne(s.Buyer, negotiation, agent.Config{Decide: waits})
-	require.ErrorIs(t, ended.err, haggle.ErrPayoutPending)
-	require.Equal(t, haggle.NegotiationStatusSettled, ended.result.Status)
+	require.ErrorIs(t, ended.err, protocol.ErrPayoutPending)
+	require.Equal(t, protocol.NegotiationStatusSettled, ended.result.Status)
 	require.EqualValues(t, 3_000_000, ended.result.Price)
 	require.NotNil(t, s.state(negotiation))
 }
@@ -218,8 +219,8 @@ func TestNegotiationThatTakesTheOthersPlaceIsAnotherOne(t *testing.T) {
 	s.submit(s.Buyer, append(append(rejecting.Instructions, closing.Instructions...), s.creation(session, 200_000)))
 	s.until("the second is refused", func() bool { return hasError(seller.failed(), worthless) })
 	s.until("the end of the first is told", func() bool { return len(seller.ended()) == 1 })
-	require.Equal(t, haggle.NegotiationStatusRejected, seller.ended()[0].Status)
-	require.Equal(t, haggle.NegotiationStatusCreated, s.state(first).Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, seller.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusCreated, s.state(first).Status)
 }
 
 // creation is of a negotiation under a session id that the pair has used before, which the client does not make.
@@ -227,12 +228,12 @@ func (s *stage) creation(session, escrow uint64) solana.Instruction {
 	s.t.Helper()
 	now, err := s.Client.Now(s.ctx)
 	require.NoError(s.t, err)
-	create, err := (&haggle.CreateNegotiation{
+	create, err := (&protocol.CreateNegotiation{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), BuyerTokenAccount: s.tokenAccount(s.Buyer), TokenMint: s.Mint,
 		TokenProgram: solana.TokenProgramID, SessionID: session,
-		Params: haggle.NegotiationParams{
+		Params: protocol.NegotiationParams{
 			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 8, DecayRateBps: 200, ResponseWindow: 60, GlobalDeadline: now + 600,
-			MinOfferBps: 1_000, MaxFeeBps: haggle.MaxProtocolFeeBps,
+			MinOfferBps: 1_000, MaxFeeBps: protocol.MaxProtocolFeeBps,
 		},
 	}).Instruction()
 	require.NoError(s.t, err)

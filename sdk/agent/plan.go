@@ -3,7 +3,8 @@ package agent
 import (
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // duty is what the state of a negotiation asks of an agent.
@@ -74,7 +75,7 @@ const courtesy = 30
 // view is a negotiation as an agent looks at it.
 type view struct {
 	*haggle.NegotiationAccount
-	side   haggle.OfferSide
+	side   protocol.OfferSide
 	now    int64
 	margin time.Duration
 	stance stance
@@ -96,10 +97,10 @@ func (v *view) isLast() bool { return v.now >= v.lastCallAt() }
 
 // canMove says whether there is something to decide.
 func (v *view) canMove() bool {
-	return v.IsBargaining() && v.ZopaStep() == haggle.ZopaStepNone && (v.Turn() == v.side || v.CanAccept(v.side))
+	return v.IsBargaining() && v.ZopaStep() == protocol.ZopaStepNone && (v.Turn() == v.side || v.CanAccept(v.side))
 }
 
-func (v *view) isBuyer() bool { return v.side == haggle.OfferSideBuyer }
+func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
 
 // plan is what the state asks of the agent.
 func (v *view) plan() outlook {
@@ -110,7 +111,7 @@ func (v *view) plan() outlook {
 		return v.planMilestones()
 	case v.IsOverdue(v.now):
 		return v.planExpiry()
-	case v.Status == haggle.NegotiationStatusCreated:
+	case v.Status == protocol.NegotiationStatusCreated:
 		return v.planInvitation()
 	}
 	return v.planBargaining()
@@ -128,7 +129,7 @@ func (v *view) planExpiry() outlook {
 	switch {
 	case v.isBuyer():
 		return outlook{duty: expire}
-	case v.Status == haggle.NegotiationStatusCreated || v.stance == aloof:
+	case v.Status == protocol.NegotiationStatusCreated || v.stance == aloof:
 		return outlook{duty: done}
 	}
 	return v.afterCourtesy(expire, v.TurnDeadline)
@@ -216,7 +217,7 @@ func (v *view) canDeliver(reviewed, silent bool) bool {
 		return false
 	}
 	for index := range v.MilestoneCount() {
-		if v.MilestoneState(index) == haggle.MilestoneStateUnclaimed {
+		if v.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
 			return true
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const testNow = 1_800_000_000
@@ -19,31 +20,31 @@ var (
 )
 
 // bargaining is a negotiation in which so many offers have been made, and whose turn ends in 100 seconds.
-func bargaining(round uint8) haggle.Negotiation {
-	n := haggle.Negotiation{
-		Buyer: testBuyer, Seller: testSeller, Status: haggle.NegotiationStatusProposed, CurrentRound: round, MaxRounds: 4,
+func bargaining(round uint8) protocol.Negotiation {
+	n := protocol.Negotiation{
+		Buyer: testBuyer, Seller: testSeller, Status: protocol.NegotiationStatusProposed, CurrentRound: round, MaxRounds: 4,
 		EscrowAmount: 5_000_000, EffectiveEscrow: 5_000_000, MinOfferBps: 1000, DecayRateBps: 200,
 		ResponseWindow: 300, CreatedAt: testNow - 1000, TurnDeadline: testNow + 100, GlobalDeadline: testNow + 5000,
-		ZopaPhase: haggle.ZopaPhaseSkipped, Version: haggle.NegotiationVersion,
+		ZopaPhase: protocol.ZopaPhaseSkipped, Version: protocol.NegotiationVersion,
 	}
 	if round > 0 {
-		n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = 2_000_000, haggle.OfferSideBuyer, testBuyer
+		n.CurrentOfferAmount, n.OfferSide, n.CurrentOfferBy = 2_000_000, protocol.OfferSideBuyer, testBuyer
 		if round%2 == 0 {
-			n.OfferSide, n.CurrentOfferBy = haggle.OfferSideSeller, testSeller
+			n.OfferSide, n.CurrentOfferBy = protocol.OfferSideSeller, testSeller
 		}
 	}
 	return n
 }
 
-func with(n haggle.Negotiation, change func(*haggle.Negotiation)) haggle.Negotiation {
+func with(n protocol.Negotiation, change func(*protocol.Negotiation)) protocol.Negotiation {
 	change(&n)
 	return n
 }
 
 // inMilestones is one whose price is agreed on: half of it is claimed if reviewed.
-func inMilestones(reviewed bool) haggle.Negotiation {
-	return with(bargaining(2), func(n *haggle.Negotiation) {
-		n.Status, n.SettledAmount, n.Arbiter = haggle.NegotiationStatusAccepted, 2_000_000, solana.PublicKey{3}
+func inMilestones(reviewed bool) protocol.Negotiation {
+	return with(bargaining(2), func(n *protocol.Negotiation) {
+		n.Status, n.SettledAmount, n.Arbiter = protocol.NegotiationStatusAccepted, 2_000_000, solana.PublicKey{3}
 		n.MilestoneBps, n.ReviewHours = [8]uint16{5000, 5000}, 1
 		n.MilestoneDeadline = testNow + 20_000
 		if reviewed {
@@ -53,15 +54,15 @@ func inMilestones(reviewed bool) haggle.Negotiation {
 }
 
 func TestDutiesFollowFromTheState(t *testing.T) {
-	const buyer, seller = haggle.OfferSideBuyer, haggle.OfferSideSeller
-	created := with(bargaining(0), func(n *haggle.Negotiation) { n.Status = haggle.NegotiationStatusCreated })
-	overdue := func(n *haggle.Negotiation) { n.TurnDeadline = testNow }
-	ended := func(status haggle.NegotiationStatus) haggle.Negotiation {
-		return with(bargaining(2), func(n *haggle.Negotiation) { n.Status = status })
+	const buyer, seller = protocol.OfferSideBuyer, protocol.OfferSideSeller
+	created := with(bargaining(0), func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusCreated })
+	overdue := func(n *protocol.Negotiation) { n.TurnDeadline = testNow }
+	ended := func(status protocol.NegotiationStatus) protocol.Negotiation {
+		return with(bargaining(2), func(n *protocol.Negotiation) { n.Status = status })
 	}
 	for name, c := range map[string]struct {
-		negotiation haggle.Negotiation
-		side        haggle.OfferSide
+		negotiation protocol.Negotiation
+		side        protocol.OfferSide
 		stance      stance
 		answer      answer
 		want        outlook
@@ -69,7 +70,7 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		"an invitation is looked into":         {created, seller, undecided, answer{}, outlook{duty: admit, at: testNow + 85}},
 		"an invitation that suits is accepted": {created, seller, engaged, answer{}, outlook{duty: join}},
 		"one that does not is left alone":      {created, seller, aloof, answer{}, outlook{at: testNow + 100}},
-		"there has to be time for it": {with(created, func(n *haggle.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{},
+		"there has to be time for it": {with(created, func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{},
 			outlook{at: testNow + 15}},
 		"the buyer waits for the seller":   {created, buyer, engaged, answer{}, outlook{at: testNow + 100}},
 		"an invitation nobody has taken":   {with(created, overdue), buyer, engaged, answer{}, outlook{duty: expire}},
@@ -83,27 +84,27 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		"until the time it has said":           {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 9}, outlook{at: testNow + 9}},
 		"then it is":                           {bargaining(1), seller, engaged, answer{position: 1, until: testNow}, outlook{duty: decide, at: testNow + 85}},
 		"but not later than the last call":     {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 99}, outlook{at: testNow + 85}},
-		"the last call":                        {with(bargaining(1), func(n *haggle.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{position: 1}, outlook{duty: decide, last: true, at: testNow + 15}},
+		"the last call":                        {with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{position: 1}, outlook{duty: decide, last: true, at: testNow + 15}},
 		"there is only one":                    {bargaining(1), seller, engaged, answer{position: 1, last: true}, outlook{at: testNow + 100}},
-		"half of a short window":               {with(bargaining(1), func(n *haggle.Negotiation) { n.ResponseWindow, n.TurnDeadline = 20, testNow+11 }), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 1}},
+		"half of a short window":               {with(bargaining(1), func(n *protocol.Negotiation) { n.ResponseWindow, n.TurnDeadline = 20, testNow+11 }), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 1}},
 		"the buyer ends it at once":            {with(bargaining(1), overdue), buyer, engaged, answer{}, outlook{duty: expire}},
 		"even if it has not taken part":        {with(bargaining(0), overdue), buyer, aloof, answer{}, outlook{duty: expire}},
 		"the seller a little later":            {with(bargaining(1), overdue), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
-		"if nobody has by then":                {with(bargaining(1), func(n *haggle.Negotiation) { n.TurnDeadline = testNow - courtesy }), seller, engaged, answer{}, outlook{duty: expire}},
-		"a commitment is due":                  {with(bargaining(0), func(n *haggle.Negotiation) { n.ZopaEnabled, n.ZopaPhase = true, haggle.ZopaPhaseNotStarted }), buyer, engaged, answer{}, outlook{duty: seal, at: testNow + 100}},
+		"if nobody has by then":                {with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow - courtesy }), seller, engaged, answer{}, outlook{duty: expire}},
+		"a commitment is due":                  {with(bargaining(0), func(n *protocol.Negotiation) { n.ZopaEnabled, n.ZopaPhase = true, protocol.ZopaPhaseNotStarted }), buyer, engaged, answer{}, outlook{duty: seal, at: testNow + 100}},
 		"the midpoint is for the seller, too":  {midpoint(), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
-		"the buyer clears up":                  {ended(haggle.NegotiationStatusRejected), buyer, engaged, answer{}, outlook{duty: finish}},
-		"the seller is done":                   {ended(haggle.NegotiationStatusSettled), seller, engaged, answer{}, outlook{duty: done}},
-		"unless something is kept for it":      {with(ended(haggle.NegotiationStatusSettled), func(n *haggle.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
+		"the buyer clears up":                  {ended(protocol.NegotiationStatusRejected), buyer, engaged, answer{}, outlook{duty: finish}},
+		"the seller is done":                   {ended(protocol.NegotiationStatusSettled), seller, engaged, answer{}, outlook{duty: done}},
+		"unless something is kept for it":      {with(ended(protocol.NegotiationStatusSettled), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
 		"a milestone can be claimed":           {inMilestones(false), seller, engaged, answer{}, outlook{duty: deliver, at: testNow + 20_000 - 3600 + 1}},
 		"which the buyer waits for":            {inMilestones(false), buyer, engaged, answer{}, outlook{at: testNow + 20_000}},
 		"the buyer looks at it":                {inMilestones(true), buyer, engaged, answer{}, outlook{duty: deliver, at: testNow + 85}},
 		"the seller waits for that, too":       {inMilestones(true), seller, engaged, answer{}, outlook{at: testNow + 100}},
 		"silence is agreement":                 {with(inMilestones(true), overdue), seller, engaged, answer{}, outlook{duty: release}},
 		"the buyer says nothing more":          {with(inMilestones(true), overdue), buyer, engaged, answer{}, outlook{at: testNow + 20_000}},
-		"nothing is claimed any more":          {with(inMilestones(false), func(n *haggle.Negotiation) { n.MilestoneDeadline = testNow }), buyer, engaged, answer{}, outlook{duty: settle}},
-		"the seller leaves that to the buyer":  {with(inMilestones(false), func(n *haggle.Negotiation) { n.MilestoneDeadline = testNow }), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
-		"a payout is claimed between tranches": {with(inMilestones(false), func(n *haggle.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
+		"nothing is claimed any more":          {with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow }), buyer, engaged, answer{}, outlook{duty: settle}},
+		"the seller leaves that to the buyer":  {with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow }), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
+		"a payout is claimed between tranches": {with(inMilestones(false), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &view{
@@ -116,9 +117,9 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 }
 
 // midpoint is one in which the revealed prices have left an offer that either side may accept.
-func midpoint() haggle.Negotiation {
-	return with(bargaining(0), func(n *haggle.Negotiation) {
-		n.ZopaEnabled, n.ZopaPhase, n.BuyerPrice, n.SellerPrice = true, haggle.ZopaPhaseRevealed, 4_000_000, 3_000_000
+func midpoint() protocol.Negotiation {
+	return with(bargaining(0), func(n *protocol.Negotiation) {
+		n.ZopaEnabled, n.ZopaPhase, n.BuyerPrice, n.SellerPrice = true, protocol.ZopaPhaseRevealed, 4_000_000, 3_000_000
 		n.CurrentOfferAmount, n.CurrentOfferBy = 3_500_000, solana.PublicKey{9}
 	})
 }
@@ -140,31 +141,31 @@ func TestAgendaTellsWhoIsDueInOrder(t *testing.T) {
 }
 
 func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
-	seen := func(n haggle.Negotiation, side haggle.OfferSide) Turn {
+	seen := func(n protocol.Negotiation, side protocol.OfferSide) Turn {
 		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Now: testNow, Deadline: n.TurnDeadline}
 	}
-	buyers := seen(bargaining(0), haggle.OfferSideBuyer)
-	answering := seen(bargaining(1), haggle.OfferSideSeller)
-	extended := seen(with(bargaining(1), func(n *haggle.Negotiation) {
-		n.PendingExtension, n.GlobalDeadline = 600, n.CreatedAt+haggle.MaxDeadlineSeconds-60
-	}), haggle.OfferSideSeller)
+	buyers := seen(bargaining(0), protocol.OfferSideBuyer)
+	answering := seen(bargaining(1), protocol.OfferSideSeller)
+	extended := seen(with(bargaining(1), func(n *protocol.Negotiation) {
+		n.PendingExtension, n.GlobalDeadline = 600, n.CreatedAt+protocol.MaxDeadlineSeconds-60
+	}), protocol.OfferSideSeller)
 	for name, c := range map[string]struct {
 		turn     Turn
 		decision Decision
 		want     error
 	}{
-		"too low":                {buyers, Offer{Amount: 489_999}, haggle.ErrOfferTooLow},
-		"too high":               {buyers, Offer{Amount: 4_900_001}, haggle.ErrOfferExceedsEscrow},
+		"too low":                {buyers, Offer{Amount: 489_999}, protocol.ErrOfferTooLow},
+		"too high":               {buyers, Offer{Amount: 4_900_001}, protocol.ErrOfferExceedsEscrow},
 		"just right":             {buyers, Offer{Amount: 4_900_000}, nil},
-		"no offer to accept":     {buyers, Accept{}, haggle.ErrInvalidState},
+		"no offer to accept":     {buyers, Accept{}, protocol.ErrInvalidState},
 		"the other side's":       {answering, Accept{}, nil},
-		"one's own":              {seen(bargaining(1), haggle.OfferSideBuyer), Accept{}, haggle.ErrNotYourTurn},
-		"not one's turn":         {seen(bargaining(1), haggle.OfferSideBuyer), Offer{Amount: 1_000_000}, haggle.ErrNotYourTurn},
-		"no rounds left":         {seen(bargaining(4), haggle.OfferSideBuyer), Offer{Amount: 1_000_000}, haggle.ErrMaxRoundsReached},
-		"backwards":              {buyers, Offer{Amount: 1_000_000, DeadlineExtension: -time.Second}, haggle.ErrInvalidParams},
-		"too long":               {buyers, Offer{Amount: 1_000_000, DeadlineExtension: 1 << 62}, haggle.ErrInvalidParams},
+		"one's own":              {seen(bargaining(1), protocol.OfferSideBuyer), Accept{}, protocol.ErrNotYourTurn},
+		"not one's turn":         {seen(bargaining(1), protocol.OfferSideBuyer), Offer{Amount: 1_000_000}, protocol.ErrNotYourTurn},
+		"no rounds left":         {seen(bargaining(4), protocol.OfferSideBuyer), Offer{Amount: 1_000_000}, protocol.ErrMaxRoundsReached},
+		"backwards":              {buyers, Offer{Amount: 1_000_000, DeadlineExtension: -time.Second}, protocol.ErrInvalidParams},
+		"too long":               {buyers, Offer{Amount: 1_000_000, DeadlineExtension: 1 << 62}, protocol.ErrInvalidParams},
 		"within a day":           {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute}, nil},
-		"beyond it":              {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute + 1}, haggle.ErrInvalidParams},
+		"beyond it":              {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute + 1}, protocol.ErrInvalidParams},
 		"the past":               {buyers, Wait{Until: testNow}, errAny},
 		"the future":             {buyers, Wait{Until: testNow + 1}, nil},
 		"none at all":            {buyers, nil, errNoDecision},
@@ -191,7 +192,7 @@ func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
 var errAny = errors.New("any")
 
 func TestMovesAboutMilestonesThatCannotBeSayWhy(t *testing.T) {
-	turn := func(side haggle.OfferSide, reviewed bool) Turn {
+	turn := func(side protocol.OfferSide, reviewed bool) Turn {
 		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: inMilestones(reviewed)}, Side: side, Now: testNow}
 	}
 	for name, c := range map[string]struct {
@@ -199,19 +200,19 @@ func TestMovesAboutMilestonesThatCannotBeSayWhy(t *testing.T) {
 		move MilestoneMove
 		want error
 	}{
-		"claim":                {turn(haggle.OfferSideSeller, false), ClaimMilestone{Index: 0}, nil},
-		"claim twice":          {turn(haggle.OfferSideSeller, true), ClaimMilestone{Index: 0}, haggle.ErrInvalidState},
-		"claim as the buyer":   {turn(haggle.OfferSideBuyer, false), ClaimMilestone{Index: 0}, haggle.ErrUnauthorized},
-		"one there is not":     {turn(haggle.OfferSideSeller, false), ClaimMilestone{Index: 2}, haggle.ErrInvalidParams},
-		"release":              {turn(haggle.OfferSideBuyer, true), ReleaseMilestone{0}, nil},
-		"release another one":  {turn(haggle.OfferSideBuyer, true), ReleaseMilestone{1}, haggle.ErrInvalidState},
-		"release as seller":    {turn(haggle.OfferSideSeller, true), ReleaseMilestone{0}, haggle.ErrUnauthorized},
-		"dispute":              {turn(haggle.OfferSideBuyer, true), DisputeMilestone{Index: 0}, nil},
-		"dispute as seller":    {turn(haggle.OfferSideSeller, true), DisputeMilestone{Index: 0}, haggle.ErrUnauthorized},
-		"dispute unclaimed":    {turn(haggle.OfferSideBuyer, false), DisputeMilestone{Index: 0}, haggle.ErrInvalidState},
-		"nothing":              {turn(haggle.OfferSideBuyer, true), nil, errNoDecision},
-		"wait":                 {turn(haggle.OfferSideBuyer, true), Wait{}, nil},
-		"a pointer to a claim": {turn(haggle.OfferSideSeller, false), &ClaimMilestone{Index: 0}, errPointer},
+		"claim":                {turn(protocol.OfferSideSeller, false), ClaimMilestone{Index: 0}, nil},
+		"claim twice":          {turn(protocol.OfferSideSeller, true), ClaimMilestone{Index: 0}, protocol.ErrInvalidState},
+		"claim as the buyer":   {turn(protocol.OfferSideBuyer, false), ClaimMilestone{Index: 0}, protocol.ErrUnauthorized},
+		"one there is not":     {turn(protocol.OfferSideSeller, false), ClaimMilestone{Index: 2}, protocol.ErrInvalidParams},
+		"release":              {turn(protocol.OfferSideBuyer, true), ReleaseMilestone{0}, nil},
+		"release another one":  {turn(protocol.OfferSideBuyer, true), ReleaseMilestone{1}, protocol.ErrInvalidState},
+		"release as seller":    {turn(protocol.OfferSideSeller, true), ReleaseMilestone{0}, protocol.ErrUnauthorized},
+		"dispute":              {turn(protocol.OfferSideBuyer, true), DisputeMilestone{Index: 0}, nil},
+		"dispute as seller":    {turn(protocol.OfferSideSeller, true), DisputeMilestone{Index: 0}, protocol.ErrUnauthorized},
+		"dispute unclaimed":    {turn(protocol.OfferSideBuyer, false), DisputeMilestone{Index: 0}, protocol.ErrInvalidState},
+		"nothing":              {turn(protocol.OfferSideBuyer, true), nil, errNoDecision},
+		"wait":                 {turn(protocol.OfferSideBuyer, true), Wait{}, nil},
+		"a pointer to a claim": {turn(protocol.OfferSideSeller, false), &ClaimMilestone{Index: 0}, errPointer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := validateMilestone(c.turn, c.move)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func (l *loop) askForSweep() {
@@ -75,7 +76,7 @@ func (l *loop) swept(known map[solana.PublicKey]struct{}, now int64, found []*ha
 func (l *loop) list() ([]*haggle.NegotiationAccount, error) {
 	var found []*haggle.NegotiationAccount
 	for n, err := range l.client.FindNegotiations(l.ctx, haggle.Filter{Agent: l.self}) {
-		var undecodable *haggle.DecodeError
+		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
 			l.config.Logger.Warn("a negotiation cannot be read", "error", err)
 			continue
@@ -144,7 +145,7 @@ func (l *loop) update(f *followed, n *haggle.NegotiationAccount) {
 	if f.stance == undecided && hasEngaged(n, f.side) {
 		f.stance = engaged
 	}
-	if f.stance == undecided && l.cannotEngage(n, f.side) == "" && l.config.Admit == nil && f.side == haggle.OfferSideBuyer {
+	if f.stance == undecided && l.cannotEngage(n, f.side) == "" && l.config.Admit == nil && f.side == protocol.OfferSideBuyer {
 		f.stance = engaged
 	}
 	if n.IsOver() {
@@ -152,18 +153,18 @@ func (l *loop) update(f *followed, n *haggle.NegotiationAccount) {
 	}
 }
 
-func other(side haggle.OfferSide) haggle.OfferSide {
-	if side == haggle.OfferSideBuyer {
-		return haggle.OfferSideSeller
+func other(side protocol.OfferSide) protocol.OfferSide {
+	if side == protocol.OfferSideBuyer {
+		return protocol.OfferSideSeller
 	}
-	return haggle.OfferSideBuyer
+	return protocol.OfferSideBuyer
 }
 
-func resultOf(n *haggle.NegotiationAccount, side haggle.OfferSide) *Result {
+func resultOf(n *haggle.NegotiationAccount, side protocol.OfferSide) *Result {
 	result := &Result{
 		Negotiation: n.Address, Side: side, Counterpart: n.Party(other(side)), Status: n.Status, Rounds: n.CurrentRound,
 	}
-	if n.Status == haggle.NegotiationStatusSettled {
+	if n.Status == protocol.NegotiationStatusSettled {
 		result.Price = n.PaidGross
 		result.Fee = n.FeeOn(n.PaidGross)
 	}

@@ -1,7 +1,8 @@
 package agent
 
 import (
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Turn is what a decision is made on: a negotiation as the chain had it a moment ago, seen from one side.
@@ -9,7 +10,7 @@ type Turn struct {
 	// Negotiation is as it has been seen. It is shared: do not change it.
 	Negotiation *haggle.NegotiationAccount
 	// Side is the agent's.
-	Side haggle.OfferSide
+	Side protocol.OfferSide
 	// History are the offers so far, the oldest first. It has fewer than Negotiation.CurrentRound only if the node no longer
 	// remembers all; the standing offer is always among them.
 	History []PastOffer
@@ -28,7 +29,7 @@ type PastOffer struct {
 	// Round is its number, from 1.
 	Round uint8
 	// Side made it.
-	Side haggle.OfferSide
+	Side protocol.OfferSide
 	// Amount is the price, in base units of the mint.
 	Amount uint64
 	// Escrow is what the escrow was worth after it, in base units of the mint.
@@ -45,7 +46,7 @@ func (t Turn) CanAccept() bool { return t.Negotiation.CanAccept(t.Side) }
 // CanOffer says whether the agent can make an offer.
 func (t Turn) CanOffer() bool {
 	n := t.Negotiation
-	return n.IsBargaining() && n.Turn() == t.Side && n.ZopaStep() == haggle.ZopaStepNone && n.RoundsLeft() > 0
+	return n.IsBargaining() && n.Turn() == t.Side && n.ZopaStep() == protocol.ZopaStepNone && n.RoundsLeft() > 0
 }
 
 // Standing is the offer that the agent can accept, in base units of the mint; zero if there is none.
@@ -65,7 +66,7 @@ func (t Turn) InRange(amount uint64) uint64 {
 // Own is the agent's latest offer; false if it has made none.
 func (t Turn) Own() (PastOffer, bool) { return t.latestOf(t.Side) }
 
-func (t Turn) latestOf(side haggle.OfferSide) (PastOffer, bool) {
+func (t Turn) latestOf(side protocol.OfferSide) (PastOffer, bool) {
 	for i := len(t.History) - 1; i >= 0; i-- {
 		if t.History[i].Side == side {
 			return t.History[i], true

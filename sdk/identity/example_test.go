@@ -12,6 +12,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A buyer deals with those on its own list, and with those whom a registry gives 60 of 100 points.
@@ -49,7 +50,7 @@ func ExampleGate_Admit() {
 	}
 	gate := identity.Gate{Source: registry, Threshold: 60}
 	runtime, err := agent.New(client, seller, agent.Config{
-		Services: [][32]byte{haggle.ServiceHash("Summarise a paper")},
+		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Admit:    gate.Admit(seller.PublicKey()),
 		Decide:   decide,
 	})

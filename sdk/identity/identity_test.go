@@ -21,6 +21,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var (
@@ -292,13 +293,13 @@ func TestDamagedAllowlists(t *testing.T) {
 
 func TestServiceDescription(t *testing.T) {
 	description := "Analyse 10,000 transactions"
-	require.NoError(t, identity.CheckService([]byte(description), haggle.ServiceHash(description)))
-	err := identity.CheckService([]byte(description+"\n"), haggle.ServiceHash(description))
+	require.NoError(t, identity.CheckService([]byte(description), protocol.ServiceHash(description)))
+	err := identity.CheckService([]byte(description+"\n"), protocol.ServiceHash(description))
 	require.ErrorIs(t, err, identity.ErrServiceMismatch)
 	var mismatch *identity.ServiceMismatch
 	require.True(t, errors.As(err, &mismatch))
-	require.Equal(t, haggle.ServiceHash(description), mismatch.Expected)
-	require.Equal(t, haggle.ServiceHash(description+"\n"), mismatch.Got)
+	require.Equal(t, protocol.ServiceHash(description), mismatch.Expected)
+	require.Equal(t, protocol.ServiceHash(description+"\n"), mismatch.Got)
 	require.NotContains(t, err.Error(), "transactions")
 	require.ErrorIs(t, identity.CheckService(nil, [32]byte{}), identity.ErrServiceMismatch, "a negotiation that commits to nothing")
 }

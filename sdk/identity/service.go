@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // ErrServiceMismatch is what every *ServiceMismatch is, for errors.Is.
@@ -27,7 +27,7 @@ func (e *ServiceMismatch) Unwrap() error { return ErrServiceMismatch }
 // get: before a seller accepts an invitation, and before a buyer deposits. Otherwise the two would bargain over different things.
 // It fails with a *ServiceMismatch. A negotiation whose hash is all zeros commits to nothing, and no description fits it.
 func CheckService(description []byte, serviceHash [32]byte) error {
-	got := haggle.ServiceHash(string(description))
+	got := protocol.ServiceHash(string(description))
 	if got != serviceHash {
 		return &ServiceMismatch{Expected: serviceHash, Got: got}
 	}

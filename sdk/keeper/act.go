@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -130,11 +131,11 @@ func (k *Keeper) action(ctx context.Context, what task, n *haggle.NegotiationAcc
 // outcomeOf says what an error means. Somebody else being faster shows in many ways: the state is another one, or there is no account
 // any more, neither the negotiation's nor its vault's.
 func outcomeOf(err error) Outcome {
-	if errors.Is(err, haggle.ErrPayoutPending) {
+	if errors.Is(err, protocol.ErrPayoutPending) {
 		return Pending
 	}
 	for _, sooner := range []error{
-		haggle.ErrInvalidState, haggle.ErrStaleState, haggle.ErrAlreadyDone, haggle.ErrAccountNotFound, haggle.ErrAccountOwnedByWrongProgram,
+		protocol.ErrInvalidState, protocol.ErrStaleState, haggle.ErrAlreadyDone, haggle.ErrAccountNotFound, protocol.ErrAccountOwnedByWrongProgram,
 	} {
 		if errors.Is(err, sooner) {
 			return lost

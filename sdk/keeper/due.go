@@ -7,7 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // task is the next instruction that anyone can send to a negotiation. Its kind is empty if there is none.
@@ -23,7 +23,7 @@ type task struct {
 
 // taskFor returns the next task for a negotiation in this state. A negotiation that is over can be closed at
 // once, except in the second of its creation.
-func taskFor(n *haggle.Negotiation) task {
+func taskFor(n *protocol.Negotiation) task {
 	switch {
 	case n.IsOpen():
 		return task{kind: Expire, due: n.TurnDeadline}

@@ -8,27 +8,28 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestWhatANegotiationNeedsNext(t *testing.T) {
-	tranches := haggle.Negotiation{
-		Status: haggle.NegotiationStatusAccepted, MilestoneBps: [8]uint16{5000, 5000},
+	tranches := protocol.Negotiation{
+		Status: protocol.NegotiationStatusAccepted, MilestoneBps: [8]uint16{5000, 5000},
 		ReviewHours: 1, MilestoneDeadline: 90_000, TurnDeadline: 50_000,
 	}
 	claimed, disputed := tranches, tranches
 	claimed.MilestonesClaimed = 2
 	disputed.MilestonesClaimed, disputed.MilestonesDisputed = 1, 1
 	for name, c := range map[string]struct {
-		negotiation haggle.Negotiation
+		negotiation protocol.Negotiation
 		want        task
 	}{
-		"an invitation":       {haggle.Negotiation{Status: haggle.NegotiationStatusCreated, TurnDeadline: 7}, task{kind: Expire, due: 7}},
-		"an opening":          {haggle.Negotiation{Status: haggle.NegotiationStatusProposed, TurnDeadline: 7}, task{kind: Expire, due: 7}},
-		"an offer":            {haggle.Negotiation{Status: haggle.NegotiationStatusCountered, TurnDeadline: 7}, task{kind: Expire, due: 7}},
-		"a deal":              {haggle.Negotiation{Status: haggle.NegotiationStatusSettled, TurnDeadline: 7, CreatedAt: 4}, task{kind: Close, earliest: 5}},
-		"no deal":             {haggle.Negotiation{Status: haggle.NegotiationStatusRejected, CreatedAt: 4}, task{kind: Close, earliest: 5}},
-		"too late":            {haggle.Negotiation{Status: haggle.NegotiationStatusExpired, CreatedAt: 4}, task{kind: Close, earliest: 5}},
+		"an invitation":       {protocol.Negotiation{Status: protocol.NegotiationStatusCreated, TurnDeadline: 7}, task{kind: Expire, due: 7}},
+		"an opening":          {protocol.Negotiation{Status: protocol.NegotiationStatusProposed, TurnDeadline: 7}, task{kind: Expire, due: 7}},
+		"an offer":            {protocol.Negotiation{Status: protocol.NegotiationStatusCountered, TurnDeadline: 7}, task{kind: Expire, due: 7}},
+		"a deal":              {protocol.Negotiation{Status: protocol.NegotiationStatusSettled, TurnDeadline: 7, CreatedAt: 4}, task{kind: Close, earliest: 5}},
+		"no deal":             {protocol.Negotiation{Status: protocol.NegotiationStatusRejected, CreatedAt: 4}, task{kind: Close, earliest: 5}},
+		"too late":            {protocol.Negotiation{Status: protocol.NegotiationStatusExpired, CreatedAt: 4}, task{kind: Close, earliest: 5}},
 		"tranches":            {tranches, task{kind: Settle, due: 90_000}},
 		"one under review":    {claimed, task{kind: Release, due: 50_000, index: 1}},
 		"one for the arbiter": {disputed, task{kind: Settle, due: 90_000 + 86_400}},
@@ -39,8 +40,8 @@ func TestWhatANegotiationNeedsNext(t *testing.T) {
 
 // The program refuses a closing in the second of creation.
 func TestClosingWaitsForTheSecondAfterCreation(t *testing.T) {
-	over := &haggle.NegotiationAccount{Address: solana.PublicKey{1}, Negotiation: haggle.Negotiation{
-		Status: haggle.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
+	over := &haggle.NegotiationAccount{Address: solana.PublicKey{1}, Negotiation: protocol.Negotiation{
+		Status: protocol.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
 	}}
 	k := &Keeper{known: make(map[solana.PublicKey]*record)}
 	k.note(over)
@@ -99,7 +100,7 @@ func TestBudgetIsThatOfADay(t *testing.T) {
 // What has been done already is another's doing, however that shows; what cannot be known is a failure.
 func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	for _, sooner := range []error{
-		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.MovedOn{Action: "close_negotiation"}, haggle.ErrInvalidState,
+		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.MovedOn{Action: "close_negotiation"}, protocol.ErrInvalidState,
 		&haggle.AccountError{Err: haggle.ErrAccountNotFound},
 	} {
 		require.Equal(t, lost, outcomeOf(sooner), sooner)

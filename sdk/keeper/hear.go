@@ -7,7 +7,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -46,7 +47,7 @@ func (k *Keeper) listen(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		// What has happened before that is in the next list.
-		err := k.client.Hear(ctx, haggle.ProgramID, func() { k.setHearing(true) }, k.hear)
+		err := k.client.Hear(ctx, protocol.ProgramID, func() { k.setHearing(true) }, k.hear)
 		k.setHearing(false)
 		if ctx.Err() != nil || errors.Is(err, haggle.ErrClientClosed) {
 			return

@@ -11,7 +11,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -207,7 +208,7 @@ func (k *Keeper) list(ctx context.Context) error {
 	k.telling.Unlock()
 	seen := make(map[solana.PublicKey]struct{})
 	for n, err := range k.client.FindNegotiations(ctx, haggle.Filter{}) {
-		var undecodable *haggle.DecodeError
+		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
 			k.config.Logger.Debug("a negotiation cannot be read", "error", err)
 			continue

@@ -18,8 +18,9 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -122,7 +123,7 @@ func (s *stage) until(what string, is func() bool) {
 }
 
 // count is how many events of a kind a negotiation has.
-func count[E haggle.Event](s *stage, negotiation solana.PublicKey) int {
+func count[E protocol.Event](s *stage, negotiation solana.PublicKey) int {
 	s.t.Helper()
 	found := 0
 	for seen, err := range s.Client.History(s.ctx, negotiation) {
@@ -220,9 +221,9 @@ func TestWhatIsDueIsDoneAtOnceAndNothingElse(t *testing.T) {
 	require.NoError(t, w.Once(s.ctx))
 	for _, over := range []solana.PublicKey{ignored, silent, settled} {
 		require.Nil(t, s.state(over))
-		require.Equal(t, 1, count[*haggle.NegotiationClosed](s, over))
+		require.Equal(t, 1, count[*protocol.NegotiationClosed](s, over))
 	}
-	require.Equal(t, haggle.NegotiationStatusCreated, s.state(open).Status)
+	require.Equal(t, protocol.NegotiationStatusCreated, s.state(open).Status)
 	require.Len(t, w.told(keeper.Done), 5, "two to expire, three to close")
 	require.Equal(t, 5, w.all())
 	cost := uint64(0)
@@ -248,11 +249,11 @@ func TestMilestonesThatNobodyDecidesAreDecided(t *testing.T) {
 	require.NoError(t, w.Once(s.ctx))
 	require.Len(t, w.told(keeper.Done), 1)
 	require.Equal(t, keeper.Release, w.told(keeper.Done)[0].Kind)
-	require.Equal(t, haggle.MilestoneStateDecided, s.state(negotiation).MilestoneState(1))
+	require.Equal(t, protocol.MilestoneStateDecided, s.state(negotiation).MilestoneState(1))
 	s.advance(24 * time.Hour)
 	require.NoError(t, w.Once(s.ctx))
 	require.Nil(t, s.state(negotiation))
-	require.Equal(t, 1, count[*haggle.DeadlineSettled](s, negotiation))
+	require.Equal(t, 1, count[*protocol.DeadlineSettled](s, negotiation))
 }
 
 // Two that have the same habits, and two that give way to each other.
@@ -283,8 +284,8 @@ func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
 			stop()
 			running.Wait()
 			for _, negotiation := range all {
-				require.Equal(t, 1, count[*haggle.NegotiationExpired](s, negotiation))
-				require.Equal(t, 1, count[*haggle.NegotiationClosed](s, negotiation))
+				require.Equal(t, 1, count[*protocol.NegotiationExpired](s, negotiation))
+				require.Equal(t, 1, count[*protocol.NegotiationClosed](s, negotiation))
 			}
 			done := len(one.told(keeper.Done)) + len(other.told(keeper.Done))
 			require.Equal(t, 2*len(all), done)
@@ -336,7 +337,7 @@ func TestPartiesHaveSomeTimeToDoItThemselves(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	require.True(t, s.state(negotiation).IsBargaining())
 	s.advance(30 * time.Second)
-	s.until("it is expired", func() bool { return s.state(negotiation).Status == haggle.NegotiationStatusExpired })
+	s.until("it is expired", func() bool { return s.state(negotiation).Status == protocol.NegotiationStatusExpired })
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
 	require.Len(t, w.told(keeper.Done), 1, "and only closed another 30 seconds later")
@@ -355,7 +356,7 @@ func TestPayoutThatNobodyCanReceiveIsLeftForLater(t *testing.T) {
 	require.NoError(t, w.Once(s.ctx))
 	pending := w.told(keeper.Pending)
 	require.Len(t, pending, 1, "it is not tried again at once")
-	require.ErrorIs(t, pending[0].Err, haggle.ErrPayoutPending)
+	require.ErrorIs(t, pending[0].Err, protocol.ErrPayoutPending)
 	require.Greater(t, time.Until(pending[0].Again), 5*time.Minute)
 	require.Equal(t, before, s.lamports(w.key.PublicKey()), "and costs nothing")
 	require.NoError(t, s.Chain.Thaw(s.ctx, s.Mint, account))

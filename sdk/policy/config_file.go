@@ -15,7 +15,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // readers are what reads the values of a JSON object, by their keys.
@@ -80,8 +80,8 @@ func agreementTo(limits **AgreementLimits) func([]byte) error {
 // bpsTo reads a share in basis points.
 func bpsTo(share *uint16) func([]byte) error {
 	return func(value []byte) error {
-		if string(value) == "null" || json.Unmarshal(value, share) != nil || uint64(*share) > haggle.BpsDenominator {
-			return fmt.Errorf("%s is not a number of basis points from 0 to %d", value, haggle.BpsDenominator)
+		if string(value) == "null" || json.Unmarshal(value, share) != nil || uint64(*share) > protocol.BpsDenominator {
+			return fmt.Errorf("%s is not a number of basis points from 0 to %d", value, protocol.BpsDenominator)
 		}
 		return nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestConfigFile(t *testing.T) {
@@ -21,7 +21,7 @@ func TestConfigFile(t *testing.T) {
 		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
 		"agreement": {"maxToSellerBps": 6000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 10000},
 		"approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
-	}`, mint, haggle.ProgramID, friend, thief)
+	}`, mint, protocol.ProgramID, friend, thief)
 	path := filepath.Join(t.TempDir(), "policy.json")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	config, err := policy.ReadConfig(path)
@@ -32,7 +32,7 @@ func TestConfigFile(t *testing.T) {
 			Limits:   policy.Limits{PerTransaction: 1, PerNegotiation: 2, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited},
 			MaxPrice: 4, MinPrice: 5,
 		}},
-		Programs: []solana.PublicKey{haggle.ProgramID}, Instructions: []string{"haggle.submit_offer"},
+		Programs: []solana.PublicKey{protocol.ProgramID}, Instructions: []string{"haggle.submit_offer"},
 		Counterparties: []solana.PublicKey{}, Arbiters: []solana.PublicKey{friend}, Destinations: []solana.PublicKey{thief},
 		Agreement:       &policy.AgreementLimits{MaxToSellerBps: 6_000, MaxToBuyerBps: 5_000, MaxBondToBuyerBps: 10_000},
 		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",

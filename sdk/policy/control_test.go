@@ -14,6 +14,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // From the moment that the switch is on nothing is signed, and nothing that is being signed leaves.
@@ -91,7 +92,7 @@ func TestApproval(t *testing.T) {
 
 	answer = errors.New("too dear")
 	s.denied(policy.RuleApproval, s.offer(address, 0, 1_000_001))
-	require.Equal(t, policy.Price{Mint: mint, Amount: 1_000_001, Side: haggle.OfferSideBuyer, Negotiation: address, Counterparty: friend}, requests[2].Prices[0])
+	require.Equal(t, policy.Price{Mint: mint, Amount: 1_000_001, Side: protocol.OfferSideBuyer, Negotiation: address, Counterparty: friend}, requests[2].Prices[0])
 	s.denied(policy.RuleApproval, unitLimit(1_400_000), unitPrice(10_000), s.create(friend, 4, 1), s.create(friend, 5, 1))
 }
 
@@ -106,14 +107,14 @@ func TestApprovalOfMilestones(t *testing.T) {
 		c.Lamports.ApproveAbove = policy.Unlimited
 	})
 	address := s.negotiation(s.wallet(), friend, 1)
-	release := s.build(&haggle.ReleaseMilestone{
+	release := s.build(&protocol.ReleaseMilestone{
 		Releaser: s.wallet(), Negotiation: address, SellerTokenAccount: s.associated(friend, mint), TokenMint: mint,
 		TokenProgram: solana.TokenProgramID, Index: 0,
 	})
 	s.denied(policy.RuleNegotiation, release)
-	n := &haggle.Negotiation{
-		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: haggle.NegotiationVersion,
-		Status: haggle.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesClaimed: 1,
+	n := &protocol.Negotiation{
+		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: protocol.NegotiationVersion,
+		Status: protocol.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesClaimed: 1,
 	}
 	s.config.Negotiations = chain{address: n.Encode()}
 	s.restart()
@@ -127,8 +128,8 @@ func TestAgreementLimits(t *testing.T) {
 	limits := func(c *policy.Config) {
 		c.Agreement = &policy.AgreementLimits{MaxToSellerBps: 6_000, MaxToBuyerBps: 3_000, MaxBondToBuyerBps: 1_000}
 	}
-	agreement := func(s *stage, buyer, seller solana.PublicKey, change func(*haggle.SettleByAgreement)) solana.Instruction {
-		instruction := &haggle.SettleByAgreement{
+	agreement := func(s *stage, buyer, seller solana.PublicKey, change func(*protocol.SettleByAgreement)) solana.Instruction {
+		instruction := &protocol.SettleByAgreement{
 			Buyer: buyer, Seller: seller, Negotiation: s.negotiation(buyer, seller, 1), BuyerTokenAccount: s.associated(buyer, mint),
 			SellerTokenAccount: s.associated(seller, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID,
 			ValidUntil: s.now.Unix() + 60, SellerBps: 6_000,
@@ -144,18 +145,18 @@ func TestAgreementLimits(t *testing.T) {
 
 	s = newStage(t, limits)
 	require.NoError(t, s.sign(agreement(s, s.wallet(), friend, nil)))
-	require.NoError(t, s.sign(agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.BondToBuyerBps = 0 })))
-	s.denied(policy.RuleAgreement, agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.SellerBps = 6_001 }))
-	s.denied(policy.RuleDestination, agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.BuyerTokenAccount = thief }))
-	s.denied(policy.RuleMint, agreement(s, s.wallet(), friend, func(v *haggle.SettleByAgreement) { v.TokenMint = otherMint }))
+	require.NoError(t, s.sign(agreement(s, s.wallet(), friend, func(v *protocol.SettleByAgreement) { v.BondToBuyerBps = 0 })))
+	s.denied(policy.RuleAgreement, agreement(s, s.wallet(), friend, func(v *protocol.SettleByAgreement) { v.SellerBps = 6_001 }))
+	s.denied(policy.RuleDestination, agreement(s, s.wallet(), friend, func(v *protocol.SettleByAgreement) { v.BuyerTokenAccount = thief }))
+	s.denied(policy.RuleMint, agreement(s, s.wallet(), friend, func(v *protocol.SettleByAgreement) { v.TokenMint = otherMint }))
 
 	sells := func(sellerBps, bondToBuyerBps uint16) solana.Instruction {
-		return agreement(s, friend, s.wallet(), func(v *haggle.SettleByAgreement) { v.SellerBps, v.BondToBuyerBps = sellerBps, bondToBuyerBps })
+		return agreement(s, friend, s.wallet(), func(v *protocol.SettleByAgreement) { v.SellerBps, v.BondToBuyerBps = sellerBps, bondToBuyerBps })
 	}
 	require.NoError(t, s.signMessage(s.messageFor(friend, sells(7_000, 1_000))))
 	s.deniedMessage(policy.RuleAgreement, s.messageFor(friend, sells(6_999, 0)))
 	s.deniedMessage(policy.RuleAgreement, s.messageFor(friend, sells(10_000, 1_001)))
-	s.deniedMessage(policy.RuleDestination, s.messageFor(friend, agreement(s, friend, s.wallet(), func(v *haggle.SettleByAgreement) {
+	s.deniedMessage(policy.RuleDestination, s.messageFor(friend, agreement(s, friend, s.wallet(), func(v *protocol.SettleByAgreement) {
 		v.SellerBps, v.SellerTokenAccount = 10_000, thief
 	})))
 }
@@ -172,14 +173,14 @@ func TestApprovalOfAgreements(t *testing.T) {
 		}
 	})
 	address := s.negotiation(s.wallet(), friend, 1)
-	n := &haggle.Negotiation{
-		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: haggle.NegotiationVersion, CreatedAt: 7,
-		Status: haggle.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesDecided: 1,
+	n := &protocol.Negotiation{
+		Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: protocol.NegotiationVersion, CreatedAt: 7,
+		Status: protocol.NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{5_000, 5_000}, MilestonesDecided: 1,
 		ProtocolFeeBps: 100,
 	}
 	s.config.Negotiations = chain{address: n.Encode()}
 	s.restart()
-	instruction := haggle.SettleByAgreement{
+	instruction := protocol.SettleByAgreement{
 		Buyer: s.wallet(), Seller: friend, Negotiation: address, BuyerTokenAccount: s.associated(s.wallet(), mint),
 		SellerTokenAccount: s.associated(friend, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID, CreatedAt: 7, SellerBps: 5_000,
 	}
@@ -374,7 +375,7 @@ func TestConfig(t *testing.T) {
 	_, err = policy.New(context.Background(), me, policy.Config{Store: s.config.Store})
 	require.ErrorContains(t, err, s.wallet().String(), "usage of another wallet")
 
-	s = newStage(t, func(c *policy.Config) { c.Programs = []solana.PublicKey{haggle.ProgramID} })
+	s = newStage(t, func(c *policy.Config) { c.Programs = []solana.PublicKey{protocol.ProgramID} })
 	require.NoError(t, s.sign(s.create(friend, 1, 1)))
 	require.Equal(t, solana.ComputeBudget, s.denied(policy.RuleProgram, unitLimit(1), s.create(friend, 2, 1)).Subject)
 	s = newStage(t, func(c *policy.Config) { c.Instructions = []string{policy.ComputeBudget} })

@@ -10,6 +10,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // FuzzSignMessage: no bytes make a policy panic. What it signs is a message that an independent decoder takes apart and puts
@@ -67,7 +68,7 @@ func FuzzSignMessage(f *testing.F) {
 }
 
 var allPrograms = []solana.PublicKey{
-	haggle.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
+	protocol.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
 	solana.SPLAssociatedTokenAccountProgramID, solana.ComputeBudget,
 }
 

@@ -8,44 +8,45 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // interpretHaggle finds out what one of the program's own instructions does to the wallet. One in which somebody else acts does
 // nothing to it but cost fees.
-func (r *reading) interpretHaggle(instruction haggle.AnyInstruction) error {
+func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 	wallet := r.policy.wallet
 	switch v := instruction.(type) {
-	case *haggle.CreateNegotiation:
+	case *protocol.CreateNegotiation:
 		if v.Buyer == wallet {
 			return r.create(v)
 		}
-	case *haggle.AcceptInvitation:
+	case *protocol.AcceptInvitation:
 		if v.Seller == wallet {
 			return r.join(v)
 		}
-	case *haggle.SubmitOffer:
+	case *protocol.SubmitOffer:
 		if v.Offerer == wallet {
-			return r.agree(v.Negotiation, v.Amount, func(n *haggle.Negotiation) error {
+			return r.agree(v.Negotiation, v.Amount, func(n *protocol.Negotiation) error {
 				return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
 			})
 		}
-	case *haggle.AcceptOffer:
+	case *protocol.AcceptOffer:
 		if v.Acceptor == wallet {
 			return r.accept(v)
 		}
-	case *haggle.RevealZopaPrice:
+	case *protocol.RevealZopaPrice:
 		if v.Agent == wallet {
-			return r.agree(v.Negotiation, v.Price, func(n *haggle.Negotiation) error { return sameDeal(n, v.CreatedAt) })
+			return r.agree(v.Negotiation, v.Price, func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
 		}
-	case *haggle.ReleaseMilestone:
+	case *protocol.ReleaseMilestone:
 		if v.Releaser == wallet {
 			return r.release(v)
 		}
-	case *haggle.ClaimPayout:
+	case *protocol.ClaimPayout:
 		if v.Party == wallet {
 			return r.checkDestination(v.DestinationTokenAccount, v.TokenMint, v.TokenProgram)
 		}
-	case *haggle.SettleByAgreement:
+	case *protocol.SettleByAgreement:
 		if v.Buyer == wallet || v.Seller == wallet {
 			return r.settle(v)
 		}
@@ -54,8 +55,8 @@ func (r *reading) interpretHaggle(instruction haggle.AnyInstruction) error {
 	return nil
 }
 
-func (r *reading) create(v *haggle.CreateNegotiation) error {
-	address, _, err := haggle.FindNegotiationAddress(v.Buyer, v.Seller, v.SessionID)
+func (r *reading) create(v *protocol.CreateNegotiation) error {
+	address, _, err := protocol.FindNegotiationAddress(v.Buyer, v.Seller, v.SessionID)
 	if err == nil && address != v.Negotiation {
 		err = fmt.Errorf("the address of this session is %s", address)
 	}
@@ -65,7 +66,7 @@ func (r *reading) create(v *haggle.CreateNegotiation) error {
 	if err := r.engage(Engagement{Negotiation: v.Negotiation, Mint: v.TokenMint, Buyer: v.Buyer, Seller: v.Seller}, v.Seller); err != nil {
 		return err
 	}
-	if arbiters := r.policy.config.Arbiters; haggle.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !contains(arbiters, v.Params.Arbiter) {
+	if arbiters := r.policy.config.Arbiters; protocol.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !contains(arbiters, v.Params.Arbiter) {
 		return r.deny(RuleArbiter, v.Params.Arbiter, nil)
 	}
 	if err := r.spend(Spend{Amount: negotiationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
@@ -75,12 +76,12 @@ func (r *reading) create(v *haggle.CreateNegotiation) error {
 }
 
 // join is about the terms that the transaction names by their hash. Whoever answers for the chain cannot make others up.
-func (r *reading) join(v *haggle.AcceptInvitation) error {
+func (r *reading) join(v *protocol.AcceptInvitation) error {
 	data, err := r.accountData(v.Negotiation)
 	if err != nil {
 		return err
 	}
-	if haggle.TermsHash(v.Negotiation, data) != v.TermsHash {
+	if protocol.TermsHash(v.Negotiation, data) != v.TermsHash {
 		return r.deny(RuleNegotiation, v.Negotiation, errors.New("the terms are not those that the transaction accepts"))
 	}
 	terms, err := r.decodeNegotiation(v.Negotiation, data)
@@ -116,12 +117,12 @@ func (r *reading) engage(engagement Engagement, counterparty solana.PublicKey) e
 	return nil
 }
 
-func (r *reading) accept(v *haggle.AcceptOffer) error {
+func (r *reading) accept(v *protocol.AcceptOffer) error {
 	if err := r.allowMint(v.TokenMint); err != nil {
 		return err
 	}
 	before := len(r.prices)
-	err := r.agree(v.Negotiation, v.ExpectedAmount, func(n *haggle.Negotiation) error {
+	err := r.agree(v.Negotiation, v.ExpectedAmount, func(n *protocol.Negotiation) error {
 		if n.CurrentOfferAmount != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
 			return errors.New("the offer is another one")
 		}
@@ -136,14 +137,14 @@ func (r *reading) accept(v *haggle.AcceptOffer) error {
 	return nil
 }
 
-func sameDeal(n *haggle.Negotiation, expected int64) error {
+func sameDeal(n *protocol.Negotiation, expected int64) error {
 	if n.CreatedAt != expected {
 		return fmt.Errorf("it was created at %d, and the transaction expects %d", n.CreatedAt, expected)
 	}
 	return nil
 }
 
-func sameRound(n *haggle.Negotiation, expected uint8) error {
+func sameRound(n *protocol.Negotiation, expected uint8) error {
 	if n.CurrentRound != expected {
 		return fmt.Errorf("it is at round %d, and the transaction expects %d", n.CurrentRound, expected)
 	}
@@ -152,7 +153,7 @@ func sameRound(n *haggle.Negotiation, expected uint8) error {
 
 // agree is about a price. What the negotiation is about is on record if the wallet has engaged in it through this policy.
 // Otherwise it is read, and has to be in the state that the transaction expects.
-func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected func(*haggle.Negotiation) error) error {
+func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected func(*protocol.Negotiation) error) error {
 	engagement, err := r.known(negotiation, expected)
 	if err != nil {
 		return err
@@ -160,9 +161,9 @@ func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected fu
 	price := Price{Mint: engagement.Mint, Amount: amount, Negotiation: negotiation, Instruction: r.at}
 	switch r.policy.wallet {
 	case engagement.Buyer:
-		price.Side, price.Counterparty = haggle.OfferSideBuyer, engagement.Seller
+		price.Side, price.Counterparty = protocol.OfferSideBuyer, engagement.Seller
 	case engagement.Seller:
-		price.Side, price.Counterparty = haggle.OfferSideSeller, engagement.Buyer
+		price.Side, price.Counterparty = protocol.OfferSideSeller, engagement.Buyer
 	default:
 		return r.deny(RuleNegotiation, negotiation, errors.New("the wallet is neither buyer nor seller"))
 	}
@@ -181,11 +182,11 @@ func (r *reading) checkPrice(price Price) error {
 	denial := r.deny("", price.Negotiation, nil)
 	denial.Mint, denial.Requested = price.Mint, price.Amount
 	switch {
-	case price.Side == haggle.OfferSideSeller && price.Amount < limits.MinPrice:
+	case price.Side == protocol.OfferSideSeller && price.Amount < limits.MinPrice:
 		denial.Rule, denial.Limit = RuleMinPrice, limits.MinPrice
-	case price.Side == haggle.OfferSideBuyer && limits.MaxPrice != 0 && price.Amount > limits.MaxPrice:
+	case price.Side == protocol.OfferSideBuyer && limits.MaxPrice != 0 && price.Amount > limits.MaxPrice:
 		denial.Rule, denial.Limit = RuleMaxPrice, limits.MaxPrice
-	case price.Side == haggle.OfferSideBuyer && price.Amount > limits.PerNegotiation:
+	case price.Side == protocol.OfferSideBuyer && price.Amount > limits.PerNegotiation:
 		denial.Rule, denial.Limit = RulePerNegotiation, limits.PerNegotiation
 	default:
 		return nil
@@ -193,7 +194,7 @@ func (r *reading) checkPrice(price Price) error {
 	return denial
 }
 
-func (r *reading) known(address solana.PublicKey, expected func(*haggle.Negotiation) error) (Engagement, error) {
+func (r *reading) known(address solana.PublicKey, expected func(*protocol.Negotiation) error) (Engagement, error) {
 	for _, engagement := range append(r.policy.engagement(address), r.engagements...) {
 		if engagement.Negotiation == address {
 			return engagement, nil
@@ -213,7 +214,7 @@ func (r *reading) known(address solana.PublicKey, expected func(*haggle.Negotiat
 
 // release is about a tranche that the buyer lets go of. It comes out of an escrow that has been counted, so that there is nothing
 // but approval to ask for; if there is nobody to ask, it does not matter how much it is.
-func (r *reading) release(v *haggle.ReleaseMilestone) error {
+func (r *reading) release(v *protocol.ReleaseMilestone) error {
 	if r.policy.config.Approve == nil {
 		return nil
 	}
@@ -232,7 +233,7 @@ func (r *reading) release(v *haggle.ReleaseMilestone) error {
 		return err
 	}
 	r.prices = append(r.prices, Price{
-		Mint: n.TokenMint, Amount: tranche, Side: haggle.OfferSideBuyer,
+		Mint: n.TokenMint, Amount: tranche, Side: protocol.OfferSideBuyer,
 		Negotiation: v.Negotiation, Counterparty: n.Seller, Instruction: r.at,
 	})
 	return nil
@@ -240,7 +241,7 @@ func (r *reading) release(v *haggle.ReleaseMilestone) error {
 
 // settle checks an agreement with the other party against the limits. The price comes out of an escrow that
 // has been counted, so beyond that there is only the approval of what the buyer leaves to the seller.
-func (r *reading) settle(v *haggle.SettleByAgreement) error {
+func (r *reading) settle(v *protocol.SettleByAgreement) error {
 	limits := r.policy.config.Agreement
 	if limits == nil {
 		return r.deny(RuleAgreement, v.Negotiation, nil)
@@ -248,7 +249,7 @@ func (r *reading) settle(v *haggle.SettleByAgreement) error {
 	own, share, limit := v.BuyerTokenAccount, uint64(v.SellerBps), uint64(limits.MaxToSellerBps)
 	isSeller := v.Seller == r.policy.wallet
 	if isSeller {
-		own, share, limit = v.SellerTokenAccount, haggle.BpsDenominator-min(share, haggle.BpsDenominator), uint64(limits.MaxToBuyerBps)
+		own, share, limit = v.SellerTokenAccount, protocol.BpsDenominator-min(share, protocol.BpsDenominator), uint64(limits.MaxToBuyerBps)
 	}
 	if share > limit {
 		return r.deny(RuleAgreement, v.Negotiation, fmt.Errorf("%d basis points of the price to the other party, at most %d", share, limit))
@@ -280,7 +281,7 @@ func (r *reading) settle(v *haggle.SettleByAgreement) error {
 	}
 	amounts := n.AgreementAmounts(v.SellerBps, v.BondToBuyerBps)
 	r.prices = append(r.prices, Price{
-		Mint: n.TokenMint, Amount: amounts.ToSeller + amounts.Fee, Side: haggle.OfferSideBuyer,
+		Mint: n.TokenMint, Amount: amounts.ToSeller + amounts.Fee, Side: protocol.OfferSideBuyer,
 		Negotiation: v.Negotiation, Counterparty: v.Seller, Instruction: r.at,
 	})
 	return nil
@@ -300,7 +301,7 @@ func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey)
 }
 
 // negotiation reads one.
-func (r *reading) negotiation(address solana.PublicKey) (*haggle.Negotiation, error) {
+func (r *reading) negotiation(address solana.PublicKey) (*protocol.Negotiation, error) {
 	data, err := r.accountData(address)
 	if err != nil {
 		return nil, err
@@ -320,12 +321,12 @@ func (r *reading) accountData(address solana.PublicKey) ([]byte, error) {
 }
 
 // decodeNegotiation takes only an account whose parties and session lead to its address: nobody can pass another one for it.
-func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*haggle.Negotiation, error) {
-	var n haggle.Negotiation
+func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*protocol.Negotiation, error) {
+	var n protocol.Negotiation
 	if err := n.Decode(data); err != nil {
 		return nil, r.deny(RuleNegotiation, address, err)
 	}
-	derived, _, err := haggle.FindNegotiationAddress(n.Buyer, n.Seller, n.SessionID)
+	derived, _, err := protocol.FindNegotiationAddress(n.Buyer, n.Seller, n.SessionID)
 	if err == nil && derived != address {
 		err = fmt.Errorf("what has been read is negotiation %s", derived)
 	}

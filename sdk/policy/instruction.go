@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // step is an instruction that has been decoded completely: one of the types below, or one of the program's own.
@@ -90,17 +91,17 @@ func DefaultInstructions() []string {
 }
 
 // partyInstructions are the program's instructions for the parties and those that clear up.
-var partyInstructions = []haggle.AnyInstruction{
-	&haggle.CreateNegotiation{}, &haggle.AcceptInvitation{}, &haggle.SubmitOffer{}, &haggle.AcceptOffer{},
-	&haggle.RejectNegotiation{}, &haggle.ExpireNegotiation{}, &haggle.CloseNegotiation{}, &haggle.ClaimPayout{},
-	&haggle.SubmitZopaCommitment{}, &haggle.RevealZopaPrice{}, &haggle.ClaimMilestone{}, &haggle.ReleaseMilestone{},
-	&haggle.DisputeMilestone{}, &haggle.SettleDeadline{}, &haggle.SettleByAgreement{},
+var partyInstructions = []protocol.AnyInstruction{
+	&protocol.CreateNegotiation{}, &protocol.AcceptInvitation{}, &protocol.SubmitOffer{}, &protocol.AcceptOffer{},
+	&protocol.RejectNegotiation{}, &protocol.ExpireNegotiation{}, &protocol.CloseNegotiation{}, &protocol.ClaimPayout{},
+	&protocol.SubmitZopaCommitment{}, &protocol.RevealZopaPrice{}, &protocol.ClaimMilestone{}, &protocol.ReleaseMilestone{},
+	&protocol.DisputeMilestone{}, &protocol.SettleDeadline{}, &protocol.SettleByAgreement{},
 }
 
 // otherInstructions have to be allowed by name.
-var otherInstructions = []haggle.AnyInstruction{
-	&haggle.ResolveDispute{}, &haggle.InitializeConfig{}, &haggle.UpdateConfig{}, &haggle.SetPaused{},
-	&haggle.ProposeAuthority{}, &haggle.AcceptAuthority{},
+var otherInstructions = []protocol.AnyInstruction{
+	&protocol.ResolveDispute{}, &protocol.InitializeConfig{}, &protocol.UpdateConfig{}, &protocol.SetPaused{},
+	&protocol.ProposeAuthority{}, &protocol.AcceptAuthority{},
 }
 
 // KnownInstructions are the names of all that can be allowed.
@@ -115,7 +116,7 @@ func KnownInstructions() []string {
 // knownPrograms are those whose instructions can be decoded.
 func knownPrograms() []solana.PublicKey {
 	return []solana.PublicKey{
-		haggle.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
+		protocol.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
 		solana.SPLAssociatedTokenAccountProgramID, solana.ComputeBudget,
 	}
 }
@@ -124,7 +125,7 @@ func knownPrograms() []solana.PublicKey {
 // cannot be decoded to its last byte and its last account.
 func decodeInstruction(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte) (name string, decoded step, err error) {
 	switch program {
-	case haggle.ProgramID:
+	case protocol.ProgramID:
 		return decodeHaggle(accounts, data)
 	case solana.SystemProgramID:
 		return decodeSystem(accounts, data)
@@ -141,7 +142,7 @@ func decodeInstruction(program solana.PublicKey, accounts []*solana.AccountMeta,
 // decodeHaggle is strict where the program is not: no account may follow those that the instruction takes, and what has to sign
 // has to sign.
 func decodeHaggle(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
-	instruction, err := haggle.DecodeInstruction(accounts, data)
+	instruction, err := protocol.DecodeInstruction(accounts, data)
 	if err != nil {
 		return "haggle", nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What a transaction costs is known to the unit before it is signed.
@@ -52,7 +53,7 @@ func TestWhatIsCounted(t *testing.T) {
 	})
 	t.Run("the treasury's token account", func(t *testing.T) {
 		s := newStage(t, func(c *policy.Config) { c.Counterparties = []solana.PublicKey{} })
-		closing := &haggle.CloseNegotiation{
+		closing := &protocol.CloseNegotiation{
 			Closer: s.wallet(), Negotiation: s.negotiation(s.wallet(), friend, 1), Buyer: s.wallet(), TokenMint: mint,
 			TreasuryTokenAccount: s.associated(thief, mint), TokenProgram: solana.TokenProgramID,
 		}
@@ -255,7 +256,7 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	t.Run("as the chain has it", func(t *testing.T) {
 		s := newStage(t)
 		address, n := s.invitation(1, 0)
-		n.Status, n.CurrentRound, n.CurrentOfferBy, n.CurrentOfferAmount = haggle.NegotiationStatusProposed, 1, friend, 900_000
+		n.Status, n.CurrentRound, n.CurrentOfferBy, n.CurrentOfferAmount = protocol.NegotiationStatusProposed, 1, friend, 900_000
 		s.config.Negotiations = chain{address: n.Encode()}
 		s.restart()
 		s.denied(policy.RuleNegotiation, s.offer(address, 3, 1_000_000))
@@ -291,7 +292,7 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	t.Run("not in another mint than it is in", func(t *testing.T) {
 		s := newStage(t, func(c *policy.Config) { c.Tokens[otherMint] = c.Tokens[mint] })
 		require.NoError(t, s.sign(s.create(friend, 1, 1_000_000)))
-		s.denied(policy.RuleNegotiation, s.build(&haggle.AcceptOffer{
+		s.denied(policy.RuleNegotiation, s.build(&protocol.AcceptOffer{
 			Acceptor: s.wallet(), Negotiation: s.negotiation(s.wallet(), friend, 1), BuyerTokenAccount: s.associated(s.wallet(), otherMint),
 			SellerTokenAccount: s.associated(friend, otherMint), TokenMint: otherMint, TokenProgram: solana.TokenProgramID, ExpectedAmount: 1,
 		}))
@@ -338,7 +339,7 @@ func TestPrices(t *testing.T) {
 			return s.accept(address, buyer, seller, 1, amount)
 		},
 		"reservation price": func(s *stage, address, _, _ solana.PublicKey, amount uint64) solana.Instruction {
-			return s.build(&haggle.RevealZopaPrice{Agent: s.wallet(), Negotiation: address, Price: amount})
+			return s.build(&protocol.RevealZopaPrice{Agent: s.wallet(), Negotiation: address, Price: amount})
 		},
 	}
 	for name, agreement := range agreements {
@@ -365,7 +366,7 @@ func TestPrices(t *testing.T) {
 	}
 	t.Run("a buyer in a negotiation that was not created through the policy", func(t *testing.T) {
 		s := newStage(t)
-		n := &haggle.Negotiation{Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: haggle.NegotiationVersion}
+		n := &protocol.Negotiation{Buyer: s.wallet(), Seller: friend, SessionID: 1, TokenMint: mint, Version: protocol.NegotiationVersion}
 		address := s.negotiation(s.wallet(), friend, 1)
 		s.config.Negotiations = chain{address: n.Encode()}
 		s.restart()

@@ -9,8 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Whatever is not a message to its last byte is denied, and so is one that the chain would refuse.
@@ -40,7 +40,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 		"a program that is not there":  change(instructions+1, byte(keys)),
 		"an account that is not there": change(instructions+3, byte(keys)),
 		"garbage":                      bytes.Repeat([]byte{0xff}, 200),
-		"somebody else's":              s.messageFor(friend, s.build(&haggle.SubmitOffer{Offerer: friend, Negotiation: thief, Amount: 1})),
+		"somebody else's":              s.messageFor(friend, s.build(&protocol.SubmitOffer{Offerer: friend, Negotiation: thief, Amount: 1})),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.t = t

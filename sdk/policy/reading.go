@@ -11,6 +11,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // What the chain takes in lamports. Rent comes back when an account is closed, and is not counted as income then.
@@ -65,7 +66,7 @@ type Price struct {
 	// Amount is in base units of the mint.
 	Amount uint64
 	// Side is the wallet's.
-	Side haggle.OfferSide
+	Side protocol.OfferSide
 	// Negotiation and Counterparty are what is agreed on and with.
 	Negotiation, Counterparty solana.PublicKey
 	// Instruction is which of the transaction's instructions says so, from 0.
@@ -174,7 +175,7 @@ func (r *reading) interpret(decoded step) error {
 		return err
 	}
 	switch s := decoded.(type) {
-	case haggle.AnyInstruction:
+	case protocol.AnyInstruction:
 		return r.interpretHaggle(s)
 	case computeUnitLimit, computeUnitPrice, computeOther:
 		return nil // addFees looks at them together
@@ -270,7 +271,7 @@ func (r *reading) createAssociated(s associatedCreation) error {
 // isTreasurys says whether the message closes a negotiation into an account.
 func (r *reading) isTreasurys(account solana.PublicKey) bool {
 	return slices.ContainsFunc(r.steps, func(other step) bool {
-		closing, ok := other.(*haggle.CloseNegotiation)
+		closing, ok := other.(*protocol.CloseNegotiation)
 		return ok && closing.TreasuryTokenAccount == account
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // stage is a wallet with a policy around it.
@@ -144,7 +145,7 @@ func (s *stage) deniedMessage(rule policy.Rule, message []byte) *policy.Denial {
 	return denial
 }
 
-func (s *stage) build(instruction haggle.AnyInstruction) solana.Instruction {
+func (s *stage) build(instruction protocol.AnyInstruction) solana.Instruction {
 	s.t.Helper()
 	built, err := instruction.Instruction()
 	require.NoError(s.t, err)
@@ -156,11 +157,11 @@ func (s *stage) create(seller solana.PublicKey, session, escrow uint64) solana.I
 	return s.build(s.creation(seller, session, escrow))
 }
 
-func (s *stage) creation(seller solana.PublicKey, session, escrow uint64) *haggle.CreateNegotiation {
-	return &haggle.CreateNegotiation{
+func (s *stage) creation(seller solana.PublicKey, session, escrow uint64) *protocol.CreateNegotiation {
+	return &protocol.CreateNegotiation{
 		Buyer: s.wallet(), Seller: seller, BuyerTokenAccount: s.associated(s.wallet(), mint), TokenMint: mint,
 		TokenProgram: solana.TokenProgramID, SessionID: session,
-		Params: haggle.NegotiationParams{EscrowAmount: escrow, MaxRounds: 10, ResponseWindow: 300, MinOfferBps: 1_000},
+		Params: protocol.NegotiationParams{EscrowAmount: escrow, MaxRounds: 10, ResponseWindow: 300, MinOfferBps: 1_000},
 	}
 }
 
@@ -180,17 +181,17 @@ func (s *stage) createAssociated(payer, owner, mint solana.PublicKey) solana.Ins
 
 func (s *stage) negotiation(buyer, seller solana.PublicKey, session uint64) solana.PublicKey {
 	s.t.Helper()
-	address, _, err := haggle.FindNegotiationAddress(buyer, seller, session)
+	address, _, err := protocol.FindNegotiationAddress(buyer, seller, session)
 	require.NoError(s.t, err)
 	return address
 }
 
 func (s *stage) offer(negotiation solana.PublicKey, round uint8, amount uint64) solana.Instruction {
-	return s.build(&haggle.SubmitOffer{Offerer: s.wallet(), Negotiation: negotiation, ExpectedRound: round, Amount: amount})
+	return s.build(&protocol.SubmitOffer{Offerer: s.wallet(), Negotiation: negotiation, ExpectedRound: round, Amount: amount})
 }
 
 func (s *stage) accept(negotiation, buyer, seller solana.PublicKey, round uint8, amount uint64) solana.Instruction {
-	return s.build(&haggle.AcceptOffer{
+	return s.build(&protocol.AcceptOffer{
 		Acceptor: s.wallet(), Negotiation: negotiation, BuyerTokenAccount: s.associated(buyer, mint),
 		SellerTokenAccount: s.associated(seller, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID,
 		ExpectedRound: round, ExpectedAmount: amount,
@@ -209,18 +210,18 @@ func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]b
 }
 
 // invitation is a negotiation in which the wallet is invited to sell.
-func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *haggle.Negotiation) {
-	n := &haggle.Negotiation{
+func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *protocol.Negotiation) {
+	n := &protocol.Negotiation{
 		Buyer: friend, Seller: s.wallet(), SessionID: session, TokenMint: mint, EscrowAmount: 3_000_000, EffectiveEscrow: 3_000_000,
-		BondRequired: bond, Version: haggle.NegotiationVersion, MaxRounds: 10,
+		BondRequired: bond, Version: protocol.NegotiationVersion, MaxRounds: 10,
 	}
 	return s.negotiation(friend, s.wallet(), session), n
 }
 
-func (s *stage) join(address solana.PublicKey, n *haggle.Negotiation) solana.Instruction {
-	instruction := &haggle.AcceptInvitation{Seller: s.wallet(), Negotiation: address, TermsHash: haggle.TermsHash(address, n.Encode())}
+func (s *stage) join(address solana.PublicKey, n *protocol.Negotiation) solana.Instruction {
+	instruction := &protocol.AcceptInvitation{Seller: s.wallet(), Negotiation: address, TermsHash: protocol.TermsHash(address, n.Encode())}
 	if n.BondRequired > 0 {
-		vault, _, err := haggle.FindVaultAddress(address)
+		vault, _, err := protocol.FindVaultAddress(address)
 		require.NoError(s.t, err)
 		instruction.EscrowVault, instruction.SellerTokenAccount = vault, s.associated(s.wallet(), mint)
 		instruction.TokenMint, instruction.TokenProgram = mint, solana.TokenProgramID

@@ -9,8 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A thief that gets an agent to sign anything does not get its money: each of these is denied.
@@ -140,10 +140,10 @@ func TestThief(t *testing.T) {
 			return []solana.Instruction{s.build(creation)}
 		}},
 		"claims what is kept for the wallet": {rule: policy.RuleDestination, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{s.build(&haggle.ClaimPayout{Party: s.wallet(), Negotiation: friend, DestinationTokenAccount: s.associated(thief, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID, Amount: 1})}
+			return []solana.Instruction{s.build(&protocol.ClaimPayout{Party: s.wallet(), Negotiation: friend, DestinationTokenAccount: s.associated(thief, mint), TokenMint: mint, TokenProgram: solana.TokenProgramID, Amount: 1})}
 		}},
 		"takes over the protocol": {rule: policy.RuleInstruction, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{s.build(&haggle.ProposeAuthority{Authority: s.wallet(), NewAuthority: thief})}
+			return []solana.Instruction{s.build(&protocol.ProposeAuthority{Authority: s.wallet(), NewAuthority: thief})}
 		}},
 		"burns lamports as priority fee": {rule: policy.RulePerTransaction, steal: func(s *stage) []solana.Instruction {
 			return []solana.Instruction{unitLimit(1_400_000), unitPrice(100_000_000)}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -67,15 +68,15 @@ func (n *node) answer(method string, params []json.RawMessage) any {
 		return n.found[signature]
 	case "getMultipleAccounts":
 		content := base64.StdEncoding.EncodeToString([]byte{byte(len(n.listed) >> 8), byte(len(n.listed))})
-		return object{"context": object{"slot": n.slot}, "value": []any{object{"owner": haggle.ProgramID, "data": []string{content, "base64"}}}}
+		return object{"context": object{"slot": n.slot}, "value": []any{object{"owner": protocol.ProgramID, "data": []string{content, "base64"}}}}
 	}
 	return nil
 }
 
 // happens executes an offer.
 func (n *node) happens(t *testing.T, round byte) {
-	offer := &haggle.OfferSubmitted{NegotiationID: watched, Round: round}
-	logs := append(slices.Clone(ours), "Program data: "+base64.StdEncoding.EncodeToString(offer.AppendTo(nil)), "Program "+haggle.ProgramAddress+" success")
+	offer := &protocol.OfferSubmitted{NegotiationID: watched, Round: round}
+	logs := append(slices.Clone(ours), "Program data: "+base64.StdEncoding.EncodeToString(offer.AppendTo(nil)), "Program "+protocol.ProgramAddress+" success")
 	signature := solana.Signature{round, 1}
 	executed := solana.Transaction{Signatures: []solana.Signature{signature}, Message: solana.Message{
 		AccountKeys: []solana.PublicKey{{1}}, Header: solana.MessageHeader{NumRequiredSignatures: 1},
@@ -91,7 +92,7 @@ func (n *node) happens(t *testing.T, round byte) {
 		"meta": object{"err": nil, "fee": 5_000, "logMessages": logs},
 	}
 	n.lock.Unlock()
-	n.plugin.publish(transaction(round, slot, logs, watched, haggle.ProgramID))
+	n.plugin.publish(transaction(round, slot, logs, watched, protocol.ProgramID))
 }
 
 // A client whose stream is cut, and whose service goes away and comes back, is told what the chain has.

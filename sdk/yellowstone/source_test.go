@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
@@ -25,7 +26,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var (
-	ours    = []string{"Program " + haggle.ProgramAddress + " invoke [1]"}
+	ours    = []string{"Program " + protocol.ProgramAddress + " invoke [1]"}
 	others  = []string{"Program 11111111111111111111111111111111 invoke [1]"}
 	watched = solana.PublicKey{42}
 )
@@ -109,10 +110,10 @@ func TestManyAddressesAreFilteredHere(t *testing.T) {
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched, {43}, {44}}))
 	requests := p.asked()
 	for _, filter := range requests[len(requests)-1].Transactions {
-		assert.Equal(t, []string{haggle.ProgramAddress}, filter.AccountInclude)
+		assert.Equal(t, []string{protocol.ProgramAddress}, filter.AccountInclude)
 	}
-	p.publish(transaction(1, 100, ours, solana.PublicKey{45}, haggle.ProgramID))
-	p.publish(transaction(2, 100, ours, watched, haggle.ProgramID))
+	p.publish(transaction(1, 100, ours, solana.PublicKey{45}, protocol.ProgramID))
+	p.publish(transaction(2, 100, ours, watched, protocol.ProgramID))
 	assert.Equal(t, solana.Signature{2, 1}, heard(t, notices).Signature)
 }
 

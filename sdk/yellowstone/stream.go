@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
 
@@ -134,7 +135,7 @@ func (s *stream) filter() (*geyser.SubscribeRequest, <-chan struct{}) {
 	if len(s.addresses) == 0 {
 		return request, taken
 	}
-	wanted := []string{haggle.ProgramAddress}
+	wanted := []string{protocol.ProgramAddress}
 	if len(s.addresses) <= s.source.config.MaxAddresses {
 		wanted = wanted[:0]
 		for listened := range maps.Keys(s.addresses) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A landed transaction is one that the chain has executed.
@@ -83,14 +83,14 @@ func (l *ledger) transaction(ctx context.Context, signature solana.Signature) (*
 		payer: decoded.Message.AccountKeys[0], moved: make(map[solana.PublicKey]int64),
 	}
 	for _, compiled := range decoded.Message.Instructions {
-		if decoded.Message.AccountKeys[compiled.ProgramIDIndex] != haggle.ProgramID {
+		if decoded.Message.AccountKeys[compiled.ProgramIDIndex] != protocol.ProgramID {
 			continue
 		}
 		accounts, err := compiled.ResolveInstructionAccounts(&decoded.Message)
 		if err != nil {
 			return nil, err
 		}
-		instruction, err := haggle.DecodeInstruction(accounts, compiled.Data)
+		instruction, err := protocol.DecodeInstruction(accounts, compiled.Data)
 		if err != nil {
 			return nil, err
 		}
@@ -119,23 +119,23 @@ func (l *landed) add(meta *rpc.TransactionMeta, mint solana.PublicKey) error {
 	return nil
 }
 
-func negotiationOf(instruction haggle.AnyInstruction) (solana.PublicKey, bool) {
+func negotiationOf(instruction protocol.AnyInstruction) (solana.PublicKey, bool) {
 	switch i := instruction.(type) {
-	case *haggle.CreateNegotiation:
+	case *protocol.CreateNegotiation:
 		return i.Negotiation, true
-	case *haggle.AcceptInvitation:
+	case *protocol.AcceptInvitation:
 		return i.Negotiation, true
-	case *haggle.SubmitOffer:
+	case *protocol.SubmitOffer:
 		return i.Negotiation, true
-	case *haggle.AcceptOffer:
+	case *protocol.AcceptOffer:
 		return i.Negotiation, true
-	case *haggle.RejectNegotiation:
+	case *protocol.RejectNegotiation:
 		return i.Negotiation, true
-	case *haggle.ExpireNegotiation:
+	case *protocol.ExpireNegotiation:
 		return i.Negotiation, true
-	case *haggle.CloseNegotiation:
+	case *protocol.CloseNegotiation:
 		return i.Negotiation, true
-	case *haggle.ClaimPayout:
+	case *protocol.ClaimPayout:
 		return i.Negotiation, true
 	}
 	return solana.PublicKey{}, false

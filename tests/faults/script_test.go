@@ -6,8 +6,9 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // An ending is how a negotiation is to end.
@@ -32,7 +33,7 @@ type script struct {
 }
 
 type offer struct {
-	Side      haggle.OfferSide
+	Side      protocol.OfferSide
 	Amount    uint64
 	Effective uint64
 }
@@ -59,9 +60,9 @@ func scriptFor(number int, t terms) script {
 	effective := s.Escrow
 	for round := range uint64(2 + number%5) {
 		effective -= (effective*t.DecayBps + bps/2) / bps
-		next := offer{Side: haggle.OfferSideBuyer, Effective: effective, Amount: effective * (40 + 3*round) / percent}
+		next := offer{Side: protocol.OfferSideBuyer, Effective: effective, Amount: effective * (40 + 3*round) / percent}
 		if round%2 == 1 {
-			next.Side, next.Amount = haggle.OfferSideSeller, effective*(85-3*round)/percent
+			next.Side, next.Amount = protocol.OfferSideSeller, effective*(85-3*round)/percent
 		}
 		s.Offers = append(s.Offers, next)
 	}
@@ -77,11 +78,11 @@ func scriptFor(number int, t terms) script {
 func (s *script) last() offer { return s.Offers[len(s.Offers)-1] }
 
 // ender is who answers the last offer.
-func (s *script) ender() haggle.OfferSide {
-	if s.last().Side == haggle.OfferSideBuyer {
-		return haggle.OfferSideSeller
+func (s *script) ender() protocol.OfferSide {
+	if s.last().Side == protocol.OfferSideBuyer {
+		return protocol.OfferSideSeller
 	}
-	return haggle.OfferSideBuyer
+	return protocol.OfferSideBuyer
 }
 
 // decide is what an agent of the script does at a turn. What is not in the script would be found out at the end.
@@ -101,7 +102,7 @@ func (s *script) decide(turn agent.Turn) agent.Decision {
 }
 
 // service is what is bargained over.
-var service = haggle.ServiceHash("answer a question while the house is on fire")
+var service = protocol.ServiceHash("answer a question while the house is on fire")
 
 // What is to expire has the shortest time to answer; nothing else may because a machine is slow.
 const (
@@ -142,21 +143,21 @@ func (s *script) moves() []string {
 }
 
 // moveOf tells an instruction as moves does.
-func moveOf(instruction haggle.AnyInstruction) string {
+func moveOf(instruction protocol.AnyInstruction) string {
 	switch i := instruction.(type) {
-	case *haggle.CreateNegotiation:
+	case *protocol.CreateNegotiation:
 		return fmt.Sprint("create ", i.Params.EscrowAmount)
-	case *haggle.AcceptInvitation:
+	case *protocol.AcceptInvitation:
 		return "accept the invitation"
-	case *haggle.SubmitOffer:
+	case *protocol.SubmitOffer:
 		return fmt.Sprintf("offer %d after round %d", i.Amount, i.ExpectedRound)
-	case *haggle.AcceptOffer:
+	case *protocol.AcceptOffer:
 		return fmt.Sprintf("accept %d after round %d", i.ExpectedAmount, i.ExpectedRound)
-	case *haggle.RejectNegotiation:
+	case *protocol.RejectNegotiation:
 		return fmt.Sprintf("reject after round %d", i.ExpectedRound)
-	case *haggle.ExpireNegotiation:
+	case *protocol.ExpireNegotiation:
 		return "expire"
-	case *haggle.CloseNegotiation:
+	case *protocol.CloseNegotiation:
 		return "close"
 	}
 	return instruction.InstructionName()

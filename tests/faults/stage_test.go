@@ -16,7 +16,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/faults"
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A stage is a chain with everybody on it, and the proxies in front of it.
@@ -146,7 +147,7 @@ func (l *lookout) look(ctx context.Context) (open int, until int64, err error) {
 			return 0, 0, err
 		}
 		for i, n := range batch {
-			isThere := answer.Value[i] != nil && answer.Value[i].Owner == haggle.ProgramID
+			isThere := answer.Value[i] != nil && answer.Value[i].Owner == protocol.ProgramID
 			ends, err := l.outlook(ctx, n, isThere)
 			if err != nil {
 				return 0, 0, err
@@ -174,7 +175,7 @@ func (l *lookout) outlook(ctx context.Context, n negotiation, isThere bool) (int
 		return 0, nil
 	}
 	account, err := l.net.Client.GetNegotiation(ctx, n.Address)
-	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && account.Status != haggle.NegotiationStatusProposed {
+	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && account.Status != protocol.NegotiationStatusProposed {
 		return 0, nil
 	}
 	if err != nil {
@@ -248,7 +249,7 @@ func (s *stage) isHeardByAll(n negotiation) bool {
 }
 
 func (n negotiation) vault() solana.PublicKey {
-	vault, _, err := haggle.FindVaultAddress(n.Address)
+	vault, _, err := protocol.FindVaultAddress(n.Address)
 	if err != nil {
 		panic(err)
 	}

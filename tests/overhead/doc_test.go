@@ -10,7 +10,8 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // startNet is a chain with everybody on it, until the benchmark ends.
@@ -29,8 +30,8 @@ const price = 2_000_000
 func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.NegotiationAccount {
 	t.Helper()
 	created, err := client.CreateNegotiation(t.Context(), haggle.CreateRequest{
-		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, ServiceHash: haggle.ServiceHash("measured"),
-		EscrowAmount: 2 * price, MaxRounds: haggle.MaxRounds, Deadline: time.Hour,
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, ServiceHash: protocol.ServiceHash("measured"),
+		EscrowAmount: 2 * price, MaxRounds: protocol.MaxRounds, Deadline: time.Hour,
 	})
 	require.NoError(t, err)
 	_, err = created.Do(t.Context(), net.Buyer)
@@ -52,7 +53,7 @@ func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Neg
 func offer(t testing.TB, client *haggle.Client, net *localnet.Net, n *haggle.NegotiationAccount) (*haggle.Receipt, error) {
 	t.Helper()
 	signer := net.Buyer
-	if n.Turn() == haggle.OfferSideSeller {
+	if n.Turn() == protocol.OfferSideSeller {
 		signer = net.Seller
 	}
 	action, err := client.Offer(t.Context(), haggle.OfferRequest{Offerer: signer.PublicKey(), Seen: n, Amount: price})

@@ -13,7 +13,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
@@ -53,7 +54,7 @@ func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (t
 		case seen, open := <-subscription.Events():
 			require.True(t, open, "ended: %v", subscription.Err())
 			told = append(told, seen)
-			if _, last := seen.Event.(*haggle.NegotiationClosed); last {
+			if _, last := seen.Event.(*protocol.NegotiationClosed); last {
 				closed--
 			}
 		case <-time.After(tellLimit):

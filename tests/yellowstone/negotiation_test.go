@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // escrow is in base units of the mint.
@@ -27,7 +28,7 @@ func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, cr
 	t.Helper()
 	action, err := s.Client.CreateNegotiation(ctx, haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
-		ServiceHash: haggle.ServiceHash("What the plugin tells of"), MaxRounds: 20,
+		ServiceHash: protocol.ServiceHash("What the plugin tells of"), MaxRounds: 20,
 	})
 	require.NoError(t, err)
 	n = &negotiation{station: s, t: t, ctx: ctx, address: action.Negotiation}

@@ -32,7 +32,7 @@ type measurement struct {
 }
 
 var measurements = []measurement{
-	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk", length: "3ms", count: "60"},
+	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk/protocol", length: "3ms", count: "60"},
 	{benchmarks: "Call", pkg: "./sdk", length: "100ms", count: "5"},
 	{benchmarks: "Action", pkg: "./tests/overhead", length: "500ms", count: "3"},
 	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1", environment: []string{"HAGGLE_CHAIN=validator"}},

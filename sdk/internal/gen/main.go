@@ -1,8 +1,8 @@
-// Command gen writes the generated part of package haggle from the program's IDL: constants, types, accounts, events,
+// Command gen writes the generated part of package protocol from the program's IDL: constants, types, accounts, events,
 // instructions, addresses and errors, each with its bytes. It also has anchor-go write its own client of the same IDL
 // into sdk/internal/anchor, which tests and benchmarks compare with.
 //
-// It is run by `go generate ./sdk`.
+// It is run by `go generate ./sdk/protocol`.
 package main
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 func main() {
-	idlPath := flag.String("idl", "../idl/haggle.json", "the program's IDL")
-	out := flag.String("out", ".", "the folder of package haggle")
-	anchor := flag.String("anchor", "internal/anchor", "the folder of anchor-go's client")
+	idlPath := flag.String("idl", "../../idl/haggle.json", "the program's IDL")
+	out := flag.String("out", ".", "the folder of package protocol")
+	anchor := flag.String("anchor", "../internal/anchor", "the folder of anchor-go's client")
 	flag.Parse()
 	if err := run(*idlPath, *out, *anchor); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)

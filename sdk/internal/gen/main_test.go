@@ -11,7 +11,7 @@ import (
 
 const (
 	idlPath      = "../../../idl/haggle.json"
-	sdkFolder    = "../.."
+	sdkFolder    = "../../protocol"
 	anchorFolder = "../anchor"
 )
 

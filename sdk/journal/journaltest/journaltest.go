@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Store is a journal that can be closed and opened again.
@@ -122,13 +123,13 @@ func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 		Expects: haggle.Expectation{
 			Created:   new(int64(1_700_000_000)),
 			Terms:     new(solana.Hash(key("terms", number))),
-			Stage:     new(haggle.StageOpen),
-			Status:    new(haggle.NegotiationStatusCountered),
+			Stage:     new(protocol.StageOpen),
+			Status:    new(protocol.NegotiationStatusCountered),
 			Round:     new(uint8(number)),
-			Step:      new(haggle.ZopaStepNone),
+			Step:      new(protocol.ZopaStepNone),
 			Offer:     new(number),
 			Metadata:  []byte{1, 2, 3},
-			Milestone: &haggle.ExpectedMilestone{Index: 1, State: haggle.MilestoneStateDisputed},
+			Milestone: &haggle.ExpectedMilestone{Index: 1, State: protocol.MilestoneStateDisputed},
 			Payout:    &haggle.ExpectedPayout{Party: key("party", number), Amount: 1 << 63},
 		},
 		Intent:               solana.Hash(key("intent", number)),

@@ -1,3 +1,0 @@
-package haggle
-
-//go:generate go run ./internal/gen -idl ../idl/haggle.json -out . -anchor internal/anchor

@@ -1,0 +1,3 @@
+package protocol
+
+//go:generate go run ../internal/gen -idl ../../idl/haggle.json -out . -anchor ../internal/anchor

@@ -1,0 +1,20 @@
+package protocol_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestImportsNoNetwork keeps the package usable where there is no node: in a browser, a verifier, a test.
+func TestImportsNoNetwork(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
+	require.NoError(t, err)
+	for _, path := range strings.Fields(string(out)) {
+		require.NotContains(t, path, "/rpc")
+		require.NotContains(t, path, "haggle/sdk")
+		require.NotEqual(t, "net/http", path)
+	}
+}

@@ -1,0 +1,102 @@
+package protocol
+
+// ZopaStep is a step of the comparison of reservation prices. They are taken in this order, each within a turn.
+type ZopaStep uint8
+
+// The steps.
+const (
+	// ZopaStepNone: reservation prices are not compared, or not now.
+	ZopaStepNone ZopaStep = iota
+	ZopaStepBuyerCommits
+	ZopaStepSellerCommits
+	ZopaStepBuyerReveals
+	ZopaStepSellerReveals
+)
+
+// Side is whose step it is; false for ZopaStepNone.
+func (s ZopaStep) Side() (OfferSide, bool) {
+	switch s {
+	case ZopaStepBuyerCommits, ZopaStepBuyerReveals:
+		return OfferSideBuyer, true
+	case ZopaStepSellerCommits, ZopaStepSellerReveals:
+		return OfferSideSeller, true
+	}
+	return 0, false
+}
+
+// IsCommit says whether the step is to commit to a price.
+func (s ZopaStep) IsCommit() bool { return s == ZopaStepBuyerCommits || s == ZopaStepSellerCommits }
+
+// IsReveal says whether the step is to reveal a price.
+func (s ZopaStep) IsReveal() bool { return s == ZopaStepBuyerReveals || s == ZopaStepSellerReveals }
+
+func (s ZopaStep) String() string {
+	switch s {
+	case ZopaStepBuyerCommits:
+		return "buyer commits"
+	case ZopaStepSellerCommits:
+		return "seller commits"
+	case ZopaStepBuyerReveals:
+		return "buyer reveals"
+	case ZopaStepSellerReveals:
+		return "seller reveals"
+	}
+	return "none"
+}
+
+// ZopaStep is the step of the comparison that comes next. Until it is over, no offers can be made.
+func (v *Negotiation) ZopaStep() ZopaStep {
+	if v.Status != NegotiationStatusProposed || !v.ZopaEnabled {
+		return ZopaStepNone
+	}
+	switch v.ZopaPhase {
+	case ZopaPhaseNotStarted:
+		return ZopaStepBuyerCommits
+	case ZopaPhaseBuyerCommitted:
+		return ZopaStepSellerCommits
+	case ZopaPhaseBothCommitted:
+		if v.BuyerPrice == 0 {
+			return ZopaStepBuyerReveals
+		}
+		return ZopaStepSellerReveals
+	}
+	return ZopaStepNone
+}
+
+// CommitmentOf is what a side has committed to; zero before it has.
+func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
+	if side == OfferSideBuyer {
+		return v.BuyerCommitment
+	}
+	return v.SellerCommitment
+}
+
+// HasMidpoint reports whether the offer that stands is the midpoint of the revealed reservation prices, which nobody has made and
+// either side may accept. The buyer's first offer replaces it.
+func (v *Negotiation) HasMidpoint() bool {
+	return v.ZopaPhase == ZopaPhaseRevealed && v.HasOffer() && v.CurrentRound == 0
+}
+
+// EndedWithoutZone reports whether the revealed reservation prices have ended the negotiation, because the buyer's most is below
+// the seller's least.
+func (v *Negotiation) EndedWithoutZone() bool {
+	return v.Status == NegotiationStatusRejected && v.ZopaPhase == ZopaPhaseRevealed && v.BuyerPrice < v.SellerPrice
+}
+
+// SellerOwesReveal reports whether the seller forfeits its bond by silence: the buyer has revealed its price,
+// and the seller has not.
+func (v *Negotiation) SellerOwesReveal() bool {
+	return v.ZopaPhase == ZopaPhaseBothCommitted && v.BuyerPrice != 0
+}
+
+// RejectionForfeitsBond reports whether a rejection by the seller forfeits its bond to the buyer: the buyer
+// has revealed its reservation price, and has made no offer since.
+func (v *Negotiation) RejectionForfeitsBond() bool {
+	return v.HeldBond() > 0 && (v.SellerOwesReveal() || v.ZopaPhase == ZopaPhaseRevealed && v.CurrentRound == 0)
+}
+
+// ReservationRange returns the least and the most that a reservation price can be, in base units of the mint:
+// min_offer_bps of the escrow, but at least 1, and the escrow.
+func (v *Negotiation) ReservationRange() (least, most uint64) {
+	return max(1, ShareOf(v.EscrowAmount, v.MinOfferBps, 0)), v.EscrowAmount
+}
