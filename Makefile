@@ -65,9 +65,9 @@ test-rust: program ## the program's tests against the built ELF, the IDL's, the 
 test-go: program postgresql ## the Go tests except the scenarios, the faults and Yellowstone's plugin
 	@export HAGGLE_FIRST_SEED=$${HAGGLE_FIRST_SEED:-$$(date +%s)000000}; \
 	    echo "==> go test, differential test with HAGGLE_FIRST_SEED=$$HAGGLE_FIRST_SEED"; \
-	    go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
+	    go test -count=1 -race -timeout 20m $$(go list ./... | grep -v -e '/tests/scenarios$$' -e '/tests/faults$$' -e '/tests/yellowstone$$')
 
-test-chains: program ## the scenarios of tests/ on both kinds of local chain
+test-chains: program ## the scenarios of tests/scenarios on both kinds of local chain
 	@toolchain/scenarios
 
 test-anchor: program ## a negotiation with the Anchor TypeScript client, from nothing but the IDL
@@ -86,7 +86,7 @@ bench: program chains ## measure the SDK: codecs, actions beyond their requests,
 	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md
 
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
-	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./internal/load/loadtest
+	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./tests/load/loadtest
 	@exec env -u HAGGLE_RPC_URL "$$HAGGLE_CACHE/bin/haggle-loadtest" --report docs/LOAD.md --pairs $(or $(PAIRS),1000) $(ARGS)
 
 yellowstone: program ## the Geyser source against a validator with Yellowstone's plugin: PLUGIN=.../libyellowstone_grpc_geyser.so

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
-	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
-	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
 // NodeError is what a node answers a request with that it does not fulfil.

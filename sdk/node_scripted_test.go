@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
-	"github.com/haggle-protocol/haggle/sdk/internal/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
 // busyAttempts is how often a node is asked that is always too busy.

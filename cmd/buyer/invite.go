@@ -7,7 +7,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -49,7 +49,7 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 		if found, looked := b.unfinished(ctx); looked == nil && !found.IsZero() {
 			return found, nil
 		}
-		err = failure.WithHint(err, "started again, the buyer first finds out whether it has been created, and goes on with it then")
+		err = exitcode.WithHint(err, "started again, the buyer first finds out whether it has been created, and goes on with it then")
 	}
 	return solana.PublicKey{}, err
 }

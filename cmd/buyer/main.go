@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/concession"
-	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/internal/failure"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
 type buyer struct {
@@ -71,7 +71,7 @@ Exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 if there
 
 func (b *buyer) buy(ctx context.Context) error {
 	if b.Opening > b.Reservation || b.Reservation > b.escrow {
-		return failure.Usagef("a buyer's prices rise: --opening, then --reservation, and no more than --escrow")
+		return exitcode.Usagef("a buyer's prices rise: --opening, then --reservation, and no more than --escrow")
 	}
 	negotiation, err := b.unfinished(ctx)
 	if err == nil && negotiation.IsZero() {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -70,10 +70,10 @@ treasury for all that are closed from now on.`,
 			changed = changed || flags.Changed(name)
 		}
 		if !changed {
-			return nil, failure.Usagef("nothing is to be changed: %s", cmd.UseLine())
+			return nil, exitcode.Usagef("nothing is to be changed: %s", cmd.UseLine())
 		}
 		if flags.Changed("window") && window == 0 || flags.Changed("rounds") && rounds == 0 {
-			return nil, failure.Usagef("--window is 60s to 1h, --rounds 1 to 20")
+			return nil, exitcode.Usagef("--window is 60s to 1h, --rounds 1 to 20")
 		}
 		if flags.Changed("fee-bps") {
 			request.ProtocolFeeBps = &fee
@@ -117,7 +117,7 @@ address locks nobody out.`,
 	cmd.MarkFlagsMutuallyExclusive("authority", "withdraw")
 	cmd.RunE = s.administer(func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		if !withdraw && successor.Key().IsZero() {
-			return nil, failure.Usagef("--authority: nobody can sign for zeros; to take a proposal back: --withdraw")
+			return nil, exitcode.Usagef("--authority: nobody can sign for zeros; to take a proposal back: --withdraw")
 		}
 		return client.ProposeAuthority(ctx, haggle.ProposeAuthorityRequest{Authority: key.PublicKey(), NewAuthority: successor.Key()})
 	}, func() string {

@@ -10,10 +10,10 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
 type balanceView struct {
@@ -62,7 +62,7 @@ func (s *session) wallet(ctx context.Context, arguments []string) (solana.Public
 	}
 	address, err := connection.ParseAddress(arguments[0])
 	if err != nil {
-		return address, failure.Usagef("ADDRESS: %w", err)
+		return address, exitcode.Usagef("ADDRESS: %w", err)
 	}
 	return address, nil
 }
@@ -111,11 +111,11 @@ func newAirdropCommand(s *session) *cobra.Command {
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
 		written, err := amount.Parse(arguments[0])
 		if err != nil {
-			return failure.Usagef("AMOUNT: %w", err)
+			return exitcode.Usagef("AMOUNT: %w", err)
 		}
 		lamports, err := written.In(amount.SOLDecimals)
 		if err != nil {
-			return failure.Usagef("AMOUNT: %w", err)
+			return exitcode.Usagef("AMOUNT: %w", err)
 		}
 		owner, err := s.wallet(ctx, arguments[1:])
 		if err != nil {
@@ -133,7 +133,7 @@ func (s *session) airdrop(ctx context.Context, owner solana.PublicKey, lamports 
 	}
 	signature, err := client.RPC().RequestAirdrop(ctx, owner, lamports, rpc.CommitmentConfirmed)
 	if err != nil {
-		return failure.WithHint(fmt.Errorf("airdrop: %w", err), "public faucets give little and seldom: ask for less, or later")
+		return exitcode.WithHint(fmt.Errorf("airdrop: %w", err), "public faucets give little and seldom: ask for less, or later")
 	}
 	if err := awaitConfirmation(ctx, client, signature); err != nil {
 		return err

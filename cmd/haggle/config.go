@@ -9,9 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -58,7 +58,7 @@ func newConfigInitCommand(s *session) *cobra.Command {
 		}
 		receipt, err := s.act(ctx, client, action, key)
 		if errors.Is(err, protocol.ErrAccountOwnedByWrongProgram) {
-			return failure.WithHint(err, "it is initialized already: haggle config show; what can be changed is changed with: haggle admin update")
+			return exitcode.WithHint(err, "it is initialized already: haggle config show; what can be changed is changed with: haggle admin update")
 		}
 		if err != nil {
 			return err

@@ -4,14 +4,14 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/fields"
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// viewEvent is an event for JSON: its name, and its fields as [fields.Of] has them.
-func viewEvent(event protocol.Event) fields.List {
-	return append(fields.List{{Name: "event", Value: event.EventName()}}, fields.Of(event)...)
+// viewEvent is an event for JSON: its name, and its fields as [jsonview.Of] has them.
+func viewEvent(event protocol.Event) jsonview.List {
+	return append(jsonview.List{{Name: "event", Value: event.EventName()}}, jsonview.Of(event)...)
 }
 
 // sentence tells an event to people.

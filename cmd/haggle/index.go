@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/internal/index"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
 const indexHelp = `Keeps everything the program has done in a SQL database: every event, what became of every negotiation, and
@@ -50,19 +50,19 @@ func (i *indexCommand) where() string {
 func indexFailure(err error) error {
 	switch {
 	case errors.As(err, new(*pgconn.ConnectError)):
-		return &failure.Error{Kind: failure.Network, Err: err, Hint: "check --db, and whether that server takes connections"}
-	case errors.Is(err, index.ErrAddress):
-		return &failure.Error{Kind: failure.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
-	case errors.Is(err, index.ErrNotIndexed):
-		return &failure.Error{Kind: failure.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
-	case errors.Is(err, index.ErrOldSchema):
-		return &failure.Error{Kind: failure.Refused, Err: err, Hint: "bring it up to date: haggle index run --once --db ..."}
-	case errors.Is(err, index.ErrAnotherIndexer):
-		return &failure.Error{Kind: failure.Other, Err: err, Hint: "one indexer per database is enough; everything that it wrote is in order"}
-	case errors.Is(err, index.ErrOtherChain):
-		return &failure.Error{Kind: failure.Refused, Err: err, Hint: "another --url, or another --db for this chain"}
-	case errors.Is(err, index.ErrHistoryGone):
-		return &failure.Error{Kind: failure.Refused, Err: err, Hint: "use an endpoint with a longer history (an archive node): --url"}
+		return &exitcode.Error{Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server takes connections"}
+	case errors.Is(err, indexer.ErrAddress):
+		return &exitcode.Error{Kind: exitcode.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
+	case errors.Is(err, indexer.ErrNotIndexed):
+		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
+	case errors.Is(err, indexer.ErrOldSchema):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "bring it up to date: haggle index run --once --db ..."}
+	case errors.Is(err, indexer.ErrAnotherIndexer):
+		return &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "one indexer per database is enough; everything that it wrote is in order"}
+	case errors.Is(err, indexer.ErrOtherChain):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "another --url, or another --db for this chain"}
+	case errors.Is(err, indexer.ErrHistoryGone):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "use an endpoint with a longer history (an archive node): --url"}
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/internal/index"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
 const indexExportHelp = `Writes a table to a file, as the database has it at one moment. The file appears when it is complete;
@@ -26,38 +26,38 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
   haggle index export totals --out - | column -ts,`,
 		Args: exactly(1), ValidArgs: tableNames(),
 	}
-	cmd.Flags().StringVar(&format, "format", string(index.CSV), "csv or parquet")
+	cmd.Flags().StringVar(&format, "format", string(indexer.CSV), "csv or parquet")
 	cmd.Flags().StringVar(&out, "out", "", "the file to write; - for stdout")
 	required(cmd, "out")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(index.CSV), string(index.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(indexer.CSV), string(indexer.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = i.unlimited(func(ctx context.Context, arguments []string) error {
-		table, is := index.TableNamed(arguments[0])
+		table, is := indexer.TableNamed(arguments[0])
 		if !is {
-			return failure.Usagef("%q is none of %s", arguments[0], strings.Join(tableNames(), ", "))
+			return exitcode.Usagef("%q is none of %s", arguments[0], strings.Join(tableNames(), ", "))
 		}
-		if format != string(index.CSV) && format != string(index.Parquet) {
-			return failure.Usagef("--format: %q is neither csv nor parquet", format)
+		if format != string(indexer.CSV) && format != string(indexer.Parquet) {
+			return exitcode.Usagef("--format: %q is neither csv nor parquet", format)
 		}
-		if out == "-" && format == string(index.Parquet) {
-			return failure.Usagef("--out: parquet goes to a file")
+		if out == "-" && format == string(indexer.Parquet) {
+			return exitcode.Usagef("--out: parquet goes to a file")
 		}
-		database, err := index.OpenExisting(ctx, i.where())
+		database, err := indexer.OpenExisting(ctx, i.where())
 		if err != nil {
 			return indexFailure(err)
 		}
-		return indexFailure(errors.Join(i.export(ctx, database, table, index.Format(format), out), database.Close()))
+		return indexFailure(errors.Join(i.export(ctx, database, table, indexer.Format(format), out), database.Close()))
 	})
 	return cmd
 }
 
 func tableNames() (names []string) {
-	for _, table := range index.Tables {
+	for _, table := range indexer.Tables {
 		names = append(names, table.Name)
 	}
 	return names
 }
 
-func (i *indexCommand) export(ctx context.Context, database *index.Database, table index.Table, format index.Format, out string) error {
+func (i *indexCommand) export(ctx context.Context, database *indexer.Database, table indexer.Table, format indexer.Format, out string) error {
 	if out == "-" {
 		_, err := database.Export(ctx, table, format, i.stdout)
 		return err

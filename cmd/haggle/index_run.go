@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/internal/index"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
 const indexRunHelp = `Indexes what has happened since the last time, and then what happens, until Ctrl-C; with --once it stops when
@@ -43,17 +43,17 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 	cmd.Flags().Float64Var(&rate, "rate", rate, "most requests per second to the endpoint (0: no limit)")
 	cmd.RunE = i.unlimited(func(ctx context.Context, _ []string) error {
 		if poll <= 0 {
-			return failure.Usagef("--poll: at least a moment: 1s")
+			return exitcode.Usagef("--poll: at least a moment: 1s")
 		}
 		if rate < 0 {
-			return failure.Usagef("--rate: %v is less than nothing", rate)
+			return exitcode.Usagef("--rate: %v is less than nothing", rate)
 		}
-		return i.run(ctx, index.Config{Once: once, Poll: time.Duration(poll), RequestsPerSecond: rate})
+		return i.run(ctx, indexer.Config{Once: once, Poll: time.Duration(poll), RequestsPerSecond: rate})
 	})
 	return cmd
 }
 
-func (i *indexCommand) run(ctx context.Context, config index.Config) error {
+func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 	settings, err := i.connection.Settle()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (i *indexCommand) run(ctx context.Context, config index.Config) error {
 	if err != nil {
 		return err
 	}
-	database, err := index.Open(ctx, i.where())
+	database, err := indexer.Open(ctx, i.where())
 	if err != nil {
 		return indexFailure(err)
 	}
@@ -70,7 +70,7 @@ func (i *indexCommand) run(ctx context.Context, config index.Config) error {
 	config.Logger = i.logger()
 	progress := &indexProgress{session: i.session}
 	config.Report = progress.report
-	indexer, err := index.New(database, config)
+	indexer, err := indexer.New(database, config)
 	if err == nil {
 		err = indexer.Run(ctx)
 	}
@@ -97,7 +97,7 @@ type indexProgress struct {
 	told time.Time
 }
 
-func (p *indexProgress) report(now index.Report) {
+func (p *indexProgress) report(now indexer.Report) {
 	if p.json || time.Since(p.told) < reportEvery {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/index"
+	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
 func newIndexStatusCommand(i *indexCommand) *cobra.Command {
@@ -21,7 +21,7 @@ very wrong.`,
 		Args:    exactly(0),
 	}
 	cmd.RunE = i.limited(func(ctx context.Context, _ []string) error {
-		database, err := index.OpenExisting(ctx, i.where())
+		database, err := indexer.OpenExisting(ctx, i.where())
 		if err != nil {
 			return indexFailure(err)
 		}
@@ -52,7 +52,7 @@ type indexStatusView struct {
 }
 
 // tell prints what a database holds.
-func (i *indexCommand) tell(ctx context.Context, database *index.Database) error {
+func (i *indexCommand) tell(ctx context.Context, database *indexer.Database) error {
 	status, err := database.Status(ctx)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
@@ -72,11 +72,11 @@ func newKeeperCommand(s *session) *cobra.Command {
 func (k *keeperCommand) keep(ctx context.Context) error {
 	switch {
 	case k.every <= 0:
-		return failure.Usagef("--every: at least a moment: 1s")
+		return exitcode.Usagef("--every: at least a moment: 1s")
 	case k.rate == 0:
-		return failure.Usagef("--rate: at least 1")
+		return exitcode.Usagef("--rate: at least 1")
 	case k.maxFee == 0 || k.budget == 0:
-		return failure.Usagef("--max-fee and --budget: nothing can be done for nothing; see --dry-run")
+		return exitcode.Usagef("--max-fee and --budget: nothing can be done for nothing; see --dry-run")
 	}
 	client, key, err := k.clientAndKey(ctx)
 	if err != nil {
@@ -113,9 +113,9 @@ func (k *keeperCommand) explained(err error) error {
 	case k.budgetFile != "" && errors.As(err, new(*fs.PathError)):
 		return fmt.Errorf("--budget-file: %w", err)
 	case errors.Is(err, keeper.ErrBudgetInUse):
-		return failure.WithHint(err, "each keeper has a --budget-file of its own")
+		return exitcode.WithHint(err, "each keeper has a --budget-file of its own")
 	case errors.Is(err, keeper.ErrBudgetDamaged):
-		return failure.WithHint(err, "nothing is spent while nobody knows what has been: put the file back as it was, or name a new one with --budget-file")
+		return exitcode.WithHint(err, "nothing is spent while nobody knows what has been: put the file back as it was, or name a new one with --budget-file")
 	}
 	return err
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 const localnetHelp = `Starts a local chain with the program, initializes the protocol, and makes a mint, a buyer with SOL and
@@ -55,13 +55,13 @@ func newLocalnetCommand(s *session) *cobra.Command {
 			return err
 		}
 		if url := os.Getenv(testchain.EnvRPCURL); url != "" {
-			return failure.Usagef("%s names a chain that runs already, %s: unset it to start another", testchain.EnvRPCURL, url)
+			return exitcode.Usagef("%s names a chain that runs already, %s: unset it to start another", testchain.EnvRPCURL, url)
 		}
 		var owners []solana.PublicKey
 		for _, written := range funded {
 			owner, err := connection.ParseAddress(written)
 			if err != nil {
-				return failure.Usagef("--fund: %w", err)
+				return exitcode.Usagef("--fund: %w", err)
 			}
 			owners = append(owners, owner)
 		}
@@ -76,7 +76,7 @@ func knownChain(written string) error {
 	case "", testchain.Surfpool, testchain.Validator:
 		return nil
 	}
-	return failure.Usagef("--chain: %q is neither %s nor %s", written, testchain.Surfpool, testchain.Validator)
+	return exitcode.Usagef("--chain: %q is neither %s nor %s", written, testchain.Surfpool, testchain.Validator)
 }
 
 func (s *session) localnet(ctx context.Context, given string, kind testchain.Kind, funded []solana.PublicKey) (err error) {
@@ -165,7 +165,7 @@ func claimFolder(given string) (localnetFolder, error) {
 	}
 	err = os.Mkdir(path, folderMode)
 	if err != nil && !errors.Is(err, os.ErrExist) {
-		return localnetFolder{}, failure.Usagef("--dir: %w", err)
+		return localnetFolder{}, exitcode.Usagef("--dir: %w", err)
 	}
 	folder, lockErr := lockFolder(path, given, err == nil)
 	if lockErr != nil || folder.own {
@@ -181,11 +181,11 @@ func claimFolder(given string) (localnetFolder, error) {
 func lockFolder(path, given string, own bool) (localnetFolder, error) {
 	lock, err := os.Open(path)
 	if err != nil {
-		return localnetFolder{}, failure.Usagef("--dir: %w", err)
+		return localnetFolder{}, exitcode.Usagef("--dir: %w", err)
 	}
 	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = failure.Usagef("--dir: another localnet is using %s (stop it, or name another folder)", given)
+		err = exitcode.Usagef("--dir: another localnet is using %s (stop it, or name another folder)", given)
 	}
 	if err != nil {
 		return localnetFolder{}, errors.Join(err, lock.Close())
@@ -197,11 +197,11 @@ func lockFolder(path, given string, own bool) (localnetFolder, error) {
 func (f localnetFolder) takeOver(given string) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
-		return failure.Usagef("--dir: %w", err)
+		return exitcode.Usagef("--dir: %w", err)
 	}
 	_, err = os.Stat(filepath.Join(f.path, localnetFile))
 	if len(entries) > 0 && err != nil {
-		return failure.Usagef("--dir: %s has other files in it: name a new folder", given)
+		return exitcode.Usagef("--dir: %s has other files in it: name a new folder", given)
 	}
 	return f.remove()
 }

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
 func main() {
@@ -33,7 +33,7 @@ func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stder
 	root.SetArgs(arguments)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !s.started {
-		err = failure.AsUsage(err, cmd.CommandPath()+" --help")
+		err = exitcode.AsUsage(err, cmd.CommandPath()+" --help")
 	}
-	return failure.Report(stderr, "haggle", err, s.json || slices.Contains(arguments, "--json"))
+	return exitcode.Report(stderr, "haggle", err, s.json || slices.Contains(arguments, "--json"))
 }

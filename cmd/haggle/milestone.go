@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -51,7 +51,7 @@ func (f *evidenceFlag) hash() (hash [32]byte, err error) {
 func parseIndex(written string) (uint8, error) {
 	index, err := strconv.ParseUint(written, 10, 8)
 	if err != nil || index >= uint64(protocol.MaxMilestones) {
-		return 0, failure.Usagef("INDEX: %q is not a milestone's number, 0 to %d", written, protocol.MaxMilestones-1)
+		return 0, exitcode.Usagef("INDEX: %q is not a milestone's number, 0 to %d", written, protocol.MaxMilestones-1)
 	}
 	return uint8(index), nil
 }
@@ -145,7 +145,7 @@ rest, the odd unit too. With --forfeit-bond the seller's bond goes to the buyer.
 		"  haggle milestone resolve NEGOTIATION 0 --seller-bps 7500",
 		func(ctx context.Context, t step, index uint8) (*haggle.Action, error) {
 			if uint64(sellerBps) > protocol.BpsDenominator {
-				return nil, failure.Usagef("--seller-bps %d: 0 to %d", sellerBps, protocol.BpsDenominator)
+				return nil, exitcode.Usagef("--seller-bps %d: 0 to %d", sellerBps, protocol.BpsDenominator)
 			}
 			return t.client.ResolveDispute(ctx, haggle.ResolveDisputeRequest{
 				Arbiter: t.key.PublicKey(), Seen: t.seen, Index: index, SellerBps: sellerBps, ForfeitBond: forfeit,
@@ -176,7 +176,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 				return nil, err
 			}
 			if t.seen.IsAgreed() && now < t.seen.SettleDueAt() {
-				return nil, failure.WithHint(fmt.Errorf("%w: milestones can still be decided", haggle.ErrNotAsExpected),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: milestones can still be decided", haggle.ErrNotAsExpected),
 					"it can be settled from "+clock(t.seen.SettleDueAt()))
 			}
 			return t.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: t.key.PublicKey(), Seen: t.seen})

@@ -10,11 +10,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -57,11 +57,11 @@ func newSettleCommand(s *session) *cobra.Command {
 func (f *agreementFlags) run(ctx context.Context, s *session, written string) error {
 	for flag, share := range map[string]uint16{"seller-bps": f.sellerBps, "bond-to-buyer-bps": f.bondToBuyerBps} {
 		if uint64(share) > protocol.BpsDenominator {
-			return failure.Usagef("--%s %d: 0 to %d", flag, share, protocol.BpsDenominator)
+			return exitcode.Usagef("--%s %d: 0 to %d", flag, share, protocol.BpsDenominator)
 		}
 	}
 	if f.validFor <= 0 {
-		return failure.Usagef("--valid-for must be positive")
+		return exitcode.Usagef("--valid-for must be positive")
 	}
 	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (f *agreementFlags) run(ctx context.Context, s *session, written string) er
 		return err
 	}
 	if _, isParty := n.SideOf(key.PublicKey()); !isParty {
-		return failure.WithHint(fmt.Errorf("%w: %s is not a party", haggle.ErrNotAsExpected, key.PublicKey()),
+		return exitcode.WithHint(fmt.Errorf("%w: %s is not a party", haggle.ErrNotAsExpected, key.PublicKey()),
 			fmt.Sprintf("the parties are %s (buyer) and %s (seller): --keypair", n.Buyer, n.Seller))
 	}
 	if f.complete != "" {
@@ -154,18 +154,18 @@ func agreementText(paid protocol.AgreementAmounts, tokens func(uint64) amount.To
 func (f *agreementFlags) finish(ctx context.Context, s *session, client *haggle.Client, key haggle.Signer, n *haggle.NegotiationAccount) error {
 	transaction, err := solana.TransactionFromBase64(strings.TrimSpace(f.complete))
 	if err != nil {
-		return failure.Usagef("--complete: not a transaction in base64: %w", err)
+		return exitcode.Usagef("--complete: not a transaction in base64: %w", err)
 	}
 	agreement, err := client.ReviewAgreement(ctx, transaction, key.PublicKey())
 	switch {
 	case errors.Is(err, haggle.ErrAgreement):
-		return failure.WithHint(fmt.Errorf("%w: %w", haggle.ErrNotAsExpected, err), "nothing was signed; have the other party prepare it again")
+		return exitcode.WithHint(fmt.Errorf("%w: %w", haggle.ErrNotAsExpected, err), "nothing was signed; have the other party prepare it again")
 	case err != nil:
 		return err
 	case agreement.Terms.Negotiation != n.Address:
-		return failure.Usagef("--complete: the transaction settles negotiation %s", agreement.Terms.Negotiation)
+		return exitcode.Usagef("--complete: the transaction settles negotiation %s", agreement.Terms.Negotiation)
 	case agreement.Terms.SellerBps != f.sellerBps || agreement.Terms.BondToBuyerBps != f.bondToBuyerBps:
-		return failure.WithHint(fmt.Errorf("%w: the transaction gives the seller %d basis points of the undecided price, and the buyer %d of the bond",
+		return exitcode.WithHint(fmt.Errorf("%w: the transaction gives the seller %d basis points of the undecided price, and the buyer %d of the bond",
 			haggle.ErrNotAsExpected, agreement.Terms.SellerBps, agreement.Terms.BondToBuyerBps), "nothing was signed")
 	}
 	if err := haggle.SignTransaction(ctx, transaction, key); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -45,7 +45,7 @@ func newNegotiationCommand(s *session) *cobra.Command {
 func (s *session) seen(ctx context.Context, client *haggle.Client, written string) (*haggle.NegotiationAccount, error) {
 	address, err := connection.ParseAddress(written)
 	if err != nil {
-		return nil, failure.Usagef("NEGOTIATION: %w", err)
+		return nil, exitcode.Usagef("NEGOTIATION: %w", err)
 	}
 	n, err := client.GetNegotiation(ctx, address)
 	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
@@ -55,7 +55,7 @@ func (s *session) seen(ctx context.Context, client *haggle.Client, written strin
 }
 
 func notNegotiation(address solana.PublicKey) error {
-	return &failure.Error{Kind: failure.NotFound, Hint: "yours are listed by: haggle negotiation list", Err: fmt.Errorf("%s is no negotiation", address)}
+	return &exitcode.Error{Kind: exitcode.NotFound, Hint: "yours are listed by: haggle negotiation list", Err: fmt.Errorf("%s is no negotiation", address)}
 }
 
 // act does an action and explains a refusal by the state in which it happened.
@@ -77,7 +77,7 @@ func (s *session) explain(ctx context.Context, client *haggle.Client, address so
 	if readErr != nil {
 		return err
 	}
-	return failure.WithHint(err, s.stateHint(ctx, client, n, code))
+	return exitcode.WithHint(err, s.stateHint(ctx, client, n, code))
 }
 
 // stateHint says what to do about a refusal, as the state suggests; it is empty if that says no more than the refusal.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -94,7 +94,7 @@ func (s *session) accept(ctx context.Context, written string, f acceptFlags) err
 		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
 	})
 	if errors.Is(err, haggle.ErrNotAsExpected) {
-		err = failure.WithHint(err, "nothing was signed; what it is about is shown by: haggle negotiation show "+n.Address.String())
+		err = exitcode.WithHint(err, "nothing was signed; what it is about is shown by: haggle negotiation show "+n.Address.String())
 	}
 	if err != nil {
 		return s.explain(ctx, client, n.Address, err)
@@ -150,14 +150,14 @@ func (s *session) agreeToBond(ctx context.Context, n *haggle.NegotiationAccount,
 
 // notAccepted says what the terms ask for, and with which flags to accept it.
 func notAccepted(flags, what string, values ...any) error {
-	return failure.WithHint(fmt.Errorf("%w: "+what, append([]any{haggle.ErrNotAsExpected}, values...)...),
+	return exitcode.WithHint(fmt.Errorf("%w: "+what, append([]any{haggle.ErrNotAsExpected}, values...)...),
 		"nothing was signed; to accept it: "+flags)
 }
 
 // agreeToTerms shows an invitation and asks.
 func (s *session) agreeToTerms(ctx context.Context, client *haggle.Client, n *haggle.NegotiationAccount) error {
 	if !s.interactive() {
-		return failure.Usagef("say which terms to accept: --service, --terms-hash %x, or --yes", n.TermsHash())
+		return exitcode.Usagef("say which terms to accept: --service, --terms-hash %x, or --yes", n.TermsHash())
 	}
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func expectTerms(n *haggle.NegotiationAccount, written string) error {
 		return err
 	}
 	if found := n.TermsHash(); found != expected {
-		return failure.WithHint(fmt.Errorf("%w: the terms' hash is %x", haggle.ErrNotAsExpected, found),
+		return exitcode.WithHint(fmt.Errorf("%w: the terms' hash is %x", haggle.ErrNotAsExpected, found),
 			"look at them again: haggle negotiation show "+n.Address.String())
 	}
 	return nil

@@ -9,11 +9,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -98,7 +98,7 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 		return err
 	}
 	if !given {
-		return failure.Usagef("--service or --service-hash is missing: the seller checks what it is paid for")
+		return exitcode.Usagef("--service or --service-hash is missing: the seller checks what it is paid for")
 	}
 	if err := f.checkRanges(cmd); err != nil {
 		return err
@@ -114,14 +114,14 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 		return err
 	}
 	if key.PublicKey() == f.seller.Key() {
-		return failure.Usagef("--seller: buyer and seller must differ, and %s is the keypair's own address", f.seller.Key())
+		return exitcode.Usagef("--seller: buyer and seller must differ, and %s is the keypair's own address", f.seller.Key())
 	}
 	escrow, err := s.units(ctx, f.mint.Key(), "--escrow", f.escrow)
 	if err != nil {
 		return err
 	}
 	if escrow < protocol.MinEscrowLamports {
-		return failure.Usagef("--escrow %s: from %du", f.escrow, protocol.MinEscrowLamports)
+		return exitcode.Usagef("--escrow %s: from %du", f.escrow, protocol.MinEscrowLamports)
 	}
 	bond := uint64(0)
 	if !f.bond.IsZero() {
@@ -130,7 +130,7 @@ func (f *createFlags) run(ctx context.Context, s *session, cmd *cobra.Command) e
 		}
 	}
 	if f.zopa && bond == 0 {
-		return failure.Usagef("--zopa takes a --bond: without one the seller could look at the buyer's price and walk away")
+		return exitcode.Usagef("--zopa takes a --bond: without one the seller could look at the buyer's price and walk away")
 	}
 	milestones, err := f.milestones.value()
 	if err != nil {
@@ -167,7 +167,7 @@ func (f *createFlags) wrap() error {
 		f.mint = connection.Address(solana.WrappedSol)
 	}
 	if _, wraps := haggle.WrappedSOLProgram(f.mint.Key()); !wraps {
-		return failure.Usagef("--wrap-sol: mint %s is not wrapped SOL, which is %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
+		return exitcode.Usagef("--wrap-sol: mint %s is not wrapped SOL, which is %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 		{"deadline", seconds(f.deadline), protocol.MinDeadlineSeconds, protocol.MaxDeadlineSeconds, length},
 	} {
 		if cmd.Flags().Changed(given.flag) && (given.value < given.least || given.value > given.most) {
-			return failure.Usagef("--%s %s: %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
+			return exitcode.Usagef("--%s %s: %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
 		}
 	}
 	return nil
@@ -226,7 +226,7 @@ func (s *session) explainShortage(ctx context.Context, mint solana.PublicKey, er
 		return err
 	}
 	told := fmt.Errorf("the buyer's token account %s holds %s, and --escrow takes %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
-	return failure.WithHint(shortage{told, funds}, "escrow less, or pay from another account: --token-account")
+	return exitcode.WithHint(shortage{told, funds}, "escrow less, or pay from another account: --token-account")
 }
 
 func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Client, key haggle.Signer, request haggle.CreateRequest) error {
@@ -237,7 +237,7 @@ func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Cli
 	receipt, err := s.act(ctx, client, action.Action, key)
 	var refused *protocol.ProgramError
 	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
-		return failure.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: haggle config show, then --max-fee-bps", action.Params.MaxFeeBps))
+		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: haggle config show, then --max-fee-bps", action.Params.MaxFeeBps))
 	}
 	if err != nil {
 		return withSession(err, action.Negotiation, action.SessionID)
@@ -259,9 +259,9 @@ func (f *createFlags) create(ctx context.Context, s *session, client *haggle.Cli
 
 // withSession says how not to escrow twice after a creation of which it is not known what has become of it.
 func withSession(err error, negotiation solana.PublicKey, session uint64) error {
-	switch failure.KindOf(err) {
-	case failure.Unknown, failure.Expired, failure.Network, failure.Interrupted:
-		return failure.WithHint(err, fmt.Sprintf(
+	switch exitcode.KindOf(err) {
+	case exitcode.Unknown, exitcode.Expired, exitcode.Network, exitcode.Interrupted:
+		return exitcode.WithHint(err, fmt.Sprintf(
 			"look first: haggle negotiation show %s; to repeat it safely add --session %d, an id that counts once", negotiation, session))
 	}
 	return err

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -34,28 +34,28 @@ func (f *milestoneFlags) register(cmd *cobra.Command) {
 func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 	if len(f.shares) == 0 {
 		if !f.arbiter.Key().IsZero() || f.deadline != 0 || f.reviewHours != 0 {
-			return nil, failure.Usagef("--arbiter, --milestone-deadline and --review-hours require --milestones")
+			return nil, exitcode.Usagef("--arbiter, --milestone-deadline and --review-hours require --milestones")
 		}
 		return nil, nil
 	}
 	if f.arbiter.Key().IsZero() {
-		return nil, failure.Usagef("--milestones take an --arbiter: without one a dispute would always pay")
+		return nil, exitcode.Usagef("--milestones take an --arbiter: without one a dispute would always pay")
 	}
 	sum := uint(0)
 	shares := make([]uint16, len(f.shares))
 	for i, share := range f.shares {
 		if share == 0 || share > uint(protocol.BpsDenominator) {
-			return nil, failure.Usagef("--milestones: a share is 1 to %d basis points, and %d is not", protocol.BpsDenominator, share)
+			return nil, exitcode.Usagef("--milestones: a share is 1 to %d basis points, and %d is not", protocol.BpsDenominator, share)
 		}
 		shares[i] = uint16(share)
 		sum += share
 	}
 	if len(shares) > int(protocol.MaxMilestones) || sum != uint(protocol.BpsDenominator) {
-		return nil, failure.Usagef("--milestones: at most %d shares that add up to %d; these are %d and add up to %d",
+		return nil, exitcode.Usagef("--milestones: at most %d shares that add up to %d; these are %d and add up to %d",
 			protocol.MaxMilestones, protocol.BpsDenominator, len(shares), sum)
 	}
 	if f.reviewHours > protocol.MaxReviewHours {
-		return nil, failure.Usagef("--review-hours %d: %d to %d", f.reviewHours, protocol.MinReviewHours, protocol.MaxReviewHours)
+		return nil, exitcode.Usagef("--review-hours %d: %d to %d", f.reviewHours, protocol.MinReviewHours, protocol.MaxReviewHours)
 	}
 	return &haggle.Milestones{
 		Arbiter: f.arbiter.Key(), Shares: shares, ReviewHours: f.reviewHours, Deadline: time.Duration(f.deadline),

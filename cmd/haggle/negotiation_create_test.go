@@ -8,15 +8,15 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
 func TestACreationOfUnknownOutcomeSaysHowToRepeatIt(t *testing.T) {
 	address := solana.PublicKey{7}
 	err := withSession(&haggle.UnknownOutcome{Cause: context.Canceled}, address, 42)
-	require.Equal(t, failure.Unknown, failure.KindOf(err))
-	var told *failure.Error
+	require.Equal(t, exitcode.Unknown, exitcode.KindOf(err))
+	var told *exitcode.Error
 	require.ErrorAs(t, err, &told)
 	require.Contains(t, told.Hint, address.String())
 	require.Contains(t, told.Hint, "--session 42")

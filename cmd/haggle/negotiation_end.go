@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -82,11 +82,11 @@ its reservation price and before the buyer's first offer forfeits the bond to th
 				if t.seen.ZopaStep() == protocol.ZopaStepSellerReveals {
 					instead = "reveal the price: haggle zopa reveal " + t.seen.Address.String()
 				}
-				return nil, failure.WithHint(fmt.Errorf("%w: a rejection now costs the seller its bond", haggle.ErrNotAsExpected),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: a rejection now costs the seller its bond", haggle.ErrNotAsExpected),
 					instead+"; or agree to lose the bond: --forfeit-bond")
 			}
 			if round >= 0 && round != int(t.seen.CurrentRound) {
-				return nil, failure.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.seen.CurrentRound, round),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.seen.CurrentRound, round),
 					"look at it again: haggle negotiation show "+t.seen.Address.String())
 			}
 			return unwrap.of(t.key)(t.client.Reject(ctx, haggle.RejectRequest{Rejector: t.key.PublicKey(), Seen: t.seen}))
@@ -123,7 +123,7 @@ the transaction's fee.`,
 				return nil, err
 			}
 			if t.seen.IsOpen() && !t.seen.IsOverdue(now) {
-				return nil, failure.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be expired from "+clock(t.seen.TurnDeadline)+"; a party that does not want to wait: haggle negotiation reject "+t.seen.Address.String())
 			}
 			return unwrap.of(t.key)(t.client.Expire(ctx, haggle.ExpireRequest{Payer: t.key.PublicKey(), Seen: t.seen}))
@@ -148,11 +148,11 @@ events are left, which "negotiation watch" finds.`,
 	cmd.RunE = s.limited(s.onNegotiation(
 		func(ctx context.Context, t step) (*haggle.Action, error) {
 			if t.seen.IsAgreed() {
-				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
 					fmt.Sprintf("%s; what is undecided at %s can be settled then: haggle milestone settle-deadline %s", t.seen.Situation(), clock(t.seen.SettleDueAt()), t.seen.Address))
 			}
 			if !t.seen.IsOver() {
-				return nil, failure.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.seen.Status),
 					"end it first: take, reject, or expire after "+clock(t.seen.TurnDeadline))
 			}
 			return unwrap.of(t.key)(t.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: t.key.PublicKey(), Seen: t.seen}))

@@ -8,11 +8,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -67,7 +67,7 @@ func listFilter(role string, statuses []string) (haggle.Filter, error) {
 	filter := haggle.Filter{}
 	var known bool
 	if filter.Role, known = roles[role]; !known {
-		return filter, failure.Usagef("--role: %q is none of any, buyer and seller", role)
+		return filter, exitcode.Usagef("--role: %q is none of any, buyer and seller", role)
 	}
 	for _, written := range statuses {
 		status := protocol.NegotiationStatus(0)
@@ -75,7 +75,7 @@ func listFilter(role string, statuses []string) (haggle.Filter, error) {
 			status++
 		}
 		if !status.Valid() {
-			return filter, failure.Usagef("--status: %q is none of %s", written, strings.Join(statusNames(), ", "))
+			return filter, exitcode.Usagef("--status: %q is none of %s", written, strings.Join(statusNames(), ", "))
 		}
 		filter.Status = append(filter.Status, status)
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
 const offerHelp = `Makes an offer, which is a round: the escrow first loses the round's decay, and the offer has to
@@ -41,7 +41,7 @@ func newOfferCommand(s *session) *cobra.Command {
 func (s *session) offer(ctx context.Context, written, writtenAmount string, round uint8, extension time.Duration, terms *termsFlags) error {
 	text, err := amount.Parse(writtenAmount)
 	if err != nil {
-		return failure.Usagef("AMOUNT: %w", err)
+		return exitcode.Usagef("AMOUNT: %w", err)
 	}
 	client, key, err := s.clientAndKey(ctx)
 	if err != nil {
@@ -85,6 +85,6 @@ func expectRound(n *haggle.NegotiationAccount, found, expected uint8) error {
 	if expected == 0 || expected == found {
 		return nil
 	}
-	return failure.WithHint(fmt.Errorf("%w: it is round %d, not %d", haggle.ErrNotAsExpected, found, expected),
+	return exitcode.WithHint(fmt.Errorf("%w: it is round %d, not %d", haggle.ErrNotAsExpected, found, expected),
 		"look at it again: haggle negotiation show "+n.Address.String())
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -71,7 +71,7 @@ func (s *session) take(ctx context.Context, written string, expected amount.Text
 		return err
 	}
 	if !n.HasOffer() || !n.IsBargaining() {
-		return failure.WithHint(fmt.Errorf("%w: there is no offer to take", haggle.ErrNotAsExpected),
+		return exitcode.WithHint(fmt.Errorf("%w: there is no offer to take", haggle.ErrNotAsExpected),
 			s.stateHint(ctx, client, n, protocol.ErrInvalidState))
 	}
 	if err := expectRound(n, n.CurrentRound, round); err != nil {
@@ -108,16 +108,16 @@ func (s *session) agree(ctx context.Context, n *haggle.NegotiationAccount, paid 
 			return err
 		}
 		if price != paid.Price.Units {
-			return failure.WithHint(fmt.Errorf("%w: the offer that stands is %s", haggle.ErrNotAsExpected, paid.Price),
+			return exitcode.WithHint(fmt.Errorf("%w: the offer that stands is %s", haggle.ErrNotAsExpected, paid.Price),
 				"nothing was signed; look at it again: haggle negotiation show "+n.Address.String())
 		}
 		if n.Metadata != [protocol.MaxMetadataLen]byte{} && round == 0 && !s.interactive() {
-			return failure.Usagef("the offer carries terms%s: look at them, then say which offer to take: --round %d", terms.text(), n.CurrentRound)
+			return exitcode.Usagef("the offer carries terms%s: look at them, then say which offer to take: --round %d", terms.text(), n.CurrentRound)
 		}
 		return nil
 	}
 	if !s.interactive() {
-		return failure.Usagef("say at which price to take: the offer that stands is --expect %s", paid.Price)
+		return exitcode.Usagef("say at which price to take: the offer that stands is --expect %s", paid.Price)
 	}
 	offered := fmt.Sprintf("the %s offers in round %d", sideName(n.OfferSide), n.CurrentRound)
 	if n.HasMidpoint() {

@@ -11,12 +11,12 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/internal/fields"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -75,7 +75,7 @@ func (s *session) newWatcher() (*watcher, error) {
 func (s *session) watchNegotiation(ctx context.Context, written string, options []haggle.WatchOption) error {
 	address, err := connection.ParseAddress(written)
 	if err != nil {
-		return failure.Usagef("NEGOTIATION: %w", err)
+		return exitcode.Usagef("NEGOTIATION: %w", err)
 	}
 	w, err := s.newWatcher()
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 		return historyErr
 	}
 	if len(signatures) == 0 {
-		return failure.WithHint(err, "there never was a negotiation at this address; check it, and --url")
+		return exitcode.WithHint(err, "there never was a negotiation at this address; check it, and --url")
 	}
 	return nil
 }
@@ -220,19 +220,19 @@ func endOfWatch(ctx context.Context, err error) error {
 
 func (w *watcher) outcome() error {
 	if w.ended == nil {
-		return &failure.Error{Kind: failure.Undecided, Err: errors.New("the negotiation is closed, and how it ended has not been seen")}
+		return &exitcode.Error{Kind: exitcode.Undecided, Err: errors.New("the negotiation is closed, and how it ended has not been seen")}
 	}
 	if _, settled := w.ended.(*protocol.NegotiationSettled); settled {
 		return nil
 	}
-	return &failure.Error{Kind: failure.NoDeal, Err: errors.New("the negotiation ended without a deal")}
+	return &exitcode.Error{Kind: exitcode.NoDeal, Err: errors.New("the negotiation ended without a deal")}
 }
 
 type observationView struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Signature   solana.Signature `json:"signature"`
 	Slot        uint64           `json:"slot"`
-	Event       fields.List      `json:"event"`
+	Event       jsonview.List    `json:"event"`
 }
 
 func (w *watcher) print(ctx context.Context, observation haggle.Observation) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -257,11 +257,11 @@ type usageView struct {
 
 func (s *session) policyUsage() error {
 	if s.connection.UsagePath == "" {
-		return failure.Usagef("which file? haggle policy usage --policy-usage FILE")
+		return exitcode.Usagef("which file? haggle policy usage --policy-usage FILE")
 	}
 	records, err := policy.ReadFile(s.connection.UsagePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return failure.Usagef("--policy-usage: there is no file %s: nothing has been signed by it", s.connection.UsagePath)
+		return exitcode.Usagef("--policy-usage: there is no file %s: nothing has been signed by it", s.connection.UsagePath)
 	}
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -37,15 +37,15 @@ func newProgramVerifyCommand(s *session) *cobra.Command {
 	cmd.RunE = s.limited(func(ctx context.Context, arguments []string) error {
 		file, err := os.ReadFile(arguments[0])
 		if err != nil {
-			return failure.Usagef("ELF: %w", err)
+			return exitcode.Usagef("ELF: %w", err)
 		}
 		if len(file) == 0 {
-			return failure.Usagef("ELF: %s is empty", arguments[0])
+			return exitcode.Usagef("ELF: %s is empty", arguments[0])
 		}
 		address := protocol.ProgramID
 		if len(arguments) == 2 {
 			if address, err = connection.ParseAddress(arguments[1]); err != nil {
-				return failure.Usagef("ADDRESS: %w", err)
+				return exitcode.Usagef("ADDRESS: %w", err)
 			}
 		}
 		return s.verifyProgram(ctx, address, arguments[0], file)
@@ -63,7 +63,7 @@ func (s *session) verifyProgram(ctx context.Context, address solana.PublicKey, n
 		return notFound(err, "nobody has deployed the program here: make deploy, or another --url")
 	}
 	if !program.runs(file) {
-		return &failure.Error{Kind: failure.Other, Hint: "build the commit that was deployed, with the compiler that make verify names",
+		return &exitcode.Error{Kind: exitcode.Other, Hint: "build the commit that was deployed, with the compiler that make verify names",
 			Err: fmt.Errorf("%s is not what runs at %s: the file has %d bytes with SHA-256 %x, the program %d with %x",
 				name, address, len(file), sha256.Sum256(file), len(program.withoutPadding()), sha256.Sum256(program.withoutPadding()))}
 	}
@@ -149,7 +149,7 @@ func readLoaderAccount(ctx context.Context, node *rpc.Client, address solana.Pub
 	}
 	data := account.GetBinary()
 	if account.Value.Owner != solana.BPFLoaderUpgradeableProgramID || len(data) < least || binary.LittleEndian.Uint32(data) != tag {
-		return nil, &failure.Error{Kind: failure.Other, Hint: "name the program's address, not another account's",
+		return nil, &exitcode.Error{Kind: exitcode.Other, Hint: "name the program's address, not another account's",
 			Err: errors.New("it is not what the upgradeable loader stores there")}
 	}
 	return data, nil

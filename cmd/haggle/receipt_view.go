@@ -6,8 +6,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/fields"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // receiptView is what a confirmed transaction cost and did. Its cost is left out, and its events are not complete, where the node
@@ -18,13 +18,13 @@ type receiptView struct {
 	ComputeUnits   uint64           `json:"compute_units,omitempty"`
 	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
 	ConfirmationMS int64            `json:"confirmation_ms"`
-	Events         []fields.List    `json:"events"`
+	Events         []jsonview.List  `json:"events"`
 }
 
 func viewReceipt(r *haggle.Receipt) receiptView {
 	v := receiptView{
 		Signature: r.Signature, Slot: r.Slot, ComputeUnits: r.ComputeUnits, FeeLamports: r.Fee,
-		ConfirmationMS: r.Elapsed.Milliseconds(), Events: []fields.List{},
+		ConfirmationMS: r.Elapsed.Milliseconds(), Events: []jsonview.List{},
 	}
 	for _, event := range r.Events {
 		v.Events = append(v.Events, viewEvent(event))

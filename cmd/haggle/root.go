@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
 const rootHelp = `Haggle lets two agents bargain over a price on Solana and settles the result from escrow.
@@ -120,7 +120,7 @@ func knownCommand(cmd *cobra.Command, arguments []string) error {
 	if similar := cmd.SuggestionsFor(arguments[0]); len(similar) > 0 {
 		hint = "did you mean " + strings.Join(similar, " or ") + "?"
 	}
-	return &failure.Error{Kind: failure.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
+	return &exitcode.Error{Kind: exitcode.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
 }
 
 // exactly wants so many arguments, named in the usage line.

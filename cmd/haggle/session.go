@@ -14,12 +14,12 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/term"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/duration"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/mint"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
 // session is one invocation: its streams, and its persistent flags.
@@ -70,7 +70,7 @@ func (s *session) units(ctx context.Context, address solana.PublicKey, flag stri
 	}
 	units, err := text.In(decimals)
 	if err != nil {
-		return 0, failure.Usagef("%s: %w", flag, err)
+		return 0, exitcode.Usagef("%s: %w", flag, err)
 	}
 	return units, nil
 }
@@ -124,7 +124,7 @@ func (s *session) confirm(question, refusal string) error {
 	fmt.Fprintf(s.stderr, "%s [yes/no] ", question)
 	answer, _ := bufio.NewReader(s.stdin).ReadString('\n')
 	if strings.TrimSpace(answer) != "yes" {
-		return &failure.Error{Kind: failure.Other, Err: errors.New(refusal)}
+		return &exitcode.Error{Kind: exitcode.Other, Err: errors.New(refusal)}
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (s *session) confirm(question, refusal string) error {
 // notFound says what to do where an account is missing.
 func notFound(err error, hint string) error {
 	if errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, rpc.ErrNotFound) {
-		return failure.WithHint(err, hint)
+		return exitcode.WithHint(err, hint)
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -40,7 +40,7 @@ func (t *termsFlags) register(cmd *cobra.Command) {
 // metadata are the 64 bytes, all zero if no flag is given.
 func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.PublicKey) (metadata [protocol.MaxMetadataLen]byte, err error) {
 	if t.sla < 0 || t.sla%time.Millisecond != 0 || t.sla/time.Millisecond > 1<<32-1 {
-		return metadata, failure.Usagef("--sla: %s is not a number of milliseconds below 2^32", t.sla)
+		return metadata, exitcode.Usagef("--sla: %s is not a number of milliseconds below 2^32", t.sla)
 	}
 	terms := protocol.Terms{QualityTier: t.qualityTier, SLAMillis: uint32(t.sla / time.Millisecond), Quantity: t.quantity}
 	if t.strategy != "" {
@@ -59,7 +59,7 @@ func (t *termsFlags) metadata(ctx context.Context, s *session, mint solana.Publi
 	case t.document == "":
 		return terms.Metadata(), nil
 	case terms != (protocol.Terms{}):
-		return metadata, failure.Usagef("--terms-document replaces the other terms: put them into the document")
+		return metadata, exitcode.Usagef("--terms-document replaces the other terms: put them into the document")
 	}
 	hash, err := hashOf("--terms-document", t.document)
 	return protocol.TermsDocument(hash).Metadata(), err
@@ -72,7 +72,7 @@ func hashOf(flag, written string) ([32]byte, error) {
 	}
 	content, err := os.ReadFile(written)
 	if err != nil {
-		return [32]byte{}, failure.Usagef("%s: neither 32 bytes in hex nor a file: %w", flag, err)
+		return [32]byte{}, exitcode.Usagef("%s: neither 32 bytes in hex nor a file: %w", flag, err)
 	}
 	return sha256.Sum256(content), nil
 }
@@ -80,7 +80,7 @@ func hashOf(flag, written string) ([32]byte, error) {
 func parseHash(flag, written string) (hash [32]byte, err error) {
 	content, err := hex.DecodeString(written)
 	if err != nil || len(content) != len(hash) {
-		return hash, failure.Usagef("%s: %q is not 32 bytes in hex", flag, written)
+		return hash, exitcode.Usagef("%s: %q is not 32 bytes in hex", flag, written)
 	}
 	return [32]byte(content), nil
 }

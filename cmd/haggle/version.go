@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -51,7 +51,7 @@ func newVersionCommand(s *session) *cobra.Command {
 func newExitCodesTopic() *cobra.Command {
 	var page strings.Builder
 	page.WriteString("A script can tell by the exit code what became of a command:\n\n")
-	for _, known := range failure.Kinds {
+	for _, known := range exitcode.Kinds {
 		fmt.Fprintf(&page, "  %3d  %-18s  %s\n", known.Kind, known.Name, known.Meaning)
 	}
 	page.WriteString(`

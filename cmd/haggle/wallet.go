@@ -11,9 +11,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/internal/solanaconfig"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -52,7 +52,7 @@ A file that exists is never overwritten: whoever loses a key, or its passphrase,
 			return s.newWallet(ctx, arguments[0], encrypted)
 		}
 		if encrypted {
-			return failure.Usagef("--encrypted: which file? haggle wallet new --encrypted FILE")
+			return exitcode.Usagef("--encrypted: which file? haggle wallet new --encrypted FILE")
 		}
 		return s.newWallet(ctx, solanaconfig.DefaultKeypairPath(), false)
 	})
@@ -60,7 +60,7 @@ A file that exists is never overwritten: whoever loses a key, or its passphrase,
 }
 
 func (s *session) newWallet(ctx context.Context, path string, encrypted bool) error {
-	exists := &failure.Error{Kind: failure.Usage, Hint: "choose another file: what is there is never overwritten", Err: fmt.Errorf("%s exists", path)}
+	exists := &exitcode.Error{Kind: exitcode.Usage, Hint: "choose another file: what is there is never overwritten", Err: fmt.Errorf("%s exists", path)}
 	if _, err := os.Lstat(path); err == nil {
 		return exists // before anybody has thought of a passphrase
 	}
@@ -83,7 +83,7 @@ func (s *session) newWallet(ctx context.Context, path string, encrypted bool) er
 	case errors.Is(err, fs.ErrExist):
 		return exists
 	case errors.Is(err, wallet.ErrWeakPassphrase):
-		return failure.Usagef("the passphrase is too short: it takes at least 8 characters")
+		return exitcode.Usagef("the passphrase is too short: it takes at least 8 characters")
 	case err != nil:
 		return err
 	}

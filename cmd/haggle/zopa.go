@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/failure"
-	"github.com/haggle-protocol/haggle/internal/sealed"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/zopastore"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -38,12 +38,12 @@ func (f *sealedFlag) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.dir, "sealed", "", "folder that keeps sealed prices (default: ~/.local/state/haggle/sealed, or beneath $XDG_STATE_HOME)")
 }
 
-func (f *sealedFlag) store() (sealed.Store, error) {
+func (f *sealedFlag) store() (zopastore.Store, error) {
 	if f.dir != "" {
-		return sealed.Store{Dir: f.dir}, nil
+		return zopastore.Store{Dir: f.dir}, nil
 	}
-	dir, err := sealed.DefaultDir()
-	return sealed.Store{Dir: dir}, err
+	dir, err := zopastore.DefaultDir()
+	return zopastore.Store{Dir: dir}, err
 }
 
 func newCommitCommand(s *session) *cobra.Command {
@@ -66,7 +66,7 @@ same price, the command sends the same hash.`,
 func (s *session) commit(ctx context.Context, written, writtenPrice string, kept *sealedFlag) error {
 	text, err := amount.Parse(writtenPrice)
 	if err != nil {
-		return failure.Usagef("PRICE: %w", err)
+		return exitcode.Usagef("PRICE: %w", err)
 	}
 	store, err := kept.store()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *session) commit(ctx context.Context, written, writtenPrice string, kept
 
 // sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,
 // otherwise a new one.
-func sealFor(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
+func sealFor(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (s *session) reveal(ctx context.Context, written string, kept *sealedFlag) 
 }
 
 // committed is the price that the chain holds the hash of.
-func committed(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
+func committed(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
 	side, isParty := n.SideOf(key.PublicKey())
 	if !isParty {
 		return nil, fmt.Errorf("%s is no party to it: %w", key.PublicKey(), protocol.ErrUnauthorized)
@@ -182,10 +182,10 @@ func committed(store sealed.Store, n *haggle.NegotiationAccount, key haggle.Sign
 		}
 	}
 	if n.CommitmentOf(side) == ([32]byte{}) {
-		return nil, failure.WithHint(fmt.Errorf("%w: the %s has not committed to a price", haggle.ErrNotAsExpected, sideName(side)),
+		return nil, exitcode.WithHint(fmt.Errorf("%w: the %s has not committed to a price", haggle.ErrNotAsExpected, sideName(side)),
 			fmt.Sprintf("commit first: haggle zopa commit %s PRICE", n.Address))
 	}
-	return nil, &failure.Error{Kind: failure.NotFound,
+	return nil, &exitcode.Error{Kind: exitcode.NotFound,
 		Hint: "it is on the machine that committed, beneath the --sealed there: copy that folder, and say --sealed",
 		Err:  fmt.Errorf("the price that the %s has committed to is not kept in %s", sideName(side), store.Dir)}
 }

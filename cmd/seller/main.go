@@ -18,10 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/concession"
-	"github.com/haggle-protocol/haggle/internal/duration"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/internal/failure"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -65,7 +65,7 @@ Exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 if there w
 
 func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	if s.Opening < s.Reservation {
-		return failure.Usagef("a seller's prices fall: --opening, then --reservation")
+		return exitcode.Usagef("a seller's prices fall: --opening, then --reservation")
 	}
 	negotiation, err := s.Unfinished(ctx, haggle.RoleSeller, func(n *haggle.NegotiationAccount) bool {
 		return s.concerns(n) && n.Status != protocol.NegotiationStatusCreated && (!n.IsOver() || n.ClaimableSeller > 0)
@@ -80,8 +80,8 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 		Concerns: s.concerns, Admit: s.admit, Decide: s.decide, Acted: s.acted, Patience: patience,
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
-		return &failure.Error{
-			Kind: failure.Network, Hint: "the buyer invites with: haggle negotiation create, or with buyer",
+		return &exitcode.Error{
+			Kind: exitcode.Network, Hint: "the buyer invites with: haggle negotiation create, or with buyer",
 			Err: fmt.Errorf("no invitation that suits within %s", patience),
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -18,7 +18,7 @@ import (
 const farewellLimit = 5 * time.Second
 
 // Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one that the agent engages in. It
-// answers with a deal, or fails with failure.NoDeal.
+// answers with a deal, or fails with exitcode.NoDeal.
 //
 // What the agent does is told, after config.Acted. What goes wrong and does not pass ends it: started again, it goes on.
 func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, config agent.Config) (*agent.Result, error) {
@@ -56,7 +56,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim %s, then close", result.Negotiation)
 	}
 	if result.Status != protocol.NegotiationStatusSettled {
-		return nil, &failure.Error{Kind: failure.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)}
+		return nil, &exitcode.Error{Kind: exitcode.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)}
 	}
 	return result, nil
 }
@@ -75,8 +75,8 @@ func (p *Party) interrupted(ended context.Context, negotiation solana.PublicKey)
 	if err != nil {
 		return ended.Err()
 	}
-	return &failure.Error{
-		Kind: failure.KindOf(ended.Err()),
+	return &exitcode.Error{
+		Kind: exitcode.KindOf(ended.Err()),
 		Hint: "started again, the agent goes on from there",
 		Err: fmt.Errorf("stopped; negotiation %s is %s after %d offers, and its turn ends at %s UTC",
 			n.Address, n.Status, n.CurrentRound, time.Unix(n.TurnDeadline, 0).UTC().Format(time.DateTime)),

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/connection"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
 // Service is what the example agents bargain about unless they are told otherwise.
@@ -71,7 +71,7 @@ func Main(cmd *cobra.Command, log *Log) {
 	}
 	err := cmd.ExecuteContext(ctx)
 	if !started {
-		err = failure.AsUsage(err, cmd.Name()+" --help")
+		err = exitcode.AsUsage(err, cmd.Name()+" --help")
 	}
-	os.Exit(failure.Report(os.Stderr, cmd.Name(), err, log.JSON))
+	os.Exit(exitcode.Report(os.Stderr, cmd.Name(), err, log.JSON))
 }

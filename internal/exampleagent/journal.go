@@ -11,7 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
@@ -37,10 +37,10 @@ func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 		if p.flags.Journal != "" {
 			hint = "each agent has a --journal of its own"
 		}
-		return nil, failure.WithHint(err, hint)
+		return nil, exitcode.WithHint(err, hint)
 	}
 	if errors.Is(err, haggle.ErrJournalDamaged) {
-		return nil, failure.WithHint(fmt.Errorf("--journal: %w", err),
+		return nil, exitcode.WithHint(fmt.Errorf("--journal: %w", err),
 			"it may have had something that is on its way: put it back as it was; or look at all that there is, haggle negotiation list, and name a new one")
 	}
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/amount"
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -83,7 +83,7 @@ func (p *Party) connect(ctx context.Context) (err error) {
 		settings.Journal = p.journal
 	}
 	if p.Client, err = haggle.NewClient(settings.Config); err != nil {
-		return failure.Usagef("--url, --ws: %w", err)
+		return exitcode.Usagef("--url, --ws: %w", err)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (p *Party) Close() error {
 func (p *Party) Units(flag string, text amount.Text) (uint64, error) {
 	units, err := text.In(p.decimals)
 	if err != nil {
-		return 0, failure.Usagef("%s: %w", flag, err)
+		return 0, exitcode.Usagef("%s: %w", flag, err)
 	}
 	return units, nil
 }

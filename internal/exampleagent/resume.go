@@ -6,7 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -58,7 +58,7 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 		}
 	}
 	if errors.Is(err, haggle.ErrUnresolved) {
-		err = &failure.Error{Kind: failure.Unknown, Hint: "nothing new is sent until that is known: start the agent again when a node answers", Err: err}
+		err = &exitcode.Error{Kind: exitcode.Unknown, Hint: "nothing new is sent until that is known: start the agent again when a node answers", Err: err}
 	}
 	return created, err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
-	"github.com/haggle-protocol/haggle/internal/failure"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
 // A mint of either token program begins with the 82 bytes of SPL Token's; byte 44 is the number of decimals, byte 45 says
@@ -26,7 +26,7 @@ const (
 func Decimals(ctx context.Context, client *rpc.Client, address solana.PublicKey) (uint8, error) {
 	account, err := client.GetAccountInfoWithOpts(ctx, address, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
 	if errors.Is(err, rpc.ErrNotFound) {
-		return 0, failure.WithHint(fmt.Errorf("mint %s: %w", address, err), "check the mint's address, and --url: mints differ between clusters")
+		return 0, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err), "check the mint's address, and --url: mints differ between clusters")
 	}
 	if err != nil {
 		return 0, fmt.Errorf("mint %s: %w", address, err)
@@ -47,5 +47,5 @@ func decode(address solana.PublicKey, data []byte) (uint8, error) {
 }
 
 func notMint(address solana.PublicKey) error {
-	return failure.Usagef("%s is not a token's mint", address)
+	return exitcode.Usagef("%s is not a token's mint", address)
 }

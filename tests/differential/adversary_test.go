@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // approval returns a change of the delegate or of the close authority of a token account by its owner: a

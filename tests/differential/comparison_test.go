@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // compare compares the outcome of an instruction with the model's result.

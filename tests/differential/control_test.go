@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // The control invariant: only a party itself can reduce the amount that reaches accounts that only the party

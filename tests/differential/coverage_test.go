@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // Codes that several instructions return for the same reasons.

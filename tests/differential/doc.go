@@ -1,4 +1,4 @@
-// Package differential executes the same random instructions in the reference model (internal/model) and in
+// Package differential executes the same random instructions in the reference model (tests/differential/model) and in
 // the program's ELF file on a virtual machine. It compares every result code, every changed account byte by
 // byte, and every event in order. After each step it also checks invariants that do not need the model.
 //

@@ -3,7 +3,7 @@ package differential
 import (
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // impostor is the address of a second deployment of the same ELF file.

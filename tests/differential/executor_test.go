@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // executor holds accounts and a clock, and executes instructions on them.

@@ -1,6 +1,6 @@
 package differential
 
-import "github.com/haggle-protocol/haggle/internal/model"
+import "github.com/haggle-protocol/haggle/tests/differential/model"
 
 // finish ends and closes a negotiation as cooperating parties would.
 func (s *scenario) finish(session *session) error {

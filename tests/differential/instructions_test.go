@@ -3,7 +3,7 @@ package differential
 import (
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // instruction returns an instruction that fits the state of a session, or nearly.

@@ -3,7 +3,7 @@ package differential
 import (
 	"math/big"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // checkInvariants checks the invariants after an instruction.

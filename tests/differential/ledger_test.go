@@ -3,7 +3,7 @@ package differential
 import (
 	"math/big"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // ledgers are the ledgers of all sessions. They are computed from the balances of the vaults and the accounts

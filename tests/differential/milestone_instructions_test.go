@@ -1,6 +1,6 @@
 package differential
 
-import "github.com/haggle-protocol/haggle/internal/model"
+import "github.com/haggle-protocol/haggle/tests/differential/model"
 
 func (s *scenario) claimMilestone(session *session, n *model.Negotiation) model.AnyInstruction {
 	p := s.participants

@@ -3,7 +3,7 @@ package differential
 import (
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // vault returns the vault of a session, and sometimes another account.

@@ -3,7 +3,7 @@ package differential
 import (
 	"slices"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // sentInstruction is an instruction of the sequence, with the negotiation that it was made for.

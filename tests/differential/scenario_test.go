@@ -3,7 +3,7 @@ package differential
 import (
 	"slices"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // scenario generates a sequence while the fixture plays it: each step depends on the state that the earlier

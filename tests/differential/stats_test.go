@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // stats counts instructions, result codes and outcomes.

@@ -1,6 +1,6 @@
 package differential
 
-import "github.com/haggle-protocol/haggle/internal/model"
+import "github.com/haggle-protocol/haggle/tests/differential/model"
 
 // step is a step of a sequence: an instruction, a change of token accounts without the program, or a change
 // of the clock. It can be played in any environment, so that shrinking can leave out other steps.

@@ -7,28 +7,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/machine"
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
+	"github.com/haggle-protocol/haggle/tests/differential/svm"
 )
 
 // svmExecutor executes instructions in the virtual machine of a validator.
-type svmExecutor struct{ machine *machine.Machine }
+type svmExecutor struct{ machine *svm.Machine }
 
 // svmExecutors builds the virtual machine and the program, and returns a function that starts a virtual
 // machine.
 func svmExecutors(t *testing.T) func() executor {
 	t.Helper()
-	binary, err := machine.Build(t.Context())
+	binary, err := svm.Build(t.Context())
 	require.NoError(t, err)
 	var elf []byte
 	if path := os.Getenv("HAGGLE_ELF"); path != "" {
 		elf, err = os.ReadFile(path)
 	} else {
-		elf, err = machine.BuildProgram(t.Context())
+		elf, err = svm.BuildProgram(t.Context())
 	}
 	require.NoError(t, err)
 	return func() executor {
-		m, err := machine.Start(context.Background(), binary) // t.Context ends before the cleanups.
+		m, err := svm.Start(context.Background(), binary) // t.Context ends before the cleanups.
 		require.NoError(t, err)
 		for _, program := range []model.Address{model.ProgramID, impostor} {
 			require.NoError(t, m.Load(program, elf))
@@ -45,10 +45,10 @@ func (s *svmExecutor) Set(accounts map[model.Address]model.Account) error {
 	return s.machine.Set(keyed(accounts))
 }
 
-func keyed(accounts map[model.Address]model.Account) []machine.KeyedAccount {
-	list := make([]machine.KeyedAccount, 0, len(accounts))
+func keyed(accounts map[model.Address]model.Account) []svm.KeyedAccount {
+	list := make([]svm.KeyedAccount, 0, len(accounts))
 	for address, account := range accounts {
-		list = append(list, machine.KeyedAccount{Address: address, Account: machine.Account(account)})
+		list = append(list, svm.KeyedAccount{Address: address, Account: svm.Account(account)})
 	}
 	return list
 }
@@ -56,7 +56,7 @@ func keyed(accounts map[model.Address]model.Account) []machine.KeyedAccount {
 func (s *svmExecutor) SetClock(now int64) error { return s.machine.SetClock(now) }
 
 func (s *svmExecutor) Execute(instruction *model.Instruction) (*outcome, error) {
-	found, err := s.machine.Run(machine.Instruction(*instruction))
+	found, err := s.machine.Run(svm.Instruction(*instruction))
 	if err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func (s *svmExecutor) Execute(instruction *model.Instruction) (*outcome, error) 
 }
 
 func (s *svmExecutor) Simulate(instruction *model.Instruction) (*outcome, error) {
-	found, err := s.machine.Probe(machine.Instruction(*instruction))
+	found, err := s.machine.Probe(svm.Instruction(*instruction))
 	if err != nil {
 		return nil, err
 	}
 	return foundOutcome(found), nil
 }
 
-func foundOutcome(found *machine.Outcome) *outcome {
+func foundOutcome(found *svm.Outcome) *outcome {
 	o := &outcome{code: model.Success.String(), units: found.Units, log: found.Log,
 		changed: map[model.Address]model.Account{}}
 	switch {

@@ -3,7 +3,7 @@ package differential
 import (
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 func (s *scenario) createNegotiation(session *session) model.AnyInstruction {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // The layout of mints and token accounts, in bytes.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/haggle-protocol/haggle/internal/model"
+	"github.com/haggle-protocol/haggle/tests/differential/model"
 )
 
 // traceStep writes a step to the trace.

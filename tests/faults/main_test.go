@@ -2,7 +2,7 @@
 // never act twice, never miss an event, and always know what they owe.
 //
 // Buyers and sellers, several to a process, run on [agent.Runtime] with a journal. Between them and a real local chain are proxies of
-// internal/faults that lose, delay, repeat, damage and refuse what passes, one of which lies behind. Their processes are killed, at
+// tests/faults/proxy that lose, delay, repeat, damage and refuse what passes, one of which lies behind. Their processes are killed, at
 // random moments and in the moment in which a transaction of theirs has taken effect and they do not know yet, and started again with
 // the same journal. At the end the chain, read over a clean connection, is compared with what everybody was to do.
 package faults_test

@@ -12,18 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/faults"
+	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
 // A report says what a run has come to.
 type report struct {
 	*audit
-	counts faults.Counts
+	counts proxy.Counts
 	// log counts what the processes have noted, by what it was.
 	log map[string]int
 }
 
-func newReport(t *testing.T, a *audit, counts faults.Counts) *report {
+func newReport(t *testing.T, a *audit, counts proxy.Counts) *report {
 	r := &report{audit: a, counts: counts, log: make(map[string]int)}
 	for host := range a.plan.Hosts {
 		content, err := os.ReadFile(a.plan.logFile(host))
@@ -66,7 +66,7 @@ transaction of theirs had reached the chain and they did not know yet.
 		r.net.Chain.Kind, proxies, r.scale.seed,
 		grouped(r.counts.Requests), percent*r.counts.FaultyShare(), grouped(r.counts.Connections), grouped(r.counts.Subscriptions),
 		grouped(r.counts.Notifications), anytime+sending, anytime, sending)
-	for _, kind := range faults.Kinds() {
+	for _, kind := range proxy.Kinds() {
 		fmt.Fprintf(&page, "| %s | %s |\n", kind, grouped(r.counts.Faults[kind]))
 	}
 	endings := map[ending]int{}

@@ -13,11 +13,11 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/faults"
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
 // A stage is a chain with everybody on it, and the proxies in front of it.
@@ -28,7 +28,7 @@ type stage struct {
 	net   *localnet.Net
 	// clean is a client that asks the chain itself.
 	clean    *rpc.Client
-	proxies  []*faults.Proxy
+	proxies  []*proxy.Proxy
 	crew     *crew
 	audience *audience
 	// issued is what each wallet begins with, in base units of the mint.
@@ -39,11 +39,11 @@ type stage struct {
 const startLamports = 2 * solana.LAMPORTS_PER_SOL
 
 // usual are the faults of every proxy; the last one lies behind besides. SubscriptionRefused is added.
-var usual = faults.Rates{
-	faults.DroppedBefore: 0.04, faults.DroppedAfter: 0.05, faults.Delayed: 0.04, faults.Repeated: 0.04, faults.RateLimited: 0.01,
-	faults.Failed: 0.04, faults.FailedAfter: 0.04, faults.Truncated: 0.04, faults.Corrupted: 0.04,
-	faults.ConnectionRefused: 0.1, faults.ConnectionCut: 0.01,
-	faults.NotificationDropped: 0.06, faults.NotificationRepeated: 0.06, faults.NotificationDelayed: 0.06,
+var usual = proxy.Rates{
+	proxy.DroppedBefore: 0.04, proxy.DroppedAfter: 0.05, proxy.Delayed: 0.04, proxy.Repeated: 0.04, proxy.RateLimited: 0.01,
+	proxy.Failed: 0.04, proxy.FailedAfter: 0.04, proxy.Truncated: 0.04, proxy.Corrupted: 0.04,
+	proxy.ConnectionRefused: 0.1, proxy.ConnectionCut: 0.01,
+	proxy.NotificationDropped: 0.06, proxy.NotificationRepeated: 0.06, proxy.NotificationDelayed: 0.06,
 }
 
 const (
@@ -91,20 +91,20 @@ func (s *stage) endow(ctx context.Context) {
 }
 
 func (s *stage) startProxies() {
-	past := faults.NewPast()
+	past := proxy.NewPast()
 	rates := maps.Clone(usual)
 	// All subscriptions of a client are made again when one is refused: it should succeed more often than not.
-	rates[faults.SubscriptionRefused] = 0.5 / float64(2*len(s.plan.Negotiations)+len(s.plan.Wallets))
+	rates[proxy.SubscriptionRefused] = 0.5 / float64(2*len(s.plan.Negotiations)+len(s.plan.Wallets))
 	for number := range proxies {
-		options := faults.Options{
+		options := proxy.Options{
 			RPCURL: s.net.Chain.RPCURL, WSURL: s.net.Chain.WSURL, Seed: s.scale.seed + uint64(number), Rates: rates, Past: past, Lag: lag,
 			Sent: s.crew.sent,
 		}
 		if number == proxies-1 {
 			options.Rates = maps.Clone(rates)
-			options.Rates[faults.Stale] = behind
+			options.Rates[proxy.Stale] = behind
 		}
-		proxy, err := faults.Start(options)
+		proxy, err := proxy.Start(options)
 		require.NoError(s.t, err)
 		s.t.Cleanup(func() { require.NoError(s.t, proxy.Close()) })
 		s.proxies = append(s.proxies, proxy)
@@ -113,7 +113,7 @@ func (s *stage) startProxies() {
 	}
 }
 
-func (s *stage) counts() (sum faults.Counts) {
+func (s *stage) counts() (sum proxy.Counts) {
 	for _, proxy := range s.proxies {
 		sum = sum.Plus(proxy.Counts())
 	}

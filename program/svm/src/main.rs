@@ -2,7 +2,7 @@
 //! request sets accounts or runs an instruction; the response has its result, log, compute units and changed
 //! accounts.
 //!
-//! The differential tests in Go compare the program with their reference model on it; `internal/machine` is
+//! The differential tests in Go compare the program with their reference model on it; `tests/differential/svm` is
 //! the client. It does not depend on Haggle: programs are ELF files, accounts are bytes.
 
 mod frame;

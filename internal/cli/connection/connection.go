@@ -1,0 +1,165 @@
+// Package connection holds the flags with which a program finds a cluster and a wallet, as the Solana tools have them, and the policy
+// that the wallet signs by.
+package connection
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/spf13/pflag"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// Flags are what the command line says. Whatever is empty comes from the Solana tools' configuration file, and what is not
+// there either is localhost, the keypair of "solana-keygen new", and the commitment "confirmed".
+type Flags struct {
+	URL          string
+	WebSocketURL string
+	KeypairPath  string
+	ConfigPath   string
+	Commitment   string
+	// MaxPriorityFee is in lamports.
+	MaxPriorityFee uint64
+	// PolicyPath is the file with the limits of what is signed, and UsagePath the one that keeps what has been used of them.
+	PolicyPath, UsagePath string
+	// Unattended says that nobody is there to be asked, even at a terminal.
+	Unattended bool
+
+	client *haggle.Client
+	signer haggle.Signer
+	usage  *policy.File
+}
+
+// Register adds the flags to a set.
+func (f *Flags) Register(set *pflag.FlagSet) {
+	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
+	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: follows from the RPC endpoint)")
+	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "wallet that signs and pays: a keypair file, env:NAME, age:FILE or https://HOST/PATH")
+	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
+	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "most lamports that a transaction pays to be executed earlier")
+	set.StringVar(&f.Commitment, "commitment", "", "when a transaction counts: confirmed or finalized (default: confirmed)")
+	set.StringVar(&f.PolicyPath, "policy", "", "sign only what the limits in this file allow (haggle policy --help)")
+	set.StringVar(&f.UsagePath, "policy-usage", "", "file that keeps what has been used of the policy's limits")
+}
+
+// Settings are the flags with everything filled in, except for a WebSocket endpoint that follows from the RPC endpoint.
+type Settings struct {
+	haggle.Config
+	KeypairPath string
+}
+
+// Settle fills in what is not on the command line.
+func (f *Flags) Settle() (Settings, error) {
+	configured, err := solanaconfig.Read(f.ConfigPath)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Settings{}, &exitcode.Error{Kind: exitcode.Usage, Hint: "if a localnet wrote it: is that still running?", Err: fmt.Errorf("--config: %w", err)}
+	}
+	if err != nil {
+		return Settings{}, exitcode.Usagef("--config: %w", err)
+	}
+	url := firstOf(f.URL, configured.URL, solanaconfig.LocalhostURL)
+	endpoint, err := solanaconfig.ResolveURL(url)
+	if err != nil {
+		return Settings{}, exitcode.Usagef("--url: %w", err)
+	}
+	if configured.Commitment == rpc.CommitmentProcessed {
+		// What is merely processed may never have happened, which is no ground to pay on.
+		configured.Commitment = rpc.CommitmentConfirmed
+	}
+	commitment, err := solanaconfig.ParseCommitment(firstOf(f.Commitment, string(configured.Commitment), string(rpc.CommitmentConfirmed)))
+	if err != nil {
+		return Settings{}, exitcode.Usagef("--commitment: %w", err)
+	}
+	if commitment == rpc.CommitmentProcessed {
+		return Settings{}, exitcode.Usagef("--commitment: what is merely processed may never have happened: confirmed or finalized")
+	}
+	socket := f.WebSocketURL
+	if socket == "" && f.URL == "" {
+		socket = configured.WebSocketURL
+	}
+	return Settings{
+		Config:      haggle.Config{Endpoint: endpoint, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
+		KeypairPath: firstOf(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
+	}, nil
+}
+
+// Client connects to the cluster. It is the same one each time.
+func (f *Flags) Client() (*haggle.Client, error) {
+	if f.client != nil {
+		return f.client, nil
+	}
+	settings, err := f.Settle()
+	if err != nil {
+		return nil, err
+	}
+	client, err := haggle.NewClient(settings.Config)
+	if err != nil {
+		return nil, exitcode.Usagef("--url, --ws: %w", err)
+	}
+	f.client = client
+	return client, nil
+}
+
+// Close disconnects, and lets other processes use the policy's file.
+func (f *Flags) Close() error {
+	var failures []error
+	if f.client != nil {
+		failures = append(failures, f.client.Close())
+	}
+	if f.usage != nil {
+		failures = append(failures, f.usage.Close())
+	}
+	f.client, f.signer, f.usage = nil, nil, nil
+	return errors.Join(failures...)
+}
+
+func firstOf(candidates ...string) string {
+	for _, candidate := range candidates {
+		if candidate != "" {
+			return candidate
+		}
+	}
+	return ""
+}
+
+// Address is an account's address on a command line. The zero value is none.
+type Address solana.PublicKey
+
+// Set reads 32 bytes in base 58.
+func (a *Address) Set(written string) error {
+	key, err := ParseAddress(written)
+	if err == nil {
+		*a = Address(key)
+	}
+	return err
+}
+
+// String is the address in base 58, or empty.
+func (a *Address) String() string {
+	if a.Key().IsZero() {
+		return ""
+	}
+	return a.Key().String()
+}
+
+// Type is what a command line's help calls such a flag.
+func (*Address) Type() string { return "address" }
+
+// Key is the address for the SDK.
+func (a Address) Key() solana.PublicKey { return solana.PublicKey(a) }
+
+// ParseAddress reads 32 bytes in base 58 and says more clearly than the decoder what is wrong.
+func ParseAddress(written string) (solana.PublicKey, error) {
+	key, err := solana.PublicKeyFromBase58(written)
+	if err != nil || key.IsZero() && written != (solana.PublicKey{}).String() {
+		return solana.PublicKey{}, fmt.Errorf("%q is not an address (32 bytes in base 58)", written)
+	}
+	return key, nil
+}

@@ -1,0 +1,95 @@
+package connection
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// configured writes a configuration of the Solana tools into a new home folder.
+func configured(t *testing.T, content string) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	folder := filepath.Join(home, ".config", "solana", "cli")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "config.yml"), []byte(content), 0o600))
+}
+
+func settle(t *testing.T, arguments ...string) (Settings, error) {
+	t.Helper()
+	var flags Flags
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.Register(set)
+	require.NoError(t, set.Parse(arguments))
+	return flags.Settle()
+}
+
+func TestFlagsThenConfigurationThenLocalhost(t *testing.T) {
+	configured(t, "json_rpc_url: https://rpc.example\nwebsocket_url: wss://ws.example\nkeypair_path: /keys/a.json\ncommitment: finalized\n")
+	settings, err := settle(t)
+	require.NoError(t, err)
+	require.Equal(t, Settings{haggle.Config{Endpoint: "https://rpc.example", WSEndpoint: "wss://ws.example", Commitment: "finalized"}, "/keys/a.json"}, settings)
+
+	settings, err = settle(t, "-u", "localhost", "-k", "b.json", "--commitment", "confirmed", "--max-priority-fee", "7")
+	require.NoError(t, err)
+	require.Equal(t, Settings{haggle.Config{
+		Endpoint: "http://localhost:8899", Commitment: "confirmed", MaxPriorityFee: 7,
+	}, "b.json"}, settings, "the configured WebSocket endpoint belongs to another cluster")
+
+	settings, err = settle(t, "-u", "d", "--ws", "ws://127.0.0.1:9")
+	require.NoError(t, err)
+	require.Equal(t, "https://api.devnet.solana.com", settings.Endpoint)
+	require.Equal(t, "ws://127.0.0.1:9", settings.WSEndpoint)
+
+	t.Setenv("HOME", t.TempDir())
+	settings, err = settle(t)
+	require.NoError(t, err)
+	require.Equal(t, "http://localhost:8899", settings.Endpoint)
+	require.Equal(t, filepath.Join(os.Getenv("HOME"), ".config", "solana", "id.json"), settings.KeypairPath)
+}
+
+func TestNothingIsPaidOnWhatIsMerelyProcessed(t *testing.T) {
+	configured(t, "commitment: processed\n")
+	settings, err := settle(t)
+	require.NoError(t, err)
+	require.EqualValues(t, "confirmed", settings.Commitment)
+	_, err = settle(t, "--commitment", "processed")
+	require.Equal(t, exitcode.Usage, exitcode.KindOf(err))
+}
+
+func TestMistakes(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	for _, arguments := range [][]string{
+		{"--url", "nowhere"}, {"--commitment", "max"}, {"--config", "none.yml"},
+	} {
+		_, err := settle(t, arguments...)
+		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), "%v", arguments)
+	}
+	var flags Flags
+	_, err := flags.Signer(t.Context())
+	require.Equal(t, exitcode.Usage, exitcode.KindOf(err))
+	require.ErrorContains(t, err, "there is no keypair")
+}
+
+func TestAddress(t *testing.T) {
+	var address Address
+	require.Empty(t, address.String())
+	require.Equal(t, "address", address.Type())
+	require.NoError(t, address.Set(protocol.ProgramAddress))
+	require.Equal(t, protocol.ProgramID, address.Key())
+	require.Equal(t, protocol.ProgramAddress, address.String())
+	for _, written := range []string{"", "0", "abc", protocol.ProgramAddress + "1", protocol.ProgramAddress[1:] + "é"} {
+		require.Error(t, address.Set(written), "%q", written)
+	}
+	system, err := ParseAddress("11111111111111111111111111111111")
+	require.NoError(t, err)
+	require.True(t, system.IsZero())
+}

@@ -1,0 +1,136 @@
+package connection
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/term"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+)
+
+// PassphraseFileVariable is the environment variable with the path of a file that has a wallet's passphrase in its first line. The path
+// of an open descriptor, such as /dev/fd/3, is one too.
+const PassphraseFileVariable = "HAGGLE_PASSPHRASE_FILE"
+
+// longestPassphrase is how long the file may be, in bytes.
+const longestPassphrase = 4 << 10
+
+// Passphrase is what the file says that the environment names, otherwise what somebody types at the terminal, unseen.
+func (f *Flags) Passphrase(ctx context.Context, question string) (string, error) {
+	if path := os.Getenv(PassphraseFileVariable); path != "" {
+		return readPassphrase(path)
+	}
+	return f.typedPassphrase(ctx, question)
+}
+
+// NewPassphrase is a passphrase for a new wallet. Whoever types it has to type it twice.
+func (f *Flags) NewPassphrase(ctx context.Context, question string) (string, error) {
+	if path := os.Getenv(PassphraseFileVariable); path != "" {
+		return readPassphrase(path)
+	}
+	first, err := f.typedPassphrase(ctx, question)
+	if err != nil {
+		return "", err
+	}
+	second, err := f.typedPassphrase(ctx, "the same again")
+	if err != nil {
+		return "", err
+	}
+	if first != second {
+		return "", exitcode.Usagef("the passphrases differ: nothing was written")
+	}
+	return first, nil
+}
+
+func readPassphrase(path string) (string, error) {
+	content, err := readPrivate(path)
+	if err == nil && len(content) > longestPassphrase {
+		err = fmt.Errorf("%s is longer than %d bytes", path, longestPassphrase)
+	}
+	line, rest, _ := bytes.Cut(content, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	switch {
+	case err != nil:
+	case len(line) == 0:
+		err = fmt.Errorf("the first line of %s is empty", path)
+	case len(bytes.TrimSpace(rest)) > 0:
+		err = fmt.Errorf("%s has more than one line", path)
+	}
+	if err != nil {
+		return "", exitcode.Usagef("%s: %w", PassphraseFileVariable, err)
+	}
+	return string(line), nil
+}
+
+// readPrivate reads a file that nobody but its owner may read or write. A descriptor is whose process it is anyway.
+func readPrivate(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	const others fs.FileMode = 0o077
+	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
+		if behind, err := filepath.EvalSymlinks(path); err == nil {
+			path = behind // /dev/fd/3 is nothing that can be repaired
+		}
+		return nil, fmt.Errorf("others than its owner have access to %s: chmod 600 %s", path, path)
+	}
+	return io.ReadAll(io.LimitReader(file, longestPassphrase+1))
+}
+
+// attended says whether somebody is there to be asked.
+func (f *Flags) attended() bool {
+	return !f.Unattended && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+func (f *Flags) typedPassphrase(ctx context.Context, question string) (string, error) {
+	if !f.attended() {
+		return "", &exitcode.Error{
+			Kind: exitcode.Usage, Hint: "run it at a terminal, or name a file with the passphrase in " + PassphraseFileVariable,
+			Err: fmt.Errorf("%s: nobody can be asked for it here", question),
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s: ", question)
+	typed, err := readUnseen(ctx, int(os.Stdin.Fd()))
+	fmt.Fprintln(os.Stderr)
+	if errors.Is(err, io.EOF) || err == nil && len(typed) == 0 {
+		return "", exitcode.Usagef("%s: none was given", question)
+	}
+	return string(typed), err
+}
+
+// readUnseen reads a line that the terminal does not show. Interrupted, it leaves the terminal as it was.
+func readUnseen(ctx context.Context, terminal int) ([]byte, error) {
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return nil, err
+	}
+	type line struct {
+		typed []byte
+		err   error
+	}
+	read := make(chan line, 1)
+	go func() {
+		typed, err := term.ReadPassword(terminal)
+		read <- line{typed, err}
+	}()
+	select {
+	case answer := <-read:
+		return answer.typed, answer.err
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), term.Restore(terminal, before))
+	}
+}

@@ -1,0 +1,147 @@
+package connection
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// ReadPolicy reads a file with a policy, and says which of its lines nobody can go by.
+func ReadPolicy(path string) (*policy.Config, error) {
+	config, err := policy.ReadConfig(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exitcode.Usagef("there is no policy at %s", path)
+	}
+	if err != nil {
+		return nil, exitcode.Usagef("the policy is not valid: %w", bare{err})
+	}
+	return &config, nil
+}
+
+// readPolicy is nil without --policy.
+func (f *Flags) readPolicy() (*policy.Config, error) {
+	switch {
+	case f.PolicyPath == "" && f.UsagePath == "":
+		return nil, nil
+	case f.PolicyPath == "":
+		return nil, exitcode.Usagef("--policy-usage alone limits nothing: name the limits with --policy FILE")
+	case f.UsagePath == "":
+		return nil, exitcode.Usagef("--policy needs --policy-usage FILE, which keeps what has been used of its limits")
+	}
+	config, err := ReadPolicy(f.PolicyPath)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w", err)
+	}
+	return config, nil
+}
+
+// govern puts a policy around a signer.
+func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.Config) (haggle.Signer, error) {
+	client, err := f.Client()
+	if err != nil {
+		return nil, err
+	}
+	usage, err := policy.OpenFile(f.UsagePath)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	config.Store, config.Negotiations, config.Tables = usage, policy.Reader(client), policy.TablesOf(client)
+	config.Evidence, config.Approve = policy.EvidenceOf(client), f.approve
+	governed, err := policy.New(ctx, signer, config)
+	if err != nil {
+		return nil, errors.Join(usageError(err), usage.Close())
+	}
+	f.usage = usage
+	return governed, nil
+}
+
+func usageError(err error) error {
+	failed := &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("--policy-usage: %w", bare{err})}
+	switch {
+	case errors.Is(err, policy.ErrFileInUse):
+		failed.Kind, failed.Hint = exitcode.Other, "another process signs by it: wait for that; what has been used is shown all the same by: haggle policy usage --policy-usage FILE"
+	case errors.As(err, new(*policy.DamagedFileError)):
+		failed.Kind, failed.Hint = exitcode.Other, "nothing is signed while nobody knows what has been used: put the file back as it was"
+	case errors.As(err, new(*policy.WrongWalletError)):
+		failed.Hint = "each wallet has a file of its own: name another one with --policy-usage"
+	}
+	return failed
+}
+
+var (
+	errNobody      = errors.New("it has to be approved, and nobody can be asked here")
+	errNotApproved = errors.New("it was not approved")
+)
+
+// approve asks somebody at the terminal; whatever is not "yes" is a refusal.
+func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
+	if !f.attended() {
+		return errNobody
+	}
+	return terminal.approve(ctx, request)
+}
+
+// terminal is where somebody can be asked.
+var terminal = newDesk(os.Stdin, os.Stderr)
+
+// desk is where one question is asked after the other.
+type desk struct {
+	in  io.Reader
+	out io.Writer
+	// asking has an element while somebody is asked: an answer is one to the question that can be seen, and never to another one.
+	asking chan struct{}
+}
+
+func newDesk(in io.Reader, out io.Writer) *desk {
+	return &desk{in: in, out: out, asking: make(chan struct{}, 1)}
+}
+
+func (d *desk) approve(ctx context.Context, request *policy.Request) error {
+	select {
+	case d.asking <- struct{}{}:
+		defer func() { <-d.asking }()
+	case <-ctx.Done():
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err // nobody waits for the answer any more
+	}
+	fmt.Fprintf(d.out, "the policy wants this to be approved:\n%s\nsign it? [yes/no] ", requestText(request))
+	answer, _ := bufio.NewReader(d.in).ReadString('\n')
+	if strings.TrimSpace(answer) != "yes" {
+		return errNotApproved
+	}
+	return context.Cause(ctx)
+}
+
+func requestText(request *policy.Request) string {
+	lines := []string{"  " + strings.Join(request.Instructions, ", ")}
+	for _, spend := range request.Spends {
+		line := fmt.Sprintf("  pays   %d %s (%s)", spend.Amount, unitOf(spend.Mint), spend.Purpose)
+		if !spend.Counterparty.IsZero() {
+			line += " with " + spend.Counterparty.String()
+		}
+		lines = append(lines, line)
+	}
+	for _, price := range request.Prices {
+		lines = append(lines, fmt.Sprintf("  price  %d %s with %s", price.Amount, unitOf(price.Mint), price.Counterparty))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func unitOf(mint solana.PublicKey) string {
+	if mint.IsZero() {
+		return "lamports"
+	}
+	return "base units of " + mint.String()
+}

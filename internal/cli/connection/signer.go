@@ -1,0 +1,197 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+// WalletAPIKeyVariable is the environment variable with the API key of a remote wallet.
+const WalletAPIKeyVariable = "HAGGLE_WALLET_API_KEY"
+
+// Signer opens the wallet that --keypair names, and puts the policy around it that --policy names. It is the same one each time.
+// Whoever opens it is asked for what opens it: a passphrase at the terminal, an API key in the environment.
+func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
+	if f.signer != nil {
+		return f.signer, nil
+	}
+	settings, err := f.Settle()
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.readPolicy()
+	if err != nil {
+		return nil, err
+	}
+	signer, err := f.open(ctx, settings.KeypairPath)
+	if err == nil && config != nil {
+		signer, err = f.govern(ctx, signer, *config)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.signer = signer
+	return signer, nil
+}
+
+// Address is the wallet's, which no policy is asked for.
+func (f *Flags) Address(ctx context.Context) (solana.PublicKey, error) {
+	if f.signer != nil {
+		return f.signer.PublicKey(), nil
+	}
+	settings, err := f.Settle()
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	signer, err := f.open(ctx, settings.KeypairPath)
+	if err != nil {
+		return solana.PublicKey{}, err
+	}
+	return signer.PublicKey(), nil
+}
+
+// The kinds of wallets that are no plain files.
+const (
+	environmentScheme = "env"
+	encryptedScheme   = "age"
+)
+
+// scheme is what a name of a wallet begins with. One letter is a drive of Windows.
+var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+-]+):`)
+
+// open opens the wallet with this name, whatever it is.
+func (f *Flags) open(ctx context.Context, name string) (haggle.Signer, error) {
+	found := scheme.FindStringSubmatch(name)
+	if found == nil {
+		return openFile(name)
+	}
+	rest := name[len(found[0]):]
+	switch found[1] {
+	case environmentScheme:
+		return openEnvironment(rest)
+	case encryptedScheme:
+		return f.openEncrypted(ctx, rest)
+	case "https", "http":
+		return openRemote(ctx, name)
+	}
+	return nil, &exitcode.Error{
+		Kind: exitcode.Usage, Hint: "a wallet is a keypair file, env:NAME, age:FILE or https://HOST/PATH; a file with a colon in its name is ./FILE",
+		Err: fmt.Errorf("--keypair: %q is no kind of wallet", found[1]),
+	}
+}
+
+func openEnvironment(variable string) (haggle.Signer, error) {
+	if variable == "" {
+		return nil, exitcode.Usagef("--keypair: which environment variable? env:NAME")
+	}
+	key, err := opened(wallet.FromEnvironment(variable))
+	if errors.Is(err, wallet.ErrNotSet) {
+		return nil, exitcode.WithHint(err, "it has the key, in base 58 or as a keypair file does: export "+variable+"=...")
+	}
+	return key, err
+}
+
+func openFile(path string) (haggle.Signer, error) {
+	key, err := haggle.LoadKeypairFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(path)
+	}
+	return opened(key, err)
+}
+
+func missing(path string) error {
+	return &exitcode.Error{
+		Kind: exitcode.Usage,
+		Hint: "make one with: haggle wallet new FILE; then name it with --keypair FILE",
+		Err:  fmt.Errorf("there is no keypair at %s", path),
+	}
+}
+
+// opened is a key that has been read, or says why it could not be.
+func opened(key *haggle.Keypair, err error) (haggle.Signer, error) {
+	switch {
+	case errors.Is(err, wallet.ErrPassphrase):
+		return nil, &exitcode.Error{Kind: exitcode.Wallet, Err: fmt.Errorf("--keypair: %w", bare{err})}
+	case err != nil:
+		return nil, exitcode.Usagef("--keypair: %w", bare{err})
+	}
+	return key, nil
+}
+
+// bare is an error without the names of the packages that it comes from.
+type bare struct{ error }
+
+func (b bare) Error() string {
+	text := strings.TrimPrefix(b.error.Error(), "haggle: ")
+	for _, name := range []string{"keypair: ", "wallet: ", "policy: ", "identity: "} {
+		text = strings.TrimPrefix(text, name)
+	}
+	return text
+}
+
+func (b bare) Unwrap() error { return b.error }
+
+func (f *Flags) openEncrypted(ctx context.Context, path string) (haggle.Signer, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(path)
+	}
+	passphrase, err := f.Passphrase(ctx, "passphrase of "+path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := wallet.OpenEncrypted(path, passphrase)
+	if errors.Is(err, wallet.ErrReadableByOthers) {
+		return nil, exitcode.WithHint(exitcode.Usagef("--keypair: %w", bare{err}), "chmod 600 "+path)
+	}
+	return opened(key, err)
+}
+
+// openRemote opens a wallet service. What follows a # is the address that it has to sign for, and is not sent.
+func openRemote(ctx context.Context, name string) (haggle.Signer, error) {
+	endpoint, pinned, isPinned := strings.Cut(name, "#")
+	config := wallet.RemoteConfig{Endpoint: endpoint, APIKey: os.Getenv(WalletAPIKeyVariable)}
+	if isPinned {
+		address, err := ParseAddress(pinned)
+		if err != nil {
+			return nil, exitcode.Usagef("--keypair: what follows the # of a remote wallet is its address: %w", err)
+		}
+		config.PublicKey = address
+	}
+	if config.APIKey == "" {
+		return nil, &exitcode.Error{
+			Kind: exitcode.Usage, Hint: "put the API key that opens the wallet into " + WalletAPIKeyVariable,
+			Err: fmt.Errorf("--keypair: a remote wallet needs the environment variable %s, which is not set", WalletAPIKeyVariable),
+		}
+	}
+	remote, err := wallet.NewRemote(ctx, config)
+	if failed := new(wallet.RemoteError); errors.As(err, &failed) {
+		return nil, fmt.Errorf("the wallet does not open: %w", bare{err})
+	}
+	if err != nil {
+		return nil, exitcode.Usagef("--keypair: %w", bare{err})
+	}
+	return remote, nil
+}
+
+// WalletName is how a wallet is called where others can read it: a remote one by its host alone, because its path may contain a key.
+func WalletName(name string) string {
+	if found := scheme.FindStringSubmatch(name); found == nil || found[1] != "https" && found[1] != "http" {
+		return name
+	}
+	before, rest, _ := strings.Cut(name, "://")
+	host := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = rest[:end]
+	}
+	return before + "://" + host[strings.LastIndex(host, "@")+1:]
+}

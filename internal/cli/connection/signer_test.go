@@ -1,0 +1,171 @@
+package connection
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+)
+
+// flagsOf are those of a command line.
+func flagsOf(t *testing.T, arguments ...string) *Flags {
+	t.Helper()
+	flags := &Flags{Unattended: true}
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.Register(set)
+	require.NoError(t, set.Parse(arguments))
+	t.Cleanup(func() { _ = flags.Close() })
+	return flags
+}
+
+// savedKey is a new keypair, and its file.
+func savedKey(t *testing.T) (*haggle.Keypair, string) {
+	t.Helper()
+	key, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "key.json")
+	require.NoError(t, key.Save(path))
+	return key, path
+}
+
+func TestOneFlagNamesEveryKindOfWallet(t *testing.T) {
+	configured(t, "")
+	key, path := savedKey(t)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	t.Setenv("AGENT_KEY", string(content))
+	t.Setenv(WalletAPIKeyVariable, "secret")
+	for _, name := range []string{path, "env:AGENT_KEY", "https://wallet.example/agents/7#" + key.PublicKey().String()} {
+		flags := flagsOf(t, "--keypair", name)
+		signer, err := flags.Signer(t.Context())
+		require.NoError(t, err, name)
+		require.Equal(t, key.PublicKey(), signer.PublicKey(), name)
+		again, err := flags.Signer(t.Context())
+		require.NoError(t, err)
+		require.Same(t, signer, again, "it is opened once")
+		address, err := flagsOf(t, "--keypair", name).Address(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, key.PublicKey(), address)
+	}
+}
+
+func TestWalletsThatDoNotOpen(t *testing.T) {
+	configured(t, "")
+	t.Setenv("AGENT_KEY", "topsecret")
+	t.Setenv(PassphraseFileVariable, "")
+	encrypted := filepath.Join(t.TempDir(), "agent.age")
+	require.NoError(t, os.WriteFile(encrypted, []byte("topsecret"), 0o600))
+	for name, message := range map[string]string{
+		"none.json":                        "there is no keypair at none.json",
+		"env:AGENT_KEY":                    "--keypair: a keypair has 64 bytes, not 7: environment variable AGENT_KEY",
+		"env:NOTHING":                      "--keypair: the environment variable is not set: NOTHING",
+		"env:":                             "--keypair: which environment variable? env:NAME",
+		"age:none.age":                     "there is no keypair at none.age",
+		"age:" + encrypted:                 "passphrase of " + encrypted + ": nobody can be asked for it here",
+		"usb://ledger":                     `--keypair: "usb" is no kind of wallet`,
+		"https://wallet.example/topsecret": "--keypair: a remote wallet needs the environment variable " + WalletAPIKeyVariable + ", which is not set",
+		"https://wallet.example#me":        `--keypair: what follows the # of a remote wallet is its address: "me" is not an address (32 bytes in base 58)`,
+	} {
+		_, err := flagsOf(t, "--keypair", name).Signer(t.Context())
+		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), name)
+		require.EqualError(t, err, message)
+		require.NotContains(t, err.Error(), "topsecret")
+	}
+	t.Setenv(WalletAPIKeyVariable, "key")
+	for _, name := range []string{"http://wallet.example/topsecret", "https://me:topsecret@wallet.example", "https://wallet.example?key=topsecret"} {
+		_, err := flagsOf(t, "--keypair", name).Signer(t.Context())
+		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), name)
+		require.NotContains(t, err.Error(), "topsecret")
+	}
+	t.Setenv(PassphraseFileVariable, encrypted)
+	_, err := flagsOf(t, "--keypair", "age:"+encrypted).Signer(t.Context())
+	require.EqualError(t, err, "--keypair: not an encrypted file: "+encrypted)
+}
+
+func TestARemoteWalletIsCalledByItsHostAlone(t *testing.T) {
+	require.Equal(t, "https://wallet.example:8443", WalletName("https://wallet.example:8443/topsecret#address"))
+	require.Equal(t, "https://wallet.example", WalletName("https://wallet.example#address"))
+	require.Equal(t, "https://wallet.example", WalletName("https://wallet.example?key=topsecret"))
+	require.Equal(t, "https://wallet.example", WalletName("https://me:topsecret@wallet.example/path"))
+	for _, name := range []string{"key.json", "age:key.age", "env:KEY", `C:\keys\key.json`} {
+		require.Equal(t, name, WalletName(name))
+	}
+}
+
+func TestPassphraseFiles(t *testing.T) {
+	for name, sample := range map[string]struct{ content, passphrase, message string }{
+		"a line":        {"correct horse\n", "correct horse", ""},
+		"without end":   {"correct horse", "correct horse", ""},
+		"from Windows":  {"correct horse\r\n", "correct horse", ""},
+		"spaces belong": {" correct horse \n", " correct horse ", ""},
+		"empty":         {"", "", "the first line of"},
+		"two lines":     {"correct\nhorse\n", "", "more than one line"},
+		"too long":      {string(make([]byte, longestPassphrase+1)), "", "longer than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "passphrase")
+			require.NoError(t, os.WriteFile(path, []byte(sample.content), 0o600))
+			t.Setenv(PassphraseFileVariable, path)
+			passphrase, err := (&Flags{}).Passphrase(t.Context(), "passphrase")
+			require.Equal(t, sample.passphrase, passphrase)
+			if sample.message == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, sample.message)
+			require.NotContains(t, err.Error(), "horse")
+		})
+	}
+	t.Run("an open descriptor", func(t *testing.T) {
+		if _, err := os.Stat("/dev/fd"); err != nil {
+			return // a system without such paths
+		}
+		reader, writer, err := os.Pipe()
+		require.NoError(t, err)
+		defer reader.Close()
+		_, err = writer.WriteString("correct horse\n")
+		require.NoError(t, err)
+		require.NoError(t, writer.Close())
+		t.Setenv(PassphraseFileVariable, filepath.Join("/dev/fd", strconv.FormatUint(uint64(reader.Fd()), 10)))
+		passphrase, err := (&Flags{}).Passphrase(t.Context(), "passphrase")
+		require.NoError(t, err)
+		require.Equal(t, "correct horse", passphrase)
+	})
+}
+
+func TestAPolicyIsAroundTheSigner(t *testing.T) {
+	configured(t, "")
+	_, path := savedKey(t)
+	folder := t.TempDir()
+	limits, usage := filepath.Join(folder, "policy.json"), filepath.Join(folder, "usage")
+	require.NoError(t, os.WriteFile(limits, []byte(`{}`), 0o600))
+	flags := flagsOf(t, "-k", path, "--policy", limits, "--policy-usage", usage)
+	signer, err := flags.Signer(t.Context())
+	require.NoError(t, err)
+	require.IsType(t, &policy.Policy{}, signer)
+	_, err = signer.SignMessage(t.Context(), []byte("anything"))
+	require.ErrorIs(t, err, policy.ErrDenied)
+
+	// Two processes would not see what the other one spends.
+	second := flagsOf(t, "-k", path, "--policy", limits, "--policy-usage", usage)
+	_, err = second.Signer(t.Context())
+	require.ErrorIs(t, err, policy.ErrFileInUse)
+	address, err := second.Address(t.Context())
+	require.NoError(t, err, "the address takes no policy")
+	require.Equal(t, signer.PublicKey(), address)
+	require.NoError(t, flags.Close())
+	_, err = second.Signer(t.Context())
+	require.NoError(t, err)
+
+	for _, arguments := range [][]string{{"--policy", limits}, {"--policy-usage", usage}, {"--policy", "none", "--policy-usage", usage}} {
+		_, err := flagsOf(t, append(arguments, "-k", path)...).Signer(t.Context())
+		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), "%v", arguments)
+	}
+}

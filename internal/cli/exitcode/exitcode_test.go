@@ -1,0 +1,140 @@
+package exitcode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"testing"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+)
+
+func refused(code protocol.ErrorCode) error {
+	return fmt.Errorf("wrapped: %w", &protocol.ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Logs: []string{"a log"}})
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, sample := range []struct {
+		err  error
+		kind Kind
+		name string
+	}{
+		{nil, None, ""},
+		{errors.New("broken"), Other, "Failed"},
+		{Usagef("wrong"), Usage, "Usage"},
+		{AsUsage(errors.New("unknown flag"), "help"), Usage, "Usage"},
+		{refused(protocol.ErrNotYourTurn), Refused, "NotYourTurn"},
+		{refused(protocol.ErrConstraintSeeds), Refused, "ConstraintSeeds"},
+		{refused(31337), Refused, "ProgramError"},
+		{fmt.Errorf("%w: 3", haggle.ErrNotAsExpected), Refused, "NotAsExpected"},
+		{&haggle.AccountError{Err: haggle.ErrAccountNotFound}, NotFound, "NotFound"},
+		{fmt.Errorf("mint: %w", rpc.ErrNotFound), NotFound, "NotFound"},
+		{fmt.Errorf("%w: x", haggle.ErrTransactionExpired), Expired, "TransactionExpired"},
+		{&haggle.UnknownOutcome{Cause: context.Canceled}, Unknown, "UnknownOutcome"},
+		{&url.Error{Op: "Post", Err: errors.New("refused")}, Network, "Network"},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, Network, "Network"},
+		{fmt.Errorf("no invitation: %w", context.DeadlineExceeded), Network, "Network"},
+		{context.Canceled, Interrupted, "Interrupted"},
+		{&Error{Kind: NoDeal, Err: errors.New("no deal")}, NoDeal, "NoDeal"},
+		{&haggle.TransactionError{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
+		{fmt.Errorf("haggle: getSlot: %w", io.ErrUnexpectedEOF), Network, "Network"},
+		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
+		{&haggle.NodeError{Method: "getSlot", Code: 500}, Network, "Network"},
+		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrNodeBehind), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrMalformedAnswer), Network, "Network"},
+		{&haggle.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
+		{haggle.ErrNotWrappedSOL, Usage, "Usage"},
+		{fmt.Errorf("x does not sign: %w", &policy.Denial{Rule: policy.RulePerDay}), Denied, "PolicyDenied"},
+		{&policy.Denial{Rule: policy.RuleNegotiation, Cause: &url.Error{Op: "Post", Err: errors.New("refused")}}, Denied, "PolicyDenied"},
+		{&policy.Denial{Rule: policy.RuleApproval, Cause: context.Canceled}, Interrupted, "Interrupted"},
+		{&identity.Refusal{}, Denied, "CounterpartyRefused"},
+		{&identity.Refusal{Cause: errors.New("down")}, Network, "Network"},
+		{&identity.Refusal{Cause: &identity.AllowlistError{}}, Other, "Failed"},
+		{fmt.Errorf("x does not sign: %w", &wallet.RemoteError{Err: errors.New("down")}), Wallet, "WalletError"},
+		{fmt.Errorf("%w: agent.age", wallet.ErrPassphrase), Wallet, "WalletError"},
+	} {
+		require.Equal(t, sample.kind, KindOf(sample.err), "%v", sample.err)
+		var out bytes.Buffer
+		require.Equal(t, int(sample.kind), Report(&out, "haggle", sample.err, true))
+		if sample.err == nil {
+			require.Empty(t, out.String())
+			continue
+		}
+		var document struct{ Error description }
+		require.NoError(t, json.Unmarshal(out.Bytes(), &document))
+		require.Equal(t, sample.name, document.Error.Name)
+		require.Equal(t, int(sample.kind), document.Error.ExitCode)
+		require.NotEmpty(t, document.Error.Message)
+	}
+}
+
+func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
+	told := describe(refused(protocol.ErrStaleState))
+	require.EqualValues(t, 6013, told.Code)
+	require.Equal(t, []string{"a log"}, told.Logs)
+	require.Contains(t, told.Hint, "look again")
+	told = describe(WithHint(refused(protocol.ErrStaleState), "do this instead"))
+	require.Equal(t, "do this instead", told.Hint)
+	require.EqualValues(t, 6013, told.Code)
+}
+
+// A denial is told by itself, with its numbers for scripts.
+func TestADenialHasItsLimits(t *testing.T) {
+	denied := &policy.Denial{Rule: policy.RulePerDay, Instruction: 1, Name: "haggle.create_negotiation", Limit: 5, Used: 3, Requested: 4}
+	told := describe(fmt.Errorf("haggle: %s does not sign: %w", protocol.ProgramID, denied))
+	require.Equal(t, "the policy does not sign: limit per day: haggle.create_negotiation (instruction 1): 4 asked for, 3 used, limit 5 lamports", told.Message)
+	require.Contains(t, told.Hint, "haggle policy usage")
+	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, told.Denial)
+	require.Nil(t, describe(errors.New("broken")).Denial)
+}
+
+// Of an error within an error of other packages' a message has what has happened, and not the packages' names.
+func TestMessagesDoNotNamePackages(t *testing.T) {
+	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
+	require.Equal(t, refusal.Agent.String()+" is not engaged with: nobody says how much it is trusted: registry.example answers with status 500",
+		describe(refusal).Message)
+	require.Equal(t, "close: the node does not answer", describe(errors.New("keeper: close: haggle: the node does not answer")).Message)
+	require.Equal(t, "a journal: of whom", describe(errors.New("a journal: of whom")).Message)
+}
+
+func TestForPeople(t *testing.T) {
+	var out bytes.Buffer
+	require.Equal(t, 1, Report(&out, "haggle", WithHint(errors.New("haggle: broken"), "mend it"), false))
+	require.Equal(t, "haggle: broken\n  mend it\n", out.String())
+	out.Reset()
+	require.Equal(t, 130, Report(&out, "buyer", context.Canceled, false))
+	require.Equal(t, "buyer: interrupted\n", out.String())
+}
+
+func TestHintsStay(t *testing.T) {
+	require.NoError(t, WithHint(nil, "nothing"))
+	require.NoError(t, AsUsage(nil, "nothing"))
+	first := WithHint(errors.New("broken"), "first")
+	require.Equal(t, first, WithHint(first, "second"))
+	require.Equal(t, Network, KindOf(WithHint(context.DeadlineExceeded, "wait")))
+}
+
+func TestKindsAreComplete(t *testing.T) {
+	seen := map[Kind]bool{}
+	for _, known := range Kinds {
+		require.False(t, seen[known.Kind])
+		require.NotEmpty(t, known.Meaning)
+		seen[known.Kind] = true
+	}
+	for _, kind := range []Kind{None, Other, Usage, Refused, NotFound, Expired, Unknown, Network, NoDeal, Undecided, Denied, Wallet, Interrupted} {
+		require.True(t, seen[kind])
+	}
+}

@@ -1,0 +1,102 @@
+// Package doclinks checks that the tests which a document names exist, so that a claim cannot outlive what shows it.
+//
+// A document names a test as `path: name`, where path is the end of a file's path in the repository and name a Rust or Go
+// test function, a Go fuzz test, or a scenario of tests/scenarios.
+package doclinks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A Claim is a place in a document that names a test.
+type Claim struct {
+	// Line is the document's line, from 1.
+	Line int
+	// File is the end of the path of the file that the test is said to be in.
+	File string
+	// Test is the name of the test.
+	Test string
+}
+
+var claim = regexp.MustCompile("`([A-Za-z0-9_./-]+\\.(?:rs|go)): ([A-Za-z0-9_]+)`")
+
+// Claims are the tests that a document names, in its order.
+func Claims(document string) []Claim {
+	var claims []Claim
+	for number, line := range strings.Split(document, "\n") {
+		for _, match := range claim.FindAllStringSubmatch(line, -1) {
+			claims = append(claims, Claim{Line: number + 1, File: match[1], Test: match[2]})
+		}
+	}
+	return claims
+}
+
+// Sources are the files of a repository that tests can be in, by their paths in it with slashes.
+func Sources(root string) (map[string]string, error) {
+	sources := make(map[string]string)
+	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name := entry.Name(); name == "target" || name == "node_modules" || name == ".git" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch filepath.Ext(path) {
+		case ".rs", ".go":
+		default:
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		sources[filepath.ToSlash(relative)] = string(text)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the sources of %s: %w", root, err)
+	}
+	return sources, nil
+}
+
+// Check answers what is wrong with a claim, or nil when some file whose path ends as the claim says has that test.
+func (c Claim) Check(sources map[string]string) error {
+	found := false
+	for path, text := range sources {
+		if path != c.File && !strings.HasSuffix(path, "/"+c.File) {
+			continue
+		}
+		found = true
+		if isTest(path, text, c.Test) {
+			return nil
+		}
+	}
+	if !found {
+		return fmt.Errorf("line %d: there is no file %s", c.Line, c.File)
+	}
+	return fmt.Errorf("line %d: %s has no test %s", c.Line, c.File, c.Test)
+}
+
+// isTest says whether a source has a test of this name: one that is run, and not just a function.
+func isTest(path, text, name string) bool {
+	quoted := regexp.QuoteMeta(name)
+	if strings.HasSuffix(path, ".rs") {
+		return regexp.MustCompile(`#\[test\]\s+(?:#\[[^\]]*\]\s+)*fn ` + quoted + `\(`).MatchString(text)
+	}
+	if !strings.HasSuffix(path, "_test.go") {
+		return false
+	}
+	isFunction := strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz")
+	return isFunction && strings.Contains(text, "func "+name+"(") || !isFunction && strings.Contains(text, `"`+name+`"`)
+}

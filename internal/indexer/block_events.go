@@ -1,0 +1,305 @@
+package indexer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// logsTruncated is the name under which an event is stored that stands for what may be missing.
+const logsTruncated = "LogsTruncated"
+
+// readSlot is what the program has done in a slot.
+type readSlot struct {
+	slot         uint64
+	block        block
+	final        bool
+	transactions []readTransaction
+}
+
+type readTransaction struct {
+	signature string
+	events    []readEvent
+	// flaw is why events may be missing; empty when none are.
+	flaw string
+	logs string
+}
+
+// readEvent is an event, or what stands for one that may be missing.
+type readEvent struct {
+	name        string
+	instruction *int
+	negotiation *solana.PublicKey
+	// begins says that the negotiation is created here.
+	begins    bool
+	timestamp *int64
+	fields    string
+	data      []byte
+}
+
+// changesLife says whether another negotiation than before may be at the address afterwards.
+func (e *readEvent) changesLife() bool {
+	return e.begins || e.name == logsTruncated || e.name == new(protocol.NegotiationClosed).EventName()
+}
+
+// parallelReads is how many transactions are read at once.
+const parallelReads = 8
+
+// readSlots reads slots, each a list of entries, and stops at the first that the node cannot read any more, or not yet: it returns
+// what comes before it, together with the error. A slot up to final is read at commitment finalized.
+func (n *node) readSlots(ctx context.Context, listed [][]entry, final uint64) ([]readSlot, error) {
+	slots, failures := make([]readSlot, len(listed)), make([]error, len(listed))
+	var running sync.WaitGroup
+	free := make(chan struct{}, parallelReads)
+	for i, entries := range listed {
+		running.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			slots[i], failures[i] = n.readSlot(ctx, slices.Clone(entries), final)
+		})
+	}
+	running.Wait()
+	for i, err := range failures {
+		if err != nil {
+			return slots[:i], err
+		}
+	}
+	return slots, nil
+}
+
+func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (readSlot, error) {
+	read := readSlot{slot: entries[0].slot, final: entries[0].slot <= final}
+	commitment := n.commitment
+	if read.final {
+		commitment = rpc.CommitmentFinalized
+	}
+	unordered := func(item entry) bool { return item.inBlock == nil }
+	var err error
+	if read.block, err = n.block(ctx, read.slot, commitment, len(entries) > 1 && slices.ContainsFunc(entries, unordered)); err != nil {
+		return readSlot{}, err
+	}
+	if err := arrange(entries, read.block); err != nil {
+		return readSlot{}, err
+	}
+	for _, item := range entries {
+		found, err := n.transaction(ctx, item)
+		if err != nil {
+			return readSlot{}, err
+		}
+		transaction, err := readLogs(found)
+		if err != nil {
+			return readSlot{}, fmt.Errorf("transaction %s: %w", item.signature, err)
+		}
+		transaction.signature = item.signature.String()
+		read.transactions = append(read.transactions, transaction)
+	}
+	return read, nil
+}
+
+// readLogs finds the events of a transaction, and which instructions they belong to.
+func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
+	events, flaw := protocol.ParseLogs(found.Meta.LogMessages)
+	read := readTransaction{flaw: flawOf(flaw)}
+	// A transaction of a later version than this one knows is nil here; its logs can be read all the same.
+	transaction, _ := found.Transaction.GetTransaction()
+	belongs := instructionsOf(found.Meta.LogMessages, len(events), transaction)
+	for i, event := range events {
+		stored, err := storedEvent(event)
+		if err != nil {
+			return read, err
+		}
+		stored.instruction = belongs[i]
+		read.events = append(read.events, stored)
+	}
+	if read.flaw == "" {
+		return read, nil
+	}
+	touched, err := touchedBy(transaction, found.Meta)
+	if err != nil {
+		return read, err
+	}
+	if transaction != nil && len(touched) == 0 && len(events) == 0 && read.flaw != flawUnknown {
+		// Somebody else's logs: the program is mentioned there and not called.
+		return readTransaction{}, nil
+	}
+	read.events = withoutTold(read.events, touched)
+	logs, err := json.Marshal(found.Meta.LogMessages)
+	read.logs = string(logs)
+	return read, err
+}
+
+// withoutTold adds to events what stands for those that may be missing. A creation of which the event is there is no other one.
+func withoutTold(events, touched []readEvent) []readEvent {
+	for _, stands := range touched {
+		told := func(event readEvent) bool { return event.begins && *event.negotiation == *stands.negotiation }
+		stands.begins = stands.begins && !slices.ContainsFunc(events, told)
+		events = append(events, stands)
+	}
+	return events
+}
+
+// The flaws that a transaction's logs can have.
+const (
+	flawTruncated = "truncated"
+	flawMalformed = "malformed"
+	flawUnknown   = "unknown event"
+)
+
+func flawOf(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, protocol.ErrLogsTruncated):
+		return flawTruncated
+	case errors.Is(err, protocol.ErrMalformedLogs):
+		return flawMalformed
+	}
+	return flawUnknown
+}
+
+func storedEvent(event protocol.Event) (readEvent, error) {
+	object, err := json.Marshal(jsonview.Of(event))
+	if err != nil {
+		return readEvent{}, err
+	}
+	stored := readEvent{name: event.EventName(), fields: string(object), data: event.AppendTo(nil)}
+	if address, is := event.NegotiationAddress(); is {
+		stored.negotiation = &address
+	}
+	_, stored.begins = event.(*protocol.NegotiationCreated)
+	if timestamp := reflect.ValueOf(event).Elem().FieldByName("Timestamp"); timestamp.IsValid() {
+		seconds := timestamp.Int()
+		stored.timestamp = &seconds
+	}
+	return stored, nil
+}
+
+// silent are programs that validators run themselves, without a line in the logs.
+var silent = []solana.PublicKey{
+	solana.MustPublicKeyFromBase58("Ed25519SigVerify111111111111111111111111111"),
+	solana.MustPublicKeyFromBase58("KeccakSecp256k11111111111111111111111111111"),
+	solana.MustPublicKeyFromBase58("Secp256r1SigVerify1111111111111111111111111"),
+}
+
+// instructionsOf tells for each of a transaction's events the index of the instruction that has led to it; nil where the logs and
+// the transaction do not fit together.
+func instructionsOf(logs []string, events int, transaction *solana.Transaction) []*int {
+	belongs := make([]*int, events)
+	if transaction == nil {
+		return belongs
+	}
+	var audible []int
+	for i, instruction := range transaction.Message.Instructions {
+		// Programs are among the transaction's own accounts, never among those of a lookup table.
+		if int(instruction.ProgramIDIndex) >= len(transaction.Message.AccountKeys) {
+			return belongs
+		}
+		if !slices.Contains(silent, transaction.Message.AccountKeys[instruction.ProgramIDIndex]) {
+			audible = append(audible, i)
+		}
+	}
+	assigned := 0
+	for i, lines := range outermost(logs) {
+		own, _ := protocol.ParseLogs(lines)
+		for range own {
+			if i >= len(audible) || assigned == events {
+				return make([]*int, events)
+			}
+			belongs[assigned] = &audible[i]
+			assigned++
+		}
+	}
+	if assigned != events {
+		return make([]*int, events)
+	}
+	return belongs
+}
+
+// outermost divides logs into those of the transaction's instructions.
+func outermost(logs []string) (parts [][]string) {
+	for _, line := range logs {
+		if strings.HasPrefix(line, "Program ") && strings.HasSuffix(line, " invoke [1]") {
+			parts = append(parts, nil)
+		}
+		if last := len(parts) - 1; last >= 0 {
+			parts[last] = append(parts[last], line)
+		}
+	}
+	return parts
+}
+
+// touchedBy finds the negotiations that a transaction's instructions, also those that other programs have sent, act on.
+func touchedBy(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]readEvent, error) {
+	if transaction == nil {
+		return nil, nil
+	}
+	keys := slices.Concat(transaction.Message.AccountKeys, meta.LoadedAddresses.Writable, meta.LoadedAddresses.ReadOnly)
+	var touched []readEvent
+	for i, outer := range transaction.Message.Instructions {
+		calls := []solana.CompiledInstruction{outer}
+		for _, inner := range meta.InnerInstructions {
+			if int(inner.Index) == i {
+				for _, call := range inner.Instructions {
+					calls = append(calls, solana.CompiledInstruction{ProgramIDIndex: call.ProgramIDIndex, Accounts: call.Accounts, Data: call.Data})
+				}
+			}
+		}
+		for _, call := range calls {
+			stands, err := standIn(call, keys)
+			if err != nil {
+				return nil, err
+			}
+			if stands != nil {
+				stands.instruction = &i
+				touched = append(touched, *stands)
+			}
+		}
+	}
+	return touched, nil
+}
+
+// standIn is what is stored for an instruction whose events may be missing; nil if it is none of the program's about a negotiation.
+func standIn(call solana.CompiledInstruction, keys []solana.PublicKey) (*readEvent, error) {
+	if int(call.ProgramIDIndex) >= len(keys) || keys[call.ProgramIDIndex] != protocol.ProgramID {
+		return nil, nil
+	}
+	accounts := make([]*solana.AccountMeta, len(call.Accounts))
+	for i, index := range call.Accounts {
+		if int(index) >= len(keys) {
+			return nil, errors.New("an instruction names an account that the transaction does not have")
+		}
+		accounts[i] = &solana.AccountMeta{PublicKey: keys[index]}
+	}
+	instruction, err := protocol.DecodeInstruction(accounts, call.Data)
+	if err != nil {
+		return nil, nil // of a later version of the program, which an older index cannot know
+	}
+	at := reflect.ValueOf(instruction).Elem().FieldByName("Negotiation")
+	if !at.IsValid() {
+		return nil, nil
+	}
+	address := at.Interface().(solana.PublicKey)
+	stands := &readEvent{name: logsTruncated, negotiation: &address}
+	created, begins := instruction.(*protocol.CreateNegotiation)
+	stands.begins = begins
+	described := map[string]string{"instruction": instruction.InstructionName()}
+	if begins {
+		described["buyer"], described["seller"] = created.Buyer.String(), created.Seller.String()
+		described["token_mint"], described["session_id"] = created.TokenMint.String(), fmt.Sprint(created.SessionID)
+		described["escrow_amount"] = fmt.Sprint(created.Params.EscrowAmount)
+	}
+	object, err := json.Marshal(described)
+	stands.fields = string(object)
+	return stands, err
+}

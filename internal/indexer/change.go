@@ -1,0 +1,372 @@
+package indexer
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// change is what one transaction does to the database.
+type change struct {
+	// from is the first slot whose rows, and all after them, are deleted; nil for none.
+	from *uint64
+	// slots are added.
+	slots []readSlot
+	// verified are slots that are there and have turned out to be final.
+	verified []uint64
+	looks    []look
+	// backlogRead says that these slots were in the backlog.
+	backlogRead bool
+	// next is the first slot that has been listed and is not in this change; checkpoint does not pass it.
+	next uint64
+	// limit is how far the checkpoint can move.
+	limit uint64
+}
+
+// look is what has been found at a negotiation's address.
+type look struct {
+	address solana.PublicKey
+	account
+	final bool
+}
+
+// life is one of the negotiations that there have been at an address.
+type life struct {
+	address string
+	number  int64
+}
+
+// apply does everything in one transaction, the progress included, which then is what the database has.
+func (c *change) apply(ctx context.Context, database *Database, p *progress) error {
+	next := *p
+	err := database.write(ctx, func(s statements) error {
+		if err := p.take(ctx, s); err != nil {
+			return err
+		}
+		touched := make(map[life]bool)
+		if err := c.takeBack(ctx, s, touched); err != nil {
+			return err
+		}
+		if err := c.insert(ctx, s, touched); err != nil {
+			return err
+		}
+		for _, slot := range c.verified {
+			if _, err := s.exec(ctx, `UPDATE slots SET final = ? WHERE slot = ?`, true, int64(slot)); err != nil {
+				return err
+			}
+		}
+		for at := range touched {
+			if err := conclude(ctx, s, at); err != nil {
+				return err
+			}
+		}
+		for _, seen := range c.looks {
+			if err := seen.store(ctx, s); err != nil {
+				return err
+			}
+		}
+		if c.backlogRead && len(c.slots) > 0 {
+			if _, err := s.exec(ctx, `DELETE FROM backlog WHERE slot <= ?`, int64(c.slots[len(c.slots)-1].slot)); err != nil {
+				return err
+			}
+		}
+		var err error
+		if next.checkpoint, err = c.checkpoint(ctx, s, p.checkpoint); err != nil {
+			return err
+		}
+		if next.backlog != nil && next.backlog.listed && next.checkpoint >= next.backlog.upTo {
+			next.backlog = nil
+		}
+		return next.store(ctx, s)
+	})
+	if err != nil {
+		return err
+	}
+	next.revision++
+	*p = next
+	return nil
+}
+
+// checkpoint is how far everything is there and final.
+func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
+	var doubtful sql.NullInt64
+	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > ? AND final = ?`, int64(before), false).Scan(&doubtful)
+	if err != nil {
+		return 0, err
+	}
+	end := c.limit
+	if doubtful.Valid {
+		end = min(end, uint64(doubtful.Int64)-1)
+	}
+	if c.next > 0 {
+		end = min(end, c.next-1)
+	}
+	return max(before, end), nil
+}
+
+func (c *change) takeBack(ctx context.Context, s statements, touched map[life]bool) error {
+	if c.from == nil {
+		return nil
+	}
+	from := int64(*c.from)
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var at life
+		if err := scan(&at.address, &at.number); err != nil {
+			return err
+		}
+		touched[at] = true
+		return nil
+	}, `SELECT DISTINCT negotiation, life FROM events WHERE slot >= ? AND negotiation IS NOT NULL`, from)
+	if err != nil {
+		return err
+	}
+	for _, table := range []string{"events", "transactions", "slots"} {
+		if _, err := s.exec(ctx, `DELETE FROM `+table+` WHERE slot >= ?`, from); err != nil {
+			return err
+		}
+	}
+	// What was seen at such a slot may never have been, unless the slot was final.
+	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= ? AND NOT (final AND as_of_slot = checked_slot)`, from)
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, `UPDATE accounts SET final = ? WHERE checked_slot >= ?`, false, from)
+	return err
+}
+
+func (c *change) insert(ctx context.Context, s statements, touched map[life]bool) error {
+	lives := make(map[string]int64)
+	for _, read := range c.slots {
+		_, err := s.exec(ctx, `INSERT INTO slots (slot, blockhash, parent_slot, block_time, final) VALUES (?, ?, ?, ?, ?)`,
+			int64(read.slot), read.block.hash, int64(read.block.parent), seconds(read.block.time), read.final)
+		if err != nil {
+			return err
+		}
+		for position, transaction := range read.transactions {
+			_, err := s.exec(ctx, `INSERT INTO transactions (signature, slot, position, flaw, logs) VALUES (?, ?, ?, ?, ?)`,
+				transaction.signature, int64(read.slot), position, textOrNull(transaction.flaw), textOrNull(transaction.logs))
+			if err != nil {
+				return err
+			}
+			for i, event := range transaction.events {
+				var address, number any
+				if event.negotiation != nil {
+					at := life{address: event.negotiation.String()}
+					if at.number, err = nextLife(ctx, s, lives, at.address, event.begins); err != nil {
+						return err
+					}
+					touched[at] = true
+					address, number = at.address, at.number
+				}
+				_, err := s.exec(ctx, `INSERT INTO events (slot, position, event_index, instruction_index, signature, name, negotiation, life,
+					timestamp, fields, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+					int64(read.slot), position, i, intOrNull(event.instruction), transaction.signature, event.name, address, number,
+					seconds(event.timestamp), event.fields, bytesOrNull(event.data))
+				if err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// nextLife is which of an address's negotiations an event is about.
+func nextLife(ctx context.Context, s statements, lives map[string]int64, address string, begins bool) (int64, error) {
+	number, is := lives[address]
+	if !is {
+		err := s.row(ctx, `SELECT COALESCE(MAX(life), 0) FROM events WHERE negotiation = ?`, address).Scan(&number)
+		if err != nil {
+			return 0, err
+		}
+	}
+	if begins {
+		number++
+	}
+	lives[address] = number
+	return number, nil
+}
+
+// conclude writes the row of a negotiation anew from its events; without any it goes.
+func conclude(ctx context.Context, s statements, at life) error {
+	var events []happened
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var item happened
+		var data []byte
+		if err := scan(&item.slot, &item.fields, &data); err != nil {
+			return err
+		}
+		if data != nil {
+			event, err := protocol.DecodeEvent(data)
+			if err != nil {
+				return err
+			}
+			item.event = event
+		}
+		events = append(events, item)
+		return nil
+	}, `SELECT slot, fields, data FROM events WHERE negotiation = ? AND life = ? ORDER BY slot, position, event_index`, at.address, at.number)
+	if err != nil {
+		return err
+	}
+	if _, err := s.exec(ctx, `DELETE FROM negotiations WHERE negotiation = ? AND life = ?`, at.address, at.number); err != nil {
+		return err
+	}
+	if len(events) == 0 {
+		_, err := s.exec(ctx, `DELETE FROM accounts WHERE negotiation = ? AND life = ?`, at.address, at.number)
+		return err
+	}
+	concluded, err := outcomeOf(events)
+	if err != nil {
+		return err
+	}
+	columns, err := concluded.columns()
+	if err != nil {
+		return err
+	}
+	names, marks, values := []string{"negotiation", "life"}, []string{"?", "?"}, []any{at.address, at.number}
+	for _, column := range columns {
+		names, marks, values = append(names, column.name), append(marks, "?"), append(values, column.value)
+	}
+	_, err = s.exec(ctx, `INSERT INTO negotiations (`+strings.Join(names, ", ")+`) VALUES (`+strings.Join(marks, ", ")+`)`, values...)
+	return err
+}
+
+// store writes what has been seen at an address to the negotiation that it is of. What is there belongs to the last negotiation
+// with its terms, unless that one was closed before the look.
+func (l *look) store(ctx context.Context, s statements) error {
+	address := l.address.String()
+	type candidate struct {
+		number    int64
+		closed    sql.NullInt64
+		created   sql.NullInt64
+		escrow    sql.NullString
+		isCurrent bool
+	}
+	var candidates []candidate
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var found candidate
+		if err := scan(&found.number, &found.closed, &found.created, &found.escrow); err != nil {
+			return err
+		}
+		candidates = append(candidates, found)
+		return nil
+	}, `SELECT life, closed_slot, created_at, CAST(escrow_amount AS TEXT) FROM negotiations WHERE negotiation = ? ORDER BY life DESC`, address)
+	if err != nil {
+		return err
+	}
+	for i := range candidates {
+		found := &candidates[i]
+		if l.state == nil || found.closed.Valid && uint64(found.closed.Int64) <= l.slot {
+			continue
+		}
+		if (!found.created.Valid || found.created.Int64 == l.state.CreatedAt) &&
+			(!found.escrow.Valid || found.escrow.String == decimal(&l.state.EscrowAmount)) {
+			found.isCurrent = true
+			break
+		}
+	}
+	for _, found := range candidates {
+		if found.isCurrent {
+			err = l.storePresent(ctx, s, address, found.number)
+		} else {
+			err = l.storeGone(ctx, s, address, found.number, found.closed)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *look) storePresent(ctx context.Context, s statements, address string, number int64) error {
+	object, err := json.Marshal(jsonview.Of(l.state))
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(ctx, `INSERT INTO accounts (negotiation, life, state, as_of_slot, checked_slot, present, final) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (negotiation, life) DO UPDATE SET state = excluded.state, as_of_slot = excluded.as_of_slot,
+		checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final`,
+		address, number, string(object), int64(l.slot), int64(l.slot), true, l.final)
+	return err
+}
+
+// storeGone keeps the last known state, unless it was seen after the end of the negotiation and hence is another one's.
+func (l *look) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
+	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (negotiation, life) DO UPDATE SET checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final
+		WHERE NOT (accounts.final AND NOT accounts.present)`,
+		address, number, int64(l.slot), false, l.final)
+	if err != nil || !closed.Valid {
+		return err
+	}
+	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE negotiation = ? AND life = ? AND as_of_slot >= ?`,
+		address, number, closed.Int64)
+	return err
+}
+
+// negotiationsOf are the addresses that slots are about, each once.
+func negotiationsOf(slots []readSlot) []solana.PublicKey {
+	var addresses []solana.PublicKey
+	found := make(map[solana.PublicKey]bool)
+	for _, read := range slots {
+		for _, transaction := range read.transactions {
+			for _, event := range transaction.events {
+				if event.negotiation != nil && !found[*event.negotiation] {
+					found[*event.negotiation] = true
+					addresses = append(addresses, *event.negotiation)
+				}
+			}
+		}
+	}
+	return addresses
+}
+
+// addressesIn are the addresses that a query answers with.
+func addressesIn(ctx context.Context, s statements, query string, arguments ...any) ([]solana.PublicKey, error) {
+	var addresses []solana.PublicKey
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var text string
+		if err := scan(&text); err != nil {
+			return err
+		}
+		address, err := solana.PublicKeyFromBase58(text)
+		if err == nil && !slices.Contains(addresses, address) {
+			addresses = append(addresses, address)
+		}
+		return err
+	}, query, arguments...)
+	return addresses, err
+}
+
+func textOrNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+func bytesOrNull(data []byte) any {
+	if data == nil {
+		return nil
+	}
+	return data
+}
+
+func intOrNull(value *int) any {
+	if value == nil {
+		return nil
+	}
+	return int64(*value)
+}
+
+// never is a slot that no chain reaches.
+const never = uint64(math.MaxInt64)

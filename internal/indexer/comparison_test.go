@@ -1,0 +1,96 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+)
+
+// facts are what the chain alone determines: they do not depend on when an indexer looked.
+var facts = []string{
+	`SELECT slot, blockhash, parent_slot, block_time FROM slots ORDER BY slot`,
+	`SELECT signature, slot, position, flaw, logs FROM transactions ORDER BY slot, position`,
+	`SELECT slot, position, event_index, instruction_index, signature, name, negotiation, life, timestamp, data FROM events ORDER BY slot, position, event_index`,
+	`SELECT negotiation, life, created_slot, CAST(effective_escrow AS TEXT), CAST(last_offer_amount AS TEXT), last_offer_by,
+		CAST(accepted_amount AS TEXT), accepted_round, arbiter, response_window, global_deadline, min_offer_bps FROM negotiations ORDER BY negotiation, life`,
+	`SELECT negotiation, life, status, CAST(settled_amount AS TEXT) FROM violations ORDER BY negotiation, life`,
+	`SELECT negotiation, life, present FROM accounts ORDER BY negotiation, life`,
+	`SELECT negotiation, life, status, current_round, CAST(session_id AS TEXT), CAST(escrow_amount AS TEXT), CAST(effective_escrow AS TEXT),
+		buyer, seller, created_at, settled_at, CAST(paid_gross AS TEXT), zopa_enabled, bump
+		FROM account_states WHERE present ORDER BY negotiation, life`,
+}
+
+// contents are all facts that a database holds, as text.
+func contents(t require.TestingT, ctx context.Context, d *Database) string {
+	var all strings.Builder
+	for _, table := range Tables {
+		var written bytes.Buffer
+		_, err := d.Export(ctx, table, CSV, &written)
+		require.NoError(t, err)
+		all.WriteString(table.Name + "\n" + written.String())
+	}
+	for _, query := range facts {
+		all.WriteString(query + "\n")
+		rows, err := d.sql.QueryContext(ctx, query)
+		require.NoError(t, err)
+		names, err := rows.Columns()
+		require.NoError(t, err)
+		for rows.Next() {
+			values := make([]any, len(names))
+			for i := range values {
+				values[i] = new(any)
+			}
+			require.NoError(t, rows.Scan(values...))
+			for i := range values {
+				fmt.Fprint(&all, plainly(*values[i].(*any)), " | ")
+			}
+			all.WriteByte('\n')
+		}
+		require.NoError(t, rows.Err())
+		require.NoError(t, rows.Close())
+	}
+	return all.String()
+}
+
+// plainly hides that a database has booleans and another one has not.
+func plainly(value any) any {
+	switch value {
+	case true:
+		return 1
+	case false:
+		return 0
+	}
+	return value
+}
+
+func openSQLite(t *testing.T) *Database {
+	t.Helper()
+	return openAt(t, "sqlite:"+filepath.Join(t.TempDir(), "index.db"))
+}
+
+func openAt(t *testing.T, address string) *Database {
+	t.Helper()
+	database, err := Open(t.Context(), address)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, database.Close()) })
+	return database
+}
+
+// runOnce catches up with a chain.
+func runOnce(t require.TestingT, ctx context.Context, d *Database, client *rpc.Client, commitment rpc.CommitmentType) {
+	indexer, err := New(d, Config{RPC: client, Once: true, Commitment: commitment})
+	require.NoError(t, err)
+	require.NoError(t, indexer.Run(ctx))
+}
+
+// one is the only value that a query answers with.
+func one[T any](t require.TestingT, ctx context.Context, d *Database, query string, arguments ...any) (value T) {
+	require.NoError(t, d.statements().row(ctx, query, arguments...).Scan(&value))
+	return value
+}

@@ -1,0 +1,118 @@
+package indexer
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+)
+
+// Looking into a database that belongs to something else leaves nothing behind there.
+func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": postgres.create(t)} {
+		t.Run(name, func(t *testing.T) {
+			other, err := connect(address, true)
+			require.NoError(t, err)
+			defer other.Close()
+			_, err = other.sql.ExecContext(t.Context(), `CREATE TABLE customers (name TEXT)`)
+			require.NoError(t, err)
+			_, err = OpenExisting(t.Context(), address)
+			require.ErrorIs(t, err, ErrNotIndexed)
+			tables := map[Dialect]string{
+				SQLite:   `SELECT COUNT(*) FROM sqlite_master`,
+				Postgres: `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'`,
+			}
+			require.Equal(t, 1, one[int](t, t.Context(), other, tables[other.Dialect]))
+		})
+	}
+}
+
+// A database that an older version has made goes on, with its rows; until then it is not read as if it were a new one.
+func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": postgres.create(t)} {
+		t.Run(name, func(t *testing.T) {
+			chain, steps := forkingChain(t)
+			older, err := connect(address, true)
+			require.NoError(t, err)
+			provider, err := older.provider()
+			require.NoError(t, err)
+			_, err = provider.UpTo(t.Context(), 1)
+			require.NoError(t, err)
+			runOnce(t, t.Context(), older, chain.client(), rpc.CommitmentConfirmed)
+			_, err = older.sql.ExecContext(t.Context(), `UPDATE negotiations SET complete = FALSE`)
+			require.NoError(t, err)
+			require.NoError(t, older.Close())
+			_, err = OpenExisting(t.Context(), address)
+			require.ErrorIs(t, err, ErrOldSchema)
+
+			database := openAt(t, address)
+			require.Equal(t, 1, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM outcomes WHERE status = 'Countered' AND fee IS NULL`))
+			chain.add(104, 1, steps[4])
+			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
+			fresh := openSQLite(t)
+			runOnce(t, t.Context(), fresh, chain.client(), rpc.CommitmentConfirmed)
+			require.Equal(t, contents(t, t.Context(), fresh), contents(t, t.Context(), database))
+		})
+	}
+}
+
+// A schema that this version does not read is named, before a query fails somewhere.
+func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": postgres.create(t)} {
+		t.Run(name, func(t *testing.T) {
+			database := openAt(t, address)
+			_, err := database.sql.ExecContext(t.Context(), `UPDATE schema_version SET version_id = 99 WHERE version_id > 0`)
+			require.NoError(t, err)
+			for _, open := range []func() (*Database, error){
+				func() (*Database, error) { return Open(t.Context(), address) },
+				func() (*Database, error) { return OpenExisting(t.Context(), address) },
+			} {
+				_, err = open()
+				require.ErrorContains(t, err, "a newer version of haggle has written it")
+			}
+		})
+	}
+}
+
+// Whoever may read and not write gets everything, also where the database is PostgreSQL's and only SELECT is granted; and an indexer
+// that may not write says which database it is.
+func TestReadingTakesNoMoreThanTheRightToRead(t *testing.T) {
+	chain, _ := forkingChain(t)
+	address := postgres.create(t)
+	database := openAt(t, address)
+	runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
+	for _, statement := range []string{`CREATE ROLE reader LOGIN`, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`} {
+		_, err := database.sql.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	reader, err := OpenExisting(t.Context(), strings.Replace(address, superuser+":", "reader:", 1))
+	require.NoError(t, err)
+	defer reader.Close()
+	_, err = reader.Status(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, contents(t, t.Context(), database), contents(t, t.Context(), reader))
+	indexer, err := New(reader, Config{RPC: chain.client(), Once: true})
+	require.NoError(t, err)
+	require.ErrorContains(t, indexer.Run(t.Context()), reader.Name+": ERROR: permission denied")
+}
+
+// The two slashes of an address do not belong to the name of the file, whether it is written or read.
+func TestAFileIsFoundUnderTheAddressItWasMadeWith(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, address := range []string{"sqlite:plain.db", "sqlite://slashes.db", "sqlite:///" + t.TempDir() + "/a b%20?#.db"} {
+		made := openAt(t, address)
+		require.FileExists(t, made.Name)
+		found, err := OpenExisting(t.Context(), address)
+		require.NoError(t, err, address)
+		require.NoError(t, found.Close())
+	}
+	for _, open := range []string{"sqlite:", "sqlite://"} {
+		_, err := OpenExisting(t.Context(), open)
+		require.ErrorIs(t, err, ErrAddress)
+	}
+	_, err := OpenExisting(t.Context(), "sqlite://missing.db")
+	require.ErrorIs(t, err, ErrNotIndexed)
+	require.NoFileExists(t, "missing.db")
+}

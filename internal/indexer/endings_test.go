@@ -1,0 +1,193 @@
+package indexer
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk"
+)
+
+const endingsBond = 700_000
+
+// sealed has both parties compare reservation prices; without one of the seller's it falls silent when the buyer's is shown.
+func (s *story) sealed(session, buyers, sellers uint64) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Zopa, request.Bond = true, endingsBond })
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	require.NoError(s.t, err)
+	buyer, err := haggle.SealPrice(n, s.Buyer.PublicKey(), buyers)
+	require.NoError(s.t, err)
+	seller, err := haggle.SealPrice(n, s.Seller.PublicKey(), max(sellers, escrow/10))
+	require.NoError(s.t, err)
+	s.do(s.Client.CommitZopa(s.ctx, haggle.CommitZopaRequest{Sealed: buyer}))(s.Buyer)
+	s.do(s.Client.CommitZopa(s.ctx, haggle.CommitZopaRequest{Sealed: seller}))(s.Seller)
+	s.do(s.Client.RevealZopa(s.ctx, haggle.RevealZopaRequest{Sealed: buyer}))(s.Buyer)
+	if sellers > 0 {
+		s.do(s.Client.RevealZopa(s.ctx, haggle.RevealZopaRequest{Sealed: seller}))(s.Seller)
+	}
+	return negotiation
+}
+
+func (s *story) expire(negotiation solana.PublicKey) {
+	s.t.Helper()
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.TurnDeadline))
+	s.do(s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
+}
+
+// deadline is a price in three parts, of which one is disputed, one under review and one unclaimed when the time is over.
+func (s *story) deadline(session uint64) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
+		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{3333, 3333, 3334}}
+		request.Bond = endingsBond
+	})
+	s.offer(negotiation, s.Buyer, 3_000_001)
+	s.accept(negotiation, s.Seller, 3_000_001)
+	claim := func(index uint8) {
+		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{
+			Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: index, Evidence: [32]byte{'c', index},
+		}))(s.Seller)
+	}
+	claim(0)
+	s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{
+		Buyer: s.Buyer.PublicKey(), Negotiation: negotiation, Index: 0, Evidence: [32]byte{'d'},
+	}))(s.Buyer)
+	claim(1)
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.ArbitrationDeadline()))
+	s.do(s.Client.SettleDeadline(s.ctx, haggle.SettleDeadlineRequest{Payer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+	return negotiation
+}
+
+// agreement is a price in two parts, of which one is released and the other one split by both parties
+// together.
+func (s *story) agreement(session uint64) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
+		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 72}
+		request.Bond = endingsBond
+	})
+	s.offer(negotiation, s.Buyer, 3_000_001)
+	s.accept(negotiation, s.Seller, 3_000_001)
+	s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+	s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
+	s.doTogether(s.Client.SettleByAgreement(s.ctx, haggle.SettleByAgreementRequest{
+		Negotiation: negotiation, SellerBps: 2_500, BondToBuyerBps: 1_000,
+	}))(s.Buyer, s.Seller)
+	return negotiation
+}
+
+func (s *story) held(owner solana.PublicKey) int64 {
+	s.t.Helper()
+	account, err := haggle.AssociatedTokenAddress(owner, s.Mint, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	found, err := s.Chain.Tokens(s.ctx, account)
+	require.NoError(s.t, err)
+	return int64(found)
+}
+
+// However a negotiation ends, its row says what each of the three has got, to the unit, as their token accounts have it.
+func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
+	s := newStory(t)
+	s.endow()
+	s.bargain(1) // makes the treasury's account
+	endings := []struct {
+		name, status, bond string
+		forfeited          int64
+		play               func(session uint64) solana.PublicKey
+	}{
+		{"accepted after three offers", "Settled", "None", 0, func(session uint64) solana.PublicKey {
+			n := s.invited(session, nil)
+			s.offer(n, s.Buyer, 2_000_000)
+			s.offer(n, s.Seller, 4_000_000)
+			s.offer(n, s.Buyer, 3_000_001)
+			s.accept(n, s.Seller, 3_000_001)
+			return n
+		}},
+		{"the middle of two sealed prices", "Settled", "Returned", 0, func(session uint64) solana.PublicKey {
+			n := s.sealed(session, 3_000_001, 2_000_000)
+			s.accept(n, s.Seller, 2_500_000)
+			return n
+		}},
+		{"sealed prices without a zone", "Rejected", "Returned", 0, func(session uint64) solana.PublicKey { return s.sealed(session, 2_000_000, 3_000_000) }},
+		{"a seller that does not reveal", "Expired", "Forfeited", endingsBond, func(session uint64) solana.PublicKey {
+			n := s.sealed(session, 2_000_000, 0)
+			s.expire(n)
+			return n
+		}},
+		{"a seller that rejects the middle", "Rejected", "Forfeited", endingsBond, func(session uint64) solana.PublicKey {
+			n := s.sealed(session, 3_000_001, 2_000_000)
+			s.reject(n, s.Seller)
+			return n
+		}},
+		{"rejected after an offer", "Rejected", "Returned", 0, func(session uint64) solana.PublicKey {
+			n := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = endingsBond })
+			s.offer(n, s.Buyer, 2_000_000)
+			s.reject(n, s.Seller)
+			return n
+		}},
+		{"never accepted", "Expired", "None", 0, func(session uint64) solana.PublicKey {
+			n := s.create(session, nil)
+			s.expire(n)
+			return n
+		}},
+		// 1,000,201 of 3,000,001 went back for the unclaimed milestone.
+		{"milestones whose time is over", "Settled", "Split", 233_380, s.deadline},
+		{"an agreement of both", "Settled", "Split", 70_000, s.agreement},
+	}
+	type flow struct{ buyer, seller, treasury int64 }
+	now := func() flow {
+		return flow{s.held(s.Buyer.PublicKey()), s.held(s.Seller.PublicKey()), s.held(s.Treasury)}
+	}
+	moved := make(map[string]flow)
+	addresses := make(map[string]solana.PublicKey)
+	for i, ending := range endings {
+		before := now()
+		addresses[ending.name] = ending.play(uint64(100 + i))
+		s.close(addresses[ending.name])
+		after := now()
+		moved[ending.name] = flow{after.buyer - before.buyer, after.seller - before.seller, after.treasury - before.treasury}
+	}
+	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+		runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
+		for _, ending := range endings {
+			t.Run(name+" "+ending.name, func(t *testing.T) {
+				var status, bond string
+				var net, fee, decay, refund, swept int64
+				var toBuyer, toSeller sql.NullInt64
+				row := database.statements().row(s.ctx, `SELECT status, bond_state, bond_to_buyer, bond_to_seller, net_amount, fee, decay,
+					refund, swept FROM outcomes WHERE complete AND negotiation = ?`, addresses[ending.name].String())
+				require.NoError(t, row.Scan(&status, &bond, &toBuyer, &toSeller, &net, &fee, &decay, &refund, &swept))
+				require.Equal(t, ending.status, status)
+				require.Equal(t, ending.bond, bond)
+				require.Equal(t, ending.bond != "None", toBuyer.Valid)
+				require.Equal(t, ending.forfeited, toBuyer.Int64)
+				if toSeller.Valid {
+					require.EqualValues(t, endingsBond-ending.forfeited, toSeller.Int64)
+				}
+				require.Equal(t, flow{refund - escrow + ending.forfeited, net - ending.forfeited, swept}, moved[ending.name])
+				require.Equal(t, swept, fee+decay)
+			})
+		}
+		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+		agreed := addresses["an agreement of both"].String()
+		require.Equal(t, 72, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = ?`, agreed))
+		require.Equal(t, 24, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = ?`,
+			addresses["milestones whose time is over"].String()), "as proposed")
+		evidence := func(milestone int, side string) string {
+			return one[string](t, s.ctx, database, `SELECT evidence FROM evidence WHERE negotiation = ? AND milestone = ? AND side = ?`,
+				addresses["milestones whose time is over"].String(), milestone, side)
+		}
+		require.Equal(t, "63"+strings.Repeat("0", 62), evidence(0, "Seller"))
+		require.Equal(t, "64"+strings.Repeat("0", 62), evidence(0, "Buyer"))
+		require.Equal(t, "6301"+strings.Repeat("0", 60), evidence(1, "Seller"))
+	}
+}

@@ -1,0 +1,197 @@
+package indexer
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Format is how a table is exported.
+type Format string
+
+// The formats. CSV has a line of names first, nothing where there is no value, and all numbers in full. Parquet has amounts as
+// UINT_64, sums of amounts as DECIMAL(38, 0), and null where there is no value.
+const (
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+)
+
+// rowWriter is a file being written.
+type rowWriter interface {
+	write(values []any) error
+	// finish writes what comes at the end.
+	finish() error
+}
+
+// Export writes a table as the database has it at one moment, and answers with the number of its rows.
+func (d *Database) Export(ctx context.Context, table Table, format Format, out io.Writer) (int64, error) {
+	writer, err := newRowWriter(table, format, out)
+	if err != nil {
+		return 0, err
+	}
+	count := int64(0)
+	err = d.read(ctx, func(s statements) error {
+		return table.rows(ctx, s, func(values []any) error {
+			count++
+			return writer.write(values)
+		})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return count, writer.finish()
+}
+
+// ExportFile writes a table to a file: all of it, or nothing, in which case a file of that name stays what it is.
+func (d *Database) ExportFile(ctx context.Context, table Table, format Format, path string) (count int64, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
+	}()
+	buffered := bufio.NewWriter(file)
+	if count, err = d.Export(ctx, table, format, buffered); err != nil {
+		return 0, err
+	}
+	if err = buffered.Flush(); err != nil {
+		return 0, err
+	}
+	// A temporary file is its owner's alone; an exported one is as any other.
+	if err = file.Chmod(0o644); err != nil {
+		return 0, err
+	}
+	if err = file.Sync(); err != nil {
+		return 0, err
+	}
+	if err = os.Rename(file.Name(), path); err != nil {
+		return 0, err
+	}
+	return count, errors.Join(file.Close(), syncFolder(filepath.Dir(path)))
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+func newRowWriter(table Table, format Format, out io.Writer) (rowWriter, error) {
+	switch format {
+	case CSV:
+		return newCSVWriter(table, out)
+	case Parquet:
+		return newParquetWriter(table, out), nil
+	}
+	return nil, fmt.Errorf("format %q: use %q or %q", format, CSV, Parquet)
+}
+
+type csvWriter struct{ out *csv.Writer }
+
+func newCSVWriter(table Table, out io.Writer) (*csvWriter, error) {
+	names := make([]string, len(table.columns))
+	for i, column := range table.columns {
+		names[i] = column.name
+	}
+	writer := &csvWriter{csv.NewWriter(out)}
+	return writer, writer.out.Write(names)
+}
+
+func (w *csvWriter) write(values []any) error {
+	record := make([]string, len(values))
+	for i, value := range values {
+		switch typed := value.(type) {
+		case string:
+			record[i] = typed
+		case int64:
+			record[i] = strconv.FormatInt(typed, 10)
+		case uint64:
+			record[i] = strconv.FormatUint(typed, 10)
+		case bool:
+			record[i] = strconv.FormatBool(typed)
+		case *big.Int:
+			record[i] = typed.String()
+		}
+	}
+	return w.out.Write(record)
+}
+
+func (w *csvWriter) finish() error {
+	w.out.Flush()
+	return w.out.Error()
+}
+
+// parquetWriter writes rows of a struct type made of the table's columns, so that they keep their order.
+type parquetWriter struct {
+	out *parquet.GenericWriter[any]
+	row reflect.Type
+}
+
+// decimalBytes is how long a number of 38 digits is in Parquet.
+const decimalBytes = 16
+
+func newParquetWriter(table Table, out io.Writer) *parquetWriter {
+	types := map[kind]reflect.Type{
+		text: reflect.TypeFor[*string](), integer: reflect.TypeFor[*int64](), amount: reflect.TypeFor[*uint64](),
+		total: reflect.TypeFor[*[decimalBytes]byte](), flag: reflect.TypeFor[*bool](), object: reflect.TypeFor[*string](),
+	}
+	options := map[kind]string{total: ",decimal(0:38)", object: ",json"}
+	fields := make([]reflect.StructField, len(table.columns))
+	for i, column := range table.columns {
+		fields[i] = reflect.StructField{
+			Name: "Column" + strconv.Itoa(i), Type: types[column.kind],
+			Tag: reflect.StructTag(fmt.Sprintf(`parquet:"%s,optional%s"`, column.name, options[column.kind])),
+		}
+	}
+	row := reflect.StructOf(fields)
+	schema := parquet.NewSchema(table.Name, parquet.SchemaOf(reflect.New(row).Elem().Interface()))
+	return &parquetWriter{parquet.NewGenericWriter[any](out, schema, parquet.Compression(&parquet.Zstd)), row}
+}
+
+func (w *parquetWriter) write(values []any) error {
+	row := reflect.New(w.row).Elem()
+	for i, value := range values {
+		if sum, is := value.(*big.Int); is {
+			encoded, err := encodeDecimal(sum)
+			if err != nil {
+				return err
+			}
+			value = encoded
+		}
+		if value == nil {
+			continue
+		}
+		content := reflect.New(reflect.TypeOf(value))
+		content.Elem().Set(reflect.ValueOf(value))
+		row.Field(i).Set(content)
+	}
+	_, err := w.out.Write([]any{row.Interface()})
+	return err
+}
+
+func (w *parquetWriter) finish() error { return w.out.Close() }
+
+// encodeDecimal is a number that is not negative, the highest byte first.
+func encodeDecimal(value *big.Int) ([decimalBytes]byte, error) {
+	var encoded [decimalBytes]byte
+	if value.Sign() < 0 || value.BitLen() >= 8*decimalBytes {
+		return encoded, fmt.Errorf("%s does not fit into 38 digits", value)
+	}
+	value.FillBytes(encoded[:])
+	return encoded, nil
+}

@@ -1,0 +1,258 @@
+package indexer
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// truncated are logs that are cut off where the events come.
+func truncated() []string {
+	logs := logsOf()
+	return append(logs[:len(logs)-1], "Log truncated")
+}
+
+func instructionOf(t *testing.T, instruction solana.Instruction, err error) solana.Instruction {
+	t.Helper()
+	require.NoError(t, err)
+	return instruction
+}
+
+// Logs that are cut off are not passed over: the transaction is marked, so is the negotiation, and the account tells what the
+// events do not.
+func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
+	chain := newScriptedChain()
+	story := newScriptedStory(1, 1000)
+	steps := story.steps()
+	for i, step := range steps[:5] {
+		item := transaction(t, uint64(i), nil, logsOf(step.events...))
+		if i == 4 {
+			accept, err := (&protocol.AcceptOffer{
+				Acceptor: story.buyer, Negotiation: story.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
+				SellerTokenAccount: numberedKey('T', 2), TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID,
+			}).Instruction()
+			item = transaction(t, uint64(i), instructionOf(t, accept, err), truncated())
+		}
+		item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+		chain.add(uint64(100+i), 1, item)
+	}
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	ctx := t.Context()
+	require.Equal(t, "truncated", one[string](t, ctx, f.database, `SELECT flaw FROM transactions WHERE flaw IS NOT NULL`))
+	var logs []string
+	require.NoError(t, json.Unmarshal([]byte(one[string](t, ctx, f.database, `SELECT logs FROM transactions WHERE flaw IS NOT NULL`)), &logs))
+	require.Equal(t, truncated(), logs)
+	require.Equal(t, `{"instruction":"accept_offer"}`, one[string](t, ctx, f.database, `SELECT fields FROM events WHERE name = 'LogsTruncated'`))
+	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT instruction_index FROM events WHERE name = 'LogsTruncated'`))
+	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE NOT complete`))
+	// The instruction has succeeded, so this much is known without the account too; but not the amounts.
+	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM negotiations`))
+	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT COUNT(*) FROM outcomes
+		WHERE settled_amount IS NULL AND net_amount IS NULL AND fee IS NULL AND decay IS NULL AND refund IS NULL AND ended_slot = 104`))
+	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT incomplete FROM totals`))
+	status, err := f.database.Status(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, status.Flawed)
+	require.EqualValues(t, 1, status.Incomplete)
+	f.matches()
+}
+
+// A negotiation whose beginning is not there has the amounts that its last event tells, and no others: nothing is not zero. Nor is a
+// bond that went back to the seller told as forfeited.
+func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
+	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+		t.Run(name, func(t *testing.T) {
+			chain := newScriptedChain()
+			number := uint64(0)
+			add := func(events ...protocol.Event) {
+				number++
+				chain.add(100+number, 1, transaction(t, number, nil, logsOf(events...)))
+			}
+			settled, rejected, open := newScriptedStory(1, 1000), newScriptedStory(2, 1000), newScriptedStory(3, 1000)
+			add(append(settled.steps()[4].events, &protocol.BondSettled{NegotiationID: settled.address, To: settled.seller, Amount: 5})...)
+			add(&protocol.NegotiationRejected{NegotiationID: rejected.address, RejectedBy: rejected.seller, RefundAmount: 990_000, RoundsCompleted: 1},
+				&protocol.BondSettled{NegotiationID: rejected.address, To: rejected.seller, Amount: 5})
+			add(open.steps()[3].events...)
+			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
+			told := func(story *scriptedStory) string {
+				return one[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
+					COALESCE(CAST(net_amount AS TEXT), '-') || ' ' || COALESCE(CAST(fee AS TEXT), '-') || ' ' || COALESCE(CAST(decay AS TEXT), '-') || ' ' ||
+					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = ?`, story.address.String())
+			}
+			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", told(settled))
+			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", told(rejected))
+			require.Equal(t, "Proposed - - - - - Unknown", told(open))
+			require.Zero(t, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
+		})
+	}
+}
+
+// Whoever closes a negotiation can have the logs of its end cut off, and nobody has read the account since the last offer: that it
+// is over is known all the same.
+func TestAnEndThatIsCutOffIsOne(t *testing.T) {
+	accounts := func(s *scriptedStory) (buyer, seller, vault solana.PublicKey) {
+		return s.buyer, s.seller, numberedKey('V', s.number)
+	}
+	ends := map[string]func(*scriptedStory) (solana.Instruction, error){
+		"Settled": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, seller, vault := accounts(s)
+			return (&protocol.AcceptOffer{Acceptor: buyer, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+		"Settled, by agreement": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, seller, vault := accounts(s)
+			return (&protocol.SettleByAgreement{Buyer: buyer, Seller: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+		"Rejected": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, seller, vault := accounts(s)
+			return (&protocol.RejectNegotiation{Rejector: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+		"Expired": func(s *scriptedStory) (solana.Instruction, error) {
+			buyer, _, vault := accounts(s)
+			return (&protocol.ExpireNegotiation{Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
+				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			status, _, _ := strings.Cut(name, ",")
+			chain, _ := forkingChain(t)
+			story := newScriptedStory(1, 1000)
+			f := newFollower(t, chain, rpc.CommitmentConfirmed)
+			f.look()
+			ended, err := end(story)
+			chain.add(104, 1, transaction(t, 50, instructionOf(t, ended, err), truncated()))
+			closing, err := (&protocol.CloseNegotiation{Closer: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), Buyer: story.buyer,
+				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
+			closed := transaction(t, 51, instructionOf(t, closing, err), truncated())
+			closed.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: nil}
+			chain.add(105, 1, closed)
+			f.look()
+			require.Equal(t, status, one[string](t, t.Context(), f.database, `SELECT status FROM outcomes WHERE NOT complete AND closed_slot = 105`))
+			require.Equal(t, 0, one[int](t, t.Context(), f.database, `SELECT open FROM totals`))
+		})
+	}
+}
+
+// A creation that is cut off still begins a negotiation: what follows is not taken for one that was there before.
+func TestACreationThatIsCutOffIsOne(t *testing.T) {
+	chain := newScriptedChain()
+	story := newScriptedStory(1, 1000)
+	create := &protocol.CreateNegotiation{
+		Buyer: story.buyer, Seller: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
+		TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID, SessionID: 1, Params: protocol.NegotiationParams{EscrowAmount: 1_000_000},
+	}
+	built, err := create.Instruction()
+	for i, step := range story.steps() {
+		chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))
+	}
+	chain.add(110, 1, transaction(t, 50, instructionOf(t, built, err), truncated()))
+	chain.add(111, 1, transaction(t, 51, nil, logsOf(story.steps()[1].events...)))
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	ctx := t.Context()
+	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE life = 1 AND complete`))
+	require.Equal(t, "Proposed", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE life = 2 AND NOT complete`))
+	require.Equal(t, "1000000", one[string](t, ctx, f.database, `SELECT escrow_amount FROM outcomes WHERE life = 2`))
+	require.Zero(t, one[int](t, ctx, f.database, `SELECT COUNT(*) FROM violations`))
+}
+
+// Other programs can log what they like, next to this one's events: it is kept, in both databases.
+func TestAnyLogsCanBeKept(t *testing.T) {
+	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+		t.Run(name, func(t *testing.T) {
+			chain, steps := forkingChain(t)
+			steps[4].logs = append([]string{"Program log: a\x00b\xffc\u2028'\\"}, steps[4].logs[:len(steps[4].logs)-1]...)
+			steps[4].logs = append(steps[4].logs, "Log truncated")
+			chain.add(104, 1, steps[4])
+			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
+			require.Contains(t, one[string](t, t.Context(), database, `SELECT logs FROM transactions WHERE flaw = 'truncated'`), `"Program log: a\u0000b`)
+			require.Equal(t, "Settled", one[string](t, t.Context(), database, `SELECT status FROM outcomes`))
+		})
+	}
+}
+
+// Logs of other programs are nothing of ours, however they end, and neither are transactions that only mention the program.
+func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
+	chain := newScriptedChain()
+	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: protocol.ProgramID}}, []byte("Program data:"))
+	chain.add(100, 1, transaction(t, 1, other, []string{"Program " + solana.MemoProgramID.String() + " invoke [1]", "Log truncated"}))
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM transactions WHERE flaw IS NULL`))
+	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM events`))
+}
+
+// An event of a later version of the program is marked too.
+func TestAnUnknownEventIsMarked(t *testing.T) {
+	chain := newScriptedChain()
+	logs := logsOf()
+	logs = append(logs[:3], "Program data: AAECAwQFBgcICQ==", logs[3])
+	chain.add(100, 1, transaction(t, 1, nil, logs))
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, "unknown event", one[string](t, t.Context(), f.database, `SELECT flaw FROM transactions`))
+}
+
+// What the database is, is checked before anything is written.
+func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	ctx := t.Context()
+	before := contents(t, ctx, f.database)
+
+	second, err := New(f.database, Config{RPC: chain.client(), Commitment: rpc.CommitmentConfirmed})
+	require.NoError(t, err)
+	chain.add(104, 1, steps[4])
+	require.NoError(t, second.turn(ctx))
+	chain.add(105, 1, steps[5])
+	require.ErrorIs(t, f.run(), ErrAnotherIndexer)
+	require.NoError(t, second.turn(ctx))
+	f.matches()
+	require.NotEqual(t, before, contents(t, ctx, f.database))
+
+	_, err = f.database.sql.ExecContext(ctx, `UPDATE progress SET genesis_hash = 'another'`)
+	require.NoError(t, err)
+	third, err := New(f.database, Config{RPC: chain.client()})
+	require.NoError(t, err)
+	require.ErrorIs(t, third.Run(ctx), ErrOtherChain)
+
+	_, err = New(f.database, Config{RPC: chain.client(), Commitment: rpc.CommitmentProcessed})
+	require.ErrorContains(t, err, "processed")
+}
+
+// A node that has thrown history away would leave a gap: that is an error, and a node with more history goes on.
+func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
+	chain, steps := forkingChain(t)
+	chain.reach(200, 200)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, 168, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`))
+	chain.add(201, 1, steps[4])
+	forgotten := chain.slots[:4]
+	chain.slots = chain.slots[4:]
+	require.ErrorIs(t, f.run(), ErrHistoryGone)
+	chain.slots = append(forgotten, chain.slots...)
+	f.look()
+	f.matches()
+}
+
+// The other commitment begins with what is final.
+func TestTheCommitmentCanChange(t *testing.T) {
+	chain, _ := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, 4, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots`))
+	runOnce(t, t.Context(), f.database, chain.client(), rpc.CommitmentFinalized)
+	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots`))
+}

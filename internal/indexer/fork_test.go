@@ -1,0 +1,447 @@
+package indexer
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// follower is an indexer whose looks at the chain a test makes one by one.
+type follower struct {
+	t        *testing.T
+	chain    *scriptedChain
+	database *Database
+	indexer  *Indexer
+}
+
+func newFollower(t *testing.T, chain *scriptedChain, commitment rpc.CommitmentType) *follower {
+	t.Helper()
+	database := openSQLite(t)
+	indexer, err := New(database, Config{RPC: chain.client(), Commitment: commitment})
+	require.NoError(t, err)
+	return &follower{t, chain, database, indexer}
+}
+
+func (f *follower) look() {
+	f.t.Helper()
+	require.NoError(f.t, f.indexer.turn(f.t.Context()))
+}
+
+// run indexes until something ends it, which here is an error.
+func (f *follower) run() error {
+	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	defer cancel()
+	return f.indexer.Run(ctx)
+}
+
+// matches says that the database is what a new index of the chain is.
+func (f *follower) matches() {
+	f.t.Helper()
+	fresh := openSQLite(f.t)
+	runOnce(f.t, f.t.Context(), fresh, f.chain.client(), f.indexer.config.Commitment)
+	require.Equal(f.t, contents(f.t, f.t.Context(), fresh), contents(f.t, f.t.Context(), f.database))
+}
+
+// forkingChain has the first four steps of a negotiation in the slots 100 to 103, of which 100 is final.
+func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
+	chain := newScriptedChain()
+	story := newScriptedStory(1, 1000)
+	var steps []scriptedTransaction
+	for i, step := range story.steps() {
+		item := transaction(t, uint64(i), nil, logsOf(step.events...))
+		item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+		steps = append(steps, item)
+	}
+	for i, item := range steps[:4] {
+		chain.add(uint64(100+i), 1, item)
+	}
+	chain.reach(103, 100)
+	return chain, steps
+}
+
+// otherOffer is what a fork has in place of the second offer.
+func otherOffer(t require.TestingT) scriptedTransaction {
+	story := newScriptedStory(1, 1000)
+	state := *story.steps()[2].state
+	state.CurrentRound, state.EffectiveEscrow, state.CurrentOfferAmount = 2, 980_000, 555_000
+	item := transaction(t, 77, nil, logsOf(&protocol.OfferSubmitted{
+		NegotiationID: story.address, Offerer: story.seller, Amount: 555_000, Round: 2, EffectiveEscrow: 980_000, Timestamp: 5,
+	}))
+	item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: &state}
+	return item
+}
+
+func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, "600000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers WHERE round = 2`))
+
+	// Another transaction in the same slot.
+	chain.forkAt(103)
+	chain.add(103, 2, otherOffer(t))
+	f.look()
+	require.Equal(t, "555000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers WHERE round = 2`))
+	require.Equal(t, "555000", one[string](t, t.Context(), f.database, `SELECT current_offer_amount FROM account_states`))
+	f.matches()
+
+	// The slot is skipped, and the transaction is in another one.
+	chain.forkAt(103)
+	chain.add(105, 1, steps[3])
+	f.look()
+	require.Equal(t, 105, one[int](t, t.Context(), f.database, `SELECT slot FROM offers WHERE round = 2`))
+	f.matches()
+
+	// Two slots go, and nothing comes for them.
+	chain.forkAt(102)
+	chain.reach(106, 101)
+	f.look()
+	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`))
+	require.Equal(t, "Proposed", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
+	f.matches()
+}
+
+func TestANegotiationThatNeverWasGoes(t *testing.T) {
+	chain, steps := forkingChain(t)
+	chain.reach(103, 99)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	chain.forkAt(100)
+	chain.reach(104, 99)
+	f.look()
+	for _, table := range []string{"events", "transactions", "slots", "negotiations", "accounts", "totals"} {
+		require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM `+table), table)
+	}
+	chain.add(105, 1, steps[0])
+	f.look()
+	f.matches()
+}
+
+// The same transaction in the same slot of another fork is told by the blockhash, once the slot is final.
+func TestABlockhashThatChangesIsFoundWhenTheSlotIsFinal(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	chain.forkAt(102)
+	chain.add(102, 2, steps[2])
+	chain.add(103, 2, steps[3])
+	f.look()
+	require.Equal(t, hash(102, 1).String(), one[string](t, t.Context(), f.database, `SELECT blockhash FROM slots WHERE slot = 102`))
+	chain.reach(140, 103)
+	f.look()
+	require.Equal(t, hash(102, 2).String(), one[string](t, t.Context(), f.database, `SELECT blockhash FROM slots WHERE slot = 102`))
+	require.Equal(t, 4, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots WHERE final`))
+	f.matches()
+}
+
+func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
+	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
+		t.Run(string(commitment), func(t *testing.T) {
+			chain, steps := forkingChain(t)
+			chain.forkAt(102)
+			chain.add(102, 1, steps[2], steps[3])
+			chain.add(103, 1, steps[4])
+			chain.reach(110, 105)
+			chain.unlisted[steps[2].signature] = true
+			f := newFollower(t, chain, commitment)
+			f.look()
+			require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`))
+			delete(chain.unlisted, steps[2].signature)
+			f.look()
+			require.Equal(t, "400000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers ORDER BY slot, position LIMIT 1`))
+			f.matches()
+		})
+	}
+}
+
+// A node that is behind another one behind the same address does not list what is there: nothing is taken back.
+func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	before := contents(t, t.Context(), f.database)
+	chain.unlisted[steps[3].signature] = true
+	require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+	require.Equal(t, before, contents(t, t.Context(), f.database))
+	chain.reach(102, 100)
+	f.look()
+	require.Equal(t, before, contents(t, t.Context(), f.database))
+}
+
+// Behind one address can be several nodes, of which one is far behind: its list, which ends early, is not taken for the whole one.
+// What it does not list yet is neither passed over for good nor taken back.
+func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
+	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
+		t.Run(string(commitment), func(t *testing.T) {
+			chain, steps := forkingChain(t)
+			chain.reach(110, 103)
+			f := newFollower(t, chain, commitment)
+			f.look()
+			before := contents(t, t.Context(), f.database)
+			chain.add(150, 1, steps[4])
+			chain.reach(300, 290)
+			chain.listsLate = 195
+			require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+			require.Equal(t, before, contents(t, t.Context(), f.database))
+			require.Less(t, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`), 150)
+			chain.listsLate = 0
+			f.look()
+			require.Equal(t, "Settled", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
+			f.matches()
+		})
+	}
+}
+
+// A node that has only just come back does not know a transaction's status: that does not say that the transaction is gone.
+func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	before := contents(t, t.Context(), f.database)
+	chain.unlisted[steps[3].signature] = true
+	chain.statusesLate = 2
+	require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+	require.Equal(t, before, contents(t, t.Context(), f.database))
+}
+
+// However much a fork replaces, whoever reads the database at the same time sees all of it replaced, or none; also when the node fails
+// in the middle.
+func TestAForkIsReplacedInOneTransaction(t *testing.T) {
+	const negotiations = 60
+	chain := newScriptedChain()
+	number := uint64(0)
+	blocks := func(fork uint64) {
+		for n := range uint64(negotiations) {
+			story := newScriptedStory(n, 1)
+			for i, step := range story.steps()[:3] {
+				number++
+				chain.add(100+3*n+uint64(i), fork, transaction(t, number, nil, logsOf(step.events...)))
+			}
+		}
+	}
+	blocks(1)
+	chain.reach(300, 99)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	count := func() int { return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`) }
+	require.Equal(t, negotiations, count())
+	before := contents(t, t.Context(), f.database)
+
+	chain.forkAt(100)
+	blocks(2)
+	chain.reach(300, 99)
+	missing := &chain.slots[150].transactions[0]
+	was := missing.encoded
+	missing.encoded = "damaged"
+	require.Error(t, f.indexer.turn(t.Context()))
+	require.Equal(t, before, contents(t, t.Context(), f.database))
+	missing.encoded = was
+	f.indexer.config.Report = func(Report) { require.Equal(t, negotiations, count()) }
+	f.look()
+	f.matches()
+}
+
+// When an indexer comes back after a long time, what the database had is there all the while.
+func TestCatchingUpTakesNothingAway(t *testing.T) {
+	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
+		t.Run(string(commitment), func(t *testing.T) {
+			chain := longChain(t, 60)
+			chain.reach(130, 125)
+			f := newFollower(t, chain, commitment)
+			f.look()
+			held := func() (offers, states int) {
+				return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`), one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM account_states`)
+			}
+			offers, states := held()
+			require.Greater(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots, progress WHERE slot > checkpoint_slot`), 20)
+			chain.reach(400, 390)
+			backlogs := 0
+			f.indexer.config.Report = func(report Report) {
+				now, known := held()
+				require.GreaterOrEqual(t, now, offers)
+				require.GreaterOrEqual(t, known, states)
+				offers, states = now, known
+				if report.Left > 0 {
+					backlogs++
+				}
+			}
+			f.look()
+			require.Positive(t, backlogs)
+			f.matches()
+		})
+	}
+}
+
+// A fork between two pages of a list, which takes the transaction away at which the next page begins, loses nothing: neither where
+// the list has to reach its end, nor where it has to reach the checkpoint.
+func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
+	for _, final := range []uint64{90, 135} {
+		chain, steps := forkingChain(t)
+		chain.pageLimit = 2
+		chain.reach(103, final-min(final, 35))
+		f := newFollower(t, chain, rpc.CommitmentConfirmed)
+		if final > 100 {
+			chain.reach(140, final)
+			f.look()
+			require.Equal(t, int(final-32), one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`))
+		}
+		chain.add(141, 1, steps[4])
+		chain.add(142, 1, steps[5])
+		other := transaction(t, 88, nil, steps[4].logs)
+		other.accounts = steps[4].accounts
+		chain.betweenPages = func() {
+			chain.slots = chain.slots[:len(chain.slots)-2]
+			chain.slots = append(chain.slots, scriptedSlot{143, hash(143, 2), []scriptedTransaction{other}})
+			chain.head = 143
+		}
+		require.ErrorIs(t, f.indexer.turn(t.Context()), errMoved)
+		f.look()
+		f.matches()
+	}
+}
+
+// An account that was read on a fork is read again when the slot is final, also if no transaction tells of a change.
+func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
+	chain, steps := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	chain.unlisted[steps[3].signature] = true
+	f.look()
+	require.Equal(t, 2, one[int](t, t.Context(), f.database, `SELECT current_round FROM account_states`))
+	chain.forkAt(103)
+	chain.reach(140, 104)
+	f.look()
+	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT current_round FROM account_states`))
+	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE final`))
+}
+
+// What an account was on a fork is not kept as its last state when it is closed on the other.
+func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
+	chain, _ := forkingChain(t)
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, 103, one[int](t, t.Context(), f.database, `SELECT as_of_slot FROM accounts`))
+	chain.forkAt(103)
+	story := newScriptedStory(1, 1000)
+	closing := transaction(t, 60, nil, logsOf(
+		&protocol.NegotiationRejected{NegotiationID: story.address, RejectedBy: story.seller, RefundAmount: 990_000, RoundsCompleted: 1, Timestamp: 9},
+		&protocol.NegotiationClosed{NegotiationID: story.address, ClosedBy: story.seller, Swept: 10_000, Timestamp: 9},
+	))
+	closing.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: nil}
+	chain.add(105, 1, closing)
+	f.look()
+	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE state IS NULL AND NOT present`))
+	f.matches()
+}
+
+// The account of the next negotiation at an address, of which the creation is not listed yet, is not taken for the last one's.
+func TestTheNextNegotiationIsNotTakenForTheLast(t *testing.T) {
+	chain, steps := forkingChain(t)
+	chain.add(104, 1, steps[4])
+	chain.add(105, 1, steps[5])
+	again := transaction(t, 61, nil, steps[0].logs)
+	again.accounts = steps[0].accounts
+	chain.add(106, 1, again)
+	chain.unlisted[again.signature] = true
+	f := newFollower(t, chain, rpc.CommitmentConfirmed)
+	f.look()
+	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE life = 1 AND state IS NULL AND NOT present`))
+	delete(chain.unlisted, again.signature)
+	f.look()
+	require.Equal(t, "Created", one[string](t, t.Context(), f.database, `SELECT status FROM account_states WHERE life = 2 AND present`))
+	f.matches()
+}
+
+// Whatever a chain does after its last final slot, the database follows it, and what is final in the database never changes.
+func TestTheDatabaseFollowsAnyFork(t *testing.T) {
+	run := 0
+	rapid.Check(t, func(t *rapid.T) {
+		run++
+		ctx := t.Context()
+		chain := newScriptedChain()
+		chain.withIndex = rapid.Bool().Draw(t, "lists tell the index in the block")
+		chain.scrambled = rapid.Bool().Draw(t, "lists have an order of their own")
+		chain.pageLimit = rapid.SampledFrom([]int{2, 5, listPage}).Draw(t, "transactions on a page")
+		database, err := Open(ctx, "sqlite::memory:")
+		require.NoError(t, err)
+		defer database.Close()
+		commitment := rapid.SampledFrom([]rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized}).Draw(t, "commitment")
+		newIndexer := func() *Indexer {
+			indexer, err := New(database, Config{RPC: chain.client(), Commitment: commitment})
+			require.NoError(t, err)
+			return indexer
+		}
+		indexer := newIndexer()
+		number, slot := uint64(0), uint64(100)
+		var waiting []scriptedTransaction
+		for n := range uint64(rapid.IntRange(1, 4).Draw(t, "negotiations")) {
+			story := newScriptedStory(n, 1)
+			for _, step := range story.steps() {
+				number++
+				item := transaction(t, number, nil, logsOf(step.events...))
+				item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+				waiting = append(waiting, item)
+			}
+		}
+		final := ""
+		actions := map[string]func(*rapid.T){
+			"a block": func(t *rapid.T) {
+				count := min(rapid.IntRange(0, 3).Draw(t, "transactions"), len(waiting))
+				slot += uint64(rapid.IntRange(1, 20).Draw(t, "slots"))
+				chain.add(slot, uint64(run), waiting[:count]...)
+				waiting = waiting[count:]
+			},
+			"a fork": func(t *rapid.T) {
+				if chain.head <= chain.final {
+					return
+				}
+				from := rapid.Uint64Range(chain.final+1, chain.head).Draw(t, "from")
+				var back []scriptedTransaction
+				for _, block := range chain.slots {
+					if block.slot >= from {
+						back = append(back, block.transactions...)
+					}
+				}
+				chain.forkAt(from)
+				waiting = append(back, waiting...)
+				run++
+				// The same slots can come again.
+				slot = from - 1
+			},
+			"finality": func(t *rapid.T) {
+				chain.reach(chain.head, rapid.Uint64Range(chain.final, chain.head).Draw(t, "up to"))
+			},
+			"time":            func(t *rapid.T) { chain.reach(chain.head+uint64(rapid.IntRange(1, 40).Draw(t, "slots")), chain.final) },
+			"another process": func(*rapid.T) { indexer = newIndexer() },
+			"a look": func(t *rapid.T) {
+				slot = max(slot, chain.head)
+				require.NoError(t, indexer.turn(ctx))
+				checkpoint := one[int64](t, ctx, database, `SELECT checkpoint_slot FROM progress`)
+				upTo := one[string](t, ctx, database, `SELECT COALESCE(group_concat(signature || slot || name), '') FROM
+					(SELECT * FROM events WHERE slot <= ? ORDER BY slot, position, event_index)`, checkpoint)
+				require.Contains(t, upTo, final)
+				final = upTo
+			},
+		}
+		t.Repeat(actions)
+		slot = max(slot, chain.head)
+		chain.add(slot+1, uint64(run), waiting...)
+		chain.reach(slot+200, slot+150)
+		require.NoError(t, indexer.turn(ctx))
+		chain.reach(slot+300, slot+250)
+		require.NoError(t, indexer.turn(ctx))
+		fresh, err := Open(ctx, "sqlite::memory:")
+		require.NoError(t, err)
+		defer fresh.Close()
+		runOnce(t, ctx, fresh, chain.client(), commitment)
+		require.Equal(t, contents(t, ctx, fresh), contents(t, ctx, database))
+		require.Zero(t, one[int](t, ctx, database, `SELECT COUNT(*) FROM accounts WHERE NOT final`))
+		require.Zero(t, one[int](t, ctx, database, `SELECT COUNT(*) FROM violations`))
+	})
+}

@@ -1,0 +1,347 @@
+package indexer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"golang.org/x/time/rate"
+)
+
+const (
+	// settledSlots is how far behind its newest slot a node has certainly listed everything.
+	settledSlots = 32
+	// followPages is how long a list may be that is kept in memory; a longer one goes into the database first.
+	followPages = 3
+	// transactionsAtOnce is about how many transactions one database transaction adds.
+	transactionsAtOnce = 100
+	// doubtsAtOnce is how many accounts are looked at again in one go.
+	doubtsAtOnce = 500
+	// writeEvery is how often the progress is written if nothing else is.
+	writeEvery = 5 * time.Second
+
+	defaultPoll    = time.Second
+	firstRetry     = 500 * time.Millisecond
+	lastRetry      = 30 * time.Second
+	attemptsOfOnce = 6
+)
+
+// Config says what to index, and how.
+type Config struct {
+	// RPC is the node. It is required.
+	RPC *rpc.Client
+	// Commitment is how certain something has to be to be indexed: confirmed (the default) or finalized.
+	Commitment rpc.CommitmentType
+	// Poll is how long after a look at the chain the next one follows. By default one second.
+	Poll time.Duration
+	// RequestsPerSecond is the most that the node is asked. Zero is no limit.
+	RequestsPerSecond float64
+	// Once ends Run when everything is indexed that the chain had at its beginning.
+	Once bool
+	// Logger is told of failed looks and of forks. Nil discards that.
+	Logger *slog.Logger
+	// Report is called after each transaction of the database. Nil is fine.
+	Report func(Report)
+}
+
+// Report is how far an indexer has come.
+type Report struct {
+	// Checkpoint is the slot up to which everything is indexed and final; Head the newest slot that the node has told of.
+	Checkpoint, Head uint64
+	// Transactions and Events are how many this run has added so far.
+	Transactions, Events uint64
+	// Left is how many transactions are listed and not read yet.
+	Left uint64
+}
+
+// Indexer follows the chain. It is for one goroutine.
+type Indexer struct {
+	database *Database
+	config   Config
+	node     *node
+	progress *progress
+	report   Report
+	written  time.Time
+}
+
+// New makes an indexer; nothing happens before Run.
+func New(database *Database, config Config) (*Indexer, error) {
+	switch config.Commitment {
+	case "":
+		config.Commitment = rpc.CommitmentConfirmed
+	case rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
+	default:
+		return nil, fmt.Errorf("commitment %q: use %q or %q", config.Commitment, rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
+	}
+	if config.Poll <= 0 {
+		config.Poll = defaultPoll
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	if config.Report == nil {
+		config.Report = func(Report) {}
+	}
+	limiter := rate.NewLimiter(rate.Inf, 0)
+	if config.RequestsPerSecond > 0 {
+		limiter = rate.NewLimiter(rate.Limit(config.RequestsPerSecond), max(1, int(config.RequestsPerSecond)))
+	}
+	return &Indexer{database: database, config: config, node: &node{config.RPC, config.Commitment, limiter}}, nil
+}
+
+// Run indexes until the context ends, or for Config.Once until it has caught up. A node that fails is asked again, after a while;
+// Once gives up when it fails six times in a row. What the database says is final, and so are [ErrAnotherIndexer], [ErrOtherChain]
+// and [ErrHistoryGone]. Whenever and however it ends, the next one goes on from there.
+func (x *Indexer) Run(ctx context.Context) error {
+	for failures := 0; ; {
+		err := x.turn(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil && x.config.Once {
+			return nil
+		}
+		pause := x.config.Poll
+		if err != nil {
+			failures++
+			if errors.As(err, new(*permanent)) {
+				return fmt.Errorf("%s: %w", x.database.Name, err)
+			}
+			if x.config.Once && failures == attemptsOfOnce {
+				return err
+			}
+			pause = max(x.config.Poll, min(firstRetry<<min(failures-1, 10), lastRetry))
+			x.config.Logger.WarnContext(ctx, "looking at the chain has failed", "error", err, "again_in", pause)
+		} else {
+			failures = 0
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}
+
+// permanent is an error that trying again does not help against.
+type permanent struct{ err error }
+
+func (p *permanent) Error() string { return p.err.Error() }
+func (p *permanent) Unwrap() error { return p.err }
+
+func lasting(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanent{err}
+}
+
+func (x *Indexer) turn(ctx context.Context) error {
+	if x.progress == nil {
+		if err := x.begin(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		if x.progress.backlog != nil {
+			if err := x.catchUp(ctx); err != nil {
+				return err
+			}
+		}
+		err := x.follow(ctx)
+		if !errors.Is(err, errLongList) {
+			return err
+		}
+		if err := x.startBacklog(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (x *Indexer) begin(ctx context.Context) error {
+	genesis, err := x.node.genesis(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := begin(ctx, x.database, genesis, string(x.config.Commitment))
+	if err != nil {
+		return lasting(err)
+	}
+	if p.commitment != string(x.config.Commitment) {
+		// What counted at the other commitment may not count at this one.
+		p.commitment = string(x.config.Commitment)
+		from := p.checkpoint + 1
+		if err := x.apply(ctx, p, &change{from: &from}); err != nil {
+			return err
+		}
+	}
+	x.progress = p
+	return nil
+}
+
+func (x *Indexer) apply(ctx context.Context, p *progress, c *change) error {
+	if err := c.apply(ctx, x.database, p); err != nil {
+		return lasting(err)
+	}
+	x.written = time.Now()
+	for _, read := range c.slots {
+		x.report.Transactions += uint64(len(read.transactions))
+		for _, transaction := range read.transactions {
+			x.report.Events += uint64(len(transaction.events))
+		}
+	}
+	x.report.Checkpoint, x.report.Head = p.checkpoint, p.head
+	x.config.Report(x.report)
+	return nil
+}
+
+// follow looks at the chain once, from the checkpoint to its head.
+func (x *Indexer) follow(ctx context.Context) error {
+	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
+	if err != nil {
+		return err
+	}
+	head := final
+	if x.config.Commitment != rpc.CommitmentFinalized {
+		if head, err = x.node.slot(ctx, x.config.Commitment); err != nil {
+			return err
+		}
+	}
+	listed, err := x.listed(ctx, head, final)
+	if err != nil {
+		return err
+	}
+	stored, err := storedAfter(ctx, x.database.statements(), x.progress.checkpoint)
+	if err != nil {
+		return lasting(err)
+	}
+	from, verified, err := x.compare(ctx, listed, stored, head, final)
+	if err != nil {
+		return err
+	}
+	return x.advance(ctx, listed, from, verified, head, final)
+}
+
+// advance writes what a look at the chain has found: it takes back the rows at and after a slot, if there are any, and reads what is
+// listed from there on.
+func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, verified []uint64, head, final uint64) error {
+	if from.slot != never {
+		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []entry, slot uint64) int { return cmp.Compare(entries[0].slot, slot) })
+		listed = listed[at:]
+	} else {
+		listed = nil
+	}
+	x.progress.head, x.progress.finalized = head, final
+	c := &change{verified: verified, limit: min(final, head) - min(final, head, settledSlots)}
+	var addresses []solana.PublicKey
+	if from.deletes {
+		c.from = &from.slot
+		x.config.Logger.InfoContext(ctx, "the chain has changed; reading it again", "from_slot", from.slot, "why", from.why)
+		var err error
+		if addresses, err = x.since(ctx, from.slot); err != nil {
+			return lasting(err)
+		}
+	}
+	for {
+		batch := firstOf(listed)
+		if c.from != nil {
+			// What is taken back comes again at once, or stays as it is.
+			batch = atLeastUpTo(listed, batch, from.upTo)
+		}
+		slots, readErr := x.node.readSlots(ctx, batch, final)
+		if readErr != nil && (len(slots) == 0 || c.from != nil) {
+			return readErr
+		}
+		listed = listed[len(slots):]
+		c.slots, c.next = slots, never
+		if len(listed) > 0 {
+			c.next = listed[0][0].slot
+		}
+		err := x.lookAt(ctx, c, append(addresses, negotiationsOf(slots)...), final)
+		if err == nil && x.matters(c) {
+			err = x.apply(ctx, x.progress, c)
+		}
+		if err = errors.Join(err, readErr); err != nil || len(listed) == 0 {
+			return err
+		}
+		c, addresses = &change{limit: c.limit}, nil
+	}
+}
+
+// firstOf are the first slots of a list, whole ones.
+func firstOf(listed [][]entry) [][]entry {
+	count := 0
+	for i, entries := range listed {
+		count += len(entries)
+		if count >= transactionsAtOnce {
+			return listed[:i+1]
+		}
+	}
+	return listed
+}
+
+// since are the negotiations of which the database has an event or a state of a slot or a later one.
+func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, error) {
+	return addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= ? AND negotiation IS NOT NULL
+		UNION SELECT negotiation FROM accounts WHERE as_of_slot >= ?`, int64(slot), int64(slot))
+}
+
+// atLeastUpTo is the beginning of a list, and more of it if that does not reach a slot.
+func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
+	count := len(beginning)
+	for count < len(listed) && listed[count][0].slot <= slot {
+		count++
+	}
+	return listed[:count]
+}
+
+// matters says whether a change is worth writing.
+func (x *Indexer) matters(c *change) bool {
+	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.looks) > 0 ||
+		c.limit >= x.progress.checkpoint+settledSlots || time.Since(x.written) > writeEvery
+}
+
+// lookAt reads the accounts that have changed, and again those at which the last look was at a slot that was not final then and is
+// now.
+func (x *Indexer) lookAt(ctx context.Context, c *change, addresses []solana.PublicKey, final uint64) error {
+	notBefore := uint64(0)
+	if len(c.slots) > 0 {
+		notBefore = c.slots[len(c.slots)-1].slot
+	}
+	if c.from != nil {
+		notBefore = max(notBefore, *c.from)
+	}
+	slices.SortFunc(addresses, comparePublicKeys)
+	addresses = slices.Compact(addresses)
+	read, err := x.node.accounts(ctx, addresses, x.config.Commitment, notBefore)
+	if err != nil {
+		return err
+	}
+	for _, address := range addresses {
+		seen := read[address]
+		c.looks = append(c.looks, look{address, seen, seen.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
+	}
+	doubtful, err := addressesIn(ctx, x.database.statements(),
+		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= ? ORDER BY checked_slot LIMIT ?`, int64(final), doubtsAtOnce)
+	if err != nil {
+		return lasting(err)
+	}
+	doubtful = slices.DeleteFunc(doubtful, func(address solana.PublicKey) bool { return slices.Contains(addresses, address) })
+	if read, err = x.node.accounts(ctx, doubtful, rpc.CommitmentFinalized, final); err != nil {
+		return err
+	}
+	for _, address := range doubtful {
+		c.looks = append(c.looks, look{address, read[address], true})
+	}
+	return nil
+}
+
+func comparePublicKeys(a, b solana.PublicKey) int { return slices.Compare(a[:], b[:]) }

@@ -1,0 +1,195 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// child is an indexer that runs until it is killed: on the database and the endpoint that its environment names.
+func child() int {
+	endpoint, address, _ := strings.Cut(os.Getenv(childVariable), " ")
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
+	if err == nil {
+		err = indexForever(client, address)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+func indexForever(client *haggle.Client, address string) error {
+	database, err := Open(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	indexer, err := New(database, Config{RPC: client.RPC(), Poll: time.Millisecond})
+	if err != nil {
+		return err
+	}
+	return indexer.Run(context.Background())
+}
+
+// startChild starts an indexer in a process of its own.
+func startChild(t *testing.T, endpoint, address string) *exec.Cmd {
+	t.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), childVariable+"="+endpoint+" "+address)
+	command.Stderr = os.Stderr
+	require.NoError(t, command.Start())
+	return command
+}
+
+// kill ends a process as a power cut would.
+func kill(t *testing.T, command *exec.Cmd) {
+	t.Helper()
+	require.NoError(t, command.Process.Kill())
+	var ended *exec.ExitError
+	require.ErrorAs(t, command.Wait(), &ended)
+	require.False(t, ended.Exited(), "the indexer ended by itself")
+}
+
+// victim is a database whose indexer is killed again and again.
+type victim struct {
+	address string
+	// patience is how long an indexer may run: longer after one that was killed before it wrote anything.
+	patience time.Duration
+	revision int64
+	// kills is how often it was killed, wrote how often it had written by then.
+	kills, wrote int
+}
+
+func (v *victim) runAndKill(t *testing.T, endpoint string) {
+	t.Helper()
+	command := startChild(t, endpoint, v.address)
+	time.Sleep(v.patience + rand.N(v.patience))
+	kill(t, command)
+	v.kills++
+	database, err := Open(t.Context(), v.address)
+	require.NoError(t, err)
+	defer database.Close()
+	revision := one[int64](t, t.Context(), database, `SELECT COALESCE(MAX(revision), 0) FROM progress`)
+	if revision == v.revision {
+		v.patience += v.patience / 2
+		return
+	}
+	v.revision, v.patience = revision, max(v.patience*2/3, 50*time.Millisecond)
+	v.wrote++
+}
+
+// An indexer that is killed at any moment, while a real chain goes on, leaves a database like one that was never killed.
+func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
+	s := newStory(t)
+	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": postgres.create(t)}
+	ended := make(chan struct{})
+	killed := make(chan map[string]*victim, 1)
+	go func() {
+		defer close(killed)
+		victims := map[string]*victim{}
+		for name, address := range addresses {
+			victims[name] = &victim{address: address, patience: 100 * time.Millisecond}
+		}
+		for {
+			enough := true
+			for _, victim := range victims {
+				victim.runAndKill(t, s.Chain.RPCURL)
+				enough = enough && victim.wrote >= 2
+			}
+			select {
+			case <-ended:
+				if enough {
+					killed <- victims
+					return
+				}
+			default:
+			}
+		}
+	}()
+	s.all()
+	s.twoLives(8)
+	s.bargain(9)
+	close(ended)
+	victims := <-killed
+	require.Len(t, victims, len(addresses))
+	whole := openSQLite(t)
+	runOnce(t, s.ctx, whole, s.Client.RPC(), rpc.CommitmentConfirmed)
+	for name, victim := range victims {
+		t.Logf("%s: killed %d times, %d of them after it had written", name, victim.kills, victim.wrote)
+		database := openAt(t, victim.address)
+		runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
+		require.Equal(t, contents(t, s.ctx, whole), contents(t, s.ctx, database), name)
+	}
+}
+
+// longChain is a chain with many negotiations, of which a node lists a few at a time.
+func longChain(t require.TestingT, negotiations int) *scriptedChain {
+	chain := newScriptedChain()
+	chain.pageLimit = 7
+	number, slot := uint64(0), uint64(100)
+	for n := range uint64(negotiations) {
+		story := newScriptedStory(n, 1)
+		for i, step := range story.steps() {
+			number++
+			item := transaction(t, number, nil, logsOf(step.events...))
+			item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+			if i%3 == 0 {
+				slot++
+				failed := transaction(t, number+1_000_000, nil, nil)
+				failed.failed = true
+				chain.add(slot, 1, item, failed)
+				continue
+			}
+			last := len(chain.slots) - 1
+			chain.slots[last].transactions = append(chain.slots[last].transactions, item)
+		}
+	}
+	chain.reach(slot+100, slot+90)
+	return chain
+}
+
+// A history that is too long for one look is read from its oldest transaction on, page by page, and killing the indexer then makes
+// no difference either.
+func TestALongHistoryIsReadInPieces(t *testing.T) {
+	chain := longChain(t, 60)
+	whole := openSQLite(t)
+	runOnce(t, t.Context(), whole, chain.client(), rpc.CommitmentConfirmed)
+	require.Equal(t, 60, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM outcomes WHERE status = 'Settled' AND closed_at IS NOT NULL`))
+	require.Zero(t, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM violations`))
+	require.Equal(t, 60*6, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM transactions`))
+	require.Zero(t, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM backlog`))
+	require.Greater(t, one[int](t, t.Context(), whole, `SELECT revision FROM progress`), 60*6/7)
+
+	chain.delay = 300 * time.Microsecond
+	endpoint := chain.serve(t)
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": postgres.create(t)} {
+		t.Run(name, func(t *testing.T) {
+			victim := &victim{address: address, patience: 100 * time.Millisecond}
+			inTheMiddle := 0
+			for done := false; !done; {
+				victim.runAndKill(t, endpoint)
+				database := openAt(t, address)
+				left := one[int](t, t.Context(), database, `SELECT COUNT(*) FROM backlog`)
+				done = left == 0 && one[int](t, t.Context(), database, `SELECT COUNT(*) FROM events`) > 0
+				if left > 0 {
+					inTheMiddle++
+				}
+			}
+			require.Positive(t, inTheMiddle)
+			database := openAt(t, address)
+			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
+			require.Equal(t, contents(t, t.Context(), whole), contents(t, t.Context(), database))
+		})
+	}
+}

@@ -1,0 +1,35 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// postgres is the server that all tests share, each with databases of its own.
+var postgres *cluster
+
+// childVariable is set in a process that is an indexer to be killed.
+const childVariable = "HAGGLE_TEST_INDEXER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(child())
+	}
+	os.Exit(withPostgres(m))
+}
+
+func withPostgres(m *testing.M) int {
+	var err error
+	if postgres, err = startCluster(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	if err := postgres.close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}

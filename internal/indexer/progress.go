@@ -1,0 +1,179 @@
+package indexer
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// What ends an indexer for good.
+var (
+	// ErrAnotherIndexer: somebody else has written to the database in the meantime.
+	ErrAnotherIndexer = errors.New("another indexer is writing to this database")
+	// ErrOtherChain: the database is the index of another chain, or of another program.
+	ErrOtherChain = errors.New("the database is the index of another chain")
+	// ErrHistoryGone: the node does not list the transactions any more that follow the last indexed one, so that some of them would
+	// be missing. A node with a longer history can go on.
+	ErrHistoryGone = errors.New("the node's history does not reach back to where the index ends")
+)
+
+// progress is the row of the table of that name.
+type progress struct {
+	revision   int64
+	genesis    string
+	commitment string
+	// checkpoint is the slot up to which everything is there and final.
+	checkpoint uint64
+	head       uint64
+	finalized  uint64
+	backlog    *backlog
+}
+
+// backlog is a long history that is being read: everything after the checkpoint, up to a final slot.
+type backlog struct {
+	upTo uint64
+	// cursor is the oldest transaction that has been listed so far.
+	cursor entry
+	listed bool
+}
+
+func readProgress(ctx context.Context, s statements) (*progress, error) {
+	p := new(progress)
+	var program string
+	var upTo, cursorSlot sql.NullInt64
+	var cursor sql.NullString
+	var listed bool
+	err := s.row(ctx, `SELECT revision, program, genesis_hash, commitment, checkpoint_slot, head_slot, finalized_slot,
+		backlog_slot, backlog_cursor, backlog_cursor_slot, backlog_listed FROM progress`).
+		Scan(&p.revision, &program, &p.genesis, &p.commitment, &p.checkpoint, &p.head, &p.finalized, &upTo, &cursor, &cursorSlot, &listed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, ErrNotIndexed
+	}
+	if err != nil {
+		return nil, err
+	}
+	if program != protocol.ProgramAddress {
+		return nil, fmt.Errorf("%w: its program is %s, not %s", ErrOtherChain, program, protocol.ProgramAddress)
+	}
+	if upTo.Valid {
+		p.backlog = &backlog{upTo: uint64(upTo.Int64), listed: listed}
+		if cursor.Valid {
+			p.backlog.cursor.slot = uint64(cursorSlot.Int64)
+			if p.backlog.cursor.signature, err = solana.SignatureFromBase58(cursor.String); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// begin finds out where the index ends, and that it is one of this chain; it makes the row if there is none.
+func begin(ctx context.Context, database *Database, genesis, commitment string) (*progress, error) {
+	var p *progress
+	err := database.write(ctx, func(s statements) error {
+		_, err := s.exec(ctx, `INSERT INTO progress (id, revision, program, genesis_hash, commitment, checkpoint_slot, head_slot, finalized_slot,
+			updated_at) VALUES (1, 0, ?, ?, ?, 0, 0, 0, ?) ON CONFLICT (id) DO NOTHING`,
+			protocol.ProgramAddress, genesis, commitment, time.Now().Unix())
+		if err == nil {
+			p, err = readProgress(ctx, s)
+		}
+		return err
+	})
+	if err == nil && p.genesis != genesis {
+		err = fmt.Errorf("%w: its genesis hash is %s, the node's is %s", ErrOtherChain, p.genesis, genesis)
+	}
+	return p, err
+}
+
+// take makes sure that nobody else writes, until the transaction ends and afterwards.
+func (p *progress) take(ctx context.Context, s statements) error {
+	changed, err := s.exec(ctx, `UPDATE progress SET revision = revision + 1 WHERE id = 1 AND revision = ?`, p.revision)
+	if err == nil && changed == 0 {
+		err = ErrAnotherIndexer
+	}
+	return err
+}
+
+// store writes the row at the end of a transaction that has taken it.
+func (p *progress) store(ctx context.Context, s statements) error {
+	var upTo, cursor, cursorSlot any
+	listed := false
+	if p.backlog != nil {
+		upTo, listed = int64(p.backlog.upTo), p.backlog.listed
+		if last := p.backlog.cursor; !last.signature.IsZero() {
+			cursor, cursorSlot = last.signature.String(), int64(last.slot)
+		}
+	}
+	_, err := s.exec(ctx, `UPDATE progress SET commitment = ?, checkpoint_slot = ?, head_slot = ?, finalized_slot = ?,
+		backlog_slot = ?, backlog_cursor = ?, backlog_cursor_slot = ?, backlog_listed = ?, updated_at = ? WHERE id = 1`,
+		p.commitment, int64(p.checkpoint), int64(p.head), int64(p.finalized), upTo, cursor, cursorSlot, listed, time.Now().Unix())
+	return err
+}
+
+// known is a transaction that is in the database.
+type known struct {
+	slot      uint64
+	signature solana.Signature
+}
+
+// anchors are the last transaction up to the checkpoint, which a list has to reach, and one of an earlier slot, at which it may
+// end. Either may be missing.
+func anchors(ctx context.Context, s statements, checkpoint uint64) (anchor, floor *known, err error) {
+	if anchor, err = lastUpTo(ctx, s, int64(checkpoint)); err != nil || anchor == nil {
+		return nil, nil, err
+	}
+	floor, err = lastUpTo(ctx, s, int64(anchor.slot)-1)
+	return anchor, floor, err
+}
+
+func lastUpTo(ctx context.Context, s statements, slot int64) (*known, error) {
+	found := new(known)
+	var signature string
+	err := s.row(ctx, `SELECT slot, signature FROM transactions WHERE slot <= ? ORDER BY slot DESC, position DESC LIMIT 1`, slot).
+		Scan(&found.slot, &signature)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err == nil {
+		found.signature, err = solana.SignatureFromBase58(signature)
+	}
+	return found, err
+}
+
+// storedSlot is a slot that is in the database.
+type storedSlot struct {
+	slot       uint64
+	blockhash  string
+	final      bool
+	signatures map[solana.Signature]bool
+}
+
+// storedAfter are the slots after the checkpoint, in order.
+func storedAfter(ctx context.Context, s statements, checkpoint uint64) ([]storedSlot, error) {
+	var slots []storedSlot
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var read storedSlot
+		var text string
+		if err := scan(&read.slot, &read.blockhash, &read.final, &text); err != nil {
+			return err
+		}
+		signature, err := solana.SignatureFromBase58(text)
+		if err != nil {
+			return err
+		}
+		if last := len(slots) - 1; last < 0 || slots[last].slot != read.slot {
+			read.signatures = make(map[solana.Signature]bool)
+			slots = append(slots, read)
+		}
+		slots[len(slots)-1].signatures[signature] = true
+		return nil
+	}, `SELECT s.slot, s.blockhash, s.final, t.signature FROM slots s JOIN transactions t ON t.slot = s.slot
+		WHERE s.slot > ? ORDER BY s.slot, t.position`, int64(checkpoint))
+	return slots, err
+}

@@ -1,0 +1,238 @@
+package indexer
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const (
+	escrow = 5_000_000
+	// storyLimit ends a story that hangs.
+	storyLimit = 5 * time.Minute
+)
+
+// A story plays negotiations on a real local chain, for the index to be compared with.
+type story struct {
+	t   *testing.T
+	ctx context.Context
+	*localnet.Net
+	arbiter *haggle.Keypair
+}
+
+func newStory(t *testing.T) *story {
+	t.Helper()
+	// The stories travel in time.
+	t.Setenv(testchain.EnvRPCURL, "")
+	ctx, cancel := context.WithTimeout(t.Context(), storyLimit)
+	t.Cleanup(cancel)
+	net, err := localnet.Start(ctx, testchain.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, net.Close()) })
+	arbiter, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	require.NoError(t, net.Endow(ctx, arbiter.PublicKey()))
+	return &story{t, ctx, net, arbiter}
+}
+
+func (s *story) do(action *haggle.Action, err error) func(*haggle.Keypair) {
+	return func(signer *haggle.Keypair) { s.doTogether(action, err)(signer) }
+}
+
+// doTogether carries out an action that several parties sign.
+func (s *story) doTogether(action *haggle.Action, err error) func(...haggle.Signer) {
+	return func(signers ...haggle.Signer) {
+		s.t.Helper()
+		require.NoError(s.t, err)
+		_, err := action.Do(s.ctx, signers...)
+		require.NoError(s.t, err)
+	}
+}
+
+func (s *story) create(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
+	s.t.Helper()
+	request := haggle.CreateRequest{
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
+		ServiceHash: [32]byte{byte(session)}, SessionID: &session,
+	}
+	if change != nil {
+		change(&request)
+	}
+	action, err := s.Client.CreateNegotiation(s.ctx, request)
+	require.NoError(s.t, err)
+	_, err = action.Do(s.ctx, s.Buyer)
+	require.NoError(s.t, err)
+	return action.Negotiation
+}
+
+func (s *story) invited(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
+	s.t.Helper()
+	negotiation := s.create(session, change)
+	s.takePart(negotiation, session)
+	return negotiation
+}
+
+func (s *story) takePart(negotiation solana.PublicKey, session uint64) {
+	s.t.Helper()
+	s.do(s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{
+		Seller: s.Seller.PublicKey(), Negotiation: negotiation, ServiceHash: [32]byte{byte(session)},
+	}))(s.Seller)
+}
+
+func (s *story) offer(negotiation solana.PublicKey, by *haggle.Keypair, amount uint64) {
+	s.t.Helper()
+	s.do(s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: by.PublicKey(), Negotiation: negotiation, Amount: amount}))(by)
+}
+
+func (s *story) accept(negotiation solana.PublicKey, by *haggle.Keypair, price uint64) {
+	s.t.Helper()
+	s.do(s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Negotiation: negotiation, Price: price}))(by)
+}
+
+func (s *story) reject(negotiation solana.PublicKey, by *haggle.Keypair) {
+	s.t.Helper()
+	s.do(s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: by.PublicKey(), Negotiation: negotiation}))(by)
+}
+
+// close closes a negotiation, which the program refuses in the second of its creation.
+func (s *story) close(negotiation solana.PublicKey) {
+	s.t.Helper()
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	require.NoError(s.t, err)
+	if now, err := s.Chain.Now(s.ctx); err != nil || now <= n.CreatedAt {
+		require.NoError(s.t, err)
+		require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.CreatedAt+1))
+	}
+	s.do(s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+}
+
+// bargain is a whole negotiation: three offers, the last one taken, and closed.
+func (s *story) bargain(session uint64) {
+	s.t.Helper()
+	negotiation := s.invited(session, nil)
+	s.offer(negotiation, s.Buyer, 2_000_000)
+	s.offer(negotiation, s.Seller, 4_000_000)
+	s.offer(negotiation, s.Buyer, 3_000_000)
+	s.accept(negotiation, s.Seller, 3_000_000)
+	s.close(negotiation)
+}
+
+// twoLives is a negotiation that is rejected and closed, and one that its buyer creates at the same address, with other terms.
+func (s *story) twoLives(session uint64) solana.PublicKey {
+	s.t.Helper()
+	first := s.invited(session, nil)
+	s.offer(first, s.Buyer, 1_000_000)
+	s.reject(first, s.Seller)
+	s.close(first)
+	s.createAgain(session, func(request *haggle.CreateRequest) { request.EscrowAmount = 2 * escrow })
+	s.takePart(first, session)
+	s.offer(first, s.Buyer, 6_000_000)
+	return first
+}
+
+// createAgain creates a negotiation at the address of a closed one, which the SDK does not do by itself.
+func (s *story) createAgain(session uint64, change func(*haggle.CreateRequest)) {
+	s.t.Helper()
+	free := session + 1_000_000
+	request := haggle.CreateRequest{
+		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
+		ServiceHash: [32]byte{byte(session)}, SessionID: &free,
+	}
+	change(&request)
+	action, err := s.Client.CreateNegotiation(s.ctx, request)
+	require.NoError(s.t, err)
+	last := len(action.Instructions) - 1
+	data, err := action.Instructions[last].Data()
+	require.NoError(s.t, err)
+	decoded, err := protocol.DecodeInstruction(action.Instructions[last].Accounts(), data)
+	require.NoError(s.t, err)
+	create := decoded.(*protocol.CreateNegotiation)
+	create.SessionID, create.Negotiation, create.EscrowVault = session, solana.PublicKey{}, solana.PublicKey{}
+	action.Instructions[last], err = create.Instruction()
+	require.NoError(s.t, err)
+	_, err = action.Do(s.ctx, s.Buyer)
+	require.NoError(s.t, err)
+}
+
+// milestones is a price that is paid in three parts: one released, one split by the arbiter, one released when time has passed.
+func (s *story) milestones(session uint64) {
+	s.t.Helper()
+	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
+		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{3333, 3333, 3334}}
+	})
+	s.offer(negotiation, s.Buyer, 3_000_001)
+	s.accept(negotiation, s.Seller, 3_000_001)
+	for index := range uint8(3) {
+		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: index}))(s.Seller)
+		if index == 1 {
+			s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{Buyer: s.Buyer.PublicKey(), Negotiation: negotiation, Index: index}))(s.Buyer)
+			s.do(s.Client.ResolveDispute(s.ctx, haggle.ResolveDisputeRequest{
+				Arbiter: s.arbiter.PublicKey(), Negotiation: negotiation, Index: index, SellerBps: 4_321,
+			}))(s.arbiter)
+			continue
+		}
+		s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: negotiation, Index: index}))(s.Buyer)
+	}
+	s.close(negotiation)
+}
+
+// expired is a negotiation in which the seller has left a bond and never answers; its time passes.
+func (s *story) expired(session uint64) {
+	s.t.Helper()
+	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = 700_000 })
+	s.offer(negotiation, s.Buyer, 2_000_000)
+	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.TurnDeadline))
+	s.do(s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
+}
+
+// endow gives the parties enough for many negotiations.
+func (s *story) endow() {
+	s.t.Helper()
+	require.NoError(s.t, s.Endow(s.ctx, s.Seller.PublicKey()))
+}
+
+// all is everything above, on one chain.
+func (s *story) all() {
+	s.t.Helper()
+	s.endow()
+	s.bargain(1)
+	s.twoLives(2)
+	s.milestones(3)
+	s.expired(4)
+	s.create(5, nil)
+	s.bargain(6)
+}
+
+// onChain is every event of the chain, the oldest first, found without the indexer.
+func (s *story) onChain() (events []protocol.Event, signatures []solana.Signature) {
+	s.t.Helper()
+	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, protocol.ProgramID,
+		&rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
+	require.NoError(s.t, err)
+	for i := len(listed) - 1; i >= 0; i-- {
+		if listed[i].Err != nil {
+			continue
+		}
+		found, err := s.Client.RPC().GetTransaction(s.ctx, listed[i].Signature, &rpc.GetTransactionOpts{
+			Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
+		})
+		require.NoError(s.t, err)
+		told, err := protocol.ParseLogs(found.Meta.LogMessages)
+		require.NoError(s.t, err)
+		for _, event := range told {
+			events, signatures = append(events, event), append(signatures, listed[i].Signature)
+		}
+	}
+	return events, signatures
+}

@@ -1,0 +1,168 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// kind is what a column of an exported table holds.
+type kind int
+
+const (
+	text kind = iota
+	// integer has 63 bits and a sign.
+	integer
+	// amount has 64 bits without sign.
+	amount
+	// total is a sum of amounts.
+	total
+	flag
+	object
+)
+
+type exportedColumn struct {
+	name string
+	kind kind
+}
+
+// Table is what can be exported.
+type Table struct {
+	// Name is the name of the view or table in the database.
+	Name    string
+	columns []exportedColumn
+	order   string
+}
+
+// Tables are those that can be exported.
+var Tables = []Table{
+	{Name: "offers", order: "slot, position, event_index", columns: []exportedColumn{
+		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"signature", text}, {"timestamp", integer},
+		{"negotiation", text}, {"life", integer}, {"mint", text}, {"buyer", text}, {"seller", text},
+		{"round", integer}, {"side", text}, {"offerer", text}, {"amount", amount}, {"effective_escrow", amount}, {"accepted", flag},
+	}},
+	{Name: "evidence", order: "slot, position, event_index", columns: []exportedColumn{
+		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"signature", text}, {"timestamp", integer},
+		{"negotiation", text}, {"life", integer}, {"mint", text}, {"buyer", text}, {"seller", text},
+		{"milestone", integer}, {"side", text}, {"evidence", text},
+	}},
+	{Name: "outcomes", order: "COALESCE(created_slot, 0), negotiation, life", columns: []exportedColumn{
+		{"negotiation", text}, {"life", integer}, {"session_id", amount}, {"buyer", text}, {"seller", text}, {"mint", text},
+		{"service_hash", text}, {"status", text}, {"rounds", integer}, {"max_rounds", integer}, {"escrow_amount", amount},
+		{"settled_amount", amount}, {"net_amount", amount}, {"fee", amount}, {"decay", amount}, {"refund", amount},
+		{"accepted_by", text}, {"bond_required", amount}, {"bond_state", text}, {"bond_to_buyer", amount}, {"bond_to_seller", amount},
+		{"milestone_count", integer}, {"review_hours", integer}, {"swept", amount},
+		{"created_at", integer}, {"ended_at", integer}, {"duration_seconds", integer}, {"closed_at", integer},
+		{"created_slot", integer}, {"ended_slot", integer}, {"closed_slot", integer}, {"complete", flag},
+	}},
+	{Name: "events", order: "slot, position, event_index", columns: []exportedColumn{
+		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"instruction_index", integer}, {"signature", text},
+		{"name", text}, {"negotiation", text}, {"life", integer}, {"timestamp", integer}, {"fields", object},
+	}},
+	{Name: "totals", order: "mint", columns: []exportedColumn{
+		{"mint", text}, {"negotiations", integer}, {"open", integer}, {"in_milestones", integer}, {"settled", integer},
+		{"rejected", integer}, {"expired", integer}, {"closed", integer}, {"incomplete", integer}, {"offers", integer},
+		{"escrowed", total}, {"settled_amount", total}, {"net_amount", total}, {"fees", total}, {"decay", total}, {"refunds", total},
+	}},
+}
+
+// TableNamed is the table of that name; false if there is none.
+func TableNamed(name string) (Table, bool) {
+	for _, table := range Tables {
+		if table.Name == name {
+			return table, true
+		}
+	}
+	return Table{}, false
+}
+
+// rows calls act for every row of the table, in its order. A value is nil, string, int64, uint64, *big.Int or bool; a JSON object
+// is a string with its fields sorted by name.
+func (t Table) rows(ctx context.Context, s statements, act func(values []any) error) error {
+	selected := make([]string, len(t.columns))
+	for i, column := range t.columns {
+		selected[i] = column.name
+		if column.kind == amount || column.kind == total || column.kind == object {
+			selected[i] = "CAST(" + column.name + " AS TEXT)"
+		}
+	}
+	return s.each(ctx, func(scan func(...any) error) error {
+		targets := make([]any, len(t.columns))
+		for i, column := range t.columns {
+			switch column.kind {
+			case integer:
+				targets[i] = new(sql.NullInt64)
+			case flag:
+				targets[i] = new(sql.NullBool)
+			default:
+				targets[i] = new(sql.NullString)
+			}
+		}
+		if err := scan(targets...); err != nil {
+			return err
+		}
+		values := make([]any, len(targets))
+		for i, column := range t.columns {
+			value, err := column.value(targets[i])
+			if err != nil {
+				return fmt.Errorf("%s.%s: %w", t.Name, column.name, err)
+			}
+			values[i] = value
+		}
+		return act(values)
+	}, `SELECT `+strings.Join(selected, ", ")+` FROM `+t.Name+` ORDER BY `+t.order)
+}
+
+func (c exportedColumn) value(scanned any) (any, error) {
+	switch read := scanned.(type) {
+	case *sql.NullInt64:
+		if read.Valid {
+			return read.Int64, nil
+		}
+	case *sql.NullBool:
+		if read.Valid {
+			return read.Bool, nil
+		}
+	case *sql.NullString:
+		if read.Valid {
+			return c.fromText(read.String)
+		}
+	}
+	return nil, nil
+}
+
+func (c exportedColumn) fromText(written string) (any, error) {
+	switch c.kind {
+	case amount:
+		return strconv.ParseUint(written, 10, 64)
+	case total:
+		sum, is := new(big.Int).SetString(written, 10)
+		if !is {
+			return nil, fmt.Errorf("%q is not a number", written)
+		}
+		return sum, nil
+	case object:
+		return sorted(written)
+	}
+	return written, nil
+}
+
+// sorted is a JSON object with its fields sorted by name: PostgreSQL has an order of its own.
+func sorted(written string) (string, error) {
+	decoder := json.NewDecoder(strings.NewReader(written))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(fields)
+	return strings.TrimSpace(text.String()), err
+}

@@ -1,0 +1,298 @@
+package scenarios
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/token"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// What Token-2022 answers to what an account's own settings forbid.
+const (
+	tokenImmutableOwner = "0x22"
+	tokenCPIGuarded     = 42
+)
+
+// reopen creates a party's associated token account again, at the address where it was.
+func (s *stage) reopen(of party) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: of.PublicKey()}))
+}
+
+func (s *stage) closeAccount(of party) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, of.account, of.private))
+}
+
+func (s *stage) freeze(account solana.PublicKey) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, account))
+}
+
+func (s *stage) thaw(account solana.PublicKey) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, account))
+}
+
+// A change keeps a party's associated token account from receiving until it is undone.
+type change struct {
+	name string
+	// under are the token programs in which it can happen.
+	under []tokenProgram
+	play  func(s *stage, of party) (undo func())
+}
+
+var changes = []change{
+	{"frozen_and_thawed", tokenPrograms, func(s *stage, of party) func() {
+		s.freeze(of.account)
+		return func() { s.thaw(of.account) }
+	}},
+	{"closed_and_reopened", tokenPrograms, func(s *stage, of party) func() {
+		s.closeAccount(of)
+		return func() { s.reopen(of) }
+	}},
+	// An account that is closed takes its being frozen with it.
+	{"frozen_and_reopened", tokenPrograms, func(s *stage, of party) func() {
+		s.freeze(of.account)
+		return func() { s.closeAccount(of); s.reopen(of) }
+	}},
+	// In Token-2022 an associated account stays its owner's.
+	{"given_away_and_back", []tokenProgram{splToken}, func(s *stage, of party) func() {
+		accomplice := s.stranger()
+		s.give(of, of.account, accomplice)
+		return func() { s.give(accomplice, of.account, of) }
+	}},
+	{"equipped_with_memos_and_relieved", []tokenProgram{token2022}, func(s *stage, of party) func() {
+		require.NoError(s.t, s.venue.RequireMemos(s.ctx, of.account, of.private))
+		return func() { require.NoError(s.t, s.venue.DropMemos(s.ctx, of.account, of.private)) }
+	}},
+}
+
+// A change that has been undone before the end is as if it had never been: everyone is paid at once and nothing is kept.
+func TestAccountsRestoredBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, change := range changes {
+		name := "accounts_" + change.name + "_before_the_end"
+		t.Run(name, func(t *testing.T) {
+			scenariosUnder(t, change.under, name, func(s *stage) {
+				d := s.bargain(s.terms())
+				restoreBuyers, restoreSellers := change.play(s, s.buyer), change.play(s, s.seller)
+				d.offers(2_000_000, 3_000_000)
+				restoreBuyers()
+				restoreSellers()
+				receipt := s.do(d.accept(s.buyer))
+				require.Len(s.t, receipt.Events, 2, "accepted and settled, and nothing recorded")
+				require.EqualValues(s.t, 1_802_000, s.tokens(s.buyer.account))
+				require.EqualValues(s.t, 2_985_000, s.tokens(s.seller.account))
+				d.closes(s.stranger())
+				s.ends(holdings{buyer: 1_802_000, seller: 2_985_000, treasury: 15_000 + 198_000})
+			})
+		})
+	}
+}
+
+// What has been kept is delivered as soon as the party's account can receive again, by whoever closes.
+func TestAccountRestoredAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, change := range changes {
+		name := "account_" + change.name + "_after_the_end"
+		t.Run(name, func(t *testing.T) {
+			scenariosUnder(t, change.under, name, func(s *stage) {
+				d := s.bargain(s.terms())
+				d.offers(2_000_000, 3_000_000)
+				restore := change.play(s, s.seller)
+				d.isKept(s.do(d.accept(s.buyer)), s.seller, 2_985_000)
+				restore()
+				d.isClaimed(d.closes(s.stranger()), s.seller, 2_985_000)
+				s.ends(holdings{buyer: 1_802_000, seller: 2_985_000, treasury: 15_000 + 198_000})
+			})
+		})
+	}
+}
+
+// give hands a token account from its owner to somebody else.
+func (s *stage) give(from party, account solana.PublicKey, to party) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, token.AuthorityAccountOwner, from.private, to.PublicKey()))
+}
+
+// A party may be paid to an account beside the associated one. When that changes while the transaction is on its way, so that it
+// is no longer the party's, of another currency, gone, or unable to receive, the transaction fails and nobody has lost anything.
+func TestNamedAccountChanges(t *testing.T) {
+	t.Parallel()
+	for _, change := range []struct {
+		name  string
+		under []tokenProgram
+		play  func(s *stage, key solana.PrivateKey)
+	}{
+		{"given_away", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+			s.give(s.seller, key.PublicKey(), s.stranger())
+		}},
+		{"frozen", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+			s.freeze(key.PublicKey())
+		}},
+		{"closed", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+			require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
+		}},
+		{"closed_and_reopened_for_another_owner", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+			require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
+			require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.mint, s.stranger().PublicKey(), key))
+		}},
+		{"closed_and_reopened_for_another_mint", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+			require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
+			require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.newMint(), s.seller.PublicKey(), key))
+		}},
+		{"requiring_memos", []tokenProgram{token2022}, func(s *stage, key solana.PrivateKey) {
+			require.NoError(s.t, s.venue.RequireMemos(s.ctx, key.PublicKey(), s.seller.private))
+		}},
+	} {
+		name := "named_account_" + change.name
+		t.Run(name, func(t *testing.T) {
+			scenariosUnder(t, change.under, name, func(s *stage) {
+				d := s.bargain(s.terms())
+				d.offers(2_000_000)
+				key := s.newAccount(s.seller)
+				acceptance := d.prepare(d.acceptTo(s.seller, key.PublicKey()))
+				change.play(s, key)
+				s.refuses(protocol.ErrConstraintRaw, acceptance)
+				require.EqualValues(s.t, fiveTokens, s.tokens(d.vault))
+				s.do(d.accept(s.seller))
+				d.closes(s.buyer)
+				s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
+			})
+		})
+	}
+}
+
+// Closed and opened again by the same party at the same address, an account is as good as before.
+func TestNamedAccountReopened(t *testing.T) {
+	scenario(t, "named_account_reopened", func(s *stage) {
+		d := s.bargain(s.terms())
+		d.offers(2_000_000)
+		key := s.newAccount(s.seller)
+		acceptance := d.prepare(d.acceptTo(s.seller, key.PublicKey()))
+		require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
+		require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.mint, s.seller.PublicKey(), key))
+		s.do(acceptance)
+		d.closes(s.buyer)
+		s.ends(holdings{
+			buyer: 2_900_000, treasury: 10_000 + 100_000,
+			elsewhere: map[solana.PublicKey]uint64{key.PublicKey(): 1_990_000},
+		})
+	})
+}
+
+// newAccount is a token account of the party's beside the associated one, with the key of its address.
+func (s *stage) newAccount(of party) solana.PrivateKey {
+	s.t.Helper()
+	key, err := solana.NewRandomPrivateKey()
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.mint, of.PublicKey(), key))
+	return key
+}
+
+// acceptTo accepts and has the seller paid to an account that it names.
+func (d *deal) acceptTo(by party, sellers solana.PublicKey) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		if err != nil {
+			return nil, err
+		}
+		return d.venue.client.Accept(ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Seen: seen, SellerTokenAccount: sellers})
+	}}
+}
+
+// In Token-2022 nobody can give away an associated account, so that nobody can make it unable to receive by that.
+func TestAssociatedAccountStays(t *testing.T) {
+	scenarioOf(t, "associated_account_stays_its_owners", token2022, func(s *stage) {
+		d := s.bargain(s.terms())
+		d.offers(2_000_000)
+		err := s.venue.SetAuthority(s.ctx, s.seller.account, token.AuthorityAccountOwner, s.seller.private, s.stranger().PublicKey())
+		require.ErrorContains(s.t, err, tokenImmutableOwner)
+		s.do(d.accept(s.seller))
+		d.closes(s.buyer)
+		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
+	})
+}
+
+// An account that no program may take tokens from can be paid, but nothing can be deposited from it.
+func TestCPIGuard(t *testing.T) {
+	scenarioOf(t, "accounts_with_cpi_guard", token2022, func(s *stage) {
+		d := s.bargain(s.termsOf(4_000_000))
+		for _, of := range []party{s.buyer, s.seller} {
+			require.NoError(s.t, s.venue.Guard(s.ctx, of.account, of.private))
+		}
+		action, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
+		require.NoError(s.t, err)
+		_, err = s.force(s.buyer, action.Instructions...)
+		s.isTokenProgramsRefusal(err, tokenCPIGuarded)
+
+		d.offers(2_000_000)
+		s.do(d.accept(s.seller))
+		d.closes(s.seller)
+		s.ends(holdings{buyer: 1_000_000 + 1_920_000, seller: 1_990_000, treasury: 10_000 + 80_000})
+	})
+}
+
+// isTokenProgramsRefusal asserts that a transaction has failed because of what the token program answered.
+func (s *stage) isTokenProgramsRefusal(err error, code uint32) {
+	s.t.Helper()
+	var failure *haggle.TransactionError
+	require.ErrorAs(s.t, err, &failure)
+	require.Equal(s.t, s.tokenProgram, failure.Program)
+	require.Equal(s.t, code, failure.Code)
+}
+
+// The issuer freezes the vault while the parties bargain and thaws it in time: bargaining goes on, and everyone is paid at once.
+func TestVaultThawedInTime(t *testing.T) {
+	scenario(t, "vault_frozen_and_thawed_before_the_end", func(s *stage) {
+		d := s.bargain(s.terms())
+		s.freeze(d.vault)
+		d.offers(2_000_000, 3_000_000)
+		s.thaw(d.vault)
+		receipt := s.do(d.accept(s.buyer))
+		require.Len(s.t, receipt.Events, 2, "accepted and settled, and nothing recorded")
+		d.closes(s.buyer)
+		s.ends(holdings{buyer: 1_802_000, seller: 2_985_000, treasury: 15_000 + 198_000})
+	})
+}
+
+// A seller walks away from a frozen vault: the refund waits in it until the issuer thaws it, and then anyone can close.
+func TestRejectionWithAFrozenVault(t *testing.T) {
+	scenario(t, "vault_frozen_and_seller_rejects", func(s *stage) {
+		d := s.bargain(s.terms())
+		d.offers(2_000_000)
+		s.freeze(d.vault)
+		d.isKept(s.do(d.reject(s.seller)), s.buyer, 4_900_000)
+		s.refuses(protocol.ErrPayoutPending, d.claim(s.buyer, s.buyer.account), d.close(s.seller))
+		s.thaw(d.vault)
+		d.isClaimed(d.closes(s.stranger()), s.buyer, 4_900_000)
+		s.ends(holdings{buyer: 4_900_000, treasury: 100_000})
+	})
+}
+
+// A treasury whose associated account is frozen is paid to another one of its accounts, which anyone can open.
+func TestTreasurysAccountFrozen(t *testing.T) {
+	scenario(t, "treasurys_account_frozen", func(s *stage) {
+		d := s.bargain(s.terms())
+		d.offers(2_000_000)
+		s.do(d.accept(s.seller))
+		s.freeze(s.treasuryAccount)
+		anyone := s.stranger()
+		s.refuses(protocol.ErrPayoutPending, d.close(anyone))
+		other, err := s.venue.CreateTokenAccount(s.ctx, s.mint, s.venue.treasury)
+		require.NoError(s.t, err)
+		s.do(d.close(anyone))
+		d.isGone()
+		s.ends(holdings{
+			buyer: 2_900_000, seller: 1_990_000,
+			elsewhere: map[solana.PublicKey]uint64{other: 10_000 + 100_000},
+		})
+	})
+}

@@ -1,0 +1,303 @@
+package scenarios
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// The configuration is one for a whole chain, so that its administration would be felt by every other scenario there: these have a
+// chain of their own, or one that was already running to themselves, and play one after the other under each token program. Each leaves the configuration
+// as it has found it.
+func TestAdministration(t *testing.T) {
+	t.Parallel()
+	for _, program := range tokenPrograms {
+		t.Run(program.name, func(t *testing.T) {
+			t.Parallel()
+			alone(t, func(v *venue) {
+				for _, act := range []struct {
+					name string
+					play func(a administration)
+				}{
+					{"administration_update_config", administration.updatesConfig},
+					{"administration_update_config_out_of_range", administration.keepsToRanges},
+					{"administration_pause", administration.pauses},
+					{"administration_change_of_authority", administration.changesAuthority},
+					{"administration_change_of_treasury", administration.changesTreasury},
+				} {
+					t.Run(act.name, func(t *testing.T) {
+						perform(t, v, act.name, program, func(s *stage) { s.administer(act.play) })
+					})
+				}
+			})
+		})
+	}
+}
+
+// alone opens a venue for nobody else. A chain that was already running is everybody's, and waits until all others have played.
+func alone(t *testing.T, play func(v *venue)) {
+	t.Helper()
+	v, err := shared.open()
+	require.NoError(t, err)
+	if v.Kind == testchain.External {
+		require.NotEmpty(t, v.UpgradeAuthority, "%s has to name the keypair of the chain's authority", testchain.EnvUpgradeAuthority)
+		shared.clock.Lock()
+		defer shared.clock.Unlock()
+	} else {
+		v, err = openVenue(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, v.close()) }()
+	}
+	play(v)
+}
+
+// An administration is a stage with the authority of its chain's configuration.
+type administration struct {
+	*stage
+	authority party
+}
+
+// administer plays with the chain's configuration, and asserts that it is left as it was.
+func (s *stage) administer(play func(a administration)) {
+	key, err := haggle.NewKeypair(s.venue.UpgradeAuthority)
+	require.NoError(s.t, err)
+	before := s.config()
+	require.Equal(s.t, before.Authority, key.PublicKey(), "the configuration's authority")
+	play(administration{s, party{Keypair: key, private: s.venue.UpgradeAuthority}})
+	after := s.config()
+	require.Equal(s.t, terms(before), terms(after))
+}
+
+// terms are what of a configuration the authority decides on; the rest are the closings' totals.
+func terms(config protocol.ProtocolConfig) protocol.ConfigUpdated {
+	return protocol.ConfigUpdated{
+		Authority: config.Authority, Treasury: config.Treasury, DefaultDecayRateBps: config.DefaultDecayRateBps,
+		DefaultResponseWindow: config.DefaultResponseWindow, DefaultProtocolFeeBps: config.DefaultProtocolFeeBps,
+		DefaultMaxRounds: config.DefaultMaxRounds, IsPaused: config.IsPaused,
+	}
+}
+
+func (s *stage) config() protocol.ProtocolConfig {
+	s.t.Helper()
+	config, err := s.venue.client.GetConfig(s.ctx)
+	require.NoError(s.t, err)
+	return config.ProtocolConfig
+}
+
+// configures makes a move on the configuration, and asserts that it and the event say the same as is wanted.
+func (a administration) configures(m move, want protocol.ConfigUpdated) {
+	a.t.Helper()
+	receipt := a.do(m)
+	require.Equal(a.t, []protocol.Event{&want}, receipt.Events)
+	require.Equal(a.t, want, terms(a.config()))
+}
+
+func (a administration) update(by party, request haggle.UpdateConfigRequest) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		request.Authority = by.PublicKey()
+		return a.venue.client.UpdateConfig(ctx, request)
+	}}
+}
+
+func (a administration) setPaused(by party, paused bool) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return a.venue.client.SetPaused(ctx, haggle.SetPausedRequest{Authority: by.PublicKey(), Paused: paused})
+	}}
+}
+
+func (a administration) propose(by party, next solana.PublicKey) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return a.venue.client.ProposeAuthority(ctx, haggle.ProposeAuthorityRequest{Authority: by.PublicKey(), NewAuthority: next})
+	}}
+}
+
+func (a administration) acceptAuthority(by party) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return a.venue.client.AcceptAuthority(ctx, haggle.AcceptAuthorityRequest{Authority: by.PublicKey()})
+	}}
+}
+
+// create is an attempt to open a negotiation.
+func (a administration) create(terms haggle.CreateRequest) move {
+	return move{a.buyer, func(ctx context.Context) (*haggle.Action, error) {
+		created, err := a.venue.client.CreateNegotiation(ctx, terms)
+		if err != nil {
+			return nil, err
+		}
+		return created.Action, nil
+	}}
+}
+
+// onDefaults are terms that leave to the configuration what can be left to it.
+func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
+	return haggle.CreateRequest{
+		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, EscrowAmount: escrow, ServiceHash: service,
+	}
+}
+
+// Fee and defaults change for what is created from then on. A negotiation under way keeps every term, the fee included.
+func (a administration) updatesConfig() {
+	d := a.bargain(a.onDefaults(2_000_000))
+	before := terms(a.config())
+	changed := before
+	changed.DefaultDecayRateBps, changed.DefaultResponseWindow, changed.DefaultProtocolFeeBps, changed.DefaultMaxRounds = 1_000, 3_600, 500, 20
+	decay, fee := uint16(1_000), uint16(500)
+	every := haggle.UpdateConfigRequest{DecayRateBps: &decay, ResponseWindow: time.Hour, ProtocolFeeBps: &fee, MaxRounds: 20}
+	a.refuses(protocol.ErrUnauthorized, a.update(a.buyer, every))
+	a.configures(a.update(a.authority, every), changed)
+
+	later := a.bargain(a.onDefaults(3_000_000))
+	state := later.state()
+	require.EqualValues(a.t, 1_000, state.DecayRateBps)
+	require.EqualValues(a.t, 3_600, state.ResponseWindow)
+	require.EqualValues(a.t, 500, state.ProtocolFeeBps)
+	require.EqualValues(a.t, 20, state.MaxRounds)
+	state = d.state()
+	require.EqualValues(a.t, defaultDecayRateBps, state.DecayRateBps)
+	require.EqualValues(a.t, defaultResponseWindow, state.ResponseWindow)
+	require.EqualValues(a.t, protocolFeeBps, state.ProtocolFeeBps)
+	require.EqualValues(a.t, defaultMaxRounds, state.MaxRounds)
+
+	for _, each := range []*deal{d, later} {
+		each.offers(1_000_000)
+		a.do(each.accept(a.seller))
+		each.closes(a.buyer)
+	}
+	decay, fee = defaultDecayRateBps, protocolFeeBps
+	every.ResponseWindow, every.MaxRounds = defaultResponseWindow*time.Second, defaultMaxRounds
+	a.configures(a.update(a.authority, every), before)
+	a.ends(holdings{
+		buyer:    960_000 + 1_700_000,
+		seller:   995_000 + 950_000,
+		treasury: 5_000 + 40_000 + 50_000 + 300_000,
+	})
+}
+
+// Every value has its range, whose ends are in it; a refused change changes nothing.
+func (a administration) keepsToRanges() {
+	before := a.config()
+	valid := protocol.UpdateConfig{
+		Authority: before.Authority, Treasury: before.Treasury, DefaultDecayRateBps: 200, DefaultResponseWindow: 300,
+		DefaultProtocolFeeBps: 50, DefaultMaxRounds: 10,
+	}
+	with := func(change func(values *protocol.UpdateConfig)) move {
+		changed := valid
+		change(&changed)
+		return raw(a.authority, &changed)
+	}
+	a.refuses(protocol.ErrInvalidParams,
+		with(func(v *protocol.UpdateConfig) { v.DefaultDecayRateBps = 1_001 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 59 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 3_601 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = -300 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultProtocolFeeBps = 501 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 0 }),
+		with(func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 21 }),
+		with(func(v *protocol.UpdateConfig) { v.Treasury = solana.PublicKey{} }))
+	require.Equal(a.t, before, a.config())
+
+	least := terms(before)
+	least.DefaultDecayRateBps, least.DefaultResponseWindow, least.DefaultProtocolFeeBps, least.DefaultMaxRounds = 0, 60, 0, 1
+	var none uint16
+	a.configures(a.update(a.authority, haggle.UpdateConfigRequest{
+		DecayRateBps: &none, ResponseWindow: time.Minute, ProtocolFeeBps: &none, MaxRounds: 1,
+	}), least)
+	free := a.agree(a.onDefaults(1_000_000), 400_000)
+	a.forces(raw(a.authority, &valid))
+	require.Equal(a.t, terms(before), terms(a.config()))
+	free.closes(a.buyer)
+	a.ends(holdings{buyer: 4_600_000, seller: 400_000})
+}
+
+// A pause stops the creation of negotiations and nothing else: all that are under way come to their end, and nobody's money is
+// locked.
+func (a administration) pauses() {
+	invited, _ := a.invite(a.termsOf(1_000_000))
+	bargained, unopened := a.bargain(a.termsOf(1_000_000)), a.bargain(a.termsOf(1_000_000))
+	bargained.offers(400_000)
+	settled := a.agree(a.termsOf(1_000_000), 500_000)
+	before := terms(a.config())
+	paused := before
+	paused.IsPaused = true
+
+	a.refuses(protocol.ErrUnauthorized, a.setPaused(a.buyer, true))
+	a.configures(a.setPaused(a.authority, true), paused)
+	a.configures(a.setPaused(a.authority, true), paused)
+	a.refuses(protocol.ErrPaused, a.create(a.termsOf(1_000_000)))
+
+	a.do(invited.takePart(a.seller))
+	invited.offers(400_000, 600_000)
+	a.do(invited.accept(a.buyer))
+	a.do(bargained.accept(a.seller))
+	a.do(unopened.reject(a.seller))
+	for _, d := range []*deal{invited, bargained, unopened, settled} {
+		d.closes(a.seller)
+	}
+	a.configures(a.setPaused(a.authority, false), before)
+	after := a.bargain(a.termsOf(1_000_000))
+	a.do(after.reject(a.buyer))
+	after.closes(a.buyer)
+	a.ends(holdings{
+		buyer:    1_000_000 + (960_400 - 600_000) + (980_000 - 400_000) + 1_000_000 + (980_000 - 500_000),
+		seller:   597_000 + 398_000 + 497_500,
+		treasury: 39_600 + 3_000 + 20_000 + 2_000 + 20_000 + 2_500,
+	})
+}
+
+// The authority changes hands in two steps, so that it cannot be lost to an address that nobody has the key of: until the next one
+// accepts, nothing has changed.
+func (a administration) changesAuthority() {
+	next, stranger := a.stranger(), a.stranger()
+	before := terms(a.config())
+	handed := before
+	handed.Authority = next.PublicKey()
+	a.refuses(protocol.ErrUnauthorized, a.propose(stranger, stranger.PublicKey()), a.acceptAuthority(next), a.acceptAuthority(a.authority))
+
+	a.configures(a.propose(a.authority, next.PublicKey()), before)
+	require.Equal(a.t, next.PublicKey(), a.config().PendingAuthority)
+	a.refuses(protocol.ErrUnauthorized, a.setPaused(next, true), a.acceptAuthority(stranger), a.acceptAuthority(a.authority))
+	a.configures(a.propose(a.authority, solana.PublicKey{}), before)
+	a.refuses(protocol.ErrUnauthorized, a.acceptAuthority(next)) // the proposal has been withdrawn
+
+	a.configures(a.propose(a.authority, next.PublicKey()), before)
+	a.configures(a.acceptAuthority(next), handed)
+	require.Zero(a.t, a.config().PendingAuthority)
+	a.refuses(protocol.ErrUnauthorized, a.setPaused(a.authority, true), a.propose(a.authority, a.authority.PublicKey()), a.acceptAuthority(next))
+	a.do(a.setPaused(next, true))
+	a.do(a.setPaused(next, false))
+
+	a.configures(a.propose(next, a.authority.PublicKey()), handed)
+	a.configures(a.acceptAuthority(a.authority), before)
+	a.ends(holdings{buyer: fiveTokens})
+}
+
+// The treasury is read at the closing: what a negotiation under way has earned goes to the treasury of that moment, and what has
+// been swept before stays where it is.
+func (a administration) changesTreasury() {
+	swept, pending := a.agree(a.termsOf(1_000_000), 400_000), a.agree(a.termsOf(2_000_000), 1_000_000)
+	swept.closes(a.buyer)
+	before := terms(a.config())
+	changed := before
+	next := a.newParty()
+	changed.Treasury = next.PublicKey()
+	request := haggle.UpdateConfigRequest{Treasury: next.PublicKey()}
+	a.refuses(protocol.ErrUnauthorized, a.update(a.seller, request))
+	a.configures(a.update(a.authority, request), changed)
+
+	a.refuses(protocol.ErrConstraintRaw, pending.closeUndelivered(a.buyer)) // it still names the former treasury's account
+	former := a.treasuryAccount
+	a.treasuryAccount = next.account
+	pending.closes(a.stranger())
+	a.configures(a.update(a.authority, haggle.UpdateConfigRequest{Treasury: before.Treasury}), before)
+	a.ends(holdings{
+		buyer: 2_000_000 + 580_000 + 960_000, seller: 398_000 + 995_000, treasury: 40_000 + 5_000,
+		elsewhere: map[solana.PublicKey]uint64{former: 20_000 + 2_000},
+	})
+}

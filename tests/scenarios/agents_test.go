@@ -1,0 +1,146 @@
+package scenarios
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// The architecture document's pair of agents: each knows the other's public key, and the rest comes from the chain.
+func TestDocumentsAgents(t *testing.T) {
+	scenario(t, "documents_agents", func(s *stage) {
+		buyer := documentsBuyer{agent{s.venue.client, s.buyer}, s.seller.PublicKey(), s.mint}
+		seller := concedingSeller{agent{s.venue.client, s.seller}, s.buyer.PublicKey()}
+		ctx, stop := context.WithCancel(s.ctx)
+		defer stop()
+		ended := make(chan error, 2)
+		go func() { ended <- buyer.negotiate(ctx) }()
+		go func() { ended <- seller.negotiate(ctx) }()
+		require.NoError(s.t, <-ended)
+		require.NoError(s.t, <-ended)
+		s.ends(holdings{buyer: 1_130_573, seller: 3_283_500, treasury: 16_500 + 569_427})
+	})
+}
+
+// An agent is a wallet with a view of the chain.
+type agent struct {
+	client *haggle.Client
+	wallet party
+}
+
+// do makes a move once it has been built.
+func (a agent) do(ctx context.Context, action *haggle.Action, err error) error {
+	if err != nil {
+		return err
+	}
+	_, err = action.Do(ctx, a.wallet)
+	return err
+}
+
+// documentsBuyer opens at 2; it accepts 3.5 or less, and otherwise answers with the standing offer less 0.5.
+type documentsBuyer struct {
+	agent
+	seller, mint solana.PublicKey
+}
+
+func (b documentsBuyer) negotiate(ctx context.Context) error {
+	decay := uint16(150)
+	created, err := b.client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: b.wallet.PublicKey(), Seller: b.seller, Mint: b.mint, EscrowAmount: 5_000_000,
+		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, Deadline: 30 * time.Minute,
+	})
+	if err != nil {
+		return err
+	}
+	events, err := b.client.Watch(ctx, created.Negotiation)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	if _, err := created.Do(ctx, b.wallet); err != nil {
+		return err
+	}
+	for observed := range events.Events() {
+		switch event := observed.Event.(type) {
+		case *protocol.InvitationAccepted:
+			err = b.offer(ctx, created.Negotiation, 2_000_000)
+		case *protocol.OfferSubmitted:
+			if event.Offerer == b.seller {
+				err = b.answer(ctx, created.Negotiation, event.Amount)
+			}
+		case *protocol.NegotiationSettled:
+			closing, err := b.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: b.wallet.PublicKey(), Negotiation: created.Negotiation})
+			return b.do(ctx, closing, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return events.Err()
+}
+
+func (b documentsBuyer) answer(ctx context.Context, negotiation solana.PublicKey, standing uint64) error {
+	if standing > 3_500_000 {
+		return b.offer(ctx, negotiation, standing-500_000)
+	}
+	accepting, err := b.client.Accept(ctx, haggle.AcceptRequest{Acceptor: b.wallet.PublicKey(), Negotiation: negotiation, Price: standing})
+	return b.do(ctx, accepting, err)
+}
+
+func (a agent) offer(ctx context.Context, negotiation solana.PublicKey, amount uint64) error {
+	offering, err := a.client.Offer(ctx, haggle.OfferRequest{Offerer: a.wallet.PublicKey(), Negotiation: negotiation, Amount: amount})
+	return a.do(ctx, offering, err)
+}
+
+// concedingSeller asks for 4.5 and comes down by 0.4 each time; it accepts what is at least its next price.
+type concedingSeller struct {
+	agent
+	buyer solana.PublicKey
+}
+
+func (c concedingSeller) negotiate(ctx context.Context) error {
+	events, err := c.client.WatchAgent(ctx, c.wallet.PublicKey(), haggle.FromBeginning())
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	ask := uint64(4_500_000)
+	for observed := range events.Events() {
+		switch event := observed.Event.(type) {
+		case *protocol.NegotiationCreated:
+			err = c.takePart(ctx, event)
+		case *protocol.OfferSubmitted:
+			if event.Offerer == c.buyer {
+				err = c.answer(ctx, event, ask)
+				ask -= 400_000
+			}
+		case *protocol.NegotiationSettled:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return events.Err()
+}
+
+func (c concedingSeller) takePart(ctx context.Context, invitation *protocol.NegotiationCreated) error {
+	taking, err := c.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+		Seller: c.wallet.PublicKey(), Negotiation: invitation.NegotiationID, ServiceHash: service,
+	})
+	return c.do(ctx, taking, err)
+}
+
+func (c concedingSeller) answer(ctx context.Context, offered *protocol.OfferSubmitted, ask uint64) error {
+	if offered.Amount < ask {
+		return c.offer(ctx, offered.NegotiationID, ask)
+	}
+	accepting, err := c.client.Accept(ctx, haggle.AcceptRequest{Acceptor: c.wallet.PublicKey(), Negotiation: offered.NegotiationID, Price: offered.Amount})
+	return c.do(ctx, accepting, err)
+}

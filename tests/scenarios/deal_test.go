@@ -1,0 +1,209 @@
+package scenarios
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// A deal is one negotiation on a stage.
+type deal struct {
+	*stage
+	address, vault solana.PublicKey
+	session        uint64
+	// created is the negotiation's created_at, in Unix seconds.
+	created int64
+}
+
+// service is what is bargained over.
+var service = protocol.ServiceHash("Analyze 10,000 Solana transactions for whale patterns")
+
+// terms are those of the published cost scenario: 5,000,000 base units, 200 basis points a round, up to ten rounds.
+func (s *stage) terms() haggle.CreateRequest {
+	decay := uint16(200)
+	return haggle.CreateRequest{
+		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint,
+		EscrowAmount: fiveTokens, ServiceHash: service, DecayRateBps: &decay, MaxRounds: 10,
+	}
+}
+
+// termsOf are the same for another escrow.
+func (s *stage) termsOf(escrow uint64) haggle.CreateRequest {
+	terms := s.terms()
+	terms.EscrowAmount = escrow
+	return terms
+}
+
+// invite creates a negotiation that the seller has not accepted to take part in yet.
+func (s *stage) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
+	s.t.Helper()
+	action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+	require.NoError(s.t, err)
+	receipt, err := action.Do(s.ctx, s.buyer)
+	require.NoError(s.t, err)
+	return s.dealOf(action), receipt
+}
+
+// dealOf is the deal of a creation that has been done.
+func (s *stage) dealOf(action *haggle.CreateAction) *deal {
+	s.t.Helper()
+	d := &deal{stage: s, address: action.Negotiation, vault: action.Vault, session: action.SessionID}
+	d.created = d.state().CreatedAt
+	return d
+}
+
+// bargain creates a negotiation in which it is the buyer's turn to open.
+func (s *stage) bargain(terms haggle.CreateRequest) *deal {
+	s.t.Helper()
+	d, _ := s.invite(terms)
+	s.do(d.takePart(s.seller))
+	return d
+}
+
+// offers are made by the buyer and the seller in turn, beginning with whose turn it is.
+func (d *deal) offers(amounts ...uint64) {
+	d.t.Helper()
+	for _, amount := range amounts {
+		d.do(d.offer(d.onTurn(), amount))
+	}
+}
+
+func (d *deal) onTurn() party {
+	if d.state().Turn() == protocol.OfferSideBuyer {
+		return d.buyer
+	}
+	return d.seller
+}
+
+func (d *deal) state() *haggle.NegotiationAccount {
+	d.t.Helper()
+	state, err := d.venue.client.GetNegotiation(d.ctx, d.address)
+	require.NoError(d.t, err)
+	return state
+}
+
+func (d *deal) takePart(by party) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		if err != nil {
+			return nil, err
+		}
+		return d.venue.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: by.PublicKey(), Seen: seen})
+	}}
+}
+
+func (d *deal) offer(by party, amount uint64) move {
+	return d.offerWith(by, amount, [64]byte{})
+}
+
+func (d *deal) offerWith(by party, amount uint64, metadata [64]byte) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.Offer(ctx, haggle.OfferRequest{
+			Offerer: by.PublicKey(), Negotiation: d.address, Amount: amount, Metadata: metadata,
+		})
+	}}
+}
+
+func (d *deal) accept(by party) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		if err != nil {
+			return nil, err
+		}
+		return d.venue.client.Accept(ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Seen: seen})
+	}}
+}
+
+func (d *deal) reject(by party) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.Reject(ctx, haggle.RejectRequest{Rejector: by.PublicKey(), Negotiation: d.address})
+	}}
+}
+
+func (d *deal) expire(by party) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.Expire(ctx, haggle.ExpireRequest{Payer: by.PublicKey(), Negotiation: d.address})
+	}}
+}
+
+func (d *deal) claim(by party, destination solana.PublicKey) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.ClaimPayout(ctx, haggle.ClaimRequest{Party: by.PublicKey(), Negotiation: d.address, Destination: destination})
+	}}
+}
+
+// claimOf is an attempt to claim an amount that need not be what is kept.
+func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) move {
+	return raw(by, &protocol.ClaimPayout{
+		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint,
+		TokenProgram: d.tokenProgram, CreatedAt: d.created, Amount: amount,
+	})
+}
+
+// A delivery names accounts to close to other than the parties' associated ones; zero stands for those.
+type delivery struct {
+	toBuyer, toSeller solana.PublicKey
+}
+
+func (d *deal) closeTo(by party, to delivery) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		// A refusal is sent without the wait of the SDK's action.
+		if err := d.passCreation(ctx); err != nil {
+			return nil, err
+		}
+		return d.venue.client.CloseNegotiation(ctx, haggle.CloseRequest{
+			Closer: by.PublicKey(), Negotiation: d.address,
+			BuyerTokenAccount: to.toBuyer, SellerTokenAccount: to.toSeller,
+		})
+	}}
+}
+
+// closeUndelivered is an attempt to close without saying where to deliver what is kept for the parties.
+func (d *deal) closeUndelivered(by party) move {
+	closing := raw(by, &protocol.CloseNegotiation{
+		Closer: by.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(),
+		TreasuryTokenAccount: d.treasuryAccount, TokenMint: d.mint, TokenProgram: d.tokenProgram,
+	})
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		if err := d.passCreation(ctx); err != nil {
+			return nil, err
+		}
+		return closing.build(ctx)
+	}}
+}
+
+// passCreation waits until the second of creation is over, in which the program closes nothing.
+func (d *deal) passCreation(ctx context.Context) error {
+	for {
+		now, err := d.venue.client.Now(ctx)
+		if err != nil || now > d.created {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (d *deal) close(by party) move { return d.closeTo(by, delivery{}) }
+
+// the is the one event of its type in a transaction.
+func the[E protocol.Event](t *testing.T, receipt *haggle.Receipt) E {
+	t.Helper()
+	var found []E
+	for _, event := range receipt.Events {
+		if event, ok := event.(E); ok {
+			found = append(found, event)
+		}
+	}
+	require.Len(t, found, 1)
+	return found[0]
+}

@@ -1,0 +1,116 @@
+package scenarios
+
+import (
+	"encoding/binary"
+	"maps"
+	"strconv"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// closes lets somebody close the deal, and asserts that nothing of it is left and that the buyer has all rent back.
+func (d *deal) closes(by party) *haggle.Receipt {
+	d.t.Helper()
+	return d.closesWith(d.close(by))
+}
+
+func (d *deal) closesWith(closing move) *haggle.Receipt {
+	d.t.Helper()
+	held := d.lamports(d.address) + d.lamports(d.vault)
+	before := d.lamports(d.buyer.PublicKey())
+	swept := d.tokens(d.treasuryAccount)
+	receipt := d.do(closing)
+
+	closed := the[*protocol.NegotiationClosed](d.t, receipt)
+	require.Equal(d.t, d.address, closed.NegotiationID)
+	require.Equal(d.t, closing.by.PublicKey(), closed.ClosedBy)
+	require.Equal(d.t, d.tokens(d.treasuryAccount)-swept, closed.Swept, "what went to the treasury")
+
+	if d.wrapped {
+		held -= closed.Swept // these lamports are tokens
+	}
+	if closing.by.PublicKey() == d.buyer.PublicKey() {
+		before -= receipt.Fee
+	}
+	require.Equal(d.t, before+held, d.lamports(d.buyer.PublicKey()), "all rent goes to the buyer")
+	d.isGone()
+	return receipt
+}
+
+// isGone asserts that neither account of the deal exists.
+func (d *deal) isGone() {
+	d.t.Helper()
+	_, err := d.venue.client.GetNegotiation(d.ctx, d.address)
+	require.ErrorIs(d.t, err, haggle.ErrAccountNotFound)
+	_, err = d.venue.TokenAccount(d.ctx, d.vault)
+	require.ErrorIs(d.t, err, rpc.ErrNotFound)
+	require.Zero(d.t, d.lamports(d.address))
+	require.Zero(d.t, d.lamports(d.vault))
+}
+
+// holdings are what is in token accounts, in base units.
+type holdings struct {
+	buyer, seller, treasury uint64
+	// elsewhere are accounts other than the associated ones of the three.
+	elsewhere map[solana.PublicKey]uint64
+}
+
+// ends asserts what is in every token account of the mint at the end, and that nothing has been made or lost.
+func (s *stage) ends(want holdings) {
+	s.t.Helper()
+	require.Equal(s.t, s.list(want), s.everyAccount(), "every token account of the mint, by address")
+	s.ended = true
+}
+
+func (s *stage) list(want holdings) map[solana.PublicKey]uint64 {
+	all := map[solana.PublicKey]uint64{
+		s.buyer.account:   want.buyer,
+		s.seller.account:  want.seller,
+		s.treasuryAccount: want.treasury,
+	}
+	maps.Copy(all, want.elsewhere)
+	maps.DeleteFunc(all, isEmpty)
+	var sum uint64
+	for _, amount := range all {
+		sum += amount
+	}
+	supply, err := s.venue.Client().GetTokenSupply(s.ctx, s.mint, rpc.CommitmentConfirmed)
+	require.NoError(s.t, err)
+	require.Equal(s.t, supply.Value.Amount, strconv.FormatUint(sum, 10), "all there is of the mint")
+	return all
+}
+
+// endsAmong is ends for a mint that others use too: it looks at the three associated accounts alone.
+func (s *stage) endsAmong(want holdings) {
+	s.t.Helper()
+	require.Equal(s.t, want.buyer, s.tokens(s.buyer.account), "the buyer")
+	require.Equal(s.t, want.seller, s.tokens(s.seller.account), "the seller")
+	require.Equal(s.t, want.treasury, s.tokens(s.treasuryAccount), "the treasury")
+	s.ended = true
+}
+
+func isEmpty(_ solana.PublicKey, amount uint64) bool { return amount == 0 }
+
+// everyAccount is every token account of the mint that holds something, whoever owns it.
+func (s *stage) everyAccount() map[solana.PublicKey]uint64 {
+	accounts, err := s.venue.Client().GetProgramAccountsWithOpts(s.ctx, s.tokenProgram, &rpc.GetProgramAccountsOpts{
+		Commitment: rpc.CommitmentConfirmed,
+		// Nothing else of a token program's begins with a mint's address.
+		Filters: []rpc.RPCFilter{{Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: s.mint.Bytes()}}},
+	})
+	require.NoError(s.t, err)
+	found := map[solana.PublicKey]uint64{}
+	for _, account := range accounts {
+		found[account.Pubkey] = binary.LittleEndian.Uint64(account.Account.Data.GetBinary()[tokenAmountOffset:])
+	}
+	maps.DeleteFunc(found, isEmpty)
+	return found
+}
+
+// tokenAmountOffset is where a token account of either program has its amount: after its mint and its owner.
+const tokenAmountOffset = 64

@@ -1,0 +1,261 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// In a scenario with a bond the seller has 600,000 of the five tokens and deposits 500,000; the buyer puts 4,000,000 into escrow
+// and keeps 400,000.
+const (
+	bond         = 500_000
+	sellersPurse = 600_000
+	bondedEscrow = 4_000_000
+)
+
+// termsWithBond are terms that ask for a bond. They give the seller what it takes to deposit it.
+func (s *stage) termsWithBond() haggle.CreateRequest {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, s.seller.account, s.buyer.private, sellersPurse))
+	terms := s.termsOf(bondedEscrow)
+	terms.Bond = bond
+	return terms
+}
+
+// tells asserts that these are a transaction's events, all of them and in this order. Which negotiation they are about, and when
+// they happened, is the same for all and need not be given. It is the time that it answers with, in Unix seconds.
+func (d *deal) tells(receipt *haggle.Receipt, want ...protocol.Event) int64 {
+	d.t.Helper()
+	require.NotEmpty(d.t, receipt.Events)
+	at := fieldOf(receipt.Events[0], "Timestamp").Int()
+	for _, event := range want {
+		fieldOf(event, "NegotiationID").Set(reflect.ValueOf(d.address))
+		fieldOf(event, "Timestamp").SetInt(at)
+	}
+	require.Equal(d.t, want, receipt.Events)
+	return at
+}
+
+func fieldOf(event protocol.Event, name string) reflect.Value {
+	return reflect.ValueOf(event).Elem().FieldByName(name)
+}
+
+// settlement is the event of a negotiation that ends with a price, or with what has been paid of it.
+func (d *deal) settlement(rounds uint8, paid, fee, decay uint64) *protocol.NegotiationSettled {
+	return &protocol.NegotiationSettled{
+		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(),
+		SettledAmount: paid, TotalRounds: rounds, ProtocolFee: fee, EscrowDecayTotal: decay,
+		TokenMint: d.mint, ServiceHash: service,
+	}
+}
+
+func (d *deal) bondGoesTo(party party) *protocol.BondSettled {
+	return &protocol.BondSettled{To: party.PublicKey(), Amount: bond}
+}
+
+func (d *deal) rejection(by party, refund uint64) *protocol.NegotiationRejected {
+	return &protocol.NegotiationRejected{RejectedBy: by.PublicKey(), RefundAmount: refund}
+}
+
+// A comparison is a deal in which reservation prices are compared before anybody makes an offer.
+type comparison struct {
+	*deal
+	buyers, sellers *haggle.SealedPrice
+}
+
+// compare creates a negotiation with sealed prices: the most that the buyer would pay, and the least that the seller would take.
+func (s *stage) compare(terms haggle.CreateRequest, most, least uint64) comparison {
+	s.t.Helper()
+	terms.Zopa = true
+	d := s.bargain(terms)
+	return comparison{d, d.seal(s.buyer, most), d.seal(s.seller, least)}
+}
+
+func (d *deal) seal(by party, price uint64) *haggle.SealedPrice {
+	d.t.Helper()
+	sealed, err := haggle.SealPrice(d.state(), by.PublicKey(), price)
+	require.NoError(d.t, err)
+	return sealed
+}
+
+// comparisonSteps are the steps of a comparison: how a scenario that depends on one of them is called, and whose step it is.
+var comparisonSteps = []struct {
+	name string
+	by   func(s *stage) party
+}{
+	{"buyer_commits", func(s *stage) party { return s.buyer }},
+	{"seller_commits", func(s *stage) party { return s.seller }},
+	{"buyer_reveals", func(s *stage) party { return s.buyer }},
+	{"seller_reveals", func(s *stage) party { return s.seller }},
+}
+
+// sellersReveal is the step from which on a seller forfeits its bond by a rejection, until the buyer's first
+// offer.
+const sellersReveal = 3
+
+// step is the step of a comparison with that number, from 0.
+func (c comparison) step(number int) move {
+	return []move{
+		c.commit(c.buyer, c.buyers), c.commit(c.seller, c.sellers),
+		c.reveal(c.buyer, c.buyers), c.reveal(c.seller, c.sellers),
+	}[number]
+}
+
+// reach takes the first steps of a comparison.
+func (c comparison) reach(steps int) {
+	c.t.Helper()
+	for number := range steps {
+		c.do(c.step(number))
+	}
+}
+
+func (d *deal) commit(by party, sealed *haggle.SealedPrice) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealed})
+	}}
+}
+
+func (d *deal) reveal(by party, sealed *haggle.SealedPrice) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: sealed})
+	}}
+}
+
+// commitTo is an attempt to commit to any bytes, which the SDK makes only of a price of one's own.
+func (d *deal) commitTo(by party, commitment [32]byte) move {
+	return raw(by, &protocol.SubmitZopaCommitment{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Commitment: commitment})
+}
+
+// revealOf is an attempt to reveal a price that need not be what has been committed to.
+func (d *deal) revealOf(by party, price uint64, nonce [32]byte) move {
+	return raw(by, &protocol.RevealZopaPrice{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Price: price, Nonce: nonce})
+}
+
+// nonceIn is the nonce that everybody can read in a reveal.
+func (d *deal) nonceIn(reveal move) [32]byte {
+	d.t.Helper()
+	action, err := reveal.build(d.ctx)
+	require.NoError(d.t, err)
+	last := action.Instructions[len(action.Instructions)-1]
+	data, err := last.Data()
+	require.NoError(d.t, err)
+	var shown protocol.RevealZopaPrice
+	require.NoError(d.t, shown.Decode(last.Accounts(), data))
+	return shown.Nonce
+}
+
+// forces makes a move that has to succeed although the SDK would not have made it so.
+func (s *stage) forces(m move) *haggle.Receipt {
+	s.t.Helper()
+	action, err := m.build(s.ctx)
+	require.NoError(s.t, err)
+	receipt, err := s.force(m.by, action.Instructions...)
+	require.NoError(s.t, err)
+	return receipt
+}
+
+// inTranches has the price of some terms paid in tranches of these shares, in basis points, with the shortest
+// review.
+func inTranches(terms haggle.CreateRequest, arbiter party, shares ...uint16) haggle.CreateRequest {
+	terms.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: shares, ReviewHours: protocol.MinReviewHours}
+	return terms
+}
+
+// deliveryOf and complaintOf are the seller's and the buyer's evidence for a milestone.
+func deliveryOf(index uint8) [32]byte  { return protocol.EvidenceHash([]byte{'d', index}) }
+func complaintOf(index uint8) [32]byte { return protocol.EvidenceHash([]byte{'c', index}) }
+
+// agree creates a negotiation of which the seller accepts the buyer's first offer.
+func (s *stage) agree(terms haggle.CreateRequest, price uint64) *deal {
+	s.t.Helper()
+	d := s.bargain(terms)
+	d.offers(price)
+	s.do(d.accept(s.seller))
+	return d
+}
+
+func (d *deal) claimMilestone(by party, index uint8) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{
+			Seller: by.PublicKey(), Negotiation: d.address, Index: index, Evidence: deliveryOf(index),
+		})
+	}}
+}
+
+func (d *deal) release(by party, index uint8) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: by.PublicKey(), Negotiation: d.address, Index: index})
+	}}
+}
+
+func (d *deal) dispute(by party, index uint8) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{
+			Buyer: by.PublicKey(), Negotiation: d.address, Index: index, Evidence: complaintOf(index),
+		})
+	}}
+}
+
+// A decision is an arbiter's: the seller's part of a disputed tranche in basis points, and whether its bond is forfeited.
+type decision struct {
+	index     uint8
+	sellerBps uint16
+	forfeit   bool
+}
+
+func (d *deal) resolve(by party, decided decision) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.ResolveDispute(ctx, haggle.ResolveDisputeRequest{
+			Arbiter: by.PublicKey(), Negotiation: d.address,
+			Index: decided.index, SellerBps: decided.sellerBps, ForfeitBond: decided.forfeit,
+		})
+	}}
+}
+
+func (d *deal) settle(by party) move {
+	return move{by, func(ctx context.Context) (*haggle.Action, error) {
+		return d.venue.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: by.PublicKey(), Negotiation: d.address})
+	}}
+}
+
+// onlyInTime is what the list of scenarios says about those that take hours of a chain's time.
+const onlyInTime = " (where the clock can be set)"
+
+// scenarioInTime plays one that takes hours, which only a chain whose clock can be set lets pass. Elsewhere it is not played; the
+// list says so of it on every chain, so that the lists of two chains are the same only if the one that can has played it.
+func scenarioInTime(t *testing.T, name string, play func(s *stage)) {
+	v, err := shared.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	travels, err := canTravel(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if travels {
+		scenarioOverTime(t, name+onlyInTime, play)
+		return
+	}
+	fmt.Printf("not played on this chain, where hours take hours: %s\n", name)
+	played.add(t, name+onlyInTime)
+}
+
+// canTravel says whether the chain's clock can be set.
+func canTravel(ctx context.Context, v *venue) (bool, error) {
+	if v.Kind != testchain.External {
+		return v.Kind == testchain.Surfpool, nil
+	}
+	var version struct {
+		Surfnet string `json:"surfnet-version"`
+	}
+	err := v.Client().RPCCallForInto(ctx, &version, "getVersion", nil)
+	return version.Surfnet != "", err
+}

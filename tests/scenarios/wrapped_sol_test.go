@@ -1,0 +1,48 @@
+package scenarios
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+)
+
+// An escrow of wrapped SOL, of which each token program has a mint, settles like any other. Lamports that somebody sends to its
+// vault, whether they have been made tokens of or not, go to the buyer with the rent.
+func TestWrappedSOL(t *testing.T) {
+	scenario(t, "wrapped_sol", func(s *stage) {
+		s.bargainInWrappedSOL()
+		s.openWrapped(s.buyer, fiveTokens)
+		s.openWrapped(s.seller, 0)
+		treasury := s.tokens(s.treasuryAccount)
+
+		d := s.bargain(s.terms())
+		d.offers(2_000_000, 3_000_000)
+		require.NoError(s.t, s.venue.Fund(s.ctx, d.vault, 1_000_000))
+		require.NoError(s.t, s.venue.SyncNative(s.ctx, d.vault))
+		require.EqualValues(s.t, fiveTokens+1_000_000, s.tokens(d.vault))
+		require.NoError(s.t, s.venue.Fund(s.ctx, d.vault, 500_000))
+		s.do(d.accept(s.buyer))
+		d.closes(s.stranger())
+		s.endsAmong(holdings{buyer: 1_802_000, seller: 2_985_000, treasury: treasury + 15_000 + 198_000})
+		require.EqualValues(s.t, pocketMoney+1_500_000-3*5_000, s.lamports(s.buyer.PublicKey()), "less three fees: create, offer, accept")
+	})
+}
+
+// bargainInWrappedSOL makes the token program's mint of wrapped SOL the one that is bargained in.
+func (s *stage) bargainInWrappedSOL() {
+	s.t.Helper()
+	mint, err := s.venue.NativeMint(s.ctx, s.tokenProgram)
+	require.NoError(s.t, err)
+	s.wrapped = true
+	s.use(mint)
+}
+
+// openWrapped gives a party pocket money and an account with wrapped lamports.
+func (s *stage) openWrapped(owner party, lamports uint64) {
+	s.t.Helper()
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: owner.PublicKey(), Lamports: pocketMoney}))
+	require.NoError(s.t, s.venue.Fund(s.ctx, owner.account, lamports))
+	require.NoError(s.t, s.venue.SyncNative(s.ctx, owner.account))
+}

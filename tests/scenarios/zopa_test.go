@@ -1,0 +1,344 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Sealed prices that overlap: their midpoint stands as an offer that nobody has made, and either side may accept it. The sum of
+// the two prices is odd, and the half unit stays with the buyer.
+func TestZoneFound(t *testing.T) {
+	t.Parallel()
+	zone := func(s *stage) comparison {
+		c := s.compare(s.termsWithBond(), 3_000_001, 2_000_000)
+		require.EqualValues(s.t, bondedEscrow+bond, s.tokens(c.vault))
+		c.tells(s.do(c.step(0)), &protocol.ZopaCommitted{Agent: s.buyer.PublicKey(), Phase: protocol.ZopaPhaseBuyerCommitted})
+		c.tells(s.do(c.step(1)), &protocol.ZopaCommitted{Agent: s.seller.PublicKey(), Phase: protocol.ZopaPhaseBothCommitted})
+		c.tells(s.do(c.step(2)), &protocol.ZopaRevealed{
+			Agent: s.buyer.PublicKey(), Price: 3_000_001, Phase: protocol.ZopaPhaseBothCommitted,
+		})
+		at := c.tells(s.do(c.step(3)), &protocol.ZopaRevealed{
+			Agent: s.seller.PublicKey(), Price: 2_000_000, Phase: protocol.ZopaPhaseRevealed, Midpoint: 2_500_000,
+		})
+		state := c.state()
+		require.Equal(s.t, protocol.NegotiationStatusProposed, state.Status)
+		require.True(s.t, state.HasMidpoint())
+		require.EqualValues(s.t, 2_500_000, state.CurrentOfferAmount)
+		require.Equal(s.t, c.address, state.CurrentOfferBy)
+		require.EqualValues(s.t, 3_000_001, state.BuyerPrice)
+		require.EqualValues(s.t, 2_000_000, state.SellerPrice)
+		require.Equal(s.t, at+defaultResponseWindow, state.TurnDeadline)
+		s.refuses(protocol.ErrUnauthorized, c.accept(s.stranger()))
+		s.refuses(protocol.ErrNotYourTurn, c.offer(s.seller, 2_600_000))
+		s.refuses(protocol.ErrInvalidState, c.commitTo(s.buyer, [32]byte{1}), c.revealOf(s.seller, 2_000_000, [32]byte{}))
+		return c
+	}
+	for _, side := range []struct {
+		name string
+		of   func(s *stage) party
+	}{
+		{"zopa_detection", func(s *stage) party { return s.buyer }},
+		{"zopa_detection_seller_accepts", func(s *stage) party { return s.seller }},
+	} {
+		t.Run(side.name, func(t *testing.T) {
+			scenario(t, side.name, func(s *stage) {
+				c := zone(s)
+				accepting := side.of(s)
+				c.tells(s.do(c.accept(accepting)),
+					&protocol.OfferAccepted{AcceptedBy: accepting.PublicKey(), Amount: 2_500_000},
+					c.settlement(0, 2_500_000, 12_500, 0),
+					c.bondGoesTo(s.seller))
+				require.Equal(s.t, protocol.BondStateReturned, c.state().BondState)
+				c.closes(s.stranger())
+				s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+			})
+		})
+	}
+	t.Run("the buyer's first offer replaces it", func(t *testing.T) {
+		scenario(t, "zopa_detection_midpoint_replaced", func(s *stage) {
+			c := zone(s)
+			midpoint := c.prepare(c.accept(s.seller))
+			s.do(c.offer(s.buyer, 2_200_000))
+			require.False(s.t, c.state().HasMidpoint())
+			s.refuses(protocol.ErrStaleState, midpoint)
+			s.refuses(protocol.ErrNotYourTurn, c.accept(s.buyer))
+			c.tells(s.do(c.accept(s.seller)),
+				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_200_000, Round: 1},
+				c.settlement(1, 2_200_000, 11_000, 80_000),
+				c.bondGoesTo(s.seller))
+			c.closes(s.seller)
+			s.ends(holdings{buyer: 400_000 + 1_720_000, seller: 100_000 + bond + 2_189_000, treasury: 11_000 + 80_000})
+		})
+	})
+	t.Run("a zone of a single price", func(t *testing.T) {
+		scenario(t, "zopa_detection_equal_prices", func(s *stage) {
+			c := s.compare(s.termsWithBond(), bondedEscrow, bondedEscrow)
+			c.reach(4)
+			require.EqualValues(s.t, bondedEscrow, c.state().CurrentOfferAmount)
+			s.do(c.accept(s.seller))
+			c.closes(s.buyer)
+			s.ends(holdings{buyer: 400_000, seller: 100_000 + bond + 3_980_000, treasury: 20_000})
+		})
+	})
+}
+
+// The buyer would pay one unit less than the seller would take: the second price revealed ends the negotiation, and everyone has
+// back what they put in.
+func TestNoZone(t *testing.T) {
+	scenario(t, "zopa_detection_no_zone", func(s *stage) {
+		c := s.compare(s.termsWithBond(), 2_000_000, 2_000_001)
+		c.reach(sellersReveal)
+		again := c.prepare(c.step(sellersReveal))
+		s.refuses(protocol.ErrAccountNotEnoughKeys, c.revealOf(s.seller, 2_000_001, c.nonceIn(again)))
+		c.tells(s.do(c.step(sellersReveal)),
+			&protocol.ZopaRevealed{Agent: s.seller.PublicKey(), Price: 2_000_001, Phase: protocol.ZopaPhaseRevealed},
+			&protocol.NegotiationRejected{RejectedBy: c.address, RefundAmount: bondedEscrow},
+			c.bondGoesTo(s.seller))
+		state := c.state()
+		require.True(s.t, state.EndedWithoutZone())
+		require.Equal(s.t, protocol.BondStateReturned, state.BondState)
+		require.Zero(s.t, s.tokens(c.vault))
+
+		s.refuses(protocol.ErrNoZopa,
+			c.offer(s.buyer, 1_000_000), c.offer(s.seller, 1_000_000), c.accept(s.buyer), c.accept(s.seller))
+		s.refuses(protocol.ErrInvalidState,
+			c.reject(s.buyer), c.reject(s.seller), c.expire(s.buyer), c.takePart(s.seller), again, c.commitTo(s.buyer, [32]byte{1}))
+		c.closes(s.seller)
+		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
+	})
+}
+
+// Whoever lets a step pass loses the negotiation, and only the seller that has seen the buyer's price and keeps its own to itself
+// loses its bond.
+func TestStepMissed(t *testing.T) {
+	t.Parallel()
+	for number, step := range comparisonSteps {
+		name := "zopa_timeout_before_" + step.name
+		t.Run(name, func(t *testing.T) {
+			scenarioOverTime(t, name, func(s *stage) {
+				terms := s.termsWithBond()
+				terms.ResponseWindow = minute
+				c := s.compare(terms, 3_000_000, 2_000_000)
+				c.reach(number)
+				due, anyone := c.prepare(c.step(number)), s.stranger()
+				s.refuses(protocol.ErrInvalidState, c.expire(anyone))
+				require.NoError(s.t, s.venue.AdvanceTo(s.ctx, c.state().TurnDeadline))
+				s.refuses(protocol.ErrResponseWindowExpired, due, c.reject(s.buyer), c.reject(s.seller))
+
+				winner, bondState, want := s.seller, protocol.BondStateReturned, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
+				if number == sellersReveal {
+					winner, bondState = s.buyer, protocol.BondStateForfeited
+					want = holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
+				}
+				c.tells(s.do(c.expire(anyone)), &protocol.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner))
+				require.Equal(s.t, bondState, c.state().BondState)
+				s.refuses(protocol.ErrInvalidState, due, c.expire(anyone), c.offer(s.buyer, 1_000_000))
+				c.closes(anyone)
+				s.ends(want)
+			})
+		})
+	}
+}
+
+// Either side can reject before each step and from the midpoint. A seller that has seen the buyer's price
+// forfeits its bond.
+func TestRejectionOfComparison(t *testing.T) {
+	t.Parallel()
+	type point struct {
+		name  string
+		steps int
+	}
+	points := []point{{"from_midpoint", len(comparisonSteps)}}
+	for number, step := range comparisonSteps {
+		points = append(points, point{"before_" + step.name, number})
+	}
+	for _, point := range points {
+		for side, of := range map[string]func(s *stage) party{
+			"buyer": func(s *stage) party { return s.buyer }, "seller": func(s *stage) party { return s.seller },
+		} {
+			name := "zopa_rejection_by_" + side + "_" + point.name
+			t.Run(name, func(t *testing.T) {
+				scenario(t, name, func(s *stage) {
+					c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+					c.reach(point.steps)
+					winner, want := s.seller, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
+					if side == "seller" && point.steps >= sellersReveal {
+						winner, want = s.buyer, holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
+					}
+					c.tells(s.do(c.reject(of(s))), c.rejection(of(s), bondedEscrow), c.bondGoesTo(winner))
+					require.Zero(s.t, s.tokens(c.vault))
+					c.closes(s.stranger())
+					s.ends(want)
+				})
+			})
+		}
+	}
+}
+
+// A seller that has learned the buyer's price and rejects at the midpoint loses its bond. It agrees to that
+// by naming no account for it; once the buyer has made an offer, a rejection is free again.
+func TestRejectionAfterBothReveals(t *testing.T) {
+	t.Parallel()
+	t.Run("before the buyer's first offer", func(t *testing.T) {
+		scenario(t, "zopa_seller_rejects_after_both_reveals", func(s *stage) {
+			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+			unaware := c.prepare(c.reject(s.seller))
+			c.reach(4)
+			require.True(s.t, c.state().RejectionForfeitsBond())
+			s.refuses(protocol.ErrStaleState, unaware)
+			c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
+		})
+	})
+	t.Run("after it", func(t *testing.T) {
+		scenario(t, "zopa_seller_rejects_after_the_first_offer", func(s *stage) {
+			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+			c.reach(4)
+			s.do(c.offer(s.buyer, 2_200_000))
+			require.False(s.t, c.state().RejectionForfeitsBond())
+			rejection := c.rejection(s.seller, 3_920_000)
+			rejection.RoundsCompleted = 1
+			c.tells(s.do(c.reject(s.seller)), rejection, c.bondGoesTo(s.seller))
+			c.closes(s.stranger())
+			s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
+		})
+	})
+}
+
+// The steps are taken once each, in their order and by their side; offers wait until the last.
+func TestStepsOfComparison(t *testing.T) {
+	scenario(t, "zopa_steps_in_order", func(s *stage) {
+		terms := s.termsWithBond()
+		terms.Zopa = true
+		d, _ := s.invite(terms)
+		bytes, stranger := [32]byte{1}, s.stranger()
+		s.refuses(protocol.ErrInvalidState, d.commitTo(s.buyer, bytes), d.revealOf(s.buyer, 3_000_000, bytes))
+		s.do(d.takePart(s.seller))
+		c := comparison{d, d.seal(s.buyer, 3_000_000), d.seal(s.seller, 2_000_000)}
+		noOffers := []move{c.offer(s.buyer, 2_000_000), c.offer(s.seller, 2_000_000), c.accept(s.buyer), c.accept(s.seller)}
+
+		s.refuses(protocol.ErrNotYourTurn, c.commitTo(s.seller, bytes))
+		s.refuses(protocol.ErrUnauthorized, c.commitTo(stranger, bytes))
+		s.refuses(protocol.ErrInvalidParams, c.commitTo(s.buyer, [32]byte{}))
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
+		s.do(c.step(0))
+
+		s.refuses(protocol.ErrNotYourTurn, c.commitTo(s.buyer, bytes))
+		s.refuses(protocol.ErrUnauthorized, c.commitTo(stranger, bytes))
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.revealOf(s.buyer, 3_000_000, bytes), c.revealOf(s.seller, 2_000_000, bytes))...)
+		s.do(c.step(1))
+
+		reveal := c.prepare(c.step(2))
+		s.refuses(protocol.ErrNotYourTurn, c.revealOf(s.seller, 2_000_000, bytes))
+		s.refuses(protocol.ErrUnauthorized, c.revealOf(stranger, 2_000_000, bytes))
+		s.refuses(protocol.ErrInvalidParams,
+			c.revealOf(s.buyer, 0, bytes), c.revealOf(s.buyer, bondedEscrow/10-1, bytes), c.revealOf(s.buyer, bondedEscrow+1, bytes))
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
+		s.do(reveal)
+
+		s.refuses(protocol.ErrNotYourTurn, reveal)
+		s.refuses(protocol.ErrInvalidState, append(noOffers, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))...)
+		last := c.prepare(c.step(3))
+		s.do(last)
+		s.refuses(protocol.ErrInvalidState, reveal, last, c.commitTo(s.buyer, bytes), c.commitTo(s.seller, bytes))
+		s.do(c.accept(s.buyer))
+		s.refuses(protocol.ErrInvalidState, reveal, last)
+		c.closes(s.buyer)
+		s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+	})
+}
+
+// Terms without sealed prices have no such steps.
+func TestNoComparisonAskedFor(t *testing.T) {
+	scenario(t, "zopa_not_enabled", func(s *stage) {
+		d := s.bargain(s.terms())
+		require.Equal(s.t, protocol.ZopaPhaseSkipped, d.state().ZopaPhase)
+		s.refuses(protocol.ErrInvalidState,
+			d.commitTo(s.buyer, [32]byte{1}), d.commitTo(s.seller, [32]byte{1}), d.revealOf(s.buyer, 1_000_000, [32]byte{1}))
+		d.offers(2_000_000)
+		s.do(d.accept(s.seller))
+		d.closes(s.buyer)
+		s.ends(holdings{buyer: 2_900_000, seller: 1_990_000, treasury: 10_000 + 100_000})
+	})
+}
+
+// Sealed prices without a bond would cost a seller nothing to spy on: such terms are refused.
+func TestComparisonTakesABond(t *testing.T) {
+	scenario(t, "zopa_without_a_bond", func(s *stage) {
+		terms := s.terms()
+		terms.Zopa = true
+		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+		require.NoError(s.t, err)
+		_, err = s.force(s.buyer, action.Instructions...)
+		require.ErrorIs(s.t, err, protocol.ErrInvalidParams)
+		s.ends(holdings{buyer: fiveTokens})
+	})
+}
+
+// A price is revealed only as it was committed to, nonce included.
+func TestRevealMustMatch(t *testing.T) {
+	scenario(t, "zopa_wrong_price_or_nonce", func(s *stage) {
+		c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+		c.reach(2)
+		nonce := c.nonceIn(c.step(2))
+		wrong := nonce
+		wrong[31]++
+		s.refuses(protocol.ErrZopaCommitmentMismatch,
+			c.revealOf(s.buyer, 3_000_000, wrong), c.revealOf(s.buyer, 3_000_000, [32]byte{}), c.revealOf(s.buyer, 2_999_999, nonce))
+		_, err := c.reveal(s.buyer, c.seal(s.buyer, 3_000_000)).build(s.ctx)
+		require.ErrorIs(s.t, err, protocol.ErrZopaCommitmentMismatch, "the client does not show a price that would be refused")
+		s.forces(c.revealOf(s.buyer, 3_000_000, nonce))
+		nonce = c.nonceIn(c.step(3))
+		s.refuses(protocol.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 2_000_001, nonce), c.revealOf(s.seller, 2_000_000, wrong))
+		s.do(c.step(3))
+		s.do(c.accept(s.buyer))
+		c.closes(s.buyer)
+		s.ends(holdings{buyer: 400_000 + 1_500_000, seller: 100_000 + bond + 2_487_500, treasury: 12_500})
+	})
+}
+
+// A seller that submits the buyer's own commitment learns the buyer's price and nonce from its reveal, and still cannot reveal
+// them as its own: it is left with walking away, at the price of its bond.
+func TestCopiedCommitment(t *testing.T) {
+	scenario(t, "zopa_copied_commitment", func(s *stage) {
+		c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
+		s.do(c.step(0))
+		copied := c.state().BuyerCommitment
+		s.forces(c.commitTo(s.seller, copied))
+		require.Equal(s.t, copied, c.state().SellerCommitment)
+		published := c.nonceIn(c.step(2))
+		s.do(c.step(2))
+		s.refuses(protocol.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 3_000_000, published))
+		c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+		c.closes(s.buyer)
+		s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
+	})
+}
+
+// The seller must have a whole response window to answer a price that it has seen. When there is not enough time left for that,
+// the buyer's price stays sealed, and nobody is to blame.
+func TestRevealLeavesTimeToAnswer(t *testing.T) {
+	scenarioOverTime(t, "zopa_reveal_too_late_to_be_answered", func(s *stage) {
+		terms := s.termsWithBond()
+		terms.ResponseWindow, terms.Deadline = minute, 110*time.Second
+		c := s.compare(terms, 3_000_000, 2_000_000)
+		s.do(c.step(0))
+		latest := c.state().GlobalDeadline - 60
+		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, latest-20))
+		s.do(c.step(1))
+		due := c.prepare(c.step(2))
+		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, latest+1))
+		require.Greater(s.t, c.state().TurnDeadline, latest+1, "it is still the buyer's turn")
+		s.refuses(protocol.ErrResponseWindowExpired, due)
+		s.refuses(protocol.ErrInvalidState, c.expire(s.seller))
+		c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.seller))
+		c.closes(s.seller)
+		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
+	})
+}
