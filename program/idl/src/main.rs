@@ -13,7 +13,10 @@ fn files() -> [(&'static str, String); 3] {
     [
         ("idl/haggle.json", render::idl_json()),
         ("Anchor.toml", render::anchor_toml()),
-        ("sdk/protocol/testdata/fixtures.json", fixtures::fixtures_json()),
+        (
+            "sdk/protocol/testdata/fixtures.json",
+            fixtures::fixtures_json(),
+        ),
     ]
 }
 
