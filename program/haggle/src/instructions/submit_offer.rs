@@ -420,6 +420,12 @@ mod tests {
                 fixture.refuses(&call, HaggleError::InvalidParams);
             }
         }
+        // Two equal words after the fields.
+        let (mut fixture, deal) = Fixture::invited();
+        let mut metadata = [0; 64];
+        (metadata[0], metadata[40], metadata[48]) = (2, 0xa5, 0xa5);
+        let call = fixture.offer_with(&deal, BUYER, OFFER, &metadata);
+        fixture.refuses(&call, HaggleError::InvalidParams);
     }
 
     #[test]
