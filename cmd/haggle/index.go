@@ -57,6 +57,8 @@ func indexFailure(err error) error {
 		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
 	case errors.Is(err, indexer.ErrOldSchema):
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "bring it up to date: haggle index run --once --db ..."}
+	case errors.Is(err, indexer.ErrOtherSchema):
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "delete the database, or set another --db, and index again: haggle index run --db ..."}
 	case errors.Is(err, indexer.ErrAnotherIndexer):
 		return &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "one indexer per database is enough; everything that it wrote is in order"}
 	case errors.Is(err, indexer.ErrOtherChain):

@@ -52,7 +52,7 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 func TestAmountsOf64BitsAreExact(t *testing.T) {
 	const count = 40
 	chain := immenseChain(t, count)
-	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			runOnce(t, ctx, database, chain.client(), rpc.CommitmentConfirmed)
@@ -145,7 +145,7 @@ func TestMoneyThatIsMissingIsFound(t *testing.T) {
 					chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))
 				}
 				var found []string
-				for _, database := range []*Database{openSQLite(t), openAt(t, postgres.create(t))} {
+				for _, database := range []*Database{newSQLite(t), openAt(t, server.create(t))} {
 					runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 					require.Equal(t, 1, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
 					found = append(found, contents(t, t.Context(), database))
@@ -159,7 +159,7 @@ func TestMoneyThatIsMissingIsFound(t *testing.T) {
 // A file that cannot be written in full does not replace the one that is there.
 func TestAnExportIsWholeOrNothing(t *testing.T) {
 	chain := immenseChain(t, 1)
-	database := openSQLite(t)
+	database := newSQLite(t)
 	runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 	offers, _ := TableNamed("offers")
 	path := filepath.Join(t.TempDir(), "offers.csv")
@@ -167,7 +167,7 @@ func TestAnExportIsWholeOrNothing(t *testing.T) {
 	require.NoError(t, err)
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	_, err = database.sql.ExecContext(t.Context(), `UPDATE events SET fields = json_set(fields, '$.amount', 'much') WHERE name = 'OfferSubmitted' AND slot = (SELECT MAX(slot) FROM events WHERE name = 'OfferSubmitted')`)
+	_, err = database.statements().exec(t.Context(), `UPDATE events SET fields = json_set(fields, '$.amount', 'much') WHERE name = 'OfferSubmitted' AND slot = (SELECT MAX(slot) FROM events WHERE name = 'OfferSubmitted')`)
 	require.NoError(t, err)
 	_, err = database.ExportFile(t.Context(), offers, CSV, path)
 	require.ErrorContains(t, err, "offers.amount")

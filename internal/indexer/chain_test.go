@@ -14,7 +14,7 @@ import (
 // What a real chain did is what the database holds: each event in its order, each account as it is, and money that adds up.
 func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 	s := newStory(t)
-	database := openSQLite(t)
+	database := newSQLite(t)
 	// The indexer comes in the middle, and again at the end.
 	s.endow()
 	s.bargain(7)
@@ -47,7 +47,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 			require.NoError(t, err)
 			count++
 			row := database.statements().row(s.ctx, `SELECT status, current_round, effective_escrow, session_id, turn_deadline, bump, milestone_bps
-				FROM account_states WHERE negotiation = ? AND present ORDER BY life DESC`, n.Address.String())
+				FROM account_states WHERE negotiation = $1 AND present ORDER BY life DESC`, n.Address.String())
 			var status, effective, session, shares string
 			var round, deadline, bump int64
 			require.NoError(t, row.Scan(&status, &round, &effective, &session, &deadline, &bump, &shares))
@@ -60,9 +60,9 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 			require.Equal(t, "[0,0,0,0,0,0,0,0]", shares)
 			// The events alone say the same.
 			require.Equal(t, status, one[string](t, s.ctx, database,
-				`SELECT status FROM negotiations WHERE negotiation = ? ORDER BY life DESC LIMIT 1`, n.Address.String()))
+				`SELECT status FROM negotiations WHERE negotiation = $1 ORDER BY life DESC LIMIT 1`, n.Address.String()))
 			require.Equal(t, effective, one[string](t, s.ctx, database,
-				`SELECT effective_escrow FROM negotiations WHERE negotiation = ? ORDER BY life DESC LIMIT 1`, n.Address.String()))
+				`SELECT effective_escrow FROM negotiations WHERE negotiation = $1 ORDER BY life DESC LIMIT 1`, n.Address.String()))
 		}
 		require.Equal(t, count, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM accounts WHERE present`))
 		require.Equal(t, 3, count)
@@ -104,7 +104,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 	})
 
 	t.Run("finalized does not hold what is merely confirmed", func(t *testing.T) {
-		final := openSQLite(t)
+		final := newSQLite(t)
 		runOnce(t, s.ctx, final, s.Client.RPC(), rpc.CommitmentFinalized)
 		require.Zero(t, one[int](t, s.ctx, final, `SELECT COUNT(*) FROM slots, progress WHERE slot > finalized_slot OR NOT final`))
 		require.Positive(t, one[int](t, s.ctx, final, `SELECT COUNT(*) FROM events`))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
@@ -59,7 +60,7 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 			return err
 		}
 		for _, slot := range c.verified {
-			if _, err := s.exec(ctx, `UPDATE slots SET final = ? WHERE slot = ?`, true, int64(slot)); err != nil {
+			if _, err := s.exec(ctx, `UPDATE slots SET final = $1 WHERE slot = $2`, true, int64(slot)); err != nil {
 				return err
 			}
 		}
@@ -74,7 +75,7 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 			}
 		}
 		if c.backlogRead && len(c.slots) > 0 {
-			if _, err := s.exec(ctx, `DELETE FROM backlog WHERE slot <= ?`, int64(c.slots[len(c.slots)-1].slot)); err != nil {
+			if _, err := s.exec(ctx, `DELETE FROM backlog WHERE slot <= $1`, int64(c.slots[len(c.slots)-1].slot)); err != nil {
 				return err
 			}
 		}
@@ -98,7 +99,7 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 // checkpoint is how far everything is there and final.
 func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
 	var doubtful sql.NullInt64
-	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > ? AND final = ?`, int64(before), false).Scan(&doubtful)
+	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > $1 AND final = $2`, int64(before), false).Scan(&doubtful)
 	if err != nil {
 		return 0, err
 	}
@@ -124,34 +125,34 @@ func (c *change) takeBack(ctx context.Context, s statements, touched map[life]bo
 		}
 		touched[at] = true
 		return nil
-	}, `SELECT DISTINCT negotiation, life FROM events WHERE slot >= ? AND negotiation IS NOT NULL`, from)
+	}, `SELECT DISTINCT negotiation, life FROM events WHERE slot >= $1 AND negotiation IS NOT NULL`, from)
 	if err != nil {
 		return err
 	}
 	for _, table := range []string{"events", "transactions", "slots"} {
-		if _, err := s.exec(ctx, `DELETE FROM `+table+` WHERE slot >= ?`, from); err != nil {
+		if _, err := s.exec(ctx, `DELETE FROM `+table+` WHERE slot >= $1`, from); err != nil {
 			return err
 		}
 	}
 	// What was seen at such a slot may never have been, unless the slot was final.
-	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= ? AND NOT (final AND as_of_slot = checked_slot)`, from)
+	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= $1 AND NOT (final AND as_of_slot = checked_slot)`, from)
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, `UPDATE accounts SET final = ? WHERE checked_slot >= ?`, false, from)
+	_, err = s.exec(ctx, `UPDATE accounts SET final = $1 WHERE checked_slot >= $2`, false, from)
 	return err
 }
 
 func (c *change) insert(ctx context.Context, s statements, touched map[life]bool) error {
 	lives := make(map[string]int64)
 	for _, read := range c.slots {
-		_, err := s.exec(ctx, `INSERT INTO slots (slot, blockhash, parent_slot, block_time, final) VALUES (?, ?, ?, ?, ?)`,
+		_, err := s.exec(ctx, `INSERT INTO slots (slot, blockhash, parent_slot, block_time, final) VALUES ($1, $2, $3, $4, $5)`,
 			int64(read.slot), read.block.hash, int64(read.block.parent), seconds(read.block.time), read.final)
 		if err != nil {
 			return err
 		}
 		for position, transaction := range read.transactions {
-			_, err := s.exec(ctx, `INSERT INTO transactions (signature, slot, position, flaw, logs) VALUES (?, ?, ?, ?, ?)`,
+			_, err := s.exec(ctx, `INSERT INTO transactions (signature, slot, position, flaw, logs) VALUES ($1, $2, $3, $4, $5)`,
 				transaction.signature, int64(read.slot), position, textOrNull(transaction.flaw), textOrNull(transaction.logs))
 			if err != nil {
 				return err
@@ -167,7 +168,7 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 					address, number = at.address, at.number
 				}
 				_, err := s.exec(ctx, `INSERT INTO events (slot, position, event_index, instruction_index, signature, name, negotiation, life,
-					timestamp, fields, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+					timestamp, fields, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 					int64(read.slot), position, i, intOrNull(event.instruction), transaction.signature, event.name, address, number,
 					seconds(event.timestamp), event.fields, bytesOrNull(event.data))
 				if err != nil {
@@ -183,7 +184,7 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 func nextLife(ctx context.Context, s statements, lives map[string]int64, address string, begins bool) (int64, error) {
 	number, is := lives[address]
 	if !is {
-		err := s.row(ctx, `SELECT COALESCE(MAX(life), 0) FROM events WHERE negotiation = ?`, address).Scan(&number)
+		err := s.row(ctx, `SELECT COALESCE(MAX(life), 0) FROM events WHERE negotiation = $1`, address).Scan(&number)
 		if err != nil {
 			return 0, err
 		}
@@ -213,15 +214,15 @@ func conclude(ctx context.Context, s statements, at life) error {
 		}
 		events = append(events, item)
 		return nil
-	}, `SELECT slot, fields, data FROM events WHERE negotiation = ? AND life = ? ORDER BY slot, position, event_index`, at.address, at.number)
+	}, `SELECT slot, fields, data FROM events WHERE negotiation = $1 AND life = $2 ORDER BY slot, position, event_index`, at.address, at.number)
 	if err != nil {
 		return err
 	}
-	if _, err := s.exec(ctx, `DELETE FROM negotiations WHERE negotiation = ? AND life = ?`, at.address, at.number); err != nil {
+	if _, err := s.exec(ctx, `DELETE FROM negotiations WHERE negotiation = $1 AND life = $2`, at.address, at.number); err != nil {
 		return err
 	}
 	if len(events) == 0 {
-		_, err := s.exec(ctx, `DELETE FROM accounts WHERE negotiation = ? AND life = ?`, at.address, at.number)
+		_, err := s.exec(ctx, `DELETE FROM accounts WHERE negotiation = $1 AND life = $2`, at.address, at.number)
 		return err
 	}
 	concluded, err := outcomeOf(events)
@@ -232,9 +233,10 @@ func conclude(ctx context.Context, s statements, at life) error {
 	if err != nil {
 		return err
 	}
-	names, marks, values := []string{"negotiation", "life"}, []string{"?", "?"}, []any{at.address, at.number}
+	names, marks, values := []string{"negotiation", "life"}, []string{"$1", "$2"}, []any{at.address, at.number}
 	for _, column := range columns {
-		names, marks, values = append(names, column.name), append(marks, "?"), append(values, column.value)
+		names, values = append(names, column.name), append(values, column.value)
+		marks = append(marks, "$"+strconv.Itoa(len(values)))
 	}
 	_, err = s.exec(ctx, `INSERT INTO negotiations (`+strings.Join(names, ", ")+`) VALUES (`+strings.Join(marks, ", ")+`)`, values...)
 	return err
@@ -259,7 +261,7 @@ func (l *look) store(ctx context.Context, s statements) error {
 		}
 		candidates = append(candidates, found)
 		return nil
-	}, `SELECT life, closed_slot, created_at, CAST(escrow_amount AS TEXT) FROM negotiations WHERE negotiation = ? ORDER BY life DESC`, address)
+	}, `SELECT life, closed_slot, created_at, CAST(escrow_amount AS TEXT) FROM negotiations WHERE negotiation = $1 ORDER BY life DESC`, address)
 	if err != nil {
 		return err
 	}
@@ -292,7 +294,7 @@ func (l *look) storePresent(ctx context.Context, s statements, address string, n
 	if err != nil {
 		return err
 	}
-	_, err = s.exec(ctx, `INSERT INTO accounts (negotiation, life, state, as_of_slot, checked_slot, present, final) VALUES (?, ?, ?, ?, ?, ?, ?)
+	_, err = s.exec(ctx, `INSERT INTO accounts (negotiation, life, state, as_of_slot, checked_slot, present, final) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (negotiation, life) DO UPDATE SET state = excluded.state, as_of_slot = excluded.as_of_slot,
 		checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final`,
 		address, number, string(object), int64(l.slot), int64(l.slot), true, l.final)
@@ -301,14 +303,14 @@ func (l *look) storePresent(ctx context.Context, s statements, address string, n
 
 // storeGone keeps the last known state, unless it was seen after the end of the negotiation and hence is another one's.
 func (l *look) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
-	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES (?, ?, ?, ?, ?)
+	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (negotiation, life) DO UPDATE SET checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final
 		WHERE NOT (accounts.final AND NOT accounts.present)`,
 		address, number, int64(l.slot), false, l.final)
 	if err != nil || !closed.Valid {
 		return err
 	}
-	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE negotiation = ? AND life = ? AND as_of_slot >= ?`,
+	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE negotiation = $1 AND life = $2 AND as_of_slot >= $3`,
 		address, number, closed.Int64)
 	return err
 }

@@ -35,9 +35,10 @@ func contents(t require.TestingT, ctx context.Context, d *Database) string {
 		require.NoError(t, err)
 		all.WriteString(table.Name + "\n" + written.String())
 	}
+	db, release := d.standard()
 	for _, query := range facts {
 		all.WriteString(query + "\n")
-		rows, err := d.sql.QueryContext(ctx, query)
+		rows, err := db.QueryContext(ctx, query)
 		require.NoError(t, err)
 		names, err := rows.Columns()
 		require.NoError(t, err)
@@ -55,6 +56,7 @@ func contents(t require.TestingT, ctx context.Context, d *Database) string {
 		require.NoError(t, rows.Err())
 		require.NoError(t, rows.Close())
 	}
+	require.NoError(t, release())
 	return all.String()
 }
 
@@ -69,7 +71,7 @@ func plainly(value any) any {
 	return value
 }
 
-func openSQLite(t *testing.T) *Database {
+func newSQLite(t *testing.T) *Database {
 	t.Helper()
 	return openAt(t, "sqlite:"+filepath.Join(t.TempDir(), "index.db"))
 }

@@ -6,17 +6,18 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
 )
 
 // Looking into a database that belongs to something else leaves nothing behind there.
 func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": postgres.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			other, err := connect(address, true)
 			require.NoError(t, err)
 			defer other.Close()
-			_, err = other.sql.ExecContext(t.Context(), `CREATE TABLE customers (name TEXT)`)
+			_, err = other.statements().exec(t.Context(), `CREATE TABLE customers (name TEXT)`)
 			require.NoError(t, err)
 			_, err = OpenExisting(t.Context(), address)
 			require.ErrorIs(t, err, ErrNotIndexed)
@@ -31,17 +32,17 @@ func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
 
 // A database that an older version has made goes on, with its rows; until then it is not read as if it were a new one.
 func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": postgres.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
 			older, err := connect(address, true)
 			require.NoError(t, err)
-			provider, err := older.provider()
-			require.NoError(t, err)
-			_, err = provider.UpTo(t.Context(), 1)
-			require.NoError(t, err)
+			require.NoError(t, older.goose(func(provider *goose.Provider) error {
+				_, err := provider.UpTo(t.Context(), 1)
+				return err
+			}))
 			runOnce(t, t.Context(), older, chain.client(), rpc.CommitmentConfirmed)
-			_, err = older.sql.ExecContext(t.Context(), `UPDATE negotiations SET complete = FALSE`)
+			_, err = older.statements().exec(t.Context(), `UPDATE negotiations SET complete = FALSE`)
 			require.NoError(t, err)
 			require.NoError(t, older.Close())
 			_, err = OpenExisting(t.Context(), address)
@@ -51,7 +52,7 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 			require.Equal(t, 1, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM outcomes WHERE status = 'Countered' AND fee IS NULL`))
 			chain.add(104, 1, steps[4])
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
-			fresh := openSQLite(t)
+			fresh := newSQLite(t)
 			runOnce(t, t.Context(), fresh, chain.client(), rpc.CommitmentConfirmed)
 			require.Equal(t, contents(t, t.Context(), fresh), contents(t, t.Context(), database))
 		})
@@ -60,10 +61,10 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 
 // A schema that this version does not read is named, before a query fails somewhere.
 func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": postgres.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			database := openAt(t, address)
-			_, err := database.sql.ExecContext(t.Context(), `UPDATE schema_version SET version_id = 99 WHERE version_id > 0`)
+			_, err := database.statements().exec(t.Context(), `UPDATE schema_version SET version_id = 99 WHERE version_id > 0`)
 			require.NoError(t, err)
 			for _, open := range []func() (*Database, error){
 				func() (*Database, error) { return Open(t.Context(), address) },
@@ -80,11 +81,11 @@ func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
 // that may not write says which database it is.
 func TestReadingTakesNoMoreThanTheRightToRead(t *testing.T) {
 	chain, _ := forkingChain(t)
-	address := postgres.create(t)
+	address := server.create(t)
 	database := openAt(t, address)
 	runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 	for _, statement := range []string{`CREATE ROLE reader LOGIN`, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`} {
-		_, err := database.sql.ExecContext(t.Context(), statement)
+		_, err := database.statements().exec(t.Context(), statement)
 		require.NoError(t, err)
 	}
 	reader, err := OpenExisting(t.Context(), strings.Replace(address, superuser+":", "reader:", 1))

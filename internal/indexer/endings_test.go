@@ -156,7 +156,7 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 		after := now()
 		moved[ending.name] = flow{after.buyer - before.buyer, after.seller - before.seller, after.treasury - before.treasury}
 	}
-	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
 		for _, ending := range endings {
 			t.Run(name+" "+ending.name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 				var net, fee, decay, refund, swept int64
 				var toBuyer, toSeller sql.NullInt64
 				row := database.statements().row(s.ctx, `SELECT status, bond_state, bond_to_buyer, bond_to_seller, net_amount, fee, decay,
-					refund, swept FROM outcomes WHERE complete AND negotiation = ?`, addresses[ending.name].String())
+					refund, swept FROM outcomes WHERE complete AND negotiation = $1`, addresses[ending.name].String())
 				require.NoError(t, row.Scan(&status, &bond, &toBuyer, &toSeller, &net, &fee, &decay, &refund, &swept))
 				require.Equal(t, ending.status, status)
 				require.Equal(t, ending.bond, bond)
@@ -179,11 +179,11 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 		}
 		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
 		agreed := addresses["an agreement of both"].String()
-		require.Equal(t, 72, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = ?`, agreed))
-		require.Equal(t, 24, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = ?`,
+		require.Equal(t, 72, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = $1`, agreed))
+		require.Equal(t, 24, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = $1`,
 			addresses["milestones whose time is over"].String()), "as proposed")
 		evidence := func(milestone int, side string) string {
-			return one[string](t, s.ctx, database, `SELECT evidence FROM evidence WHERE negotiation = ? AND milestone = ? AND side = ?`,
+			return one[string](t, s.ctx, database, `SELECT evidence FROM evidence WHERE negotiation = $1 AND milestone = $2 AND side = $3`,
 				addresses["milestones whose time is over"].String(), milestone, side)
 		}
 		require.Equal(t, "63"+strings.Repeat("0", 62), evidence(0, "Seller"))

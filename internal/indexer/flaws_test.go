@@ -67,7 +67,7 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 // A negotiation whose beginning is not there has the amounts that its last event tells, and no others: nothing is not zero. Nor is a
 // bond that went back to the seller told as forfeited.
 func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
-	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
 			chain := newScriptedChain()
 			number := uint64(0)
@@ -84,7 +84,7 @@ func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 			told := func(story *scriptedStory) string {
 				return one[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
 					COALESCE(CAST(net_amount AS TEXT), '-') || ' ' || COALESCE(CAST(fee AS TEXT), '-') || ' ' || COALESCE(CAST(decay AS TEXT), '-') || ' ' ||
-					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = ?`, story.address.String())
+					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = $1`, story.address.String())
 			}
 			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", told(settled))
 			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", told(rejected))
@@ -168,7 +168,7 @@ func TestACreationThatIsCutOffIsOne(t *testing.T) {
 
 // Other programs can log what they like, next to this one's events: it is kept, in both databases.
 func TestAnyLogsCanBeKept(t *testing.T) {
-	for name, database := range map[string]*Database{"sqlite": openSQLite(t), "postgres": openAt(t, postgres.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
 			steps[4].logs = append([]string{"Program log: a\x00b\xffc\u2028'\\"}, steps[4].logs[:len(steps[4].logs)-1]...)
@@ -221,7 +221,7 @@ func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	f.matches()
 	require.NotEqual(t, before, contents(t, ctx, f.database))
 
-	_, err = f.database.sql.ExecContext(ctx, `UPDATE progress SET genesis_hash = 'another'`)
+	_, err = f.database.statements().exec(ctx, `UPDATE progress SET genesis_hash = 'another'`)
 	require.NoError(t, err)
 	third, err := New(f.database, Config{RPC: chain.client()})
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ type follower struct {
 
 func newFollower(t *testing.T, chain *scriptedChain, commitment rpc.CommitmentType) *follower {
 	t.Helper()
-	database := openSQLite(t)
+	database := newSQLite(t)
 	indexer, err := New(database, Config{RPC: chain.client(), Commitment: commitment})
 	require.NoError(t, err)
 	return &follower{t, chain, database, indexer}
@@ -44,7 +44,7 @@ func (f *follower) run() error {
 // matches says that the database is what a new index of the chain is.
 func (f *follower) matches() {
 	f.t.Helper()
-	fresh := openSQLite(f.t)
+	fresh := newSQLite(f.t)
 	runOnce(f.t, f.t.Context(), fresh, f.chain.client(), f.indexer.config.Commitment)
 	require.Equal(f.t, contents(f.t, f.t.Context(), fresh), contents(f.t, f.t.Context(), f.database))
 }
@@ -424,7 +424,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 				require.NoError(t, indexer.turn(ctx))
 				checkpoint := one[int64](t, ctx, database, `SELECT checkpoint_slot FROM progress`)
 				upTo := one[string](t, ctx, database, `SELECT COALESCE(group_concat(signature || slot || name), '') FROM
-					(SELECT * FROM events WHERE slot <= ? ORDER BY slot, position, event_index)`, checkpoint)
+					(SELECT * FROM events WHERE slot <= $1 ORDER BY slot, position, event_index)`, checkpoint)
 				require.Contains(t, upTo, final)
 				final = upTo
 			},

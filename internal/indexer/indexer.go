@@ -290,8 +290,8 @@ func firstOf(listed [][]entry) [][]entry {
 
 // since are the negotiations of which the database has an event or a state of a slot or a later one.
 func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, error) {
-	return addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= ? AND negotiation IS NOT NULL
-		UNION SELECT negotiation FROM accounts WHERE as_of_slot >= ?`, int64(slot), int64(slot))
+	return addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= $1 AND negotiation IS NOT NULL
+		UNION SELECT negotiation FROM accounts WHERE as_of_slot >= $2`, int64(slot), int64(slot))
 }
 
 // atLeastUpTo is the beginning of a list, and more of it if that does not reach a slot.
@@ -330,7 +330,7 @@ func (x *Indexer) lookAt(ctx context.Context, c *change, addresses []solana.Publ
 		c.looks = append(c.looks, look{address, seen, seen.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
 	}
 	doubtful, err := addressesIn(ctx, x.database.statements(),
-		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= ? ORDER BY checked_slot LIMIT ?`, int64(final), doubtsAtOnce)
+		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= $1 ORDER BY checked_slot LIMIT $2`, int64(final), doubtsAtOnce)
 	if err != nil {
 		return lasting(err)
 	}

@@ -92,7 +92,7 @@ func (v *victim) runAndKill(t *testing.T, endpoint string) {
 // An indexer that is killed at any moment, while a real chain goes on, leaves a database like one that was never killed.
 func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s := newStory(t)
-	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": postgres.create(t)}
+	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)}
 	ended := make(chan struct{})
 	killed := make(chan map[string]*victim, 1)
 	go func() {
@@ -123,7 +123,7 @@ func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	close(ended)
 	victims := <-killed
 	require.Len(t, victims, len(addresses))
-	whole := openSQLite(t)
+	whole := newSQLite(t)
 	runOnce(t, s.ctx, whole, s.Client.RPC(), rpc.CommitmentConfirmed)
 	for name, victim := range victims {
 		t.Logf("%s: killed %d times, %d of them after it had written", name, victim.kills, victim.wrote)
@@ -163,7 +163,7 @@ func longChain(t require.TestingT, negotiations int) *scriptedChain {
 // no difference either.
 func TestALongHistoryIsReadInPieces(t *testing.T) {
 	chain := longChain(t, 60)
-	whole := openSQLite(t)
+	whole := newSQLite(t)
 	runOnce(t, t.Context(), whole, chain.client(), rpc.CommitmentConfirmed)
 	require.Equal(t, 60, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM outcomes WHERE status = 'Settled' AND closed_at IS NOT NULL`))
 	require.Zero(t, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM violations`))
@@ -173,7 +173,7 @@ func TestALongHistoryIsReadInPieces(t *testing.T) {
 
 	chain.delay = 300 * time.Microsecond
 	endpoint := chain.serve(t)
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": postgres.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			victim := &victim{address: address, patience: 100 * time.Millisecond}
 			inTheMiddle := 0

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// postgres is the server that all tests share, each with databases of its own.
-var postgres *cluster
+// server is the PostgreSQL server of all tests. Each test has its own databases.
+var server *cluster
 
 // childVariable is set in a process that is an indexer to be killed.
 const childVariable = "HAGGLE_TEST_INDEXER"
@@ -22,12 +22,12 @@ func TestMain(m *testing.M) {
 
 func withPostgres(m *testing.M) int {
 	var err error
-	if postgres, err = startCluster(context.Background()); err != nil {
+	if server, err = startCluster(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code := m.Run()
-	if err := postgres.close(); err != nil {
+	if err := server.close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

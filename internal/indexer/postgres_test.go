@@ -120,7 +120,7 @@ func (c *cluster) await(ctx context.Context) error {
 	for {
 		database, err := connect(c.address("postgres"), false)
 		if err == nil {
-			err = errors.Join(database.sql.PingContext(ctx), database.Close())
+			err = errors.Join(database.statements().row(ctx, `SELECT 1`).Scan(new(int)), database.Close())
 		}
 		if err == nil {
 			return nil
@@ -151,7 +151,7 @@ func (c *cluster) create(t *testing.T) string {
 	name := fmt.Sprintf("index_%d", c.last.Add(1))
 	admin, err := connect(c.address("postgres"), false)
 	require.NoError(t, err)
-	_, err = admin.sql.ExecContext(t.Context(), "CREATE DATABASE "+name)
+	_, err = admin.statements().exec(t.Context(), "CREATE DATABASE "+name)
 	require.NoError(t, err)
 	require.NoError(t, admin.Close())
 	return c.address(name)
@@ -161,7 +161,7 @@ func (c *cluster) create(t *testing.T) string {
 func TestBothDatabasesHoldTheSame(t *testing.T) {
 	s := newStory(t)
 	s.all()
-	file, server := openSQLite(t), openAt(t, postgres.create(t))
+	file, server := newSQLite(t), openAt(t, server.create(t))
 	runOnce(t, s.ctx, file, s.Client.RPC(), rpc.CommitmentConfirmed)
 	runOnce(t, s.ctx, server, s.Client.RPC(), rpc.CommitmentConfirmed)
 	held := contents(t, s.ctx, file)
@@ -180,13 +180,13 @@ func TestBothDatabasesHoldTheSame(t *testing.T) {
 
 // The name of a database, in errors and in its status, holds no password.
 func TestNoErrorQuotesAPassword(t *testing.T) {
-	address := postgres.create(t)
+	address := server.create(t)
 	require.Contains(t, address, "not-printed")
 	database := openAt(t, address)
 	require.NotContains(t, database.Name, "not-printed")
 	for _, wrong := range []string{
 		strings.Replace(address, "index_", "missing_", 1),
-		strings.Replace(address, postgres.folder, "/nowhere", 1),
+		strings.Replace(address, server.folder, "/nowhere", 1),
 		"postgres://me:not-printed@host:port/name",
 		"postgres://me:not-printed@127.0.0.1:1/name?sslmode=disable",
 		"postgres://127.0.0.1:1/name?user=me&password=not-printed&sslmode=what",
@@ -205,7 +205,7 @@ func TestNoErrorQuotesAPassword(t *testing.T) {
 
 // Two indexers may start at once on an empty database: both find its tables.
 func TestTablesAreMadeOnce(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": postgres.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			outcomes := make(chan error, 4)
 			for range cap(outcomes) {

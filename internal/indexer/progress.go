@@ -78,7 +78,7 @@ func begin(ctx context.Context, database *Database, genesis, commitment string) 
 	var p *progress
 	err := database.write(ctx, func(s statements) error {
 		_, err := s.exec(ctx, `INSERT INTO progress (id, revision, program, genesis_hash, commitment, checkpoint_slot, head_slot, finalized_slot,
-			updated_at) VALUES (1, 0, ?, ?, ?, 0, 0, 0, ?) ON CONFLICT (id) DO NOTHING`,
+			updated_at) VALUES (1, 0, $1, $2, $3, 0, 0, 0, $4) ON CONFLICT (id) DO NOTHING`,
 			protocol.ProgramAddress, genesis, commitment, time.Now().Unix())
 		if err == nil {
 			p, err = readProgress(ctx, s)
@@ -93,7 +93,7 @@ func begin(ctx context.Context, database *Database, genesis, commitment string) 
 
 // take makes sure that nobody else writes, until the transaction ends and afterwards.
 func (p *progress) take(ctx context.Context, s statements) error {
-	changed, err := s.exec(ctx, `UPDATE progress SET revision = revision + 1 WHERE id = 1 AND revision = ?`, p.revision)
+	changed, err := s.exec(ctx, `UPDATE progress SET revision = revision + 1 WHERE id = 1 AND revision = $1`, p.revision)
 	if err == nil && changed == 0 {
 		err = ErrAnotherIndexer
 	}
@@ -110,8 +110,8 @@ func (p *progress) store(ctx context.Context, s statements) error {
 			cursor, cursorSlot = last.signature.String(), int64(last.slot)
 		}
 	}
-	_, err := s.exec(ctx, `UPDATE progress SET commitment = ?, checkpoint_slot = ?, head_slot = ?, finalized_slot = ?,
-		backlog_slot = ?, backlog_cursor = ?, backlog_cursor_slot = ?, backlog_listed = ?, updated_at = ? WHERE id = 1`,
+	_, err := s.exec(ctx, `UPDATE progress SET commitment = $1, checkpoint_slot = $2, head_slot = $3, finalized_slot = $4,
+		backlog_slot = $5, backlog_cursor = $6, backlog_cursor_slot = $7, backlog_listed = $8, updated_at = $9 WHERE id = 1`,
 		p.commitment, int64(p.checkpoint), int64(p.head), int64(p.finalized), upTo, cursor, cursorSlot, listed, time.Now().Unix())
 	return err
 }
@@ -135,7 +135,7 @@ func anchors(ctx context.Context, s statements, checkpoint uint64) (anchor, floo
 func lastUpTo(ctx context.Context, s statements, slot int64) (*known, error) {
 	found := new(known)
 	var signature string
-	err := s.row(ctx, `SELECT slot, signature FROM transactions WHERE slot <= ? ORDER BY slot DESC, position DESC LIMIT 1`, slot).
+	err := s.row(ctx, `SELECT slot, signature FROM transactions WHERE slot <= $1 ORDER BY slot DESC, position DESC LIMIT 1`, slot).
 		Scan(&found.slot, &signature)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -174,6 +174,6 @@ func storedAfter(ctx context.Context, s statements, checkpoint uint64) ([]stored
 		slots[len(slots)-1].signatures[signature] = true
 		return nil
 	}, `SELECT s.slot, s.blockhash, s.final, t.signature FROM slots s JOIN transactions t ON t.slot = s.slot
-		WHERE s.slot > ? ORDER BY s.slot, t.position`, int64(checkpoint))
+		WHERE s.slot > $1 ORDER BY s.slot, t.position`, int64(checkpoint))
 	return slots, err
 }

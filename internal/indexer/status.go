@@ -49,7 +49,7 @@ func (d *Database) Status(ctx context.Context) (*Status, error) {
 		if err != nil {
 			return err
 		}
-		if status.Schema, err = d.schema(ctx, s); err != nil {
+		if status.Schema, err = d.schemaVersion(ctx, s); err != nil {
 			return err
 		}
 		status.GenesisHash, status.Commitment = p.genesis, p.commitment

@@ -80,7 +80,7 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 				continue // not final long enough; it comes with the next look
 			}
 			place++
-			_, err := s.exec(ctx, `INSERT INTO backlog (place, slot, signature, in_block) VALUES (?, ?, ?, ?)`,
+			_, err := s.exec(ctx, `INSERT INTO backlog (place, slot, signature, in_block) VALUES ($1, $2, $3, $4)`,
 				place, int64(item.slot), item.signature.String(), inBlockOrNull(item.inBlock))
 			if err != nil {
 				return err
@@ -109,7 +109,7 @@ func inBlockOrNull(index *uint32) any {
 // all at once.
 func (x *Indexer) readBacklog(ctx context.Context) error {
 	var last sql.NullInt64
-	err := x.database.statements().row(ctx, `SELECT MAX(slot) FROM slots WHERE slot > ?`, int64(x.progress.checkpoint)).Scan(&last)
+	err := x.database.statements().row(ctx, `SELECT MAX(slot) FROM slots WHERE slot > $1`, int64(x.progress.checkpoint)).Scan(&last)
 	if err != nil {
 		return lasting(err)
 	}
@@ -146,7 +146,7 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, next, left uint64, err error) {
 	s := x.database.statements()
 	var end sql.NullInt64
-	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET ?`, transactionsAtOnce-1).Scan(&end)
+	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET $1`, transactionsAtOnce-1).Scan(&end)
 	if errors.Is(err, sql.ErrNoRows) {
 		end.Int64, err = int64(never), nil
 	}
@@ -170,13 +170,13 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, 
 		item.signature, err = solana.SignatureFromBase58(text)
 		entries = append(entries, item)
 		return err
-	}, `SELECT slot, signature, in_block FROM backlog WHERE slot <= ? ORDER BY slot DESC, place`, end.Int64)
+	}, `SELECT slot, signature, in_block FROM backlog WHERE slot <= $1 ORDER BY slot DESC, place`, end.Int64)
 	if err != nil {
 		return nil, 0, 0, err
 	}
 	next = never
 	var following sql.NullInt64
-	err = s.row(ctx, `SELECT MIN(slot), COUNT(*) FROM backlog WHERE slot > ?`, end.Int64).Scan(&following, &left)
+	err = s.row(ctx, `SELECT MIN(slot), COUNT(*) FROM backlog WHERE slot > $1`, end.Int64).Scan(&following, &left)
 	if following.Valid {
 		next = uint64(following.Int64)
 	}
@@ -188,7 +188,7 @@ func (x *Indexer) unseen(ctx context.Context, slots []readSlot) ([]solana.Public
 	var unseen []solana.PublicKey
 	for _, address := range negotiationsOf(slots) {
 		var checked uint64
-		err := x.database.statements().row(ctx, `SELECT COALESCE(MAX(checked_slot), 0) FROM accounts WHERE negotiation = ?`, address.String()).Scan(&checked)
+		err := x.database.statements().row(ctx, `SELECT COALESCE(MAX(checked_slot), 0) FROM accounts WHERE negotiation = $1`, address.String()).Scan(&checked)
 		if err != nil {
 			return nil, err
 		}

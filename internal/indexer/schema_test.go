@@ -1,0 +1,81 @@
+package indexer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/pressly/goose/v3"
+	"github.com/stretchr/testify/require"
+)
+
+// createEarlier creates a database with migrations of a development version: the same versions as today,
+// without the parts of a bond.
+func createEarlier(t *testing.T, address string, version int64) {
+	t.Helper()
+	database, err := connect(address, true)
+	require.NoError(t, err)
+	earlier := fstest.MapFS{}
+	folder := "migrations/" + string(database.Dialect)
+	files, err := fs.Glob(migrations, folder+"/*.sql")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := fs.ReadFile(migrations, file)
+		require.NoError(t, err)
+		changed := strings.ReplaceAll(string(text), " n.bond_to_buyer, n.bond_to_seller,", "")
+		var lines []string
+		for line := range strings.Lines(changed) {
+			if !strings.HasPrefix(strings.TrimSpace(line), "bond_to_") {
+				lines = append(lines, line)
+			}
+		}
+		earlier[filepath.Base(file)] = &fstest.MapFile{Data: []byte(strings.Join(lines, ""))}
+	}
+	db, release := database.standard()
+	dialect := map[Dialect]goose.Dialect{SQLite: goose.DialectSQLite3, Postgres: goose.DialectPostgres}[database.Dialect]
+	provider, err := goose.NewProvider(dialect, db, earlier, goose.WithTableName("schema_version"))
+	require.NoError(t, err)
+	_, err = provider.UpTo(t.Context(), version)
+	require.NoError(t, err)
+	require.NoError(t, release())
+	require.NoError(t, database.Close())
+}
+
+func TestADatabaseWithOtherTablesIsRefusedAtTheStart(t *testing.T) {
+	for _, version := range []int64{1, 2} {
+		addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)}
+		for name, address := range addresses {
+			t.Run(name, func(t *testing.T) {
+				createEarlier(t, address, version)
+				_, err := Open(t.Context(), address)
+				require.ErrorIs(t, err, ErrOtherSchema)
+				require.ErrorContains(t, err, "column negotiations.bond_to_buyer is missing")
+				_, err = OpenExisting(t.Context(), address)
+				require.ErrorIs(t, err, ErrOtherSchema)
+			})
+		}
+	}
+}
+
+// Databases exist with every released migration, so a change of one is a further file.
+func TestReleasedMigrationsDoNotChange(t *testing.T) {
+	released := map[string]string{
+		"postgres/00001_index.sql":      "9ecd65df581f570d",
+		"postgres/00002_incomplete.sql": "5cadc53066017ed7",
+		"sqlite/00001_index.sql":        "5f3b79d3652f2000",
+		"sqlite/00002_incomplete.sql":   "121c298029a69453",
+	}
+	for file, expected := range released {
+		text, err := fs.ReadFile(migrations, "migrations/"+file)
+		require.NoError(t, err)
+		sum := sha256.Sum256(text)
+		require.Equal(t, expected, hex.EncodeToString(sum[:8]), file)
+	}
+	files, err := fs.Glob(migrations, "migrations/*/*.sql")
+	require.NoError(t, err)
+	require.Len(t, released, len(files))
+}
