@@ -34,6 +34,8 @@ type readTransaction struct {
 	// flaw is why events may be missing; empty when none are.
 	flaw string
 	logs string
+	// calls are the program's instructions if the events can be rebuilt from them.
+	calls []call
 }
 
 // readEvent is an event, or what stands for one that may be missing.
@@ -46,6 +48,9 @@ type readEvent struct {
 	timestamp *int64
 	fields    string
 	data      []byte
+	// rebuilt reports that the event is not in the logs. metadata is that of an accepted offer.
+	rebuilt  bool
+	metadata []byte
 }
 
 // changesLife says whether another negotiation than before may be at the address afterwards.
@@ -114,24 +119,32 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	// A transaction of a later version than this one knows is nil here; its logs can be read all the same.
 	transaction, _ := found.Transaction.GetTransaction()
 	belongs := instructionsOf(found.Meta.LogMessages, len(events), transaction)
+	calls, complete := callsOf(transaction, found.Meta)
 	for i, event := range events {
 		stored, err := storedEvent(event)
 		if err != nil {
 			return read, err
 		}
-		stored.instruction = belongs[i]
+		stored.instruction, stored.metadata = belongs[i], acceptedMetadata(event, calls)
 		read.events = append(read.events, stored)
 	}
 	if read.flaw == "" {
 		return read, nil
 	}
-	touched, err := touchedBy(transaction, found.Meta)
-	if err != nil {
-		return read, err
-	}
-	if transaction != nil && len(touched) == 0 && len(events) == 0 && read.flaw != flawUnknown {
-		// Somebody else's logs: the program is mentioned there and not called.
+	if transaction != nil && len(calls) == 0 && len(events) == 0 && read.flaw != flawUnknown {
+		// Logs of another program, which mentions this one and does not call it.
 		return readTransaction{}, nil
+	}
+	if complete && read.flaw != flawUnknown {
+		read.calls = calls
+	}
+	var touched []readEvent
+	for i := range calls {
+		row, err := calls[i].standIn()
+		if err != nil {
+			return read, err
+		}
+		touched = append(touched, row)
 	}
 	read.events = withoutTold(read.events, touched)
 	logs, err := json.Marshal(found.Meta.LogMessages)
@@ -237,69 +250,4 @@ func outermost(logs []string) (parts [][]string) {
 		}
 	}
 	return parts
-}
-
-// touchedBy finds the negotiations that a transaction's instructions, also those that other programs have sent, act on.
-func touchedBy(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]readEvent, error) {
-	if transaction == nil {
-		return nil, nil
-	}
-	keys := slices.Concat(transaction.Message.AccountKeys, meta.LoadedAddresses.Writable, meta.LoadedAddresses.ReadOnly)
-	var touched []readEvent
-	for i, outer := range transaction.Message.Instructions {
-		calls := []solana.CompiledInstruction{outer}
-		for _, inner := range meta.InnerInstructions {
-			if int(inner.Index) == i {
-				for _, call := range inner.Instructions {
-					calls = append(calls, solana.CompiledInstruction{ProgramIDIndex: call.ProgramIDIndex, Accounts: call.Accounts, Data: call.Data})
-				}
-			}
-		}
-		for _, call := range calls {
-			stands, err := standIn(call, keys)
-			if err != nil {
-				return nil, err
-			}
-			if stands != nil {
-				stands.instruction = &i
-				touched = append(touched, *stands)
-			}
-		}
-	}
-	return touched, nil
-}
-
-// standIn is what is stored for an instruction whose events may be missing; nil if it is none of the program's about a negotiation.
-func standIn(call solana.CompiledInstruction, keys []solana.PublicKey) (*readEvent, error) {
-	if int(call.ProgramIDIndex) >= len(keys) || keys[call.ProgramIDIndex] != protocol.ProgramID {
-		return nil, nil
-	}
-	accounts := make([]*solana.AccountMeta, len(call.Accounts))
-	for i, index := range call.Accounts {
-		if int(index) >= len(keys) {
-			return nil, errors.New("an instruction names an account that the transaction does not have")
-		}
-		accounts[i] = &solana.AccountMeta{PublicKey: keys[index]}
-	}
-	instruction, err := protocol.DecodeInstruction(accounts, call.Data)
-	if err != nil {
-		return nil, nil // of a later version of the program, which an older index cannot know
-	}
-	at := reflect.ValueOf(instruction).Elem().FieldByName("Negotiation")
-	if !at.IsValid() {
-		return nil, nil
-	}
-	address := at.Interface().(solana.PublicKey)
-	stands := &readEvent{name: logsTruncated, negotiation: &address}
-	created, begins := instruction.(*protocol.CreateNegotiation)
-	stands.begins = begins
-	described := map[string]string{"instruction": instruction.InstructionName()}
-	if begins {
-		described["buyer"], described["seller"] = created.Buyer.String(), created.Seller.String()
-		described["token_mint"], described["session_id"] = created.TokenMint.String(), fmt.Sprint(created.SessionID)
-		described["escrow_amount"] = fmt.Sprint(created.Params.EscrowAmount)
-	}
-	object, err := json.Marshal(described)
-	stands.fields = string(object)
-	return stands, err
 }

@@ -151,7 +151,14 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 		if err != nil {
 			return err
 		}
-		for position, transaction := range read.transactions {
+		now, hasClock := read.clock()
+		for position := range read.transactions {
+			transaction := &read.transactions[position]
+			if transaction.calls != nil && hasClock {
+				if err := transaction.rebuild(ctx, s, now, c.looks); err != nil {
+					return err
+				}
+			}
 			_, err := s.exec(ctx, `INSERT INTO transactions (signature, slot, position, flaw, logs) VALUES ($1, $2, $3, $4, $5)`,
 				transaction.signature, int64(read.slot), position, textOrNull(transaction.flaw), textOrNull(transaction.logs))
 			if err != nil {
@@ -168,9 +175,9 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 					address, number = at.address, at.number
 				}
 				_, err := s.exec(ctx, `INSERT INTO events (slot, position, event_index, instruction_index, signature, name, negotiation, life,
-					timestamp, fields, data) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+					timestamp, fields, data, rebuilt, metadata) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 					int64(read.slot), position, i, intOrNull(event.instruction), transaction.signature, event.name, address, number,
-					seconds(event.timestamp), event.fields, bytesOrNull(event.data))
+					seconds(event.timestamp), event.fields, bytesOrNull(event.data), event.rebuilt, bytesOrNull(event.metadata))
 				if err != nil {
 					return err
 				}

@@ -41,7 +41,20 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 				_, err := provider.UpTo(t.Context(), 1)
 				return err
 			}))
+			// Today's indexer writes two more columns than the older one did.
+			later := map[string]string{"rebuilt": "BOOLEAN NOT NULL DEFAULT FALSE", "metadata": "BYTEA"}
+			if older.Dialect == SQLite {
+				later = map[string]string{"rebuilt": "INTEGER NOT NULL DEFAULT 0", "metadata": "BLOB"}
+			}
+			for name, kind := range later {
+				_, err = older.statements().exec(t.Context(), `ALTER TABLE events ADD COLUMN `+name+` `+kind)
+				require.NoError(t, err)
+			}
 			runOnce(t, t.Context(), older, chain.client(), rpc.CommitmentConfirmed)
+			for name := range later {
+				_, err = older.statements().exec(t.Context(), `ALTER TABLE events DROP COLUMN `+name)
+				require.NoError(t, err)
+			}
 			_, err = older.statements().exec(t.Context(), `UPDATE negotiations SET complete = FALSE`)
 			require.NoError(t, err)
 			require.NoError(t, older.Close())

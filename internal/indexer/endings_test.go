@@ -94,16 +94,15 @@ func (s *story) held(owner solana.PublicKey) int64 {
 	return int64(found)
 }
 
-// However a negotiation ends, its row says what each of the three has got, to the unit, as their token accounts have it.
-func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
-	s := newStory(t)
-	s.endow()
-	s.bargain(1) // makes the treasury's account
-	endings := []struct {
-		name, status, bond string
-		forfeited          int64
-		play               func(session uint64) solana.PublicKey
-	}{
+// ending is a way in which a negotiation ends, with the status, the bond's state and its forfeited part.
+type ending struct {
+	name, status, bond string
+	forfeited          int64
+	play               func(session uint64) solana.PublicKey
+}
+
+func (s *story) endings() []ending {
+	return []ending{
 		{"accepted after three offers", "Settled", "None", 0, func(session uint64) solana.PublicKey {
 			n := s.invited(session, nil)
 			s.offer(n, s.Buyer, 2_000_000)
@@ -143,6 +142,14 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 		{"milestones whose time is over", "Settled", "Split", 233_380, s.deadline},
 		{"an agreement of both", "Settled", "Split", 70_000, s.agreement},
 	}
+}
+
+// However a negotiation ends, its row says what each of the three has got, to the unit, as their token accounts have it.
+func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
+	s := newStory(t)
+	s.endow()
+	s.bargain(1) // makes the treasury's account
+	endings := s.endings()
 	type flow struct{ buyer, seller, treasury int64 }
 	now := func() flow {
 		return flow{s.held(s.Buyer.PublicKey()), s.held(s.Seller.PublicKey()), s.held(s.Treasury)}

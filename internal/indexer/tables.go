@@ -63,6 +63,7 @@ var Tables = []Table{
 	{Name: "events", order: "slot, position, event_index", columns: []exportedColumn{
 		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"instruction_index", integer}, {"signature", text},
 		{"name", text}, {"negotiation", text}, {"life", integer}, {"timestamp", integer}, {"fields", object},
+		{"rebuilt", flag},
 	}},
 	{Name: "totals", order: "mint", columns: []exportedColumn{
 		{"mint", text}, {"negotiations", integer}, {"open", integer}, {"in_milestones", integer}, {"settled", integer},

@@ -1,0 +1,193 @@
+package indexer
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// call is an instruction of the program in a transaction, also if another program sent it.
+type call struct {
+	instruction protocol.AnyInstruction
+	// outer is the index of the transaction's instruction that it is part of.
+	outer int
+	// transfers are the payments from the negotiation's vault, in their order. They are valid if hasTransfers
+	// is set: some nodes do not record inner instructions.
+	transfers    []transfer
+	hasTransfers bool
+}
+
+// transfer is a payment from a token account.
+type transfer struct {
+	from, to solana.PublicKey
+	amount   uint64
+}
+
+// callsOf returns the program's instructions in their order. It returns false if one of them, or the
+// transaction, is of a later version.
+func callsOf(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]call, bool) {
+	if transaction == nil {
+		return nil, false
+	}
+	keys := slices.Concat(transaction.Message.AccountKeys, meta.LoadedAddresses.Writable, meta.LoadedAddresses.ReadOnly)
+	complete := true
+	var calls []call
+	for i, outer := range transaction.Message.Instructions {
+		first := len(calls)
+		for _, item := range withInner(i, outer, meta) {
+			program, accounts, ok := resolve(item, keys)
+			switch {
+			case !ok:
+				complete = false
+			case program == protocol.ProgramID:
+				instruction, err := protocol.DecodeInstruction(accounts, item.Data)
+				if err != nil {
+					complete = false
+					continue
+				}
+				calls = append(calls, call{instruction: instruction, outer: i, hasTransfers: meta.InnerInstructions != nil})
+			case len(calls) > first && (program == solana.TokenProgramID || program == solana.Token2022ProgramID):
+				// Only the program signs for the vault, so payments from it belong to the last call.
+				calls[len(calls)-1].addTransfers(transfersIn(accounts, item.Data))
+			}
+		}
+	}
+	return calls, complete && explained(calls, keys, meta)
+}
+
+// withInner returns an instruction and those that it led to.
+func withInner(index int, outer solana.CompiledInstruction, meta *rpc.TransactionMeta) []solana.CompiledInstruction {
+	all := []solana.CompiledInstruction{outer}
+	for _, inner := range meta.InnerInstructions {
+		if int(inner.Index) != index {
+			continue
+		}
+		for _, item := range inner.Instructions {
+			all = append(all, solana.CompiledInstruction{ProgramIDIndex: item.ProgramIDIndex, Accounts: item.Accounts, Data: item.Data})
+		}
+	}
+	return all
+}
+
+func resolve(item solana.CompiledInstruction, keys []solana.PublicKey) (solana.PublicKey, []*solana.AccountMeta, bool) {
+	if int(item.ProgramIDIndex) >= len(keys) {
+		return solana.PublicKey{}, nil, false
+	}
+	accounts := make([]*solana.AccountMeta, len(item.Accounts))
+	for i, index := range item.Accounts {
+		if int(index) >= len(keys) {
+			return solana.PublicKey{}, nil, false
+		}
+		accounts[i] = &solana.AccountMeta{PublicKey: keys[index]}
+	}
+	return keys[item.ProgramIDIndex], accounts, true
+}
+
+// The instructions of the token programs that the program sends.
+const (
+	tokenTransfer = 3
+	tokenBatch    = 255
+)
+
+// transfersIn returns the transfers of an instruction of a token program. A batch has a header for each of its
+// instructions: the number of its accounts, and the length of its data.
+func transfersIn(accounts []*solana.AccountMeta, data []byte) (transfers []transfer) {
+	switch {
+	case len(data) == 9 && data[0] == tokenTransfer && len(accounts) >= 3:
+		return []transfer{{accounts[0].PublicKey, accounts[1].PublicKey, binary.LittleEndian.Uint64(data[1:])}}
+	case len(data) > 0 && data[0] == tokenBatch:
+		for data = data[1:]; len(data) >= 2; {
+			count, length := int(data[0]), int(data[1])
+			if data = data[2:]; len(data) < length || len(accounts) < count {
+				return transfers
+			}
+			transfers = append(transfers, transfersIn(accounts[:count], data[:length])...)
+			accounts, data = accounts[count:], data[length:]
+		}
+	}
+	return transfers
+}
+
+func (c *call) addTransfers(transfers []transfer) {
+	vault, is := c.account("EscrowVault")
+	for _, item := range transfers {
+		if is && item.from == vault {
+			c.transfers = append(c.transfers, item)
+		}
+	}
+}
+
+// account returns an account of the instruction by its field.
+func (c *call) account(field string) (solana.PublicKey, bool) {
+	value := reflect.ValueOf(c.instruction).Elem().FieldByName(field)
+	if !value.IsValid() {
+		return solana.PublicKey{}, false
+	}
+	return value.Interface().(solana.PublicKey), true
+}
+
+// explained reports whether no vault lost more than the transfers from it. Anyone can pay into a vault, so one
+// can have lost less.
+func explained(calls []call, keys []solana.PublicKey, meta *rpc.TransactionMeta) bool {
+	before, isBefore := balances(meta.PreTokenBalances)
+	after, isAfter := balances(meta.PostTokenBalances)
+	if !isBefore || !isAfter {
+		return false
+	}
+	for i, key := range keys {
+		paid, isVault := uint64(0), false
+		for _, item := range calls {
+			if vault, is := item.account("EscrowVault"); is && vault == key && item.hasTransfers {
+				isVault = true
+				for _, payment := range item.transfers {
+					paid += payment.amount
+				}
+			}
+		}
+		if isVault && before[i] > after[i] && before[i]-after[i] > paid {
+			return false
+		}
+	}
+	return true
+}
+
+func balances(listed []rpc.TokenBalance) (map[int]uint64, bool) {
+	amounts := make(map[int]uint64, len(listed))
+	for _, item := range listed {
+		var amount uint64
+		if item.UiTokenAmount == nil {
+			return nil, false
+		}
+		if _, err := fmt.Sscan(item.UiTokenAmount.Amount, &amount); err != nil {
+			return nil, false
+		}
+		amounts[int(item.AccountIndex)] = amount
+	}
+	return amounts, true
+}
+
+// standIn returns the row that stands for the events of an instruction while they are unknown.
+func (c *call) standIn() (readEvent, error) {
+	row := readEvent{name: logsTruncated, instruction: &c.outer}
+	if address, is := c.account("Negotiation"); is {
+		row.negotiation = &address
+	}
+	created, begins := c.instruction.(*protocol.CreateNegotiation)
+	row.begins = begins
+	described := map[string]string{"instruction": c.instruction.InstructionName()}
+	if begins {
+		described["buyer"], described["seller"] = created.Buyer.String(), created.Seller.String()
+		described["token_mint"], described["session_id"] = created.TokenMint.String(), fmt.Sprint(created.SessionID)
+		described["escrow_amount"] = fmt.Sprint(created.Params.EscrowAmount)
+	}
+	object, err := json.Marshal(described)
+	row.fields = string(object)
+	return row, err
+}

@@ -1,0 +1,297 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"reflect"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// rebuilder computes events that the logs of a transaction do not contain, from the transaction's instructions
+// and transfers and the earlier events in the database.
+type rebuilder struct {
+	statements
+	accounts []look
+	now      int64
+	// positions are the negotiations that the transaction acts on; nil for an unknown state.
+	positions map[solana.PublicKey]*position
+	// config is the last state of the program's configuration; nil if it is unknown.
+	config     *protocol.ConfigUpdated
+	readConfig bool
+}
+
+// rebuild replaces a transaction's events with all of its events, as far as they can be known. An instruction
+// whose events are unknown keeps its row LogsTruncated. accounts are states that the indexer has just read.
+//
+// Logs are cut at their end, so the logged events are the first ones. If they are not, rebuild changes nothing.
+func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, accounts []look) error {
+	var logged []readEvent
+	for _, event := range t.events {
+		if event.data != nil && !event.rebuilt {
+			logged = append(logged, event)
+		}
+	}
+	r := &rebuilder{statements: s, accounts: accounts, now: now, positions: make(map[solana.PublicKey]*position)}
+	var all []readEvent
+	for i := range t.calls {
+		item := &t.calls[i]
+		events, known, err := r.eventsOf(ctx, item, logged)
+		if err != nil {
+			return err
+		}
+		if !known {
+			if len(logged) > 0 {
+				return nil // The events of later instructions cannot be told from this one's.
+			}
+			row, err := item.standIn()
+			if err != nil {
+				return err
+			}
+			r.forget(item)
+			all = append(all, row)
+			continue
+		}
+		for _, event := range events {
+			row, err := storedEvent(event)
+			if err != nil {
+				return err
+			}
+			row.instruction, row.rebuilt = &item.outer, len(logged) == 0
+			if !row.rebuilt {
+				if !bytes.Equal(row.data, logged[0].data) {
+					return nil
+				}
+				logged = logged[1:]
+			}
+			row.metadata = acceptedMetadata(event, t.calls)
+			all = append(all, row)
+		}
+	}
+	if len(logged) == 0 {
+		t.events = all
+	}
+	return nil
+}
+
+// eventsOf returns the events of an instruction; false if they are unknown.
+func (r *rebuilder) eventsOf(ctx context.Context, item *call, logged []readEvent) ([]protocol.Event, bool, error) {
+	address, is := item.account("Negotiation")
+	if !is {
+		return r.configEvents(ctx, item)
+	}
+	if create, is := item.instruction.(*protocol.CreateNegotiation); is {
+		event, known, err := r.creation(ctx, create, logged)
+		if err != nil || !known {
+			return nil, false, err
+		}
+		r.positions[address] = created(event)
+		return []protocol.Event{event}, true, nil
+	}
+	before, err := r.position(ctx, address)
+	if err != nil || before == nil {
+		return nil, false, err
+	}
+	if !before.knowsMetadata {
+		r.readMetadata(before)
+	}
+	events, known := eventsAfter(before, item, r.now)
+	return events, known, nil
+}
+
+// forget marks the state as unknown after an instruction whose events are unknown.
+func (r *rebuilder) forget(item *call) {
+	if address, is := item.account("Negotiation"); is {
+		r.positions[address] = nil
+	} else {
+		r.config, r.readConfig = nil, true
+	}
+}
+
+// position returns a negotiation's state before the transaction; nil if it is unknown.
+func (r *rebuilder) position(ctx context.Context, address solana.PublicKey) (*position, error) {
+	if known, is := r.positions[address]; is {
+		return known, nil
+	}
+	var state *position
+	unknown := false
+	err := r.each(ctx, func(scan func(...any) error) error {
+		var data, metadata []byte
+		if err := scan(&data, &metadata); err != nil || data == nil {
+			unknown = true
+			return err
+		}
+		event, err := protocol.DecodeEvent(data)
+		if err != nil {
+			return err
+		}
+		if creation, is := event.(*protocol.NegotiationCreated); is {
+			state = created(creation)
+			return nil
+		}
+		if unknown = unknown || state == nil; unknown {
+			return nil
+		}
+		var named *[64]byte
+		if len(metadata) == len(named) {
+			named = (*[64]byte)(metadata)
+		}
+		state.apply(event, named)
+		return nil
+	}, `SELECT data, metadata FROM events WHERE negotiation = $1 AND life = (SELECT MAX(life) FROM events WHERE negotiation = $1)
+		ORDER BY slot, position, event_index`, address.String())
+	if unknown {
+		state = nil
+	}
+	r.positions[address] = state
+	return state, err
+}
+
+// account returns the state that the indexer has just read of the negotiation with this time of creation; nil
+// if there is none.
+func (r *rebuilder) account(address solana.PublicKey, createdAt int64) *protocol.Negotiation {
+	for _, item := range r.accounts {
+		if item.address == address && item.state != nil && item.state.CreatedAt == createdAt {
+			return item.state
+		}
+	}
+	return nil
+}
+
+// readMetadata takes the metadata from the account, where no acceptance has it. It does not change once an
+// offer is accepted.
+func (r *rebuilder) readMetadata(p *position) {
+	if state := r.account(p.address, p.CreatedAt); p.IsAgreed() && state != nil && !state.IsOpen() {
+		p.setMetadata(&state.Metadata)
+	}
+}
+
+// creation returns the event of a creation. Its fee is that of the configuration at the time.
+func (r *rebuilder) creation(ctx context.Context, i *protocol.CreateNegotiation, logged []readEvent) (*protocol.NegotiationCreated, bool, error) {
+	if len(logged) > 0 && logged[0].begins && *logged[0].negotiation == i.Negotiation {
+		event := new(protocol.NegotiationCreated)
+		return event, true, event.Decode(logged[0].data)
+	}
+	event := &protocol.NegotiationCreated{
+		NegotiationID: i.Negotiation, Buyer: i.Buyer, Seller: i.Seller, EscrowAmount: i.Params.EscrowAmount,
+		TokenMint: i.TokenMint, MaxRounds: i.Params.MaxRounds, DecayRateBps: i.Params.DecayRateBps,
+		GlobalDeadline: i.Params.GlobalDeadline, Timestamp: r.now, SessionID: i.SessionID, ServiceHash: i.Params.ServiceHash,
+		ResponseWindow: i.Params.ResponseWindow, MinOfferBps: i.Params.MinOfferBps, ZopaEnabled: i.Params.ZopaEnabled,
+		BondRequired: i.Params.BondRequired, Arbiter: i.Params.Arbiter, MilestoneBps: i.Params.MilestoneBps,
+		MilestoneDeadline: i.Params.MilestoneDeadline, ReviewHours: i.Params.ReviewHours, Metadata: i.Params.Metadata,
+	}
+	config, err := r.configuration(ctx)
+	state := r.account(i.Negotiation, r.now)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case state != nil:
+		event.ProtocolFeeBps = state.ProtocolFeeBps
+	case config != nil:
+		event.ProtocolFeeBps = config.DefaultProtocolFeeBps
+	default:
+		return nil, false, nil
+	}
+	return event, event.ProtocolFeeBps <= i.Params.MaxFeeBps, nil
+}
+
+// configuration returns the last state of the program's configuration; nil if it is unknown.
+func (r *rebuilder) configuration(ctx context.Context) (*protocol.ConfigUpdated, error) {
+	if r.readConfig {
+		return r.config, nil
+	}
+	var data []byte
+	err := r.row(ctx, `SELECT data FROM events WHERE name IN ('ConfigInitialized', 'ConfigUpdated') OR name = 'LogsTruncated' AND negotiation IS NULL
+		ORDER BY slot DESC, position DESC, event_index DESC LIMIT 1`).Scan(&data)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	r.readConfig = true
+	if data == nil {
+		return nil, nil
+	}
+	event, err := protocol.DecodeEvent(data)
+	switch event := event.(type) {
+	case *protocol.ConfigInitialized:
+		updated := protocol.ConfigUpdated(*event)
+		r.config = &updated
+	case *protocol.ConfigUpdated:
+		r.config = event
+	}
+	return r.config, err
+}
+
+// configEvents returns the event of an instruction on the configuration.
+func (r *rebuilder) configEvents(ctx context.Context, item *call) ([]protocol.Event, bool, error) {
+	if i, is := item.instruction.(*protocol.InitializeConfig); is {
+		event := protocol.ConfigInitialized{
+			Authority: i.Authority, Treasury: i.Treasury, DefaultDecayRateBps: i.DefaultDecayRateBps,
+			DefaultResponseWindow: i.DefaultResponseWindow, DefaultProtocolFeeBps: i.DefaultProtocolFeeBps,
+			DefaultMaxRounds: i.DefaultMaxRounds,
+		}
+		config := protocol.ConfigUpdated(event)
+		r.config, r.readConfig = &config, true
+		return []protocol.Event{&event}, true, nil
+	}
+	before, err := r.configuration(ctx)
+	if err != nil || before == nil {
+		return nil, false, err
+	}
+	after := *before
+	switch i := item.instruction.(type) {
+	case *protocol.UpdateConfig:
+		after.Treasury, after.DefaultDecayRateBps, after.DefaultResponseWindow = i.Treasury, i.DefaultDecayRateBps, i.DefaultResponseWindow
+		after.DefaultProtocolFeeBps, after.DefaultMaxRounds = i.DefaultProtocolFeeBps, i.DefaultMaxRounds
+	case *protocol.SetPaused:
+		after.IsPaused = i.Paused
+	case *protocol.ProposeAuthority:
+	case *protocol.AcceptAuthority:
+		after.Authority = i.Authority
+	default:
+		return nil, false, nil
+	}
+	r.config = &after
+	return []protocol.Event{&after}, true, nil
+}
+
+// createdAtOf returns an instruction's argument created_at; false if it has none.
+func createdAtOf(instruction protocol.AnyInstruction) (int64, bool) {
+	value := reflect.ValueOf(instruction).Elem().FieldByName("CreatedAt")
+	if !value.IsValid() {
+		return 0, false
+	}
+	return value.Int(), true
+}
+
+// acceptedMetadata returns the metadata that an acceptance names; nil for any other event.
+func acceptedMetadata(event protocol.Event, calls []call) []byte {
+	accepted, is := event.(*protocol.OfferAccepted)
+	if !is {
+		return nil
+	}
+	for _, item := range calls {
+		if i, is := item.instruction.(*protocol.AcceptOffer); is && i.Negotiation == accepted.NegotiationID {
+			return i.ExpectedMetadata[:]
+		}
+	}
+	return nil
+}
+
+// clock returns the chain's time in a slot, which every event of the slot has too.
+func (r *readSlot) clock() (int64, bool) {
+	for _, transaction := range r.transactions {
+		for _, event := range transaction.events {
+			if event.timestamp != nil {
+				return *event.timestamp, true
+			}
+		}
+	}
+	if r.block.time == nil {
+		return 0, false
+	}
+	return *r.block.time, true
+}

@@ -1,0 +1,181 @@
+package indexer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// hidingMemos is the number of empty memos whose logs leave no room for others.
+const hidingMemos = 44
+
+// hide puts memos before an action, so that the validator cuts its events off.
+func hide(t *testing.T, action *haggle.Action) {
+	t.Helper()
+	var memos []solana.Instruction
+	for range hidingMemos {
+		memos = append(memos, solana.NewInstruction(solana.MemoProgramID, nil, nil))
+	}
+	action.Instructions = append(memos, action.Instructions...)
+}
+
+// A party cannot hide a settlement by memos: its rows are those of a settlement without.
+func TestMemosDoNotHideASettlement(t *testing.T) {
+	s := newStory(t)
+	s.endow()
+	settle := func(session uint64, hidden bool) solana.PublicKey {
+		n := s.invited(session, nil)
+		s.offer(n, s.Buyer, 2_000_000)
+		action, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Negotiation: n, Price: 2_000_000})
+		require.NoError(t, err)
+		if hidden {
+			hide(t, action)
+		}
+		if _, err = action.Do(s.ctx, s.Seller); hidden {
+			require.ErrorIs(t, err, protocol.ErrLogsTruncated) // The SDK has no events for its receipt.
+		} else {
+			require.NoError(t, err)
+		}
+		return n
+	}
+	plain, hidden := settle(1, false), settle(2, true)
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+		t.Run(name, func(t *testing.T) {
+			runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
+			require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM transactions WHERE flaw = 'truncated'`))
+			outcome := func(n solana.PublicKey) string {
+				return one[string](t, s.ctx, database, `SELECT status || ' ' || rounds || ' ' || CAST(settled_amount AS TEXT) || ' ' ||
+					CAST(net_amount AS TEXT) || ' ' || CAST(fee AS TEXT) || ' ' || CAST(decay AS TEXT) || ' ' || CAST(refund AS TEXT) || ' ' ||
+					accepted_by || ' ' || bond_state || ' ' || COALESCE(mint, '') FROM outcomes WHERE complete AND negotiation = $1`, n.String())
+			}
+			require.Contains(t, outcome(plain), "Settled 1 2000000 1990000 10000 100000 2900000 "+s.Seller.PublicKey().String())
+			require.Equal(t, outcome(plain), outcome(hidden))
+			events := func(n solana.PublicKey) (names, rebuilt []string) {
+				require.NoError(t, database.statements().each(s.ctx, func(scan func(...any) error) error {
+					var name string
+					var isRebuilt bool
+					err := scan(&name, &isRebuilt)
+					names = append(names, name)
+					if isRebuilt {
+						rebuilt = append(rebuilt, name)
+					}
+					return err
+				}, `SELECT name, rebuilt FROM events WHERE negotiation = $1 ORDER BY slot, position, event_index`, n.String()))
+				return names, rebuilt
+			}
+			names, rebuilt := events(plain)
+			require.Equal(t, []string{"NegotiationCreated", "InvitationAccepted", "OfferSubmitted", "OfferAccepted", "NegotiationSettled"}, names)
+			require.Empty(t, rebuilt)
+			again, rebuilt := events(hidden)
+			require.Equal(t, names, again)
+			require.Equal(t, names[3:], rebuilt)
+			require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+			require.Zero(t, one[int](t, s.ctx, database, `SELECT incomplete FROM totals`))
+		})
+	}
+}
+
+// truncatingNode passes requests on and cuts the logs of every transaction before a line.
+func truncatingNode(t *testing.T, url string, line func(lines int) int) *rpc.Client {
+	t.Helper()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer, err := http.Post(url, "application/json", bytes.NewReader(request))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err == nil && bytes.Contains(request, []byte(`"getTransaction"`)) {
+			body, err = withoutLogs(body, line)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(proxy.Close)
+	client, err := haggle.NewClient(haggle.Config{Endpoint: proxy.URL})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client.RPC()
+}
+
+func withoutLogs(body []byte, line func(lines int) int) ([]byte, error) {
+	var answer map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&answer); err != nil {
+		return nil, err
+	}
+	if result, is := answer["result"].(map[string]any); is {
+		meta := result["meta"].(map[string]any)
+		logs := meta["logMessages"].([]any)
+		meta["logMessages"] = append(logs[:line(len(logs)):line(len(logs))], "Log truncated")
+	}
+	return json.Marshal(answer)
+}
+
+// flawColumns are the columns of the export and of transactions that say that logs were cut.
+var flawColumns = regexp.MustCompile(`(?m),(true|false)$`)
+
+// Every event of every instruction can be rebuilt: an index without any log holds the same events, outcomes and
+// totals. So does one whose logs are cut between the events of an instruction.
+func TestEveryEventCanBeRebuilt(t *testing.T) {
+	s := newStory(t)
+	s.all()
+	for i, ending := range s.endings() {
+		n := ending.play(uint64(100 + i))
+		if i%2 == 0 {
+			s.close(n)
+		}
+	}
+	expected := newSQLite(t)
+	runOnce(t, s.ctx, expected, s.Client.RPC(), rpc.CommitmentConfirmed)
+	for name, line := range map[string]func(int) int{
+		"no logs": func(int) int { return 0 }, "half of the logs": func(lines int) int { return lines / 2 },
+	} {
+		for kind, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				runOnce(t, s.ctx, database, truncatingNode(t, s.Chain.RPCURL, line), rpc.CommitmentConfirmed)
+				for _, table := range Tables {
+					require.Equal(t, exported(t, s.ctx, expected, table), exported(t, s.ctx, database, table), table.Name)
+				}
+				require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE name = 'LogsTruncated' OR data IS NULL`))
+				require.Positive(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE rebuilt`))
+				require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+			})
+		}
+	}
+}
+
+// exported returns a table without the column "rebuilt".
+func exported(t *testing.T, ctx context.Context, d *Database, table Table) string {
+	t.Helper()
+	var written bytes.Buffer
+	_, err := d.Export(ctx, table, CSV, &written)
+	require.NoError(t, err)
+	if table.Name != "events" {
+		return written.String()
+	}
+	return flawColumns.ReplaceAllString(written.String(), "")
+}

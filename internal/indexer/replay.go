@@ -1,0 +1,188 @@
+package indexer
+
+import (
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// replay computes the events of an instruction from the state before it, as the program does.
+type replay struct {
+	*position
+	call   *call
+	now    int64
+	events []protocol.Event
+	// failed is set if the events cannot be known, or the instruction contradicts the state.
+	failed bool
+}
+
+// eventsAfter returns the events of an instruction on a negotiation, and changes the negotiation's state. It
+// returns false if they cannot be known; the state is undefined then.
+func eventsAfter(p *position, call *call, now int64) ([]protocol.Event, bool) {
+	r := &replay{position: p, call: call, now: now}
+	if createdAt, is := createdAtOf(call.instruction); is && createdAt != p.CreatedAt {
+		return nil, false
+	}
+	switch i := call.instruction.(type) {
+	case *protocol.AcceptInvitation:
+		r.emit(&protocol.InvitationAccepted{
+			NegotiationID: p.address, Seller: i.Seller, Bond: p.BondRequired,
+			TurnDeadline: min(now+p.ResponseWindow, p.GlobalDeadline), Timestamp: now,
+		}, nil)
+	case *protocol.SubmitZopaCommitment:
+		phase := protocol.ZopaPhaseBuyerCommitted
+		if i.Agent == p.Seller {
+			phase = protocol.ZopaPhaseBothCommitted
+		}
+		r.emit(&protocol.ZopaCommitted{NegotiationID: p.address, Agent: i.Agent, Phase: phase, Timestamp: now}, nil)
+	case *protocol.RevealZopaPrice:
+		r.revealPrice(i)
+	case *protocol.SubmitOffer:
+		r.require(i.ExpectedRound == p.CurrentRound)
+		r.emit(&protocol.OfferSubmitted{
+			NegotiationID: p.address, Offerer: i.Offerer, Amount: i.Amount, Round: p.CurrentRound + 1,
+			EffectiveEscrow: p.EscrowAfterRound(), Timestamp: now,
+		}, &i.Metadata)
+	case *protocol.AcceptOffer:
+		r.accept(i)
+	case *protocol.RejectNegotiation:
+		r.require(i.ExpectedRound == p.CurrentRound)
+		forfeits := i.Rejector == p.Seller && p.RejectionForfeitsBond()
+		r.reject(i.Rejector, forfeits, i.BuyerTokenAccount, i.SellerTokenAccount)
+	case *protocol.ExpireNegotiation:
+		r.expire(i)
+	case *protocol.ClaimPayout:
+		r.require(*p.claimable(i.Party) == i.Amount)
+		r.emit(&protocol.PayoutClaimed{NegotiationID: p.address, Party: i.Party, Amount: i.Amount, Timestamp: now}, nil)
+	case *protocol.CloseNegotiation:
+		r.close(i)
+	default:
+		r.milestone()
+	}
+	return r.events, !r.failed
+}
+
+func (r *replay) emit(event protocol.Event, metadata *[64]byte) {
+	r.events = append(r.events, event)
+	r.apply(event, metadata)
+}
+
+// require marks the events as unknown if the condition is false.
+func (r *replay) require(condition bool) { r.failed = r.failed || !condition }
+
+func (r *replay) revealPrice(i *protocol.RevealZopaPrice) {
+	event := &protocol.ZopaRevealed{NegotiationID: r.address, Agent: i.Agent, Price: i.Price, Phase: r.ZopaPhase, Timestamp: r.now}
+	if i.Agent == r.Seller {
+		event.Phase = protocol.ZopaPhaseRevealed
+		if r.BuyerPrice >= i.Price {
+			event.Midpoint = i.Price + (r.BuyerPrice-i.Price)/2
+		}
+	}
+	r.emit(event, nil)
+	if i.Agent == r.Seller && event.Midpoint == 0 {
+		r.reject(r.address, false, i.BuyerTokenAccount, i.SellerTokenAccount)
+	}
+}
+
+func (r *replay) accept(i *protocol.AcceptOffer) {
+	r.require(i.ExpectedRound == r.CurrentRound && i.ExpectedAmount == r.CurrentOfferAmount && i.ExpectedAmount <= r.EffectiveEscrow)
+	rest := r.EffectiveEscrow - r.CurrentOfferAmount
+	r.emit(&protocol.OfferAccepted{
+		NegotiationID: r.address, AcceptedBy: i.Acceptor, Amount: i.ExpectedAmount, Round: r.CurrentRound, Timestamp: r.now,
+	}, &i.ExpectedMetadata)
+	if r.MilestoneCount() > 0 {
+		r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, rest, 0)
+		return
+	}
+	toBuyer, toSeller := r.settle(0)
+	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, rest+toBuyer, r.PaidGross-r.FeeOn(r.PaidGross)+toSeller)
+}
+
+func (r *replay) reject(by solana.PublicKey, forfeits bool, buyerAccount, sellerAccount solana.PublicKey) {
+	refund := r.EffectiveEscrow
+	r.emit(&protocol.NegotiationRejected{
+		NegotiationID: r.address, RejectedBy: by, RefundAmount: refund, RoundsCompleted: r.CurrentRound, Timestamp: r.now,
+	}, nil)
+	toBuyer, toSeller := r.settleBond(r.forfeitedIf(forfeits))
+	r.deliver(buyerAccount, sellerAccount, refund+toBuyer, toSeller)
+}
+
+func (r *replay) expire(i *protocol.ExpireNegotiation) {
+	refund, forfeits := r.EffectiveEscrow, r.SellerOwesReveal()
+	r.emit(&protocol.NegotiationExpired{
+		NegotiationID: r.address, RefundAmount: refund, RoundsCompleted: r.CurrentRound, Timestamp: r.now,
+	}, nil)
+	toBuyer, toSeller := r.settleBond(r.forfeitedIf(forfeits))
+	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, refund+toBuyer, toSeller)
+}
+
+func (r *replay) forfeitedIf(forfeits bool) uint64 {
+	if forfeits {
+		return r.HeldBond()
+	}
+	return 0
+}
+
+// settle logs the settlement and the parts of the bond, and returns these.
+func (r *replay) settle(bondToBuyer uint64) (toBuyer, toSeller uint64) {
+	r.require(r.knowsMetadata)
+	r.emit(&protocol.NegotiationSettled{
+		NegotiationID: r.address, Buyer: r.Buyer, Seller: r.Seller, SettledAmount: r.PaidGross, TotalRounds: r.CurrentRound,
+		ProtocolFee: r.FeeOn(r.PaidGross), EscrowDecayTotal: r.Decay(), Timestamp: r.now, TokenMint: r.TokenMint,
+		ServiceHash: r.ServiceHash, Metadata: r.Metadata,
+	}, nil)
+	return r.settleBond(bondToBuyer)
+}
+
+// settleBond logs the parts of a held bond and returns them.
+func (r *replay) settleBond(bondToBuyer uint64) (toBuyer, toSeller uint64) {
+	toBuyer, toSeller = bondToBuyer, r.HeldBond()-bondToBuyer
+	if toBuyer > 0 {
+		r.emit(&protocol.BondSettled{NegotiationID: r.address, To: r.Buyer, Amount: toBuyer, Timestamp: r.now}, nil)
+	}
+	if toSeller > 0 {
+		r.emit(&protocol.BondSettled{NegotiationID: r.address, To: r.Seller, Amount: toSeller, Timestamp: r.now}, nil)
+	}
+	return toBuyer, toSeller
+}
+
+// deliver logs the payments that the vault did not make: the program records these for the parties.
+func (r *replay) deliver(buyerAccount, sellerAccount solana.PublicKey, toBuyer, toSeller uint64) {
+	r.require(r.call.hasTransfers || toBuyer == 0 && toSeller == 0)
+	made := r.call.transfers
+	for _, due := range []struct {
+		party, account solana.PublicKey
+		amount         uint64
+	}{{r.Buyer, buyerAccount, toBuyer}, {r.Seller, sellerAccount, toSeller}} {
+		switch {
+		case due.amount == 0:
+		case len(made) > 0 && made[0].to == due.account && made[0].amount == due.amount:
+			made = made[1:]
+		default:
+			r.emit(&protocol.PayoutRecorded{NegotiationID: r.address, Party: due.party, Amount: due.amount, Timestamp: r.now}, nil)
+		}
+	}
+	r.require(len(made) == 0)
+}
+
+// close logs the recorded payouts, which close the vault together with the amount for the treasury.
+func (r *replay) close(i *protocol.CloseNegotiation) {
+	var due []uint64
+	for _, party := range []solana.PublicKey{r.Buyer, r.Seller} {
+		if amount := *r.claimable(party); amount > 0 {
+			due = append(due, amount)
+			r.emit(&protocol.PayoutClaimed{NegotiationID: r.address, Party: party, Amount: amount, Timestamp: r.now}, nil)
+		}
+	}
+	made, swept := r.call.transfers, uint64(0)
+	r.require(r.call.hasTransfers)
+	if len(made) > len(due) {
+		r.require(made[0].to == i.TreasuryTokenAccount)
+		swept, made = made[0].amount, made[1:]
+	}
+	r.require(len(made) == len(due))
+	for k := range min(len(made), len(due)) {
+		r.require(made[k].amount == due[k])
+	}
+	r.emit(&protocol.NegotiationClosed{NegotiationID: r.address, ClosedBy: i.Closer, Swept: swept, Timestamp: r.now}, nil)
+}

@@ -1,0 +1,112 @@
+package indexer
+
+import "github.com/haggle-protocol/haggle/sdk/protocol"
+
+// milestone computes the events of an instruction on milestones.
+func (r *replay) milestone() {
+	if !r.IsAgreed() {
+		r.failed = true
+		return
+	}
+	switch i := r.call.instruction.(type) {
+	case *protocol.ClaimMilestone:
+		r.emit(&protocol.MilestoneClaimed{
+			NegotiationID: r.address, Index: i.Index, ReviewDeadline: r.now + r.ReviewWindow(), Evidence: i.Evidence, Timestamp: r.now,
+		}, nil)
+	case *protocol.DisputeMilestone:
+		r.emit(&protocol.MilestoneDisputed{NegotiationID: r.address, Index: i.Index, Evidence: i.Evidence, Timestamp: r.now}, nil)
+	case *protocol.ReleaseMilestone:
+		net, fee := r.split(r.tranche(i.Index))
+		r.emit(&protocol.MilestoneReleased{NegotiationID: r.address, Index: i.Index, SellerAmount: net, Fee: fee, Timestamp: r.now}, nil)
+		toBuyer, toSeller := r.settleIfDecided()
+		r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, toBuyer, net+toSeller)
+	case *protocol.ResolveDispute:
+		r.resolve(i)
+	case *protocol.SettleDeadline:
+		r.settleDeadline(i)
+	case *protocol.SettleByAgreement:
+		r.settleByAgreement(i)
+	default:
+		r.failed = true
+	}
+}
+
+// tranche returns the part of the price of an undecided milestone.
+func (r *replay) tranche(index uint8) uint64 {
+	amount, err := r.Tranche(index)
+	r.require(err == nil)
+	return amount
+}
+
+// split divides a payment into the seller's amount and the fee, which is the fee on all payments less the fee
+// on the earlier ones.
+func (r *replay) split(gross uint64) (net, fee uint64) {
+	fee = r.FeeOn(r.PaidGross+gross) - r.FeeOn(r.PaidGross)
+	return gross - fee, fee
+}
+
+// settleIfDecided settles the negotiation if all milestones are decided, and returns the parts of the bond.
+func (r *replay) settleIfDecided() (toBuyer, toSeller uint64) {
+	if r.MilestonesDecided != r.allMilestones() {
+		return 0, 0
+	}
+	forfeited, ok := r.forfeitedBond(0)
+	r.require(ok)
+	return r.settle(forfeited)
+}
+
+func (r *replay) resolve(i *protocol.ResolveDispute) {
+	tranche := r.tranche(i.Index)
+	gross := protocol.ShareOf(tranche, i.SellerBps, 0)
+	net, fee := r.split(gross)
+	r.emit(&protocol.DisputeResolved{
+		NegotiationID: r.address, Index: i.Index, SellerAmount: net, Fee: fee, BuyerAmount: tranche - gross, Timestamp: r.now,
+	}, nil)
+	var toBuyer, toSeller uint64
+	switch isDecided := r.MilestonesDecided == r.allMilestones(); {
+	case i.ForfeitBond && isDecided:
+		toBuyer, toSeller = r.settle(r.HeldBond())
+	case i.ForfeitBond:
+		toBuyer, toSeller = r.settleBond(r.HeldBond())
+	default:
+		toBuyer, toSeller = r.settleIfDecided()
+	}
+	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, tranche-gross+toBuyer, net+toSeller)
+}
+
+func (r *replay) settleDeadline(i *protocol.SettleDeadline) {
+	released := r.MilestonesClaimed &^ r.MilestonesDecided &^ r.MilestonesDisputed
+	disputed := r.MilestonesDisputed &^ r.MilestonesDecided
+	undecided := r.Undecided()
+	var gross, buyersHalves uint64
+	for index := range r.MilestoneCount() {
+		switch bit := uint8(1) << index; {
+		case released&bit != 0:
+			gross += r.tranche(index)
+		case disputed&bit != 0:
+			tranche := r.tranche(index)
+			gross += tranche / 2
+			buyersHalves += tranche - tranche/2
+		}
+	}
+	net, fee := r.split(gross)
+	r.emit(&protocol.DeadlineSettled{
+		NegotiationID: r.address, Released: released, Split: disputed, Refunded: r.allMilestones() &^ r.MilestonesClaimed,
+		SellerAmount: net, Fee: fee, BuyerAmount: undecided - gross, Timestamp: r.now,
+	}, nil)
+	forfeited, ok := r.forfeitedBond(buyersHalves)
+	r.require(ok)
+	toBuyer, toSeller := r.settle(forfeited)
+	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, undecided-gross+toBuyer, net+toSeller)
+}
+
+func (r *replay) settleByAgreement(i *protocol.SettleByAgreement) {
+	r.require(i.ExpectedDecided == r.MilestonesDecided)
+	amounts := r.AgreementAmounts(i.SellerBps, i.BondToBuyerBps)
+	r.emit(&protocol.AgreementSettled{
+		NegotiationID: r.address, SellerAmount: amounts.ToSeller, Fee: amounts.Fee, BuyerAmount: amounts.ToBuyer,
+		BondToBuyer: amounts.BondToBuyer, Timestamp: r.now,
+	}, nil)
+	toBuyer, toSeller := r.settle(amounts.BondToBuyer)
+	r.deliver(i.BuyerTokenAccount, i.SellerTokenAccount, amounts.ToBuyer+toBuyer, amounts.ToSeller+toSeller)
+}
