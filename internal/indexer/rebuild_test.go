@@ -149,8 +149,12 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 			s.close(n)
 		}
 	}
+	s.unusual(200)
 	expected := newSQLite(t)
 	runOnce(t, s.ctx, expected, s.Client.RPC(), rpc.CommitmentConfirmed)
+	for _, event := range []string{"PayoutRecorded", "PayoutClaimed", "ConfigInitialized", "ConfigUpdated", "DeadlineSettled", "AgreementSettled"} {
+		require.Positive(t, one[int](t, s.ctx, expected, `SELECT COUNT(*) FROM events WHERE name = $1`, event), event)
+	}
 	for name, line := range map[string]func(int) int{
 		"no logs": func(int) int { return 0 }, "half of the logs": func(lines int) int { return lines / 2 },
 	} {

@@ -1,0 +1,96 @@
+package indexer
+
+import (
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// unusual plays what other scenarios do not: accounts that cannot be paid, forfeited bonds, other currencies,
+// and changes of the configuration.
+func (s *story) unusual(session uint64) {
+	s.t.Helper()
+	s.reconfigure()
+	s.unpayable(session, s.Seller, func(n solana.PublicKey) { s.accept(n, s.Buyer, 3_000_000) })
+	s.unpayable(session+1, s.Buyer, func(n solana.PublicKey) { s.reject(n, s.Buyer) })
+	s.forfeited(session+2, 0)
+	s.forfeited(session+3, 1)
+	s.currencies(session + 4)
+}
+
+func (s *story) reconfigure() {
+	s.t.Helper()
+	authority, err := haggle.NewKeypair(s.Chain.UpgradeAuthority)
+	require.NoError(s.t, err)
+	fee := uint16(123)
+	s.do(s.Client.UpdateConfig(s.ctx, haggle.UpdateConfigRequest{Authority: authority.PublicKey(), ProtocolFeeBps: &fee}))(authority)
+	for _, paused := range []bool{true, false} {
+		s.do(s.Client.SetPaused(s.ctx, haggle.SetPausedRequest{Authority: authority.PublicKey(), Paused: paused}))(authority)
+	}
+	s.do(s.Client.ProposeAuthority(s.ctx, haggle.ProposeAuthorityRequest{
+		Authority: authority.PublicKey(), NewAuthority: s.arbiter.PublicKey(),
+	}))(authority)
+	s.do(s.Client.AcceptAuthority(s.ctx, haggle.AcceptAuthorityRequest{Authority: s.arbiter.PublicKey()}))(s.arbiter)
+}
+
+// unpayable ends a negotiation while a party's account is frozen. The seller claims its payout, and closing
+// delivers the buyer's.
+func (s *story) unpayable(session uint64, party *haggle.Keypair, end func(solana.PublicKey)) {
+	s.t.Helper()
+	n := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = endingsBond })
+	s.offer(n, s.Buyer, 2_000_000)
+	s.offer(n, s.Seller, 3_000_000)
+	account, err := haggle.AssociatedTokenAddress(party.PublicKey(), s.Mint, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.Freeze(s.ctx, s.Mint, account))
+	end(n)
+	require.NoError(s.t, s.Chain.Thaw(s.ctx, s.Mint, account))
+	if party == s.Seller {
+		s.do(s.Client.ClaimPayout(s.ctx, haggle.ClaimRequest{Party: party.PublicKey(), Negotiation: n}))(party)
+	}
+	s.close(n)
+}
+
+// forfeited has the arbiter forfeit the bond with the decision on one of two milestones.
+func (s *story) forfeited(session uint64, disputed uint8) {
+	s.t.Helper()
+	n := s.invited(session, func(request *haggle.CreateRequest) {
+		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{3333, 6667}}
+		request.Bond = endingsBond
+	})
+	s.offer(n, s.Buyer, 3_000_001)
+	s.accept(n, s.Seller, 3_000_001)
+	for index := range uint8(2) {
+		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: n, Index: index}))(s.Seller)
+		if index != disputed {
+			s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: n, Index: index}))(s.Buyer)
+			continue
+		}
+		s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{Buyer: s.Buyer.PublicKey(), Negotiation: n, Index: index}))(s.Buyer)
+		s.do(s.Client.ResolveDispute(s.ctx, haggle.ResolveDisputeRequest{
+			Arbiter: s.arbiter.PublicKey(), Negotiation: n, Index: index, SellerBps: 1_234, ForfeitBond: true,
+		}))(s.arbiter)
+	}
+	s.close(n)
+}
+
+// currencies settles in a mint of Token-2022 and in wrapped SOL.
+func (s *story) currencies(session uint64) {
+	s.t.Helper()
+	other, err := s.Chain.CreateToken2022Mint(s.ctx, 6)
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Chain.Endow(s.ctx, other,
+		testchain.Holding{Owner: s.Buyer.PublicKey(), Tokens: 2 * escrow}, testchain.Holding{Owner: s.Seller.PublicKey(), Tokens: escrow}))
+	wrapped, err := s.Chain.NativeMint(s.ctx, solana.TokenProgramID)
+	require.NoError(s.t, err)
+	for i, mint := range []solana.PublicKey{other, wrapped} {
+		n := s.invited(session+uint64(i), func(request *haggle.CreateRequest) {
+			request.Mint, request.WrapSOL = mint, mint == wrapped
+		})
+		s.offer(n, s.Buyer, 2_000_000)
+		s.accept(n, s.Seller, 2_000_000)
+		s.close(n)
+	}
+}
