@@ -25,15 +25,15 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 	chain := newScriptedChain()
 	number := uint64(0)
 	for n := range count {
-		story := newScriptedStory(uint64(3*n), math.MaxUint64/1000)
-		for _, step := range story.steps() {
+		scenario := newScriptedScenario(uint64(3*n), math.MaxUint64/1000)
+		for _, step := range scenario.steps() {
 			number++
 			item := transaction(t, number, nil, logsOf(step.events...))
-			item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+			item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 			chain.add(100+number, 1, item)
 		}
 	}
-	largest := newScriptedStory(999, 1)
+	largest := newScriptedScenario(999, 1)
 	created := largest.steps()[0].events[0].(*protocol.NegotiationCreated)
 	created.EscrowAmount, created.SessionID, created.BondRequired = math.MaxUint64, math.MaxUint64, 0
 	state := *largest.steps()[0].state
@@ -139,7 +139,7 @@ func TestMoneyThatIsMissingIsFound(t *testing.T) {
 		for _, scale := range []uint64{1, math.MaxUint64 / 1001} {
 			t.Run(name, func(t *testing.T) {
 				chain := newScriptedChain()
-				steps := newScriptedStory(1, scale).steps()
+				steps := newScriptedScenario(1, scale).steps()
 				change(steps)
 				for i, step := range steps {
 					chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))

@@ -12,7 +12,7 @@ import (
 
 // startBacklog begins to read a long history: everything after the checkpoint that is final by now. Rows after the checkpoint are
 // replaced with the first that are read.
-func (x *Indexer) startBacklog(ctx context.Context) error {
+func (x *Indexer) startBackfill(ctx context.Context) error {
 	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (x *Indexer) startBacklog(ctx context.Context) error {
 }
 
 // catchUp reads the backlog to its end.
-func (x *Indexer) catchUp(ctx context.Context) error {
+func (x *Indexer) backfillAll(ctx context.Context) error {
 	for !x.progress.backlog.listed {
 		if err := x.listBacklog(ctx); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (x *Indexer) catchUp(ctx context.Context) error {
 func (x *Indexer) listBacklog(ctx context.Context) error {
 	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	var until solana.Signature
 	if floor != nil {
@@ -90,7 +90,7 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 		return next.store(ctx, s)
 	})
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	next.revision++
 	x.progress = &next
@@ -111,11 +111,11 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	var last sql.NullInt64
 	err := x.database.statements().row(ctx, `SELECT MAX(slot) FROM slots WHERE slot > $1`, int64(x.progress.checkpoint)).Scan(&last)
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	listed, next, left, err := x.oldest(ctx, last.Int64)
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	upTo := x.progress.backlog.upTo
 	slots, err := x.node.readSlots(ctx, listed, upTo)
@@ -130,12 +130,12 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 		addresses, err = x.since(ctx, from)
 		addresses = append(addresses, negotiationsOf(slots)...)
 	} else {
-		addresses, err = x.unseen(ctx, slots)
+		addresses, err = x.unread(ctx, slots)
 	}
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
-	if err := x.lookAt(ctx, c, addresses, x.progress.finalized); err != nil {
+	if err := x.readAccounts(ctx, c, addresses, x.progress.finalized); err != nil {
 		return err
 	}
 	x.report.Left = left
@@ -184,23 +184,23 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, 
 }
 
 // unseen are the negotiations of slots whose account has not been looked at since, or that have become others.
-func (x *Indexer) unseen(ctx context.Context, slots []readSlot) ([]solana.PublicKey, error) {
-	var unseen []solana.PublicKey
+func (x *Indexer) unread(ctx context.Context, slots []readSlot) ([]solana.PublicKey, error) {
+	var unread []solana.PublicKey
 	for _, address := range negotiationsOf(slots) {
 		var checked uint64
 		err := x.database.statements().row(ctx, `SELECT COALESCE(MAX(checked_slot), 0) FROM accounts WHERE negotiation = $1`, address.String()).Scan(&checked)
 		if err != nil {
 			return nil, err
 		}
-		if wantsLook(slots, address, checked) {
-			unseen = append(unseen, address)
+		if needsRead(slots, address, checked) {
+			unread = append(unread, address)
 		}
 	}
-	return unseen, nil
+	return unread, nil
 }
 
 // wantsLook says whether something has happened to a negotiation that a look at a slot does not tell.
-func wantsLook(slots []readSlot, address solana.PublicKey, checked uint64) bool {
+func needsRead(slots []readSlot, address solana.PublicKey, checked uint64) bool {
 	for _, read := range slots {
 		for _, transaction := range read.transactions {
 			for _, event := range transaction.events {

@@ -118,14 +118,14 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	read := readTransaction{flaw: flawOf(flaw)}
 	// A transaction of a later version than this one knows is nil here; its logs can be read all the same.
 	transaction, _ := found.Transaction.GetTransaction()
-	belongs := instructionsOf(found.Meta.LogMessages, len(events), transaction)
+	indices := instructionsOf(found.Meta.LogMessages, len(events), transaction)
 	calls, complete := callsOf(transaction, found.Meta)
 	for i, event := range events {
 		stored, err := storedEvent(event)
 		if err != nil {
 			return read, err
 		}
-		stored.instruction, stored.metadata = belongs[i], acceptedMetadata(event, calls)
+		stored.instruction, stored.metadata = indices[i], acceptedMetadata(event, calls)
 		read.events = append(read.events, stored)
 	}
 	if read.flaw == "" {
@@ -146,14 +146,14 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 		}
 		touched = append(touched, row)
 	}
-	read.events = withoutTold(read.events, touched)
+	read.events = addStandIns(read.events, touched)
 	logs, err := json.Marshal(found.Meta.LogMessages)
 	read.logs = string(logs)
 	return read, err
 }
 
 // withoutTold adds to events what stands for those that may be missing. A creation of which the event is there is no other one.
-func withoutTold(events, touched []readEvent) []readEvent {
+func addStandIns(events, touched []readEvent) []readEvent {
 	for _, stands := range touched {
 		told := func(event readEvent) bool { return event.begins && *event.negotiation == *stands.negotiation }
 		stands.begins = stands.begins && !slices.ContainsFunc(events, told)
@@ -199,7 +199,7 @@ func storedEvent(event protocol.Event) (readEvent, error) {
 }
 
 // silent are programs that validators run themselves, without a line in the logs.
-var silent = []solana.PublicKey{
+var unloggedPrograms = []solana.PublicKey{
 	solana.MustPublicKeyFromBase58("Ed25519SigVerify111111111111111111111111111"),
 	solana.MustPublicKeyFromBase58("KeccakSecp256k11111111111111111111111111111"),
 	solana.MustPublicKeyFromBase58("Secp256r1SigVerify1111111111111111111111111"),
@@ -208,35 +208,35 @@ var silent = []solana.PublicKey{
 // instructionsOf tells for each of a transaction's events the index of the instruction that has led to it; nil where the logs and
 // the transaction do not fit together.
 func instructionsOf(logs []string, events int, transaction *solana.Transaction) []*int {
-	belongs := make([]*int, events)
+	indices := make([]*int, events)
 	if transaction == nil {
-		return belongs
+		return indices
 	}
-	var audible []int
+	var loggedInstructions []int
 	for i, instruction := range transaction.Message.Instructions {
 		// Programs are among the transaction's own accounts, never among those of a lookup table.
 		if int(instruction.ProgramIDIndex) >= len(transaction.Message.AccountKeys) {
-			return belongs
+			return indices
 		}
-		if !slices.Contains(silent, transaction.Message.AccountKeys[instruction.ProgramIDIndex]) {
-			audible = append(audible, i)
+		if !slices.Contains(unloggedPrograms, transaction.Message.AccountKeys[instruction.ProgramIDIndex]) {
+			loggedInstructions = append(loggedInstructions, i)
 		}
 	}
 	assigned := 0
 	for i, lines := range outermost(logs) {
 		own, _ := protocol.ParseLogs(lines)
 		for range own {
-			if i >= len(audible) || assigned == events {
+			if i >= len(loggedInstructions) || assigned == events {
 				return make([]*int, events)
 			}
-			belongs[assigned] = &audible[i]
+			indices[assigned] = &loggedInstructions[i]
 			assigned++
 		}
 	}
 	if assigned != events {
 		return make([]*int, events)
 	}
-	return belongs
+	return indices
 }
 
 // outermost divides logs into those of the transaction's instructions.

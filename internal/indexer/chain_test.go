@@ -13,7 +13,7 @@ import (
 
 // What a real chain did is what the database holds: each event in its order, each account as it is, and money that adds up.
 func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
-	s := newStory(t)
+	s := newScenario(t)
 	database := newSQLite(t)
 	// The indexer comes in the middle, and again at the end.
 	s.endow()

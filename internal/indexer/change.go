@@ -23,7 +23,7 @@ type change struct {
 	slots []readSlot
 	// verified are slots that are there and have turned out to be final.
 	verified []uint64
-	looks    []look
+	accounts    []accountState
 	// backlogRead says that these slots were in the backlog.
 	backlogRead bool
 	// next is the first slot that has been listed and is not in this change; checkpoint does not pass it.
@@ -33,7 +33,7 @@ type change struct {
 }
 
 // look is what has been found at a negotiation's address.
-type look struct {
+type accountState struct {
 	address solana.PublicKey
 	account
 	final bool
@@ -53,7 +53,7 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 			return err
 		}
 		touched := make(map[life]bool)
-		if err := c.takeBack(ctx, s, touched); err != nil {
+		if err := c.deleteFrom(ctx, s, touched); err != nil {
 			return err
 		}
 		if err := c.insert(ctx, s, touched); err != nil {
@@ -65,11 +65,11 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 			}
 		}
 		for at := range touched {
-			if err := conclude(ctx, s, at); err != nil {
+			if err := writeOutcome(ctx, s, at); err != nil {
 				return err
 			}
 		}
-		for _, seen := range c.looks {
+		for _, seen := range c.accounts {
 			if err := seen.store(ctx, s); err != nil {
 				return err
 			}
@@ -98,14 +98,14 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 
 // checkpoint is how far everything is there and final.
 func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
-	var doubtful sql.NullInt64
-	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > $1 AND final = $2`, int64(before), false).Scan(&doubtful)
+	var unconfirmed sql.NullInt64
+	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > $1 AND final = $2`, int64(before), false).Scan(&unconfirmed)
 	if err != nil {
 		return 0, err
 	}
 	end := c.limit
-	if doubtful.Valid {
-		end = min(end, uint64(doubtful.Int64)-1)
+	if unconfirmed.Valid {
+		end = min(end, uint64(unconfirmed.Int64)-1)
 	}
 	if c.next > 0 {
 		end = min(end, c.next-1)
@@ -113,7 +113,7 @@ func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (u
 	return max(before, end), nil
 }
 
-func (c *change) takeBack(ctx context.Context, s statements, touched map[life]bool) error {
+func (c *change) deleteFrom(ctx context.Context, s statements, touched map[life]bool) error {
 	if c.from == nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 		for position := range read.transactions {
 			transaction := &read.transactions[position]
 			if transaction.calls != nil && hasClock {
-				if err := transaction.rebuild(ctx, s, now, c.looks); err != nil {
+				if err := transaction.rebuild(ctx, s, now, c.accounts); err != nil {
 					return err
 				}
 			}
@@ -204,10 +204,10 @@ func nextLife(ctx context.Context, s statements, lives map[string]int64, address
 }
 
 // conclude writes the row of a negotiation anew from its events; without any it goes.
-func conclude(ctx context.Context, s statements, at life) error {
-	var events []happened
+func writeOutcome(ctx context.Context, s statements, at life) error {
+	var events []pastEvent
 	err := s.each(ctx, func(scan func(...any) error) error {
-		var item happened
+		var item pastEvent
 		var data []byte
 		if err := scan(&item.slot, &item.fields, &data); err != nil {
 			return err
@@ -232,11 +232,11 @@ func conclude(ctx context.Context, s statements, at life) error {
 		_, err := s.exec(ctx, `DELETE FROM accounts WHERE negotiation = $1 AND life = $2`, at.address, at.number)
 		return err
 	}
-	concluded, err := outcomeOf(events)
+	result, err := outcomeOf(events)
 	if err != nil {
 		return err
 	}
-	columns, err := concluded.columns()
+	columns, err := result.columns()
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func conclude(ctx context.Context, s statements, at life) error {
 
 // store writes what has been seen at an address to the negotiation that it is of. What is there belongs to the last negotiation
 // with its terms, unless that one was closed before the look.
-func (l *look) store(ctx context.Context, s statements) error {
+func (l *accountState) store(ctx context.Context, s statements) error {
 	address := l.address.String()
 	type candidate struct {
 		number    int64
@@ -296,7 +296,7 @@ func (l *look) store(ctx context.Context, s statements) error {
 	return nil
 }
 
-func (l *look) storePresent(ctx context.Context, s statements, address string, number int64) error {
+func (l *accountState) storePresent(ctx context.Context, s statements, address string, number int64) error {
 	object, err := json.Marshal(jsonview.Of(l.state))
 	if err != nil {
 		return err
@@ -309,7 +309,7 @@ func (l *look) storePresent(ctx context.Context, s statements, address string, n
 }
 
 // storeGone keeps the last known state, unless it was seen after the end of the negotiation and hence is another one's.
-func (l *look) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
+func (l *accountState) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
 	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (negotiation, life) DO UPDATE SET checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final
 		WHERE NOT (accounts.final AND NOT accounts.present)`,

@@ -15,7 +15,7 @@ import (
 const endingsBond = 700_000
 
 // sealed has both parties compare reservation prices; without one of the seller's it falls silent when the buyer's is shown.
-func (s *story) sealed(session, buyers, sellers uint64) solana.PublicKey {
+func (s *scenario) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Zopa, request.Bond = true, endingsBond })
 	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
@@ -33,7 +33,7 @@ func (s *story) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	return negotiation
 }
 
-func (s *story) expire(negotiation solana.PublicKey) {
+func (s *scenario) expire(negotiation solana.PublicKey) {
 	s.t.Helper()
 	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
 	require.NoError(s.t, err)
@@ -42,7 +42,7 @@ func (s *story) expire(negotiation solana.PublicKey) {
 }
 
 // deadline is a price in three parts, of which one is disputed, one under review and one unclaimed when the time is over.
-func (s *story) deadline(session uint64) solana.PublicKey {
+func (s *scenario) deadline(session uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
 		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{3333, 3333, 3334}}
@@ -69,7 +69,7 @@ func (s *story) deadline(session uint64) solana.PublicKey {
 
 // agreement is a price in two parts, of which one is released and the other one split by both parties
 // together.
-func (s *story) agreement(session uint64) solana.PublicKey {
+func (s *scenario) agreement(session uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
 		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 72}
@@ -85,7 +85,7 @@ func (s *story) agreement(session uint64) solana.PublicKey {
 	return negotiation
 }
 
-func (s *story) held(owner solana.PublicKey) int64 {
+func (s *scenario) held(owner solana.PublicKey) int64 {
 	s.t.Helper()
 	account, err := haggle.AssociatedTokenAddress(owner, s.Mint, solana.TokenProgramID)
 	require.NoError(s.t, err)
@@ -101,7 +101,7 @@ type ending struct {
 	play               func(session uint64) solana.PublicKey
 }
 
-func (s *story) endings() []ending {
+func (s *scenario) endings() []ending {
 	return []ending{
 		{"accepted after three offers", "Settled", "None", 0, func(session uint64) solana.PublicKey {
 			n := s.invited(session, nil)
@@ -146,7 +146,7 @@ func (s *story) endings() []ending {
 
 // However a negotiation ends, its row says what each of the three has got, to the unit, as their token accounts have it.
 func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
-	s := newStory(t)
+	s := newScenario(t)
 	s.endow()
 	s.bargain(1) // makes the treasury's account
 	endings := s.endings()

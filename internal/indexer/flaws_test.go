@@ -28,22 +28,22 @@ func instructionOf(t *testing.T, instruction solana.Instruction, err error) sola
 // events do not.
 func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 	chain := newScriptedChain()
-	story := newScriptedStory(1, 1000)
-	steps := story.steps()
+	scenario := newScriptedScenario(1, 1000)
+	steps := scenario.steps()
 	for i, step := range steps[:5] {
 		item := transaction(t, uint64(i), nil, logsOf(step.events...))
 		if i == 4 {
 			accept, err := (&protocol.AcceptOffer{
-				Acceptor: story.buyer, Negotiation: story.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
+				Acceptor: scenario.buyer, Negotiation: scenario.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
 				SellerTokenAccount: numberedKey('T', 2), TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID,
 			}).Instruction()
 			item = transaction(t, uint64(i), instructionOf(t, accept, err), truncated())
 		}
-		item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+		item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 		chain.add(uint64(100+i), 1, item)
 	}
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	ctx := t.Context()
 	require.Equal(t, "truncated", one[string](t, ctx, f.database, `SELECT flaw FROM transactions WHERE flaw IS NOT NULL`))
 	var logs []string
@@ -75,16 +75,16 @@ func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 				number++
 				chain.add(100+number, 1, transaction(t, number, nil, logsOf(events...)))
 			}
-			settled, rejected, open := newScriptedStory(1, 1000), newScriptedStory(2, 1000), newScriptedStory(3, 1000)
+			settled, rejected, open := newScriptedScenario(1, 1000), newScriptedScenario(2, 1000), newScriptedScenario(3, 1000)
 			add(append(settled.steps()[4].events, &protocol.BondSettled{NegotiationID: settled.address, To: settled.seller, Amount: 5})...)
 			add(&protocol.NegotiationRejected{NegotiationID: rejected.address, RejectedBy: rejected.seller, RefundAmount: 990_000, RoundsCompleted: 1},
 				&protocol.BondSettled{NegotiationID: rejected.address, To: rejected.seller, Amount: 5})
 			add(open.steps()[3].events...)
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
-			told := func(story *scriptedStory) string {
+			told := func(scenario *scriptedScenario) string {
 				return one[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
 					COALESCE(CAST(net_amount AS TEXT), '-') || ' ' || COALESCE(CAST(fee AS TEXT), '-') || ' ' || COALESCE(CAST(decay AS TEXT), '-') || ' ' ||
-					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = $1`, story.address.String())
+					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = $1`, scenario.address.String())
 			}
 			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", told(settled))
 			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", told(rejected))
@@ -97,26 +97,26 @@ func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 // Whoever closes a negotiation can have the logs of its end cut off, and nobody has read the account since the last offer: that it
 // is over is known all the same.
 func TestAnEndThatIsCutOffIsOne(t *testing.T) {
-	accounts := func(s *scriptedStory) (buyer, seller, vault solana.PublicKey) {
+	accounts := func(s *scriptedScenario) (buyer, seller, vault solana.PublicKey) {
 		return s.buyer, s.seller, numberedKey('V', s.number)
 	}
-	ends := map[string]func(*scriptedStory) (solana.Instruction, error){
-		"Settled": func(s *scriptedStory) (solana.Instruction, error) {
+	ends := map[string]func(*scriptedScenario) (solana.Instruction, error){
+		"Settled": func(s *scriptedScenario) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
 			return (&protocol.AcceptOffer{Acceptor: buyer, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
-		"Settled, by agreement": func(s *scriptedStory) (solana.Instruction, error) {
+		"Settled, by agreement": func(s *scriptedScenario) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
 			return (&protocol.SettleByAgreement{Buyer: buyer, Seller: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				SellerTokenAccount: seller, TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
-		"Rejected": func(s *scriptedStory) (solana.Instruction, error) {
+		"Rejected": func(s *scriptedScenario) (solana.Instruction, error) {
 			buyer, seller, vault := accounts(s)
 			return (&protocol.RejectNegotiation{Rejector: seller, Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 		},
-		"Expired": func(s *scriptedStory) (solana.Instruction, error) {
+		"Expired": func(s *scriptedScenario) (solana.Instruction, error) {
 			buyer, _, vault := accounts(s)
 			return (&protocol.ExpireNegotiation{Negotiation: s.address, EscrowVault: vault, BuyerTokenAccount: buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
@@ -126,17 +126,17 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			status, _, _ := strings.Cut(name, ",")
 			chain, _ := forkingChain(t)
-			story := newScriptedStory(1, 1000)
+			scenario := newScriptedScenario(1, 1000)
 			f := newFollower(t, chain, rpc.CommitmentConfirmed)
-			f.look()
-			ended, err := end(story)
+			f.poll()
+			ended, err := end(scenario)
 			chain.add(104, 1, transaction(t, 50, instructionOf(t, ended, err), truncated()))
-			closing, err := (&protocol.CloseNegotiation{Closer: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), Buyer: story.buyer,
+			closing, err := (&protocol.CloseNegotiation{Closer: scenario.seller, Negotiation: scenario.address, EscrowVault: numberedKey('V', 1), Buyer: scenario.buyer,
 				TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID}).Instruction()
 			closed := transaction(t, 51, instructionOf(t, closing, err), truncated())
-			closed.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: nil}
+			closed.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: nil}
 			chain.add(105, 1, closed)
-			f.look()
+			f.poll()
 			require.Equal(t, status, one[string](t, t.Context(), f.database, `SELECT status FROM outcomes WHERE NOT complete AND closed_slot = 105`))
 			require.Equal(t, 0, one[int](t, t.Context(), f.database, `SELECT open FROM totals`))
 		})
@@ -146,19 +146,19 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 // A creation that is cut off still begins a negotiation: what follows is not taken for one that was there before.
 func TestACreationThatIsCutOffIsOne(t *testing.T) {
 	chain := newScriptedChain()
-	story := newScriptedStory(1, 1000)
+	scenario := newScriptedScenario(1, 1000)
 	create := &protocol.CreateNegotiation{
-		Buyer: story.buyer, Seller: story.seller, Negotiation: story.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
+		Buyer: scenario.buyer, Seller: scenario.seller, Negotiation: scenario.address, EscrowVault: numberedKey('V', 1), BuyerTokenAccount: numberedKey('T', 1),
 		TokenMint: numberedKey('M', 1), TokenProgram: solana.TokenProgramID, SessionID: 1, Params: protocol.NegotiationParams{EscrowAmount: 1_000_000},
 	}
 	built, err := create.Instruction()
-	for i, step := range story.steps() {
+	for i, step := range scenario.steps() {
 		chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))
 	}
 	chain.add(110, 1, transaction(t, 50, instructionOf(t, built, err), truncated()))
-	chain.add(111, 1, transaction(t, 51, nil, logsOf(story.steps()[1].events...)))
+	chain.add(111, 1, transaction(t, 51, nil, logsOf(scenario.steps()[1].events...)))
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	ctx := t.Context()
 	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE life = 1 AND complete`))
 	require.Equal(t, "Proposed", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE life = 2 AND NOT complete`))
@@ -187,7 +187,7 @@ func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: protocol.ProgramID}}, []byte("Program data:"))
 	chain.add(100, 1, transaction(t, 1, other, []string{"Program " + solana.MemoProgramID.String() + " invoke [1]", "Log truncated"}))
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM transactions WHERE flaw IS NULL`))
 	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM events`))
 }
@@ -199,7 +199,7 @@ func TestAnUnknownEventIsMarked(t *testing.T) {
 	logs = append(logs[:3], "Program data: AAECAwQFBgcICQ==", logs[3])
 	chain.add(100, 1, transaction(t, 1, nil, logs))
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, "unknown event", one[string](t, t.Context(), f.database, `SELECT flaw FROM transactions`))
 }
 
@@ -207,17 +207,17 @@ func TestAnUnknownEventIsMarked(t *testing.T) {
 func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	ctx := t.Context()
 	before := contents(t, ctx, f.database)
 
 	second, err := New(f.database, Config{RPC: chain.client(), Commitment: rpc.CommitmentConfirmed})
 	require.NoError(t, err)
 	chain.add(104, 1, steps[4])
-	require.NoError(t, second.turn(ctx))
+	require.NoError(t, second.poll(ctx))
 	chain.add(105, 1, steps[5])
 	require.ErrorIs(t, f.run(), ErrAnotherIndexer)
-	require.NoError(t, second.turn(ctx))
+	require.NoError(t, second.poll(ctx))
 	f.matches()
 	require.NotEqual(t, before, contents(t, ctx, f.database))
 
@@ -236,14 +236,14 @@ func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(200, 200)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, 168, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`))
 	chain.add(201, 1, steps[4])
 	forgotten := chain.slots[:4]
 	chain.slots = chain.slots[4:]
 	require.ErrorIs(t, f.run(), ErrHistoryGone)
 	chain.slots = append(forgotten, chain.slots...)
-	f.look()
+	f.poll()
 	f.matches()
 }
 
@@ -251,7 +251,7 @@ func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
 func TestTheCommitmentCanChange(t *testing.T) {
 	chain, _ := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, 4, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots`))
 	runOnce(t, t.Context(), f.database, chain.client(), rpc.CommitmentFinalized)
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots`))

@@ -17,7 +17,7 @@ var errLongList = errors.New("more has happened than one look takes in")
 func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, error) {
 	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 	if err != nil {
-		return nil, lasting(err)
+		return nil, permanently(err)
 	}
 	var until solana.Signature
 	if floor != nil {
@@ -61,14 +61,14 @@ func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, ancho
 			return nil, false, err
 		}
 		if !there {
-			return nil, false, fmt.Errorf("transaction %s: %w", before.signature, errMoved)
+			return nil, false, fmt.Errorf("transaction %s: %w", before.signature, errChainChanged)
 		}
 	}
 	if anchor == nil {
 		return kept, part.length == 0, nil
 	}
 	if part.length == 0 || part.oldest.slot < anchor.slot {
-		return nil, false, lasting(fmt.Errorf("%w: transaction %s of slot %d is not listed", ErrHistoryGone, anchor.signature, anchor.slot))
+		return nil, false, permanently(fmt.Errorf("%w: transaction %s of slot %d is not listed", ErrHistoryGone, anchor.signature, anchor.slot))
 	}
 	return kept, false, nil
 }
@@ -114,7 +114,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 		case haveListed && (!haveStored || listed[i][0].slot < stored[i].slot):
 			from = fork{listed[i][0].slot, i < len(stored), last, "a slot was listed late"}
 		case !haveListed || stored[i].slot < listed[i][0].slot:
-			if err := x.gone(ctx, stored[i], nil, head); err != nil {
+			if err := x.confirmGone(ctx, stored[i], nil, head); err != nil {
 				return from, nil, err
 			}
 			from = fork{stored[i].slot, true, last, "a block is not there any more"}
@@ -131,7 +131,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 			continue
 		}
 		read, err := x.node.block(ctx, stored[i].slot, rpc.CommitmentFinalized, false)
-		if errors.Is(err, errMoved) {
+		if errors.Is(err, errChainChanged) {
 			return from, verified, nil // the node lists it and does not have it yet: it stays as it is
 		}
 		if err != nil {
@@ -154,7 +154,7 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head 
 	}
 	for signature := range was.signatures {
 		if !now[signature] {
-			return "a transaction is not there any more", x.gone(ctx, was, now, head)
+			return "a transaction is not there any more", x.confirmGone(ctx, was, now, head)
 		}
 	}
 	if len(now) > len(was.signatures) {
@@ -165,7 +165,7 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head 
 
 // gone makes sure that the transactions of a slot that are not listed are not there: a node that is behind does not list them
 // either.
-func (x *Indexer) gone(ctx context.Context, was storedSlot, now map[solana.Signature]bool, head uint64) error {
+func (x *Indexer) confirmGone(ctx context.Context, was storedSlot, now map[solana.Signature]bool, head uint64) error {
 	for signature := range was.signatures {
 		if now[signature] {
 			continue

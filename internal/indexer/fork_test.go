@@ -29,9 +29,9 @@ func newFollower(t *testing.T, chain *scriptedChain, commitment rpc.CommitmentTy
 	return &follower{t, chain, database, indexer}
 }
 
-func (f *follower) look() {
+func (f *follower) poll() {
 	f.t.Helper()
-	require.NoError(f.t, f.indexer.turn(f.t.Context()))
+	require.NoError(f.t, f.indexer.poll(f.t.Context()))
 }
 
 // run indexes until something ends it, which here is an error.
@@ -52,11 +52,11 @@ func (f *follower) matches() {
 // forkingChain has the first four steps of a negotiation in the slots 100 to 103, of which 100 is final.
 func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
 	chain := newScriptedChain()
-	story := newScriptedStory(1, 1000)
+	scenario := newScriptedScenario(1, 1000)
 	var steps []scriptedTransaction
-	for i, step := range story.steps() {
+	for i, step := range scenario.steps() {
 		item := transaction(t, uint64(i), nil, logsOf(step.events...))
-		item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+		item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 		steps = append(steps, item)
 	}
 	for i, item := range steps[:4] {
@@ -68,26 +68,26 @@ func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
 
 // otherOffer is what a fork has in place of the second offer.
 func otherOffer(t require.TestingT) scriptedTransaction {
-	story := newScriptedStory(1, 1000)
-	state := *story.steps()[2].state
+	scenario := newScriptedScenario(1, 1000)
+	state := *scenario.steps()[2].state
 	state.CurrentRound, state.EffectiveEscrow, state.CurrentOfferAmount = 2, 980_000, 555_000
 	item := transaction(t, 77, nil, logsOf(&protocol.OfferSubmitted{
-		NegotiationID: story.address, Offerer: story.seller, Amount: 555_000, Round: 2, EffectiveEscrow: 980_000, Timestamp: 5,
+		NegotiationID: scenario.address, Offerer: scenario.seller, Amount: 555_000, Round: 2, EffectiveEscrow: 980_000, Timestamp: 5,
 	}))
-	item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: &state}
+	item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: &state}
 	return item
 }
 
 func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, "600000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers WHERE round = 2`))
 
 	// Another transaction in the same slot.
 	chain.forkAt(103)
 	chain.add(103, 2, otherOffer(t))
-	f.look()
+	f.poll()
 	require.Equal(t, "555000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers WHERE round = 2`))
 	require.Equal(t, "555000", one[string](t, t.Context(), f.database, `SELECT current_offer_amount FROM account_states`))
 	f.matches()
@@ -95,14 +95,14 @@ func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
 	// The slot is skipped, and the transaction is in another one.
 	chain.forkAt(103)
 	chain.add(105, 1, steps[3])
-	f.look()
+	f.poll()
 	require.Equal(t, 105, one[int](t, t.Context(), f.database, `SELECT slot FROM offers WHERE round = 2`))
 	f.matches()
 
 	// Two slots go, and nothing comes for them.
 	chain.forkAt(102)
 	chain.reach(106, 101)
-	f.look()
+	f.poll()
 	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`))
 	require.Equal(t, "Proposed", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
 	f.matches()
@@ -112,15 +112,15 @@ func TestANegotiationThatNeverWasGoes(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(103, 99)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	chain.forkAt(100)
 	chain.reach(104, 99)
-	f.look()
+	f.poll()
 	for _, table := range []string{"events", "transactions", "slots", "negotiations", "accounts", "totals"} {
 		require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM `+table), table)
 	}
 	chain.add(105, 1, steps[0])
-	f.look()
+	f.poll()
 	f.matches()
 }
 
@@ -128,14 +128,14 @@ func TestANegotiationThatNeverWasGoes(t *testing.T) {
 func TestABlockhashThatChangesIsFoundWhenTheSlotIsFinal(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	chain.forkAt(102)
 	chain.add(102, 2, steps[2])
 	chain.add(103, 2, steps[3])
-	f.look()
+	f.poll()
 	require.Equal(t, hash(102, 1).String(), one[string](t, t.Context(), f.database, `SELECT blockhash FROM slots WHERE slot = 102`))
 	chain.reach(140, 103)
-	f.look()
+	f.poll()
 	require.Equal(t, hash(102, 2).String(), one[string](t, t.Context(), f.database, `SELECT blockhash FROM slots WHERE slot = 102`))
 	require.Equal(t, 4, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots WHERE final`))
 	f.matches()
@@ -151,10 +151,10 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 			chain.reach(110, 105)
 			chain.unlisted[steps[2].signature] = true
 			f := newFollower(t, chain, commitment)
-			f.look()
+			f.poll()
 			require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`))
 			delete(chain.unlisted, steps[2].signature)
-			f.look()
+			f.poll()
 			require.Equal(t, "400000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers ORDER BY slot, position LIMIT 1`))
 			f.matches()
 		})
@@ -165,13 +165,13 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	before := contents(t, t.Context(), f.database)
 	chain.unlisted[steps[3].signature] = true
-	require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+	require.ErrorIs(t, f.indexer.poll(t.Context()), errBehind)
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 	chain.reach(102, 100)
-	f.look()
+	f.poll()
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 }
 
@@ -183,16 +183,16 @@ func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 			chain, steps := forkingChain(t)
 			chain.reach(110, 103)
 			f := newFollower(t, chain, commitment)
-			f.look()
+			f.poll()
 			before := contents(t, t.Context(), f.database)
 			chain.add(150, 1, steps[4])
 			chain.reach(300, 290)
 			chain.listsLate = 195
-			require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+			require.ErrorIs(t, f.indexer.poll(t.Context()), errBehind)
 			require.Equal(t, before, contents(t, t.Context(), f.database))
 			require.Less(t, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`), 150)
 			chain.listsLate = 0
-			f.look()
+			f.poll()
 			require.Equal(t, "Settled", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
 			f.matches()
 		})
@@ -203,11 +203,11 @@ func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	before := contents(t, t.Context(), f.database)
 	chain.unlisted[steps[3].signature] = true
 	chain.statusesLate = 2
-	require.ErrorIs(t, f.indexer.turn(t.Context()), errBehind)
+	require.ErrorIs(t, f.indexer.poll(t.Context()), errBehind)
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 }
 
@@ -219,8 +219,8 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	number := uint64(0)
 	blocks := func(fork uint64) {
 		for n := range uint64(negotiations) {
-			story := newScriptedStory(n, 1)
-			for i, step := range story.steps()[:3] {
+			scenario := newScriptedScenario(n, 1)
+			for i, step := range scenario.steps()[:3] {
 				number++
 				chain.add(100+3*n+uint64(i), fork, transaction(t, number, nil, logsOf(step.events...)))
 			}
@@ -229,7 +229,7 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	blocks(1)
 	chain.reach(300, 99)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	count := func() int { return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`) }
 	require.Equal(t, negotiations, count())
 	before := contents(t, t.Context(), f.database)
@@ -240,11 +240,11 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	missing := &chain.slots[150].transactions[0]
 	was := missing.encoded
 	missing.encoded = "damaged"
-	require.Error(t, f.indexer.turn(t.Context()))
+	require.Error(t, f.indexer.poll(t.Context()))
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 	missing.encoded = was
 	f.indexer.config.Report = func(Report) { require.Equal(t, negotiations, count()) }
-	f.look()
+	f.poll()
 	f.matches()
 }
 
@@ -255,7 +255,7 @@ func TestCatchingUpTakesNothingAway(t *testing.T) {
 			chain := longChain(t, 60)
 			chain.reach(130, 125)
 			f := newFollower(t, chain, commitment)
-			f.look()
+			f.poll()
 			held := func() (offers, states int) {
 				return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`), one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM account_states`)
 			}
@@ -272,7 +272,7 @@ func TestCatchingUpTakesNothingAway(t *testing.T) {
 					backlogs++
 				}
 			}
-			f.look()
+			f.poll()
 			require.Positive(t, backlogs)
 			f.matches()
 		})
@@ -289,7 +289,7 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 		f := newFollower(t, chain, rpc.CommitmentConfirmed)
 		if final > 100 {
 			chain.reach(140, final)
-			f.look()
+			f.poll()
 			require.Equal(t, int(final-32), one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`))
 		}
 		chain.add(141, 1, steps[4])
@@ -301,8 +301,8 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 			chain.slots = append(chain.slots, scriptedSlot{143, hash(143, 2), []scriptedTransaction{other}})
 			chain.head = 143
 		}
-		require.ErrorIs(t, f.indexer.turn(t.Context()), errMoved)
-		f.look()
+		require.ErrorIs(t, f.indexer.poll(t.Context()), errChainChanged)
+		f.poll()
 		f.matches()
 	}
 }
@@ -312,11 +312,11 @@ func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
 	chain.unlisted[steps[3].signature] = true
-	f.look()
+	f.poll()
 	require.Equal(t, 2, one[int](t, t.Context(), f.database, `SELECT current_round FROM account_states`))
 	chain.forkAt(103)
 	chain.reach(140, 104)
-	f.look()
+	f.poll()
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT current_round FROM account_states`))
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE final`))
 }
@@ -325,17 +325,17 @@ func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
 func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	chain, _ := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, 103, one[int](t, t.Context(), f.database, `SELECT as_of_slot FROM accounts`))
 	chain.forkAt(103)
-	story := newScriptedStory(1, 1000)
+	scenario := newScriptedScenario(1, 1000)
 	closing := transaction(t, 60, nil, logsOf(
-		&protocol.NegotiationRejected{NegotiationID: story.address, RejectedBy: story.seller, RefundAmount: 990_000, RoundsCompleted: 1, Timestamp: 9},
-		&protocol.NegotiationClosed{NegotiationID: story.address, ClosedBy: story.seller, Swept: 10_000, Timestamp: 9},
+		&protocol.NegotiationRejected{NegotiationID: scenario.address, RejectedBy: scenario.seller, RefundAmount: 990_000, RoundsCompleted: 1, Timestamp: 9},
+		&protocol.NegotiationClosed{NegotiationID: scenario.address, ClosedBy: scenario.seller, Swept: 10_000, Timestamp: 9},
 	))
-	closing.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: nil}
+	closing.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: nil}
 	chain.add(105, 1, closing)
-	f.look()
+	f.poll()
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE state IS NULL AND NOT present`))
 	f.matches()
 }
@@ -350,10 +350,10 @@ func TestTheNextNegotiationIsNotTakenForTheLast(t *testing.T) {
 	chain.add(106, 1, again)
 	chain.unlisted[again.signature] = true
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.look()
+	f.poll()
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE life = 1 AND state IS NULL AND NOT present`))
 	delete(chain.unlisted, again.signature)
-	f.look()
+	f.poll()
 	require.Equal(t, "Created", one[string](t, t.Context(), f.database, `SELECT status FROM account_states WHERE life = 2 AND present`))
 	f.matches()
 }
@@ -381,11 +381,11 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 		number, slot := uint64(0), uint64(100)
 		var waiting []scriptedTransaction
 		for n := range uint64(rapid.IntRange(1, 4).Draw(t, "negotiations")) {
-			story := newScriptedStory(n, 1)
-			for _, step := range story.steps() {
+			scenario := newScriptedScenario(n, 1)
+			for _, step := range scenario.steps() {
 				number++
 				item := transaction(t, number, nil, logsOf(step.events...))
-				item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+				item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 				waiting = append(waiting, item)
 			}
 		}
@@ -421,7 +421,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 			"another process": func(*rapid.T) { indexer = newIndexer() },
 			"a look": func(t *rapid.T) {
 				slot = max(slot, chain.head)
-				require.NoError(t, indexer.turn(ctx))
+				require.NoError(t, indexer.poll(ctx))
 				checkpoint := one[int64](t, ctx, database, `SELECT checkpoint_slot FROM progress`)
 				upTo := one[string](t, ctx, database, `SELECT COALESCE(group_concat(signature || slot || name), '') FROM
 					(SELECT * FROM events WHERE slot <= $1 ORDER BY slot, position, event_index)`, checkpoint)
@@ -433,9 +433,9 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 		slot = max(slot, chain.head)
 		chain.add(slot+1, uint64(run), waiting...)
 		chain.reach(slot+200, slot+150)
-		require.NoError(t, indexer.turn(ctx))
+		require.NoError(t, indexer.poll(ctx))
 		chain.reach(slot+300, slot+250)
-		require.NoError(t, indexer.turn(ctx))
+		require.NoError(t, indexer.poll(ctx))
 		fresh, err := Open(ctx, "sqlite::memory:")
 		require.NoError(t, err)
 		defer fresh.Close()

@@ -22,7 +22,7 @@ const (
 	// transactionsAtOnce is about how many transactions one database transaction adds.
 	transactionsAtOnce = 100
 	// doubtsAtOnce is how many accounts are looked at again in one go.
-	doubtsAtOnce = 500
+	rechecksAtOnce = 500
 	// writeEvery is how often the progress is written if nothing else is.
 	writeEvery = 5 * time.Second
 
@@ -100,7 +100,7 @@ func New(database *Database, config Config) (*Indexer, error) {
 // and [ErrHistoryGone]. Whenever and however it ends, the next one goes on from there.
 func (x *Indexer) Run(ctx context.Context) error {
 	for failures := 0; ; {
-		err := x.turn(ctx)
+		err := x.poll(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -137,14 +137,14 @@ type permanent struct{ err error }
 func (p *permanent) Error() string { return p.err.Error() }
 func (p *permanent) Unwrap() error { return p.err }
 
-func lasting(err error) error {
+func permanently(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &permanent{err}
 }
 
-func (x *Indexer) turn(ctx context.Context) error {
+func (x *Indexer) poll(ctx context.Context) error {
 	if x.progress == nil {
 		if err := x.begin(ctx); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (x *Indexer) turn(ctx context.Context) error {
 	}
 	for {
 		if x.progress.backlog != nil {
-			if err := x.catchUp(ctx); err != nil {
+			if err := x.backfillAll(ctx); err != nil {
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func (x *Indexer) turn(ctx context.Context) error {
 		if !errors.Is(err, errLongList) {
 			return err
 		}
-		if err := x.startBacklog(ctx); err != nil {
+		if err := x.startBackfill(ctx); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 	}
 	p, err := begin(ctx, x.database, genesis, string(x.config.Commitment))
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	if p.commitment != string(x.config.Commitment) {
 		// What counted at the other commitment may not count at this one.
@@ -189,7 +189,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 
 func (x *Indexer) apply(ctx context.Context, p *progress, c *change) error {
 	if err := c.apply(ctx, x.database, p); err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	x.written = time.Now()
 	for _, read := range c.slots {
@@ -221,7 +221,7 @@ func (x *Indexer) follow(ctx context.Context) error {
 	}
 	stored, err := storedAfter(ctx, x.database.statements(), x.progress.checkpoint)
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
 	from, verified, err := x.compare(ctx, listed, stored, head, final)
 	if err != nil {
@@ -247,7 +247,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 		x.config.Logger.InfoContext(ctx, "the chain has changed; reading it again", "from_slot", from.slot, "why", from.why)
 		var err error
 		if addresses, err = x.since(ctx, from.slot); err != nil {
-			return lasting(err)
+			return permanently(err)
 		}
 	}
 	for {
@@ -265,7 +265,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 		if len(listed) > 0 {
 			c.next = listed[0][0].slot
 		}
-		err := x.lookAt(ctx, c, append(addresses, negotiationsOf(slots)...), final)
+		err := x.readAccounts(ctx, c, append(addresses, negotiationsOf(slots)...), final)
 		if err == nil && x.matters(c) {
 			err = x.apply(ctx, x.progress, c)
 		}
@@ -305,13 +305,13 @@ func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
 
 // matters says whether a change is worth writing.
 func (x *Indexer) matters(c *change) bool {
-	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.looks) > 0 ||
+	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
 		c.limit >= x.progress.checkpoint+settledSlots || time.Since(x.written) > writeEvery
 }
 
 // lookAt reads the accounts that have changed, and again those at which the last look was at a slot that was not final then and is
 // now.
-func (x *Indexer) lookAt(ctx context.Context, c *change, addresses []solana.PublicKey, final uint64) error {
+func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solana.PublicKey, final uint64) error {
 	notBefore := uint64(0)
 	if len(c.slots) > 0 {
 		notBefore = c.slots[len(c.slots)-1].slot
@@ -327,19 +327,19 @@ func (x *Indexer) lookAt(ctx context.Context, c *change, addresses []solana.Publ
 	}
 	for _, address := range addresses {
 		seen := read[address]
-		c.looks = append(c.looks, look{address, seen, seen.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
+		c.accounts = append(c.accounts, accountState{address, seen, seen.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
 	}
-	doubtful, err := addressesIn(ctx, x.database.statements(),
-		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= $1 ORDER BY checked_slot LIMIT $2`, int64(final), doubtsAtOnce)
+	unconfirmed, err := addressesIn(ctx, x.database.statements(),
+		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= $1 ORDER BY checked_slot LIMIT $2`, int64(final), rechecksAtOnce)
 	if err != nil {
-		return lasting(err)
+		return permanently(err)
 	}
-	doubtful = slices.DeleteFunc(doubtful, func(address solana.PublicKey) bool { return slices.Contains(addresses, address) })
-	if read, err = x.node.accounts(ctx, doubtful, rpc.CommitmentFinalized, final); err != nil {
+	unconfirmed = slices.DeleteFunc(unconfirmed, func(address solana.PublicKey) bool { return slices.Contains(addresses, address) })
+	if read, err = x.node.accounts(ctx, unconfirmed, rpc.CommitmentFinalized, final); err != nil {
 		return err
 	}
-	for _, address := range doubtful {
-		c.looks = append(c.looks, look{address, read[address], true})
+	for _, address := range unconfirmed {
+		c.accounts = append(c.accounts, accountState{address, read[address], true})
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (v *victim) runAndKill(t *testing.T, endpoint string) {
 
 // An indexer that is killed at any moment, while a real chain goes on, leaves a database like one that was never killed.
 func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
-	s := newStory(t)
+	s := newScenario(t)
 	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)}
 	ended := make(chan struct{})
 	killed := make(chan map[string]*victim, 1)
@@ -139,11 +139,11 @@ func longChain(t require.TestingT, negotiations int) *scriptedChain {
 	chain.pageLimit = 7
 	number, slot := uint64(0), uint64(100)
 	for n := range uint64(negotiations) {
-		story := newScriptedStory(n, 1)
-		for i, step := range story.steps() {
+		scenario := newScriptedScenario(n, 1)
+		for i, step := range scenario.steps() {
 			number++
 			item := transaction(t, number, nil, logsOf(step.events...))
-			item.accounts = map[solana.PublicKey]*protocol.Negotiation{story.address: step.state}
+			item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 			if i%3 == 0 {
 				slot++
 				failed := transaction(t, number+1_000_000, nil, nil)

@@ -25,7 +25,7 @@ const (
 
 var (
 	// errMoved: what the node has just listed is not there any more, or not yet. The next look knows.
-	errMoved = errors.New("the chain has moved on while it was being read")
+	errChainChanged = errors.New("the chain has moved on while it was being read")
 	// errBehind: the node answers with less than it, or another one behind the same address, has answered before.
 	errBehind = errors.New("the node is behind what it has told before")
 )
@@ -135,7 +135,7 @@ func (n *node) block(ctx context.Context, slot uint64, commitment rpc.Commitment
 		TransactionDetails: details, Rewards: &rewards, Commitment: commitment, MaxSupportedTransactionVersion: &newest,
 	})
 	if errors.Is(err, rpc.ErrNotConfirmed) || errors.Is(err, rpc.ErrNotFound) || isSkipped(err) {
-		return block{}, fmt.Errorf("slot %d: %w", slot, errMoved)
+		return block{}, fmt.Errorf("slot %d: %w", slot, errChainChanged)
 	}
 	if err != nil {
 		return block{}, err
@@ -169,7 +169,7 @@ func (n *node) transaction(ctx context.Context, listed entry) (*rpc.GetTransacti
 		Encoding: solana.EncodingBase64, Commitment: n.commitment, MaxSupportedTransactionVersion: &newest,
 	})
 	if errors.Is(err, rpc.ErrNotFound) {
-		return nil, fmt.Errorf("transaction %s: %w", listed.signature, errMoved)
+		return nil, fmt.Errorf("transaction %s: %w", listed.signature, errChainChanged)
 	}
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (n *node) transaction(ctx context.Context, listed entry) (*rpc.GetTransacti
 		return nil, fmt.Errorf("the node answers without the details of transaction %s", listed.signature)
 	}
 	if found.Slot != listed.slot || found.Meta.Err != nil {
-		return nil, fmt.Errorf("transaction %s: %w", listed.signature, errMoved)
+		return nil, fmt.Errorf("transaction %s: %w", listed.signature, errChainChanged)
 	}
 	return found, nil
 }
@@ -273,7 +273,7 @@ func arrange(entries []entry, read block) error {
 		}
 		at, is := read.signature[item.signature]
 		if !is {
-			return fmt.Errorf("transaction %s is not in the block of slot %d: %w", item.signature, item.slot, errMoved)
+			return fmt.Errorf("transaction %s is not in the block of slot %d: %w", item.signature, item.slot, errChainChanged)
 		}
 		place[item.signature] = at
 	}

@@ -64,13 +64,13 @@ type bond struct {
 }
 
 // happened is an event where the chain has it. The event is nil for logs that are cut off.
-type happened struct {
+type pastEvent struct {
 	slot   uint64
 	event  protocol.Event
 	fields string
 }
 
-func outcomeOf(events []happened) (*outcome, error) {
+func outcomeOf(events []pastEvent) (*outcome, error) {
 	o := &outcome{
 		status: protocol.NegotiationStatusCreated.String(), complete: true,
 		net: new(big.Int), fee: new(big.Int), decay: new(big.Int), refund: new(big.Int),
@@ -82,15 +82,15 @@ func outcomeOf(events []happened) (*outcome, error) {
 	}
 	o.complete = o.complete && o.created != nil
 	if !o.complete {
-		o.admit()
+		o.clearUncertain()
 	}
 	return o, nil
 }
 
-func (o *outcome) add(item happened) error {
+func (o *outcome) add(item pastEvent) error {
 	switch event := item.event.(type) {
 	case nil:
-		return o.miss(item)
+		return o.addMissing(item)
 	case *protocol.NegotiationCreated:
 		o.created, o.createdSlot, o.effective, o.seller = event, &item.slot, &event.EscrowAmount, &event.Seller
 		o.bond.amount = &event.BondRequired
@@ -114,10 +114,10 @@ func (o *outcome) add(item happened) error {
 		o.settle(event, item.slot)
 	case *protocol.NegotiationRejected:
 		o.end = event
-		o.giveBack(protocol.NegotiationStatusRejected, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
+		o.refundAll(protocol.NegotiationStatusRejected, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
 	case *protocol.NegotiationExpired:
 		o.end = event
-		o.giveBack(protocol.NegotiationStatusExpired, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
+		o.refundAll(protocol.NegotiationStatusExpired, event.RefundAmount, event.RoundsCompleted, event.Timestamp, item.slot)
 	case *protocol.BondSettled:
 		o.settleBond(event)
 	case *protocol.NegotiationClosed:
@@ -126,7 +126,7 @@ func (o *outcome) add(item happened) error {
 	return nil
 }
 
-func (o *outcome) miss(item happened) error {
+func (o *outcome) addMissing(item pastEvent) error {
 	o.complete, o.isCut = false, true
 	described := make(map[string]string)
 	if err := json.Unmarshal([]byte(item.fields), &described); err != nil {
@@ -173,7 +173,7 @@ func (o *outcome) over(status protocol.NegotiationStatus, slot uint64) {
 
 // admit takes back the amounts of which a part may be missing, so that none passes for all of it. What the event says that has
 // ended the negotiation is certain.
-func (o *outcome) admit() {
+func (o *outcome) clearUncertain() {
 	o.net, o.fee, o.decay, o.refund = nil, nil, nil, nil
 	switch event := o.end.(type) {
 	case *protocol.NegotiationSettled:
@@ -252,7 +252,7 @@ func (o *outcome) settle(event *protocol.NegotiationSettled, slot uint64) {
 	}
 }
 
-func (o *outcome) giveBack(status protocol.NegotiationStatus, refund uint64, rounds uint8, timestamp int64, slot uint64) {
+func (o *outcome) refundAll(status protocol.NegotiationStatus, refund uint64, rounds uint8, timestamp int64, slot uint64) {
 	o.status, o.rounds = status.String(), rounds
 	o.ended, o.endedSlot = &timestamp, &slot
 	o.pay(0, 0, refund)

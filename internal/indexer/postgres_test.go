@@ -159,7 +159,7 @@ func (c *cluster) create(t *testing.T) string {
 
 // SQLite and PostgreSQL hold the same, views and exports included.
 func TestBothDatabasesHoldTheSame(t *testing.T) {
-	s := newStory(t)
+	s := newScenario(t)
 	s.all()
 	file, server := newSQLite(t), openAt(t, server.create(t))
 	runOnce(t, s.ctx, file, s.Client.RPC(), rpc.CommitmentConfirmed)

@@ -16,7 +16,7 @@ import (
 // and transfers and the earlier events in the database.
 type rebuilder struct {
 	statements
-	accounts []look
+	accounts []accountState
 	now      int64
 	// positions are the negotiations that the transaction acts on; nil for an unknown state.
 	positions map[solana.PublicKey]*position
@@ -29,7 +29,7 @@ type rebuilder struct {
 // whose events are unknown keeps its row LogsTruncated. accounts are states that the indexer has just read.
 //
 // Logs are cut at their end, so the logged events are the first ones. If they are not, rebuild changes nothing.
-func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, accounts []look) error {
+func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, accounts []accountState) error {
 	var logged []readEvent
 	for _, event := range t.events {
 		if event.data != nil && !event.rebuilt {

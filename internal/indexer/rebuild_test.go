@@ -33,7 +33,7 @@ func hide(t *testing.T, action *haggle.Action) {
 
 // A party cannot hide a settlement by memos: its rows are those of a settlement without.
 func TestMemosDoNotHideASettlement(t *testing.T) {
-	s := newStory(t)
+	s := newScenario(t)
 	s.endow()
 	settle := func(session uint64, hidden bool) solana.PublicKey {
 		n := s.invited(session, nil)
@@ -141,7 +141,7 @@ var flawColumns = regexp.MustCompile(`(?m),(true|false)$`)
 // Every event of every instruction can be rebuilt: an index without any log holds the same events, outcomes and
 // totals. So does one whose logs are cut between the events of an instruction.
 func TestEveryEventCanBeRebuilt(t *testing.T) {
-	s := newStory(t)
+	s := newScenario(t)
 	s.all()
 	for i, ending := range s.endings() {
 		n := ending.play(uint64(100 + i))

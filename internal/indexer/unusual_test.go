@@ -10,7 +10,7 @@ import (
 
 // unusual plays what other scenarios do not: accounts that cannot be paid, forfeited bonds, other currencies,
 // and changes of the configuration.
-func (s *story) unusual(session uint64) {
+func (s *scenario) unusual(session uint64) {
 	s.t.Helper()
 	s.reconfigure()
 	s.unpayable(session, s.Seller, func(n solana.PublicKey) { s.accept(n, s.Buyer, 3_000_000) })
@@ -20,7 +20,7 @@ func (s *story) unusual(session uint64) {
 	s.currencies(session + 4)
 }
 
-func (s *story) reconfigure() {
+func (s *scenario) reconfigure() {
 	s.t.Helper()
 	authority, err := haggle.NewKeypair(s.Chain.UpgradeAuthority)
 	require.NoError(s.t, err)
@@ -37,7 +37,7 @@ func (s *story) reconfigure() {
 
 // unpayable ends a negotiation while a party's account is frozen. The seller claims its payout, and closing
 // delivers the buyer's.
-func (s *story) unpayable(session uint64, party *haggle.Keypair, end func(solana.PublicKey)) {
+func (s *scenario) unpayable(session uint64, party *haggle.Keypair, end func(solana.PublicKey)) {
 	s.t.Helper()
 	n := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = endingsBond })
 	s.offer(n, s.Buyer, 2_000_000)
@@ -54,7 +54,7 @@ func (s *story) unpayable(session uint64, party *haggle.Keypair, end func(solana
 }
 
 // forfeited has the arbiter forfeit the bond with the decision on one of two milestones.
-func (s *story) forfeited(session uint64, disputed uint8) {
+func (s *scenario) forfeited(session uint64, disputed uint8) {
 	s.t.Helper()
 	n := s.invited(session, func(request *haggle.CreateRequest) {
 		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{3333, 6667}}
@@ -77,7 +77,7 @@ func (s *story) forfeited(session uint64, disputed uint8) {
 }
 
 // currencies settles in a mint of Token-2022 and in wrapped SOL.
-func (s *story) currencies(session uint64) {
+func (s *scenario) currencies(session uint64) {
 	s.t.Helper()
 	other, err := s.Chain.CreateToken2022Mint(s.ctx, 6)
 	require.NoError(s.t, err)

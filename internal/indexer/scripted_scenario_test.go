@@ -8,7 +8,7 @@ import (
 
 // scriptedStory is a negotiation that is settled after two offers and closed, with the events of its transactions and what its
 // account is after each. scale is how large the amounts are.
-type scriptedStory struct {
+type scriptedScenario struct {
 	number, scale uint64
 	address       solana.PublicKey
 	buyer, seller solana.PublicKey
@@ -21,11 +21,11 @@ type step struct {
 	state *protocol.Negotiation
 }
 
-func newScriptedStory(number, scale uint64) *scriptedStory {
-	return &scriptedStory{number, scale, numberedKey('N', number), numberedKey('B', number%5), numberedKey('S', number%7)}
+func newScriptedScenario(number, scale uint64) *scriptedScenario {
+	return &scriptedScenario{number, scale, numberedKey('N', number), numberedKey('B', number%5), numberedKey('S', number%7)}
 }
 
-func (s *scriptedStory) steps() []step {
+func (s *scriptedScenario) steps() []step {
 	created := &protocol.NegotiationCreated{
 		NegotiationID: s.address, Buyer: s.buyer, Seller: s.seller, EscrowAmount: 1000 * s.scale, TokenMint: numberedKey('M', s.number%3),
 		MaxRounds: 10, DecayRateBps: 100, ProtocolFeeBps: 50, MinOfferBps: 100, ResponseWindow: 60,

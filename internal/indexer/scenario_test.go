@@ -18,22 +18,22 @@ import (
 const (
 	escrow = 5_000_000
 	// storyLimit ends a story that hangs.
-	storyLimit = 5 * time.Minute
+	scenarioLimit = 5 * time.Minute
 )
 
 // A story plays negotiations on a real local chain, for the index to be compared with.
-type story struct {
+type scenario struct {
 	t   *testing.T
 	ctx context.Context
 	*localnet.Net
 	arbiter *haggle.Keypair
 }
 
-func newStory(t *testing.T) *story {
+func newScenario(t *testing.T) *scenario {
 	t.Helper()
 	// The stories travel in time.
 	t.Setenv(testchain.EnvRPCURL, "")
-	ctx, cancel := context.WithTimeout(t.Context(), storyLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
 	t.Cleanup(cancel)
 	net, err := localnet.Start(ctx, testchain.Options{})
 	require.NoError(t, err)
@@ -41,15 +41,15 @@ func newStory(t *testing.T) *story {
 	arbiter, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
 	require.NoError(t, net.Endow(ctx, arbiter.PublicKey()))
-	return &story{t, ctx, net, arbiter}
+	return &scenario{t, ctx, net, arbiter}
 }
 
-func (s *story) do(action *haggle.Action, err error) func(*haggle.Keypair) {
+func (s *scenario) do(action *haggle.Action, err error) func(*haggle.Keypair) {
 	return func(signer *haggle.Keypair) { s.doTogether(action, err)(signer) }
 }
 
 // doTogether carries out an action that several parties sign.
-func (s *story) doTogether(action *haggle.Action, err error) func(...haggle.Signer) {
+func (s *scenario) doTogether(action *haggle.Action, err error) func(...haggle.Signer) {
 	return func(signers ...haggle.Signer) {
 		s.t.Helper()
 		require.NoError(s.t, err)
@@ -58,7 +58,7 @@ func (s *story) doTogether(action *haggle.Action, err error) func(...haggle.Sign
 	}
 }
 
-func (s *story) create(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
+func (s *scenario) create(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	request := haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
@@ -74,37 +74,37 @@ func (s *story) create(session uint64, change func(*haggle.CreateRequest)) solan
 	return action.Negotiation
 }
 
-func (s *story) invited(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
+func (s *scenario) invited(session uint64, change func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.create(session, change)
 	s.takePart(negotiation, session)
 	return negotiation
 }
 
-func (s *story) takePart(negotiation solana.PublicKey, session uint64) {
+func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 	s.t.Helper()
 	s.do(s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{
 		Seller: s.Seller.PublicKey(), Negotiation: negotiation, ServiceHash: [32]byte{byte(session)},
 	}))(s.Seller)
 }
 
-func (s *story) offer(negotiation solana.PublicKey, by *haggle.Keypair, amount uint64) {
+func (s *scenario) offer(negotiation solana.PublicKey, by *haggle.Keypair, amount uint64) {
 	s.t.Helper()
 	s.do(s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: by.PublicKey(), Negotiation: negotiation, Amount: amount}))(by)
 }
 
-func (s *story) accept(negotiation solana.PublicKey, by *haggle.Keypair, price uint64) {
+func (s *scenario) accept(negotiation solana.PublicKey, by *haggle.Keypair, price uint64) {
 	s.t.Helper()
 	s.do(s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Negotiation: negotiation, Price: price}))(by)
 }
 
-func (s *story) reject(negotiation solana.PublicKey, by *haggle.Keypair) {
+func (s *scenario) reject(negotiation solana.PublicKey, by *haggle.Keypair) {
 	s.t.Helper()
 	s.do(s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: by.PublicKey(), Negotiation: negotiation}))(by)
 }
 
 // close closes a negotiation, which the program refuses in the second of its creation.
-func (s *story) close(negotiation solana.PublicKey) {
+func (s *scenario) close(negotiation solana.PublicKey) {
 	s.t.Helper()
 	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
 	require.NoError(s.t, err)
@@ -116,7 +116,7 @@ func (s *story) close(negotiation solana.PublicKey) {
 }
 
 // bargain is a whole negotiation: three offers, the last one taken, and closed.
-func (s *story) bargain(session uint64) {
+func (s *scenario) bargain(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, nil)
 	s.offer(negotiation, s.Buyer, 2_000_000)
@@ -127,7 +127,7 @@ func (s *story) bargain(session uint64) {
 }
 
 // twoLives is a negotiation that is rejected and closed, and one that its buyer creates at the same address, with other terms.
-func (s *story) twoLives(session uint64) solana.PublicKey {
+func (s *scenario) twoLives(session uint64) solana.PublicKey {
 	s.t.Helper()
 	first := s.invited(session, nil)
 	s.offer(first, s.Buyer, 1_000_000)
@@ -140,7 +140,7 @@ func (s *story) twoLives(session uint64) solana.PublicKey {
 }
 
 // createAgain creates a negotiation at the address of a closed one, which the SDK does not do by itself.
-func (s *story) createAgain(session uint64, change func(*haggle.CreateRequest)) {
+func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest)) {
 	s.t.Helper()
 	free := session + 1_000_000
 	request := haggle.CreateRequest{
@@ -164,7 +164,7 @@ func (s *story) createAgain(session uint64, change func(*haggle.CreateRequest)) 
 }
 
 // milestones is a price that is paid in three parts: one released, one split by the arbiter, one released when time has passed.
-func (s *story) milestones(session uint64) {
+func (s *scenario) milestones(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
 		request.Milestones = &haggle.Milestones{Arbiter: s.arbiter.PublicKey(), Shares: []uint16{3333, 3333, 3334}}
@@ -186,7 +186,7 @@ func (s *story) milestones(session uint64) {
 }
 
 // expired is a negotiation in which the seller has left a bond and never answers; its time passes.
-func (s *story) expired(session uint64) {
+func (s *scenario) expired(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = 700_000 })
 	s.offer(negotiation, s.Buyer, 2_000_000)
@@ -197,13 +197,13 @@ func (s *story) expired(session uint64) {
 }
 
 // endow gives the parties enough for many negotiations.
-func (s *story) endow() {
+func (s *scenario) endow() {
 	s.t.Helper()
 	require.NoError(s.t, s.Endow(s.ctx, s.Seller.PublicKey()))
 }
 
 // all is everything above, on one chain.
-func (s *story) all() {
+func (s *scenario) all() {
 	s.t.Helper()
 	s.endow()
 	s.bargain(1)
@@ -215,7 +215,7 @@ func (s *story) all() {
 }
 
 // onChain is every event of the chain, the oldest first, found without the indexer.
-func (s *story) onChain() (events []protocol.Event, signatures []solana.Signature) {
+func (s *scenario) onChain() (events []protocol.Event, signatures []solana.Signature) {
 	s.t.Helper()
 	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, protocol.ProgramID,
 		&rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
