@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// startBacklog begins to read a long history: everything after the checkpoint that is final by now. Rows after the checkpoint are
-// replaced with the first that are read.
+// startBackfill starts the backfill of a long history: all final transactions after the checkpoint. The first ones
+// that it reads replace the rows after the checkpoint.
 func (x *Indexer) startBackfill(ctx context.Context) error {
 	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
 	if err != nil {
@@ -30,7 +30,7 @@ func (x *Indexer) startBackfill(ctx context.Context) error {
 	return nil
 }
 
-// catchUp reads the backlog to its end.
+// backfillAll lists and reads the backlog to its end.
 func (x *Indexer) backfillAll(ctx context.Context) error {
 	for !x.progress.backlog.listed {
 		if err := x.listBacklog(ctx); err != nil {
@@ -45,7 +45,7 @@ func (x *Indexer) backfillAll(ctx context.Context) error {
 	return nil
 }
 
-// listBacklog adds a page of the list to the backlog, with the place at which the next one begins.
+// listBacklog adds a page of the list to the backlog, and stores the cursor of the next page.
 func (x *Indexer) listBacklog(ctx context.Context) error {
 	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 	if err != nil {
@@ -77,7 +77,7 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 		}
 		for _, item := range kept {
 			if item.slot > state.upTo {
-				continue // not final long enough; it comes with the next look
+				continue // A later poll lists it.
 			}
 			place++
 			_, err := s.exec(ctx, `INSERT INTO backlog (place, slot, signature, in_block) VALUES ($1, $2, $3, $4)`,
@@ -142,7 +142,8 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	return x.apply(ctx, x.progress, c)
 }
 
-// oldest are the first slots of the backlog, at least up to one, the slot after them, and how many transactions are left then.
+// oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number of
+// transactions that are left.
 func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, next, left uint64, err error) {
 	s := x.database.statements()
 	var end sql.NullInt64
@@ -183,7 +184,7 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, 
 	return bySlot(entries, never), next, left, err
 }
 
-// unseen are the negotiations of slots whose account has not been looked at since, or that have become others.
+// unread returns the negotiations of slots whose account was not read since, or that were created anew.
 func (x *Indexer) unread(ctx context.Context, slots []readSlot) ([]solana.PublicKey, error) {
 	var unread []solana.PublicKey
 	for _, address := range negotiationsOf(slots) {
@@ -199,7 +200,7 @@ func (x *Indexer) unread(ctx context.Context, slots []readSlot) ([]solana.Public
 	return unread, nil
 }
 
-// wantsLook says whether something has happened to a negotiation that a look at a slot does not tell.
+// needsRead reports whether a negotiation has an event that is not part of its account's state at a slot.
 func needsRead(slots []readSlot, address solana.PublicKey, checked uint64) bool {
 	for _, read := range slots {
 		for _, transaction := range read.transactions {

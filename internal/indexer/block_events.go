@@ -8,19 +8,19 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// logsTruncated is the name under which an event is stored that stands for what may be missing.
+// logsTruncated is the name of a row that stands for the unknown events of an instruction.
 const logsTruncated = "LogsTruncated"
 
-// readSlot is what the program has done in a slot.
+// readSlot is a slot with its transactions of the program.
 type readSlot struct {
 	slot         uint64
 	block        block
@@ -31,19 +31,19 @@ type readSlot struct {
 type readTransaction struct {
 	signature string
 	events    []readEvent
-	// flaw is why events may be missing; empty when none are.
+	// flaw is the reason why the logs lack events; empty if they lack none.
 	flaw string
 	logs string
 	// calls are the program's instructions if the events can be rebuilt from them.
 	calls []call
 }
 
-// readEvent is an event, or what stands for one that may be missing.
+// readEvent is an event, or a row that stands for unknown events.
 type readEvent struct {
 	name        string
 	instruction *int
 	negotiation *solana.PublicKey
-	// begins says that the negotiation is created here.
+	// begins is set for the creation of a negotiation.
 	begins    bool
 	timestamp *int64
 	fields    string
@@ -53,28 +53,27 @@ type readEvent struct {
 	metadata []byte
 }
 
-// changesLife says whether another negotiation than before may be at the address afterwards.
+// changesLife reports whether the address can have another negotiation after the event.
 func (e *readEvent) changesLife() bool {
 	return e.begins || e.name == logsTruncated || e.name == new(protocol.NegotiationClosed).EventName()
 }
 
-// parallelReads is how many transactions are read at once.
+// parallelReads is the number of slots that are read at the same time.
 const parallelReads = 8
 
-// readSlots reads slots, each a list of entries, and stops at the first that the node cannot read any more, or not yet: it returns
-// what comes before it, together with the error. A slot up to final is read at commitment finalized.
+// readSlots reads slots, each a list of entries. At an error it returns the slots before that slot and the error.
+// It reads slots up to final at commitment finalized.
 func (n *node) readSlots(ctx context.Context, listed [][]entry, final uint64) ([]readSlot, error) {
 	slots, failures := make([]readSlot, len(listed)), make([]error, len(listed))
-	var running sync.WaitGroup
-	free := make(chan struct{}, parallelReads)
+	var running errgroup.Group
+	running.SetLimit(parallelReads)
 	for i, entries := range listed {
-		running.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
+		running.Go(func() error {
 			slots[i], failures[i] = n.readSlot(ctx, slices.Clone(entries), final)
+			return nil // Slots before a failed one are used.
 		})
 	}
-	running.Wait()
+	_ = running.Wait()
 	for i, err := range failures {
 		if err != nil {
 			return slots[:i], err
@@ -112,11 +111,11 @@ func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (rea
 	return read, nil
 }
 
-// readLogs finds the events of a transaction, and which instructions they belong to.
+// readLogs returns the events of a transaction with the indices of their instructions.
 func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	events, flaw := protocol.ParseLogs(found.Meta.LogMessages)
 	read := readTransaction{flaw: flawOf(flaw)}
-	// A transaction of a later version than this one knows is nil here; its logs can be read all the same.
+	// A transaction of a later version is nil here. Its logs are readable all the same.
 	transaction, _ := found.Transaction.GetTransaction()
 	indices := instructionsOf(found.Meta.LogMessages, len(events), transaction)
 	calls, complete := callsOf(transaction, found.Meta)
@@ -138,31 +137,31 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	if complete && read.flaw != flawUnknown {
 		read.calls = calls
 	}
-	var touched []readEvent
+	var rows []readEvent
 	for i := range calls {
 		row, err := calls[i].standIn()
 		if err != nil {
 			return read, err
 		}
-		touched = append(touched, row)
+		rows = append(rows, row)
 	}
-	read.events = addStandIns(read.events, touched)
+	read.events = addStandIns(read.events, rows)
 	logs, err := json.Marshal(found.Meta.LogMessages)
 	read.logs = string(logs)
 	return read, err
 }
 
-// withoutTold adds to events what stands for those that may be missing. A creation of which the event is there is no other one.
-func addStandIns(events, touched []readEvent) []readEvent {
-	for _, stands := range touched {
-		told := func(event readEvent) bool { return event.begins && *event.negotiation == *stands.negotiation }
-		stands.begins = stands.begins && !slices.ContainsFunc(events, told)
-		events = append(events, stands)
+// addStandIns adds the rows that stand for unknown events. A creation whose event is logged is not a second one.
+func addStandIns(events, rows []readEvent) []readEvent {
+	for _, row := range rows {
+		isLogged := func(event readEvent) bool { return event.begins && *event.negotiation == *row.negotiation }
+		row.begins = row.begins && !slices.ContainsFunc(events, isLogged)
+		events = append(events, row)
 	}
 	return events
 }
 
-// The flaws that a transaction's logs can have.
+// The flaws of a transaction's logs.
 const (
 	flawTruncated = "truncated"
 	flawMalformed = "malformed"
@@ -198,15 +197,14 @@ func storedEvent(event protocol.Event) (readEvent, error) {
 	return stored, nil
 }
 
-// silent are programs that validators run themselves, without a line in the logs.
+// unloggedPrograms are programs that validators run themselves, without a line in the logs.
 var unloggedPrograms = []solana.PublicKey{
 	solana.MustPublicKeyFromBase58("Ed25519SigVerify111111111111111111111111111"),
 	solana.MustPublicKeyFromBase58("KeccakSecp256k11111111111111111111111111111"),
 	solana.MustPublicKeyFromBase58("Secp256r1SigVerify1111111111111111111111111"),
 }
 
-// instructionsOf tells for each of a transaction's events the index of the instruction that has led to it; nil where the logs and
-// the transaction do not fit together.
+// instructionsOf returns the index of the instruction of each event; nil if the logs do not match the transaction.
 func instructionsOf(logs []string, events int, transaction *solana.Transaction) []*int {
 	indices := make([]*int, events)
 	if transaction == nil {
@@ -214,7 +212,7 @@ func instructionsOf(logs []string, events int, transaction *solana.Transaction) 
 	}
 	var loggedInstructions []int
 	for i, instruction := range transaction.Message.Instructions {
-		// Programs are among the transaction's own accounts, never among those of a lookup table.
+		// Programs are among the transaction's own accounts, not among those of a lookup table.
 		if int(instruction.ProgramIDIndex) >= len(transaction.Message.AccountKeys) {
 			return indices
 		}
@@ -239,7 +237,7 @@ func instructionsOf(logs []string, events int, transaction *solana.Transaction) 
 	return indices
 }
 
-// outermost divides logs into those of the transaction's instructions.
+// outermost divides logs by the transaction's instructions.
 func outermost(logs []string) (parts [][]string) {
 	for _, line := range logs {
 		if strings.HasPrefix(line, "Program ") && strings.HasSuffix(line, " invoke [1]") {

@@ -15,37 +15,37 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// change is what one transaction does to the database.
+// change is the content of one database transaction.
 type change struct {
-	// from is the first slot whose rows, and all after them, are deleted; nil for none.
+	// from is the first slot whose rows, and all later ones, are deleted; nil for none.
 	from *uint64
 	// slots are added.
 	slots []readSlot
-	// verified are slots that are there and have turned out to be final.
+	// verified are slots in the database that have become final.
 	verified []uint64
-	accounts    []accountState
-	// backlogRead says that these slots were in the backlog.
+	accounts []accountState
+	// backlogRead is set if the slots were in the backlog.
 	backlogRead bool
-	// next is the first slot that has been listed and is not in this change; checkpoint does not pass it.
+	// next is the first listed slot that is not in this change. The checkpoint stays before it.
 	next uint64
-	// limit is how far the checkpoint can move.
+	// limit is the maximum of the checkpoint.
 	limit uint64
 }
 
-// look is what has been found at a negotiation's address.
+// accountState is a negotiation's account as the node returned it.
 type accountState struct {
 	address solana.PublicKey
 	account
 	final bool
 }
 
-// life is one of the negotiations that there have been at an address.
+// life is one of the successive negotiations at an address.
 type life struct {
 	address string
 	number  int64
 }
 
-// apply does everything in one transaction, the progress included, which then is what the database has.
+// apply writes the change and the progress in one transaction, and sets p to the written progress.
 func (c *change) apply(ctx context.Context, database *Database, p *progress) error {
 	next := *p
 	err := database.write(ctx, func(s statements) error {
@@ -96,7 +96,7 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 	return nil
 }
 
-// checkpoint is how far everything is there and final.
+// checkpoint returns the slot up to which everything is indexed and final.
 func (c *change) checkpoint(ctx context.Context, s statements, before uint64) (uint64, error) {
 	var unconfirmed sql.NullInt64
 	err := s.row(ctx, `SELECT MIN(slot) FROM slots WHERE slot > $1 AND final = $2`, int64(before), false).Scan(&unconfirmed)
@@ -134,7 +134,7 @@ func (c *change) deleteFrom(ctx context.Context, s statements, touched map[life]
 			return err
 		}
 	}
-	// What was seen at such a slot may never have been, unless the slot was final.
+	// A state that was read at such a slot can be one of a fork, unless the slot was final.
 	_, err = s.exec(ctx, `UPDATE accounts SET state = NULL, as_of_slot = NULL WHERE as_of_slot >= $1 AND NOT (final AND as_of_slot = checked_slot)`, from)
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (c *change) insert(ctx context.Context, s statements, touched map[life]bool
 	return nil
 }
 
-// nextLife is which of an address's negotiations an event is about.
+// nextLife returns the number of an event's negotiation among those at the address.
 func nextLife(ctx context.Context, s statements, lives map[string]int64, address string, begins bool) (int64, error) {
 	number, is := lives[address]
 	if !is {
@@ -203,7 +203,7 @@ func nextLife(ctx context.Context, s statements, lives map[string]int64, address
 	return number, nil
 }
 
-// conclude writes the row of a negotiation anew from its events; without any it goes.
+// writeOutcome replaces the row of a negotiation by one from its events. Without events it deletes the row.
 func writeOutcome(ctx context.Context, s statements, at life) error {
 	var events []pastEvent
 	err := s.each(ctx, func(scan func(...any) error) error {
@@ -249,8 +249,8 @@ func writeOutcome(ctx context.Context, s statements, at life) error {
 	return err
 }
 
-// store writes what has been seen at an address to the negotiation that it is of. What is there belongs to the last negotiation
-// with its terms, unless that one was closed before the look.
+// store writes an account to its negotiation: the last one at the address with its terms that was not closed before
+// the account was read.
 func (l *accountState) store(ctx context.Context, s statements) error {
 	address := l.address.String()
 	type candidate struct {
@@ -308,7 +308,8 @@ func (l *accountState) storePresent(ctx context.Context, s statements, address s
 	return err
 }
 
-// storeGone keeps the last known state, unless it was seen after the end of the negotiation and hence is another one's.
+// storeGone keeps the last known state, unless it was read after the negotiation was closed: then it belongs to a
+// later one.
 func (l *accountState) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
 	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (negotiation, life) DO UPDATE SET checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final
@@ -322,7 +323,7 @@ func (l *accountState) storeGone(ctx context.Context, s statements, address stri
 	return err
 }
 
-// negotiationsOf are the addresses that slots are about, each once.
+// negotiationsOf returns the addresses of the negotiations in slots, each once.
 func negotiationsOf(slots []readSlot) []solana.PublicKey {
 	var addresses []solana.PublicKey
 	found := make(map[solana.PublicKey]bool)
@@ -339,7 +340,7 @@ func negotiationsOf(slots []readSlot) []solana.PublicKey {
 	return addresses
 }
 
-// addressesIn are the addresses that a query answers with.
+// addressesIn returns the addresses that a query returns, each once.
 func addressesIn(ctx context.Context, s statements, query string, arguments ...any) ([]solana.PublicKey, error) {
 	var addresses []solana.PublicKey
 	err := s.each(ctx, func(scan func(...any) error) error {

@@ -8,32 +8,32 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
 
+	"github.com/google/renameio/v2"
 	"github.com/parquet-go/parquet-go"
 )
 
-// Format is how a table is exported.
+// Format is the format of an exported table.
 type Format string
 
-// The formats. CSV has a line of names first, nothing where there is no value, and all numbers in full. Parquet has amounts as
-// UINT_64, sums of amounts as DECIMAL(38, 0), and null where there is no value.
+// The formats. CSV begins with a line of names; a missing value is empty, and numbers have all digits. Parquet has
+// amounts as UINT_64, sums of amounts as DECIMAL(38, 0), and null for a missing value.
 const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"
 )
 
-// rowWriter is a file being written.
+// rowWriter writes the rows of a table.
 type rowWriter interface {
 	write(values []any) error
-	// finish writes what comes at the end.
+	// finish writes the end of the file.
 	finish() error
 }
 
-// Export writes a table as the database has it at one moment, and answers with the number of its rows.
+// Export writes one snapshot of a table and returns the number of its rows.
 func (d *Database) Export(ctx context.Context, table Table, format Format, out io.Writer) (int64, error) {
 	writer, err := newRowWriter(table, format, out)
 	if err != nil {
@@ -52,17 +52,13 @@ func (d *Database) Export(ctx context.Context, table Table, format Format, out i
 	return count, writer.finish()
 }
 
-// ExportFile writes a table to a file: all of it, or nothing, in which case a file of that name stays what it is.
+// ExportFile writes a table to a file, completely or not at all: an existing file stays as it is until then.
 func (d *Database) ExportFile(ctx context.Context, table Table, format Format, path string) (count int64, err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
 	if err != nil {
 		return 0, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
-		}
-	}()
+	defer func() { err = errors.Join(err, file.Cleanup()) }()
 	buffered := bufio.NewWriter(file)
 	if count, err = d.Export(ctx, table, format, buffered); err != nil {
 		return 0, err
@@ -70,25 +66,7 @@ func (d *Database) ExportFile(ctx context.Context, table Table, format Format, p
 	if err = buffered.Flush(); err != nil {
 		return 0, err
 	}
-	// A temporary file is its owner's alone; an exported one is as any other.
-	if err = file.Chmod(0o644); err != nil {
-		return 0, err
-	}
-	if err = file.Sync(); err != nil {
-		return 0, err
-	}
-	if err = os.Rename(file.Name(), path); err != nil {
-		return 0, err
-	}
-	return count, errors.Join(file.Close(), syncFolder(filepath.Dir(path)))
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return count, file.CloseAtomicallyReplace()
 }
 
 func newRowWriter(table Table, format Format, out io.Writer) (rowWriter, error) {
@@ -136,13 +114,13 @@ func (w *csvWriter) finish() error {
 	return w.out.Error()
 }
 
-// parquetWriter writes rows of a struct type made of the table's columns, so that they keep their order.
+// parquetWriter writes rows of a struct type with the table's columns in their order.
 type parquetWriter struct {
 	out *parquet.GenericWriter[any]
 	row reflect.Type
 }
 
-// decimalBytes is how long a number of 38 digits is in Parquet.
+// decimalBytes is the length of a number of 38 digits in Parquet.
 const decimalBytes = 16
 
 func newParquetWriter(table Table, out io.Writer) *parquetWriter {
@@ -186,7 +164,7 @@ func (w *parquetWriter) write(values []any) error {
 
 func (w *parquetWriter) finish() error { return w.out.Close() }
 
-// encodeDecimal is a number that is not negative, the highest byte first.
+// encodeDecimal returns the bytes of a non-negative number, the highest byte first.
 func encodeDecimal(value *big.Int) ([decimalBytes]byte, error) {
 	var encoded [decimalBytes]byte
 	if value.Sign() < 0 || value.BitLen() >= 8*decimalBytes {

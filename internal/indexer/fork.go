@@ -9,11 +9,11 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// errLongList: more has happened since the checkpoint than is kept in memory.
-var errLongList = errors.New("more has happened than one look takes in")
+// errLongList means that the list since the checkpoint is too long for memory.
+var errLongList = errors.New("the list of transactions is too long for one poll")
 
-// listed is what the node lists after the checkpoint and up to head, slot by slot, the oldest first. It fails with errLongList when
-// that is much and most of it is final.
+// listed returns the node's list after the checkpoint and up to head, slot by slot, the oldest first. It returns
+// errLongList if the list is long and most of it is final.
 func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, error) {
 	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 	if err != nil {
@@ -43,8 +43,8 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, er
 	return nil, errLongList
 }
 
-// upToAnchor are the entries of a page after the checkpoint, and whether the list ends here: it has to reach the anchor, or without
-// one its very end. before is the entry after which the page begins, and head the slot up to which the node has to have come.
+// upToAnchor returns the entries of a page after the checkpoint, and whether the list ends here: it must reach the
+// anchor, or its end if there is no anchor. before is the entry before the page, and head the node's minimum slot.
 func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, anchor *known, head uint64) (kept []entry, whole bool, err error) {
 	for _, item := range part.entries {
 		if item.slot > x.progress.checkpoint {
@@ -55,7 +55,7 @@ func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, ancho
 		}
 	}
 	if part.length == 0 && !before.signature.IsZero() {
-		// After a transaction that has just gone nothing is listed, whatever there is.
+		// A node lists nothing after a transaction that a fork has removed.
 		there, err := x.node.knows(ctx, before, head)
 		if err != nil {
 			return nil, false, err
@@ -73,7 +73,7 @@ func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, ancho
 	return kept, false, nil
 }
 
-// bySlot puts a list, the newest first, into slots up to head, the oldest first.
+// bySlot groups a list, the newest first, into slots up to head, the oldest first.
 func bySlot(newest []entry, head uint64) (slots [][]entry) {
 	for i := len(newest) - 1; i >= 0; i-- {
 		item := newest[i]
@@ -89,18 +89,18 @@ func bySlot(newest []entry, head uint64) (slots [][]entry) {
 	return slots
 }
 
-// fork is the first slot at which the database is not what the chain is.
+// fork is the first slot at which the database differs from the chain.
 type fork struct {
 	// slot is never if there is none.
 	slot uint64
-	// deletes says that there are rows at or after the slot, upTo which is the last of them.
+	// deletes is set if there are rows at or after the slot. upTo is the last of their slots.
 	deletes bool
 	upTo    uint64
 	why     string
 }
 
-// compare finds the first slot that has to be read, and the slots before it that have turned out to be final. A slot of the
-// database that is beyond the node's head is left alone.
+// compare returns the first slot to read, and the slots before it that have become final. It ignores slots of the
+// database after the node's head.
 func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
 	from, verified, last := fork{slot: never}, []uint64(nil), uint64(0)
 	if len(stored) > 0 {
@@ -117,7 +117,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 			if err := x.confirmGone(ctx, stored[i], nil, head); err != nil {
 				return from, nil, err
 			}
-			from = fork{stored[i].slot, true, last, "a block is not there any more"}
+			from = fork{stored[i].slot, true, last, "a block was removed"}
 		default:
 			why, err := x.differs(ctx, stored[i], listed[i], head)
 			if err != nil {
@@ -132,7 +132,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 		}
 		read, err := x.node.block(ctx, stored[i].slot, rpc.CommitmentFinalized, false)
 		if errors.Is(err, errChainChanged) {
-			return from, verified, nil // the node lists it and does not have it yet: it stays as it is
+			return from, verified, nil // The node lists the slot before it has the block.
 		}
 		if err != nil {
 			return from, nil, err
@@ -146,7 +146,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 	return from, verified, nil
 }
 
-// differs says why a slot is not what it was; empty if it is.
+// differs returns the reason why a slot has changed; empty if it has not.
 func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head uint64) (string, error) {
 	now := make(map[solana.Signature]bool, len(is))
 	for _, item := range is {
@@ -154,7 +154,7 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head 
 	}
 	for signature := range was.signatures {
 		if !now[signature] {
-			return "a transaction is not there any more", x.confirmGone(ctx, was, now, head)
+			return "a transaction was removed", x.confirmGone(ctx, was, now, head)
 		}
 	}
 	if len(now) > len(was.signatures) {
@@ -163,7 +163,7 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head 
 	return "", nil
 }
 
-// gone makes sure that the transactions of a slot that are not listed are not there: a node that is behind does not list them
+// confirmGone returns an error if a transaction that is not listed still exists: a lagging node does not list it
 // either.
 func (x *Indexer) confirmGone(ctx context.Context, was storedSlot, now map[solana.Signature]bool, head uint64) error {
 	for signature := range was.signatures {

@@ -9,21 +9,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/time/rate"
 )
 
 const (
-	// settledSlots is how far behind its newest slot a node has certainly listed everything.
+	// settledSlots is the number of slots after which a node's lists are complete.
 	settledSlots = 32
-	// followPages is how long a list may be that is kept in memory; a longer one goes into the database first.
+	// followPages is the number of pages that fit in memory. A longer list is stored in the database first.
 	followPages = 3
-	// transactionsAtOnce is about how many transactions one database transaction adds.
+	// transactionsAtOnce is the approximate number of transactions that one database transaction adds.
 	transactionsAtOnce = 100
-	// doubtsAtOnce is how many accounts are looked at again in one go.
+	// rechecksAtOnce is the number of accounts that one poll reads again.
 	rechecksAtOnce = 500
-	// writeEvery is how often the progress is written if nothing else is.
+	// writeEvery is the interval of progress writes while nothing else is written.
 	writeEvery = 5 * time.Second
 
 	defaultPoll    = time.Second
@@ -32,35 +33,35 @@ const (
 	attemptsOfOnce = 6
 )
 
-// Config says what to index, and how.
+// Config configures an indexer.
 type Config struct {
 	// RPC is the node. It is required.
 	RPC *rpc.Client
-	// Commitment is how certain something has to be to be indexed: confirmed (the default) or finalized.
+	// Commitment is the commitment of indexed transactions: confirmed (the default) or finalized.
 	Commitment rpc.CommitmentType
-	// Poll is how long after a look at the chain the next one follows. By default one second.
+	// Poll is the pause between two polls. If zero, one second is used.
 	Poll time.Duration
-	// RequestsPerSecond is the most that the node is asked. Zero is no limit.
+	// RequestsPerSecond limits the requests to the node. Zero means no limit.
 	RequestsPerSecond float64
-	// Once ends Run when everything is indexed that the chain had at its beginning.
+	// Once makes Run return when it has indexed everything that was on the chain at its start.
 	Once bool
-	// Logger is told of failed looks and of forks. Nil discards that.
+	// Logger logs failed polls and forks. If nil, nothing is logged.
 	Logger *slog.Logger
-	// Report is called after each transaction of the database. Nil is fine.
+	// Report is called after each database transaction, unless it is nil.
 	Report func(Report)
 }
 
-// Report is how far an indexer has come.
+// Report is the progress of an indexer.
 type Report struct {
-	// Checkpoint is the slot up to which everything is indexed and final; Head the newest slot that the node has told of.
+	// Checkpoint is the slot up to which everything is indexed and final. Head is the node's newest slot.
 	Checkpoint, Head uint64
-	// Transactions and Events are how many this run has added so far.
+	// Transactions and Events are the numbers that this run has added.
 	Transactions, Events uint64
-	// Left is how many transactions are listed and not read yet.
+	// Left is the number of transactions that are listed and not read yet.
 	Left uint64
 }
 
-// Indexer follows the chain. It is for one goroutine.
+// Indexer follows the chain. It is not safe for concurrent use.
 type Indexer struct {
 	database *Database
 	config   Config
@@ -70,7 +71,7 @@ type Indexer struct {
 	written  time.Time
 }
 
-// New makes an indexer; nothing happens before Run.
+// New returns an indexer. It sends no requests before Run.
 func New(database *Database, config Config) (*Indexer, error) {
 	switch config.Commitment {
 	case "":
@@ -95,10 +96,13 @@ func New(database *Database, config Config) (*Indexer, error) {
 	return &Indexer{database: database, config: config, node: &node{config.RPC, config.Commitment, limiter}}, nil
 }
 
-// Run indexes until the context ends, or for Config.Once until it has caught up. A node that fails is asked again, after a while;
-// Once gives up when it fails six times in a row. What the database says is final, and so are [ErrAnotherIndexer], [ErrOtherChain]
-// and [ErrHistoryGone]. Whenever and however it ends, the next one goes on from there.
+// Run indexes until the context ends, or with Config.Once until it has indexed everything. It retries after errors
+// of the node, with Once up to six times in a row. It returns errors of the database, [ErrAnotherIndexer],
+// [ErrOtherChain] and [ErrHistoryGone] at once. A later Run continues where this one ended.
 func (x *Indexer) Run(ctx context.Context) error {
+	retries := &backoff.ExponentialBackOff{
+		InitialInterval: firstRetry, MaxInterval: lastRetry, Multiplier: 2, RandomizationFactor: backoff.DefaultRandomizationFactor,
+	}
 	for failures := 0; ; {
 		err := x.poll(ctx)
 		if ctx.Err() != nil {
@@ -110,40 +114,36 @@ func (x *Indexer) Run(ctx context.Context) error {
 		pause := x.config.Poll
 		if err != nil {
 			failures++
-			if errors.As(err, new(*permanent)) {
+			var permanent *backoff.PermanentError
+			if errors.As(err, &permanent) {
 				return fmt.Errorf("%s: %w", x.database.Name, err)
 			}
 			if x.config.Once && failures == attemptsOfOnce {
 				return err
 			}
-			pause = max(x.config.Poll, min(firstRetry<<min(failures-1, 10), lastRetry))
-			x.config.Logger.WarnContext(ctx, "looking at the chain has failed", "error", err, "again_in", pause)
+			pause = max(pause, retries.NextBackOff())
+			x.config.Logger.WarnContext(ctx, "poll failed", "error", err, "retry_in", pause)
 		} else {
 			failures = 0
+			retries.Reset()
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return context.Cause(ctx)
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
 }
 
-// permanent is an error that trying again does not help against.
-type permanent struct{ err error }
-
-func (p *permanent) Error() string { return p.err.Error() }
-func (p *permanent) Unwrap() error { return p.err }
-
+// permanently marks an error that a retry does not fix.
 func permanently(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &permanent{err}
+	return backoff.Permanent(err)
 }
 
+// poll indexes everything that is on the chain now.
 func (x *Indexer) poll(ctx context.Context) error {
 	if x.progress == nil {
 		if err := x.begin(ctx); err != nil {
@@ -176,7 +176,7 @@ func (x *Indexer) begin(ctx context.Context) error {
 		return permanently(err)
 	}
 	if p.commitment != string(x.config.Commitment) {
-		// What counted at the other commitment may not count at this one.
+		// Transactions after the checkpoint may not have this commitment yet.
 		p.commitment = string(x.config.Commitment)
 		from := p.checkpoint + 1
 		if err := x.apply(ctx, p, &change{from: &from}); err != nil {
@@ -203,7 +203,7 @@ func (x *Indexer) apply(ctx context.Context, p *progress, c *change) error {
 	return nil
 }
 
-// follow looks at the chain once, from the checkpoint to its head.
+// follow indexes the transactions from the checkpoint to the head.
 func (x *Indexer) follow(ctx context.Context) error {
 	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
 	if err != nil {
@@ -230,8 +230,7 @@ func (x *Indexer) follow(ctx context.Context) error {
 	return x.advance(ctx, listed, from, verified, head, final)
 }
 
-// advance writes what a look at the chain has found: it takes back the rows at and after a slot, if there are any, and reads what is
-// listed from there on.
+// advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there on.
 func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, verified []uint64, head, final uint64) error {
 	if from.slot != never {
 		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []entry, slot uint64) int { return cmp.Compare(entries[0].slot, slot) })
@@ -244,7 +243,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 	var addresses []solana.PublicKey
 	if from.deletes {
 		c.from = &from.slot
-		x.config.Logger.InfoContext(ctx, "the chain has changed; reading it again", "from_slot", from.slot, "why", from.why)
+		x.config.Logger.InfoContext(ctx, "fork: reading again", "from_slot", from.slot, "reason", from.why)
 		var err error
 		if addresses, err = x.since(ctx, from.slot); err != nil {
 			return permanently(err)
@@ -253,7 +252,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 	for {
 		batch := firstOf(listed)
 		if c.from != nil {
-			// What is taken back comes again at once, or stays as it is.
+			// One database transaction deletes the rows and adds their replacements.
 			batch = atLeastUpTo(listed, batch, from.upTo)
 		}
 		slots, readErr := x.node.readSlots(ctx, batch, final)
@@ -276,7 +275,7 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 	}
 }
 
-// firstOf are the first slots of a list, whole ones.
+// firstOf returns the first slots of a list, up to about transactionsAtOnce.
 func firstOf(listed [][]entry) [][]entry {
 	count := 0
 	for i, entries := range listed {
@@ -288,13 +287,13 @@ func firstOf(listed [][]entry) [][]entry {
 	return listed
 }
 
-// since are the negotiations of which the database has an event or a state of a slot or a later one.
+// since returns the negotiations with events or account states of a slot or a later one.
 func (x *Indexer) since(ctx context.Context, slot uint64) ([]solana.PublicKey, error) {
 	return addressesIn(ctx, x.database.statements(), `SELECT DISTINCT negotiation FROM events WHERE slot >= $1 AND negotiation IS NOT NULL
 		UNION SELECT negotiation FROM accounts WHERE as_of_slot >= $2`, int64(slot), int64(slot))
 }
 
-// atLeastUpTo is the beginning of a list, and more of it if that does not reach a slot.
+// atLeastUpTo extends the beginning of a list up to a slot.
 func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
 	count := len(beginning)
 	for count < len(listed) && listed[count][0].slot <= slot {
@@ -303,14 +302,14 @@ func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
 	return listed[:count]
 }
 
-// matters says whether a change is worth writing.
+// matters reports whether a change is worth a write.
 func (x *Indexer) matters(c *change) bool {
 	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
 		c.limit >= x.progress.checkpoint+settledSlots || time.Since(x.written) > writeEvery
 }
 
-// lookAt reads the accounts that have changed, and again those at which the last look was at a slot that was not final then and is
-// now.
+// readAccounts reads the accounts that have changed, and again those that were read at a slot that was not final
+// then and is final now.
 func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solana.PublicKey, final uint64) error {
 	notBefore := uint64(0)
 	if len(c.slots) > 0 {

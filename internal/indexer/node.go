@@ -17,38 +17,38 @@ import (
 )
 
 const (
-	// listPage is the most transactions that a node lists at once.
+	// listPage is the maximum number of transactions in a list of a node.
 	listPage = 1000
-	// accountPage is the most accounts that a node reads at once.
+	// accountPage is the maximum number of accounts in a request.
 	accountPage = 100
 )
 
 var (
-	// errMoved: what the node has just listed is not there any more, or not yet. The next look knows.
-	errChainChanged = errors.New("the chain has moved on while it was being read")
-	// errBehind: the node answers with less than it, or another one behind the same address, has answered before.
-	errBehind = errors.New("the node is behind what it has told before")
+	// errChainChanged means that a listed transaction or block no longer exists, or not yet. The next poll reads it.
+	errChainChanged = errors.New("the chain changed during the poll")
+	// errBehind means that the node lags behind an earlier answer, which can be another node's at the same address.
+	errBehind = errors.New("the node lags behind its earlier answer")
 )
 
-// node is what the indexer asks a Solana node for.
+// node sends the indexer's requests.
 type node struct {
 	rpc        *rpc.Client
 	commitment rpc.CommitmentType
 	limiter    *rate.Limiter
 }
 
-// entry is a successful transaction that mentions the program, as a node lists it.
+// entry is a successful transaction that mentions the program, in a node's list.
 type entry struct {
 	slot      uint64
 	signature solana.Signature
-	// inBlock is its index in the block; nil when the node does not say.
+	// inBlock is its index in the block; nil if the node does not return it.
 	inBlock *uint32
 }
 
 // page is a part of a node's list, the newest transaction first.
 type page struct {
 	entries []entry
-	// length counts failed transactions too; oldest is the last in the list, also if it has failed.
+	// length counts failed transactions too. oldest is the last in the list, failed or not.
 	length int
 	oldest entry
 }
@@ -72,8 +72,8 @@ func (n *node) genesis(ctx context.Context) (string, error) {
 	return hash.String(), err
 }
 
-// list is a page of the transactions before one and after another; zero signatures are none. A node that has not come as far as a
-// slot must not answer, for several nodes can be behind one address: what it does not list yet would pass for what is not there.
+// list returns a page of the transactions before one and after another; a zero signature is no limit. A node that
+// has not reached notBefore returns an error: several nodes can share one address, and a lagging one lists less.
 func (n *node) list(ctx context.Context, before, until solana.Signature, commitment rpc.CommitmentType, notBefore uint64) (page, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return page{}, err
@@ -89,7 +89,7 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 	last := uint64(math.MaxInt64)
 	for _, item := range listed {
 		if item == nil || item.Signature.IsZero() {
-			return page{}, errors.New("the node lists a transaction without saying which")
+			return page{}, errors.New("the node lists a transaction without a signature")
 		}
 		if item.Slot > last {
 			return page{}, fmt.Errorf("the node lists slot %d after slot %d", item.Slot, last)
@@ -103,18 +103,18 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 	return found, nil
 }
 
-// notThereYet is the number with which a node says that it has not come as far as the slot that was asked for.
-const notThereYet = -32016
+// minContextSlotNotReached is a node's error code if it has not reached the minimum slot of a request.
+const minContextSlotNotReached = -32016
 
 func behindOr(err error) error {
 	var refused *haggle.NodeError
-	if errors.As(err, &refused) && refused.Code == notThereYet {
+	if errors.As(err, &refused) && refused.Code == minContextSlotNotReached {
 		return fmt.Errorf("%w: %w", errBehind, err)
 	}
 	return err
 }
 
-// block is what identifies a block.
+// block identifies a block.
 type block struct {
 	hash      string
 	parent    uint64
@@ -122,7 +122,8 @@ type block struct {
 	signature map[solana.Signature]int
 }
 
-// block reads a block at a commitment, with the order of its transactions if wanted. It fails with errMoved if there is none.
+// block reads a block at a commitment, with the order of its transactions if ordered is set. It returns
+// errChainChanged if there is no block.
 func (n *node) block(ctx context.Context, slot uint64, commitment rpc.CommitmentType, ordered bool) (block, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return block{}, err
@@ -151,7 +152,7 @@ func (n *node) block(ctx context.Context, slot uint64, commitment rpc.Commitment
 	return read, nil
 }
 
-// Numbers with which a node says that it has no block for a slot: not yet, or because the slot was skipped.
+// noBlock are a node's error codes if it has no block for a slot, not yet or because the slot was skipped.
 var noBlock = []int{-32004, -32007, -32009, -32014}
 
 func isSkipped(err error) bool {
@@ -159,7 +160,7 @@ func isSkipped(err error) bool {
 	return errors.As(err, &refused) && slices.Contains(noBlock, refused.Code)
 }
 
-// transaction reads a transaction that is listed in a slot. It fails with errMoved if it is not there.
+// transaction reads a listed transaction. It returns errChainChanged if it is not in that slot.
 func (n *node) transaction(ctx context.Context, listed entry) (*rpc.GetTransactionResult, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return nil, err
@@ -183,19 +184,20 @@ func (n *node) transaction(ctx context.Context, listed entry) (*rpc.GetTransacti
 	return found, nil
 }
 
-// isAt says whether a transaction has succeeded in a slot, as of another slot or later.
+// isAt reports whether a transaction succeeded in a slot, as of the slot notBefore or later.
 func (n *node) isAt(ctx context.Context, signature solana.Signature, slot, notBefore uint64) (bool, error) {
 	status, err := n.status(ctx, signature, notBefore)
 	return status != nil && status.Slot == slot && status.Err == nil, err
 }
 
-// knows says whether a transaction is still where it was listed, successful or not, as of a slot or later.
+// knows reports whether a transaction is still in its listed slot, successful or not, as of the slot notBefore or
+// later.
 func (n *node) knows(ctx context.Context, listed entry, notBefore uint64) (bool, error) {
 	status, err := n.status(ctx, listed.signature, notBefore)
 	return status != nil && status.Slot == listed.slot, err
 }
 
-// status is nil for a transaction that is not confirmed.
+// status returns a transaction's status; nil if it is not confirmed.
 func (n *node) status(ctx context.Context, signature solana.Signature, notBefore uint64) (*rpc.SignatureStatusesResult, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return nil, err
@@ -219,13 +221,13 @@ func (n *node) status(ctx context.Context, signature solana.Signature, notBefore
 	return nil, nil
 }
 
-// account is a negotiation's account at a slot; nil if there is none.
+// account is a negotiation's account at a slot. state is nil if there is no account.
 type account struct {
 	state *protocol.Negotiation
 	slot  uint64
 }
 
-// accounts reads negotiations at a slot not before the given one. What is at an address and is no negotiation counts as nothing.
+// accounts reads negotiations at a slot not before notBefore. It treats any other account as missing.
 func (n *node) accounts(ctx context.Context, addresses []solana.PublicKey, commitment rpc.CommitmentType, notBefore uint64) (map[solana.PublicKey]account, error) {
 	read := make(map[solana.PublicKey]account, len(addresses))
 	for part := range slices.Chunk(addresses, accountPage) {
@@ -260,7 +262,7 @@ func decoded(found *rpc.Account) *protocol.Negotiation {
 	return state
 }
 
-// arrange puts a slot's transactions into their order in the block.
+// arrange sorts a slot's transactions by their order in the block.
 func arrange(entries []entry, read block) error {
 	if len(entries) == 1 {
 		return nil

@@ -13,16 +13,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// outcome is what the events say of a negotiation. It is computed from all of them whenever one is added or taken back.
+// outcome is the result of a negotiation by its events. It is computed from all of them whenever one is added or
+// deleted.
 //
-// The amounts are added up from what the single events say, and not from each other, so that the view "violations" compares what
-// went in with what came out.
+// Its amounts are sums of the amounts of single events, and not computed from each other, so that the view
+// "violations" compares the escrow with its parts.
 type outcome struct {
 	created     *protocol.NegotiationCreated
 	createdSlot *uint64
-	// cut is what a creation's instruction says whose event has been cut off.
+	// cut holds the terms from the instruction of a creation whose event is unknown.
 	cut map[string]string
-	// seller is known from more than the creation.
+	// seller is also part of other events than the creation.
 	seller *solana.PublicKey
 
 	status    string
@@ -42,13 +43,13 @@ type outcome struct {
 	refund *big.Int
 	bond   bond
 
-	// end is the event that has ended the negotiation; nil while there is none.
+	// end is the event that ended the negotiation; nil before.
 	end                   protocol.Event
 	ended, closed         *int64
 	endedSlot, closedSlot *uint64
 	swept                 *uint64
 	complete              bool
-	// isCut reports that a transaction's events are cut off.
+	// isCut reports whether events are unknown.
 	isCut bool
 }
 
@@ -63,7 +64,7 @@ type bond struct {
 	toBuyer, toSeller uint64
 }
 
-// happened is an event where the chain has it. The event is nil for logs that are cut off.
+// pastEvent is an event with its slot. The event is nil for unknown events of an instruction.
 type pastEvent struct {
 	slot   uint64
 	event  protocol.Event
@@ -139,7 +140,7 @@ func (o *outcome) addMissing(item pastEvent) error {
 		}
 		seller, err := solana.PublicKeyFromBase58(described["seller"])
 		if err != nil {
-			return fmt.Errorf("a creation that was cut off: seller: %w", err)
+			return fmt.Errorf("creation without event: seller: %w", err)
 		}
 		o.cut, o.createdSlot, o.seller = described, &item.slot, &seller
 	case new(protocol.AcceptOffer).InstructionName():
@@ -164,15 +165,15 @@ func (o *outcome) addMissing(item pastEvent) error {
 	return nil
 }
 
-// over is what an instruction has done whose event is not there: it has succeeded, so the negotiation is over.
+// over ends the negotiation by an instruction whose event is unknown. It succeeded, so the negotiation is over.
 func (o *outcome) over(status protocol.NegotiationStatus, slot uint64) {
 	if o.end == nil {
 		o.status, o.endedSlot = status.String(), &slot
 	}
 }
 
-// admit takes back the amounts of which a part may be missing, so that none passes for all of it. What the event says that has
-// ended the negotiation is certain.
+// clearUncertain clears the sums that can lack a part. The amounts of the event that ended the negotiation are
+// certain.
 func (o *outcome) clearUncertain() {
 	o.net, o.fee, o.decay, o.refund = nil, nil, nil, nil
 	switch event := o.end.(type) {
@@ -196,7 +197,7 @@ func (o *outcome) admitRefund(refund uint64) {
 	}
 }
 
-// deposit is the escrow that was created; false if that is not known.
+// deposit returns the escrow of the creation; false if it is unknown.
 func (o *outcome) deposit() (uint64, bool) {
 	if o.created != nil {
 		return o.created.EscrowAmount, true
@@ -216,8 +217,8 @@ func (o *outcome) offer(event *protocol.OfferSubmitted) {
 	}
 }
 
-// accept ends the bargaining. With milestones the buyer gets the rest of the escrow at once; otherwise that follows from the
-// settlement.
+// accept ends the bargaining. With milestones the buyer gets the rest of the escrow at once. Otherwise the event of
+// the settlement determines it.
 func (o *outcome) accept(event *protocol.OfferAccepted) {
 	o.acceptedBy, o.acceptedAmount, o.acceptedRound = &event.AcceptedBy, event.Amount, event.Round
 	if o.created == nil || protocol.MilestoneCount(o.created.MilestoneBps) == 0 {
@@ -311,7 +312,7 @@ func (o *outcome) bondParts() (toBuyer, toSeller *uint64) {
 	return &o.bond.toBuyer, &o.bond.toSeller
 }
 
-// difference is a minus b; nil if that is less than nothing.
+// difference returns a - b; nil if that is negative.
 func difference(a, b uint64) *big.Int {
 	if b > a {
 		return nil
@@ -353,7 +354,7 @@ func (o *outcome) columns() ([]column, error) {
 	return columns, nil
 }
 
-// terms are what is known from the creation.
+// terms returns the columns that are known from the creation.
 func (o *outcome) terms() ([]column, error) {
 	if c := o.created; c != nil {
 		return []column{
@@ -371,7 +372,7 @@ func (o *outcome) terms() ([]column, error) {
 	}
 	for _, name := range []string{"session_id", "escrow_amount"} {
 		if _, err := strconv.ParseUint(o.cut[name], 10, 64); err != nil {
-			return nil, errors.Join(fmt.Errorf("a creation that was cut off: %s", name), err)
+			return nil, errors.Join(fmt.Errorf("creation without event: %s", name), err)
 		}
 	}
 	return []column{
@@ -380,7 +381,7 @@ func (o *outcome) terms() ([]column, error) {
 	}, nil
 }
 
-// Values that may be missing, as SQL takes them.
+// Optional values for SQL.
 
 func decimal(value *uint64) any {
 	if value == nil {

@@ -12,33 +12,33 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// What ends an indexer for good.
+// Errors after which Run does not retry.
 var (
-	// ErrAnotherIndexer: somebody else has written to the database in the meantime.
+	// ErrAnotherIndexer means that another process has written to the database since the last write.
 	ErrAnotherIndexer = errors.New("another indexer is writing to this database")
-	// ErrOtherChain: the database is the index of another chain, or of another program.
+	// ErrOtherChain means that the database is the index of another chain, or of another program.
 	ErrOtherChain = errors.New("the database is the index of another chain")
-	// ErrHistoryGone: the node does not list the transactions any more that follow the last indexed one, so that some of them would
-	// be missing. A node with a longer history can go on.
+	// ErrHistoryGone means that the node no longer lists the last indexed transaction, so later ones could be missing.
+	// Use a node with a longer history.
 	ErrHistoryGone = errors.New("the node's history does not reach back to where the index ends")
 )
 
-// progress is the row of the table of that name.
+// progress is the row of the table progress.
 type progress struct {
 	revision   int64
 	genesis    string
 	commitment string
-	// checkpoint is the slot up to which everything is there and final.
+	// checkpoint is the slot up to which everything is indexed and final.
 	checkpoint uint64
 	head       uint64
 	finalized  uint64
 	backlog    *backlog
 }
 
-// backlog is a long history that is being read: everything after the checkpoint, up to a final slot.
+// backlog is a long history during its backfill: everything after the checkpoint, up to a final slot.
 type backlog struct {
 	upTo uint64
-	// cursor is the oldest transaction that has been listed so far.
+	// cursor is the oldest listed transaction.
 	cursor entry
 	listed bool
 }
@@ -73,7 +73,7 @@ func readProgress(ctx context.Context, s statements) (*progress, error) {
 	return p, nil
 }
 
-// begin finds out where the index ends, and that it is one of this chain; it makes the row if there is none.
+// begin returns the progress of an index of this chain. It creates the row if there is none.
 func begin(ctx context.Context, database *Database, genesis, commitment string) (*progress, error) {
 	var p *progress
 	err := database.write(ctx, func(s statements) error {
@@ -91,7 +91,7 @@ func begin(ctx context.Context, database *Database, genesis, commitment string) 
 	return p, err
 }
 
-// take makes sure that nobody else writes, until the transaction ends and afterwards.
+// take locks the row until the transaction ends. It returns ErrAnotherIndexer if another process has changed it.
 func (p *progress) take(ctx context.Context, s statements) error {
 	changed, err := s.exec(ctx, `UPDATE progress SET revision = revision + 1 WHERE id = 1 AND revision = $1`, p.revision)
 	if err == nil && changed == 0 {
@@ -100,7 +100,7 @@ func (p *progress) take(ctx context.Context, s statements) error {
 	return err
 }
 
-// store writes the row at the end of a transaction that has taken it.
+// store writes the row in a transaction that has called take.
 func (p *progress) store(ctx context.Context, s statements) error {
 	var upTo, cursor, cursorSlot any
 	listed := false
@@ -116,14 +116,14 @@ func (p *progress) store(ctx context.Context, s statements) error {
 	return err
 }
 
-// known is a transaction that is in the database.
+// known is a transaction in the database.
 type known struct {
 	slot      uint64
 	signature solana.Signature
 }
 
-// anchors are the last transaction up to the checkpoint, which a list has to reach, and one of an earlier slot, at which it may
-// end. Either may be missing.
+// anchors returns the last transaction up to the checkpoint, which a list must contain, and one of an earlier slot,
+// at which the list can end. Either can be nil.
 func anchors(ctx context.Context, s statements, checkpoint uint64) (anchor, floor *known, err error) {
 	if anchor, err = lastUpTo(ctx, s, int64(checkpoint)); err != nil || anchor == nil {
 		return nil, nil, err
@@ -146,7 +146,7 @@ func lastUpTo(ctx context.Context, s statements, slot int64) (*known, error) {
 	return found, err
 }
 
-// storedSlot is a slot that is in the database.
+// storedSlot is a slot in the database.
 type storedSlot struct {
 	slot       uint64
 	blockhash  string
@@ -154,7 +154,7 @@ type storedSlot struct {
 	signatures map[solana.Signature]bool
 }
 
-// storedAfter are the slots after the checkpoint, in order.
+// storedAfter returns the slots after the checkpoint, in order.
 func storedAfter(ctx context.Context, s statements, checkpoint uint64) ([]storedSlot, error) {
 	var slots []storedSlot
 	err := s.each(ctx, func(scan func(...any) error) error {

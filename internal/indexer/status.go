@@ -9,39 +9,42 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Status is what a database holds.
+// Status describes the contents of a database.
 type Status struct {
 	// Database is the kind, Name the file or the host.
 	Database Dialect
 	Name     string
 	// Schema is the version of the tables.
 	Schema int64
-	// Program and GenesisHash are what is indexed; Commitment is how certain it has to be.
+	// Program and GenesisHash identify the indexed program and its chain. Commitment is that of indexed transactions.
 	Program     string
 	GenesisHash string
 	Commitment  string
-	// Checkpoint is the slot up to which everything is there and final. Head and Finalized are the slots that the node had reached
-	// when the indexer last wrote, which was at UpdatedAt.
+	// Checkpoint is the slot up to which everything is indexed and final. Head and Finalized are the node's slots at
+	// the last write, at UpdatedAt.
 	Checkpoint uint64
 	Head       uint64
 	Finalized  uint64
 	UpdatedAt  time.Time
-	// Backlog is how many transactions of a long history are listed and not read yet; Listing says that more are being listed.
+	// Backlog is the number of transactions of a long history that are listed and not read yet. Listing reports
+	// whether the list is incomplete.
 	Backlog uint64
 	Listing bool
 
 	Transactions uint64
-	// Flawed are transactions whose logs do not tell everything.
+	// Flawed is the number of transactions whose logs lack events. Rebuilt is the number of events that the indexer
+	// computed because the logs lack them.
 	Flawed       uint64
 	Events       uint64
+	Rebuilt      uint64
 	Negotiations uint64
-	// Incomplete are negotiations of which not every event is there.
+	// Incomplete is the number of negotiations with unknown events.
 	Incomplete uint64
-	// Violations are negotiations whose money does not add up.
+	// Violations is the number of negotiations whose amounts do not add up.
 	Violations uint64
 }
 
-// Status reads what the database holds. It fails with [ErrNotIndexed] if no indexer has ever run on it.
+// Status reads the status. It returns [ErrNotIndexed] if no indexer has written to the database.
 func (d *Database) Status(ctx context.Context) (*Status, error) {
 	status := &Status{Database: d.Dialect, Name: d.Name, Program: protocol.ProgramAddress}
 	err := d.read(ctx, func(s statements) error {
@@ -65,6 +68,7 @@ func (d *Database) Status(ctx context.Context) (*Status, error) {
 			{`SELECT COUNT(*) FROM transactions`, &status.Transactions},
 			{`SELECT COUNT(*) FROM transactions WHERE flaw IS NOT NULL`, &status.Flawed},
 			{`SELECT COUNT(*) FROM events`, &status.Events},
+			{`SELECT COUNT(*) FROM events WHERE rebuilt`, &status.Rebuilt},
 			{`SELECT COUNT(*) FROM negotiations`, &status.Negotiations},
 			{`SELECT COUNT(*) FROM negotiations WHERE NOT complete`, &status.Incomplete},
 			{`SELECT COUNT(*) FROM violations`, &status.Violations},

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kind is what a column of an exported table holds.
+// kind is the type of an exported column.
 type kind int
 
 const (
@@ -31,7 +31,7 @@ type exportedColumn struct {
 	kind kind
 }
 
-// Table is what can be exported.
+// Table is a table for export.
 type Table struct {
 	// Name is the name of the view or table in the database.
 	Name    string
@@ -39,7 +39,7 @@ type Table struct {
 	order   string
 }
 
-// Tables are those that can be exported.
+// Tables lists the tables for export.
 var Tables = []Table{
 	{Name: "offers", order: "slot, position, event_index", columns: []exportedColumn{
 		{"slot", integer}, {"position", integer}, {"event_index", integer}, {"signature", text}, {"timestamp", integer},
@@ -72,7 +72,7 @@ var Tables = []Table{
 	}},
 }
 
-// TableNamed is the table of that name; false if there is none.
+// TableNamed returns the table of that name; false if there is none.
 func TableNamed(name string) (Table, bool) {
 	for _, table := range Tables {
 		if table.Name == name {
@@ -82,8 +82,8 @@ func TableNamed(name string) (Table, bool) {
 	return Table{}, false
 }
 
-// rows calls act for every row of the table, in its order. A value is nil, string, int64, uint64, *big.Int or bool; a JSON object
-// is a string with its fields sorted by name.
+// rows calls act for every row of the table, in its order. A value is nil, string, int64, uint64, *big.Int or bool.
+// A JSON object is a string with its fields sorted by name.
 func (t Table) rows(ctx context.Context, s statements, act func(values []any) error) error {
 	selected := make([]string, len(t.columns))
 	for i, column := range t.columns {
@@ -153,7 +153,7 @@ func (c exportedColumn) fromText(written string) (any, error) {
 	return written, nil
 }
 
-// sorted is a JSON object with its fields sorted by name: PostgreSQL has an order of its own.
+// sorted returns a JSON object with its fields sorted by name. PostgreSQL has an order of its own.
 func sorted(written string) (string, error) {
 	decoder := json.NewDecoder(strings.NewReader(written))
 	decoder.UseNumber()
