@@ -12,15 +12,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
-const indexHelp = `Keeps everything the program has done in a SQL database: every event, what became of every negotiation, and
-the last state of every account. The database is a SQLite file, which needs nothing else, or PostgreSQL:
+const indexHelp = `Keeps the program's history in a SQL database: every event, the outcome of every negotiation, and the last
+state of every account. The database is a SQLite file, which needs nothing else, or PostgreSQL:
 
   --db sqlite:haggle.db
   --db postgres://USER@HOST/NAME
 
-A password is better left to PGPASSWORD or ~/.pgpass than put on a command line, or the whole address into
-HAGGLE_INDEX_DB. Tables and views are described in docs/INDEXER.md; begin with the views offers, outcomes and
-totals.`
+Put a password into PGPASSWORD or ~/.pgpass, or the whole address into HAGGLE_INDEX_DB, not on the command
+line. docs/INDEXER.md describes tables and views. Start with the views offers, outcomes and totals.`
 
 const (
 	indexDatabaseVariable = "HAGGLE_INDEX_DB"
@@ -36,33 +35,33 @@ func newIndexerCommand(s *session) *cobra.Command {
 	return group
 }
 
-// indexCommand is what the commands on the index share.
+// indexCommand is the shared state of the index commands.
 type indexCommand struct {
 	*session
 	address string
 }
 
-func (i *indexCommand) where() string {
+func (i *indexCommand) databaseAddress() string {
 	return cmp.Or(i.address, os.Getenv(indexDatabaseVariable), indexDatabaseDefault)
 }
 
-// indexFailure says what to do about what an index can fail with.
+// indexFailure adds exit code and hint to an error of the index.
 func indexFailure(err error) error {
 	switch {
 	case errors.As(err, new(*pgconn.ConnectError)):
-		return &exitcode.Error{Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server takes connections"}
+		return &exitcode.Error{Kind: exitcode.Network, Err: err, Hint: "check --db, and whether that server accepts connections"}
 	case errors.Is(err, indexer.ErrAddress):
 		return &exitcode.Error{Kind: exitcode.Usage, Err: err, Hint: "for example: --db sqlite:haggle.db, or --db postgres://USER@HOST/NAME"}
 	case errors.Is(err, indexer.ErrNotIndexed):
 		return &exitcode.Error{Kind: exitcode.NotFound, Err: err, Hint: "index first: haggle index run --once --db ..."}
 	case errors.Is(err, indexer.ErrOldSchema):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "bring it up to date: haggle index run --once --db ..."}
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "migrate it: haggle index run --once --db ..."}
 	case errors.Is(err, indexer.ErrOtherSchema):
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "delete the database, or set another --db, and index again: haggle index run --db ..."}
 	case errors.Is(err, indexer.ErrAnotherIndexer):
-		return &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "one indexer per database is enough; everything that it wrote is in order"}
+		return &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "run one indexer per database; the database is consistent"}
 	case errors.Is(err, indexer.ErrOtherChain):
-		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "another --url, or another --db for this chain"}
+		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "set another --url, or another --db for this chain"}
 	case errors.Is(err, indexer.ErrHistoryGone):
 		return &exitcode.Error{Kind: exitcode.Refused, Err: err, Hint: "use an endpoint with a longer history (an archive node): --url"}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
-const indexExportHelp = `Writes a table to a file, as the database has it at one moment. The file appears when it is complete;
-one of that name that is there stays until then. Amounts are base units of the mint, times Unix seconds of
-the chain's clock. CSV goes to stdout with --out -.`
+const indexExportHelp = `Writes one snapshot of a table to a file. The file appears when it is complete; an existing file stays
+until then. Amounts are base units of the mint, times Unix seconds of the chain's clock. --out - writes
+CSV to stdout.`
 
 func newIndexExportCommand(i *indexCommand) *cobra.Command {
 	var format, out string
@@ -27,21 +27,21 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
 		Args: exactly(1), ValidArgs: tableNames(),
 	}
 	cmd.Flags().StringVar(&format, "format", string(indexer.CSV), "csv or parquet")
-	cmd.Flags().StringVar(&out, "out", "", "the file to write; - for stdout")
+	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout")
 	required(cmd, "out")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(indexer.CSV), string(indexer.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = i.unlimited(func(ctx context.Context, arguments []string) error {
 		table, is := indexer.TableNamed(arguments[0])
 		if !is {
-			return exitcode.Usagef("%q is none of %s", arguments[0], strings.Join(tableNames(), ", "))
+			return exitcode.Usagef("table %q: use one of %s", arguments[0], strings.Join(tableNames(), ", "))
 		}
 		if format != string(indexer.CSV) && format != string(indexer.Parquet) {
 			return exitcode.Usagef("--format: %q is neither csv nor parquet", format)
 		}
 		if out == "-" && format == string(indexer.Parquet) {
-			return exitcode.Usagef("--out: parquet goes to a file")
+			return exitcode.Usagef("--out: parquet needs a file")
 		}
-		database, err := indexer.OpenExisting(ctx, i.where())
+		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {
 			return indexFailure(err)
 		}

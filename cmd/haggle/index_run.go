@@ -14,16 +14,16 @@ import (
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
-const indexRunHelp = `Indexes what has happened since the last time, and then what happens, until Ctrl-C; with --once it stops when
-it has caught up. It can be stopped, or killed, at any time: the next run goes on from there, and nothing is
+const indexRunHelp = `Indexes the history since the last run, and then follows the chain until Ctrl-C. With --once it stops
+after the history. It can be stopped or killed at any time: the next run continues there, and no row is
 missing or there twice.
 
-With --commitment confirmed (the default) the newest rows, of about 13 seconds, can still be taken back if the
-chain forks; they are then read again. With finalized they cannot.`
+With --commitment confirmed (the default) a fork can replace the rows of the last 13 seconds or so. With
+finalized it cannot.`
 
 const (
 	defaultIndexRate = 50
-	// reportEvery is how often progress is told.
+	// reportEvery is the interval of progress lines.
 	reportEvery = 2 * time.Second
 )
 
@@ -32,21 +32,21 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 	poll := duration.Flag(time.Second)
 	rate := float64(defaultIndexRate)
 	cmd := &cobra.Command{
-		Use: "run", Short: "Index, and go on indexing", Long: indexRunHelp,
+		Use: "run", Short: "Index the history, then follow the chain", Long: indexRunHelp,
 		Example: `  haggle index run --url devnet
   haggle index run --once --db sqlite:/var/lib/haggle.db --commitment finalized
   PGPASSWORD=... haggle index run --db postgres://haggle@db.example/haggle`,
 		Args: exactly(0),
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "catch up and stop")
-	cmd.Flags().Var(&poll, "poll", "how long to wait between looks at the chain")
-	cmd.Flags().Float64Var(&rate, "rate", rate, "most requests per second to the endpoint (0: no limit)")
+	cmd.Flags().BoolVar(&once, "once", false, "index the history and stop")
+	cmd.Flags().Var(&poll, "poll", "pause between two polls of the chain")
+	cmd.Flags().Float64Var(&rate, "rate", rate, "maximum requests per second to the endpoint (0: no limit)")
 	cmd.RunE = i.unlimited(func(ctx context.Context, _ []string) error {
 		if poll <= 0 {
-			return exitcode.Usagef("--poll: at least a moment: 1s")
+			return exitcode.Usagef("--poll must be positive: 1s")
 		}
 		if rate < 0 {
-			return exitcode.Usagef("--rate: %v is less than nothing", rate)
+			return exitcode.Usagef("--rate must not be negative: %v", rate)
 		}
 		return i.run(ctx, indexer.Config{Once: once, Poll: time.Duration(poll), RequestsPerSecond: rate})
 	})
@@ -62,7 +62,7 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 	if err != nil {
 		return err
 	}
-	database, err := indexer.Open(ctx, i.where())
+	database, err := indexer.Open(ctx, i.databaseAddress())
 	if err != nil {
 		return indexFailure(err)
 	}
@@ -75,11 +75,11 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 		err = indexer.Run(ctx)
 	}
 	if stopped := ctx.Err(); stopped != nil && !config.Once && !errors.Is(stopped, context.DeadlineExceeded) {
-		err = nil // Ctrl-C is how one ends it
+		err = nil // Ctrl-C is the normal end.
 	}
 	if err == nil {
-		// The context may have ended; what has been done can be told all the same.
-		err = i.tell(context.WithoutCancel(ctx), database)
+		// The context can have ended.
+		err = i.printStatus(context.WithoutCancel(ctx), database)
 	}
 	return indexFailure(errors.Join(err, database.Close()))
 }
@@ -91,21 +91,21 @@ func (i *indexCommand) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(i.stderr, nil))
 }
 
-// indexProgress tells from time to time how far the indexer is.
+// indexProgress prints the indexer's progress at an interval.
 type indexProgress struct {
 	*session
-	told time.Time
+	printed time.Time
 }
 
 func (p *indexProgress) report(now indexer.Report) {
-	if p.json || time.Since(p.told) < reportEvery {
+	if p.json || time.Since(p.printed) < reportEvery {
 		return
 	}
-	p.told = time.Now()
+	p.printed = time.Now()
 	left := ""
 	if now.Left > 0 {
-		left = fmt.Sprintf(", %d listed and to be read", now.Left)
+		left = fmt.Sprintf(", %d listed and not read yet", now.Left)
 	}
-	fmt.Fprintf(p.stderr, "final up to slot %d, the chain is at %d; %d transactions and %d events in this run%s\n",
+	fmt.Fprintf(p.stderr, "final up to slot %d of %d; %d transactions and %d events in this run%s\n",
 		now.Checkpoint, now.Head, now.Transactions, now.Events, left)
 }

@@ -13,19 +13,18 @@ import (
 
 func newIndexStatusCommand(i *indexCommand) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show what the database holds, and up to which slot",
-		Long: `Shows what the database holds and up to which slot, without asking the chain. A violation would be a
-negotiation whose escrow is not what was paid, kept and given back: there are none, or something is
-very wrong.`,
+		Use: "status", Short: "Show the contents of the database, and up to which slot",
+		Long: `Shows the contents of the database and up to which slot, without a request to the chain. A violation is a
+negotiation whose escrow is not the sum of its parts. There must be none.`,
 		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
 		Args:    exactly(0),
 	}
 	cmd.RunE = i.limited(func(ctx context.Context, _ []string) error {
-		database, err := indexer.OpenExisting(ctx, i.where())
+		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {
 			return indexFailure(err)
 		}
-		return indexFailure(errors.Join(i.tell(ctx, database), database.Close()))
+		return indexFailure(errors.Join(i.printStatus(ctx, database), database.Close()))
 	})
 	return cmd
 }
@@ -46,13 +45,14 @@ type indexStatusView struct {
 	Transactions uint64    `json:"transactions"`
 	Flawed       uint64    `json:"flawed_transactions"`
 	Events       uint64    `json:"events"`
+	Rebuilt      uint64    `json:"rebuilt_events"`
 	Negotiations uint64    `json:"negotiations"`
 	Incomplete   uint64    `json:"incomplete_negotiations"`
 	Violations   uint64    `json:"violations"`
 }
 
-// tell prints what a database holds.
-func (i *indexCommand) tell(ctx context.Context, database *indexer.Database) error {
+// printStatus prints the status of a database.
+func (i *indexCommand) printStatus(ctx context.Context, database *indexer.Database) error {
 	status, err := database.Status(ctx)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (i *indexCommand) tell(ctx context.Context, database *indexer.Database) err
 	v := indexStatusView{
 		string(status.Database), status.Name, status.Schema, status.Program, status.GenesisHash, status.Commitment,
 		status.Checkpoint, status.Head, status.Finalized, status.UpdatedAt, status.Backlog, status.Listing,
-		status.Transactions, status.Flawed, status.Events, status.Negotiations, status.Incomplete, status.Violations,
+		status.Transactions, status.Flawed, status.Events, status.Rebuilt, status.Negotiations, status.Incomplete, status.Violations,
 	}
 	return i.print(v, v.text())
 }
@@ -68,7 +68,7 @@ func (i *indexCommand) tell(ctx context.Context, database *indexer.Database) err
 func (v indexStatusView) text() string {
 	backlog := ""
 	if v.Backlog > 0 || v.Listing {
-		backlog = fmt.Sprintf("%d transactions listed and to be read", v.Backlog)
+		backlog = fmt.Sprintf("%d transactions listed and not read yet", v.Backlog)
 	}
 	return columns(
 		row{"database", v.Name},
@@ -77,14 +77,14 @@ func (v indexStatusView) text() string {
 		row{"final", fmt.Sprintf("up to slot %d", v.Checkpoint)},
 		row{v.Commitment, fmt.Sprintf("up to slot %d, at %s", v.Head, v.UpdatedAt.Format(time.RFC3339))},
 		row{"backlog", backlog},
-		row{"transactions", counted(v.Transactions, v.Flawed, "with logs that do not tell everything")},
-		row{"events", fmt.Sprint(v.Events)},
-		row{"negotiations", counted(v.Negotiations, v.Incomplete, "with events missing")},
-		row{"violations", counted(v.Violations, v.Violations, "whose money does not add up: look at the view violations")},
+		row{"transactions", counted(v.Transactions, v.Flawed, "with logs that lack events")},
+		row{"events", counted(v.Events, v.Rebuilt, "rebuilt from instructions")},
+		row{"negotiations", counted(v.Negotiations, v.Incomplete, "with unknown events")},
+		row{"violations", counted(v.Violations, v.Violations, "whose amounts do not add up: see the view violations")},
 	)
 }
 
-// counted is a number, and how many of those are special.
+// counted returns a number and the number of its special cases.
 func counted(all, some uint64, which string) string {
 	if some == 0 {
 		return fmt.Sprint(all)

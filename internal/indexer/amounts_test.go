@@ -17,10 +17,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// most is the largest amount that there is.
+// most is the largest amount.
 const most = "18446744073709551615"
 
-// immenseChain has negotiations of one mint whose amounts do not fit into 63 bits, and one whose escrow is the largest there is.
+// immenseChain has negotiations of one mint with amounts above 63 bits, one of them with the largest
+// escrow.
 func immenseChain(t *testing.T, count int) *scriptedChain {
 	chain := newScriptedChain()
 	number := uint64(0)
@@ -48,7 +49,7 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 	return chain
 }
 
-// No amount is damaged, wherever it is: in tables, views, sums and files.
+// Tables, views, sums and files keep every amount exactly.
 func TestAmountsOf64BitsAreExact(t *testing.T) {
 	const count = 40
 	chain := immenseChain(t, count)
@@ -84,7 +85,7 @@ func TestAmountsOf64BitsAreExact(t *testing.T) {
 	}
 }
 
-// readsBack reads what is exported, as another program would.
+// readsBack reads an exported file as another program would.
 func readsBack(t *testing.T, database *Database, escrowed *big.Int) {
 	t.Helper()
 	folder := t.TempDir()
@@ -127,7 +128,7 @@ func readsBack(t *testing.T, database *Database, escrowed *big.Int) {
 	require.Equal(t, []string{most, ""}, records[41][10:12])
 }
 
-// Money that is not where it should be is found, by one unit, whichever side it is on.
+// The view violations finds an amount that is wrong by one unit, in either direction.
 func TestMoneyThatIsMissingIsFound(t *testing.T) {
 	for name, change := range map[string]func(steps []step){
 		"an escrow that is larger": func(steps []step) { steps[0].events[0].(*protocol.NegotiationCreated).EscrowAmount++ },
@@ -156,7 +157,7 @@ func TestMoneyThatIsMissingIsFound(t *testing.T) {
 	}
 }
 
-// A file that cannot be written in full does not replace the one that is there.
+// A failed export keeps the existing file.
 func TestAnExportIsWholeOrNothing(t *testing.T) {
 	chain := immenseChain(t, 1)
 	database := newSQLite(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// startBackfill starts the backfill of a long history: all final transactions after the checkpoint. The first ones
-// that it reads replace the rows after the checkpoint.
+// startBackfill starts the backfill of a long history: all final transactions after the checkpoint. The first
+// ones that it reads replace the rows after the checkpoint.
 func (x *Indexer) startBackfill(ctx context.Context) error {
 	final, err := x.node.slot(ctx, rpc.CommitmentFinalized)
 	if err != nil {
@@ -105,8 +105,8 @@ func inBlockOrNull(index *uint32) any {
 	return int64(*index)
 }
 
-// readBacklog reads the oldest slots of the backlog. Rows after the checkpoint are those that were there before: they are replaced,
-// all at once.
+// readBacklog reads the oldest slots of the backlog. Rows after the checkpoint are those that were there
+// before: they are replaced, all at once.
 func (x *Indexer) readBacklog(ctx context.Context) error {
 	var last sql.NullInt64
 	err := x.database.statements().row(ctx, `SELECT MAX(slot) FROM slots WHERE slot > $1`, int64(x.progress.checkpoint)).Scan(&last)
@@ -142,8 +142,8 @@ func (x *Indexer) readBacklog(ctx context.Context) error {
 	return x.apply(ctx, x.progress, c)
 }
 
-// oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number of
-// transactions that are left.
+// oldest returns the first slots of the backlog, at least up to a slot, the slot after them, and the number
+// of transactions that are left.
 func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, next, left uint64, err error) {
 	s := x.database.statements()
 	var end sql.NullInt64

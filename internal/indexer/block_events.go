@@ -61,8 +61,8 @@ func (e *readEvent) changesLife() bool {
 // parallelReads is the number of slots that are read at the same time.
 const parallelReads = 8
 
-// readSlots reads slots, each a list of entries. At an error it returns the slots before that slot and the error.
-// It reads slots up to final at commitment finalized.
+// readSlots reads slots, each a list of entries. At an error it returns the slots before that slot and the
+// error. It reads slots up to final at commitment finalized.
 func (n *node) readSlots(ctx context.Context, listed [][]entry, final uint64) ([]readSlot, error) {
 	slots, failures := make([]readSlot, len(listed)), make([]error, len(listed))
 	var running errgroup.Group
@@ -151,7 +151,8 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	return read, err
 }
 
-// addStandIns adds the rows that stand for unknown events. A creation whose event is logged is not a second one.
+// addStandIns adds the rows that stand for unknown events. A creation whose event is logged is not a second
+// one.
 func addStandIns(events, rows []readEvent) []readEvent {
 	for _, row := range rows {
 		isLogged := func(event readEvent) bool { return event.begins && *event.negotiation == *row.negotiation }
@@ -204,7 +205,8 @@ var unloggedPrograms = []solana.PublicKey{
 	solana.MustPublicKeyFromBase58("Secp256r1SigVerify1111111111111111111111111"),
 }
 
-// instructionsOf returns the index of the instruction of each event; nil if the logs do not match the transaction.
+// instructionsOf returns the index of the instruction of each event; nil if the logs do not match the
+// transaction.
 func instructionsOf(logs []string, events int, transaction *solana.Transaction) []*int {
 	indices := make([]*int, events)
 	if transaction == nil {

@@ -96,8 +96,8 @@ const (
 	tokenBatch    = 255
 )
 
-// transfersIn returns the transfers of an instruction of a token program. A batch has a header for each of its
-// instructions: the number of its accounts, and the length of its data.
+// transfersIn returns the transfers of an instruction of a token program. A batch has a header for each of
+// its instructions: the number of its accounts, and the length of its data.
 func transfersIn(accounts []*solana.AccountMeta, data []byte) (transfers []transfer) {
 	switch {
 	case len(data) == 9 && data[0] == tokenTransfer && len(accounts) >= 3:
@@ -133,8 +133,8 @@ func (c *call) account(field string) (solana.PublicKey, bool) {
 	return value.Interface().(solana.PublicKey), true
 }
 
-// explained reports whether no vault lost more than the transfers from it. Anyone can pay into a vault, so one
-// can have lost less.
+// explained reports whether no vault lost more than the transfers from it. Anyone can pay into a vault, so
+// one can have lost less.
 func explained(calls []call, keys []solana.PublicKey, meta *rpc.TransactionMeta) bool {
 	before, isBefore := balances(meta.PreTokenBalances)
 	after, isAfter := balances(meta.PostTokenBalances)

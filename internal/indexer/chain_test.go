@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// What a real chain did is what the database holds: each event in its order, each account as it is, and money that adds up.
+// The database holds the events and accounts of a real chain, and the amounts add up.
 func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 	s := newScenario(t)
 	database := newSQLite(t)
@@ -25,7 +25,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 	t.Run("every event is there once and in order", func(t *testing.T) {
 		events, signatures := s.onChain()
 		var stored []protocol.Event
-		var told []solana.Signature
+		var storedSignatures []solana.Signature
 		require.NoError(t, database.statements().each(s.ctx, func(scan func(...any) error) error {
 			var data []byte
 			var signature string
@@ -33,11 +33,11 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 				return err
 			}
 			event, err := protocol.DecodeEvent(data)
-			stored, told = append(stored, event), append(told, solana.MustSignatureFromBase58(signature))
+			stored, storedSignatures = append(stored, event), append(storedSignatures, solana.MustSignatureFromBase58(signature))
 			return err
 		}, `SELECT data, signature FROM events ORDER BY slot, position, event_index`))
 		require.Equal(t, events, stored)
-		require.Equal(t, signatures, told)
+		require.Equal(t, signatures, storedSignatures)
 		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE instruction_index IS NULL OR instruction_index < 1`))
 	})
 
@@ -83,7 +83,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 		require.EqualValues(t, held, one[int](t, s.ctx, database, `SELECT SUM(CAST(swept AS INTEGER)) FROM outcomes`))
 	})
 
-	t.Run("negotiations at one address are told apart", func(t *testing.T) {
+	t.Run("negotiations at one address are separate", func(t *testing.T) {
 		require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE life = 2`))
 		require.Equal(t, "Rejected", one[string](t, s.ctx, database, `SELECT o.status FROM outcomes o JOIN outcomes p ON p.negotiation = o.negotiation
 			WHERE o.life = 1 AND p.life = 2`))

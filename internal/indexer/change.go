@@ -69,8 +69,8 @@ func (c *change) apply(ctx context.Context, database *Database, p *progress) err
 				return err
 			}
 		}
-		for _, seen := range c.accounts {
-			if err := seen.store(ctx, s); err != nil {
+		for _, item := range c.accounts {
+			if err := item.store(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -249,8 +249,8 @@ func writeOutcome(ctx context.Context, s statements, at life) error {
 	return err
 }
 
-// store writes an account to its negotiation: the last one at the address with its terms that was not closed before
-// the account was read.
+// store writes an account to its negotiation: the last one at the address with its terms that was not closed
+// before the account was read.
 func (l *accountState) store(ctx context.Context, s statements) error {
 	address := l.address.String()
 	type candidate struct {
@@ -308,8 +308,8 @@ func (l *accountState) storePresent(ctx context.Context, s statements, address s
 	return err
 }
 
-// storeGone keeps the last known state, unless it was read after the negotiation was closed: then it belongs to a
-// later one.
+// storeGone keeps the last known state, unless it was read after the negotiation was closed: then it belongs
+// to a later one.
 func (l *accountState) storeGone(ctx context.Context, s statements, address string, number int64, closed sql.NullInt64) error {
 	_, err := s.exec(ctx, `INSERT INTO accounts (negotiation, life, checked_slot, present, final) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (negotiation, life) DO UPDATE SET checked_slot = excluded.checked_slot, present = excluded.present, final = excluded.final

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// facts are what the chain alone determines: they do not depend on when an indexer looked.
+// facts are the data that the chain alone determines. They do not depend on the time of the polls.
 var facts = []string{
 	`SELECT slot, blockhash, parent_slot, block_time FROM slots ORDER BY slot`,
 	`SELECT signature, slot, position, flaw, logs FROM transactions ORDER BY slot, position`,
@@ -26,7 +26,7 @@ var facts = []string{
 		FROM account_states WHERE present ORDER BY negotiation, life`,
 }
 
-// contents are all facts that a database holds, as text.
+// contents returns all facts in a database as text.
 func contents(t require.TestingT, ctx context.Context, d *Database) string {
 	var all strings.Builder
 	for _, table := range Tables {
@@ -60,7 +60,7 @@ func contents(t require.TestingT, ctx context.Context, d *Database) string {
 	return all.String()
 }
 
-// plainly hides that a database has booleans and another one has not.
+// plainly makes the booleans of both databases equal.
 func plainly(value any) any {
 	switch value {
 	case true:
@@ -84,14 +84,14 @@ func openAt(t *testing.T, address string) *Database {
 	return database
 }
 
-// runOnce catches up with a chain.
+// runOnce indexes a chain up to its head.
 func runOnce(t require.TestingT, ctx context.Context, d *Database, client *rpc.Client, commitment rpc.CommitmentType) {
 	indexer, err := New(d, Config{RPC: client, Once: true, Commitment: commitment})
 	require.NoError(t, err)
 	require.NoError(t, indexer.Run(ctx))
 }
 
-// one is the only value that a query answers with.
+// one returns the only value of a query.
 func one[T any](t require.TestingT, ctx context.Context, d *Database, query string, arguments ...any) (value T) {
 	require.NoError(t, d.statements().row(ctx, query, arguments...).Scan(&value))
 	return value

@@ -49,7 +49,8 @@ type engine interface {
 	close() error
 }
 
-// statements run SQL, within a transaction or outside of one. Both dialects number their arguments $1, $2, ...
+// statements run SQL, within a transaction or outside of one. Both dialects number their arguments $1, $2,
+// ...
 type statements interface {
 	// exec returns the number of changed rows.
 	exec(ctx context.Context, statement string, arguments ...any) (int64, error)
@@ -65,8 +66,8 @@ type row interface {
 
 // Open opens a database and migrates it to the current schema. The address is "sqlite:PATH", or
 // "postgres://HOST/NAME" in any form that libpq accepts; missing parts are read from libpq's environment
-// (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created. No error contains the address, since
-// it can contain a password.
+// (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created. No error contains the address,
+// since it can contain a password.
 //
 // It returns [ErrOtherSchema] if an incompatible version of haggle created the database.
 func Open(ctx context.Context, address string) (*Database, error) {

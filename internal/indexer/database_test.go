@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Looking into a database that belongs to something else leaves nothing behind there.
+// OpenExisting leaves nothing in a database that belongs to another application.
 func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
 	}
 }
 
-// A database that an older version has made goes on, with its rows; until then it is not read as if it were a new one.
+// Open migrates the database of an older version with its rows. Until then it is not readable.
 func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// A schema that this version does not read is named, before a query fails somewhere.
+// A database with the schema of a newer version is refused.
 func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -90,8 +90,8 @@ func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
 	}
 }
 
-// Whoever may read and not write gets everything, also where the database is PostgreSQL's and only SELECT is granted; and an indexer
-// that may not write says which database it is.
+// Export and status need only SELECT. An indexer without the right to write returns an error that names
+// the database.
 func TestReadingTakesNoMoreThanTheRightToRead(t *testing.T) {
 	chain, _ := forkingChain(t)
 	address := server.create(t)
@@ -112,7 +112,7 @@ func TestReadingTakesNoMoreThanTheRightToRead(t *testing.T) {
 	require.ErrorContains(t, indexer.Run(t.Context()), reader.Name+": ERROR: permission denied")
 }
 
-// The two slashes of an address do not belong to the name of the file, whether it is written or read.
+// The two slashes of an address are not part of the path.
 func TestAFileIsFoundUnderTheAddressItWasMadeWith(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, address := range []string{"sqlite:plain.db", "sqlite://slashes.db", "sqlite:///" + t.TempDir() + "/a b%20?#.db"} {

@@ -14,7 +14,7 @@ import (
 
 const endingsBond = 700_000
 
-// sealed has both parties compare reservation prices; without one of the seller's it falls silent when the buyer's is shown.
+// sealed plays a comparison of reservation prices. If sellers is zero, the seller does not reveal.
 func (s *scenario) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Zopa, request.Bond = true, endingsBond })
@@ -41,7 +41,8 @@ func (s *scenario) expire(negotiation solana.PublicKey) {
 	s.do(s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
 }
 
-// deadline is a price in three parts, of which one is disputed, one under review and one unclaimed when the time is over.
+// deadline plays three milestones of which, at the deadline, one is disputed, one under review and one
+// unclaimed.
 func (s *scenario) deadline(session uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
@@ -67,8 +68,7 @@ func (s *scenario) deadline(session uint64) solana.PublicKey {
 	return negotiation
 }
 
-// agreement is a price in two parts, of which one is released and the other one split by both parties
-// together.
+// agreement plays two milestones, of which one is released and the other one split by settle_by_agreement.
 func (s *scenario) agreement(session uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
@@ -94,7 +94,8 @@ func (s *scenario) held(owner solana.PublicKey) int64 {
 	return int64(found)
 }
 
-// ending is a way in which a negotiation ends, with the status, the bond's state and its forfeited part.
+// ending is a way in which a negotiation ends, with the status, the state of the bond and its forfeited
+// part.
 type ending struct {
 	name, status, bond string
 	forfeited          int64
@@ -144,7 +145,7 @@ func (s *scenario) endings() []ending {
 	}
 }
 
-// However a negotiation ends, its row says what each of the three has got, to the unit, as their token accounts have it.
+// The row of a negotiation has the amounts that moved between the token accounts, for every ending.
 func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 	s := newScenario(t)
 	s.endow()

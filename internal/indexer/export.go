@@ -19,8 +19,8 @@ import (
 // Format is the format of an exported table.
 type Format string
 
-// The formats. CSV begins with a line of names; a missing value is empty, and numbers have all digits. Parquet has
-// amounts as UINT_64, sums of amounts as DECIMAL(38, 0), and null for a missing value.
+// The formats. CSV begins with a line of names; a missing value is empty, and numbers have all digits.
+// Parquet has amounts as UINT_64, sums of amounts as DECIMAL(38, 0), and null for a missing value.
 const (
 	CSV     Format = "csv"
 	Parquet Format = "parquet"

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// truncated are logs that are cut off where the events come.
+// truncated returns logs that are truncated before the events.
 func truncated() []string {
 	logs := logsOf()
 	return append(logs[:len(logs)-1], "Log truncated")
@@ -24,8 +24,8 @@ func instructionOf(t *testing.T, instruction solana.Instruction, err error) sola
 	return instruction
 }
 
-// Logs that are cut off are not passed over: the transaction is marked, so is the negotiation, and the account tells what the
-// events do not.
+// A transaction with truncated logs is marked. If its events are unknown, its negotiation is not complete
+// and the account has the status.
 func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
@@ -64,8 +64,8 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 	f.matches()
 }
 
-// A negotiation whose beginning is not there has the amounts that its last event tells, and no others: nothing is not zero. Nor is a
-// bond that went back to the seller told as forfeited.
+// A negotiation without its creation has the amounts of its last event, and NULL for all others. A
+// returned bond does not count as forfeited.
 func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
@@ -81,21 +81,20 @@ func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 				&protocol.BondSettled{NegotiationID: rejected.address, To: rejected.seller, Amount: 5})
 			add(open.steps()[3].events...)
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
-			told := func(scenario *scriptedScenario) string {
+			amounts := func(scenario *scriptedScenario) string {
 				return one[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
 					COALESCE(CAST(net_amount AS TEXT), '-') || ' ' || COALESCE(CAST(fee AS TEXT), '-') || ' ' || COALESCE(CAST(decay AS TEXT), '-') || ' ' ||
 					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = $1`, scenario.address.String())
 			}
-			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", told(settled))
-			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", told(rejected))
-			require.Equal(t, "Proposed - - - - - Unknown", told(open))
+			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", amounts(settled))
+			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", amounts(rejected))
+			require.Equal(t, "Proposed - - - - - Unknown", amounts(open))
 			require.Zero(t, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
 		})
 	}
 }
 
-// Whoever closes a negotiation can have the logs of its end cut off, and nobody has read the account since the last offer: that it
-// is over is known all the same.
+// The end of a negotiation is known from its instruction, although logs and account are not available.
 func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 	accounts := func(s *scriptedScenario) (buyer, seller, vault solana.PublicKey) {
 		return s.buyer, s.seller, numberedKey('V', s.number)
@@ -143,7 +142,7 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 	}
 }
 
-// A creation that is cut off still begins a negotiation: what follows is not taken for one that was there before.
+// A creation whose event is unknown starts a new negotiation at the address.
 func TestACreationThatIsCutOffIsOne(t *testing.T) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
@@ -166,7 +165,7 @@ func TestACreationThatIsCutOffIsOne(t *testing.T) {
 	require.Zero(t, one[int](t, ctx, f.database, `SELECT COUNT(*) FROM violations`))
 }
 
-// Other programs can log what they like, next to this one's events: it is kept, in both databases.
+// Both databases store any bytes that another program logs.
 func TestAnyLogsCanBeKept(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
@@ -181,7 +180,7 @@ func TestAnyLogsCanBeKept(t *testing.T) {
 	}
 }
 
-// Logs of other programs are nothing of ours, however they end, and neither are transactions that only mention the program.
+// A transaction is not marked for the logs of other programs, or because it mentions the program.
 func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	chain := newScriptedChain()
 	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: protocol.ProgramID}}, []byte("Program data:"))
@@ -192,7 +191,7 @@ func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM events`))
 }
 
-// An event of a later version of the program is marked too.
+// A transaction with an event of a later version is marked.
 func TestAnUnknownEventIsMarked(t *testing.T) {
 	chain := newScriptedChain()
 	logs := logsOf()
@@ -203,7 +202,7 @@ func TestAnUnknownEventIsMarked(t *testing.T) {
 	require.Equal(t, "unknown event", one[string](t, t.Context(), f.database, `SELECT flaw FROM transactions`))
 }
 
-// What the database is, is checked before anything is written.
+// An indexer writes only to a database of its own chain, and only as its only writer.
 func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -231,7 +230,8 @@ func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	require.ErrorContains(t, err, "processed")
 }
 
-// A node that has thrown history away would leave a gap: that is an error, and a node with more history goes on.
+// A node that no longer has the history since the checkpoint is an error. A node with more history
+// continues.
 func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(200, 200)
@@ -247,7 +247,7 @@ func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
 	f.matches()
 }
 
-// The other commitment begins with what is final.
+// A change to commitment finalized starts with the final slots.
 func TestTheCommitmentCanChange(t *testing.T) {
 	chain, _ := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)

@@ -12,8 +12,8 @@ import (
 // errLongList means that the list since the checkpoint is too long for memory.
 var errLongList = errors.New("the list of transactions is too long for one poll")
 
-// listed returns the node's list after the checkpoint and up to head, slot by slot, the oldest first. It returns
-// errLongList if the list is long and most of it is final.
+// listed returns the node's list after the checkpoint and up to head, slot by slot, the oldest first. It
+// returns errLongList if the list is long and most of it is final.
 func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, error) {
 	anchor, floor, err := anchors(ctx, x.database.statements(), x.progress.checkpoint)
 	if err != nil {
@@ -43,8 +43,9 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, er
 	return nil, errLongList
 }
 
-// upToAnchor returns the entries of a page after the checkpoint, and whether the list ends here: it must reach the
-// anchor, or its end if there is no anchor. before is the entry before the page, and head the node's minimum slot.
+// upToAnchor returns the entries of a page after the checkpoint, and whether the list ends here: it must
+// reach the anchor, or its end if there is no anchor. before is the entry before the page, and head the
+// node's minimum slot.
 func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, anchor *known, head uint64) (kept []entry, whole bool, err error) {
 	for _, item := range part.entries {
 		if item.slot > x.progress.checkpoint {
@@ -99,8 +100,8 @@ type fork struct {
 	why     string
 }
 
-// compare returns the first slot to read, and the slots before it that have become final. It ignores slots of the
-// database after the node's head.
+// compare returns the first slot to read, and the slots before it that have become final. It ignores slots of
+// the database after the node's head.
 func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
 	from, verified, last := fork{slot: never}, []uint64(nil), uint64(0)
 	if len(stored) > 0 {
@@ -163,8 +164,8 @@ func (x *Indexer) differs(ctx context.Context, was storedSlot, is []entry, head 
 	return "", nil
 }
 
-// confirmGone returns an error if a transaction that is not listed still exists: a lagging node does not list it
-// either.
+// confirmGone returns an error if a transaction that is not listed still exists: a lagging node does not list
+// it either.
 func (x *Indexer) confirmGone(ctx context.Context, was storedSlot, now map[solana.Signature]bool, head uint64) error {
 	for signature := range was.signatures {
 		if now[signature] {

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// follower is an indexer whose looks at the chain a test makes one by one.
+// follower is an indexer whose polls a test starts one by one.
 type follower struct {
 	t        *testing.T
 	chain    *scriptedChain
@@ -34,14 +34,14 @@ func (f *follower) poll() {
 	require.NoError(f.t, f.indexer.poll(f.t.Context()))
 }
 
-// run indexes until something ends it, which here is an error.
+// run indexes until an error.
 func (f *follower) run() error {
 	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
 	defer cancel()
 	return f.indexer.Run(ctx)
 }
 
-// matches says that the database is what a new index of the chain is.
+// matches requires that the database equals a new index of the chain.
 func (f *follower) matches() {
 	f.t.Helper()
 	fresh := newSQLite(f.t)
@@ -66,7 +66,7 @@ func forkingChain(t require.TestingT) (*scriptedChain, []scriptedTransaction) {
 	return chain, steps
 }
 
-// otherOffer is what a fork has in place of the second offer.
+// otherOffer is the second offer in a fork.
 func otherOffer(t require.TestingT) scriptedTransaction {
 	scenario := newScriptedScenario(1, 1000)
 	state := *scenario.steps()[2].state
@@ -124,7 +124,8 @@ func TestANegotiationThatNeverWasGoes(t *testing.T) {
 	f.matches()
 }
 
-// The same transaction in the same slot of another fork is told by the blockhash, once the slot is final.
+// A fork with the same transaction in the same slot has another blockhash, which shows once the slot is
+// final.
 func TestABlockhashThatChangesIsFoundWhenTheSlotIsFinal(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -161,7 +162,7 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 	}
 }
 
-// A node that is behind another one behind the same address does not list what is there: nothing is taken back.
+// A node that lags behind another one at the same address deletes nothing.
 func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -175,8 +176,8 @@ func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 }
 
-// Behind one address can be several nodes, of which one is far behind: its list, which ends early, is not taken for the whole one.
-// What it does not list yet is neither passed over for good nor taken back.
+// The short list of a lagging node does not count as the whole list. Its missing transactions are neither
+// skipped nor deleted.
 func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 		t.Run(string(commitment), func(t *testing.T) {
@@ -199,7 +200,7 @@ func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 	}
 }
 
-// A node that has only just come back does not know a transaction's status: that does not say that the transaction is gone.
+// A node that has just restarted does not know a status. That does not delete the transaction.
 func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -211,8 +212,7 @@ func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
 	require.Equal(t, before, contents(t, t.Context(), f.database))
 }
 
-// However much a fork replaces, whoever reads the database at the same time sees all of it replaced, or none; also when the node fails
-// in the middle.
+// A reader of the database sees all of a fork or nothing of it, also if the node fails during the poll.
 func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	const negotiations = 60
 	chain := newScriptedChain()
@@ -248,7 +248,7 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	f.matches()
 }
 
-// When an indexer comes back after a long time, what the database had is there all the while.
+// The rows of a database stay readable during a backfill.
 func TestCatchingUpTakesNothingAway(t *testing.T) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 		t.Run(string(commitment), func(t *testing.T) {
@@ -279,8 +279,8 @@ func TestCatchingUpTakesNothingAway(t *testing.T) {
 	}
 }
 
-// A fork between two pages of a list, which takes the transaction away at which the next page begins, loses nothing: neither where
-// the list has to reach its end, nor where it has to reach the checkpoint.
+// A fork between two pages of a list that removes the cursor loses no transaction, with and without a
+// checkpoint.
 func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 	for _, final := range []uint64{90, 135} {
 		chain, steps := forkingChain(t)
@@ -307,7 +307,8 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 	}
 }
 
-// An account that was read on a fork is read again when the slot is final, also if no transaction tells of a change.
+// An account that was read on a fork is read again when the slot is final, also without a further
+// transaction.
 func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -321,7 +322,7 @@ func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
 	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE final`))
 }
 
-// What an account was on a fork is not kept as its last state when it is closed on the other.
+// The state of an account on a fork is not kept as its last state.
 func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	chain, _ := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
@@ -340,7 +341,7 @@ func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	f.matches()
 }
 
-// The account of the next negotiation at an address, of which the creation is not listed yet, is not taken for the last one's.
+// The account of the next negotiation at an address does not count as the state of the last one.
 func TestTheNextNegotiationIsNotTakenForTheLast(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.add(104, 1, steps[4])
@@ -358,7 +359,7 @@ func TestTheNextNegotiationIsNotTakenForTheLast(t *testing.T) {
 	f.matches()
 }
 
-// Whatever a chain does after its last final slot, the database follows it, and what is final in the database never changes.
+// The database follows every change after the last final slot, and its final rows never change.
 func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 	run := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -419,7 +420,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 			},
 			"time":            func(t *rapid.T) { chain.reach(chain.head+uint64(rapid.IntRange(1, 40).Draw(t, "slots")), chain.final) },
 			"another process": func(*rapid.T) { indexer = newIndexer() },
-			"a look": func(t *rapid.T) {
+			"a poll": func(t *rapid.T) {
 				slot = max(slot, chain.head)
 				require.NoError(t, indexer.poll(ctx))
 				checkpoint := one[int64](t, ctx, database, `SELECT checkpoint_slot FROM progress`)

@@ -96,9 +96,10 @@ func New(database *Database, config Config) (*Indexer, error) {
 	return &Indexer{database: database, config: config, node: &node{config.RPC, config.Commitment, limiter}}, nil
 }
 
-// Run indexes until the context ends, or with Config.Once until it has indexed everything. It retries after errors
-// of the node, with Once up to six times in a row. It returns errors of the database, [ErrAnotherIndexer],
-// [ErrOtherChain] and [ErrHistoryGone] at once. A later Run continues where this one ended.
+// Run indexes until the context ends, or with Config.Once until it has indexed everything. It retries after
+// errors of the node, with Once up to six times in a row. It returns errors of the database,
+// [ErrAnotherIndexer], [ErrOtherChain] and [ErrHistoryGone] at once. A later Run continues where this one
+// ended.
 func (x *Indexer) Run(ctx context.Context) error {
 	retries := &backoff.ExponentialBackOff{
 		InitialInterval: firstRetry, MaxInterval: lastRetry, Multiplier: 2, RandomizationFactor: backoff.DefaultRandomizationFactor,
@@ -230,7 +231,8 @@ func (x *Indexer) follow(ctx context.Context) error {
 	return x.advance(ctx, listed, from, verified, head, final)
 }
 
-// advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there on.
+// advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there
+// on.
 func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, verified []uint64, head, final uint64) error {
 	if from.slot != never {
 		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []entry, slot uint64) int { return cmp.Compare(entries[0].slot, slot) })
@@ -308,8 +310,8 @@ func (x *Indexer) matters(c *change) bool {
 		c.limit >= x.progress.checkpoint+settledSlots || time.Since(x.written) > writeEvery
 }
 
-// readAccounts reads the accounts that have changed, and again those that were read at a slot that was not final
-// then and is final now.
+// readAccounts reads the accounts that have changed, and again those that were read at a slot that was not
+// final then and is final now.
 func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solana.PublicKey, final uint64) error {
 	notBefore := uint64(0)
 	if len(c.slots) > 0 {
@@ -325,8 +327,8 @@ func (x *Indexer) readAccounts(ctx context.Context, c *change, addresses []solan
 		return err
 	}
 	for _, address := range addresses {
-		seen := read[address]
-		c.accounts = append(c.accounts, accountState{address, seen, seen.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
+		found := read[address]
+		c.accounts = append(c.accounts, accountState{address, found, found.slot <= final || x.config.Commitment == rpc.CommitmentFinalized})
 	}
 	unconfirmed, err := addressesIn(ctx, x.database.statements(),
 		`SELECT negotiation FROM accounts WHERE NOT final AND checked_slot <= $1 ORDER BY checked_slot LIMIT $2`, int64(final), rechecksAtOnce)

@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// child is an indexer that runs until it is killed: on the database and the endpoint that its environment names.
+// child runs an indexer until it is killed, on the database and the endpoint of its environment.
 func child() int {
 	endpoint, address, _ := strings.Cut(os.Getenv(childVariable), " ")
 	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
@@ -42,7 +42,7 @@ func indexForever(client *haggle.Client, address string) error {
 	return indexer.Run(context.Background())
 }
 
-// startChild starts an indexer in a process of its own.
+// startChild starts an indexer in a separate process.
 func startChild(t *testing.T, endpoint, address string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0])
@@ -52,7 +52,7 @@ func startChild(t *testing.T, endpoint, address string) *exec.Cmd {
 	return command
 }
 
-// kill ends a process as a power cut would.
+// kill ends a process with SIGKILL.
 func kill(t *testing.T, command *exec.Cmd) {
 	t.Helper()
 	require.NoError(t, command.Process.Kill())
@@ -61,7 +61,7 @@ func kill(t *testing.T, command *exec.Cmd) {
 	require.False(t, ended.Exited(), "the indexer ended by itself")
 }
 
-// victim is a database whose indexer is killed again and again.
+// victim is a database whose indexer is killed repeatedly.
 type victim struct {
 	address string
 	// patience is how long an indexer may run: longer after one that was killed before it wrote anything.
@@ -89,7 +89,7 @@ func (v *victim) runAndKill(t *testing.T, endpoint string) {
 	v.wrote++
 }
 
-// An indexer that is killed at any moment, while a real chain goes on, leaves a database like one that was never killed.
+// An indexer that is killed at any moment leaves a database like one that was never killed.
 func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s := newScenario(t)
 	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)}
@@ -133,7 +133,7 @@ func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-// longChain is a chain with many negotiations, of which a node lists a few at a time.
+// longChain is a chain with many negotiations and a node with short pages.
 func longChain(t require.TestingT, negotiations int) *scriptedChain {
 	chain := newScriptedChain()
 	chain.pageLimit = 7
@@ -159,8 +159,7 @@ func longChain(t require.TestingT, negotiations int) *scriptedChain {
 	return chain
 }
 
-// A history that is too long for one look is read from its oldest transaction on, page by page, and killing the indexer then makes
-// no difference either.
+// A backfill continues after each kill, and its result is the same.
 func TestALongHistoryIsReadInPieces(t *testing.T) {
 	chain := longChain(t, 60)
 	whole := newSQLite(t)

@@ -10,7 +10,7 @@ import (
 // server is the PostgreSQL server of all tests. Each test has its own databases.
 var server *cluster
 
-// childVariable is set in a process that is an indexer to be killed.
+// childVariable is set in the process of an indexer that is killed.
 const childVariable = "HAGGLE_TEST_INDEXER"
 
 func TestMain(m *testing.M) {

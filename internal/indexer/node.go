@@ -24,9 +24,11 @@ const (
 )
 
 var (
-	// errChainChanged means that a listed transaction or block no longer exists, or not yet. The next poll reads it.
+	// errChainChanged means that a listed transaction or block no longer exists, or not yet. The next poll
+	// reads it.
 	errChainChanged = errors.New("the chain changed during the poll")
-	// errBehind means that the node lags behind an earlier answer, which can be another node's at the same address.
+	// errBehind means that the node lags behind an earlier answer, which can be another node's at the same
+	// address.
 	errBehind = errors.New("the node lags behind its earlier answer")
 )
 
@@ -72,8 +74,9 @@ func (n *node) genesis(ctx context.Context) (string, error) {
 	return hash.String(), err
 }
 
-// list returns a page of the transactions before one and after another; a zero signature is no limit. A node that
-// has not reached notBefore returns an error: several nodes can share one address, and a lagging one lists less.
+// list returns a page of the transactions before one and after another; a zero signature is no limit. A node
+// that has not reached notBefore returns an error: several nodes can share one address, and a lagging one
+// lists less.
 func (n *node) list(ctx context.Context, before, until solana.Signature, commitment rpc.CommitmentType, notBefore uint64) (page, error) {
 	if err := n.limiter.Wait(ctx); err != nil {
 		return page{}, err
@@ -190,8 +193,8 @@ func (n *node) isAt(ctx context.Context, signature solana.Signature, slot, notBe
 	return status != nil && status.Slot == slot && status.Err == nil, err
 }
 
-// knows reports whether a transaction is still in its listed slot, successful or not, as of the slot notBefore or
-// later.
+// knows reports whether a transaction is still in its listed slot, successful or not, as of the slot
+// notBefore or later.
 func (n *node) knows(ctx context.Context, listed entry, notBefore uint64) (bool, error) {
 	status, err := n.status(ctx, listed.signature, notBefore)
 	return status != nil && status.Slot == listed.slot, err

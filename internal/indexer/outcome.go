@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// outcome is the result of a negotiation by its events. It is computed from all of them whenever one is added or
-// deleted.
+// outcome is the result of a negotiation by its events. It is computed from all of them whenever one is added
+// or deleted.
 //
 // Its amounts are sums of the amounts of single events, and not computed from each other, so that the view
 // "violations" compares the escrow with its parts.
@@ -165,15 +165,16 @@ func (o *outcome) addMissing(item pastEvent) error {
 	return nil
 }
 
-// over ends the negotiation by an instruction whose event is unknown. It succeeded, so the negotiation is over.
+// over ends the negotiation by an instruction whose event is unknown. It succeeded, so the negotiation is
+// over.
 func (o *outcome) over(status protocol.NegotiationStatus, slot uint64) {
 	if o.end == nil {
 		o.status, o.endedSlot = status.String(), &slot
 	}
 }
 
-// clearUncertain clears the sums that can lack a part. The amounts of the event that ended the negotiation are
-// certain.
+// clearUncertain clears the sums that can lack a part. The amounts of the event that ended the negotiation
+// are certain.
 func (o *outcome) clearUncertain() {
 	o.net, o.fee, o.decay, o.refund = nil, nil, nil, nil
 	switch event := o.end.(type) {
@@ -217,8 +218,8 @@ func (o *outcome) offer(event *protocol.OfferSubmitted) {
 	}
 }
 
-// accept ends the bargaining. With milestones the buyer gets the rest of the escrow at once. Otherwise the event of
-// the settlement determines it.
+// accept ends the bargaining. With milestones the buyer gets the rest of the escrow at once. Otherwise the
+// event of the settlement determines it.
 func (o *outcome) accept(event *protocol.OfferAccepted) {
 	o.acceptedBy, o.acceptedAmount, o.acceptedRound = &event.AcceptedBy, event.Amount, event.Round
 	if o.created == nil || protocol.MilestoneCount(o.created.MilestoneBps) == 0 {

@@ -21,7 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cluster is a PostgreSQL server of the tests' own, on a socket in a temporary folder. It ends with this process, however that ends.
+// cluster is a PostgreSQL server for the tests, on a socket in a temporary folder. It ends with this
+// process.
 type cluster struct {
 	folder  string
 	command *exec.Cmd
@@ -36,7 +37,8 @@ const (
 	superuser = "haggle"
 )
 
-// startCluster starts a server. Without PostgreSQL's programs it fails: toolchain/prerequisites installs them.
+// startCluster starts a server. It returns an error without the programs of PostgreSQL:
+// toolchain/prerequisites installs them.
 func startCluster(ctx context.Context) (*cluster, error) {
 	initdb, err := postgresProgram("initdb")
 	if err != nil {
@@ -79,7 +81,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return c, c.await(ctx)
 }
 
-// ownerOf gives the folder to somebody who may run the server, which root may not.
+// ownerOf gives the folder to a user that may run the server; root may not.
 func ownerOf(folder string) (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return &syscall.SysProcAttr{}, nil
@@ -99,7 +101,7 @@ func ownerOf(folder string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, os.Chown(folder, int(uid), int(gid))
 }
 
-// postgresProgram finds one of PostgreSQL's programs, which Debian does not have on PATH.
+// postgresProgram returns the path of one of PostgreSQL's programs, which Debian does not have on PATH.
 func postgresProgram(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -145,7 +147,7 @@ func (c *cluster) close() error {
 	return errors.Join(err, os.RemoveAll(c.folder))
 }
 
-// create makes an empty database and answers with its address.
+// create creates an empty database and returns its address.
 func (c *cluster) create(t *testing.T) string {
 	t.Helper()
 	name := fmt.Sprintf("index_%d", c.last.Add(1))
@@ -157,7 +159,7 @@ func (c *cluster) create(t *testing.T) string {
 	return c.address(name)
 }
 
-// SQLite and PostgreSQL hold the same, views and exports included.
+// SQLite and PostgreSQL hold the same data, views and exports included.
 func TestBothDatabasesHoldTheSame(t *testing.T) {
 	s := newScenario(t)
 	s.all()
@@ -178,7 +180,7 @@ func TestBothDatabasesHoldTheSame(t *testing.T) {
 	require.Equal(t, again, contents(t, s.ctx, server))
 }
 
-// The name of a database, in errors and in its status, holds no password.
+// Errors and the status contain no password.
 func TestNoErrorQuotesAPassword(t *testing.T) {
 	address := server.create(t)
 	require.Contains(t, address, "not-printed")
@@ -203,7 +205,7 @@ func TestNoErrorQuotesAPassword(t *testing.T) {
 	}
 }
 
-// Two indexers may start at once on an empty database: both find its tables.
+// Several indexers can start at once on an empty database.
 func TestTablesAreMadeOnce(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {

@@ -18,8 +18,8 @@ var (
 	ErrAnotherIndexer = errors.New("another indexer is writing to this database")
 	// ErrOtherChain means that the database is the index of another chain, or of another program.
 	ErrOtherChain = errors.New("the database is the index of another chain")
-	// ErrHistoryGone means that the node no longer lists the last indexed transaction, so later ones could be missing.
-	// Use a node with a longer history.
+	// ErrHistoryGone means that the node no longer lists the last indexed transaction, so later ones could be
+	// missing. Use a node with a longer history.
 	ErrHistoryGone = errors.New("the node's history does not reach back to where the index ends")
 )
 
@@ -91,7 +91,8 @@ func begin(ctx context.Context, database *Database, genesis, commitment string) 
 	return p, err
 }
 
-// take locks the row until the transaction ends. It returns ErrAnotherIndexer if another process has changed it.
+// take locks the row until the transaction ends. It returns ErrAnotherIndexer if another process has changed
+// it.
 func (p *progress) take(ctx context.Context, s statements) error {
 	changed, err := s.exec(ctx, `UPDATE progress SET revision = revision + 1 WHERE id = 1 AND revision = $1`, p.revision)
 	if err == nil && changed == 0 {
@@ -122,8 +123,8 @@ type known struct {
 	signature solana.Signature
 }
 
-// anchors returns the last transaction up to the checkpoint, which a list must contain, and one of an earlier slot,
-// at which the list can end. Either can be nil.
+// anchors returns the last transaction up to the checkpoint, which a list must contain, and one of an earlier
+// slot, at which the list can end. Either can be nil.
 func anchors(ctx context.Context, s statements, checkpoint uint64) (anchor, floor *known, err error) {
 	if anchor, err = lastUpTo(ctx, s, int64(checkpoint)); err != nil || anchor == nil {
 		return nil, nil, err

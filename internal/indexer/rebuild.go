@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// rebuilder computes events that the logs of a transaction do not contain, from the transaction's instructions
-// and transfers and the earlier events in the database.
+// rebuilder computes events that the logs of a transaction do not contain, from the transaction's
+// instructions and transfers and the earlier events in the database.
 type rebuilder struct {
 	statements
 	accounts []accountState
@@ -28,7 +28,8 @@ type rebuilder struct {
 // rebuild replaces a transaction's events with all of its events, as far as they can be known. An instruction
 // whose events are unknown keeps its row LogsTruncated. accounts are states that the indexer has just read.
 //
-// Logs are cut at their end, so the logged events are the first ones. If they are not, rebuild changes nothing.
+// Logs are cut at their end, so the logged events are the first ones. If they are not, rebuild changes
+// nothing.
 func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, accounts []accountState) error {
 	var logged []readEvent
 	for _, event := range t.events {
@@ -46,7 +47,7 @@ func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, 
 		}
 		if !known {
 			if len(logged) > 0 {
-				return nil // The events of later instructions cannot be told from this one's.
+				return nil // It is unknown how many of the logged events belong to this instruction.
 			}
 			row, err := item.standIn()
 			if err != nil {

@@ -138,8 +138,8 @@ func withoutLogs(body []byte, line func(lines int) int) ([]byte, error) {
 // flawColumns are the columns of the export and of transactions that say that logs were cut.
 var flawColumns = regexp.MustCompile(`(?m),(true|false)$`)
 
-// Every event of every instruction can be rebuilt: an index without any log holds the same events, outcomes and
-// totals. So does one whose logs are cut between the events of an instruction.
+// Every event of every instruction can be rebuilt: an index without any log holds the same events, outcomes
+// and totals. So does one whose logs are cut between the events of an instruction.
 func TestEveryEventCanBeRebuilt(t *testing.T) {
 	s := newScenario(t)
 	s.all()

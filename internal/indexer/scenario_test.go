@@ -17,11 +17,11 @@ import (
 
 const (
 	escrow = 5_000_000
-	// storyLimit ends a story that hangs.
+	// scenarioLimit is the time limit of a scenario.
 	scenarioLimit = 5 * time.Minute
 )
 
-// A story plays negotiations on a real local chain, for the index to be compared with.
+// scenario plays negotiations on a real local chain.
 type scenario struct {
 	t   *testing.T
 	ctx context.Context
@@ -31,7 +31,7 @@ type scenario struct {
 
 func newScenario(t *testing.T) *scenario {
 	t.Helper()
-	// The stories travel in time.
+	// The scenarios advance the clock.
 	t.Setenv(testchain.EnvRPCURL, "")
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
 	t.Cleanup(cancel)
@@ -48,7 +48,7 @@ func (s *scenario) do(action *haggle.Action, err error) func(*haggle.Keypair) {
 	return func(signer *haggle.Keypair) { s.doTogether(action, err)(signer) }
 }
 
-// doTogether carries out an action that several parties sign.
+// doTogether executes an action that several parties sign.
 func (s *scenario) doTogether(action *haggle.Action, err error) func(...haggle.Signer) {
 	return func(signers ...haggle.Signer) {
 		s.t.Helper()
@@ -115,7 +115,7 @@ func (s *scenario) close(negotiation solana.PublicKey) {
 	s.do(s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
 }
 
-// bargain is a whole negotiation: three offers, the last one taken, and closed.
+// bargain plays a whole negotiation: three offers, the last one accepted, and closed.
 func (s *scenario) bargain(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, nil)
@@ -126,7 +126,7 @@ func (s *scenario) bargain(session uint64) {
 	s.close(negotiation)
 }
 
-// twoLives is a negotiation that is rejected and closed, and one that its buyer creates at the same address, with other terms.
+// twoLives plays a negotiation that is rejected and closed, and one with other terms at the same address.
 func (s *scenario) twoLives(session uint64) solana.PublicKey {
 	s.t.Helper()
 	first := s.invited(session, nil)
@@ -163,7 +163,7 @@ func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest
 	require.NoError(s.t, err)
 }
 
-// milestones is a price that is paid in three parts: one released, one split by the arbiter, one released when time has passed.
+// milestones plays a price in three parts: one released, one split by the arbiter, one released.
 func (s *scenario) milestones(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) {
@@ -185,7 +185,7 @@ func (s *scenario) milestones(session uint64) {
 	s.close(negotiation)
 }
 
-// expired is a negotiation in which the seller has left a bond and never answers; its time passes.
+// expired plays a negotiation with a bond that expires after the first offer.
 func (s *scenario) expired(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = 700_000 })
@@ -196,13 +196,13 @@ func (s *scenario) expired(session uint64) {
 	s.do(s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
 }
 
-// endow gives the parties enough for many negotiations.
+// endow gives the parties tokens for many negotiations.
 func (s *scenario) endow() {
 	s.t.Helper()
 	require.NoError(s.t, s.Endow(s.ctx, s.Seller.PublicKey()))
 }
 
-// all is everything above, on one chain.
+// all plays all scenarios above.
 func (s *scenario) all() {
 	s.t.Helper()
 	s.endow()
@@ -214,7 +214,7 @@ func (s *scenario) all() {
 	s.bargain(6)
 }
 
-// onChain is every event of the chain, the oldest first, found without the indexer.
+// onChain returns every event of the chain, the oldest first, without the indexer.
 func (s *scenario) onChain() (events []protocol.Event, signatures []solana.Signature) {
 	s.t.Helper()
 	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, protocol.ProgramID,
@@ -228,9 +228,9 @@ func (s *scenario) onChain() (events []protocol.Event, signatures []solana.Signa
 			Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed,
 		})
 		require.NoError(s.t, err)
-		told, err := protocol.ParseLogs(found.Meta.LogMessages)
+		logged, err := protocol.ParseLogs(found.Meta.LogMessages)
 		require.NoError(s.t, err)
-		for _, event := range told {
+		for _, event := range logged {
 			events, signatures = append(events, event), append(signatures, listed[i].Signature)
 		}
 	}

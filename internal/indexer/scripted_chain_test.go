@@ -22,7 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// scriptedChain is a node whose chain a test writes, and writes anew where it forks. It answers as a validator does.
+// scriptedChain is a node whose chain a test writes, with forks. It answers like a validator.
 type scriptedChain struct {
 	lock  sync.Mutex
 	slots []scriptedSlot
@@ -32,13 +32,14 @@ type scriptedChain struct {
 	pageLimit int
 	// unlisted are transactions that it has and does not list yet.
 	unlisted map[solana.Signature]bool
-	// withIndex says that lists tell a transaction's index in its block.
+	// withIndex makes lists contain the index of a transaction in its block.
 	withIndex bool
 	// betweenPages is called once, after a page has been listed.
 	betweenPages func()
-	// scrambled says that lists have the transactions of a slot in another order than the block.
+	// scrambled makes lists have the transactions of a slot in another order than the block.
 	scrambled bool
-	// listsLate and statusesLate are by how many slots a node is behind that answers such requests, of several behind one address.
+	// listsLate and statusesLate are by how many slots a node is behind that answers such requests, of
+	// several behind one address.
 	listsLate, statusesLate uint64
 	// delay is how long each answer takes.
 	delay time.Duration
@@ -63,7 +64,7 @@ func newScriptedChain() *scriptedChain {
 	return &scriptedChain{pageLimit: listPage, unlisted: make(map[solana.Signature]bool)}
 }
 
-// numbered is a signature that no other number has.
+// numbered returns the signature of a number.
 func numbered(n uint64) (signature solana.Signature) {
 	binary.BigEndian.PutUint64(signature[:], n+1)
 	return signature
@@ -75,7 +76,7 @@ func numberedKey(kind byte, n uint64) (key solana.PublicKey) {
 	return key
 }
 
-// logsOf are the logs of an instruction of the program's with these events, after one that has none.
+// logsOf returns the logs of an instruction without events and one of the program with these events.
 func logsOf(events ...protocol.Event) []string {
 	logs := []string{
 		"Program ComputeBudget111111111111111111111111111111 invoke [1]",
@@ -88,7 +89,8 @@ func logsOf(events ...protocol.Event) []string {
 	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
-// transaction is one whose second instruction is the given one, or one of the program's without data.
+// transaction returns a transaction whose second instruction is the given one, or one of the program
+// without data.
 func transaction(t require.TestingT, number uint64, instruction solana.Instruction, logs []string) scriptedTransaction {
 	if instruction == nil {
 		instruction = solana.NewInstruction(protocol.ProgramID, solana.AccountMetaSlice{}, []byte{1})
@@ -103,7 +105,7 @@ func transaction(t require.TestingT, number uint64, instruction solana.Instructi
 	return scriptedTransaction{signature: numbered(number), logs: logs, encoded: encoded}
 }
 
-// hash is a blockhash that no other fork of the slot has.
+// hash returns the blockhash of a slot on a fork.
 func hash(slot, fork uint64) (hash solana.Hash) {
 	binary.BigEndian.PutUint64(hash[:], slot)
 	binary.BigEndian.PutUint64(hash[8:], fork)
@@ -118,14 +120,14 @@ func (c *scriptedChain) add(slot, fork uint64, transactions ...scriptedTransacti
 	c.head = max(c.head, slot)
 }
 
-// forkAt takes back every block from a slot on.
+// forkAt removes every block from a slot on.
 func (c *scriptedChain) forkAt(slot uint64) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.slots = slices.DeleteFunc(c.slots, func(s scriptedSlot) bool { return s.slot >= slot })
 }
 
-// reach says how far the chain is.
+// reach sets the newest slots.
 func (c *scriptedChain) reach(head, final uint64) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -183,7 +185,7 @@ func (c *scriptedChain) serve(t *testing.T) string {
 
 type document = map[string]any
 
-// answer is what a validator answers with.
+// answer returns the answer of a validator.
 func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -16,24 +16,25 @@ type Status struct {
 	Name     string
 	// Schema is the version of the tables.
 	Schema int64
-	// Program and GenesisHash identify the indexed program and its chain. Commitment is that of indexed transactions.
+	// Program and GenesisHash identify the indexed program and its chain. Commitment is that of indexed
+	// transactions.
 	Program     string
 	GenesisHash string
 	Commitment  string
-	// Checkpoint is the slot up to which everything is indexed and final. Head and Finalized are the node's slots at
-	// the last write, at UpdatedAt.
+	// Checkpoint is the slot up to which everything is indexed and final. Head and Finalized are the node's
+	// slots at the last write, at UpdatedAt.
 	Checkpoint uint64
 	Head       uint64
 	Finalized  uint64
 	UpdatedAt  time.Time
-	// Backlog is the number of transactions of a long history that are listed and not read yet. Listing reports
-	// whether the list is incomplete.
+	// Backlog is the number of transactions of a long history that are listed and not read yet. Listing
+	// reports whether the list is incomplete.
 	Backlog uint64
 	Listing bool
 
 	Transactions uint64
-	// Flawed is the number of transactions whose logs lack events. Rebuilt is the number of events that the indexer
-	// computed because the logs lack them.
+	// Flawed is the number of transactions whose logs lack events. Rebuilt is the number of events that the
+	// indexer computed because the logs lack them.
 	Flawed       uint64
 	Events       uint64
 	Rebuilt      uint64
