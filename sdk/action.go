@@ -131,14 +131,14 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
 	if done, err := a.recover(ctx); done != nil || err != nil {
-		return done, err
+		return done, beforeSending(err)
 	}
 	draft, err := a.prepare(ctx)
 	if err != nil {
-		return nil, err
+		return nil, beforeSending(err)
 	}
 	if err := sign(ctx, draft.transaction, signers); err != nil {
-		return nil, err
+		return nil, beforeSending(err)
 	}
 	return a.client.send(ctx, draft)
 }

@@ -102,7 +102,7 @@ func (c *Client) passCreation(ctx context.Context, n *NegotiationAccount) error 
 			return nil
 		}
 		if err := wait.For(ctx, lastPoll); err != nil {
-			return err
+			return opaque{err}
 		}
 	}
 	return nil

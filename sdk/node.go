@@ -147,11 +147,11 @@ func nodeError(method string, err error) error {
 	var interrupted *rpcpool.Interrupted
 	if errors.As(err, &interrupted) {
 		if interrupted.Before == nil {
-			return fmt.Errorf("haggle: %s: %w", method, unsent{interrupted.Cause})
+			return fmt.Errorf("haggle: %s: %w", method, opaque{interrupted.Cause})
 		}
 		return &nodesError{
 			text: fmt.Sprintf("haggle: %s: %v, after %v", method, interrupted.Cause, interrupted.Before),
-			all:  []error{unsent{interrupted.Cause}, nodeError(method, interrupted.Before)},
+			all:  []error{opaque{interrupted.Cause}, nodeError(method, interrupted.Before)},
 		}
 	}
 	var failures rpcpool.Failures

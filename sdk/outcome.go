@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gagliardetto/solana-go"
+
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -62,75 +64,109 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return fmt.Errorf("haggle: there is no outcome %q", text)
 }
 
-// OutcomeOf says what has become of the transaction for which [Action.Do], [Client.Submit] or [Client.Outcome] has answered with
-// an error:
+// OutcomeOf returns the outcome of the transaction for which [Action.Do], [Client.Submit] or [Client.Outcome] has
+// returned an error:
 //
 //	receipt, err := action.Do(ctx, me)
 //	switch haggle.OutcomeOf(err) {
 //	case haggle.OutcomeConfirmed:
 //	case haggle.OutcomeFailed: // err says why
 //	case haggle.OutcomeExpired, haggle.OutcomeNotSent: // safe to repeat
-//	case haggle.OutcomeUnknown: // look again before anything is repeated
+//	case haggle.OutcomeUnknown: // read the state before anything is repeated
 //	}
 //
-// For an action that has been done before ([*AlreadyDone]) it is OutcomeConfirmed. What an error gives only as the reason why nothing
-// more is known, such as the cause of a context that has ended, says nothing: it may be about another transaction.
+// For an action that has been done before ([*AlreadyDone]) it is OutcomeConfirmed. The default is OutcomeUnknown:
+// OutcomeExpired and OutcomeNotSent are returned only for errors that prove it, which are those of Do and Submit
+// themselves, also wrapped with %w. Any other error is OutcomeUnknown: a context's or a connection's own, one that
+// was formatted with %v, and several errors of which one proves nothing.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeConfirmed
 	}
-	said := make(map[Outcome]bool)
-	outcomesIn(err, said)
-	// If it is several errors, the one after which the least may be done.
-	for _, outcome := range []Outcome{OutcomeUnknown, OutcomeConfirmed, OutcomeExpired, OutcomeFailed} {
-		if said[outcome] {
-			return outcome
-		}
-	}
-	return OutcomeNotSent
-}
-
-// outcomesIn notes what an error says of a transaction, without looking at what it gives as a reason.
-func outcomesIn(err error, said map[Outcome]bool) {
 	switch e := err.(type) {
-	case nil, unsent:
-		return
-	case *JournalError:
-		said[e.Outcome] = true
-		return
+	case opaque:
+		return OutcomeUnknown
+	case unsent:
+		return OutcomeNotSent
 	case *UnknownOutcome:
-		said[OutcomeUnknown] = true
-		return
+		return OutcomeUnknown
+	case *JournalError:
+		return e.Outcome
 	case *AlreadyDone:
-		said[OutcomeConfirmed] = true
-		return
+		return OutcomeConfirmed
 	case *protocol.ProgramError:
-		said[OutcomeFailed] = said[OutcomeFailed] || !e.Signature.IsZero()
+		return outcomeOfFailure(e.Signature)
 	case *TransactionError:
-		said[OutcomeFailed] = said[OutcomeFailed] || !e.Signature.IsZero()
+		return outcomeOfFailure(e.Signature)
+	case *MovedOn, *Unresolved, *SessionUsed, *InsufficientFunds, *AccountError:
+		return OutcomeNotSent
 	}
 	switch err {
-	case ErrAlreadyDone, ErrDetailsUnavailable:
-		said[OutcomeConfirmed] = true
+	case ErrDetailsUnavailable, ErrAlreadyDone:
+		return OutcomeConfirmed
 	case ErrTransactionExpired:
-		said[OutcomeExpired] = true
+		return OutcomeExpired
+	case ErrNotAsExpected, ErrMissingSigner, ErrNotASigner, ErrNotWrappedSOL:
+		return OutcomeNotSent
 	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
-		outcomesIn(e.Unwrap(), said)
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			outcomesIn(inner, said)
+		if inner := e.Unwrap(); inner != nil {
+			return OutcomeOf(inner)
 		}
+	case interface{ Unwrap() []error }:
+		return outcomeOfAll(e.Unwrap())
 	}
+	return OutcomeUnknown
 }
 
-// unsent is why something has come to nothing before it was sent: the cause of a context that has ended, for example, which is the
-// caller's. With golang.org/x/sync/errgroup that is what has become of another transaction.
+// outcomeOfFailure returns the outcome of a transaction that was refused in the simulation or by the node, if it
+// has no signature, or that was executed and has failed.
+func outcomeOfFailure(signature solana.Signature) Outcome {
+	if signature.IsZero() {
+		return OutcomeNotSent
+	}
+	return OutcomeFailed
+}
+
+// outcomeOfAll returns the outcome that all errors agree on, otherwise OutcomeUnknown. Beside ErrDetailsUnavailable
+// the others are its reasons.
+func outcomeOfAll(errs []error) Outcome {
+	if len(errs) == 0 {
+		return OutcomeUnknown
+	}
+	first := OutcomeOf(errs[0])
+	if errs[0] == ErrDetailsUnavailable {
+		return first
+	}
+	for _, err := range errs[1:] {
+		if OutcomeOf(err) != first {
+			return OutcomeUnknown
+		}
+	}
+	return first
+}
+
+// unsent is an error from before anything was sent. It proves OutcomeNotSent, whatever it wraps: the cause of a
+// context that has ended, for example, which with golang.org/x/sync/errgroup is about another transaction.
 type unsent struct{ error }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (u unsent) Unwrap() error { return u.error }
+
+// beforeSending marks an error of a step before the send. An *AlreadyDone stays what it is.
+func beforeSending(err error) error {
+	if _, done := err.(*AlreadyDone); done || err == nil {
+		return err
+	}
+	return unsent{err}
+}
+
+// opaque is an error that says nothing about the transaction: the cause of a context, which is the caller's.
+type opaque struct{ error }
+
+// Unwrap returns the cause.
+func (o opaque) Unwrap() error { return o.error }
 
 // Outcome looks again what has become of a transaction, and waits until that is certain. It sends nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt, error) {

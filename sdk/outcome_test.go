@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -43,11 +47,69 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{&Unresolved{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
 		{&JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: unknown}, OutcomeNotSent},
 		{&JournalError{Op: journalFinish, Outcome: OutcomeExpired, Err: errors.New("disk"), Failure: ErrTransactionExpired}, OutcomeExpired},
-		{context.Canceled, OutcomeNotSent},
-		{&NodeError{}, OutcomeNotSent},
+		{&InsufficientFunds{}, OutcomeNotSent},
+		{&AccountError{Err: ErrAccountNotFound}, OutcomeNotSent},
+		{&SessionUsed{}, OutcomeNotSent},
+		{&UnsupportedMint{}, OutcomeNotSent},
+		{fmt.Errorf("%w: %s", ErrMissingSigner, signature), OutcomeNotSent},
+		{fmt.Errorf("%w: the offer is another one", ErrNotAsExpected), OutcomeNotSent},
+		{errors.Join(fmt.Errorf("%w: x", ErrTransactionExpired), ErrTransactionExpired), OutcomeExpired},
 	} {
 		assert.Equal(t, c.want, OutcomeOf(c.err), "%v", c.err)
 	}
+}
+
+// Only what is proven is safe to repeat: no other error may be taken for "not sent".
+func TestErrorThatProvesNothingIsUnknown(t *testing.T) {
+	signature := solana.Signature{1}
+	unknown := &UnknownOutcome{Signature: signature, Cause: context.Canceled}
+	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+	for _, err := range []error{
+		context.Canceled, context.DeadlineExceeded, fmt.Errorf("offer: %w", context.DeadlineExceeded),
+		syscall.ECONNRESET, reset, fmt.Errorf("haggle: sendTransaction: %w", reset), io.ErrUnexpectedEOF,
+		errors.New("something else"), fmt.Errorf("offer: %v", unknown), fmt.Errorf("offer: %v", ErrTransactionExpired),
+		&NodeError{}, ErrMalformedAnswer, ErrClientClosed,
+		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: &AlreadyDone{}}),
+		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: context.Canceled, Before: reset}),
+		protocol.ErrExpired,
+		errors.Join(ErrTransactionExpired, reset), errors.Join(reset, ErrTransactionExpired),
+		errors.Join(&MovedOn{}, context.DeadlineExceeded),
+		errors.Join(&TransactionError{Signature: signature}, ErrTransactionExpired), wrapsNothing{},
+	} {
+		assert.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
+		assert.Equal(t, OutcomeUnknown, OutcomeOf(fmt.Errorf("buy: %w", err)), "%v", err)
+	}
+}
+
+type wrapsNothing struct{}
+
+func (wrapsNothing) Error() string { return "wraps nothing" }
+func (wrapsNothing) Unwrap() error { return nil }
+
+// Everything that Do does before it sends is safe to repeat, whatever the node or the signer answers.
+func TestDoMarksWhatFailsBeforeSending(t *testing.T) {
+	for _, method := range []string{"getLatestBlockhash", "simulateTransaction"} {
+		t.Run(method, func(t *testing.T) {
+			a := newAgent(t, nil)
+			a.node.answers[method] = func(int) (any, error) { return nil, syscall.ECONNRESET }
+			_, err := a.pay(t, 1).Do(t.Context(), a.me)
+			require.Error(t, err)
+			assert.Equal(t, OutcomeNotSent, OutcomeOf(err), "%v", err)
+		})
+	}
+	t.Run("the signer", func(t *testing.T) {
+		a := newAgent(t, nil)
+		_, err := a.pay(t, 1).Do(t.Context(), silentSigner{a.me})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, OutcomeNotSent, OutcomeOf(err), "%v", err)
+	})
+}
+
+// silentSigner is a remote signer that does not answer in time.
+type silentSigner struct{ Signer }
+
+func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, error) {
+	return solana.Signature{}, context.DeadlineExceeded
 }
 
 // A group of goroutines that share a context, as errgroup makes them, ends it with what has become of the first transaction that comes

@@ -114,11 +114,11 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 func (c *Client) send(ctx context.Context, draft *outgoing) (*Receipt, error) {
 	transaction := draft.transaction
 	if err := transaction.VerifySignatures(); err != nil {
-		return nil, fmt.Errorf("haggle: the transaction is not completely signed: %w", err)
+		return nil, unsent{fmt.Errorf("haggle: the transaction is not completely signed: %w", err)}
 	}
 	encoded, err := transaction.MarshalBinary()
 	if err != nil {
-		return nil, fmt.Errorf("haggle: encode the transaction: %w", err)
+		return nil, unsent{fmt.Errorf("haggle: encode the transaction: %w", err)}
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, unsent{err}
@@ -164,7 +164,7 @@ func (p *pendingTransaction) send(ctx context.Context) (*Receipt, error) {
 	// What a context has ended with may look like a node's answer, and be that to another request.
 	if err := p.broadcast(ctx); err != nil && ctx.Err() == nil {
 		if refusal := p.refusal(err); refusal != nil {
-			return nil, refusal
+			return nil, unsent{refusal}
 		}
 	}
 	return p.await(ctx)
@@ -356,7 +356,7 @@ func (p *pendingTransaction) failure(raw any, logs []string, invoked []solana.Pu
 		return err
 	}
 	unread := &TransactionError{Reason: "for a reason that cannot be read", Instruction: -1, Logs: logs, Signature: p.signature}
-	return fmt.Errorf("%w: %w", unread, err)
+	return fmt.Errorf("%w: %v", unread, err)
 }
 
 // errNoDetails: the node knows that a transaction has been executed, and nothing else about it.

@@ -126,7 +126,8 @@ func TestActionsOutcomeIsTold(t *testing.T) {
 		{nil, "confirmed", ""}, {ErrDetailsUnavailable, "confirmed", ""}, {refused, "not sent", "NotYourTurn"},
 		{&TransactionError{Signature: solana.Signature{1}}, "failed", "other"}, {ErrTransactionExpired, "expired", "other"},
 		{&UnknownOutcome{Cause: context.DeadlineExceeded}, "unknown", "deadline_exceeded"},
-		{errors.New("the signer is asleep"), "not sent", "other"},
+		{unsent{errors.New("the signer is asleep")}, "not sent", "other"},
+		{errors.New("the connection is reset"), "unknown", "other"},
 	} {
 		o := instrument(t, answering(`"result":7`))
 		ctx, end := o.client.beginAction(t.Context(), "submit_offer", protocol.ProgramID)

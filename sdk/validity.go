@@ -94,7 +94,7 @@ func (c *Client) notExecutedBefore(ctx context.Context, signature solana.Signatu
 			return 0, failed
 		}
 		if err := wait.For(ctx, poll); err != nil {
-			return 0, unsent{err}
+			return 0, opaque{err}
 		}
 	}
 }

@@ -156,7 +156,7 @@ func awaitConfirmation(ctx context.Context, client *haggle.Client, signature sol
 	for {
 		statuses, err := client.RPC().GetSignatureStatuses(ctx, false, signature)
 		if err != nil && !errors.Is(err, rpc.ErrNotFound) {
-			return err
+			return &haggle.UnknownOutcome{Signature: signature, Cause: err}
 		}
 		if err == nil && len(statuses.Value) == 1 && statuses.Value[0] != nil {
 			status := statuses.Value[0]

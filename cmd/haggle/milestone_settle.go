@@ -177,7 +177,7 @@ func (f *agreementFlags) finish(ctx context.Context, s *session, client *haggle.
 	}
 	receipt, err := client.Submit(ctx, transaction)
 	if err != nil && !errors.Is(err, haggle.ErrDetailsUnavailable) {
-		return err
+		return exitcode.OfAction(err)
 	}
 	v := actionView{n.Address, agreement.Terms.InstructionName(), viewReceipt(receipt)}
 	return s.print(v, "settled by agreement: "+agreementText(agreement.Amounts, tokens), v.receiptView.text())

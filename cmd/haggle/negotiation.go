@@ -64,7 +64,7 @@ func (s *session) act(ctx context.Context, client *haggle.Client, action *haggle
 	if errors.Is(err, haggle.ErrDetailsUnavailable) {
 		err = nil
 	}
-	return receipt, s.explain(ctx, client, action.Negotiation, err)
+	return receipt, s.explain(ctx, client, action.Negotiation, exitcode.OfAction(err))
 }
 
 // explain adds to the program's refusal what the negotiation's state says about it.

@@ -1,7 +1,10 @@
 package keeper
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -100,7 +103,8 @@ func TestBudgetIsThatOfADay(t *testing.T) {
 // What has been done already is another's doing, however that shows; what cannot be known is a failure.
 func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	for _, sooner := range []error{
-		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.MovedOn{Action: "close_negotiation"}, protocol.ErrInvalidState,
+		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.MovedOn{Action: "close_negotiation"},
+		protocol.Refusal(protocol.ErrInvalidState),
 		&haggle.AccountError{Err: haggle.ErrAccountNotFound},
 	} {
 		require.Equal(t, lost, outcomeOf(sooner), sooner)
@@ -109,6 +113,14 @@ func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	}
 	require.Equal(t, Failed, outcomeOf(&haggle.UnknownOutcome{Cause: errors.New("silence")}))
 	require.Equal(t, Failed, outcomeOf(haggle.ErrTransactionExpired))
+}
+
+// An error that proves nothing may come from a transaction that lands: the budget keeps what that would cost.
+func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
+	unknown := &haggle.UnknownOutcome{Cause: context.DeadlineExceeded}
+	for _, err := range []error{unknown, fmt.Errorf("act: %v", unknown), context.DeadlineExceeded, io.ErrUnexpectedEOF} {
+		require.EqualValues(t, 9_000, (&Keeper{}).done(9_000, 5_000, nil, err).Cost, "%v", err)
+	}
 }
 
 // What has been done has cost what it costs, whatever else is wrong then.

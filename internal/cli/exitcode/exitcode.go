@@ -104,6 +104,15 @@ func WithHint(err error, hint string) error {
 	return &Error{Kind: KindOf(err), Hint: hint, Err: err}
 }
 
+// OfAction returns the error of a transaction with the kind Unknown if it does not prove what became of the
+// transaction: a network error would read as if nothing had been sent. A nil error stays nil.
+func OfAction(err error) error {
+	if haggle.OutcomeOf(err) != haggle.OutcomeUnknown || errors.As(err, new(*Error)) || KindOf(err) == Unknown {
+		return err
+	}
+	return &Error{Kind: Unknown, Err: err}
+}
+
 // KindOf classifies an error. An error that is neither an *Error nor the SDK's nor the network's is Other.
 func KindOf(err error) Kind {
 	var (

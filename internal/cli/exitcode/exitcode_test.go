@@ -25,6 +25,21 @@ func refused(code protocol.ErrorCode) error {
 	return fmt.Errorf("wrapped: %w", &protocol.ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Logs: []string{"a log"}})
 }
 
+// Only an error that proves that nothing was sent may have an exit code that says so.
+func TestExitCodeOfAnAction(t *testing.T) {
+	reset := &net.OpError{Op: "read", Err: errors.New("reset")}
+	unknown := &haggle.UnknownOutcome{Cause: reset}
+	for _, err := range []error{reset, context.DeadlineExceeded, context.Canceled, errors.New("x"), unknown, fmt.Errorf("x: %v", unknown)} {
+		require.Equal(t, Unknown, KindOf(OfAction(err)), "%v", err)
+		require.ErrorIs(t, OfAction(err), err)
+	}
+	require.NoError(t, OfAction(nil))
+	require.Equal(t, Usage, KindOf(OfAction(Usagef("wrong"))))
+	require.Equal(t, Refused, KindOf(OfAction(refused(protocol.ErrNotYourTurn))))
+	require.Equal(t, Expired, KindOf(OfAction(fmt.Errorf("%w: x", haggle.ErrTransactionExpired))))
+	require.Equal(t, Other, KindOf(OfAction(&haggle.InsufficientFunds{})))
+}
+
 func TestExitCodes(t *testing.T) {
 	for _, sample := range []struct {
 		err  error
