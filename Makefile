@@ -79,8 +79,9 @@ verify: program ## show that the build is reproducible; with CLUSTER=... also th
 deploy: prerequisites ## deploy the program with the Solana CLI: CLUSTER=... PROGRAM_KEYPAIR=... (docs/DEPLOYMENT.md)
 	@toolchain/deploy
 
-cu: program ## measure the compute units of every instruction: program/CU.md
+cu: program ## measure the compute units of every instruction: program/CU.md, and the SDK's table of them
 	@$(program) HAGGLE_WRITE_CU=1 cargo test --locked --quiet --workspace compute
+	@go generate ./sdk/protocol
 
 bench: program chains ## measure the SDK: codecs, actions beyond their requests, subscriptions: docs/BENCHMARKS.md
 	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md

@@ -24,9 +24,9 @@ type AcceptRequest struct {
 	// Price, if it is not zero, is what the acceptor expects the offer to be, in base units of the mint. Another one is
 	// [ErrNotAsExpected].
 	Price uint64
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
-	// token account, or another one if that cannot be paid: see [TokenAccount.CanReceive]. The acceptor's own
-	// is created if it is missing. An amount that cannot be paid is recorded for its party.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their
+	// associated token account. The acceptor's own is created if it is missing. An amount that cannot be
+	// paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -48,7 +48,7 @@ func (c *Client) Accept(ctx context.Context, request AcceptRequest) (*Action, er
 		return nil, fmt.Errorf("%w: the offer is %d base units", ErrNotAsExpected, negotiation.CurrentOfferAmount)
 	}
 	to, err := c.payouts(ctx, negotiation, payoutRequest{
-		payer: request.Acceptor, signer: request.Acceptor,
+		payer: request.Acceptor,
 		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
 	})
 	if err != nil {

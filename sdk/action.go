@@ -282,7 +282,7 @@ func (a *Action) fit(ctx context.Context, found *facts) (*solana.Transaction, *r
 	if result.UnitsConsumed == nil {
 		return nil, nil, malformed("the node does not say what the simulation consumed")
 	}
-	budget.unitLimit = unitLimitFor(*result.UnitsConsumed, a.client.computeMargin)
+	budget.unitLimit = a.unitLimit(*result.UnitsConsumed, result.Logs)
 	budget.unitPrice = cappedUnitPrice(found.price, budget.unitLimit, found.maxPriorityFee)
 	transaction, err := a.assemble(budget, found)
 	return transaction, result, err

@@ -134,14 +134,26 @@ func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, am
 	if amount == 0 || !named.IsZero() {
 		return named, nil
 	}
-	recipient := payee{owner: owner, creates: true}
-	addresses, creation, err := c.client.payeeAccounts(ctx, c.payer, c.mint, recipient)
+	associated, err := c.mint.AssociatedTokenAddress(owner)
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
-	if len(creation) > 0 && !create && !c.createMissing && owner != c.payer {
-		return c.client.otherAccount(ctx, c.mint, recipient)
+	stored, slot, err := c.client.accounts(ctx, associated)
+	switch {
+	case err != nil:
+		return solana.PublicKey{}, err
+	case !isMissing(stored[0]) && canBePaid(associated, stored[0], slot, c.mint, owner, false):
+		return associated, nil
+	case isMissing(stored[0]) && (create || c.createMissing || owner == c.payer):
+		_, creation, err := c.mint.createAssociated(c.payer, owner, associated)
+		c.creations = append(c.creations, creation...)
+		return associated, err
+	case isMissing(stored[0]):
+		return c.client.otherAccount(ctx, c.mint, owner)
 	}
-	c.creations = append(c.creations, creation...)
-	return addresses[0], nil
+	// An owner with too many accounts to list must not keep the others from closing.
+	if other, err := c.client.otherAccount(ctx, c.mint, owner); err == nil && !other.IsZero() {
+		return other, nil
+	}
+	return associated, nil
 }

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The compute budget program's instructions that are used here: a byte, then a number.
@@ -19,9 +23,11 @@ const (
 const (
 	// maxUnitLimit is the most that a transaction can ask for.
 	maxUnitLimit = 1_400_000
-	// unitReserve covers what the chain may have to do more than in the simulation: a payment that has to be recorded instead of
-	// delivered costs 1,700 units, and the instruction that sets a price, which the simulation may do without, 150.
-	unitReserve = 3_000
+	// unitReserve covers the compute budget's own instructions, 150 units each: the simulation may have none that sets
+	// a price.
+	unitReserve = 300
+	// prefundedUnits is the additional cost of creating an account at an address to which somebody has sent lamports.
+	prefundedUnits = 2_400
 	// microLamports are a lamport.
 	microLamports = 1_000_000
 )
@@ -66,12 +72,91 @@ func feePercentile(configured int) (int, error) {
 	return nonZeroOr(configured, defaultFeePercentile), nil
 }
 
-// unitLimitFor is the limit for a transaction whose simulation has consumed so many units: a margin in percent more, and the
-// reserve.
-func unitLimitFor(consumed, margin uint64) uint32 {
-	// A node can say anything; the sum must not wrap around.
-	consumed = min(consumed, maxUnitLimit)
-	return uint32(min(consumed+consumed*margin/100+unitReserve, maxUnitLimit))
+// unitLimit returns the compute limit of a transaction after its simulation: the worst case of the action's own
+// instruction, which another state or another token account than in the simulation can cause until the transaction is
+// executed; and for the other instructions the units of the simulation. The client's margin comes on top.
+func (a *Action) unitLimit(consumed uint64, logs []string) uint32 {
+	worst, err := a.worstUnits()
+	if err != nil {
+		return maxUnitLimit // no address has been found, so the simulation has failed, too
+	}
+	return limitFor(consumed, ownUnits(logs), worst, a.client.computeMargin)
+}
+
+// limitFor adds up a compute limit. A node can answer with any figures, so they are bounded first.
+func limitFor(consumed, own, worst, margin uint64) uint32 {
+	consumed, worst = min(consumed, maxUnitLimit), min(worst, maxUnitLimit)
+	own = min(own, consumed)
+	needed := consumed - own + max(own, worst)
+	return uint32(min(needed+needed*margin/100+unitReserve, maxUnitLimit))
+}
+
+// worstUnits returns the worst case of the action's own instruction, zero if that is another program's. The worst
+// cases are measured at the first bump of every address; an address that the instruction may derive has a known bump.
+func (a *Action) worstUnits() (uint64, error) {
+	if a.instruction == nil {
+		return 0, nil
+	}
+	units, ok := protocol.WorstComputeUnits(a.Name)
+	if !ok {
+		return 0, nil
+	}
+	tokenProgram := a.tokenProgram()
+	switch on := a.instruction.(type) {
+	case *protocol.InitializeConfig:
+		return units.Of(tokenProgram) + prefundedUnits, nil
+	case *protocol.CreateNegotiation:
+		negotiation, bump, err := protocol.FindNegotiationAddress(on.Buyer, on.Seller, on.SessionID)
+		if err != nil {
+			return 0, err
+		}
+		_, vaultBump, err := protocol.FindVaultAddress(negotiation)
+		return units.Of(tokenProgram, bump, vaultBump) + 2*prefundedUnits, err
+	}
+	if units.EachFurtherBump == 0 || a.seen == nil || tokenProgram.IsZero() {
+		return units.Of(tokenProgram), nil
+	}
+	// The program derives the associated account of a party that it cannot pay at the named account.
+	var bumps [2]uint8
+	for i, party := range []solana.PublicKey{a.seen.Buyer, a.seen.Seller} {
+		var err error
+		if _, bumps[i], err = solana.FindAssociatedTokenAddressWithProgram(party, a.seen.TokenMint, tokenProgram); err != nil {
+			return 0, err
+		}
+	}
+	return units.Of(tokenProgram, bumps[:]...), nil
+}
+
+// tokenProgram returns the token program that the action's own instruction calls; zero if it calls none.
+func (a *Action) tokenProgram() solana.PublicKey {
+	for _, instruction := range a.Instructions {
+		if instruction.ProgramID() != protocol.ProgramID {
+			continue
+		}
+		for _, account := range instruction.Accounts() {
+			if isTokenProgram(account.PublicKey) {
+				return account.PublicKey
+			}
+		}
+	}
+	return solana.PublicKey{}
+}
+
+// ownUnits returns what this program's instructions have consumed according to a simulation's logs; zero if the logs
+// are cut off.
+func ownUnits(logs []string) (units uint64) {
+	for _, line := range logs {
+		rest, ok := strings.CutPrefix(line, "Program "+protocol.ProgramAddress+" consumed ")
+		if !ok {
+			continue
+		}
+		number, _, _ := strings.Cut(rest, " ")
+		consumed, err := strconv.ParseUint(number, 10, 32)
+		if err == nil {
+			units += consumed
+		}
+	}
+	return units
 }
 
 // unitPrice is what transactions that write the same accounts have recently paid, in millionths of a lamport per compute unit:

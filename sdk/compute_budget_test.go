@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestComputeBudgetInstructionsAreTheProgramsOwn(t *testing.T) {
@@ -31,11 +33,65 @@ func TestComputeBudgetInstructionsAreTheProgramsOwn(t *testing.T) {
 }
 
 func TestUnitLimitHasAMarginAndAnEnd(t *testing.T) {
-	assert.EqualValues(t, 3_000, unitLimitFor(0, defaultComputeMargin))
-	assert.EqualValues(t, 14_000, unitLimitFor(10_000, defaultComputeMargin))
-	assert.EqualValues(t, 1_400_000, unitLimitFor(1_399_999, defaultComputeMargin))
-	assert.EqualValues(t, 1_400_000, unitLimitFor(math.MaxUint64, defaultComputeMargin))
-	assert.EqualValues(t, 1_400_000, unitLimitFor(16_769_767_339_735_956_014, defaultComputeMargin), "times 1.1 is 2^64 - 1")
+	for _, c := range []struct{ consumed, own, worst, want uint64 }{
+		{0, 0, 0, 300},
+		{10_000, 0, 0, 11_300},
+		{10_000, 4_000, 0, 11_300},
+		{10_000, 4_000, 5_000, 12_400},
+		{10_000, 4_000, 3_000, 11_300}, // the cluster's token program costs more than the measured one
+		{10_000, 0, 5_000, 16_800},     // the logs are cut off
+		{10_000, 20_000, 5_000, 11_300},
+		{1_399_999, 0, 0, 1_400_000},
+		{math.MaxUint64, 0, math.MaxUint64, 1_400_000},
+		{16_769_767_339_735_956_014, 0, 0, 1_400_000}, // times 1.1 is 2^64 - 1
+	} {
+		assert.EqualValues(t, c.want, limitFor(c.consumed, c.own, c.worst, defaultComputeMargin), "%+v", c)
+	}
+}
+
+// The limit of an instruction that pays covers both parties' accounts being derived, at their real bumps.
+func TestUnitLimitCoversTheWorstCaseAndTheBumpsOfBothParties(t *testing.T) {
+	client, n, _ := bonded(t, nil)
+	misses := func() (misses uint64) {
+		for _, party := range []solana.PublicKey{n.Buyer, n.Seller} {
+			_, bump, err := solana.FindAssociatedTokenAddressWithProgram(party, keptMint, solana.Token2022ProgramID)
+			require.NoError(t, err)
+			misses += 255 - uint64(bump)
+		}
+		return misses
+	}
+	for misses() < 8 {
+		n.Buyer, n.Seller = newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
+	}
+	units, ok := protocol.WorstComputeUnits("accept_offer")
+	require.True(t, ok)
+	worst := uint64(units.Token2022) + misses()*uint64(units.EachFurtherBump)
+	action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n})
+	require.NoError(t, err)
+	logs := []string{
+		"Program ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL consumed 22000 of 1399700 compute units",
+		"Program " + protocol.ProgramAddress + " consumed 7364 of 1377700 compute units",
+	}
+	const others = 22_300
+	assert.EqualValues(t, (others+worst)*110/100+unitReserve, action.unitLimit(others+7_364, logs))
+}
+
+func TestUnitLimitOfACreationCoversBumpsAndLamportsSentAhead(t *testing.T) {
+	client, _, _ := newScripted(t, nil)
+	negotiation, bump, err := protocol.FindNegotiationAddress(testSeller, keptMint, 7)
+	require.NoError(t, err)
+	_, vaultBump, err := protocol.FindVaultAddress(negotiation)
+	require.NoError(t, err)
+	for program, worst := range map[solana.PublicKey]uint64{solana.TokenProgramID: 9_003 + 4_612, solana.Token2022ProgramID: 14_859 + 4_612} {
+		action, err := client.newAction(negotiation, testSeller, &protocol.CreateNegotiation{
+			Buyer: testSeller, Seller: keptMint, SessionID: 7, Negotiation: negotiation, TokenProgram: program,
+			EscrowVault: testSeller, BuyerTokenAccount: testSeller, TokenMint: keptMint, Config: testSeller,
+		})
+		require.NoError(t, err)
+		worst += 1_500 * (2*255 - uint64(bump) - uint64(vaultBump))
+		logs := []string{"Program " + protocol.ProgramAddress + " consumed 9000 of 1399700 compute units"}
+		assert.GreaterOrEqual(t, uint64(action.unitLimit(9_300, logs)), worst+300)
+	}
 }
 
 func TestPriorityFeeStaysBelowItsCap(t *testing.T) {

@@ -46,7 +46,8 @@
 //
 // # Sending
 //
-// A transaction is simulated, gets the compute limit that follows from that with a margin ([Config].ComputeMarginPercent), and a
+// A transaction is simulated, gets a compute limit that covers the worst case of its instruction and the simulated units of the
+// others with a margin ([Config].ComputeMarginPercent), and a
 // priority fee that is a percentile of what the accounts it writes have cost recently, up to a cap ([Config].PriorityFeePercentile,
 // [Config].MaxPriorityFee). [Action.With] changes for one action its commitment, its cap, or has it use a durable nonce
 // ([Client.CreateNonce]). [Action.Simulate] says what an action would cost and change, and signs nothing.

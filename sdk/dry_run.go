@@ -82,7 +82,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	if len(result.Accounts) != len(written) || result.UnitsConsumed == nil {
 		return nil, malformed("the node simulates with %d accounts instead of %d", len(result.Accounts), len(written))
 	}
-	limit := unitLimitFor(*result.UnitsConsumed, a.client.computeMargin)
+	limit := a.unitLimit(*result.UnitsConsumed, result.Logs)
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}
 	run.PriorityFee = priorityFee(cappedUnitPrice(found.price, limit, found.maxPriorityFee), limit)
 	run.Fee = lamportsPerSignature*uint64(transaction.Message.Header.NumRequiredSignatures) + run.PriorityFee

@@ -61,8 +61,8 @@ func TestDryRunSaysWhatWouldChangeAndSignsNothing(t *testing.T) {
 	run, err := action.With(WithMaxPriorityFee(9_000)).Simulate(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 10_000, run.ComputeUnits)
-	assert.EqualValues(t, 14_000, run.ComputeLimit)
-	assert.EqualValues(t, 9_000, run.PriorityFee, "14,000 of a whole lamport, capped")
+	assert.EqualValues(t, 11_300, run.ComputeLimit)
+	assert.EqualValues(t, 9_000, run.PriorityFee, "11,300 of a whole lamport, capped")
 	assert.EqualValues(t, 14_000, run.Fee)
 	assert.Equal(t, logs, run.Logs)
 	require.Len(t, run.Events, 1)
@@ -119,11 +119,11 @@ func TestSendingIsConfigurable(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost", PriorityFeePercentile: 50, ComputeMarginPercent: 1 << 40})
 	require.NoError(t, err)
 	assert.Equal(t, 50, client.feePercentile)
-	assert.EqualValues(t, maxUnitLimit, unitLimitFor(10_000, client.computeMargin))
+	assert.EqualValues(t, maxUnitLimit, limitFor(10_000, 0, 0, client.computeMargin))
 	client, err = NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
 	assert.Equal(t, 75, client.feePercentile)
-	assert.EqualValues(t, 14_000, unitLimitFor(10_000, client.computeMargin))
+	assert.EqualValues(t, 11_300, limitFor(10_000, 0, 0, client.computeMargin))
 }
 
 func TestCommitmentOfOneActionIsItsOwn(t *testing.T) {

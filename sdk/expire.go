@@ -17,9 +17,9 @@ type ExpireRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the
-	// party's associated token account, or another one if that cannot be paid. The payer's own is created if
-	// it is missing. An amount that cannot be paid is recorded for its party.
+	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is
+	// the party's associated token account. The payer's own is created if it is missing. An amount that
+	// cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 

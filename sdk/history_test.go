@@ -98,7 +98,7 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 	client.maxPriorityFee = 1
 	_, _, err := client.findNegotiations(t.Context(), Filter{})
 	require.Error(t, err)
-	other, err := client.otherAccount(t.Context(), &Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, payee{owner: solana.PublicKey{1}})
+	other, err := client.otherAccount(t.Context(), &Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
 	require.NoError(t, err)
 	assert.True(t, other.IsZero())
 	_, err = client.markAt(t.Context(), numbered(1))

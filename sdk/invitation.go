@@ -68,8 +68,7 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 		}
 	}
 	if len(before) == 0 {
-		seller := payee{owner: request.Seller, signs: true, creates: true}
-		if _, before, err = c.payeeAccounts(ctx, request.Seller, mint, seller); err != nil {
+		if _, before, err = c.payee(ctx, mint, request.Seller, request.Seller, solana.PublicKey{}, true); err != nil {
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}

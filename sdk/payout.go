@@ -9,89 +9,82 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// isMissing says whether an account is still to be created: nobody has, or somebody has only sent it lamports.
+// isMissing reports whether an account is still to be created: nobody has, or somebody has only sent it lamports.
 func isMissing(account *rpc.Account) bool {
 	return account == nil || (account.Owner == solana.SystemProgramID && len(account.Data.GetBinary()) == 0)
 }
 
-// payee is an owner of token accounts who is to be paid.
-type payee struct {
-	owner solana.PublicKey
-	// named is the account that the caller has chosen; zero for none.
-	named solana.PublicKey
-	// signs reports whether the owner is the only signer of the instruction. Only then an account with a
-	// delegate or a close authority is paid.
-	signs bool
-	// creates reports whether the transaction creates a missing associated account, which its payer pays for.
-	creates bool
+// payouts are the token accounts at which the parties are paid, and the mint that the program needs beside
+// them.
+type payouts struct {
+	mint          *Mint
+	buyer, seller solana.PublicKey
+	// before creates the payer's account if it is missing.
+	before []solana.Instruction
 }
 
-// payeeAccounts returns the token account of each payee: the named one, otherwise the associated one. If that
-// exists and cannot be paid, it is another one of the owner's that can, if there is one. An amount that
-// cannot be paid to the associated account is recorded, so that account always works. before creates what is
-// missing.
+// payoutRequest selects the parties' token accounts for an instruction.
+type payoutRequest struct {
+	// payer pays the transaction's fee, and for its own associated account if that is missing.
+	payer solana.PublicKey
+	// buyer and seller are the accounts that the caller has named; zero for none.
+	buyer, seller solana.PublicKey
+	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
+	withoutBuyer, withoutSeller bool
+	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction does
+	// not create it.
+	unpaidSeller bool
+}
+
+// payouts returns the token accounts at which the parties are paid: the named one, otherwise the associated one.
 //
-// A node can name any account as another one of the owner's, so this is only for instructions of which the
-// program checks the owner.
-func (c *Client) payeeAccounts(ctx context.Context, payer solana.PublicKey, mint *Mint, payees ...payee) (
-	accounts []solana.PublicKey, before []solana.Instruction, err error) {
-	accounts = make([]solana.PublicKey, len(payees))
-	var unnamed []int
-	var associated []solana.PublicKey
-	for i, payee := range payees {
-		accounts[i] = payee.named
-		if !payee.named.IsZero() {
-			continue
-		}
-		if accounts[i], err = mint.AssociatedTokenAddress(payee.owner); err != nil {
-			return nil, nil, err
-		}
-		unnamed, associated = append(unnamed, i), append(associated, accounts[i])
+// The associated account cannot make the transaction fail, whatever its owner does to it until the transaction is
+// executed: the program records the amount if it cannot be paid. Any other account can, so none is named that the
+// caller has not named.
+func (c *Client) payouts(ctx context.Context, n *NegotiationAccount, request payoutRequest) (p payouts, err error) {
+	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
+		return p, fmt.Errorf("mint: %w", err)
 	}
-	if len(unnamed) == 0 {
-		return accounts, nil, nil
-	}
-	stored, slot, err := c.accounts(ctx, associated...)
-	if err != nil {
-		return nil, nil, err
-	}
-	for at, i := range unnamed {
-		payee := payees[i]
-		switch {
-		case !isMissing(stored[at]):
-			if !canBePaid(associated[at], stored[at], slot, mint, payee) {
-				accounts[i] = c.otherAccountOr(ctx, associated[at], mint, payee)
-			}
-		case payee.creates:
-			creation, err := CreateAssociatedTokenAccount(payer, payee.owner, mint.Address, mint.TokenProgram)
-			if err != nil {
-				return nil, nil, err
-			}
-			before = append(before, creation)
+	var creation []solana.Instruction
+	if !request.withoutBuyer {
+		if p.buyer, p.before, err = c.payee(ctx, p.mint, request.payer, n.Buyer, request.buyer, true); err != nil {
+			return p, fmt.Errorf("buyer's token account: %w", err)
 		}
 	}
-	return accounts, before, nil
+	if !request.withoutSeller {
+		if p.seller, creation, err = c.payee(ctx, p.mint, request.payer, n.Seller, request.seller, !request.unpaidSeller); err != nil {
+			return p, fmt.Errorf("seller's token account: %w", err)
+		}
+	}
+	p.before = append(p.before, creation...)
+	return p, nil
 }
 
-func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *Mint, payee payee) bool {
+// payee returns the token account of a party: the named one, otherwise the associated one. The payer's own is created
+// if it is missing and creates is set.
+func (c *Client) payee(ctx context.Context, mint *Mint, payer, party, named solana.PublicKey, creates bool) (
+	address solana.PublicKey, creation []solana.Instruction, err error) {
+	address, err = accountOrAssociated(named, party, mint)
+	if err != nil || !named.IsZero() || party != payer || !creates {
+		return address, nil, err
+	}
+	stored, _, err := c.accounts(ctx, address)
+	if err != nil || !isMissing(stored[0]) {
+		return address, nil, err
+	}
+	return mint.createAssociated(payer, party, address)
+}
+
+// canBePaid reports whether the program pays tokens of a mint to an account as the owner's, who signs or does not.
+func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *Mint, owner solana.PublicKey, signs bool) bool {
 	account, err := decodeTokenAccount(address, stored, slot)
-	return err == nil && account.receives(mint, payee.owner, payee.signs)
+	return err == nil && account.receives(mint, owner, signs)
 }
 
-// otherAccountOr returns another token account of the owner's that can be paid, or otherwise the associated
-// one. An owner with too many accounts to list must not keep the others from acting, so an error of the node
-// is not one here.
-func (c *Client) otherAccountOr(ctx context.Context, associated solana.PublicKey, mint *Mint, payee payee) solana.PublicKey {
-	other, err := c.otherAccount(ctx, mint, payee)
-	if err != nil || other.IsZero() {
-		return associated
-	}
-	return other
-}
-
-// otherAccount returns a token account of the owner's that can be paid; zero if there is none.
-func (c *Client) otherAccount(ctx context.Context, mint *Mint, payee payee) (solana.PublicKey, error) {
-	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, payee.owner,
+// otherAccount returns a token account of an owner's that can be paid though the owner does not sign; zero if there is
+// none. A node can name any account, so this is only for instructions of which the program checks the owner.
+func (c *Client) otherAccount(ctx context.Context, mint *Mint, owner solana.PublicKey) (solana.PublicKey, error) {
+	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, owner,
 		&rpc.GetTokenAccountsConfig{Mint: &mint.Address},
 		&rpc.GetTokenAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64})
 	if err != nil {
@@ -104,7 +97,7 @@ func (c *Client) otherAccount(ctx context.Context, mint *Mint, payee payee) (sol
 		if keyed == nil || keyed.Account.Data == nil {
 			continue
 		}
-		if canBePaid(keyed.Pubkey, &keyed.Account, answer.Context.Slot, mint, payee) {
+		if canBePaid(keyed.Pubkey, &keyed.Account, answer.Context.Slot, mint, owner, false) {
 			return keyed.Pubkey, nil
 		}
 	}
@@ -129,7 +122,7 @@ func (c *Client) claimingAccount(ctx context.Context, named, party solana.Public
 	if isMissing(accounts[0]) {
 		return mint.createAssociated(party, party, address)
 	}
-	if !canBePaid(address, accounts[0], slot, mint, payee{owner: party, signs: true}) {
+	if !canBePaid(address, accounts[0], slot, mint, party, true) {
 		return solana.PublicKey{}, nil, &AccountError{Address: address, Err: errCannotReceive}
 	}
 	return address, nil, nil
@@ -143,58 +136,4 @@ func accountOrAssociated(named, owner solana.PublicKey, mint *Mint) (solana.Publ
 		return named, nil
 	}
 	return mint.AssociatedTokenAddress(owner)
-}
-
-// payouts are the token accounts at which the parties are paid, and the mint that the program needs beside
-// them.
-type payouts struct {
-	mint          *Mint
-	buyer, seller solana.PublicKey
-	// before creates the payer's account if it is missing.
-	before []solana.Instruction
-}
-
-// payoutRequest selects the parties' token accounts for an instruction.
-type payoutRequest struct {
-	// payer pays the transaction's fee, and for its own associated account if that is missing.
-	payer solana.PublicKey
-	// signer is the only signer of the instruction; zero if nobody has to sign it, or two have to.
-	signer solana.PublicKey
-	// buyer and seller are the accounts that the caller has named; zero for none.
-	buyer, seller solana.PublicKey
-	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
-	withoutBuyer, withoutSeller bool
-	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction does
-	// not create it.
-	unpaidSeller bool
-}
-
-// payouts returns the token accounts at which the parties are paid.
-func (c *Client) payouts(ctx context.Context, n *NegotiationAccount, request payoutRequest) (p payouts, err error) {
-	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
-		return p, fmt.Errorf("mint: %w", err)
-	}
-	var payees []payee
-	var to []*solana.PublicKey
-	add := func(owner, named solana.PublicKey, creates bool, account *solana.PublicKey) {
-		payees = append(payees, payee{
-			owner: owner, named: named, signs: owner == request.signer, creates: creates && owner == request.payer,
-		})
-		to = append(to, account)
-	}
-	if !request.withoutBuyer {
-		add(n.Buyer, request.buyer, true, &p.buyer)
-	}
-	if !request.withoutSeller {
-		add(n.Seller, request.seller, !request.unpaidSeller, &p.seller)
-	}
-	accounts, before, err := c.payeeAccounts(ctx, request.payer, p.mint, payees...)
-	if err != nil {
-		return p, fmt.Errorf("token accounts of the parties: %w", err)
-	}
-	for i, account := range accounts {
-		*to[i] = account
-	}
-	p.before = before
-	return p, nil
 }

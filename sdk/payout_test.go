@@ -2,6 +2,7 @@ package haggle
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -22,7 +23,75 @@ func withCloseAuthority(data []byte) []byte {
 	return data
 }
 
-func TestPayeeIsPaidAtAnAccountThatItAloneControls(t *testing.T) {
+// A party can close, freeze or reassign its token account at any time. The associated account cannot make the
+// transaction fail then, because the program records the amount; another account of the party's could, so only the
+// caller names one. The node is not even asked for a list.
+func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
+	frozen := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, TokenAccountFrozen) }
+	usable := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, TokenAccountInitialized) }
+	for name, stored := range map[string]func(owner solana.PublicKey) []byte{
+		"usable": usable, "missing": nil, "frozen": frozen,
+		"with a delegate":        func(owner solana.PublicKey) []byte { return withDelegate(usable(owner)) },
+		"with a close authority": func(owner solana.PublicKey) []byte { return withCloseAuthority(usable(owner)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, n, associated := bonded(t, nil)
+			n.MilestoneBps = [8]uint16{10_000}
+			client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
+				"getTokenAccountsByOwner": func(int) (any, error) {
+					t.Error("a list of accounts was requested")
+					return nil, errors.New("too many")
+				},
+			})
+			buyers, sellers, named := associated(n.Buyer), associated(n.Seller), newKeypair(t).PublicKey()
+			scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
+			creations := 1
+			if stored != nil {
+				creations = 0
+				scripted.accounts[buyers] = storedAccount(solana.Token2022ProgramID, stored(n.Buyer))
+				scripted.accounts[sellers] = storedAccount(solana.Token2022ProgramID, stored(n.Seller))
+			}
+			for _, c := range []struct {
+				build     func(buyer solana.PublicKey) (*Action, error)
+				creations int
+			}{
+				{func(buyer solana.PublicKey) (*Action, error) {
+					return client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+				}, creations},
+				{func(buyer solana.PublicKey) (*Action, error) {
+					return client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+				}, creations},
+				{func(buyer solana.PublicKey) (*Action, error) {
+					return client.Expire(t.Context(), ExpireRequest{Payer: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+				}, creations},
+				{func(buyer solana.PublicKey) (*Action, error) {
+					return client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+				}, creations},
+				{func(buyer solana.PublicKey) (*Action, error) {
+					return client.ResolveDispute(t.Context(), ResolveDisputeRequest{Arbiter: testSeller, Seen: n, BuyerTokenAccount: buyer})
+				}, 0},
+				{func(buyer solana.PublicKey) (*Action, error) {
+					return client.SettleDeadline(t.Context(), SettleDeadlineRequest{Payer: testSeller, Seen: n, BuyerTokenAccount: buyer})
+				}, 0},
+			} {
+				action, err := c.build(solana.PublicKey{})
+				require.NoError(t, err)
+				require.Len(t, action.Instructions, c.creations+1, action.Name)
+				accounts := action.Instructions[c.creations].Accounts()
+				assert.True(t, slices.ContainsFunc(accounts, func(m *solana.AccountMeta) bool { return m.PublicKey == buyers }), action.Name)
+				assert.True(t, slices.ContainsFunc(accounts, func(m *solana.AccountMeta) bool { return m.PublicKey == sellers }), action.Name)
+
+				action, err = c.build(named)
+				require.NoError(t, err)
+				accounts = action.Instructions[c.creations].Accounts()
+				assert.True(t, slices.ContainsFunc(accounts, func(m *solana.AccountMeta) bool { return m.PublicKey == named }), action.Name)
+			}
+		})
+	}
+}
+
+// A closing delivers to any account of the owner's that it alone controls; what is recorded would wait otherwise.
+func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	clean, delegated := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
 	associated, err := AssociatedTokenAddress(owner, keptMint, solana.TokenProgramID)
@@ -33,24 +102,22 @@ func TestPayeeIsPaidAtAnAccountThatItAloneControls(t *testing.T) {
 		return object{"pubkey": address, "account": stored(data)}
 	}
 	others := []any{listed(delegated, withDelegate(usable())), listed(clean, usable())}
+	frozen := tokenAccountData(owner, TokenAccountFrozen)
 	cases := map[string]struct {
 		associated any
 		others     []any
-		payee      payee
+		named      solana.PublicKey
 		want       solana.PublicKey
 		creations  int
 	}{
-		"the associated account":                 {stored(usable()), others, payee{}, associated, 0},
-		"missing":                                {nil, others, payee{}, associated, 0},
-		"missing, at the payer's expense":        {nil, others, payee{creates: true}, associated, 1},
-		"with a delegate":                        {stored(withDelegate(usable())), others, payee{}, clean, 0},
-		"with a close authority":                 {stored(withCloseAuthority(usable())), others, payee{}, clean, 0},
-		"frozen":                                 {stored(tokenAccountData(owner, TokenAccountFrozen)), others, payee{}, clean, 0},
-		"with a delegate, and the owner signs":   {stored(withDelegate(usable())), others, payee{signs: true}, associated, 0},
-		"frozen, and the owner signs":            {stored(tokenAccountData(owner, TokenAccountFrozen)), others, payee{signs: true}, delegated, 0},
-		"with a delegate, as the other one":      {stored(withDelegate(usable())), others[:1], payee{}, associated, 0},
-		"with a delegate, and no other":          {stored(withDelegate(usable())), nil, payee{}, associated, 0},
-		"with a delegate, but another one named": {stored(withDelegate(usable())), others, payee{named: delegated}, delegated, 0},
+		"the associated account":                 {associated: stored(usable()), others: others, want: associated},
+		"missing, at the payer's expense":        {others: others, want: associated, creations: 1},
+		"with a delegate":                        {associated: stored(withDelegate(usable())), others: others, want: clean},
+		"with a close authority":                 {associated: stored(withCloseAuthority(usable())), others: others, want: clean},
+		"frozen":                                 {associated: stored(frozen), others: others, want: clean},
+		"with a delegate, as the other one":      {associated: stored(withDelegate(usable())), others: others[:1], want: associated},
+		"with a delegate, and no other":          {associated: stored(withDelegate(usable())), want: associated},
+		"with a delegate, but another one named": {associated: stored(withDelegate(usable())), others: others, named: delegated, want: delegated},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -58,16 +125,16 @@ func TestPayeeIsPaidAtAnAccountThatItAloneControls(t *testing.T) {
 				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": c.others}),
 			})
 			scripted.accounts = map[solana.PublicKey]any{associated: c.associated}
-			c.payee.owner = owner
-			accounts, before, err := client.payeeAccounts(t.Context(), protocol.ProgramID, &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}, c.payee)
+			closing := &closing{client: client, payer: protocol.ProgramID, mint: &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
+			account, err := closing.account(t.Context(), c.named, owner, 1, true)
 			require.NoError(t, err)
-			assert.Equal(t, []solana.PublicKey{c.want}, accounts)
-			assert.Len(t, before, c.creations)
+			assert.Equal(t, c.want, account)
+			assert.Len(t, closing.creations, c.creations)
 		})
 	}
 }
 
-// A party with too many accounts to list must not keep the other one from acting.
+// A party with too many accounts to list must not keep the other one from closing.
 func TestListThatFailsLeavesTheAssociatedAccount(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	associated, err := AssociatedTokenAddress(owner, keptMint, solana.TokenProgramID)
@@ -78,30 +145,8 @@ func TestListThatFailsLeavesTheAssociatedAccount(t *testing.T) {
 	scripted.accounts = map[solana.PublicKey]any{
 		associated: storedAccount(solana.TokenProgramID, tokenAccountData(owner, TokenAccountFrozen)),
 	}
-	mint := &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}
-	accounts, _, err := client.payeeAccounts(t.Context(), protocol.ProgramID, mint, payee{owner: owner})
+	closing := &closing{client: client, payer: protocol.ProgramID, mint: &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
+	account, err := closing.account(t.Context(), solana.PublicKey{}, owner, 1, false)
 	require.NoError(t, err)
-	assert.Equal(t, []solana.PublicKey{associated}, accounts)
-}
-
-// Whoever pays for an expiry or a settlement does not sign the instruction, so it counts as a stranger.
-func TestOnlySignersOfTheInstructionArePaidDespiteADelegate(t *testing.T) {
-	_, n, associated := bonded(t, nil)
-	own := associated(n.Buyer)
-	clean := newKeypair(t).PublicKey()
-	client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
-		"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": []any{object{
-			"pubkey": clean, "account": storedAccount(solana.Token2022ProgramID, tokenAccountData(n.Buyer, TokenAccountInitialized)),
-		}}}),
-	})
-	scripted.accounts = map[solana.PublicKey]any{
-		keptMint: storedAccount(solana.Token2022ProgramID, mintData()),
-		own:      storedAccount(solana.Token2022ProgramID, withDelegate(tokenAccountData(n.Buyer, TokenAccountInitialized))),
-	}
-	expiry, err := client.Expire(t.Context(), ExpireRequest{Payer: n.Buyer, Seen: n})
-	require.NoError(t, err)
-	assert.Equal(t, clean, lastInstruction[protocol.ExpireNegotiation](t, expiry).BuyerTokenAccount)
-	rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Buyer, Seen: n})
-	require.NoError(t, err)
-	assert.Equal(t, own, lastInstruction[protocol.RejectNegotiation](t, rejection).BuyerTokenAccount)
+	assert.Equal(t, associated, account)
 }

@@ -17,9 +17,9 @@ type RejectRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address, to reject whatever the chain has now. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is the
-	// party's associated token account, or another one if that cannot be paid. The rejector's own is created
-	// if it is missing. An amount that cannot be paid is recorded for its party.
+	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is
+	// the party's associated token account. The rejector's own is created if it is missing. An amount that
+	// cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -39,7 +39,7 @@ func (c *Client) Reject(ctx context.Context, request RejectRequest) (*Action, er
 	// every other state, also before the deposit.
 	forfeits := request.Rejector == negotiation.Seller && negotiation.RejectionForfeitsBond()
 	to, err := c.payouts(ctx, negotiation, payoutRequest{
-		payer: request.Rejector, signer: request.Rejector,
+		payer: request.Rejector,
 		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
 		withoutSeller: negotiation.BondRequired == 0 || forfeits, unpaidSeller: negotiation.HeldBond() == 0,
 	})

@@ -19,9 +19,8 @@ type ReleaseMilestoneRequest struct {
 	// Index is the milestone, from 0.
 	Index uint8
 	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid: the seller its tranche,
-	// and both their parts of a bond. Zero is their associated token account, or another one if that cannot
-	// be paid. The releaser's own is created if it is missing. An amount that cannot be paid is recorded for
-	// its party.
+	// and both their parts of a bond. Zero is their associated token account. The releaser's own is
+	// created if it is missing. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -38,7 +37,7 @@ func (c *Client) ReleaseMilestone(ctx context.Context, request ReleaseMilestoneR
 		return nil, err
 	}
 	to, err := c.payouts(ctx, negotiation, payoutRequest{
-		payer: request.Releaser, signer: request.Releaser,
+		payer: request.Releaser,
 		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
 		// The buyer gets a part of the bond if this release settles the negotiation after a refund.
 		withoutBuyer: negotiation.HeldBond() == 0,

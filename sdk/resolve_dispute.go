@@ -22,9 +22,8 @@ type ResolveDisputeRequest struct {
 	SellerBps uint16
 	// ForfeitBond has the seller's bond go to the buyer, at once.
 	ForfeitBond bool
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
-	// token account, or another one if that cannot be paid. An amount that cannot be paid is recorded for its
-	// party.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their
+	// associated token account. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 

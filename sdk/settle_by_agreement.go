@@ -29,9 +29,9 @@ type SettleByAgreementRequest struct {
 	// is DefaultAgreementValidity. It also bounds a transaction with a durable nonce, which does not expire
 	// by itself.
 	ValidFor time.Duration
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
-	// token account, or another one if that cannot be paid. The payer's own is created if it is missing. An
-	// amount that cannot be paid is recorded for its party.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their
+	// associated token account. The payer's own is created if it is missing. An amount that cannot be paid
+	// is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 

@@ -17,9 +17,9 @@ type SettleDeadlineRequest struct {
 	Seen *NegotiationAccount
 	// Negotiation is its address. It is not needed if Seen is given.
 	Negotiation solana.PublicKey
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their associated
-	// token account, or another one if that cannot be paid. The payer's own is created if it is missing. An
-	// amount that cannot be paid is recorded for its party.
+	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their
+	// associated token account. The payer's own is created if it is missing. An amount that cannot be paid
+	// is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 

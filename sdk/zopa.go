@@ -48,8 +48,8 @@ type RevealZopaRequest struct {
 	// Seen is the negotiation as the party has seen it. Without it the chain's state is read.
 	Seen *NegotiationAccount
 	// BuyerTokenAccount and SellerTokenAccount are where escrow and bond go back to if the prices leave no
-	// zone. Zero is the party's associated token account, or another one if that cannot be paid. The acting
-	// party's own is created if it is missing. An amount that cannot be paid is recorded for its party.
+	// zone. Zero is the party's associated token account. The acting party's own is created if it is
+	// missing. An amount that cannot be paid is recorded for its party.
 	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
@@ -127,7 +127,7 @@ func secondsLeft(seconds int64) string {
 // addRefund adds the accounts that escrow and bond go back to when there is no zone.
 func (c *Client) addRefund(ctx context.Context, instruction *protocol.RevealZopaPrice, n *NegotiationAccount, request RevealZopaRequest) ([]solana.Instruction, error) {
 	to, err := c.payouts(ctx, n, payoutRequest{
-		payer: instruction.Agent, signer: instruction.Agent,
+		payer: instruction.Agent,
 		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
 	})
 	if err != nil {

@@ -1,0 +1,97 @@
+package scenarios
+
+import (
+	"context"
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// rareMisses is how many bumps the program has to try for the associated account of a party in these scenarios. One
+// party in 4,096 has one that takes as many.
+const rareMisses = 12
+
+// withRareAccount returns a party whose associated account takes the program many bumps to derive.
+func (s *stage) withRareAccount() party {
+	s.t.Helper()
+	for {
+		someone := s.newParty()
+		_, bump, err := solana.FindAssociatedTokenAddressWithProgram(someone.PublicKey(), s.mint, s.tokenProgram)
+		require.NoError(s.t, err)
+		if bump <= 255-rareMisses {
+			return someone
+		}
+	}
+}
+
+// interrupted signs only after something else has happened, which is after the simulation.
+type interrupted struct {
+	haggle.Signer
+	first func()
+}
+
+func (i interrupted) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
+	i.first()
+	return i.Signer.SignMessage(ctx, message)
+}
+
+// doAfter makes a move that is signed after something else has happened than what was simulated.
+func (s *stage) doAfter(m move, first func()) *haggle.Receipt {
+	s.t.Helper()
+	action, err := m.build(s.ctx)
+	require.NoError(s.t, err)
+	receipt, err := action.Do(s.ctx, interrupted{m.by, first})
+	require.NoError(s.t, err)
+	return receipt
+}
+
+// A counterparty that closes its token account between the simulation and the execution makes the program derive the
+// account's address and record the payment. That costs more than what was simulated, and must not make the acceptance
+// fail: there may be no time for another one.
+func TestAccountClosedAfterTheSimulation(t *testing.T) {
+	scenario(t, "account_closed_after_the_simulation", func(s *stage) {
+		s.seller = s.withRareAccount()
+		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.seller.PublicKey(), Lamports: pocketMoney}))
+		d := s.bargain(s.terms())
+		d.offers(2_000_000, 3_000_000)
+		action, err := d.accept(s.buyer).build(s.ctx)
+		require.NoError(s.t, err)
+		simulated, err := action.Simulate(s.ctx)
+		require.NoError(s.t, err)
+		receipt := s.doAfter(d.accept(s.buyer), func() { s.closeAccount(s.seller) })
+		d.isKept(receipt, s.seller, 2_985_000)
+		require.LessOrEqual(s.t, receipt.ComputeUnits, uint64(simulated.ComputeLimit))
+		if s.tokenProgram == solana.TokenProgramID {
+			require.Greater(s.t, receipt.ComputeUnits, simulated.ComputeUnits*110/100+3_000, "what a margin alone would cover")
+		}
+		other := s.anotherAccount(s.seller)
+		d.closesWith(d.closeTo(s.buyer, delivery{toSeller: other}))
+		s.ends(holdings{
+			buyer: 1_802_000, treasury: 15_000 + 198_000, elsewhere: map[solana.PublicKey]uint64{other: 2_985_000},
+		})
+	})
+}
+
+// A reveal that fails costs the bond, and has shown the price.
+func TestAccountClosedAfterTheSimulationOfAReveal(t *testing.T) {
+	scenario(t, "account_closed_after_the_simulation_of_a_reveal", func(s *stage) {
+		first := s.buyer
+		s.buyer = s.withRareAccount()
+		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.buyer.PublicKey(), Lamports: pocketMoney}))
+		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, first.account, s.buyer.account, first.private, fiveTokens))
+		c := s.compare(s.termsWithBond(), 2_000_000, 3_000_000)
+		c.reach(sellersReveal)
+		other := s.anotherAccount(s.buyer)
+		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, other, s.buyer.private, 400_000))
+		receipt := s.doAfter(c.reveal(s.seller, c.sellers), func() { s.closeAccount(s.buyer) })
+		require.True(s.t, c.state().EndedWithoutZone())
+		c.isKept(receipt, s.buyer, bondedEscrow)
+		require.EqualValues(s.t, sellersPurse, s.tokens(s.seller.account), "the seller has its bond at once")
+		c.closesWith(c.closeTo(s.seller, delivery{toBuyer: other}))
+		s.ends(holdings{seller: sellersPurse, elsewhere: map[solana.PublicKey]uint64{other: 400_000 + bondedEscrow}})
+	})
+}
