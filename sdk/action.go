@@ -32,6 +32,8 @@ type Action struct {
 	Instructions []solana.Instruction
 	// Payer pays the fee, and has to sign. It is the acting party unless it is changed here.
 	Payer solana.PublicKey
+	// Warnings are reasons to think again before anything is signed. They keep nothing from being sent.
+	Warnings []error
 
 	// Expects is the part of the negotiation's state that the action depends on. It may be made stricter, or emptied.
 	Expects Expectation

@@ -276,3 +276,65 @@ func TestAuthorityAndPause(t *testing.T) {
 	assert.Equal(t, protocol.AcceptAuthority{Authority: next, Config: address}, lastInstruction[protocol.AcceptAuthority](t, action))
 	assert.Equal(t, next, action.Payer)
 }
+
+// A deposit from an account whose CPI guard is on fails in the token program, so nobody is asked to sign it.
+func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
+	from := solana.PublicKey{31}
+	account := func(owner solana.PublicKey, lock byte) any {
+		data := tokenAccountData(owner, TokenAccountInitialized)
+		return storedAccount(solana.Token2022ProgramID, extended(data, accountTypeTokenAccount, extension(extensionCPIGuard, lock)))
+	}
+	_, n, _ := bonded(t, nil)
+	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
+	n.Data = n.Encode()
+	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, SellerTokenAccount: from}
+	for name, c := range map[string]struct {
+		stored any
+		want   error
+	}{
+		"on":                       {account(n.Seller, 1), ErrCPIGuard},
+		"off":                      {account(n.Seller, 0), nil},
+		"on, the seller delegated": {account(n.Buyer, 1), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			guarded, _, _ := bonded(t, map[solana.PublicKey]any{from: c.stored})
+			_, err := guarded.AcceptInvitation(t.Context(), request)
+			require.ErrorIs(t, err, c.want)
+			if c.want != nil {
+				var wrong *AccountError
+				require.ErrorAs(t, err, &wrong)
+				assert.Equal(t, from, wrong.Address)
+				assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+			}
+		})
+	}
+}
+
+// A custodian's program may have one address for all its users; a party is told before it deposits anything.
+func TestPartyThatIsAProgramsAddressIsWarnedOf(t *testing.T) {
+	program, _, err := solana.FindProgramAddress([][]byte{[]byte("custody")}, solana.SystemProgramID)
+	require.NoError(t, err)
+	person := newKeypair(t).PublicKey()
+	client, n, _ := bonded(t, nil)
+	n.Status, n.BondState, n.BondRequired = protocol.NegotiationStatusCreated, protocol.BondStateNone, 0
+	for _, c := range []struct {
+		buyer, seller solana.PublicKey
+		warnings      int
+	}{{person, person, 0}, {program, person, 1}, {person, program, 1}, {program, program, 2}} {
+		n.Buyer, n.Seller = c.buyer, c.seller
+		n.Data = n.Encode()
+		action, err := client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: c.seller, Seen: n})
+		require.NoError(t, err)
+		require.Len(t, action.Warnings, c.warnings)
+		for _, warning := range action.Warnings {
+			require.ErrorIs(t, warning, ErrOffCurve)
+			assert.ErrorContains(t, warning, program.String())
+		}
+	}
+
+	buyer := newBuyer(t)
+	created, err := buyer.create(t, func(r *CreateRequest) { r.Seller = program })
+	require.NoError(t, err)
+	require.Len(t, created.Warnings, 1)
+	require.ErrorIs(t, created.Warnings[0], ErrOffCurve)
+}

@@ -104,7 +104,8 @@ type CreateAction struct {
 // unfinished and it has been executed. Or SessionID is given, and the same one again.
 //
 // It fails with [*SessionUsed] for a session id that the pair has used before, with [*InsufficientFunds],
-// with [ErrAccountNotFound] for a buyer without the token account, and with [*UnsupportedMint]. The program
+// with [ErrAccountNotFound] for a buyer without the token account, with [ErrCPIGuard] for one from which nothing can
+// be deposited, and with [*UnsupportedMint]. Warnings are [ErrOffCurve] for each party that it is true of. The program
 // answers [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState] to a fee above
 // MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
 // nothing.
@@ -158,6 +159,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	}
 	action.Expects = Expectation{Absent: true}
 	action.intent = request.intent(params)
+	action.Warnings = partyWarnings(request.Buyer, request.Seller)
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
 }
 
@@ -209,8 +211,8 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 	return params
 }
 
-// depositAccount is the token account that an owner's deposit comes from, which must hold enough: the one that is named, otherwise
-// the associated one.
+// depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the associated
+// one. It must hold enough, and its CPI guard must be off.
 func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *Mint, amount uint64) (solana.PublicKey, error) {
 	address, err := accountOrAssociated(named, owner, mint)
 	if err != nil {
@@ -222,6 +224,10 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 	}
 	if account.Amount < amount {
 		return solana.PublicKey{}, &InsufficientFunds{Account: address, Have: account.Amount, Need: amount}
+	}
+	// A delegate can deposit from another's account despite the guard.
+	if account.CPIGuarded && account.Owner == owner {
+		return solana.PublicKey{}, &AccountError{Address: address, Err: ErrCPIGuard}
 	}
 	return address, nil
 }

@@ -32,6 +32,13 @@ var (
 	// ErrTokenProgramTooOld: the cluster's SPL Token does not know batches, with which the program moves
 	// tokens. Nothing has been deposited. docs/DEPLOYMENT.md lists what the program needs of a cluster.
 	ErrTokenProgramTooOld = errors.New("haggle: the cluster's token program does not know batches (p-token is required)")
+	// ErrCPIGuard: a deposit is to come from a token account whose CPI guard is on, which the token program refuses. The
+	// owner turns the guard off, or pays from another account.
+	ErrCPIGuard = errors.New("haggle: the account's CPI guard is on, so nothing can be deposited from it")
+	// ErrOffCurve: a party's address is no public key. A program signs for it, such as a multisignature's or a
+	// custodian's, which may act for several users under this one address: what is paid to it names no user.
+	// It is a warning: see [Action.Warnings].
+	ErrOffCurve = errors.New("haggle: a program's address, which may stand for several users")
 	// ErrDetailsUnavailable: the action has been confirmed, but the node does not have its logs, or they are cut off. The receipt
 	// that comes with it is right and not complete: it has signature, slot and elapsed time at least.
 	ErrDetailsUnavailable = errors.New("haggle: confirmed, but the transaction's details are unavailable")

@@ -34,7 +34,8 @@ type AcceptInvitationRequest struct {
 // AcceptInvitation takes part in a negotiation; the buyer opens it then. (The specification's diagram calls it
 // acceptNegotiation.) If the seller has no associated token account for the mint yet, the same transaction creates it, so that it
 // can be paid. A negotiation that asks for a bond takes it from the seller's token account: [*InsufficientFunds] if that holds less,
-// [ErrAccountNotFound] if there is none.
+// [ErrAccountNotFound] if there is none, [ErrCPIGuard] if nothing can be deposited from it. Warnings are [ErrOffCurve]
+// for each party that it is true of.
 //
 // The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended, [protocol.ErrExpired],
 // [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
@@ -72,7 +73,23 @@ func (c *Client) AcceptInvitation(ctx context.Context, request AcceptInvitationR
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
-	return c.actionOn(negotiation, request.Seller, instruction, before...)
+	action, err := c.actionOn(negotiation, request.Seller, instruction, before...)
+	if err != nil {
+		return nil, err
+	}
+	action.Warnings = partyWarnings(negotiation.Buyer, request.Seller)
+	return action, nil
+}
+
+// partyWarnings returns what the parties should know of each other before they deposit anything.
+func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
+	if !buyer.IsOnCurve() {
+		warnings = append(warnings, fmt.Errorf("%w: buyer %s", ErrOffCurve, buyer))
+	}
+	if !seller.IsOnCurve() {
+		warnings = append(warnings, fmt.Errorf("%w: seller %s", ErrOffCurve, seller))
+	}
+	return warnings
 }
 
 // addBond adds the accounts that the bond moves between, and says what has to be done before it can.

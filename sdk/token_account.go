@@ -39,6 +39,9 @@ type TokenAccount struct {
 	State TokenAccountState
 	// MemoRequired says that its owner refuses transfers without a memo, which the program's have not. (Token-2022 only.)
 	MemoRequired bool
+	// CPIGuarded reports whether the CPI guard is on: no program can take tokens from the account in its owner's name,
+	// so nothing can be deposited from it. (Token-2022 only.)
+	CPIGuarded bool
 	// HasOtherAuthority reports whether a delegate or a close authority is set. The program pays to such an
 	// account only if the account's owner is the only signer of the instruction, and never with a closing.
 	HasOtherAuthority bool
@@ -125,11 +128,13 @@ func decodeTokenAccount(address solana.PublicKey, account *rpc.Account, slot uin
 	return read, nil
 }
 
-// readExtensions looks for what keeps the program from paying to the account.
+// readExtensions finds the extensions that keep the program from paying to the account or from taking deposits.
 func (t *TokenAccount) readExtensions(data []byte) {
 	wellFormed := eachExtension(data, accountExtensions, func(kind uint16, value []byte) {
 		switch kind {
-		case extensionImmutableOwner, extensionCPIGuard:
+		case extensionImmutableOwner:
+		case extensionCPIGuard:
+			t.CPIGuarded = t.CPIGuarded || len(value) != 1 || value[0] != 0
 		case extensionMemoTransfer:
 			t.MemoRequired = t.MemoRequired || len(value) != 1 || value[0] != 0
 		default:

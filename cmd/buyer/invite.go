@@ -34,6 +34,9 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
+	for _, warning := range created.Warnings {
+		b.Note("warning: %v", warning)
+	}
 	begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), inviteLimit)
 	defer cancel()
 	receipt, err := created.Do(begun, b.Signer)

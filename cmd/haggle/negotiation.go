@@ -60,6 +60,9 @@ func notNegotiation(address solana.PublicKey) error {
 
 // act does an action and explains a refusal by the state in which it happened.
 func (s *session) act(ctx context.Context, client *haggle.Client, action *haggle.Action, key haggle.Signer) (*haggle.Receipt, error) {
+	for _, warning := range action.Warnings {
+		fmt.Fprintln(s.stderr, "warning:", warning)
+	}
 	receipt, err := action.Do(ctx, key)
 	if errors.Is(err, haggle.ErrDetailsUnavailable) {
 		err = nil

@@ -225,11 +225,13 @@ func TestAssociatedAccountStays(t *testing.T) {
 func TestCPIGuard(t *testing.T) {
 	scenarioOf(t, "accounts_with_cpi_guard", token2022, func(s *stage) {
 		d := s.bargain(s.termsOf(4_000_000))
+		action, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
+		require.NoError(s.t, err)
 		for _, of := range []party{s.buyer, s.seller} {
 			require.NoError(s.t, s.venue.Guard(s.ctx, of.account, of.private))
 		}
-		action, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
-		require.NoError(s.t, err)
+		_, err = s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
+		require.ErrorIs(s.t, err, haggle.ErrCPIGuard, "before anything is signed")
 		_, err = s.force(s.buyer, action.Instructions...)
 		s.isTokenProgramsRefusal(err, tokenCPIGuarded)
 
