@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -87,25 +86,6 @@ func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Has
 		hash.Write(part)
 	}
 	return solana.Hash(hash.Sum(nil))
-}
-
-// Receipt says what a confirmed transaction has done.
-type Receipt struct {
-	Signature solana.Signature
-	// Slot is when the transaction was executed.
-	Slot uint64
-	// Logs are the transaction's.
-	Logs []string
-	// Events are the program's, in their order.
-	Events []protocol.Event
-	// ComputeUnits are what the whole transaction has consumed.
-	ComputeUnits uint64
-	// Fee is what the payer has paid, in lamports.
-	Fee uint64
-	// BlockTime is the block's time in Unix seconds; zero if the node does not know.
-	BlockTime int64
-	// Elapsed is the machine's time from the first broadcast to the confirmation, or at Client.Outcome until it was seen.
-	Elapsed time.Duration
 }
 
 // Transaction simulates the action and makes the transaction that is to be signed, with its compute limit and its priority fee

@@ -311,6 +311,7 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 	}
 	receipt.Logs = details.Meta.LogMessages
 	receipt.Fee = details.Meta.Fee
+	receipt.Payments = paymentsOf(details)
 	if details.Meta.ComputeUnitsConsumed != nil {
 		receipt.ComputeUnits = *details.Meta.ComputeUnitsConsumed
 	}

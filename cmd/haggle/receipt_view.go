@@ -19,6 +19,16 @@ type receiptView struct {
 	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
 	ConfirmationMS int64            `json:"confirmation_ms"`
 	Events         []jsonview.List  `json:"events"`
+	// Payments are the token accounts that the transaction has paid.
+	Payments []paymentView `json:"payments,omitempty"`
+}
+
+// paymentView is what a token account has received, in base units of its mint.
+type paymentView struct {
+	Account   solana.PublicKey `json:"account"`
+	Owner     solana.PublicKey `json:"owner"`
+	Mint      solana.PublicKey `json:"mint"`
+	BaseUnits uint64           `json:"base_units,string"`
 }
 
 func viewReceipt(r *haggle.Receipt) receiptView {
@@ -28,6 +38,9 @@ func viewReceipt(r *haggle.Receipt) receiptView {
 	}
 	for _, event := range r.Events {
 		v.Events = append(v.Events, viewEvent(event))
+	}
+	for _, p := range r.Payments {
+		v.Payments = append(v.Payments, paymentView{p.Account, p.Owner, p.Mint, p.Amount})
 	}
 	return v
 }

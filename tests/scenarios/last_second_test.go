@@ -49,6 +49,11 @@ func (s *stage) doAfter(m move, first func()) *haggle.Receipt {
 	return receipt
 }
 
+// payment is what a receipt says of an account of a party's that has been paid.
+func (s *stage) payment(to party, account solana.PublicKey, amount uint64) haggle.Payment {
+	return haggle.Payment{Account: account, Owner: to.PublicKey(), Mint: s.mint, Amount: amount}
+}
+
 // A counterparty that closes its token account between the simulation and the execution makes the program derive the
 // account's address and record the payment. That costs more than what was simulated, and must not make the acceptance
 // fail: there may be no time for another one.
@@ -64,12 +69,14 @@ func TestAccountClosedAfterTheSimulation(t *testing.T) {
 		require.NoError(s.t, err)
 		receipt := s.doAfter(d.accept(s.buyer), func() { s.closeAccount(s.seller) })
 		d.isKept(receipt, s.seller, 2_985_000)
+		require.Equal(s.t, []haggle.Payment{s.payment(s.buyer, s.buyer.account, 1_802_000)}, receipt.Payments, "the seller is not paid")
 		require.LessOrEqual(s.t, receipt.ComputeUnits, uint64(simulated.ComputeLimit))
 		if s.tokenProgram == solana.TokenProgramID {
 			require.Greater(s.t, receipt.ComputeUnits, simulated.ComputeUnits*110/100+3_000, "what a margin alone would cover")
 		}
 		other := s.anotherAccount(s.seller)
-		d.closesWith(d.closeTo(s.buyer, delivery{toSeller: other}))
+		receipt = d.closesWith(d.closeTo(s.buyer, delivery{toSeller: other}))
+		require.Contains(s.t, receipt.Payments, s.payment(s.seller, other, 2_985_000))
 		s.ends(holdings{
 			buyer: 1_802_000, treasury: 15_000 + 198_000, elsewhere: map[solana.PublicKey]uint64{other: 2_985_000},
 		})
