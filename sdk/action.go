@@ -46,6 +46,8 @@ type Action struct {
 	// inTime refuses an action that would come too late, before a node sees it, and waits for one that would
 	// come too early; nil if neither does harm.
 	inTime func(context.Context) error
+	// sealed is the price that the action commits to; nil for other actions.
+	sealed *SealedPrice
 	// options are set by With.
 	options sendOptions
 }
@@ -112,22 +114,26 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
-	if done, err := a.recover(ctx); done != nil || err != nil {
+	if done, err := a.recover(ctx, signers); done != nil || err != nil {
 		return done, beforeSending(err)
 	}
 	draft, err := a.prepare(ctx)
 	if err != nil {
 		return nil, beforeSending(err)
 	}
-	if err := sign(ctx, draft.transaction, signers); err != nil {
+	signing := Signing{LastValidBlockHeight: draft.valid.lastHeight, Slot: draft.valid.since, SealedPrice: a.sealed}
+	if err := sign(WithSigning(ctx, signing), draft.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
-	return a.client.send(ctx, draft)
+	receipt, err = a.client.send(ctx, draft)
+	reportOutcome(ctx, signers, draft.transaction, OutcomeOf(err))
+	return receipt, err
 }
 
 // recover resolves what the payer has left unfinished. If this very action was among that and is done, it says so.
-func (a *Action) recover(ctx context.Context) (*Receipt, error) {
+func (a *Action) recover(ctx context.Context, signers []Signer) (*Receipt, error) {
 	recovered, err := a.client.clear(ctx, a.Payer)
+	reportRecovered(ctx, signers, recovered)
 	if err != nil {
 		return nil, err
 	}

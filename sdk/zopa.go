@@ -33,12 +33,17 @@ func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Ac
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Sealed.Agent(), &protocol.SubmitZopaCommitment{
+	action, err := c.actionOn(negotiation, request.Sealed.Agent(), &protocol.SubmitZopaCommitment{
 		Agent:       request.Sealed.Agent(),
 		Negotiation: negotiation.Address,
 		CreatedAt:   negotiation.CreatedAt,
 		Commitment:  request.Sealed.Commitment(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	action.sealed = request.Sealed
+	return action, nil
 }
 
 // RevealZopaRequest is the reservation price that a party has committed to.
