@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -25,39 +26,59 @@ type Request struct {
 // ErrApprovalTimeout is the cause of a denial when approval was not given in time.
 var ErrApprovalTimeout = errors.New("haggle: approval was not given in time")
 
-// approve asks for approval if it is needed and the limits allow the transaction at all. A message that is counted has been
-// approved.
-func (p *Policy) approve(ctx context.Context, digest Digest, read *reading) error {
+// approve asks for approval if the message needs it and the limits allow it. A message that is counted, an
+// intent that has been approved for as much, and a reveal of a committed price need none.
+func (p *Policy) approve(ctx context.Context, read *reading) error {
 	p.lock.Lock()
-	counted, err := p.usage.counts(digest), error(nil)
-	if !counted {
-		err = named(p.usage.check(&p.config, p.today(), read.spends), read.names)
+	approved := p.usage.messages[read.digest] != nil || p.usage.owes(&p.config, read)
+	var err error
+	if !approved {
+		spends, _ := p.withUncounted(read)
+		err = named(p.usage.check(&p.config, p.today(), read.intent, spends, read.fees), read.names)
+		approved = p.isApproved(read)
 	}
 	p.lock.Unlock()
-	if counted || err != nil || p.config.Approve == nil || !p.needsApproval(read) {
+	if err != nil || approved {
 		return err
 	}
 	request := &Request{
-		Wallet: p.wallet, Message: digest, Instructions: slices.Clone(read.names),
-		Spends: slices.Clone(read.spends), Prices: slices.Clone(read.prices),
+		Wallet: p.wallet, Message: read.digest, Instructions: slices.Clone(read.names),
+		Spends: slices.Concat(read.spends, read.fees), Prices: slices.Clone(read.prices),
 	}
 	if err := p.ask(ctx, request); err != nil {
 		return general(RuleApproval, err)
 	}
-	return nil
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.appendLocked(ctx, Record{Kind: RecordApproved, Intent: read.intent, Approved: read.totals()})
 }
 
-func (p *Policy) needsApproval(read *reading) bool {
-	totals := map[solana.PublicKey]uint64{}
-	for _, spend := range read.spends {
-		totals[spend.Mint] = sum(totals[spend.Mint], spend.Amount)
+// totals returns what a message spends in each mint, fees included.
+func (r *reading) totals() []Total {
+	amounts := map[with]uint64{}
+	for _, spend := range slices.Concat(r.spends, r.fees) {
+		key := with{mint: spend.Mint}
+		amounts[key] = sum(amounts[key], spend.Amount)
 	}
-	for mint, total := range totals {
-		if total > p.config.limits(mint).ApproveAbove {
-			return true
+	return sortedTotals(amounts)
+}
+
+// isApproved reports whether a message needs no approval, or its intent has been approved for as much.
+func (p *Policy) isApproved(read *reading) bool {
+	if p.config.Approve == nil {
+		return true
+	}
+	approval, given := p.usage.approvals[read.intent]
+	given = given && p.config.Now().Unix()-approval.Time <= int64(approvalLife/time.Second)
+	for _, total := range read.totals() {
+		covered := given && slices.ContainsFunc(approval.Approved, func(a Total) bool {
+			return a.Mint == total.Mint && total.Amount <= a.Amount
+		})
+		if total.Amount > p.config.limits(total.Mint).ApproveAbove && !covered {
+			return false
 		}
 	}
-	return slices.ContainsFunc(read.prices, func(price Price) bool {
+	return given || !slices.ContainsFunc(read.prices, func(price Price) bool {
 		return price.Amount > p.config.limits(price.Mint).ApproveAbove
 	})
 }

@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 	addresslookuptable "github.com/gagliardetto/solana-go/programs/address-lookup-table"
@@ -11,11 +10,11 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// Reader has a client read negotiations for Config.Negotiations.
+// Reader returns a Negotiations for Config.Negotiations that reads from a client's nodes.
 //
-// What the client's node answers is believed only as far as something holds it to: an invitation's terms have to have the hash that
-// the transaction accepts, and buyer, seller and session have to lead to the negotiation's address. The mint of an offer in a
-// negotiation that the wallet has not engaged in through the policy is what the node says it is.
+// The policy checks what a node returns: an invitation's terms must have the hash that the transaction accepts,
+// and buyer, seller and session must derive the negotiation's address. The mint of a negotiation that the
+// wallet did not create or join through the policy is not checked.
 func Reader(client *haggle.Client) Negotiations { return reader{client} }
 
 type reader struct{ client *haggle.Client }
@@ -28,7 +27,7 @@ func (r reader) NegotiationData(ctx context.Context, address solana.PublicKey) (
 	return account.Data, nil
 }
 
-// TablesOf has a client read address lookup tables for Config.Tables.
+// TablesOf returns a Tables for Config.Tables that reads from a client's nodes.
 func TablesOf(client *haggle.Client) Tables { return tables{client} }
 
 type tables struct{ client *haggle.Client }
@@ -39,28 +38,20 @@ func (t tables) Table(ctx context.Context, table solana.PublicKey) ([]solana.Pub
 		return nil, err
 	}
 	if !state.IsActive() {
-		return nil, errors.New("it has been deactivated")
+		return nil, errors.New("table is deactivated")
 	}
 	return state.Addresses, nil
 }
 
-// EvidenceOf has a client look up what has become of transactions for Config.Evidence. It waits until that is certain, or for as
-// long as haggle.Client.Outcome does.
+// EvidenceOf returns an Evidence for Config.Evidence that asks a client's nodes.
 func EvidenceOf(client *haggle.Client) Evidence { return evidence{client} }
 
 type evidence struct{ client *haggle.Client }
 
-func (e evidence) Fate(ctx context.Context, transaction solana.Signature, blockhash solana.Hash, lastValidBlockHeight uint64) (Fate, error) {
+func (e evidence) Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome {
 	_, err := e.client.Outcome(ctx, &haggle.UnknownOutcome{
-		Signature: transaction, Blockhash: blockhash, LastValidBlockHeight: lastValidBlockHeight, SentAt: time.Now(),
+		Signature: transaction.Signature, Blockhash: transaction.Blockhash, Nonce: transaction.Nonce,
+		LastValidBlockHeight: transaction.LastValidBlockHeight, Slot: transaction.Slot, SentAt: transaction.SignedAt,
 	})
-	switch haggle.OutcomeOf(err) {
-	case haggle.OutcomeConfirmed:
-		return FateConfirmed, nil
-	case haggle.OutcomeFailed:
-		return FateFailed, nil
-	case haggle.OutcomeExpired:
-		return FateExpired, nil
-	}
-	return "", err
+	return haggle.OutcomeOf(err)
 }

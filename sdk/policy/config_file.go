@@ -203,20 +203,22 @@ func ReadConfig(path string) (Config, error) {
 	return config, nil
 }
 
-// ParseConfig takes what of a Config can be written down from JSON:
+// ParseConfig reads the fields of a Config that are text from JSON:
 //
 //	{
 //	  "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000},
 //	  "tokens": {"<mint>": {"perTransaction": 5000000, "perNegotiation": 5000000, "perCounterparty": "unlimited",
-//	                        "perDay": 20000000, "approveAbove": 2000000, "maxPrice": 4000000, "minPrice": 0}},
+//	                        "perDay": 20000000, "maxPrice": 4000000, "minPrice": 0, "approveAbove": 2000000}},
 //	  "programs": ["<address>"], "instructions": ["compute_budget", "haggle.submit_offer"],
 //	  "counterparties": ["<address>"], "arbiters": ["<address>"], "destinations": ["<address>"],
 //	  "agreement": {"maxToSellerBps": 5000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 0},
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
 //
-// Everything may be left out, and has its zero value then: a limit that is left out allows nothing. Whatever else is in the text, or
-// is there twice, is an error. Store, Negotiations and the other things that are no text are the caller's to add.
+// "lamports", "tokens" and their limits are required, except "approveAbove": if it is left out, every
+// transaction is approved. A limit of 0 allows nothing. It returns a *MissingLimitsError that names the missing
+// ones. The other keys may be left out. An unknown or repeated key is an error. The caller sets Store,
+// Negotiations and the other fields that are not text.
 func ParseConfig(content []byte) (Config, error) {
 	config, err := parseConfig(content)
 	if err != nil {
@@ -233,10 +235,47 @@ func parseConfig(content []byte) (Config, error) {
 	if err := config.readers().read(bytes.TrimSpace(content)); err != nil {
 		return Config{}, err
 	}
-	if err := unknownPrograms(config.Programs); err != nil {
+	if err := errors.Join(missingKeys(content), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
 		return Config{}, err
 	}
-	return config, unknownNames(config.Instructions)
+	return config, nil
+}
+
+// Money limits that a policy file must have: of lamports, and of each token.
+var (
+	lamportKeys = []string{"perTransaction", "perNegotiation", "perCounterparty", "perDay"}
+	tokenKeys   = append(slices.Clone(lamportKeys), "maxPrice", "minPrice")
+)
+
+// missingKeys returns a *MissingLimitsError for money limits that are not in a policy file.
+func missingKeys(content []byte) error {
+	var file struct {
+		Lamports map[string]json.RawMessage            `json:"lamports"`
+		Tokens   map[string]map[string]json.RawMessage `json:"tokens"`
+	}
+	if err := json.Unmarshal(content, &file); err != nil {
+		return err
+	}
+	missing := missingIn("lamports", file.Lamports, lamportKeys)
+	if file.Tokens == nil {
+		missing = append(missing, "tokens")
+	}
+	for _, mint := range slices.Sorted(maps.Keys(file.Tokens)) {
+		missing = append(missing, missingIn("tokens."+mint, file.Tokens[mint], tokenKeys)...)
+	}
+	if missing == nil {
+		return nil
+	}
+	return &MissingLimitsError{Fields: missing}
+}
+
+func missingIn(name string, values map[string]json.RawMessage, keys []string) (missing []string) {
+	for _, key := range keys {
+		if _, ok := values[key]; !ok {
+			missing = append(missing, name+"."+key)
+		}
+	}
+	return missing
 }
 
 // checkKeys refuses what is no JSON, a key that an object has twice, of which a reader sees one and the decoder takes the other, and

@@ -16,7 +16,7 @@ import (
 
 func TestConfigFile(t *testing.T) {
 	text := fmt.Sprintf(`{
-		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perDay": 100000000, "approveAbove": "unlimited"},
+		"lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": 0, "perDay": 100000000, "approveAbove": "unlimited"},
 		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 2, "perCounterparty": "unlimited", "perDay": 18446744073709551615, "maxPrice": 4, "minPrice": 5}},
 		"programs": [%q], "instructions": ["haggle.submit_offer"], "counterparties": [], "arbiters": [%q], "destinations": [%q],
 		"agreement": {"maxToSellerBps": 6000, "maxToBuyerBps": 5000, "maxBondToBuyerBps": 10000},
@@ -38,10 +38,18 @@ func TestConfigFile(t *testing.T) {
 		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",
 	}, config)
 
-	empty, err := policy.ParseConfig([]byte("{}"))
-	require.NoError(t, err)
-	s := newStage(t, func(c *policy.Config) { c.Lamports, c.Tokens = empty.Lamports, empty.Tokens })
-	require.ErrorIs(t, s.sign(unitLimit(1)), policy.ErrDenied, "a policy that allows nothing")
+	// A file without its money limits would limit nothing, or sign nothing: it is an error that names them.
+	_, err = policy.ParseConfig([]byte("{}"))
+	var missing *policy.MissingLimitsError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, []string{
+		"lamports.perTransaction", "lamports.perNegotiation", "lamports.perCounterparty", "lamports.perDay", "tokens",
+	}, missing.Fields)
+	_, err = policy.ParseConfig(fmt.Appendf(nil, `{
+		"lamports": {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "perDay": 1},
+		"tokens": {%q: {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "maxPrice": 1}}
+	}`, mint))
+	require.EqualError(t, err, fmt.Sprintf("haggle: policy: money limits not set: tokens.%[1]s.perDay, tokens.%[1]s.minPrice", mint))
 }
 
 // A policy that is not understood to its last word is not kept halfway.

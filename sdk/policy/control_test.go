@@ -229,93 +229,6 @@ func TestScreen(t *testing.T) {
 	require.ErrorIs(t, s.denied(policy.RuleCounterparty, s.join(address, terms)), refusal)
 }
 
-// fate is an Evidence that says what it is told to.
-type fate struct {
-	answer    policy.Fate
-	err       error
-	asked     int
-	blockhash solana.Hash
-}
-
-func (f *fate) Fate(_ context.Context, _ solana.Signature, blockhash solana.Hash, _ uint64) (policy.Fate, error) {
-	f.asked++
-	f.blockhash = blockhash
-	return f.answer, f.err
-}
-
-// What has not been spent after all is given back, once, and only on evidence.
-func TestRelease(t *testing.T) {
-	lamports := solana.PublicKey{}
-	evidence := &fate{answer: policy.FateConfirmed}
-	s := newStage(t, func(c *policy.Config) { c.Evidence = evidence })
-	signed := func(instructions ...solana.Instruction) solana.Signature {
-		signature, err := s.policy.SignMessage(context.Background(), s.message(instructions...))
-		require.NoError(t, err)
-		return signature
-	}
-	release := func(signature solana.Signature) error {
-		return s.policy.Release(context.Background(), signature, 1_000)
-	}
-	first := signed(s.create(friend, 1, 1_000_000))
-	address := s.negotiation(s.wallet(), friend, 1)
-	require.ErrorIs(t, release(solana.Signature{1}), policy.ErrUnknownSignature)
-	require.ErrorIs(t, release(first), policy.ErrNotReleased)
-	evidence.err = errors.New("no node answers")
-	require.ErrorIs(t, release(first), evidence.err)
-	evidence.answer, evidence.err = policy.FateExpired, nil
-	require.ErrorIs(t, release(first), policy.ErrNotReleased, "a blockhash does not expire at once")
-	s.now = s.now.Add(2 * time.Minute)
-	evidence.answer = "lost"
-	require.ErrorIs(t, release(first), policy.ErrNotReleased)
-	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
-	evidence.answer = policy.FateExpired
-	require.NoError(t, release(first))
-	require.EqualValues(t, 1, evidence.blockhash[0], "the blockhash is the one that was signed")
-	require.Zero(t, s.policy.Used(mint))
-	require.Zero(t, s.policy.Used(lamports))
-	require.Zero(t, s.policy.UsedOn(address, mint))
-	require.Zero(t, s.policy.UsedWith(friend, mint))
-	asked := evidence.asked
-	require.NoError(t, release(first), "again it does nothing")
-	require.Equal(t, asked, evidence.asked)
-	s.denied(policy.RuleNegotiation, s.offer(address, 0, 1)) // it is not on record any more
-
-	second := signed(unitLimit(1_000_000), unitPrice(1_000), s.create(friend, 1, 1_000_000))
-	evidence.answer = policy.FateFailed
-	require.NoError(t, release(second))
-	require.Zero(t, s.policy.Used(mint))
-	require.EqualValues(t, 6_000, s.policy.Used(lamports), "a transaction that has failed has paid its fees")
-
-	third := signed(s.create(friend, 1, 700_000))
-	s.now = s.now.Add(24 * time.Hour)
-	fourth := signed(s.create(friend, 2, 300_000))
-	require.NoError(t, release(third))
-	require.EqualValues(t, 300_000, s.policy.Used(mint), "yesterday's is not taken off today's")
-	require.EqualValues(t, 300_000, s.policy.UsedWith(friend, mint))
-	s.restart()
-	require.EqualValues(t, 300_000, s.policy.Used(mint))
-	require.EqualValues(t, 300_000, s.policy.UsedWith(friend, mint))
-	require.NoError(t, release(first))
-	require.NoError(t, release(fourth))
-	require.Zero(t, s.policy.UsedWith(friend, mint))
-}
-
-// A durable nonce does not expire, and the signature of a transaction is its payer's.
-func TestWhatIsNeverReleased(t *testing.T) {
-	evidence := &fate{answer: policy.FateExpired}
-	s := newStage(t, allowing(policy.AdvanceNonce), func(c *policy.Config) { c.Evidence = evidence })
-	durable, err := s.policy.SignMessage(context.Background(), s.message(
-		system(4, nil, solana.Meta(friend).WRITE(), solana.Meta(solana.SysVarRecentBlockHashesPubkey), solana.Meta(s.wallet()).SIGNER()),
-		s.create(friend, 1, 1)))
-	require.NoError(t, err)
-	guest, err := s.policy.SignMessage(context.Background(), s.messageFor(friend, s.create(friend, 2, 1)))
-	require.NoError(t, err)
-	s.now = s.now.Add(time.Hour)
-	require.ErrorIs(t, s.policy.Release(context.Background(), durable, 1), policy.ErrNotReleased)
-	require.ErrorIs(t, s.policy.Release(context.Background(), guest, 1), policy.ErrNotReleased)
-	require.EqualValues(t, 2, s.policy.Used(mint))
-}
-
 // certainError is a signer's that has not signed.
 type certainError bool
 
@@ -358,21 +271,32 @@ func TestUsageThatCannotBeWritten(t *testing.T) {
 	require.Zero(t, s.signer.asked.Load())
 }
 
-// A policy that cannot be kept is not made.
+// New returns an error for a configuration that cannot be applied, and names what is wrong.
 func TestConfig(t *testing.T) {
-	me, err := haggle.GenerateKeypair()
-	require.NoError(t, err)
-	for name, config := range map[string]policy.Config{
-		"no store":               {},
-		"an unknown instruction": {Store: &policy.MemoryStore{}, Instructions: []string{"token.approve"}},
-		"an unknown program":     {Store: &policy.MemoryStore{}, Programs: []solana.PublicKey{thief}},
+	me := newKeypair(t)
+	limits := policy.Config{
+		Lamports: policy.Limits{PerTransaction: 1}, Tokens: map[solana.PublicKey]policy.TokenLimits{}, Store: &policy.MemoryStore{},
+	}
+	with := func(change func(*policy.Config)) policy.Config {
+		config := limits
+		change(&config)
+		return config
+	}
+	for want, config := range map[string]policy.Config{
+		"Config.Store not set":                   with(func(c *policy.Config) { c.Store = nil }),
+		`called "token.approve"`:                 with(func(c *policy.Config) { c.Instructions = []string{"token.approve"} }),
+		"program " + thief.String():              with(func(c *policy.Config) { c.Programs = []solana.PublicKey{thief} }),
+		"money limits not set: lamports, tokens": {Store: &policy.MemoryStore{}},
+		"money limits not set: tokens." + mint.String(): with(func(c *policy.Config) {
+			c.Tokens = map[solana.PublicKey]policy.TokenLimits{mint: {}}
+		}),
 	} {
 		_, err := policy.New(context.Background(), me, config)
-		require.Error(t, err, name)
+		require.ErrorContains(t, err, want)
 	}
 	s := newStage(t)
 	require.NoError(t, s.sign(s.create(friend, 1, 1)))
-	_, err = policy.New(context.Background(), me, policy.Config{Store: s.config.Store})
+	_, err := policy.New(context.Background(), me, with(func(c *policy.Config) { c.Store = s.config.Store }))
 	require.ErrorContains(t, err, s.wallet().String(), "usage of another wallet")
 
 	s = newStage(t, func(c *policy.Config) { c.Programs = []solana.PublicKey{protocol.ProgramID} })

@@ -39,6 +39,8 @@ const (
 	// RuleAgreement: settle_by_agreement is not allowed, or gives the other party more than Config.Agreement
 	// allows.
 	RuleAgreement Rule = "agreement"
+	// RuleCommitment: the price behind a sealed commitment is not known.
+	RuleCommitment Rule = "commitment"
 	// RuleNegotiation: what a negotiation is about is not known, or it is not what the transaction says that its signer has seen.
 	RuleNegotiation Rule = "negotiation"
 	// RuleMaxPrice: a buyer would pay more than it may.

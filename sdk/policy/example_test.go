@@ -64,24 +64,7 @@ func ExampleNew() {
 	}
 }
 
-// What an expired transaction would have spent is given back.
-func ExamplePolicy_Release() {
-	var (
-		ctx    context.Context
-		wallet *policy.Policy
-		action *haggle.Action
-	)
-	_, err := action.Do(ctx, wallet)
-	var unknown *haggle.UnknownOutcome
-	if errors.As(err, &unknown) {
-		// Later: the policy asks the chain itself.
-		if err := wallet.Release(ctx, unknown.Signature, unknown.LastValidBlockHeight); err != nil {
-			log.Print(err)
-		}
-	}
-}
-
-// Whoever has the switch stops every agent that shares it.
+// A KillSwitch stops every policy that shares it.
 func ExampleKillSwitch() {
 	var kill policy.KillSwitch
 	kill.Stop("the key has leaked")

@@ -214,7 +214,49 @@ func (f *File) Append(_ context.Context, record Record) error {
 	return f.broken
 }
 
-// Close lets go of the file.
+// Replace replaces all records by one. The new file is complete on disk before it takes the old one's place.
+func (f *File) Replace(_ context.Context, record Record) error {
+	line, err := formatLine(record)
+	if err != nil {
+		return err
+	}
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.broken != nil {
+		return f.broken
+	}
+	next, err := f.writeBeside(line)
+	if err != nil {
+		return fmt.Errorf("haggle: policy: usage: %w", err)
+	}
+	if err := os.Rename(next.Name(), f.path); err != nil {
+		return errors.Join(fmt.Errorf("haggle: policy: usage: %w", err), next.Close(), os.Remove(next.Name()))
+	}
+	old := f.file
+	f.file, f.records = next, nil
+	return errors.Join(syncFolder(f.path), old.Close())
+}
+
+// writeBeside writes a new file in the same folder, which is locked as the file itself is.
+func (f *File) writeBeside(line []byte) (*os.File, error) {
+	next, err := os.OpenFile(f.path+".new", os.O_RDWR|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = lockfile.Hold(next)
+	if err == nil {
+		_, err = next.Write(line)
+	}
+	if err == nil {
+		err = next.Sync()
+	}
+	if err != nil {
+		return nil, errors.Join(err, next.Close(), os.Remove(next.Name()))
+	}
+	return next, nil
+}
+
+// Close closes the file and unlocks it.
 func (f *File) Close() error {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -125,11 +126,11 @@ func TestDamagedFile(t *testing.T) {
 func TestRecordsHaveToFit(t *testing.T) {
 	s := newStage(t)
 	counted := policy.Record{Kind: policy.RecordCounted, Wallet: s.wallet(), Message: policy.Digest{1}, Spends: []policy.Spend{{Mint: mint, Amount: 5}}}
-	released := policy.Record{Kind: policy.RecordReleased, Wallet: s.wallet(), Message: policy.Digest{1}, Fate: policy.FateExpired}
+	settled := policy.Record{Kind: policy.RecordSettled, Wallet: s.wallet(), Message: policy.Digest{1}, Outcome: haggle.OutcomeExpired}
 	for name, records := range map[string][]policy.Record{
 		"signed before it is counted":   {{Kind: policy.RecordSigned, Wallet: s.wallet()}},
-		"released before it is counted": {released},
-		"released twice":                {counted, released, released},
+		"settled before it is counted": {settled},
+		"settled twice":                {counted, settled, settled},
 		"of no kind":                    {{Wallet: s.wallet()}},
 	} {
 		store := &policy.MemoryStore{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -26,7 +27,7 @@ func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 		}
 	case *protocol.SubmitOffer:
 		if v.Offerer == wallet {
-			return r.agree(v.Negotiation, v.Amount, func(n *protocol.Negotiation) error {
+			return r.agree(v.Negotiation, v.CreatedAt, v.Amount, func(n *protocol.Negotiation) error {
 				return errors.Join(sameDeal(n, v.CreatedAt), sameRound(n, v.ExpectedRound))
 			})
 		}
@@ -34,9 +35,17 @@ func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 		if v.Acceptor == wallet {
 			return r.accept(v)
 		}
-	case *protocol.RevealZopaPrice:
+	case *protocol.SubmitZopaCommitment:
 		if v.Agent == wallet {
-			return r.agree(v.Negotiation, v.Price, func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
+			return r.commit(v)
+		}
+	case *protocol.RevealZopaPrice:
+		if r.isOwed(v) {
+			r.reveals = append(r.reveals, commitmentOf(v))
+			return nil
+		}
+		if v.Agent == wallet {
+			return r.agree(v.Negotiation, v.CreatedAt, v.Price, func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
 		}
 	case *protocol.ReleaseMilestone:
 		if v.Releaser == wallet {
@@ -63,10 +72,14 @@ func (r *reading) create(v *protocol.CreateNegotiation) error {
 	if err != nil {
 		return r.deny(RuleNegotiation, v.Negotiation, err)
 	}
-	if err := r.engage(Engagement{Negotiation: v.Negotiation, Mint: v.TokenMint, Buyer: v.Buyer, Seller: v.Seller}, v.Seller); err != nil {
+	engagement := Engagement{
+		Negotiation: v.Negotiation, Mint: v.TokenMint, Buyer: v.Buyer, Seller: v.Seller, Escrow: v.Params.EscrowAmount,
+		Until: lifeOf(r.now(), v.Params.MilestoneDeadline, !r.nonce.IsZero()),
+	}
+	if err := r.engage(engagement, v.Seller); err != nil {
 		return err
 	}
-	if arbiters := r.policy.config.Arbiters; protocol.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !contains(arbiters, v.Params.Arbiter) {
+	if arbiters := r.policy.config.Arbiters; protocol.MilestoneCount(v.Params.MilestoneBps) > 0 && arbiters != nil && !slices.Contains(arbiters, v.Params.Arbiter) {
 		return r.deny(RuleArbiter, v.Params.Arbiter, nil)
 	}
 	if err := r.spend(Spend{Amount: negotiationRent, Purpose: PurposeRent, Negotiation: v.Negotiation}); err != nil {
@@ -91,7 +104,11 @@ func (r *reading) join(v *protocol.AcceptInvitation) error {
 	if terms.Seller != v.Seller {
 		return r.deny(RuleNegotiation, v.Negotiation, errors.New("somebody else is invited"))
 	}
-	if err := r.engage(Engagement{Negotiation: v.Negotiation, Mint: terms.TokenMint, Buyer: terms.Buyer, Seller: terms.Seller}, terms.Buyer); err != nil {
+	engagement := Engagement{
+		Negotiation: v.Negotiation, Mint: terms.TokenMint, Buyer: terms.Buyer, Seller: terms.Seller,
+		CreatedAt: terms.CreatedAt, Until: lifeOf(r.now(), terms.MilestoneDeadline, false),
+	}
+	if err := r.engage(engagement, terms.Buyer); err != nil {
 		return err
 	}
 	if terms.BondRequired == 0 {
@@ -122,7 +139,7 @@ func (r *reading) accept(v *protocol.AcceptOffer) error {
 		return err
 	}
 	before := len(r.prices)
-	err := r.agree(v.Negotiation, v.ExpectedAmount, func(n *protocol.Negotiation) error {
+	err := r.agree(v.Negotiation, v.CreatedAt, v.ExpectedAmount, func(n *protocol.Negotiation) error {
 		if n.CurrentOfferAmount != v.ExpectedAmount || n.Metadata != v.ExpectedMetadata {
 			return errors.New("the offer is another one")
 		}
@@ -153,7 +170,7 @@ func sameRound(n *protocol.Negotiation, expected uint8) error {
 
 // agree is about a price. What the negotiation is about is on record if the wallet has engaged in it through this policy.
 // Otherwise it is read, and has to be in the state that the transaction expects.
-func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected func(*protocol.Negotiation) error) error {
+func (r *reading) agree(negotiation solana.PublicKey, createdAt int64, amount uint64, expected func(*protocol.Negotiation) error) error {
 	engagement, err := r.known(negotiation, expected)
 	if err != nil {
 		return err
@@ -162,6 +179,9 @@ func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected fu
 	switch r.policy.wallet {
 	case engagement.Buyer:
 		price.Side, price.Counterparty = protocol.OfferSideBuyer, engagement.Seller
+		if deal := (Deal{Negotiation: negotiation, CreatedAt: createdAt}); createdAt != 0 && !slices.Contains(r.deals, deal) {
+			r.deals = append(r.deals, deal)
+		}
 	case engagement.Seller:
 		price.Side, price.Counterparty = protocol.OfferSideSeller, engagement.Buyer
 	default:
@@ -177,6 +197,41 @@ func (r *reading) agree(negotiation solana.PublicKey, amount uint64, expected fu
 	return r.checkPrice(price)
 }
 
+// commit checks the price behind a commitment, which the caller of SignMessage gives with haggle.WithSigning.
+// What is allowed here is revealed later without another check: a withheld reveal costs the bond.
+func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
+	sealed := haggle.SigningFrom(r.ctx).SealedPrice
+	switch {
+	case sealed == nil:
+		return r.deny(RuleCommitment, v.Negotiation, errors.New("price not given (haggle.WithSigning)"))
+	case !sealed.Matches(v.Commitment) || sealed.Negotiation() != v.Negotiation || sealed.CreatedAt() != v.CreatedAt || sealed.Agent() != v.Agent:
+		return r.deny(RuleCommitment, v.Negotiation, errors.New("the given price is not the committed one"))
+	}
+	err := r.agree(v.Negotiation, v.CreatedAt, sealed.Price(), func(n *protocol.Negotiation) error { return sameDeal(n, v.CreatedAt) })
+	if err != nil {
+		return err
+	}
+	r.commitments = append(r.commitments, Commitment{
+		Negotiation: v.Negotiation, Hash: v.Commitment, Until: lifeOf(r.now(), 0, !r.nonce.IsZero()),
+	})
+	return nil
+}
+
+// isOwed reports whether an instruction reveals a price whose commitment the policy allowed.
+func (r *reading) isOwed(decoded step) bool {
+	reveal, ok := decoded.(*protocol.RevealZopaPrice)
+	if !ok || reveal.Agent != r.policy.wallet {
+		return false
+	}
+	r.policy.lock.Lock()
+	defer r.policy.lock.Unlock()
+	commitment := r.policy.usage.commitments[commitmentOf(reveal)]
+	return commitment != nil && commitment.Negotiation == reveal.Negotiation
+}
+
+// now returns the policy's time, in Unix seconds.
+func (r *reading) now() int64 { return r.policy.config.Now().Unix() }
+
 func (r *reading) checkPrice(price Price) error {
 	limits := r.policy.config.Tokens[price.Mint]
 	denial := r.deny("", price.Negotiation, nil)
@@ -184,7 +239,7 @@ func (r *reading) checkPrice(price Price) error {
 	switch {
 	case price.Side == protocol.OfferSideSeller && price.Amount < limits.MinPrice:
 		denial.Rule, denial.Limit = RuleMinPrice, limits.MinPrice
-	case price.Side == protocol.OfferSideBuyer && limits.MaxPrice != 0 && price.Amount > limits.MaxPrice:
+	case price.Side == protocol.OfferSideBuyer && price.Amount > limits.MaxPrice:
 		denial.Rule, denial.Limit = RuleMaxPrice, limits.MaxPrice
 	case price.Side == protocol.OfferSideBuyer && price.Amount > limits.PerNegotiation:
 		denial.Rule, denial.Limit = RulePerNegotiation, limits.PerNegotiation
@@ -294,7 +349,7 @@ func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey)
 	if err != nil {
 		return r.deny(RuleDestination, account, err)
 	}
-	if account != own && !contains(r.policy.config.Destinations, account) {
+	if account != own && !slices.Contains(r.policy.config.Destinations, account) {
 		return r.deny(RuleDestination, account, nil)
 	}
 	return nil
@@ -334,15 +389,6 @@ func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*pro
 		return nil, r.deny(RuleNegotiation, address, err)
 	}
 	return &n, nil
-}
-
-func contains(keys []solana.PublicKey, key solana.PublicKey) bool {
-	for _, other := range keys {
-		if other == key {
-			return true
-		}
-	}
-	return false
 }
 
 // Negotiations reads what is on chain.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,10 +43,11 @@ type Limits struct {
 // TokenLimits are the limits in a mint.
 type TokenLimits struct {
 	Limits
-	// MaxPrice is the most that may be offered, accepted or revealed as a reservation price by a buyer, in base units. Zero leaves it
-	// to PerNegotiation.
+	// MaxPrice is the highest price that the wallet offers, accepts or commits to as a buyer, in base units. Zero
+	// allows none. PerNegotiation limits the price, too.
 	MaxPrice uint64
-	// MinPrice is the least that may be offered, accepted or revealed by a seller, in base units, before the protocol's fee.
+	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in base units,
+	// before the protocol's fee.
 	MinPrice uint64
 }
 
@@ -72,8 +74,11 @@ type Config struct {
 	// Tokens are the mints that are allowed, each with its limits: escrows, bonds, transfers and prices. Lamports that are wrapped
 	// are limited by that mint's PerTransaction then (solana.WrappedSol, haggle.WrappedSOL2022), and count only when they are spent.
 	Tokens map[solana.PublicKey]TokenLimits
-	// Programs are those that may be called. Nil is all whose instructions can be decoded; others cannot be allowed.
+	// Programs are those that may be called. Nil is all whose instructions can be decoded.
 	Programs []solana.PublicKey
+	// Decoders decode the instructions of further programs. A program with a decoder is allowed, and so is each
+	// instruction that its decoder decodes, within the limits.
+	Decoders map[solana.PublicKey]Decoder
 	// Instructions are those that may be used, by their names: see KnownInstructions. Nil is DefaultInstructions. Every transaction of a
 	// client's actions has ComputeBudget in it, so that without it none of them is signed.
 	Instructions []string
@@ -99,8 +104,8 @@ type Config struct {
 	// Approve, if it is given, is asked about transactions above a Limits.ApproveAbove. Nil as an answer approves; an error is the
 	// cause of the denial. It must return when its context ends; it is not waited for.
 	Approve func(ctx context.Context, request *Request) error
-	// ApprovalTimeout is how long Approve may take. Zero is two minutes. (A blockhash lives for about one: an approval that comes
-	// later approves a transaction that has expired, which is harmless, and has to be asked for again for the next one.)
+	// ApprovalTimeout is how long Approve may take. If zero, two minutes. An approval holds for further messages
+	// of the same intent for 24 hours, so that one that comes after the blockhash has expired is not lost.
 	ApprovalTimeout time.Duration
 	// Stop, if it is given, stops the policy when it is switched on.
 	Stop *KillSwitch
@@ -109,7 +114,8 @@ type Config struct {
 	StopFile string
 	// Store keeps what has been spent. It is required: a *File, or a *MemoryStore to forget it with the process.
 	Store Store
-	// Evidence says what has become of a transaction, for Policy.Release: EvidenceOf makes one.
+	// Evidence finds out the outcomes of signed transactions that nobody reported (Policy.ObserveOutcome), for
+	// example after a crash: see EvidenceOf. Without it they stay counted for as long as their limits do.
 	Evidence Evidence
 	// Now is the clock that says which day it is. Nil is the machine's. A clock that is set back does not bring a day back: the latest
 	// that has been counted for stays the present one until it is over. One that is set forward begins a new day, so if somebody
@@ -138,9 +144,13 @@ type Policy struct {
 	programs     []solana.PublicKey
 	instructions []string
 
-	// lock is held while limits are checked and usage is counted, in one go.
+	// lock protects what follows. It is held while limits are checked and usage is counted.
 	lock  sync.Mutex
 	usage *usage
+	// appended is how many records the store has since it was compacted, and pruned when usage was pruned, in
+	// Unix seconds.
+	appended int
+	pruned   int64
 }
 
 var _ haggle.Signer = (*Policy)(nil)
@@ -152,49 +162,87 @@ func (e *WrongWalletError) Error() string {
 	return fmt.Sprintf("it is about wallet %s, and the signer is %s", e.Store, e.Signer)
 }
 
-// New puts a policy around a signer, and reads from the store what has been spent. It fails with a *WrongWalletError.
+// New returns a policy around a signer, with the usage that the store has. It returns a *MissingLimitsError for
+// a Config without money limits, and a *WrongWalletError for a store of another wallet.
 func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, error) {
-	p := &Policy{signer: signer, config: config, programs: knownPrograms(), instructions: DefaultInstructions(), usage: newUsage()}
-	if signer == nil || config.Store == nil {
-		return nil, errors.New("haggle: policy: a signer and a Store are required")
+	if signer == nil {
+		return nil, errors.New("haggle: policy: signer not set")
 	}
-	p.wallet = signer.PublicKey()
-	if config.Programs != nil {
-		if err := unknownPrograms(config.Programs); err != nil {
-			return nil, err
-		}
-		p.programs = slices.Clone(config.Programs)
+	if config.Store == nil {
+		return nil, errors.New("haggle: policy: Config.Store not set")
 	}
-	if config.Instructions != nil {
-		if err := unknownNames(config.Instructions); err != nil {
-			return nil, err
-		}
-		p.instructions = slices.Clone(config.Instructions)
+	if err := errors.Join(config.missing(), checkDecoders(config.Decoders), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
+		return nil, fmt.Errorf("haggle: policy: %w", err)
 	}
-	p.config.Tokens = maps.Clone(config.Tokens)
-	p.config.Counterparties = slices.Clone(config.Counterparties)
-	p.config.Arbiters = slices.Clone(config.Arbiters)
-	p.config.Destinations = slices.Clone(config.Destinations)
-	if config.Agreement != nil {
-		p.config.Agreement = new(*config.Agreement)
+	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone(), instructions: config.Instructions, usage: newUsage()}
+	if p.instructions == nil {
+		p.instructions = DefaultInstructions()
 	}
-	if p.config.Now == nil {
-		p.config.Now = time.Now
-	}
-	if p.config.ApprovalTimeout <= 0 {
-		p.config.ApprovalTimeout = defaultApprovalTimeout
-	}
-	if p.config.Logger == nil {
-		p.config.Logger = slog.New(slog.DiscardHandler)
+	p.instructions = slices.Clone(p.instructions)
+	if p.programs = slices.Clone(config.Programs); config.Programs == nil {
+		p.programs = slices.AppendSeq(knownPrograms(), maps.Keys(config.Decoders))
 	}
 	return p, p.load(ctx)
 }
 
-// unknownPrograms refuses programs whose instructions nobody here understands.
-func unknownPrograms(programs []solana.PublicKey) error {
-	for _, program := range programs {
-		if !slices.Contains(knownPrograms(), program) {
-			return fmt.Errorf("the instructions of program %s cannot be decoded, so it cannot be allowed", program)
+// clone returns a copy with the defaults filled in.
+func (c *Config) clone() Config {
+	copied := *c
+	copied.Tokens, copied.Decoders = maps.Clone(c.Tokens), maps.Clone(c.Decoders)
+	copied.Counterparties, copied.Arbiters = slices.Clone(c.Counterparties), slices.Clone(c.Arbiters)
+	copied.Destinations = slices.Clone(c.Destinations)
+	if c.Agreement != nil {
+		copied.Agreement = new(*c.Agreement)
+	}
+	if copied.Now == nil {
+		copied.Now = time.Now
+	}
+	if copied.ApprovalTimeout <= 0 {
+		copied.ApprovalTimeout = defaultApprovalTimeout
+	}
+	if copied.Logger == nil {
+		copied.Logger = slog.New(slog.DiscardHandler)
+	}
+	return copied
+}
+
+// MissingLimitsError reports the money limits that a Config lacks.
+type MissingLimitsError struct {
+	// Fields are the names of the missing fields, as in a policy file.
+	Fields []string
+}
+
+func (e *MissingLimitsError) Error() string {
+	return "money limits not set: " + strings.Join(e.Fields, ", ")
+}
+
+// missing returns a *MissingLimitsError if money limits are not set: those in lamports, the tokens, and of each
+// token all limits at once.
+func (c *Config) missing() error {
+	var fields []string
+	if c.Lamports == (Limits{}) {
+		fields = append(fields, "lamports")
+	}
+	if c.Tokens == nil {
+		fields = append(fields, "tokens")
+	}
+	for mint, limits := range c.Tokens {
+		if limits == (TokenLimits{}) {
+			fields = append(fields, "tokens."+mint.String())
+		}
+	}
+	if fields == nil {
+		return nil
+	}
+	slices.Sort(fields)
+	return &MissingLimitsError{Fields: fields}
+}
+
+// unknownPrograms returns an error for allowed programs whose instructions nothing decodes.
+func (c *Config) unknownPrograms() error {
+	for _, program := range c.Programs {
+		if c.Decoders[program] == nil && !slices.Contains(knownPrograms(), program) {
+			return fmt.Errorf("program %s: no decoder for its instructions", program)
 		}
 	}
 	return nil
@@ -206,16 +254,17 @@ func (p *Policy) load(ctx context.Context) error {
 			err = &WrongWalletError{Store: record.Wallet, Signer: p.wallet}
 		}
 		if err == nil {
+			p.appended++
 			err = p.usage.apply(record)
 		}
 		if err != nil {
 			return fmt.Errorf("haggle: policy: usage: %w", err)
 		}
 	}
-	for _, known := range p.usage.entries {
+	for _, known := range p.usage.messages {
 		known.mayBeSigned = true // the process may have ended in between
 	}
-	return nil
+	return p.tidy(ctx)
 }
 
 // PublicKey is the wallet's.
@@ -252,55 +301,109 @@ func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, er
 	if err != nil {
 		return solana.Signature{}, err
 	}
-	digest := Digest(sha256.Sum256(message))
-	if err := p.approve(ctx, digest, read); err != nil {
+	err = p.admit(ctx, read)
+	if isUsed(err) && p.reconcileBriefly(ctx) > 0 {
+		err = p.admit(ctx, read)
+	}
+	if err != nil {
 		return solana.Signature{}, err
 	}
-	if err := p.count(ctx, digest, read); err != nil {
-		return solana.Signature{}, err
-	}
-	if err := p.stopped(); err != nil {
-		return solana.Signature{}, err
-	}
-	signature, err := p.signer.SignMessage(ctx, message)
-	if err == nil && !signature.Verify(p.wallet, message) {
-		err = fmt.Errorf("haggle: policy: the signer's signature is not %s's of this message", p.wallet)
-	}
-	if err := p.attempted(ctx, digest, err); err != nil {
-		return solana.Signature{}, err
-	}
-	if err := p.append(ctx, Record{Kind: RecordSigned, Message: digest, Signature: signature}); err != nil {
+	signature, err := p.signCounted(ctx, message)
+	if err := p.attempted(ctx, read.digest, signature, err); err != nil {
 		return solana.Signature{}, err
 	}
 	if err := p.stopped(); err != nil {
-		return solana.Signature{}, err // it stays here
+		return solana.Signature{}, err // the signature is not returned
 	}
 	return signature, nil
 }
 
-// count checks the limits and counts the message in one go, so that two at once cannot both take what is left.
-func (p *Policy) count(ctx context.Context, digest Digest, read *reading) error {
+// admit approves and counts a message.
+func (p *Policy) admit(ctx context.Context, read *reading) error {
+	if err := p.approve(ctx, read); err != nil {
+		return err
+	}
+	return p.count(ctx, read)
+}
+
+// reconcileBriefly looks for what can be given back, for a limited time.
+func (p *Policy) reconcileBriefly(ctx context.Context) int {
+	limited, cancel := context.WithTimeout(ctx, reconcileLimit)
+	defer cancel()
+	return p.Reconcile(limited)
+}
+
+// signCounted asks the signer to sign a counted message.
+func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
+	if err := p.stopped(); err != nil {
+		return solana.Signature{}, notSigned{err}
+	}
+	signature, err := p.signer.SignMessage(ctx, message)
+	if err == nil && !signature.Verify(p.wallet, message) {
+		err = fmt.Errorf("haggle: policy: the signature of %s does not verify", p.wallet)
+	}
+	return signature, err
+}
+
+// notSigned is an error before the signer was asked.
+type notSigned struct{ error }
+
+// NotSigned reports that no signature exists.
+func (notSigned) NotSigned() bool { return true }
+
+// Unwrap returns the error itself.
+func (n notSigned) Unwrap() error { return n.error }
+
+// count checks the limits and counts the message under one lock, so that two calls cannot both use what is
+// left.
+func (p *Policy) count(ctx context.Context, read *reading) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	if !p.usage.counts(digest) {
+	if err := p.tidy(ctx); err != nil {
+		return err
+	}
+	if p.usage.messages[read.digest] == nil {
 		day := p.today()
-		if err := p.usage.check(&p.config, day, read.spends); err != nil {
-			return named(err, read.names)
+		spends, engagements := p.withUncounted(read)
+		if !p.usage.owes(&p.config, read) {
+			if err := p.usage.check(&p.config, day, read.intent, spends, read.fees); err != nil {
+				return named(err, read.names)
+			}
 		}
-		if err := p.usage.checkEngagements(read.engagements); err != nil {
+		if err := p.usage.checkEngagements(engagements); err != nil {
 			return err
 		}
+		signing := haggle.SigningFrom(ctx)
 		err := p.appendLocked(ctx, Record{
-			Kind: RecordCounted, Message: digest, Day: day,
-			Blockhash: read.message.blockhash, Payer: read.message.keys[0] == p.wallet, Durable: read.durable,
-			Spends: read.spends, Engagements: read.engagements,
+			Kind: RecordCounted, Intent: read.intent, Message: read.digest, Day: day,
+			Spends: p.usage.excess(read.intent, spends), Fees: read.fees,
+			Engagements: engagements, Commitments: read.commitments, Deals: read.deals, Reveals: read.reveals,
+			Validity: Validity{
+				Blockhash: read.message.blockhash, Nonce: read.nonce, LastBlockHeight: signing.LastValidBlockHeight,
+				Slot: signing.Slot, Payer: read.message.keys[0] == p.wallet,
+			},
 		})
 		if err != nil {
 			return err
 		}
 	}
-	p.usage.entries[digest].attempts++
+	p.usage.messages[read.digest].attempts++
 	return nil
+}
+
+// withUncounted adds the deposits of deals that no counted creation accounts for to what a message spends.
+func (p *Policy) withUncounted(read *reading) ([]Spend, []Engagement) {
+	spends, engagements := slices.Clone(read.spends), slices.Clone(read.engagements)
+	for _, deal := range read.deals {
+		if extra, ok := p.usage.uncounted(deal); ok {
+			spends = append(spends, Spend{
+				Mint: extra.Mint, Amount: extra.Escrow, Purpose: PurposeEscrow, Negotiation: extra.Negotiation,
+				Counterparty: extra.Seller, Instruction: -1,
+			})
+			engagements = append(engagements, extra)
+		}
+	}
+	return spends, engagements
 }
 
 // named adds the name of the instruction to a denial.
@@ -315,34 +418,28 @@ func named(err error, names []string) error {
 // today is the day that is counted for: never one before the latest.
 func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.day) }
 
-// attempted notes how asking the signer has gone, and answers its error. It gives back what the message would have spent if it is
-// certain that nobody has a signature of it.
-func (p *Policy) attempted(ctx context.Context, digest Digest, failure error) error {
+// attempted records the signer's answer, and returns its error. It gives back what the message would have
+// spent if it is certain that no signature exists.
+func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.Signature, failure error) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	known := p.usage.entries[digest]
+	known := p.usage.messages[digest]
 	known.attempts--
-	if failure == nil {
-		known.mayBeSigned = true
-		return nil
-	}
 	var certain interface{ NotSigned() bool }
-	if !errors.As(failure, &certain) || !certain.NotSigned() {
+	switch {
+	case failure == nil:
+		known.mayBeSigned = true
+		return p.appendLocked(ctx, Record{Kind: RecordSigned, Message: digest, Signature: signature})
+	case !errors.As(failure, &certain) || !certain.NotSigned():
 		known.mayBeSigned = true
 	}
-	if known.mayBeSigned || known.attempts > 0 || known.released {
+	if known.mayBeSigned || known.attempts > 0 {
 		return failure
 	}
-	return errors.Join(failure, p.appendLocked(ctx, Record{Kind: RecordReleased, Message: digest, Fate: FateNotSigned}))
+	return errors.Join(failure, p.appendLocked(ctx, Record{Kind: RecordSettled, Message: digest, Outcome: haggle.OutcomeNotSent}))
 }
 
-func (p *Policy) append(ctx context.Context, record Record) error {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return p.appendLocked(ctx, record)
-}
-
-// appendLocked makes a record durable, and only then adds it to the sums.
+// appendLocked makes a record durable and then applies it.
 func (p *Policy) appendLocked(ctx context.Context, record Record) error {
 	record.Wallet = p.wallet
 	record.Time = p.config.Now().Unix()
@@ -350,10 +447,11 @@ func (p *Policy) appendLocked(ctx context.Context, record Record) error {
 	if err := p.config.Store.Append(ctx, record); err != nil {
 		return fmt.Errorf("haggle: policy: usage: %w", err)
 	}
+	p.appended++
 	return p.usage.apply(record)
 }
 
-// engagement is what is on record about a negotiation.
+// engagement returns what is on record about a negotiation.
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -73,30 +74,29 @@ type Price struct {
 	Instruction int
 }
 
-// Engagement is what a negotiation is about that the wallet has created or joined.
-type Engagement struct {
-	Negotiation solana.PublicKey `json:"negotiation"`
-	Mint        solana.PublicKey `json:"mint"`
-	Buyer       solana.PublicKey `json:"buyer"`
-	Seller      solana.PublicKey `json:"seller"`
-}
-
 // reading is what a message does to the wallet that signs it.
 type reading struct {
 	policy *Policy
 	ctx    context.Context
 
 	message *message
+	digest  Digest
 	names   []string
 	steps   []step
 
-	spends      []Spend
-	prices      []Price
-	engagements []Engagement
+	// intent identifies what the message does, spends is what it spends beside its fees.
+	intent       Digest
+	spends, fees []Spend
+	prices       []Price
+	engagements  []Engagement
+	commitments  []Commitment
+	deals        []Deal
+	// reveals are the allowed commitments whose price the message reveals.
+	reveals []Digest
 	// wrapped is how many lamports become tokens of the wallet's own, in each mint of wrapped SOL.
 	wrapped map[solana.PublicKey]uint64
-	// durable says that the message does not expire.
-	durable bool
+	// nonce is the account of the message's durable nonce; zero without one.
+	nonce solana.PublicKey
 
 	// at is the instruction that is being read.
 	at int
@@ -123,7 +123,7 @@ func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 		return nil, general(RuleLookupTable, err)
 	}
 	r := &reading{
-		policy: p, ctx: ctx, message: parsed,
+		policy: p, ctx: ctx, message: parsed, digest: sha256.Sum256(data),
 		wrapped: map[solana.PublicKey]uint64{}, ownWrapped: map[solana.PublicKey]solana.PublicKey{},
 	}
 	for i, instruction := range parsed.instructions {
@@ -137,7 +137,11 @@ func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 			return nil, err
 		}
 	}
-	return r, r.addFees()
+	if err := r.addFees(); err != nil {
+		return nil, err
+	}
+	r.intent = r.intentDigest()
+	return r, nil
 }
 
 func (r *reading) decode(index int, instruction compiled, metas []solana.AccountMeta) error {
@@ -149,7 +153,7 @@ func (r *reading) decode(index int, instruction compiled, metas []solana.Account
 	if !slices.Contains(r.policy.programs, program) {
 		return &Denial{Rule: RuleProgram, Instruction: index, Subject: program}
 	}
-	name, decoded, err := decodeInstruction(program, accounts, instruction.data)
+	name, decoded, err := r.policy.decode(program, accounts, instruction.data)
 	if err != nil {
 		return &Denial{Rule: RuleUndecodable, Instruction: index, Name: name, Subject: program, Cause: err}
 	}
@@ -159,7 +163,7 @@ func (r *reading) decode(index int, instruction compiled, metas []solana.Account
 
 // allow denies an instruction that may not be used. It is asked under the name that the instruction has in its place.
 func (r *reading) allow() error {
-	if slices.Contains(r.policy.instructions, r.names[r.at]) {
+	if _, ok := r.steps[r.at].(Decoded); ok || slices.Contains(r.policy.instructions, r.names[r.at]) || r.isOwed(r.steps[r.at]) {
 		return nil
 	}
 	return r.deny(RuleInstruction, solana.PublicKey{}, nil)
@@ -186,7 +190,9 @@ func (r *reading) interpret(decoded step) error {
 	case nonceStart:
 		return nil // createNonce looks at it
 	case nonceAdvance:
-		r.durable = true
+		if r.at == 0 {
+			r.nonce = s.nonce
+		}
 		return nil
 	case nonceEnd:
 		if s.authority == r.policy.wallet && s.to != r.policy.wallet {
@@ -202,6 +208,8 @@ func (r *reading) interpret(decoded step) error {
 		return r.spend(Spend{Mint: s.mint, Amount: s.amount, Purpose: PurposeTransfer, Counterparty: s.destination})
 	case nativeSync:
 		return nil
+	case Decoded:
+		return r.interpretDecoded(s)
 	case tokenClosed:
 		if s.owner == r.policy.wallet && s.destination != r.policy.wallet {
 			return r.deny(RuleDestination, s.destination, nil)
@@ -347,9 +355,9 @@ func (r *reading) addFees() error {
 	if r.message.keys[0] != r.policy.wallet {
 		return nil
 	}
-	r.spends = append(r.spends, Spend{Amount: signatureFee * uint64(r.message.signers), Purpose: PurposeFee, Instruction: -1})
+	r.fees = append(r.fees, Spend{Amount: signatureFee * uint64(r.message.signers), Purpose: PurposeFee, Instruction: -1})
 	if fee := priorityFee(units, price); fee > 0 {
-		r.spends = append(r.spends, Spend{Amount: fee, Purpose: PurposePriorityFee, Instruction: -1})
+		r.fees = append(r.fees, Spend{Amount: fee, Purpose: PurposePriorityFee, Instruction: -1})
 	}
 	return nil
 }

@@ -7,60 +7,115 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// RecordKind says what a Record is about.
+// RecordKind is the kind of a Record.
 type RecordKind string
 
 // The kinds of records.
 const (
+	// RecordApproved: an intent has been approved.
+	RecordApproved RecordKind = "approved"
 	// RecordCounted: a message is about to be signed, and what it spends is counted.
 	RecordCounted RecordKind = "counted"
-	// RecordSigned: the signature of a message that has been counted is about to leave.
+	// RecordSigned: the signature of a counted message is about to be returned.
 	RecordSigned RecordKind = "signed"
-	// RecordReleased: what a message spends is given back, because it has not been executed and never will be, or has failed.
-	RecordReleased RecordKind = "released"
+	// RecordSettled: the outcome of a counted message is final.
+	RecordSettled RecordKind = "settled"
+	// RecordSnapshot: the usage as all records before add up.
+	RecordSnapshot RecordKind = "snapshot"
 )
 
-// Record is one line of the history from which usage is added up.
+// Record is one entry of the log from which usage is computed.
 type Record struct {
 	Kind RecordKind `json:"kind"`
-	// Wallet is whose usage it is.
+	// Wallet is the wallet whose usage it is.
 	Wallet solana.PublicKey `json:"wallet"`
-	// Message is the SHA-256 of the message.
-	Message Digest `json:"message"`
-	// Time is when it was written, in Unix seconds of the policy's clock, and Day the UTC day that it counts for, in days since
-	// 1 January 1970. Day never goes back.
+	// Intent identifies what a message does: see [Digest]. It is set in approved and counted records.
+	Intent Digest `json:"intent,omitzero"`
+	// Message is the SHA-256 of a message; zero in approved and snapshot records.
+	Message Digest `json:"message,omitzero"`
+	// Time is when the record was written, in Unix seconds of the policy's clock. Day is the UTC day that it
+	// counts for, in days since 1 January 1970. Day never decreases.
 	Time int64 `json:"time"`
 	Day  int64 `json:"day"`
-	// Blockhash, Payer, Durable, Spends and Engagements are what is to be known of a message that is counted: Payer whether the
-	// wallet pays its fee, and Durable whether it is one that does not expire.
-	Blockhash   solana.Hash  `json:"blockhash,omitzero"`
-	Payer       bool         `json:"payer,omitempty"`
-	Durable     bool         `json:"durable,omitempty"`
-	Spends      []Spend      `json:"spends,omitempty"`
+	// Spends is what a counted message adds to its intent's spending, and Fees the fees of the message itself.
+	Spends []Spend `json:"spends,omitempty"`
+	Fees   []Spend `json:"fees,omitempty"`
+	// Engagements are the negotiations that a counted message creates or joins, Commitments the prices that it
+	// commits to, and Deals the deals that it names as the buyer.
 	Engagements []Engagement `json:"engagements,omitempty"`
-	// Signature is the wallet's, of a message that is signed.
+	Commitments []Commitment `json:"commitments,omitempty"`
+	Deals       []Deal       `json:"deals,omitempty"`
+	// Reveals are the commitments whose price a counted message reveals.
+	Reveals []Digest `json:"reveals,omitempty"`
+	// Validity tells until when a counted message can be executed.
+	Validity Validity `json:"validity,omitzero"`
+	// Approved is what an approved record allows the intent to spend.
+	Approved []Total `json:"approved,omitempty"`
+	// Signature is the wallet's, in signed records.
 	Signature solana.Signature `json:"signature,omitzero"`
-	// Fate is why it is given back: failed, expired or not signed.
-	Fate Fate `json:"fate,omitempty"`
+	// Outcome is that of a settled message: "confirmed", "failed", "expired" or "not sent".
+	Outcome haggle.Outcome `json:"outcome,omitzero"`
+	// Snapshot is set in snapshot records.
+	Snapshot *Snapshot `json:"snapshot,omitempty"`
+}
+
+// Validity tells until when a message can be executed, and what identifies its transaction.
+type Validity struct {
+	Blockhash solana.Hash `json:"blockhash,omitzero"`
+	// Nonce is the account of a durable nonce, whose value Blockhash is then; otherwise zero.
+	Nonce solana.PublicKey `json:"nonce,omitzero"`
+	// LastBlockHeight and Slot are those of haggle.Signing.
+	LastBlockHeight uint64 `json:"last_block_height,omitzero"`
+	Slot            uint64 `json:"slot,omitzero"`
+	// Payer reports whether the wallet pays the fee, so that its signature is the transaction's.
+	Payer bool `json:"payer,omitempty"`
+}
+
+// Snapshot is the state of usage at one time.
+type Snapshot struct {
+	Today          []Total      `json:"today,omitempty"`
+	Negotiations   []Total      `json:"negotiations,omitempty"`
+	Counterparties []Total      `json:"counterparties,omitempty"`
+	Engagements    []Engagement `json:"engagements,omitempty"`
+	Commitments    []Commitment `json:"commitments,omitempty"`
+	// Intents are those whose outcome is open: their spends are part of the totals.
+	Intents []OpenIntent `json:"intents,omitempty"`
+	// Messages are the counted records of open messages, with their signatures; their fees are part of the totals.
+	Messages []Record `json:"messages,omitempty"`
+	// Approvals are approved records.
+	Approvals []Record `json:"approvals,omitempty"`
+}
+
+// OpenIntent is an intent that has been counted and may still be executed.
+type OpenIntent struct {
+	Intent Digest  `json:"intent"`
+	Day    int64   `json:"day"`
+	Spends []Spend `json:"spends,omitempty"`
 }
 
 // Store keeps the records of one wallet's policy. Only one policy may use it at a time.
 type Store interface {
-	// Records are all that have been appended, in their order. It is asked once, before anything is appended.
+	// Records returns all records in the order in which they were appended. A policy calls it once, before
+	// Append.
 	Records(ctx context.Context) iter.Seq2[Record, error]
 	// Append adds a record. When it returns nil, the record survives a crash of the machine.
 	Append(ctx context.Context, record Record) error
+	// Replace replaces all records by one, atomically. If it fails, the records are unchanged.
+	Replace(ctx context.Context, record Record) error
 }
 
-// MemoryStore is a Store that forgets everything with the process, and limits with it. The zero value is empty.
+// MemoryStore is a Store that loses its records, and so the usage of limits, when the process ends. The zero
+// value is empty.
 type MemoryStore struct {
 	lock    sync.Mutex
 	records []Record
 }
 
-// Records are all that have been appended.
+// Records returns all records.
 func (m *MemoryStore) Records(context.Context) iter.Seq2[Record, error] {
 	m.lock.Lock()
 	records := slices.Clone(m.records)
@@ -79,5 +134,13 @@ func (m *MemoryStore) Append(_ context.Context, record Record) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.records = append(m.records, record)
+	return nil
+}
+
+// Replace replaces all records by one.
+func (m *MemoryStore) Replace(_ context.Context, record Record) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.records = []Record{record}
 	return nil
 }

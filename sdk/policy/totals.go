@@ -24,8 +24,8 @@ type Total struct {
 type Totals struct {
 	// Wallet is whose they are; zero if there are no records.
 	Wallet solana.PublicKey
-	// Messages is how many have been counted, and not given back.
-	Messages int
+	// Open is how many messages are counted whose outcome is not known yet.
+	Open int
 	// Day is when the day began that Today is about, in UTC.
 	Day time.Time
 	// Today are totals of the day, Negotiations and Counterparties of all days, each by account and mint, without those that are zero.
@@ -42,11 +42,10 @@ func TotalsOf(records []Record, now time.Time) (Totals, error) {
 		}
 		totals.Wallet = record.Wallet
 	}
-	for message := range used.entries {
-		if used.counts(message) {
-			totals.Messages++
-		}
+	if err := used.prune(now); err != nil {
+		return Totals{}, fmt.Errorf("haggle: policy: usage: %w", err)
 	}
+	totals.Open = len(used.messages)
 	day := max(dayOf(now), used.day)
 	totals.Day = time.Unix(day*secondsPerDay, 0).UTC()
 	for mint := range used.today {

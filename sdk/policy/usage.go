@@ -8,18 +8,22 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// Digest is the SHA-256 of a message, shown as hex.
+// Digest is a SHA-256, shown as hex: of a message, or of an intent. The intent of a message is what the chain
+// executes at most once however often it is signed: the program's instructions that name a deal and its state,
+// without blockhash, fees and deadlines. A message without such an instruction is an intent of its own.
 type Digest [32]byte
 
-// String is the digest as hex.
+// String returns the digest as hex.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// MarshalText is the digest as hex.
+// MarshalText returns the digest as hex.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText takes exactly 64 hex digits.
+// UnmarshalText reads exactly 64 hex digits.
 func (d *Digest) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(d) {
 		return fmt.Errorf("%d characters are no SHA-256", len(text))
@@ -30,7 +34,14 @@ func (d *Digest) UnmarshalText(text []byte) error {
 
 const secondsPerDay = 24 * 60 * 60
 
-// dayOf is the UTC day of a time, in days since 1 January 1970.
+const (
+	// openLife is how long the outcome of a message is looked for. After it the message counts as executed.
+	openLife = 48 * time.Hour
+	// approvalLife is how long an approval holds for further messages of its intent.
+	approvalLife = 24 * time.Hour
+)
+
+// dayOf returns the UTC day of a time, in days since 1 January 1970.
 func dayOf(now time.Time) int64 {
 	seconds := now.Unix()
 	day := seconds / secondsPerDay
@@ -40,26 +51,37 @@ func dayOf(now time.Time) int64 {
 	return day
 }
 
-// with is something that is spent in one mint, or in lamports, on or with one account.
+// with is a mint, or lamports, and an account that it is spent on or with.
 type with struct{ mint, account solana.PublicKey }
 
-// usage is what has been spent. It is not safe for concurrent use by itself.
+// usage is the spending of a wallet, as its records add up. It is not safe for concurrent use.
 type usage struct {
-	// day is the latest that anything has been counted for.
+	// day is the latest day that anything was counted for.
 	day            int64
 	today          map[solana.PublicKey]uint64
 	negotiations   map[with]uint64
 	counterparties map[with]uint64
-	entries        map[Digest]*entry
-	signatures     map[solana.Signature]Digest
-	engagements    map[solana.PublicKey][]Engagement
+	// intents are those with open messages.
+	intents map[Digest]*intent
+	// messages are those whose outcome is open.
+	messages    map[Digest]*openMessage
+	engagements map[solana.PublicKey][]Engagement
+	commitments map[Digest]*Commitment
+	approvals   map[Digest]Record
 }
 
-// entry is a message that has been counted.
-type entry struct {
+// intent is the counted spending of the open messages of one intent. At most one of them is executed, so it is
+// the highest spending of any of them.
+type intent struct {
+	day    int64
+	spends []Spend
+	open   int
+}
+
+// openMessage is a counted message whose outcome is open.
+type openMessage struct {
 	Record
-	released bool
-	// attempts is how many calls are asking the signer for its signature now, and mayBeSigned that one of them may have got it.
+	// attempts is how many calls wait for the signer's signature now, and mayBeSigned whether one may exist.
 	attempts    int
 	mayBeSigned bool
 }
@@ -69,40 +91,39 @@ func newUsage() *usage {
 		today:          map[solana.PublicKey]uint64{},
 		negotiations:   map[with]uint64{},
 		counterparties: map[with]uint64{},
-		entries:        map[Digest]*entry{},
-		signatures:     map[solana.Signature]Digest{},
+		intents:        map[Digest]*intent{},
+		messages:       map[Digest]*openMessage{},
 		engagements:    map[solana.PublicKey][]Engagement{},
+		commitments:    map[Digest]*Commitment{},
+		approvals:      map[Digest]Record{},
 	}
 }
 
-// counts says whether a message is counted already. The same message is executed once at most, however often it is signed.
-func (u *usage) counts(message Digest) bool {
-	known := u.entries[message]
-	return known != nil && !known.released
-}
-
-// apply adds a record to the sums.
+// apply adds a record.
 func (u *usage) apply(record Record) error {
-	known := u.entries[record.Message]
+	known := u.messages[record.Message]
 	switch record.Kind {
+	case RecordApproved:
+		u.approvals[record.Intent] = record
 	case RecordCounted:
-		// A store that has failed to say that it has the record may have it twice.
-		if !u.counts(record.Message) {
+		// A store that reported an error may have the record all the same, and gets it again.
+		if known == nil {
 			u.count(record)
 		}
 	case RecordSigned:
 		if known == nil {
-			return fmt.Errorf("message %s is signed and was not counted", record.Message)
+			return fmt.Errorf("message %s is signed but not counted", record.Message)
 		}
 		known.Signature = record.Signature
-		u.signatures[record.Signature] = record.Message
-	case RecordReleased:
-		if known == nil || known.released {
-			return fmt.Errorf("message %s is given back and was not counted", record.Message)
+	case RecordSettled:
+		if known == nil {
+			return fmt.Errorf("message %s is settled but not counted", record.Message)
 		}
-		return u.release(known, record.Fate)
+		return u.settle(known, record.Outcome)
+	case RecordSnapshot:
+		u.restore(record)
 	default:
-		return fmt.Errorf("a record of kind %q", record.Kind)
+		return fmt.Errorf("unknown kind of record %q", record.Kind)
 	}
 	return nil
 }
@@ -112,19 +133,45 @@ func (u *usage) count(record Record) {
 		u.day = record.Day
 		clear(u.today)
 	}
-	for _, spend := range record.Spends {
-		u.add(record.Day, spend)
+	known := u.intents[record.Intent]
+	if known == nil {
+		known = &intent{day: record.Day}
+		u.intents[record.Intent] = known
+		for _, engagement := range record.Engagements {
+			engagement.Intent = record.Intent
+			u.engagements[engagement.Negotiation] = append(u.engagements[engagement.Negotiation], engagement)
+		}
+		for _, commitment := range record.Commitments {
+			commitment.Intent = record.Intent
+			u.commitments[commitment.Hash] = &commitment
+		}
 	}
-	for _, engagement := range record.Engagements {
-		u.engagements[engagement.Negotiation] = append(u.engagements[engagement.Negotiation], engagement)
+	for _, hash := range record.Reveals {
+		if commitment := u.commitments[hash]; commitment != nil {
+			cost, _ := lamportsOf(record.Spends, record.Fees)
+			commitment.Used = sum(commitment.Used, cost)
+		}
 	}
-	u.entries[record.Message] = &entry{Record: record}
+	if known.day < record.Day {
+		// The money may also leave the wallet on this day.
+		for _, spend := range known.spends {
+			u.today[spend.Mint] = sum(u.today[spend.Mint], spend.Amount)
+		}
+		known.day = record.Day
+	}
+	for _, spend := range slices.Concat(record.Spends, record.Fees) {
+		u.add(spend)
+	}
+	known.spends = append(known.spends, record.Spends...)
+	known.open++
+	for _, deal := range record.Deals {
+		u.bind(deal)
+	}
+	u.messages[record.Message] = &openMessage{Record: record}
 }
 
-func (u *usage) add(day int64, spend Spend) {
-	if day == u.day {
-		u.today[spend.Mint] = sum(u.today[spend.Mint], spend.Amount)
-	}
+func (u *usage) add(spend Spend) {
+	u.today[spend.Mint] = sum(u.today[spend.Mint], spend.Amount)
 	if !spend.Negotiation.IsZero() {
 		key := with{spend.Mint, spend.Negotiation}
 		u.negotiations[key] = sum(u.negotiations[key], spend.Amount)
@@ -137,44 +184,71 @@ func (u *usage) add(day int64, spend Spend) {
 
 var errLessThanNothing = errors.New("more is given back than was used")
 
-// release takes back what a message has spent. A transaction that has failed has paid its fees all the same.
-func (u *usage) release(known *entry, fate Fate) error {
-	for _, spend := range known.Spends {
-		isFee := spend.Purpose == PurposeFee || spend.Purpose == PurposePriorityFee
-		if fate == FateFailed && isFee {
-			continue
+// settle removes a message whose outcome is final, and gives back what it did not spend.
+func (u *usage) settle(known *openMessage, outcome haggle.Outcome) error {
+	delete(u.messages, known.Message)
+	if outcome != haggle.OutcomeConfirmed && outcome != haggle.OutcomeFailed {
+		for _, fee := range known.Fees {
+			if err := u.subtract(known.Day, fee); err != nil {
+				return err
+			}
 		}
-		if err := u.subtract(known.Day, spend); err != nil {
+		for _, hash := range known.Reveals {
+			if commitment := u.commitments[hash]; commitment != nil {
+				cost, _ := lamportsOf(known.Spends, known.Fees)
+				commitment.Used -= min(commitment.Used, cost)
+			}
+		}
+	}
+	counted := u.intents[known.Intent]
+	if counted == nil {
+		return nil // another message of the intent was executed
+	}
+	counted.open--
+	if outcome == haggle.OutcomeConfirmed {
+		delete(u.intents, known.Intent)
+		delete(u.approvals, known.Intent)
+		return nil
+	}
+	if counted.open > 0 {
+		return nil
+	}
+	delete(u.intents, known.Intent)
+	for _, spend := range counted.spends {
+		if err := u.subtract(counted.day, spend); err != nil {
 			return err
 		}
 	}
-	for _, engagement := range known.Engagements {
-		rest := u.engagements[engagement.Negotiation]
-		if i := slices.Index(rest, engagement); i >= 0 {
-			u.engagements[engagement.Negotiation] = slices.Delete(rest, i, i+1)
+	for address, engagements := range u.engagements {
+		kept := slices.DeleteFunc(engagements, func(e Engagement) bool { return e.Intent == known.Intent })
+		if u.engagements[address] = kept; len(kept) == 0 {
+			delete(u.engagements, address)
 		}
 	}
-	known.released = true
+	for hash, commitment := range u.commitments {
+		if commitment.Intent == known.Intent {
+			delete(u.commitments, hash)
+		}
+	}
 	return nil
 }
 
 func (u *usage) subtract(day int64, spend Spend) error {
-	lower := func(amounts map[with]uint64, key with) error {
+	lower := func(amounts map[with]uint64, account solana.PublicKey) error {
+		key := with{spend.Mint, account}
+		if account.IsZero() {
+			return nil
+		}
 		if amounts[key] < spend.Amount {
 			return errLessThanNothing
 		}
-		amounts[key] -= spend.Amount
+		if amounts[key] -= spend.Amount; amounts[key] == 0 {
+			delete(amounts, key)
+		}
 		return nil
 	}
-	if !spend.Negotiation.IsZero() {
-		if err := lower(u.negotiations, with{spend.Mint, spend.Negotiation}); err != nil {
-			return err
-		}
-	}
-	if !spend.Counterparty.IsZero() {
-		if err := lower(u.counterparties, with{spend.Mint, spend.Counterparty}); err != nil {
-			return err
-		}
+	if err := errors.Join(lower(u.negotiations, spend.Negotiation), lower(u.counterparties, spend.Counterparty)); err != nil {
+		return err
 	}
 	if day != u.day {
 		return nil // that day's sum is gone
@@ -186,7 +260,41 @@ func (u *usage) subtract(day int64, spend Spend) error {
 	return nil
 }
 
-// usedOn is what has been spent on a day: nothing yet on one after the latest.
+// prune drops what no limit depends on any more.
+func (u *usage) prune(now time.Time) error {
+	for _, known := range u.messages {
+		if known.attempts == 0 && now.Sub(time.Unix(known.Time, 0)) > openLife {
+			if err := u.settle(known, haggle.OutcomeConfirmed); err != nil {
+				return err
+			}
+		}
+	}
+	for digest, approval := range u.approvals {
+		if now.Sub(time.Unix(approval.Time, 0)) > approvalLife {
+			delete(u.approvals, digest)
+		}
+	}
+	over := map[solana.PublicKey]bool{}
+	for address, engagements := range u.engagements {
+		if !slices.ContainsFunc(engagements, func(e Engagement) bool { return now.Unix() < e.Until || u.intents[e.Intent] != nil }) {
+			over[address] = true
+			delete(u.engagements, address)
+		}
+	}
+	for key := range u.negotiations {
+		if over[key.account] {
+			delete(u.negotiations, key)
+		}
+	}
+	for hash, commitment := range u.commitments {
+		if now.Unix() >= commitment.Until && u.intents[commitment.Intent] == nil {
+			delete(u.commitments, hash)
+		}
+	}
+	return nil
+}
+
+// usedOn returns what was spent on a day: zero on one after the latest.
 func (u *usage) usedOn(day int64, mint solana.PublicKey) uint64 {
 	if day > u.day {
 		return 0
@@ -194,56 +302,87 @@ func (u *usage) usedOn(day int64, mint solana.PublicKey) uint64 {
 	return u.today[mint]
 }
 
-// check holds what a message spends against the limits.
-func (u *usage) check(config *Config, day int64, spends []Spend) error {
-	transaction := map[solana.PublicKey]uint64{}
-	negotiations, counterparties := map[with]uint64{}, map[with]uint64{}
+// spendKey is what spends of several messages of one intent are compared by.
+type spendKey struct {
+	mint, negotiation, counterparty solana.PublicKey
+	purpose                         string
+}
+
+// excess returns what a message spends beyond what other messages of its intent have been counted for.
+func (u *usage) excess(digest Digest, spends []Spend) []Spend {
+	covered := map[spendKey]uint64{}
+	if known := u.intents[digest]; known != nil {
+		for _, spend := range known.spends {
+			key := spendKey{spend.Mint, spend.Negotiation, spend.Counterparty, spend.Purpose}
+			covered[key] = sum(covered[key], spend.Amount)
+		}
+	}
+	var rest []Spend
 	for _, spend := range spends {
-		limits := config.limits(spend.Mint)
-		deny := func(rule Rule, subject solana.PublicKey, limit, used uint64, requested uint64) error {
-			return &Denial{
-				Rule: rule, Instruction: spend.Instruction, Mint: spend.Mint, Subject: subject,
-				Limit: limit, Used: used, Requested: requested,
-			}
+		key := spendKey{spend.Mint, spend.Negotiation, spend.Counterparty, spend.Purpose}
+		part := min(covered[key], spend.Amount)
+		covered[key] -= part
+		if spend.Amount -= part; spend.Amount > 0 {
+			rest = append(rest, spend)
 		}
+	}
+	return rest
+}
+
+// carried returns what an intent of an earlier day adds to a later one if it is signed again then.
+func (u *usage) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
+	amounts := map[solana.PublicKey]uint64{}
+	if known := u.intents[digest]; known != nil && known.day < day {
+		for _, spend := range known.spends {
+			amounts[spend.Mint] = sum(amounts[spend.Mint], spend.Amount)
+		}
+	}
+	return amounts
+}
+
+// check compares what a message spends with the limits. fees are those of the message, spends the rest.
+func (u *usage) check(config *Config, day int64, digest Digest, spends, fees []Spend) error {
+	transaction := map[solana.PublicKey]uint64{}
+	for _, spend := range slices.Concat(spends, fees) {
 		transaction[spend.Mint] = sum(transaction[spend.Mint], spend.Amount)
-		requested := transaction[spend.Mint]
-		if exceeds(requested, 0, limits.PerTransaction) || overflows(requested) {
-			return deny(RulePerTransaction, solana.PublicKey{}, limits.PerTransaction, 0, requested)
+		limit := config.limits(spend.Mint).PerTransaction
+		if requested := transaction[spend.Mint]; requested > limit || requested == Unlimited {
+			return overLimit(RulePerTransaction, spend, solana.PublicKey{}, limit, 0, requested)
 		}
+	}
+	onDay := u.carried(digest, day)
+	negotiations, counterparties := map[with]uint64{}, map[with]uint64{}
+	for _, spend := range slices.Concat(u.excess(digest, spends), fees) {
+		limits := config.limits(spend.Mint)
 		if key := (with{spend.Mint, spend.Negotiation}); !spend.Negotiation.IsZero() {
 			negotiations[key] = sum(negotiations[key], spend.Amount)
 			if used := u.negotiations[key]; exceeds(negotiations[key], used, limits.PerNegotiation) {
-				return deny(RulePerNegotiation, spend.Negotiation, limits.PerNegotiation, used, negotiations[key])
+				return overLimit(RulePerNegotiation, spend, spend.Negotiation, limits.PerNegotiation, used, negotiations[key])
 			}
 		}
 		if key := (with{spend.Mint, spend.Counterparty}); !spend.Counterparty.IsZero() {
 			counterparties[key] = sum(counterparties[key], spend.Amount)
 			if used := u.counterparties[key]; exceeds(counterparties[key], used, limits.PerCounterparty) {
-				return deny(RulePerCounterparty, spend.Counterparty, limits.PerCounterparty, used, counterparties[key])
+				return overLimit(RulePerCounterparty, spend, spend.Counterparty, limits.PerCounterparty, used, counterparties[key])
 			}
 		}
-		if used := u.usedOn(day, spend.Mint); exceeds(requested, used, limits.PerDay) {
-			return deny(RulePerDay, solana.PublicKey{}, limits.PerDay, used, requested)
+		onDay[spend.Mint] = sum(onDay[spend.Mint], spend.Amount)
+		if used := u.usedOn(day, spend.Mint); exceeds(onDay[spend.Mint], used, limits.PerDay) {
+			return overLimit(RulePerDay, spend, solana.PublicKey{}, limits.PerDay, used, onDay[spend.Mint])
 		}
 	}
 	return nil
 }
 
-// checkEngagements refuses a negotiation that is on record in another mint: its prices would be taken for that mint's.
-func (u *usage) checkEngagements(engagements []Engagement) error {
-	for _, engagement := range engagements {
-		for _, other := range u.engagements[engagement.Negotiation] {
-			if other.Mint != engagement.Mint {
-				return &Denial{
-					Rule: RuleNegotiation, Instruction: -1, Subject: engagement.Negotiation,
-					Cause: fmt.Errorf("the wallet has engaged in it in mint %s before", other.Mint),
-				}
-			}
-		}
+func overLimit(rule Rule, spend Spend, subject solana.PublicKey, limit, used, requested uint64) error {
+	return &Denial{
+		Rule: rule, Instruction: spend.Instruction, Mint: spend.Mint, Subject: subject,
+		Limit: limit, Used: used, Requested: requested,
 	}
-	return nil
 }
 
-// overflows says whether an amount is the one that stands for more than a number can hold.
-func overflows(amount uint64) bool { return amount == Unlimited }
+// isUsed reports whether an error is a denial that depends on what has been used.
+func isUsed(err error) bool {
+	var denial *Denial
+	return errors.As(err, &denial) && slices.Contains([]Rule{RulePerNegotiation, RulePerCounterparty, RulePerDay}, denial.Rule) && denial.Used > 0
+}

@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// intentDigest returns the intent of a message: a hash of those of its instructions that the chain executes at
+// most once. A transaction is atomic, so what stands beside such an instruction is executed at most once, too.
+// A message without one is an intent of its own.
+func (r *reading) intentDigest() Digest {
+	hash := sha256.New()
+	found, once := false, false
+	for _, decoded := range r.steps {
+		instruction, ok := decoded.(protocol.AnyInstruction)
+		if !ok {
+			continue
+		}
+		guarded, isOnce := r.guarded(instruction)
+		if guarded == nil {
+			continue
+		}
+		found, once = true, once || isOnce
+		hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(guarded))))
+		hash.Write(guarded)
+	}
+	if !found || !once && r.paysOthers() {
+		return r.digest
+	}
+	return Digest(hash.Sum(nil))
+}
+
+// paysOthers reports whether the message pays somebody at once, other than into an escrow.
+func (r *reading) paysOthers() bool {
+	return slices.ContainsFunc(r.spends, func(s Spend) bool {
+		return s.Purpose == PurposeTransfer || s.Purpose == PurposeRent && !s.Counterparty.IsZero()
+	})
+}
+
+// guarded returns the bytes that identify an instruction that the chain executes at most once; nil for others.
+// Deadlines are left out: an action that is built again has later ones. once is false for a creation, which
+// can be executed again after its deal is closed: the deals that follow are told apart by created_at.
+func (r *reading) guarded(instruction protocol.AnyInstruction) (content []byte, once bool) {
+	once = true
+	var deal int64
+	switch v := instruction.(type) {
+	case *protocol.CreateNegotiation:
+		if v.Buyer != r.policy.wallet {
+			return nil, false
+		}
+		same := *v
+		same.Params.GlobalDeadline, same.Params.MilestoneDeadline = 0, 0
+		instruction, once = &same, false
+		r.policy.lock.Lock()
+		deal = r.policy.usage.latestDeal(v.Negotiation)
+		r.policy.lock.Unlock()
+	case *protocol.SettleByAgreement:
+		same := *v
+		same.ValidUntil = 0
+		instruction = &same
+	case *protocol.AcceptInvitation, *protocol.SubmitOffer, *protocol.AcceptOffer, *protocol.RejectNegotiation,
+		*protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice, *protocol.ClaimMilestone, *protocol.ReleaseMilestone,
+		*protocol.DisputeMilestone, *protocol.ResolveDispute:
+	default:
+		return nil, false
+	}
+	built, err := instruction.Instruction()
+	if err != nil {
+		return nil, false
+	}
+	content = instruction.AppendData(nil)
+	for _, account := range built.Accounts() {
+		content = append(content, account.PublicKey[:]...)
+	}
+	return binary.LittleEndian.AppendUint64(content, uint64(deal)), once
+}

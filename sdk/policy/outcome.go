@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync/atomic"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"golang.org/x/sync/errgroup"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+// SignedTransaction is a transaction that a policy signed and whose outcome it does not know.
+type SignedTransaction struct {
+	Signature solana.Signature
+	// Blockhash is the transaction's. With a durable nonce it is the value of the account Nonce.
+	Blockhash solana.Hash
+	Nonce     solana.PublicKey
+	// LastValidBlockHeight and Slot are those of haggle.Signing; zero if they are not known.
+	LastValidBlockHeight, Slot uint64
+	// SignedAt is the time of the signature.
+	SignedAt time.Time
+}
+
+// Evidence finds out the outcomes of transactions on chain.
+type Evidence interface {
+	// Outcome returns the outcome of a transaction. haggle.OutcomeUnknown stays open and is asked again.
+	Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome
+}
+
+const (
+	// expiryDelay is how old a signature is before its outcome is looked up: a blockhash lives for 150 blocks,
+	// about a minute, and a node that is behind may not know it yet.
+	expiryDelay = 2 * time.Minute
+	// reconcileLimit is how long a signature waits for outcomes before a limit denies it.
+	reconcileLimit = 20 * time.Second
+	// reconcileWorkers is how many outcomes are looked up at once.
+	reconcileWorkers = 8
+)
+
+var _ haggle.OutcomeObserver = (*Policy)(nil)
+
+// ObserveOutcome receives the outcome of a transaction from the SDK, and gives back what the transaction did
+// not spend: everything if it expired, everything but its fees if it failed. An outcome that is not final, or
+// of a message that is not open, is ignored. So is haggle.OutcomeNotSent: the signature exists, and the
+// blockhash has to expire first.
+func (p *Policy) ObserveOutcome(ctx context.Context, message []byte, outcome haggle.Outcome) {
+	p.settle(ctx, sha256.Sum256(message), outcome)
+}
+
+// settle records an outcome, and reports whether it was final and new.
+func (p *Policy) settle(ctx context.Context, digest Digest, outcome haggle.Outcome) bool {
+	if outcome != haggle.OutcomeConfirmed && outcome != haggle.OutcomeFailed && outcome != haggle.OutcomeExpired {
+		return false
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	known := p.usage.messages[digest]
+	if known == nil || known.attempts > 0 {
+		return false
+	}
+	if err := p.appendLocked(ctx, Record{Kind: RecordSettled, Message: digest, Outcome: outcome}); err != nil {
+		p.config.Logger.ErrorContext(ctx, "outcome not recorded", "wallet", p.wallet, "message", digest, "reason", err)
+		return false
+	}
+	p.config.Logger.InfoContext(ctx, "settled", "wallet", p.wallet, "message", digest, "outcome", outcome.String())
+	return true
+}
+
+// Reconcile looks up the outcomes of signed transactions that are older than two minutes and still open, and
+// gives back what they did not spend. A policy does so itself before a limit denies a transaction. Without
+// Config.Evidence it does nothing. Transactions whose fee somebody else pays are skipped: the wallet's
+// signature does not identify them. After 48 hours an open transaction counts as executed.
+func (p *Policy) Reconcile(ctx context.Context) (settled int) {
+	if p.config.Evidence == nil {
+		return 0
+	}
+	var count atomic.Int64
+	var group errgroup.Group
+	group.SetLimit(reconcileWorkers)
+	for digest, transaction := range p.unsettled() {
+		group.Go(func() error {
+			if p.settle(ctx, digest, p.config.Evidence.Outcome(ctx, transaction)) {
+				count.Add(1)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no error is returned
+	return int(count.Load())
+}
+
+func (p *Policy) unsettled() map[Digest]SignedTransaction {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	found := map[Digest]SignedTransaction{}
+	for digest, known := range p.usage.messages {
+		signedAt := time.Unix(known.Time, 0)
+		if known.Signature.IsZero() || !known.Validity.Payer || p.config.Now().Sub(signedAt) < expiryDelay {
+			continue
+		}
+		found[digest] = SignedTransaction{
+			Signature: known.Signature, Blockhash: known.Validity.Blockhash, Nonce: known.Validity.Nonce,
+			LastValidBlockHeight: known.Validity.LastBlockHeight, Slot: known.Validity.Slot, SignedAt: signedAt,
+		}
+	}
+	return found
+}
