@@ -256,7 +256,7 @@ func TestFailingSigner(t *testing.T) {
 	s.signer.instead = func(ctx context.Context, message []byte) (solana.Signature, error) {
 		return s.me.SignMessage(ctx, append(message, 1))
 	}
-	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 2, 1))), "not "+s.wallet().String()+"'s of this message")
+	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 2, 1))), "the signature of "+s.wallet().String()+" does not verify")
 }
 
 // forgetful is a Store that cannot write.

@@ -8,15 +8,15 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ErrDenied is what every denial is, for errors.Is.
-var ErrDenied = errors.New("haggle: the policy does not sign")
+// ErrDenied is the error of every denial, for errors.Is.
+var ErrDenied = errors.New("haggle: policy denied")
 
-// Rule is what a denied transaction went against.
+// Rule is the rule that a denied transaction breaks.
 type Rule string
 
-// The rules, in the order in which they are asked.
+// The rules, in the order in which they are checked.
 const (
-	// RuleStopped: the kill switch is on, or the file that stops the policy exists or cannot be looked for.
+	// RuleStopped: the kill switch is on, or the stop file exists or cannot be checked.
 	RuleStopped Rule = "stopped"
 	// RuleMessage: the bytes are not a message that the chain would execute, or not one that this wallet signs.
 	RuleMessage Rule = "message"
@@ -30,9 +30,9 @@ const (
 	RuleInstruction Rule = "instruction"
 	// RuleMint: money would move, or be agreed on, in a mint that is not allowed.
 	RuleMint Rule = "mint"
-	// RuleDestination: the wallet's money would go to an account that is not known to be its own.
+	// RuleDestination: the wallet's money would go to an account that is not one of its own.
 	RuleDestination Rule = "destination"
-	// RuleCounterparty: the other side is not allowed, or Screen refuses it.
+	// RuleCounterparty: the counterparty is not allowed, or Screen refuses it.
 	RuleCounterparty Rule = "counterparty"
 	// RuleArbiter: the arbiter of the milestones is not allowed.
 	RuleArbiter Rule = "arbiter"
@@ -41,7 +41,8 @@ const (
 	RuleAgreement Rule = "agreement"
 	// RuleCommitment: the price behind a sealed commitment is not known.
 	RuleCommitment Rule = "commitment"
-	// RuleNegotiation: what a negotiation is about is not known, or it is not what the transaction says that its signer has seen.
+	// RuleNegotiation: the terms of a negotiation are not known, or its state is not the one that the transaction
+	// names.
 	RuleNegotiation Rule = "negotiation"
 	// RuleMaxPrice: a buyer would pay more than it may.
 	RuleMaxPrice Rule = "highest price"
@@ -52,55 +53,68 @@ const (
 	RulePerNegotiation  Rule = "limit per negotiation"
 	RulePerCounterparty Rule = "limit per counterparty"
 	RulePerDay          Rule = "limit per day"
-	// RuleApproval: approval was needed, and was not given in time, or not at all.
+	// RuleApproval: approval is required, and was refused or not given in time.
 	RuleApproval Rule = "approval"
 )
 
-// Denial is a refusal to sign. It is found with errors.As as a *Denial and with errors.Is as ErrDenied.
+// Denial is a refusal to sign. errors.Is finds ErrDenied.
 type Denial struct {
-	// Rule is what the transaction went against.
+	// Rule is the rule that the transaction breaks.
 	Rule Rule
-	// Instruction is which of the transaction's instructions did, from 0; -1 if it is not a matter of one alone.
+	// Instruction is the index of the instruction that breaks it; -1 if no single instruction does.
 	Instruction int
-	// Name is that instruction's, such as "haggle.create_negotiation"; empty if it is not known.
+	// Name is the instruction's name, such as "haggle.create_negotiation"; empty if it is not known.
 	Name string
-	// Mint is that of the amounts; zero for lamports.
+	// Mint is the mint of the amounts; zero for lamports.
 	Mint solana.PublicKey
-	// Limit is the most that was allowed, or with RuleMinPrice the least; Used what had been used of it before, and Requested what
-	// this transaction would have added: in base units of the mint, or in lamports. Used is zero where nothing adds up.
+	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest. Used is the amount used of it
+	// before, zero where amounts are not summed. Requested is the amount that the transaction would add. All are
+	// in base units of the mint, or in lamports.
 	Limit, Used, Requested uint64
-	// Subject is the program, mint, account, counterparty or negotiation that is refused or that the limit is for; zero without one.
+	// Subject is the program, mint, account, counterparty or negotiation that is refused or limited; zero
+	// without one.
 	Subject solana.PublicKey
-	// Cause is why, where something else refused or failed; otherwise nil.
+	// Cause is the error of a function or node that the policy asked; otherwise nil.
 	Cause error
 }
 
 func (d *Denial) Error() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "haggle: the policy does not sign: %s", d.Rule)
-	if d.Name != "" {
-		fmt.Fprintf(&text, ": %s", d.Name)
-	}
-	if d.Instruction >= 0 {
-		fmt.Fprintf(&text, " (instruction %d)", d.Instruction)
-	}
+	text.WriteString(ErrDenied.Error() + ": " + d.problem())
 	if d.Limit != 0 || d.Used != 0 || d.Requested != 0 {
 		unit := "lamports"
 		if !d.Mint.IsZero() {
 			unit = "base units of " + d.Mint.String()
 		}
-		fmt.Fprintf(&text, ": %d asked for, %d used, limit %d %s", d.Requested, d.Used, d.Limit, unit)
-	}
-	if !d.Subject.IsZero() {
-		fmt.Fprintf(&text, ": %s", d.Subject)
+		fmt.Fprintf(&text, ": %d requested, %d used, limit %d %s", d.Requested, d.Used, d.Limit, unit)
 	}
 	if d.Cause != nil {
 		fmt.Fprintf(&text, ": %v", d.Cause)
 	}
+	switch {
+	case d.Instruction >= 0 && d.Name != "" && d.Rule != RuleInstruction:
+		fmt.Fprintf(&text, " (instruction %d, %s)", d.Instruction, d.Name)
+	case d.Instruction >= 0:
+		fmt.Fprintf(&text, " (instruction %d)", d.Instruction)
+	}
 	return text.String()
 }
 
-// Unwrap is ErrDenied, and the cause.
+// problem names what is denied.
+func (d *Denial) problem() string {
+	switch d.Rule {
+	case RuleProgram, RuleMint, RuleCounterparty, RuleArbiter, RuleDestination:
+		return fmt.Sprintf("%s %s is not allowed", d.Rule, d.Subject)
+	case RuleInstruction:
+		return d.Name + " is not allowed"
+	}
+	if d.Subject.IsZero() {
+		return string(d.Rule)
+	}
+	return fmt.Sprintf("%s: %s", d.Rule, d.Subject)
+}
+
+// Unwrap returns ErrDenied and the cause.
 func (d *Denial) Unwrap() []error {
 	if d.Cause == nil {
 		return []error{ErrDenied}
@@ -108,7 +122,7 @@ func (d *Denial) Unwrap() []error {
 	return []error{ErrDenied, d.Cause}
 }
 
-// general is a denial that is not a matter of one instruction alone.
+// general returns a denial that concerns no single instruction.
 func general(rule Rule, cause error) *Denial {
 	return &Denial{Rule: rule, Instruction: -1, Cause: cause}
 }

@@ -1,0 +1,368 @@
+package policy_test
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+var lamports = solana.PublicKey{}
+
+// createUntil is a creation with deadlines, which are later each time an action is built again.
+func (s *stage) createUntil(session, escrow uint64, deadline int64) solana.Instruction {
+	creation := s.creation(friend, session, escrow)
+	creation.Params.GlobalDeadline = deadline
+	return s.build(creation)
+}
+
+func (s *stage) offerOn(deal int64, negotiation solana.PublicKey, round uint8, amount uint64) solana.Instruction {
+	return s.build(&protocol.SubmitOffer{
+		Offerer: s.wallet(), Negotiation: negotiation, CreatedAt: deal, ExpectedRound: round, Amount: amount,
+	})
+}
+
+// A retry of an action, with a new blockhash and later deadlines, spends its money once, since the chain
+// executes one of them at most. Each of them can cost its fee.
+func TestRetryCountsOnce(t *testing.T) {
+	s := newStage(t)
+	for i := range 4 {
+		require.NoError(t, s.sign(unitLimit(20_000+uint32(i)), s.createUntil(1, 4_000_000, int64(1_000+i))))
+		s.restart()
+	}
+	require.EqualValues(t, 4_000_000, s.policy.Used(mint))
+	require.EqualValues(t, 4_000_000, s.policy.UsedOn(s.negotiation(s.wallet(), friend, 1), mint))
+	require.EqualValues(t, 4_000_000, s.policy.UsedWith(friend, mint))
+	require.EqualValues(t, 6_493_680+4*5_000, s.policy.Used(lamports))
+
+	// On the next day it counts for that day, too, and no further.
+	s.now = s.now.Add(24 * time.Hour)
+	require.NoError(t, s.sign(s.createUntil(1, 4_000_000, 2_000)))
+	require.EqualValues(t, 4_000_000, s.policy.Used(mint))
+	require.EqualValues(t, 4_000_000, s.policy.UsedWith(friend, mint))
+
+	// A bond counts once, too. Terms that are not the same are another intent.
+	address, terms := s.invitation(7, 250_000)
+	s.config.Negotiations = chain{address: terms.Encode()}
+	s.restart()
+	for range 3 {
+		require.NoError(t, s.sign(s.join(address, terms)))
+	}
+	require.EqualValues(t, 4_250_000, s.policy.Used(mint))
+	s.denied(policy.RulePerNegotiation, s.create(friend, 1, 2_000_001))
+}
+
+// Each of several transfers can be executed: nothing makes them one.
+func TestTransfersCountEach(t *testing.T) {
+	s := newStage(t, everythingAllowed)
+	transfer := transferTokens(s.associated(s.wallet(), mint), mint, friend, s.wallet(), 3_000_000)
+	require.NoError(t, s.sign(transfer))
+	require.NoError(t, s.sign(transfer))
+	require.EqualValues(t, 6_000_000, s.policy.Used(mint))
+	s.denied(policy.RulePerCounterparty, transfer)
+	// A creation can be executed again when its deal is closed, so it does not make them one either.
+	s = newStage(t, everythingAllowed)
+	transfer = transferTokens(s.associated(s.wallet(), mint), mint, friend, s.wallet(), 3_000_000)
+	for range 2 {
+		require.NoError(t, s.sign(s.create(friend, 1, 1), transfer))
+	}
+	require.EqualValues(t, 6_000_002, s.policy.Used(mint))
+}
+
+// A creation that was signed twice can be executed twice if the first deal is closed in between. The second
+// deal counts as soon as the wallet signs anything for it.
+func TestEachDealOfACreationCounts(t *testing.T) {
+	s := newStage(t)
+	address := s.negotiation(s.wallet(), friend, 1)
+	require.NoError(t, s.sign(s.createUntil(1, 2_500_000, 1)))
+	require.NoError(t, s.sign(s.createUntil(1, 2_500_000, 2)))
+	require.NoError(t, s.sign(s.offerOn(100, address, 0, 1)))
+	require.NoError(t, s.sign(s.offerOn(100, address, 2, 1)))
+	require.EqualValues(t, 2_500_000, s.policy.Used(mint))
+	s.restart()
+	require.NoError(t, s.sign(s.offerOn(200, address, 0, 1)))
+	require.EqualValues(t, 5_000_000, s.policy.Used(mint))
+	require.NoError(t, s.sign(s.offerOn(200, address, 2, 1)))
+	require.EqualValues(t, 5_000_000, s.policy.Used(mint))
+	s.denied(policy.RulePerNegotiation, s.offerOn(300, address, 0, 1))
+	s.denied(policy.RulePerNegotiation, s.createUntil(1, 2_500_000, 3)) // that is another deal, too
+}
+
+// What a transaction did not spend is given back when the SDK reports its outcome, without the caller's help.
+func TestOutcomesGiveBack(t *testing.T) {
+	s := newStage(t)
+	address := s.negotiation(s.wallet(), friend, 1)
+	first, second := s.message(s.create(friend, 1, 4_000_000)), s.message(s.create(friend, 1, 4_000_000))
+	require.NoError(t, s.signMessage(first))
+	require.NoError(t, s.signMessage(second))
+	observe := func(message []byte, outcome haggle.Outcome) {
+		s.policy.ObserveOutcome(context.Background(), message, outcome)
+		s.restart()
+	}
+	observe(first, haggle.OutcomeUnknown)
+	observe(first, haggle.OutcomeNotSent)
+	require.EqualValues(t, 6_493_680+2*5_000, s.policy.Used(lamports))
+	observe(first, haggle.OutcomeExpired)
+	require.EqualValues(t, 6_493_680+5_000, s.policy.Used(lamports))
+	require.EqualValues(t, 4_000_000, s.policy.Used(mint), "the second one can still be executed")
+	observe(second, haggle.OutcomeFailed)
+	require.EqualValues(t, 5_000, s.policy.Used(lamports), "a failed transaction pays its fee")
+	require.Zero(t, s.policy.Used(mint))
+	require.Zero(t, s.policy.UsedOn(address, mint))
+	require.Zero(t, s.policy.UsedWith(friend, mint))
+	s.denied(policy.RuleNegotiation, s.offer(address, 0, 1)) // it is not on record any more
+	observe(second, haggle.OutcomeExpired)
+	require.EqualValues(t, 5_000, s.policy.Used(lamports), "an outcome counts once")
+
+	done := s.message(s.create(friend, 2, 1_000_000))
+	require.NoError(t, s.signMessage(done))
+	observe(done, haggle.OutcomeConfirmed)
+	observe(done, haggle.OutcomeExpired)
+	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
+	require.NoError(t, s.sign(s.create(friend, 2, 1_000_000)))
+	require.EqualValues(t, 2_000_000, s.policy.Used(mint), "a creation that was executed can be executed again")
+}
+
+// outcomes is an Evidence with the same answer for every transaction.
+type outcomes struct {
+	lock   sync.Mutex
+	answer haggle.Outcome
+	asked  []policy.SignedTransaction
+}
+
+func (o *outcomes) Outcome(_ context.Context, transaction policy.SignedTransaction) haggle.Outcome {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	o.asked = append(o.asked, transaction)
+	return o.answer
+}
+
+// After a crash nobody reports outcomes. Before a limit denies a transaction, the policy looks them up itself.
+func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
+	evidence := &outcomes{answer: haggle.OutcomeExpired}
+	s := newStage(t, func(c *policy.Config) { c.Evidence = evidence })
+	ctx := haggle.WithSigning(context.Background(), haggle.Signing{LastValidBlockHeight: 77, Slot: 88})
+	_, err := s.policy.SignMessage(ctx, s.message(s.create(friend, 1, mostPerTransaction)))
+	require.NoError(t, err)
+	signedAt := s.now
+	s.restart()
+	s.denied(policy.RulePerCounterparty, s.create(friend, 2, mostPerTransaction))
+	require.Empty(t, evidence.asked, "its blockhash is still valid")
+	s.now = s.now.Add(2 * time.Minute)
+	require.NoError(t, s.sign(s.create(friend, 2, mostPerTransaction)))
+	require.EqualValues(t, mostPerTransaction, s.policy.Used(mint))
+	require.Len(t, evidence.asked, 1)
+	asked := evidence.asked[0]
+	require.EqualValues(t, 1, asked.Blockhash[0])
+	require.EqualValues(t, 77, asked.LastValidBlockHeight)
+	require.EqualValues(t, 88, asked.Slot)
+	require.Equal(t, signedAt.Unix(), asked.SignedAt.Unix())
+
+	evidence.answer = haggle.OutcomeUnknown
+	s.now = s.now.Add(2 * time.Minute)
+	s.denied(policy.RulePerCounterparty, s.create(friend, 3, mostPerTransaction))
+	require.EqualValues(t, mostPerTransaction, s.policy.Used(mint))
+	evidence.answer = haggle.OutcomeConfirmed
+	s.denied(policy.RulePerCounterparty, s.create(friend, 3, mostPerTransaction))
+	require.Zero(t, s.policy.Reconcile(context.Background()), "a confirmed transaction is not asked for again")
+}
+
+// An approval is of what a transaction does. It holds for a retry after the blockhash has expired while
+// somebody thought about it, and for nothing else.
+func TestApprovalSurvivesANewBlockhash(t *testing.T) {
+	asked := 0
+	s := newStage(t, func(c *policy.Config) {
+		tokens := c.Tokens[mint]
+		tokens.ApproveAbove = 1_000_000
+		c.Tokens[mint] = tokens
+		c.Lamports.ApproveAbove = oneSOL / 100
+		c.Approve = func(context.Context, *policy.Request) error { asked++; return nil }
+	})
+	first := s.message(s.createUntil(1, 2_000_000, 1))
+	require.NoError(t, s.signMessage(first))
+	s.policy.ObserveOutcome(context.Background(), first, haggle.OutcomeExpired)
+	s.restart()
+	require.NoError(t, s.sign(s.createUntil(1, 2_000_000, 2)))
+	require.Equal(t, 1, asked)
+	require.NoError(t, s.sign(unitLimit(1_400_000), unitPrice(5_000_000), s.createUntil(1, 2_000_000, 2)))
+	require.Equal(t, 2, asked, "a fee above the threshold was not approved")
+	require.NoError(t, s.sign(s.createUntil(1, 2_000_001, 1)))
+	require.NoError(t, s.sign(s.createUntil(2, 2_000_000, 1)))
+	require.Equal(t, 4, asked, "other amounts and sessions were not approved")
+	s.now = s.now.Add(25 * time.Hour)
+	require.NoError(t, s.sign(s.createUntil(2, 2_000_000, 2)))
+	require.Equal(t, 5, asked, "an approval does not hold for ever")
+}
+
+// sealed is a negotiation with a bond in which the wallet, as the seller, commits to a price.
+func (s *stage) sealed(price uint64) (*haggle.SealedPrice, solana.Instruction, solana.Instruction) {
+	s.t.Helper()
+	address, n := s.invitation(1, 100_000)
+	n.CreatedAt, n.ZopaEnabled, n.MinOfferBps = 7, true, 1_000
+	s.config.Negotiations = chain{address: n.Encode()}
+	s.restart()
+	sealed, err := haggle.SealPrice(&haggle.NegotiationAccount{Negotiation: *n, Address: address}, s.wallet(), price)
+	require.NoError(s.t, err)
+	secret, err := sealed.Secret()
+	require.NoError(s.t, err)
+	commit := s.build(&protocol.SubmitZopaCommitment{
+		Agent: s.wallet(), Negotiation: address, CreatedAt: 7, Commitment: sealed.Commitment(),
+	})
+	return sealed, commit, s.build(&protocol.RevealZopaPrice{
+		Agent: s.wallet(), Negotiation: address, CreatedAt: 7, Price: price, Nonce: nonceIn(s.t, secret),
+	})
+}
+
+// A commitment is checked as its price would be. What was committed to is revealed whatever else the limits
+// say by then: a withheld reveal costs the bond.
+func TestACommittedPriceIsRevealed(t *testing.T) {
+	atLeast := func(least uint64) func(*policy.Config) {
+		return func(c *policy.Config) {
+			limits := c.Tokens[mint]
+			limits.MinPrice = least
+			c.Tokens[mint] = limits
+		}
+	}
+	s := newStage(t, atLeast(1_000_000))
+	sign := func(sealed *haggle.SealedPrice, instructions ...solana.Instruction) error {
+		ctx := haggle.WithSigning(context.Background(), haggle.Signing{SealedPrice: sealed})
+		_, err := s.policy.SignMessage(ctx, s.message(instructions...))
+		return err
+	}
+	deniedBy := func(rule policy.Rule, err error) {
+		t.Helper()
+		var denial *policy.Denial
+		require.ErrorAs(t, err, &denial)
+		require.Equal(t, rule, denial.Rule)
+	}
+	low, commitLow, revealLow := s.sealed(999_999)
+	deniedBy(policy.RuleMinPrice, sign(low, commitLow))
+	deniedBy(policy.RuleMinPrice, sign(nil, revealLow))
+	sealed, commit, reveal := s.sealed(1_000_000)
+	deniedBy(policy.RuleCommitment, sign(nil, commit))
+	deniedBy(policy.RuleCommitment, sign(low, commit))
+	require.NoError(t, sign(sealed, commit))
+
+	// Everything that can change meanwhile changes.
+	atLeast(2_000_000)(&s.config)
+	s.config.Negotiations = nil
+	s.config.Counterparties = []solana.PublicKey{}
+	s.config.Instructions = []string{policy.ComputeBudget}
+	s.config.Lamports = policy.Limits{PerTransaction: 20_000}
+	s.config.Approve = func(context.Context, *policy.Request) error { return errors.New("nobody is there") }
+	s.restart()
+	s.denied(policy.RuleInstruction, revealLow)
+	for range 3 {
+		require.NoError(t, s.sign(unitLimit(1_000), unitPrice(1_000_000), reveal))
+	}
+	// All reveals together cost no more than one transaction may.
+	s.denied(policy.RulePerDay, unitLimit(1_000), unitPrice(1_000_000), reveal)
+}
+
+// nonceIn reads the nonce from the document that keeps a sealed price.
+func nonceIn(t *testing.T, secret []byte) [32]byte {
+	t.Helper()
+	var document struct{ Nonce string }
+	require.NoError(t, json.Unmarshal(secret, &document))
+	nonce, err := hex.DecodeString(document.Nonce)
+	require.NoError(t, err)
+	return [32]byte(nonce)
+}
+
+// Usage does not grow with what was signed: what is settled, and what no limit depends on any more, is dropped.
+func TestUsageIsPruned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage")
+	unlimited := policy.Limits{
+		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,
+	}
+	file := openFile(t, path)
+	s := newStage(t, func(c *policy.Config) {
+		c.Store, c.Lamports = file, unlimited
+		c.Tokens[mint] = policy.TokenLimits{Limits: unlimited, MaxPrice: policy.Unlimited}
+	})
+	recordsAfter := func(first, sessions uint64) int {
+		for session := first; session < first+sessions; session++ {
+			message := s.message(s.create(friend, session, 10))
+			require.NoError(t, s.signMessage(message))
+			s.policy.ObserveOutcome(context.Background(), message, haggle.OutcomeConfirmed)
+			s.now = s.now.Add(20 * time.Minute)
+		}
+		s.now = s.now.Add(3 * 24 * time.Hour)
+		require.NoError(t, file.Close())
+		file = openFile(t, path)
+		s.config.Store = file
+		s.restart()
+		records, err := policy.ReadFile(path)
+		require.NoError(t, err)
+		for _, record := range records {
+			if record.Snapshot != nil {
+				require.LessOrEqual(t, len(record.Snapshot.Engagements), 200, "two days of them")
+				require.LessOrEqual(t, len(record.Snapshot.Messages), 1)
+			}
+		}
+		return len(records)
+	}
+	require.LessOrEqual(t, recordsAfter(1_000, 400), 1_001)
+	require.LessOrEqual(t, recordsAfter(2_000, 800), 1_001)
+	require.EqualValues(t, 12_000, s.policy.UsedWith(friend, mint), "what a counterparty got counts for ever")
+	require.Zero(t, s.policy.UsedOn(s.negotiation(s.wallet(), friend, 1_001), mint), "that negotiation is over")
+	require.Zero(t, s.policy.Used(mint))
+	_, err := policy.OpenFile(path)
+	require.ErrorIs(t, err, policy.ErrFileInUse, "the replaced file is locked")
+
+	// A transaction whose outcome nobody finds out counts as executed in the end.
+	require.NoError(t, s.sign(s.create(friend, 9_999, 10)))
+	s.now = s.now.Add(3 * 24 * time.Hour)
+	records, err := policy.ReadFile(path)
+	require.NoError(t, err)
+	totals, err := policy.TotalsOf(records, s.now)
+	require.NoError(t, err)
+	require.Zero(t, totals.Open)
+	require.Empty(t, totals.Negotiations)
+	require.Equal(t, []policy.Total{{Account: friend, Mint: mint, Amount: 12_010}}, totals.Counterparties)
+}
+
+// A program that the policy does not know can be allowed by its decoder, within the limits.
+func TestDecoders(t *testing.T) {
+	memo := solana.MemoProgramID
+	s := newStage(t)
+	pay := func(amount uint64) solana.Instruction {
+		return solana.NewInstruction(memo, solana.AccountMetaSlice{solana.Meta(friend)}, binary.LittleEndian.AppendUint64(nil, amount))
+	}
+	denial := s.denied(policy.RuleProgram, pay(1))
+	require.EqualError(t, denial, "haggle: policy denied: program "+memo.String()+" is not allowed (instruction 0)")
+	s.config.Decoders = map[solana.PublicKey]policy.Decoder{memo: func(accounts []*solana.AccountMeta, data []byte) (policy.Decoded, error) {
+		if len(accounts) != 1 || len(data) != 8 {
+			return policy.Decoded{}, errors.New("not a payment")
+		}
+		return policy.Decoded{Name: "memo.pay", Spends: []policy.Spend{
+			{Mint: mint, Amount: binary.LittleEndian.Uint64(data), Counterparty: accounts[0].PublicKey},
+		}}, nil
+	}}
+	s.restart()
+	require.NoError(t, s.sign(unitLimit(1), pay(3_000_000)))
+	require.NoError(t, s.sign(unitLimit(1), pay(3_000_000)))
+	require.EqualValues(t, 6_000_000, s.policy.UsedWith(friend, mint), "nothing says that they are one")
+	denial = s.denied(policy.RulePerCounterparty, pay(3_000_000))
+	require.Equal(t, "memo.pay", denial.Name)
+	s.denied(policy.RuleUndecodable, solana.NewInstruction(memo, nil, nil))
+	s.config.Programs = []solana.PublicKey{protocol.ProgramID}
+	s.restart()
+	s.denied(policy.RuleProgram, pay(1))
+
+	s.config.Decoders = map[solana.PublicKey]policy.Decoder{solana.SystemProgramID: s.config.Decoders[memo]}
+	_, err := policy.New(t.Context(), s.signer, s.config)
+	require.ErrorContains(t, err, "the policy decodes its instructions itself")
+}
