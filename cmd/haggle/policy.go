@@ -20,11 +20,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-const policyHelp = `A policy limits what a wallet signs, whatever the command or the agent wants it to. With --policy FILE every
-transaction is taken apart before it is signed: what it pays, to whom, for which negotiation, at what price.
-What is not allowed, or not understood completely, is not signed, and the exit code is 10.
+const policyHelp = `A policy limits what a wallet signs. With --policy FILE every transaction is decoded before it is signed: what
+it pays, to whom, for which negotiation, at what price. A transaction that is not allowed, or that cannot be
+decoded completely, is not signed, and the exit code is 10.
 
-FILE is JSON. Amounts are base units of the mint, or lamports; what is left out allows nothing:
+FILE is JSON. Amounts are base units of the mint, or lamports. "lamports", "tokens" and their limits are
+required; 0 allows nothing:
 
   {
     "lamports": {"perTransaction": 20000000, "perNegotiation": 10000000, "perCounterparty": "unlimited",
@@ -37,20 +38,22 @@ FILE is JSON. Amounts are base units of the mint, or lamports; what is left out 
   }
 
 Without "counterparties", "arbiters" or "instructions" everyone and every usual one is allowed; with
-"instructions" no other one, and "compute_budget" is in every transaction. Above
-"approveAbove" somebody is asked at the terminal; where nobody can be, it is not signed. Without
-"agreement" the wallet does not sign "milestone settle". While "stopFile" exists (its path begins in FILE's
-folder), nothing is signed.
+"instructions" no other one, and "compute_budget" is in every transaction. Above "approveAbove" (0 if it is
+left out) the command asks for approval at the terminal; without a terminal it does not sign. An approval holds
+for retries of the same transaction for 24 hours. Without "agreement" the wallet does not sign "milestone
+settle". While "stopFile" exists (its path is relative to FILE's folder), nothing is signed.
 
---policy-usage FILE keeps what has been used. It counts when it is signed, and survives restarts. One
-process at a time signs by it, and it belongs to one wallet.`
+A sealed price is checked when the wallet commits to it; its reveal is then always signed.
+
+--policy-usage FILE stores the usage of the limits. Money counts when the wallet signs; a retry counts once,
+and what expires or fails is given back. One process at a time can use the file, and it belongs to one wallet.`
 
 func newPolicyCommand(s *session) *cobra.Command {
-	return newGroupCommand("policy", "Limit what the wallet signs; show what has been used", policyHelp,
+	return newGroupCommand("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
 		newPolicyCheckCommand(s), newPolicyUsageCommand(s))
 }
 
-// limitView is an amount that limits, as a policy's file has it, but always as text: JavaScript rounds such numbers.
+// limitView is a limit as text: JavaScript rounds such numbers.
 type limitView uint64
 
 func (l limitView) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(l.String())), nil }
@@ -103,9 +106,9 @@ func (l *agreementLimits) text() string {
 
 func newPolicyCheckCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "check FILE", Short: "Say whether a policy is valid, and what it allows",
-		Long: `Reads a policy as --policy does, and shows its limits. A key that nobody knows, one that is there twice or
-an instruction that does not exist is an error: a limit with a slip of the pen would limit nothing.`,
+		Use: "check FILE", Short: "Check a policy file and print what it allows",
+		Long: `Reads a policy as --policy does, and prints its limits. A missing money limit, an unknown or repeated key
+and an unknown instruction are errors.`,
 		Example: "  haggle policy check policy.json",
 		Args:    exactly(1),
 	}
@@ -129,11 +132,7 @@ func viewPolicy(config *policy.Config) policyView {
 	for _, mint := range sortedMints(config.Tokens) {
 		limits := config.Tokens[mint]
 		shown := viewLimits(mint, limits.Limits)
-		least := limitView(limits.MinPrice)
-		shown.MinPrice = &least
-		if most := limitView(limits.MaxPrice); most > 0 {
-			shown.MaxPrice = &most
-		}
+		shown.MinPrice, shown.MaxPrice = new(limitView(limits.MinPrice)), new(limitView(limits.MaxPrice))
 		v.Limits = append(v.Limits, shown)
 	}
 	if limits := config.Agreement; limits != nil {
@@ -163,13 +162,13 @@ func (v policyView) text() string {
 	}
 	stop := ""
 	if v.StopFile != "" {
-		stop = v.StopFile + " (it does not exist)"
+		stop = v.StopFile + " (does not exist)"
 		if v.Stopped {
-			stop = v.StopFile + " stops it now: nothing is signed"
+			stop = v.StopFile + " exists: nothing is signed"
 		}
 	}
 	parts = append(parts, columns(
-		row{"programs", orEveryone(v.Programs, "all that are understood")},
+		row{"programs", orEveryone(v.Programs, "all that can be decoded")},
 		row{"instructions", strings.Join(v.Instructions, ", ") + v.missing()},
 		row{"counterparties", orEveryone(v.Counterparties, "everyone")},
 		row{"arbiters", orEveryone(v.Arbiters, "everyone")},
@@ -180,7 +179,7 @@ func (v policyView) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// missing says that nothing at all can be signed, if that is so.
+// missing returns a warning if nothing can be signed.
 func (v policyView) missing() string {
 	if slices.Contains(v.Instructions, policy.ComputeBudget) {
 		return ""
@@ -197,7 +196,7 @@ func (v limitsView) text() string {
 	if v.MaxPrice != nil {
 		most = v.MaxPrice.String()
 	}
-	if v.MinPrice != nil && *v.MinPrice > 0 {
+	if v.MinPrice != nil {
 		least = v.MinPrice.String()
 	}
 	return title + "\n" + columns(
@@ -227,9 +226,10 @@ func orEveryone(allowed []solana.PublicKey, everyone string) string {
 
 func newPolicyUsageCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "usage", Short: "Show what has been used of a policy's limits",
-		Long: `Adds up what --policy-usage keeps: what has been spent today (in UTC), on each negotiation and with each
-counterparty. With --policy it shows the limits beside it. It can be asked while an agent signs by it.`,
+		Use: "usage", Short: "Print the usage of a policy's limits",
+		Long: `Prints the usage that --policy-usage stores: what was spent today (in UTC), on each negotiation that is not
+over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent uses
+the file.`,
 		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
 		Args:    exactly(0),
 	}
@@ -237,7 +237,7 @@ counterparty. With --policy it shows the limits beside it. It can be asked while
 	return cmd
 }
 
-// usedView is what has been spent in a mint, or in lamports, beside what may be.
+// usedView is what was spent in a mint, or in lamports, and its limit.
 type usedView struct {
 	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
 	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
@@ -247,21 +247,22 @@ type usedView struct {
 }
 
 type usageView struct {
-	Wallet         solana.PublicKey `json:"wallet,omitzero"`
-	Transactions   int              `json:"transactions"`
-	Day            string           `json:"day"`
-	Today          []usedView       `json:"today"`
-	Negotiations   []usedView       `json:"negotiations"`
-	Counterparties []usedView       `json:"counterparties"`
+	Wallet solana.PublicKey `json:"wallet,omitzero"`
+	// Open is the number of counted transactions whose outcome is not known.
+	Open           int        `json:"open"`
+	Day            string     `json:"day"`
+	Today          []usedView `json:"today"`
+	Negotiations   []usedView `json:"negotiations"`
+	Counterparties []usedView `json:"counterparties"`
 }
 
 func (s *session) policyUsage() error {
 	if s.connection.UsagePath == "" {
-		return exitcode.Usagef("which file? haggle policy usage --policy-usage FILE")
+		return exitcode.Usagef("--policy-usage not set: haggle policy usage --policy-usage FILE")
 	}
 	records, err := policy.ReadFile(s.connection.UsagePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return exitcode.Usagef("--policy-usage: there is no file %s: nothing has been signed by it", s.connection.UsagePath)
+		return exitcode.Usagef("--policy-usage: file %s does not exist", s.connection.UsagePath)
 	}
 	if err != nil {
 		return err
@@ -282,7 +283,7 @@ func (s *session) policyUsage() error {
 
 func viewUsage(totals policy.Totals, config *policy.Config) usageView {
 	v := usageView{
-		Wallet: totals.Wallet, Transactions: totals.Messages, Day: totals.Day.Format(time.DateOnly),
+		Wallet: totals.Wallet, Open: totals.Open, Day: totals.Day.Format(time.DateOnly),
 		Today: []usedView{}, Negotiations: []usedView{}, Counterparties: []usedView{},
 	}
 	limit := func(total policy.Total, of func(policy.Limits) uint64) *limitView {
@@ -317,14 +318,17 @@ func viewUsage(totals policy.Totals, config *policy.Config) usageView {
 }
 
 func (v usageView) text() string {
-	if v.Transactions == 0 {
-		return "nothing has been used"
+	if v.Wallet.IsZero() {
+		return "nothing was used"
 	}
-	signed := "1 transaction"
-	if v.Transactions != 1 {
-		signed = fmt.Sprintf("%d transactions", v.Transactions)
+	open := "no open transactions"
+	switch {
+	case v.Open == 1:
+		open = "1 open transaction"
+	case v.Open > 1:
+		open = fmt.Sprintf("%d open transactions", v.Open)
 	}
-	lines := []string{fmt.Sprintf("%s has signed %s by it", v.Wallet, signed), "on " + v.Day + " (UTC)"}
+	lines := []string{fmt.Sprintf("wallet %s, %s", v.Wallet, open), "on " + v.Day + " (UTC)"}
 	lines = append(lines, usedText(v.Today)...)
 	lines = append(lines, "on negotiations")
 	lines = append(lines, usedText(v.Negotiations)...)

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// Whoever begins with the policy in the help can sign by it.
+// The policy in the help is complete and can sign.
 func TestThePolicyInTheHelpIsOne(t *testing.T) {
 	text := regexp.MustCompile(`(?s)\n  \{\n.*\n  \}\n`).FindString(policyHelp)
 	address := solana.PublicKey{1}.String()

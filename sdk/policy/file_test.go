@@ -128,10 +128,10 @@ func TestRecordsHaveToFit(t *testing.T) {
 	counted := policy.Record{Kind: policy.RecordCounted, Wallet: s.wallet(), Message: policy.Digest{1}, Spends: []policy.Spend{{Mint: mint, Amount: 5}}}
 	settled := policy.Record{Kind: policy.RecordSettled, Wallet: s.wallet(), Message: policy.Digest{1}, Outcome: haggle.OutcomeExpired}
 	for name, records := range map[string][]policy.Record{
-		"signed before it is counted":   {{Kind: policy.RecordSigned, Wallet: s.wallet()}},
+		"signed before it is counted":  {{Kind: policy.RecordSigned, Wallet: s.wallet()}},
 		"settled before it is counted": {settled},
 		"settled twice":                {counted, settled, settled},
-		"of no kind":                    {{Wallet: s.wallet()}},
+		"of no kind":                   {{Wallet: s.wallet()}},
 	} {
 		store := &policy.MemoryStore{}
 		for _, record := range records {

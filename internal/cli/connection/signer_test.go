@@ -145,7 +145,9 @@ func TestAPolicyIsAroundTheSigner(t *testing.T) {
 	_, path := savedKey(t)
 	folder := t.TempDir()
 	limits, usage := filepath.Join(folder, "policy.json"), filepath.Join(folder, "usage")
-	require.NoError(t, os.WriteFile(limits, []byte(`{}`), 0o600))
+	require.NoError(t, os.WriteFile(limits, []byte(`{
+		"lamports": {"perTransaction": 1, "perNegotiation": 1, "perCounterparty": 1, "perDay": 1}, "tokens": {}
+	}`), 0o600))
 	flags := flagsOf(t, "-k", path, "--policy", limits, "--policy-usage", usage)
 	signer, err := flags.Signer(t.Context())
 	require.NoError(t, err)

@@ -49,6 +49,8 @@ func denialHint(d *policy.Denial) string {
 		return nothing + `a mint is allowed by limits for it in the policy's "tokens"`
 	case policy.RuleAgreement:
 		return nothing + `an agreement on another split is allowed by its shares in the policy's "agreement"`
+	case policy.RuleCommitment:
+		return nothing + "the price behind the commitment was not given to the policy"
 	case policy.RuleNegotiation:
 		return nothing + "look at it again: haggle negotiation show"
 	}

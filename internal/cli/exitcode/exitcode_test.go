@@ -110,7 +110,7 @@ func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
 func TestADenialHasItsLimits(t *testing.T) {
 	denied := &policy.Denial{Rule: policy.RulePerDay, Instruction: 1, Name: "haggle.create_negotiation", Limit: 5, Used: 3, Requested: 4}
 	told := describe(fmt.Errorf("haggle: %s does not sign: %w", protocol.ProgramID, denied))
-	require.Equal(t, "the policy does not sign: limit per day: haggle.create_negotiation (instruction 1): 4 asked for, 3 used, limit 5 lamports", told.Message)
+	require.Equal(t, "policy denied: limit per day: 4 requested, 3 used, limit 5 lamports (instruction 1, haggle.create_negotiation)", told.Message)
 	require.Contains(t, told.Hint, "haggle policy usage")
 	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, told.Denial)
 	require.Nil(t, describe(errors.New("broken")).Denial)
