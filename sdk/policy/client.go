@@ -6,6 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	addresslookuptable "github.com/gagliardetto/solana-go/programs/address-lookup-table"
+	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
@@ -54,4 +55,8 @@ func (e evidence) Outcome(ctx context.Context, transaction SignedTransaction) ha
 		LastValidBlockHeight: transaction.LastValidBlockHeight, Slot: transaction.Slot, SentAt: transaction.SignedAt,
 	})
 	return haggle.OutcomeOf(err)
+}
+
+func (e evidence) Slot(ctx context.Context) (uint64, error) {
+	return e.client.RPC().GetSlot(ctx, rpc.CommitmentConfirmed)
 }

@@ -149,6 +149,8 @@ func (o *outcomes) Outcome(_ context.Context, transaction policy.SignedTransacti
 	return o.answer
 }
 
+func (o *outcomes) Slot(context.Context) (uint64, error) { return 99, nil }
+
 // After a crash nobody reports outcomes. Before a limit denies a transaction, the policy looks them up itself.
 func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	evidence := &outcomes{answer: haggle.OutcomeExpired}
@@ -171,11 +173,13 @@ func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	require.Equal(t, signedAt.Unix(), asked.SignedAt.Unix())
 
 	evidence.answer = haggle.OutcomeUnknown
+	evidence.asked = nil
 	s.now = s.now.Add(2 * time.Minute)
 	s.denied(policy.RulePerCounterparty, s.create(friend, 3, mostPerTransaction))
 	require.EqualValues(t, mostPerTransaction, s.policy.Used(mint))
 	evidence.answer = haggle.OutcomeConfirmed
 	s.denied(policy.RulePerCounterparty, s.create(friend, 3, mostPerTransaction))
+	require.EqualValues(t, 99, evidence.asked[0].Slot, "asked for where the caller gives none")
 	require.Zero(t, s.policy.Reconcile(context.Background()), "a confirmed transaction is not asked for again")
 }
 
@@ -314,9 +318,9 @@ func TestUsageIsPruned(t *testing.T) {
 		}
 		return len(records)
 	}
-	require.LessOrEqual(t, recordsAfter(1_000, 400), 1_001)
-	require.LessOrEqual(t, recordsAfter(2_000, 800), 1_001)
-	require.EqualValues(t, 12_000, s.policy.UsedWith(friend, mint), "what a counterparty got counts for ever")
+	require.LessOrEqual(t, recordsAfter(1_000, 340), 1_001)
+	require.LessOrEqual(t, recordsAfter(2_000, 360), 1_001)
+	require.EqualValues(t, 7_000, s.policy.UsedWith(friend, mint), "what a counterparty got counts for ever")
 	require.Zero(t, s.policy.UsedOn(s.negotiation(s.wallet(), friend, 1_001), mint), "that negotiation is over")
 	require.Zero(t, s.policy.Used(mint))
 	_, err := policy.OpenFile(path)
@@ -331,7 +335,7 @@ func TestUsageIsPruned(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, totals.Open)
 	require.Empty(t, totals.Negotiations)
-	require.Equal(t, []policy.Total{{Account: friend, Mint: mint, Amount: 12_010}}, totals.Counterparties)
+	require.Equal(t, []policy.Total{{Account: friend, Mint: mint, Amount: 7_010}}, totals.Counterparties)
 }
 
 // A program that the policy does not know can be allowed by its decoder, within the limits.

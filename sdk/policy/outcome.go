@@ -28,6 +28,9 @@ type SignedTransaction struct {
 type Evidence interface {
 	// Outcome returns the outcome of a transaction. haggle.OutcomeUnknown stays open and is asked again.
 	Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome
+	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. It is asked
+	// for when the caller of SignMessage gives none (haggle.WithSigning).
+	Slot(ctx context.Context) (uint64, error)
 }
 
 const (
@@ -36,9 +39,29 @@ const (
 	expiryDelay = 2 * time.Minute
 	// reconcileLimit is how long a signature waits for outcomes before a limit denies it.
 	reconcileLimit = 20 * time.Second
+	// slotLimit is how long a signature waits for a slot. Without one, only a node with all blocks since the
+	// signature can show that the transaction expired.
+	slotLimit = 2 * time.Second
 	// reconcileWorkers is how many outcomes are looked up at once.
 	reconcileWorkers = 8
 )
+
+// signing returns what the caller of SignMessage, or else a node, tells about a transaction.
+func (p *Policy) signing(ctx context.Context) haggle.Signing {
+	signing := haggle.SigningFrom(ctx)
+	if signing.Slot != 0 || p.config.Evidence == nil {
+		return signing
+	}
+	limited, cancel := context.WithTimeout(ctx, slotLimit)
+	defer cancel()
+	slot, err := p.config.Evidence.Slot(limited)
+	if err != nil {
+		p.config.Logger.WarnContext(ctx, "slot of a signature not known", "wallet", p.wallet, "reason", err)
+		return signing
+	}
+	signing.Slot = slot
+	return signing
+}
 
 var _ haggle.OutcomeObserver = (*Policy)(nil)
 

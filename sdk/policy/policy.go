@@ -301,6 +301,7 @@ func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, er
 	if err != nil {
 		return solana.Signature{}, err
 	}
+	read.signing = p.signing(ctx)
 	err = p.admit(ctx, read)
 	if isUsed(err) && p.reconcileBriefly(ctx) > 0 {
 		err = p.admit(ctx, read)
@@ -373,14 +374,13 @@ func (p *Policy) count(ctx context.Context, read *reading) error {
 		if err := p.usage.checkEngagements(engagements); err != nil {
 			return err
 		}
-		signing := haggle.SigningFrom(ctx)
 		err := p.appendLocked(ctx, Record{
 			Kind: RecordCounted, Intent: read.intent, Message: read.digest, Day: day,
 			Spends: p.usage.excess(read.intent, spends), Fees: read.fees,
 			Engagements: engagements, Commitments: read.commitments, Deals: read.deals, Reveals: read.reveals,
 			Validity: Validity{
-				Blockhash: read.message.blockhash, Nonce: read.nonce, LastBlockHeight: signing.LastValidBlockHeight,
-				Slot: signing.Slot, Payer: read.message.keys[0] == p.wallet,
+				Blockhash: read.message.blockhash, Nonce: read.nonce, LastBlockHeight: read.signing.LastValidBlockHeight,
+				Slot: read.signing.Slot, Payer: read.message.keys[0] == p.wallet,
 			},
 		})
 		if err != nil {

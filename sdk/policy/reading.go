@@ -81,6 +81,7 @@ type reading struct {
 
 	message *message
 	digest  Digest
+	signing haggle.Signing
 	names   []string
 	steps   []step
 
