@@ -29,26 +29,46 @@ type measurement struct {
 	count  string
 	// environment is added.
 	environment []string
+	// overlay reports whether anchor-go's client is added: see writeOverlay.
+	overlay bool
 }
 
 var measurements = []measurement{
-	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk/protocol", length: "3ms", count: "60"},
+	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk/protocol", length: "3ms", count: "60", overlay: true},
 	{benchmarks: "Call", pkg: "./sdk", length: "100ms", count: "5"},
 	{benchmarks: "Action", pkg: "./tests/overhead", length: "500ms", count: "3"},
 	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1", environment: []string{"HAGGLE_CHAIN=validator"}},
 }
 
-func (m measurement) arguments() []string {
-	return []string{"test", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$", "-benchmem", "-benchtime", m.length, "-count", m.count, m.pkg}
+// arguments returns those of the go command. overlay is the path of anchor-go's overlay.
+func (m measurement) arguments(overlay string) []string {
+	arguments := []string{"test", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$", "-benchmem", "-benchtime", m.length, "-count", m.count}
+	if m.overlay {
+		arguments = append(arguments, "-overlay", overlay)
+	}
+	return append(arguments, m.pkg)
 }
 
 func run(out string) error {
+	folder, err := os.MkdirTemp("", "haggle-anchor-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	overlay, err := writeOverlay(root, folder)
+	if err != nil {
+		return err
+	}
 	r := &report{toolchain: runtime.Version()}
 	for _, m := range measurements {
-		command := exec.Command("go", m.arguments()...)
+		command := exec.Command("go", m.arguments(overlay)...)
 		command.Env = append(os.Environ(), m.environment...)
 		command.Stderr = os.Stderr
-		shown := strings.Join(append(m.environment, "go "+strings.Join(m.arguments(), " ")), " ")
+		shown := strings.Join(append(m.environment, "go "+strings.Join(m.arguments("overlay.json"), " ")), " ")
 		fmt.Fprintln(os.Stderr, "==>", shown)
 		output, err := command.Output()
 		if err != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,6 +38,28 @@ func TestThePageComparesWhatWasMeasured(t *testing.T) {
 	} {
 		require.Contains(t, page, row)
 	}
+}
+
+// anchor-go's client is generated and measured beside ours, with nothing of it in the tree.
+func TestAnchorGoIsMeasured(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	require.NoError(t, err)
+	overlay, err := writeOverlay(root, t.TempDir())
+	require.NoError(t, err)
+	m := measurements[0]
+	m.length, m.count = "1x", "1"
+	command := exec.Command("go", m.arguments(overlay)...)
+	command.Dir = root
+	measured, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", measured)
+	r := &report{}
+	require.NoError(t, r.read(bytes.NewReader(measured)))
+	for _, group := range []string{"DecodeAccount/Negotiation", "DecodeEvent/OfferSubmitted", "RecogniseEvent/OfferSubmitted", "BuildInstruction/accept_offer"} {
+		group, name, _ := strings.Cut(group, "/")
+		require.NotNil(t, r.find(group, name+"/anchor-go"), group)
+		require.NotNil(t, r.find(group, name+"/haggle"), group)
+	}
+	require.NoDirExists(t, filepath.Join(root, "sdk", "internal", "anchor"))
 }
 
 func TestARunWithoutBenchmarksIsAnError(t *testing.T) {

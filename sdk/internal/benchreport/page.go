@@ -45,9 +45,9 @@ Written by `+"`make bench`"+` (%s, %s), which runs
 %s
 `+"```"+`
 
-*anchor-go* is the client that anchor-go 1.0.0 generates from the same IDL; it works by reflection. What stands in one table has been
-measured in the same run, so the ratio between its rows says more than the times, which are this machine's. Each figure is that of
-the fastest run: what else the machine does only ever adds time.
+*anchor-go* is the client that anchor-go 1.0.0 generates from the same IDL; it works by reflection. The command generates it into a
+temporary folder, and overlay.json adds it to the package. All figures of one table come from the same run, so the ratio between its
+rows says more than the times, which are this machine's. Each figure is that of the fastest run.
 `, r.toolchain, r.cpu, strings.Join(r.commands, "\n"))
 	for _, s := range sections {
 		table, err := s.table(r, s.group)

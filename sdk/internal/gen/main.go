@@ -1,7 +1,6 @@
 // Command gen writes the generated part of package protocol from the program's IDL: constants, types, accounts, events,
 // instructions, addresses and errors, each with its bytes; and from program/cu.json the instructions' worst cases in
-// compute units. It also has anchor-go write its own client of the same IDL
-// into sdk/internal/anchor, which tests and benchmarks compare with.
+// compute units.
 //
 // It is run by `go generate ./sdk/protocol`.
 package main
@@ -17,15 +16,14 @@ func main() {
 	idlPath := flag.String("idl", "../../idl/haggle.json", "the program's IDL")
 	cuPath := flag.String("cu", "../../program/cu.json", "the instructions' compute units")
 	out := flag.String("out", ".", "the folder of package protocol")
-	anchor := flag.String("anchor", "../internal/anchor", "the folder of anchor-go's client")
 	flag.Parse()
-	if err := run(*idlPath, *cuPath, *out, *anchor); err != nil {
+	if err := run(*idlPath, *cuPath, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
 }
 
-func run(idlPath, cuPath, out, anchor string) error {
+func run(idlPath, cuPath, out string) error {
 	program, err := readIDL(idlPath)
 	if err != nil {
 		return err
@@ -40,14 +38,7 @@ func run(idlPath, cuPath, out, anchor string) error {
 	if files, err = renderCompute(cuPath, program); err != nil {
 		return err
 	}
-	if err := write(out, files); err != nil {
-		return err
-	}
-	files, err = renderAnchor(idlPath)
-	if err != nil {
-		return err
-	}
-	return write(anchor, files)
+	return write(out, files)
 }
 
 func write(folder string, files map[string][]byte) error {

@@ -10,17 +10,15 @@ import (
 )
 
 const (
-	idlPath      = "../../../idl/haggle.json"
-	cuPath       = "../../../program/cu.json"
-	sdkFolder    = "../../protocol"
-	anchorFolder = "../anchor"
+	idlPath   = "../../../idl/haggle.json"
+	cuPath    = "../../../program/cu.json"
+	sdkFolder = "../../protocol"
 )
 
 func TestTheGeneratedFilesAreWhatTheIDLSays(t *testing.T) {
-	out, anchor := t.TempDir(), t.TempDir()
-	require.NoError(t, run(idlPath, cuPath, out, anchor))
+	out := t.TempDir()
+	require.NoError(t, run(idlPath, cuPath, out))
 	requireSameFiles(t, out, sdkFolder, "_gen.go")
-	requireSameFiles(t, anchor, anchorFolder, ".go")
 }
 
 // requireSameFiles compares the files of both folders whose names end in suffix.
@@ -30,7 +28,7 @@ func requireSameFiles(t *testing.T, generated, committed, suffix string) {
 	got := read(t, committed, suffix)
 	require.NotEmpty(t, want)
 	for name, content := range want {
-		require.Equal(t, content, got[name], "%s is not what the IDL or program/cu.json says: run `go generate ./sdk` and commit the result", name)
+		require.Equal(t, content, got[name], "%s is not what the IDL or program/cu.json says: run `go generate ./sdk/protocol` and commit the result", name)
 	}
 	for name := range got {
 		require.Contains(t, want, name, "%s is not generated any more: delete it", name)
