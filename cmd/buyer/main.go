@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
@@ -80,7 +81,9 @@ func (b *buyer) buy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	deal, err := b.Bargain(ctx, negotiation, agent.Config{Decide: b.decide})
+	deal, err := b.Bargain(ctx, negotiation, agent.Config{
+		Decide: b.decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
+	})
 	if err != nil {
 		return err
 	}
@@ -101,8 +104,8 @@ func (b *buyer) decide(_ context.Context, turn agent.Turn) (agent.Decision, erro
 	if turn.CanAccept() && turn.Standing() <= bid && b.Suits(n) {
 		return agent.Accept{}, nil
 	}
-	bid = turn.InRange(bid)
-	if last || bid > b.Reservation {
+	bid, err := turn.InRange(bid)
+	if last || err != nil {
 		return agent.Reject{}, nil
 	}
 	return agent.Offer{Amount: bid}, nil

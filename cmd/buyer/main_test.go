@@ -25,7 +25,9 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		for _, alter := range change {
 			alter(n)
 		}
-		decision, err := b.decide(t.Context(), agent.Turn{Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left})
+		decision, err := b.decide(t.Context(), agent.Turn{
+			Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left, Limits: agent.Limits{MaxPrice: b.Reservation},
+		})
 		require.NoError(t, err)
 		return decision
 	}

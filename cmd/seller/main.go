@@ -16,6 +16,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
@@ -78,6 +79,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	}
 	deal, err := s.Bargain(ctx, negotiation, agent.Config{
 		Concerns: s.concerns, Admit: s.admit, Decide: s.decide, Acted: s.acted, Patience: patience,
+		Mints: map[solana.PublicKey]agent.Limits{s.Mint: {MinPrice: s.Reservation}},
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
 		return &exitcode.Error{
@@ -144,8 +146,8 @@ func (s *seller) decide(_ context.Context, turn agent.Turn) (agent.Decision, err
 	if turn.CanAccept() && turn.Standing() >= price && s.Suits(n) {
 		return agent.Accept{}, nil
 	}
-	price = turn.InRange(price)
-	if last || price < least {
+	price, err := turn.InRange(price)
+	if last || err != nil {
 		return agent.Reject{}, nil
 	}
 	return agent.Offer{Amount: price}, nil

@@ -81,7 +81,9 @@ func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		n := s.invitation()
 		n.Status, n.CurrentRound, n.CurrentOfferAmount = protocol.NegotiationStatusProposed, round, offered
 		n.OfferSide, n.CurrentOfferBy = protocol.OfferSideBuyer, s.Counterpart
-		decision, err := s.decide(t.Context(), agent.Turn{Negotiation: n, Side: protocol.OfferSideSeller, Now: n.GlobalDeadline - left})
+		decision, err := s.decide(t.Context(), agent.Turn{
+			Negotiation: n, Side: protocol.OfferSideSeller, Now: n.GlobalDeadline - left, Limits: agent.Limits{MinPrice: s.Reservation},
+		})
 		require.NoError(t, err)
 		return decision
 	}

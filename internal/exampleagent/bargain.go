@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -39,6 +41,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		}
 		give(err)
 	}
+	config.Logger = p.logger()
 	runtime, err := agent.New(p.Client, p.Signer, config)
 	if err != nil {
 		return nil, err
@@ -59,6 +62,15 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		return nil, &exitcode.Error{Kind: exitcode.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)}
 	}
 	return result, nil
+}
+
+// logger returns a logger for warnings about nodes and decisions. Actions are printed by Log.
+func (p *Party) logger() *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelWarn}
+	if p.JSON {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
 // waitsForAccount says whether something cannot be paid out because of a token account.

@@ -7,37 +7,49 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"time"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// actionLimit is longer than a transaction takes to land or to expire.
-const actionLimit = 3 * time.Minute
+const (
+	// actionTimeout is longer than a transaction takes to land or to expire.
+	actionTimeout = 3 * time.Minute
+	// actionHold is how long an action holds a worker. One that takes longer waits for an outcome: its own, or
+	// an earlier transaction's that blocks it.
+	actionHold = 2 * time.Second
+	// pendingPause is the pause before the next attempt to close a negotiation that keeps a payout of the other
+	// side.
+	pendingPause = 10 * time.Minute
+)
 
-// pendingPause is how long an agent leaves a negotiation alone that cannot be closed because of what is kept for the other side.
-const pendingPause = 10 * time.Minute
-
-// act does something on chain. Actions that are under way when Run is to end get some time to finish.
-func (l *loop) act(f *followed, v *view, name string, build func(ctx context.Context) (*haggle.Action, error)) {
-	f.busy = true
-	l.urgent = append(l.urgent, l.task(func() func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), actionLimit)
+// act starts an action on chain. An action in progress when Run is to end gets shutdownTimeout to finish.
+func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Context) (*haggle.Action, error)) {
+	f.acting = true
+	l.actions.add(true, func() {
+		release := sync.OnceFunc(func() { l.actions.running-- })
+		held := time.AfterFunc(actionHold, func() { l.post(release) })
+		defer held.Stop()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), actionTimeout)
 		defer cancel()
-		hurry := context.AfterFunc(l.ctx, func() { time.AfterFunc(farewell, cancel) })
-		defer hurry()
+		stopping := context.AfterFunc(l.ctx, func() { time.AfterFunc(shutdownTimeout, cancel) })
+		defer stopping()
 		var receipt *haggle.Receipt
 		action, err := build(ctx)
 		if err == nil {
 			receipt, err = action.Do(ctx, l.signer)
 		}
-		return func() { l.acted(f, v, name, receipt, err) }
-	}))
+		l.post(func() {
+			release()
+			l.acted(f, v, name, receipt, err)
+		})
+	})
 }
 
-func (l *loop) acted(f *followed, v *view, name string, receipt *haggle.Receipt, err error) {
-	f.busy = false
+func (l *loop) acted(f *tracked, v *view, name string, receipt *haggle.Receipt, err error) {
+	f.acting = false
 	if haggle.OutcomeOf(err) == haggle.OutcomeConfirmed {
 		l.done(f, v, name, receipt, err)
 		return
@@ -45,91 +57,103 @@ func (l *loop) acted(f *followed, v *view, name string, receipt *haggle.Receipt,
 	if l.stopping {
 		return
 	}
-	l.config.Logger.Log(l.ctx, levelOf(err), "not done", f.attributes("action", name, "round", v.CurrentRound, "error", err)...)
+	l.config.Logger.Log(l.ctx, levelOf(err), "action failed", f.attributes("action", name, "round", v.CurrentRound, "error", err)...)
 	switch {
 	case f.changed:
 		f.failures++
-		l.look(f)
+		l.refresh(f)
 		return
-	case hasMovedOn(err):
-		f.decided = nil
-		l.putOff(f)
-		// Whatever has happened instead is worth a look; only if there is nothing new the pause is kept.
+	case isStateChange(err):
+		l.retryLater(f)
+		// The pause is for an unchanged negotiation only.
 		f.retryAt = time.Time{}
 		return
-	case mayPass(err):
-		l.putOff(f)
-		l.bear(f, err)
+	case isTransient(err):
+		l.retryLater(f)
+		l.endAfterGracePeriod(f, err)
+		return
+	}
+	if l.isRefused(f, v, err) {
 		return
 	}
 	l.report(f.address, err)
 	if v.IsOver() {
 		l.finishOne(f, err)
 	}
-	if errors.Is(err, protocol.ErrPayoutPending) && (f.side == protocol.OfferSideSeller || v.ClaimableBuyer == 0) {
-		// It waits for somebody else, who may never come.
+	switch {
+	case errors.Is(err, protocol.ErrPayoutPending) && (f.side == protocol.OfferSideSeller || v.ClaimableBuyer == 0):
+		// Only the other side can fetch its payout, perhaps never.
 		f.failures++
-		l.lookAfter(f, jitter(pendingPause))
-		return
+		l.refreshAfter(f, jitter(pendingPause))
+	case f.decided == nil:
+		f.unpayable = f.state
+		l.retryLater(f)
+	case v.IsBargaining() && v.isLast():
+		l.fallBack(f, v, f.decided.turn)
+	default:
+		// The decision is kept: its failure has another cause than the decision.
+		l.retryLater(f)
 	}
-	if f.decided == nil {
-		f.unpayable = f.position
-		l.putOff(f)
-		return
-	}
-	turn := f.decided.turn
-	f.decided = nil
-	l.undecidable(f, v, turn)
 }
 
-// done is told of what has been done, now or before: then there is a receipt only if the journal has it. The error is nil unless
-// something is wrong beside that.
-func (l *loop) done(f *followed, v *view, name string, receipt *haggle.Receipt, err error) {
+// isRefused reports whether the program refuses a decision on the state that it was made on. It is invalid then.
+func (l *loop) isRefused(f *tracked, v *view, err error) bool {
+	var refusal *protocol.ProgramError
+	if f.decided == nil || !errors.As(err, &refusal) {
+		return false
+	}
+	turn, invalid := f.decided.turn, &InvalidDecision{Negotiation: f.address, Decision: f.decided.decision, Reason: err}
+	switch {
+	case !v.IsBargaining():
+		l.invalidMove(f, v, turn, invalid)
+	case f.fallback.position == f.position && f.fallback.tried > 0:
+		l.report(f.address, invalid)
+		l.fallBack(f, v, turn)
+	default:
+		l.invalid(f, v, turn, invalid)
+	}
+	return true
+}
+
+// done handles an action that is confirmed, now or before. If before, there is a receipt only if the journal has
+// it. The error is about something else than the action.
+func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, err error) {
 	f.failures, f.decided, f.live = 0, nil, true
 	var (
 		journal *haggle.JournalError
 		already *haggle.AlreadyDone
 	)
 	if errors.As(err, &journal) {
-		l.config.Logger.Error("the journal cannot be written", f.attributes("action", name, "error", err)...)
+		l.config.Logger.Error("journal write failed", f.attributes("action", name, "error", err)...)
 		l.report(f.address, err)
 	}
 	if errors.As(err, &already) && receipt == nil {
-		l.config.Logger.Info("done before", f.attributes("action", name, "round", v.CurrentRound)...)
+		l.config.Logger.Info("action done before", f.attributes("action", name, "round", v.CurrentRound)...)
 		if already.Now == nil {
-			// A node that is behind would have it done again at once.
-			l.lookAfter(f, jitter(firstPause))
+			// A node that lags would have the action repeated at once.
+			l.refreshAfter(f, jitter(firstPause))
 			return
 		}
 		f.notBefore = max(f.notBefore, already.Now.Slot)
-		l.look(f)
+		l.refresh(f)
 		return
 	}
 	f.notBefore = max(f.notBefore, receipt.Slot)
 	for _, event := range receipt.Events {
 		f.note(haggle.Observation{Slot: receipt.Slot, Negotiation: f.address, Event: event})
 	}
-	l.config.Logger.Info("done", f.attributes("action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
+	l.config.Logger.Info("action done", f.attributes("action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
 	if l.config.Acted != nil {
-		l.tell(func() {
+		l.notify(func() {
 			l.config.Acted(Act{Name: name, Before: v.NegotiationAccount, Side: f.side, Receipt: receipt})
 		})
 	}
-	l.look(f)
+	l.refresh(f)
 }
 
-// undecidable is told that a decision cannot be carried out. It is asked for again; at the last call that leaves Fallback.
-func (l *loop) undecidable(f *followed, v *view, turn Turn) {
-	if !turn.LastCall {
-		l.putOff(f)
-		l.agenda.wake(f, v.lastCallAt())
-		return
-	}
-	l.fallBack(f, v, turn)
-}
-
-// hasMovedOn says whether somebody else was faster, or the time is over: nothing is wrong, and one has to look again.
-func hasMovedOn(err error) bool {
+// isStateChange reports whether an action failed because the negotiation has changed or the time is over. A
+// refresh follows.
+func isStateChange(err error) bool {
 	for _, code := range []protocol.ErrorCode{
 		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired, protocol.ErrResponseWindowExpired,
 		protocol.ErrAccountOwnedByWrongProgram, protocol.ErrNoZopa,
@@ -141,9 +165,9 @@ func hasMovedOn(err error) bool {
 	return errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
 }
 
-// mayPass says whether the same action may succeed later: the node did not answer, the transaction did not land, or it is not known
-// yet what became of it. It is safe to repeat, because it names the state that it is about.
-func mayPass(err error) bool {
+// isTransient reports whether the same action may succeed later: the node did not answer, the transaction did not
+// land, or its outcome is unknown. It is safe to repeat, because it names the state that it is about.
+func isTransient(err error) bool {
 	var (
 		unknown *haggle.UnknownOutcome
 		node    *haggle.NodeError
@@ -159,12 +183,12 @@ func mayPass(err error) bool {
 	return errors.As(err, &failed) && failed.Reason == "BlockhashNotFound"
 }
 
-// levelOf says how much an error matters to whoever reads the log.
+// levelOf returns the log level of an error.
 func levelOf(err error) slog.Level {
 	switch {
-	case hasMovedOn(err), errors.Is(err, errBehind):
+	case isStateChange(err), errors.Is(err, errNodeBehind):
 		return slog.LevelDebug
-	case mayPass(err):
+	case isTransient(err):
 		return slog.LevelWarn
 	}
 	return slog.LevelError

@@ -43,11 +43,11 @@ func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
 					Acted:  func(Act) { acted++ },
 					Failed: func(solana.PublicKey, error) { failed++ },
 				}},
-				ctx:      t.Context(),
-				inbox:    make(chan func(), 1),
-				followed: map[solana.PublicKey]*followed{},
+				ctx:     t.Context(),
+				inbox:   make(chan func(), 1),
+				tracked: map[solana.PublicKey]*tracked{},
 			}
-			f := &followed{address: solana.PublicKey{7}, index: -1, busy: true, failures: 3, decided: &decided{}}
+			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
 			l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", c.receipt, c.err)
 			require.Zero(t, f.failures)
 			require.Nil(t, f.decided)
@@ -55,11 +55,11 @@ func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
 			require.Equal(t, c.acted, acted)
 			require.Equal(t, c.failed, failed)
 			if c.notBefore > 0 {
-				require.True(t, f.busy, "it is looked at again at once")
+				require.True(t, f.reading, "it is refreshed at once")
 				return
 			}
 			(<-l.inbox)()
-			require.True(t, f.busy, "and here in a moment: nothing says from which slot on a node knows")
+			require.True(t, f.reading, "and here in a moment: nothing says from which slot on a node knows")
 		})
 	}
 }
@@ -69,17 +69,17 @@ func at(slot uint64) *haggle.NegotiationAccount { return &haggle.NegotiationAcco
 
 func TestWhatIsNotDoneIsPutOff(t *testing.T) {
 	for _, err := range []error{
-		&haggle.MovedOn{}, &haggle.UnknownOutcome{Cause: errors.New("silence")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
+		&haggle.MovedOn{}, &haggle.UnknownOutcome{Cause: errors.New("gracePeriod")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
 		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
 	} {
 		l := &loop{
 			Runtime: &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}}, ctx: t.Context(),
-			inbox: make(chan func(), 1), followed: map[solana.PublicKey]*followed{},
+			inbox: make(chan func(), 1), tracked: map[solana.PublicKey]*tracked{},
 		}
-		f := &followed{index: -1, busy: true}
+		f := &tracked{index: -1, acting: true}
 		l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
-		require.False(t, f.busy)
+		require.False(t, f.acting)
 		f.retry.Stop()
 	}
 }

@@ -3,13 +3,21 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// hasEngaged says whether a side has done something about a negotiation before: then nobody is asked whether it should.
+// Pauses between two calls of Admit that return an error.
+const (
+	firstAdmission = 30 * time.Second
+	lastAdmission  = 15 * time.Minute
+)
+
+// hasEngaged reports whether a side has acted on a negotiation before: then Admit is not called.
 func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
 	if side == protocol.OfferSideSeller {
 		return n.Status != protocol.NegotiationStatusCreated
@@ -17,50 +25,72 @@ func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
 	return n.CurrentRound > 0 || n.BuyerCommitment != [32]byte{} || n.IsAgreed() || n.IsOver()
 }
 
-// cannotEngage says why the agent has nothing to do with a negotiation, whatever Admit says; empty if nothing speaks against it.
-func (l *loop) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
-	isSeller := side == protocol.OfferSideSeller
+// cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; empty if
+// there is none.
+func (c *Config) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
+	if reason := c.cannotUse(n, side); reason != "" || side == protocol.OfferSideBuyer {
+		return reason
+	}
+	limits := c.Mints[n.TokenMint]
 	switch {
-	case isSeller && len(l.config.Services) == 0 && l.config.Admit == nil:
-		return "neither Config.Services nor Config.Admit says what is sold"
-	case isSeller && len(l.config.Services) > 0 && !slices.Contains(l.config.Services, n.ServiceHash):
-		return "its service is none of Config.Services"
-	case isSeller && n.BondRequired > 0 && !l.config.Bonds:
-		return "it asks for a bond, and Config.Bonds is not set"
-	case n.ZopaEnabled && l.config.Seal == nil:
-		return "it compares prices under seal, and Config.Seal is nil"
-	case n.MilestoneCount() > 0 && l.config.Deliver == nil:
-		return "it has milestones, and Config.Deliver is nil"
+	case len(c.Services) == 0 && c.Admit == nil:
+		return "neither Config.Services nor Config.Admit is set"
+	case len(c.Services) > 0 && !slices.Contains(c.Services, n.ServiceHash):
+		return "its service is not in Config.Services"
+	case n.ProtocolFeeBps > c.MaxFeeBps:
+		return fmt.Sprintf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
+	case limits.check(n, side, n.EscrowAmount) != nil:
+		return fmt.Sprintf("its escrow of %d base units cannot pay %d after the fee", n.EscrowAmount, limits.MinPrice)
+	case n.BondRequired > limits.MaxBond:
+		return fmt.Sprintf("it requires a bond of %d base units, at most %d", n.BondRequired, limits.MaxBond)
+	case n.MilestoneCount() > 0 && n.ReviewHours > c.MaxReviewHours:
+		return fmt.Sprintf("its review window is %d hours, at most %d", n.ReviewHours, c.MaxReviewHours)
 	}
 	return ""
 }
 
-// admit finds out whether the agent takes part in a negotiation.
-func (l *loop) admit(f *followed, v *view) {
-	if reason := l.cannotEngage(v.NegotiationAccount, f.side); reason != "" {
+// cannotUse returns why the agent cannot take part on either side.
+func (c *Config) cannotUse(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
+	limits, listed := c.Mints[n.TokenMint]
+	switch {
+	case !listed:
+		return fmt.Sprintf("its mint %s is not in Config.Mints", n.TokenMint)
+	case side == protocol.OfferSideSeller && limits.MinPrice == 0:
+		return fmt.Sprintf("Config.Mints has no MinPrice for its mint %s", n.TokenMint)
+	case side == protocol.OfferSideBuyer && limits.MaxPrice == 0:
+		return fmt.Sprintf("Config.Mints has no MaxPrice for its mint %s", n.TokenMint)
+	case n.ZopaEnabled && c.Seal == nil:
+		return "it compares sealed prices, and Config.Seal is not set"
+	case n.MilestoneCount() > 0 && c.Deliver == nil:
+		return "it has milestones, and Config.Deliver is not set"
+	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):
+		return fmt.Sprintf("its arbiter %s is not in Config.Arbiters", n.Arbiter)
+	}
+	return ""
+}
+
+// admit determines whether the agent takes part in a negotiation.
+func (l *loop) admit(f *tracked, v *view) {
+	if reason := l.config.cannotEngage(v.NegotiationAccount, f.side); reason != "" {
 		l.refuse(f, v, &Refusal{Negotiation: f.address, Reason: reason})
 		return
 	}
 	if l.config.Admit == nil {
-		f.stance = engaged
-		l.perform(f, v, l.viewOf(f, v.NegotiationAccount, v.now).plan())
+		f.participation = engaged
+		l.perform(f, v, l.viewOf(f, v.NegotiationAccount, v.clock()).plan())
 		return
 	}
-	if f.absorbed > 0 {
-		l.putOff(f)
+	if f.overdueCalls > 0 {
 		return
 	}
 	seen := v.NegotiationAccount
-	ask(l, f, l.timeFor(v, false),
+	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (struct{}, error) { return struct{}{}, l.config.Admit(ctx, seen) },
 		func(_ struct{}, err error) {
 			switch {
-			case f.changed || errors.Is(err, errMovedOn):
-				l.look(f)
 			case err == nil:
-				f.stance, f.refusals = engaged, 0
-				// Some time may have passed.
-				l.look(f)
+				f.participation, f.refusals, f.failures = engaged, 0, 0
+				l.perform(f, v, l.viewOf(f, seen, v.clock()).plan())
 			case errors.Is(err, ErrRefused):
 				l.refuse(f, v, err)
 			default:
@@ -68,15 +98,15 @@ func (l *loop) admit(f *followed, v *view) {
 				pause := min(firstAdmission<<min(f.refusals, 10), lastAdmission)
 				f.refusals++
 				f.failures = max(f.failures, 1)
-				l.lookAfter(f, jitter(pause))
+				l.refreshAfter(f, jitter(pause))
 			}
 		})
 }
 
-// refuse leaves a negotiation alone for good.
-func (l *loop) refuse(f *followed, v *view, why error) {
-	f.stance = aloof
-	l.config.Logger.Warn("the negotiation is left alone", f.attributes("error", why)...)
-	l.report(f.address, why)
+// refuse declines a negotiation for good.
+func (l *loop) refuse(f *tracked, v *view, reason error) {
+	f.participation = declined
+	l.config.Logger.Warn("negotiation declined", f.attributes("error", reason)...)
+	l.report(f.address, reason)
 	l.agenda.wake(f, v.TurnDeadline)
 }

@@ -17,96 +17,112 @@ import (
 // Defaults of a Config.
 const (
 	DefaultMargin       = 15 * time.Second
-	DefaultDecisionTime = 30 * time.Second
+	DefaultDecisionTime = 2 * time.Minute
 	DefaultConcurrency  = 32
 )
 
-// Config is the configuration of an agent. Its functions are called from several goroutines, for one negotiation one
-// at a time; their contexts end when their time is up, when the state they were called for is no longer current, and
-// with [Runtime.Run].
+// Config is the configuration of an agent. The runtime calls its functions from several goroutines, for one
+// negotiation one at a time. Their contexts end when their time is up, when the negotiation has changed, and with
+// [Runtime.Run].
 type Config struct {
-	// Decide is asked what to do whenever the agent can move: when it is its turn, and when there is a midpoint that it could accept.
-	// It is required. Many negotiations are decided on at once: a Decide that needs a scarce resource has to wait for it.
+	// Decide returns the agent's next move, when it is its turn and when it can accept a midpoint. It is
+	// required. It is called once for each state of a negotiation, may take as long as the time to answer lasts,
+	// and its decision is carried out if the negotiation has not changed meanwhile. The runtime calls it for
+	// many negotiations at once: a Decide that needs a scarce resource has to wait for it.
 	Decide func(ctx context.Context, turn Turn) (Decision, error)
+	// Mints are the mints in which the agent sells and buys, with its limits. They are required. The agent takes
+	// no part in negotiations in other mints, and carries out no decision beyond the limits.
+	Mints map[solana.PublicKey]Limits
 
-	// Concerns says which of the wallet's negotiations the agent has to do with. It leaves the others to whoever else acts for the
-	// wallet, also what is due to the wallet in them. It is asked at each look, and should answer at once. Nil is all.
+	// Concerns reports whether the agent handles one of the wallet's negotiations. The runtime leaves the others
+	// alone, also what is due to the wallet in them. It is called for each snapshot and should return at once. If
+	// nil, the agent handles all.
 	Concerns func(seen *haggle.NegotiationAccount) bool
-	// Services are the hashes of what a seller sells: see [protocol.ServiceHash]. Invitations to sell anything else are left alone. If
-	// there are none, that is for Admit to find out; without Admit no invitation is accepted.
+	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. Invitations to
+	// sell anything else are declined. If empty, Admit is required for a seller to accept an invitation.
 	Services [][32]byte
-	// Admit is asked before the agent engages: before a seller accepts an invitation, and before a buyer makes its first move. It is
-	// where a counterparty's identity and the terms are checked. An error leaves the negotiation alone, and Admit is asked again after
-	// 30 seconds, then ever more rarely, because a registry can be down; not after one that is [ErrRefused]. Nil admits everyone.
+	// Admit is called before the agent engages: before a seller accepts an invitation, and before a buyer makes
+	// its first move. It checks the counterparty's identity and the terms. After an error it is called again, at
+	// first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the agent
+	// engages in every negotiation within its limits.
 	Admit func(ctx context.Context, seen *haggle.NegotiationAccount) error
-	// Bonds has a seller accept invitations that ask for a bond, of any size unless Admit objects. The seller
-	// forfeits the bond if it rejects between the buyer's reveal and the buyer's first offer, and with
-	// milestones the same share of it as the buyer gets back of the price.
-	Bonds bool
-	// Seal answers with the agent's reservation price, sealed for this negotiation: see [haggle.SealPrice]. It is asked when a
-	// commitment is due and again when the price is to be revealed, perhaps by another process; both times it has to answer with the
-	// same, so it keeps [haggle.SealedPrice.Secret]. Nil has nothing to do with negotiations that compare prices under seal.
+	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price. If zero,
+	// DefaultMaxFeeBps is used.
+	MaxFeeBps uint16
+	// Seal returns the agent's reservation price, sealed for this negotiation: see [haggle.SealPrice]. It is
+	// called when a commitment is due and again when the price is to be revealed, perhaps in another process.
+	// Both calls must return the same price, so keep [haggle.SealedPrice.Secret]. If nil, the agent takes no part
+	// in negotiations that compare sealed prices.
 	Seal func(ctx context.Context, seen *haggle.NegotiationAccount) (*haggle.SealedPrice, error)
-	// Deliver is asked about milestones: a seller when it can claim one, a buyer when one is under its review. Nil has nothing to do
-	// with negotiations that have milestones. Milestones that the buyer is silent on are released without being asked about.
+	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's when
+	// one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
+	// releases milestones whose review window is over without calling it.
 	Deliver func(ctx context.Context, turn Turn) (MilestoneMove, error)
+	// Arbiters are the arbiters that the agent accepts. They are required with Deliver.
+	Arbiters []solana.PublicKey
+	// MaxReviewHours is the longest review window of a milestone that a seller accepts, in hours. If zero,
+	// DefaultMaxReviewHours is used.
+	MaxReviewHours uint8
 
-	// Margin is how long before the time to answer is over Decide is asked for the last time; at most half of the response window
-	// is used. Zero is DefaultMargin.
+	// Margin is how long before the end of the time to answer Decide is called for the last time, at most half
+	// of the response window. If zero, DefaultMargin is used.
 	Margin time.Duration
-	// DecisionTime is how long Decide, Admit, Seal and Deliver may take. Zero is DefaultDecisionTime.
+	// DecisionTime is how long Decide, Admit, Seal and Deliver may take. A call ends earlier if the time to
+	// answer is over. If zero, DefaultDecisionTime is used.
 	DecisionTime time.Duration
-	// Fallback is what is done if Decide fails when it is asked for the last time, or its decision cannot be done: [Reject], [Accept]
-	// or an [Offer]. Nil lets the negotiation expire; so does a Reject that would forfeit the bond.
+	// Fallback is carried out at the last call if Decide returns no valid decision: [Reject], [Accept] or an
+	// [Offer]. If nil, or if it is not possible either, the agent rejects. A seller whose rejection would
+	// forfeit its bond lets the negotiation expire instead.
 	Fallback Decision
-	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. Zero is for ever.
+	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. If zero, it has no limit.
 	Patience time.Duration
-	// Concurrency is how many negotiations are read, or acted on, at once. Zero is DefaultConcurrency.
+	// Concurrency is how many negotiations are read at once, and how many actions are prepared at once. An
+	// action that waits for its confirmation does not count. If zero, DefaultConcurrency is used.
 	Concurrency int
 
-	// Acted is told of everything that the agent has done on chain; but not of what it finds done by another process of the wallet's,
-	// unless the journal knows of it. It should return at once.
+	// Acted is called after each of the agent's actions on chain; not for actions of another process of the
+	// same wallet, unless they are in the journal. It should return at once.
 	Acted func(Act)
-	// Ended is told of each negotiation that has ended, when nothing of it is left to do. It should return at once.
+	// Ended is called for each negotiation that has ended, when nothing is left to do. It should return at once.
 	Ended func(Result)
-	// Failed is told of everything that has gone wrong and been put off: errors of the agent's functions, an [*InvalidDecision], a
-	// [*Refusal], an action's errors. It should return at once.
+	// Failed is called with every error that the runtime has handled: errors of the agent's functions, an
+	// [*InvalidDecision], a [*Refusal], errors of actions. It should return at once.
 	Failed func(negotiation solana.PublicKey, err error)
-	// Logger is told the same and more. Nil is silent.
+	// Logger gets the same and more. If nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
-// ErrRefused: Admit refuses for good.
+// ErrRefused: Admit declines the negotiation for good.
 var ErrRefused = errors.New("agent: refused")
 
-// Refusal says why an agent has nothing to do with a negotiation. errors.Is finds [ErrRefused].
+// Refusal is the reason why an agent declines a negotiation. errors.Is finds [ErrRefused].
 type Refusal struct {
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
-	// Reason says what does not suit.
+	// Reason is the term that the agent does not accept.
 	Reason string
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("agent: %s is left alone: %s", r.Negotiation, r.Reason)
+	return fmt.Sprintf("agent: negotiation %s declined: %s", r.Negotiation, r.Reason)
 }
 
-// Unwrap is ErrRefused.
+// Unwrap returns ErrRefused.
 func (r *Refusal) Unwrap() error { return ErrRefused }
 
-// Act is something that an agent has done on chain.
+// Act is an action that an agent has done on chain.
 type Act struct {
 	// Name is the instruction's name in the IDL.
 	Name string
-	// Before is the negotiation as it was.
+	// Before is the negotiation before the action.
 	Before *haggle.NegotiationAccount
 	// Side is the agent's.
 	Side protocol.OfferSide
-	// Receipt says what it took.
+	// Receipt is the action's receipt.
 	Receipt *haggle.Receipt
 }
 
-// Result is how a negotiation has ended.
+// Result is the end of a negotiation.
 type Result struct {
 	// Negotiation is its address.
 	Negotiation solana.PublicKey
@@ -114,32 +130,35 @@ type Result struct {
 	Side protocol.OfferSide
 	// Counterpart is the other party.
 	Counterpart solana.PublicKey
-	// Status is Settled, Rejected or Expired; any other one of a negotiation that has been closed, and whose events the node does not
-	// remember, and at [Runtime.RunOne] of an invitation whose time is over.
+	// Status is Settled, Rejected or Expired. It is another one if the negotiation has been closed and the node
+	// does not have its events any more, and at [Runtime.RunOne] for an invitation whose time is over.
 	Status protocol.NegotiationStatus
-	// Price is what has been paid, in base units of the mint, the fee included; zero without a deal.
+	// Price is the paid price in base units of the mint, the fee included; zero without a deal.
 	Price uint64
-	// Fee is the protocol's part of it.
+	// Fee is the protocol's part of the price, in base units of the mint.
 	Fee uint64
-	// Rounds is how many offers have been made.
+	// Rounds is the number of offers.
 	Rounds uint8
 }
 
 func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Decide == nil:
-		return c, errors.New("agent: Decide is not given")
+		return c, errors.New("agent: Decide not set")
 	case c.Margin < 0, c.DecisionTime < 0, c.Patience < 0, c.Concurrency < 0:
-		return c, errors.New("agent: Margin, DecisionTime, Patience and Concurrency cannot be negative")
+		return c, errors.New("agent: Margin, DecisionTime, Patience and Concurrency must not be negative")
 	}
 	if _, waits := c.Fallback.(Wait); waits {
-		return c, errors.New("agent: Fallback cannot wait: there is no time left")
+		return c, errors.New("agent: Fallback must not be Wait: no time is left then")
+	}
+	if err := c.checkLimits(); err != nil {
+		return c, err
 	}
 	c.Margin = cmp.Or(c.Margin, DefaultMargin)
 	c.DecisionTime = cmp.Or(c.DecisionTime, DefaultDecisionTime)
 	c.Concurrency = cmp.Or(c.Concurrency, DefaultConcurrency)
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.MaxFeeBps = cmp.Or(c.MaxFeeBps, DefaultMaxFeeBps)
+	c.MaxReviewHours = cmp.Or(c.MaxReviewHours, DefaultMaxReviewHours)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c, nil
 }

@@ -49,7 +49,7 @@ func TestAgentIsAskedOnceMoreBeforeTheTimeToAnswerIsOver(t *testing.T) {
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			questions.turns <- turn
 			if turn.LastCall {
-				return agent.Offer{Amount: turn.InRange(2_000_000)}, nil
+				return inRange(turn, 2_000_000)
 			}
 			return agent.Wait{}, nil
 		},

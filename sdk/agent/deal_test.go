@@ -31,7 +31,21 @@ type stage struct {
 	*localnet.Net
 	t   *testing.T
 	ctx context.Context
+	// arbiter is the one of inTranches.
+	arbiter solana.PublicKey
 }
+
+// limits returns limits that leave every price open, for tests that are not about them.
+func (s *stage) limits(change ...func(*agent.Limits)) map[solana.PublicKey]agent.Limits {
+	limits := agent.Limits{MinPrice: 1, MaxPrice: 5_000_000}
+	for _, alter := range change {
+		alter(&limits)
+	}
+	return map[solana.PublicKey]agent.Limits{s.Mint: limits}
+}
+
+// withBond accepts the bonds of bonded and sealed.
+func withBond(limits *agent.Limits) { limits.MaxBond = 100_000 }
 
 func setStage(t *testing.T) *stage {
 	t.Helper()
@@ -125,6 +139,9 @@ type running struct {
 func (s *stage) run(as *haggle.Keypair, config agent.Config) *running {
 	s.t.Helper()
 	r := &running{}
+	if config.Mints == nil {
+		config.Mints = s.limits()
+	}
 	config.Acted = func(act agent.Act) { r.note(func() { r.acts = append(r.acts, act) }) }
 	config.Ended = func(result agent.Result) { r.note(func() { r.results = append(r.results, result) }) }
 	config.Failed = func(_ solana.PublicKey, err error) { r.note(func() { r.failures = append(r.failures, err) }) }
@@ -184,8 +201,14 @@ func concede(from, step uint64, up bool) func(context.Context, agent.Turn) (agen
 		if !turn.CanOffer() {
 			return agent.Reject{}, nil
 		}
-		return agent.Offer{Amount: turn.InRange(price)}, nil
+		return inRange(turn, price)
 	}
+}
+
+// inRange offers a price, or the nearest possible one.
+func inRange(turn agent.Turn, price uint64) (agent.Decision, error) {
+	amount, err := turn.InRange(price)
+	return agent.Offer{Amount: amount}, err
 }
 
 func TestTwoAgentsAgreeAndClearUp(t *testing.T) {

@@ -3,136 +3,77 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
-	"time"
-
-	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-var (
-	// ErrPanic: one of the agent's functions has panicked.
-	ErrPanic = errors.New("agent: panic")
-	// ErrTooLong: one of the agent's functions has not returned within [Config].DecisionTime, or before the last call.
-	ErrTooLong = errors.New("agent: the function takes too long")
+// maxInvalid is how often Decide is called at a position while its decisions are invalid.
+const maxInvalid = 2
 
-	errTimeIsUp = fmt.Errorf("%w: the time to answer is nearly over", ErrTooLong)
-	errAbsorbed = fmt.Errorf("%w: it has not returned from the call before", ErrTooLong)
-	errMovedOn  = errors.New("agent: the negotiation has moved on")
-)
-
-// Pauses between two questions to Admit that it has answered with an error.
-const (
-	firstAdmission = 30 * time.Second
-	lastAdmission  = 15 * time.Minute
-)
-
-// ask calls one of the agent's functions beside the loop, which gets an answer in time, whatever the function does.
-func ask[T any](l *loop, f *followed, limit time.Duration, function func(ctx context.Context) (T, error), then func(T, error)) {
-	f.busy = true
-	inTime, stop := context.WithTimeoutCause(l.ctx, limit, ErrTooLong)
-	ctx, withdraw := context.WithCancelCause(inTime)
-	f.withdraw = withdraw
-	answered := false // the loop's
-	answer := func(value T, err error) {
-		f.busy, f.withdraw, answered = false, nil, true
-		if !l.stopping {
-			then(value, err)
-		}
-	}
-	timedOut := context.AfterFunc(ctx, func() {
-		l.post(func() {
-			if !answered {
-				var none T
-				f.absorbed++
-				answer(none, context.Cause(ctx))
-			}
-		})
-	})
-	l.questions.Go(func() {
-		defer stop()
-		defer withdraw(nil)
-		value, err := safely(ctx, function)
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		timedOut()
-		l.post(func() {
-			if answered {
-				l.returned(f)
-			} else {
-				answer(value, err)
-			}
-		})
-	})
-}
-
-// returned is told that one of the agent's functions has returned after its time. It may be asked again now.
-func (l *loop) returned(f *followed) {
-	f.absorbed--
-	if !f.busy && l.followed[f.address] == f && f.failures > 0 {
-		l.look(f)
-	}
-}
-
-// safely makes an error of a panic.
-func safely[T any](ctx context.Context, function func(ctx context.Context) (T, error)) (value T, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("%w: %v\n%s", ErrPanic, reason, debug.Stack())
-		}
-	}()
-	return function(ctx)
-}
-
-// timeFor is how long the agent may be asked: until the last call, or if this is it, for half of what is left.
-func (l *loop) timeFor(v *view, last bool) time.Duration {
-	left := v.lastCallAt() - v.now
-	if last {
-		left = (v.TurnDeadline - v.now + 1) / 2
-	}
-	return min(l.config.DecisionTime, time.Duration(max(left, 1))*time.Second)
-}
-
-func (l *loop) turn(f *followed, v *view, last bool) Turn {
+func (l *loop) turn(f *tracked, v *view, last bool) Turn {
 	deadline := v.TurnDeadline
 	if _, reviewed := v.UnderReview(); v.IsAgreed() && !reviewed {
-		// A claim needs its whole review window.
-		deadline = v.MilestoneDeadline - v.ReviewWindow()
+		deadline = v.claimDeadline()
 	}
 	return Turn{
-		Negotiation: v.NegotiationAccount, Side: f.side, History: slices.Clone(f.offers), Now: v.now,
-		Deadline: deadline, LastCall: last,
+		Negotiation: v.NegotiationAccount, Side: f.side, History: slices.Clone(f.offers), Now: v.clock(),
+		Deadline: deadline, LastCall: last, Limits: l.config.Mints[v.TokenMint],
 	}
 }
 
-// decide asks for a decision, unless there is one that is still to be carried out.
-func (l *loop) decide(f *followed, v *view, last bool) {
-	if f.decided != nil && f.decided.position == f.position {
-		l.carryOut(f, v, f.decided)
+// decide calls Decide, unless a decision on this position waits to be carried out.
+func (l *loop) decide(f *tracked, v *view, last bool) {
+	if l.carryOut(f, v) {
 		return
 	}
 	turn := l.turn(f, v, last)
-	if f.absorbed > 0 {
-		l.undecided(f, v, turn, errAbsorbed)
+	if f.answer.position == f.position {
+		turn.Invalid = f.answer.reason
+	}
+	if f.overdueCalls > 0 {
+		l.waitForCall(f, v, turn)
 		return
 	}
-	ask(l, f, l.timeFor(v, last),
+	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (Decision, error) { return l.config.Decide(ctx, turn) },
 		func(decision Decision, err error) { l.decidedOn(f, v, turn, decision, err) })
 }
 
-func (l *loop) decidedOn(f *followed, v *view, turn Turn, decision Decision, err error) {
-	if f.changed || errors.Is(err, errMovedOn) {
-		l.look(f)
+// carryOut carries out a decision on this position that has been made before. It returns false if there is none.
+func (l *loop) carryOut(f *tracked, v *view) bool {
+	if f.decided == nil || f.decided.position != f.position {
+		f.decided = nil
+		return false
+	}
+	f.decided.carryOut(v)
+	return true
+}
+
+// waitForCall waits until an earlier call returns, which starts the next one. At the last call that leaves the
+// fallback.
+func (l *loop) waitForCall(f *tracked, v *view, turn Turn) {
+	if turn.LastCall {
+		l.failed(f, errOverdueCall)
+		l.fallBack(f, v, turn)
 		return
 	}
+	l.config.Logger.Info("waiting for an earlier call of the agent's function to return", f.attributes()...)
+	l.agenda.wake(f, v.lastCallAt())
+}
+
+// decidedOn carries out a decision. The position is the one that it was made on: a changed position withdraws
+// the call. Observations that do not change the position do not matter.
+func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err error) {
 	if err == nil {
 		err = validate(turn, decision)
+	} else if errors.Is(err, ErrBeyondLimit) {
+		err = &InvalidDecision{Negotiation: f.address, Reason: err}
+	}
+	if invalid := new(InvalidDecision); errors.As(err, &invalid) {
+		l.invalid(f, v, turn, invalid)
+		return
 	}
 	if err != nil {
 		l.undecided(f, v, turn, err)
@@ -141,56 +82,98 @@ func (l *loop) decidedOn(f *followed, v *view, turn Turn, decision Decision, err
 	if wait, waits := decision.(Wait); waits {
 		f.failures = 0
 		f.answer = answer{position: f.position, until: wait.Until, last: turn.LastCall}
-		l.agenda.wake(f, l.viewOf(f, v.NegotiationAccount, v.now).plan().at)
+		// The time of the last call may have come during this one.
+		next := l.viewOf(f, v.NegotiationAccount, v.clock())
+		l.perform(f, next, next.plan())
 		return
 	}
-	f.decided = &decided{turn: turn, decision: decision, position: f.position}
-	l.carryOut(f, v, f.decided)
+	l.setDecided(f, v, turn, decision)
 }
 
-// undecided is told that there is no decision that could be carried out. At the last call that leaves Fallback.
-func (l *loop) undecided(f *followed, v *view, turn Turn, err error) {
+// setDecided carries out a decision, and keeps it as long as that fails with transient errors.
+func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision Decision) {
+	f.decided = &decided{
+		position: f.position, turn: turn, decision: decision, carryOut: func(v *view) { l.do(f, v, turn, decision) },
+	}
+	l.do(f, v, turn, decision)
+}
+
+// invalid reports a decision that cannot be carried out. Decide is called once more at this position, with the
+// reason. After that the fallback is left, at the time of the last call.
+func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
+	count := 1
+	if f.answer.position == f.position {
+		count = f.answer.invalid + 1
+	}
+	f.decided = nil
+	f.answer = answer{position: f.position, invalid: count, reason: invalid, exhausted: count >= maxInvalid}
+	l.config.Logger.Error("invalid decision", f.attributes("error", invalid, "final", f.answer.exhausted)...)
+	l.report(f.address, invalid)
+	next := l.viewOf(f, v.NegotiationAccount, v.clock())
+	if !f.answer.exhausted {
+		l.decide(f, next, next.isLast())
+		return
+	}
+	if next.isLast() {
+		l.fallBack(f, next, turn)
+		return
+	}
+	l.config.Logger.Error("the fallback follows at the time of the last call", f.attributes("last call", v.lastCallAt())...)
+	l.agenda.wake(f, v.lastCallAt())
+}
+
+// undecided handles an error of Decide, which is called again after a pause. At the last call, and if there is
+// no time for another one, that leaves the fallback.
+func (l *loop) undecided(f *tracked, v *view, turn Turn, err error) {
 	l.failed(f, err)
-	if !turn.LastCall {
-		if errors.Is(err, errTimeIsUp) {
-			l.look(f)
-			return
-		}
-		l.putOff(f)
-		l.agenda.wake(f, v.lastCallAt())
+	if turn.LastCall || errors.Is(err, errTimeIsUp) {
+		l.fallBack(f, v, turn)
 		return
 	}
-	l.fallBack(f, v, turn)
+	l.retryLater(f)
+	l.agenda.wake(f, v.lastCallAt())
 }
 
-// fallBack resorts to Fallback, once at a position; otherwise it lets the time pass. A rejection that would
-// forfeit the bond is no fallback: the negotiation expires, and the bond is returned.
-func (l *loop) fallBack(f *followed, v *view, turn Turn) {
-	fallback := l.config.Fallback
-	if _, rejects := fallback.(Reject); rejects && f.side == protocol.OfferSideSeller && v.RejectionForfeitsBond() {
-		fallback = nil
+// fallBack carries out the next possible fallback: Config.Fallback, then Reject. A rejection that would forfeit
+// the bond is none: the negotiation expires then, and the bond is returned.
+func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
+	if f.fallback.position != f.position {
+		f.fallback = fallback{position: f.position}
 	}
-	if fallback != nil && f.fellBack != f.position {
-		f.fellBack = f.position
-		err := validate(turn, fallback)
-		if err == nil {
-			f.decided = &decided{turn: turn, decision: fallback, position: f.position}
-			l.carryOut(f, v, f.decided)
-			return
+	f.decided = nil
+	turn.LastCall = true
+	fallbacks := []Decision{l.config.Fallback, Reject{}}
+	for f.fallback.tried < len(fallbacks) {
+		decision := fallbacks[f.fallback.tried]
+		f.fallback.tried++
+		if decision == nil {
+			continue
 		}
-		l.failed(f, err)
+		if _, rejects := decision.(Reject); rejects && f.side == protocol.OfferSideSeller && v.RejectionForfeitsBond() {
+			l.config.Logger.Warn("no rejection as the fallback: it would forfeit the bond", f.attributes()...)
+			continue
+		}
+		if err := validate(turn, decision); err != nil {
+			l.config.Logger.Error("invalid fallback", f.attributes("error", err)...)
+			l.report(f.address, err)
+			continue
+		}
+		l.config.Logger.Warn("falling back", f.attributes("decision", describe(decision), "round", v.CurrentRound)...)
+		l.setDecided(f, v, turn, decision)
+		return
 	}
+	l.config.Logger.Error("no fallback is left: the negotiation expires", f.attributes("turn deadline", v.TurnDeadline)...)
 	f.answer = answer{position: f.position, last: true}
 	l.agenda.wake(f, v.TurnDeadline)
 }
 
-// carryOut acts on what Decide has seen.
-func (l *loop) carryOut(f *followed, v *view, what *decided) {
-	seen := what.turn.Negotiation
-	switch decision := what.decision.(type) {
+// do acts on the snapshot that Decide was called with.
+func (l *loop) do(f *tracked, v *view, turn Turn, decision Decision) {
+	seen := turn.Negotiation
+	switch decision := decision.(type) {
 	case Offer:
 		l.act(f, v, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.Offer(ctx, decision.request(what.turn))
+			return l.client.Offer(ctx, decision.request(turn))
 		})
 	case Accept:
 		l.act(f, v, "accept_offer", func(ctx context.Context) (*haggle.Action, error) {
@@ -204,27 +187,29 @@ func (l *loop) carryOut(f *followed, v *view, what *decided) {
 }
 
 // seal takes the agent's step of the comparison of reservation prices.
-func (l *loop) seal(f *followed, v *view) {
-	if f.absorbed > 0 {
-		l.failed(f, errAbsorbed)
-		l.putOff(f)
+func (l *loop) seal(f *tracked, v *view) {
+	if f.overdueCalls > 0 {
+		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
+		l.agenda.wake(f, v.TurnDeadline)
 		return
 	}
 	seen := v.NegotiationAccount
-	ask(l, f, min(l.config.DecisionTime, time.Duration(max(v.TurnDeadline-v.now, 1))*time.Second),
+	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (*haggle.SealedPrice, error) {
 			if l.config.Seal == nil {
-				return nil, &Refusal{Negotiation: seen.Address, Reason: "it compares prices under seal, and Config.Seal is nil"}
+				return nil, &Refusal{Negotiation: seen.Address, Reason: "it compares sealed prices, and Config.Seal is not set"}
 			}
 			return l.config.Seal(ctx, seen)
 		},
 		func(sealed *haggle.SealedPrice, err error) {
+			if err == nil {
+				err = l.checkSealed(f, v, sealed)
+			}
 			switch {
-			case f.changed || errors.Is(err, errMovedOn):
-				l.look(f)
 			case err != nil:
 				l.failed(f, err)
-				l.putOff(f)
+				l.retryLater(f)
+				l.agenda.wake(f, v.TurnDeadline)
 			case v.ZopaStep().IsCommit():
 				l.act(f, v, "submit_zopa_commitment", func(ctx context.Context) (*haggle.Action, error) {
 					return l.client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealed, Seen: seen})
@@ -237,78 +222,13 @@ func (l *loop) seal(f *followed, v *view) {
 		})
 }
 
-// deliver asks about milestones.
-func (l *loop) deliver(f *followed, v *view, last bool) {
-	if l.config.Deliver == nil {
-		return
+// checkSealed keeps the agent from committing to a reservation price beyond its own limit.
+func (l *loop) checkSealed(f *tracked, v *view, sealed *haggle.SealedPrice) error {
+	switch {
+	case sealed == nil:
+		return errors.New("agent: Config.Seal returned neither a price nor an error")
+	case !v.ZopaStep().IsCommit():
+		return nil // it is committed already
 	}
-	turn := l.turn(f, v, last)
-	if f.absorbed > 0 {
-		l.failed(f, errAbsorbed)
-		l.putOff(f)
-		return
-	}
-	limit := l.config.DecisionTime
-	if f.side == protocol.OfferSideBuyer {
-		limit = l.timeFor(v, last)
-	}
-	ask(l, f, limit,
-		func(ctx context.Context) (MilestoneMove, error) { return l.config.Deliver(ctx, turn) },
-		func(move MilestoneMove, err error) { l.delivered(f, v, turn, move, err) })
-}
-
-func (l *loop) delivered(f *followed, v *view, turn Turn, move MilestoneMove, err error) {
-	if f.changed || errors.Is(err, errMovedOn) {
-		l.look(f)
-		return
-	}
-	if err == nil {
-		err = validateMilestone(turn, move)
-	}
-	if err != nil {
-		l.failed(f, err)
-		if turn.LastCall {
-			f.answer = answer{position: f.position, last: true}
-		}
-		l.putOff(f)
-		return
-	}
-	seen := v.NegotiationAccount
-	switch move := move.(type) {
-	case Wait:
-		f.failures = 0
-		f.answer = answer{position: f.position, until: move.Until, last: turn.LastCall}
-		l.agenda.wake(f, l.viewOf(f, seen, v.now).plan().at)
-	case ClaimMilestone:
-		l.act(f, v, "claim_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
-		})
-	case ReleaseMilestone:
-		l.act(f, v, "release_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: l.self, Seen: seen, Index: move.Index})
-		})
-	case DisputeMilestone:
-		l.act(f, v, "dispute_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
-		})
-	}
-}
-
-// failed tells of something that has gone wrong and is put off.
-func (l *loop) failed(f *followed, err error) {
-	l.config.Logger.Error("the agent fails, and is asked again", f.attributes("error", err)...)
-	l.report(f.address, err)
-}
-
-func (l *loop) report(negotiation solana.PublicKey, err error) {
-	if l.config.Failed != nil {
-		l.tell(func() { l.config.Failed(negotiation, err) })
-	}
-}
-
-// tell calls one of the agent's functions that only listen, in order with the others.
-func (l *loop) tell(function func()) {
-	if _, err := safely(l.ctx, func(context.Context) (struct{}, error) { function(); return struct{}{}, nil }); err != nil {
-		l.config.Logger.Error("a function of the agent's that is told of something fails", "error", err)
-	}
+	return l.config.Mints[v.TokenMint].check(v.NegotiationAccount, f.side, sealed.Price())
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Decision is what an agent does at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the negotiation as the turn
-// showed it.
+// Decision is an agent's move at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the turn's
+// snapshot.
 type Decision interface {
-	// check says why it cannot be done at a turn.
+	// check returns why it cannot be carried out at a turn.
 	check(turn Turn) error
 }
 
@@ -39,13 +39,14 @@ type Accept struct{}
 // forfeits its bond: see [protocol.Negotiation.RejectionForfeitsBond].
 type Reject struct{}
 
-// Wait does nothing until something changes.
+// Wait does nothing until the negotiation changes.
 type Wait struct {
-	// Until is when to be asked again although nothing has changed, in Unix seconds of the chain's clock; zero is at the last call.
+	// Until is when the function is called again although nothing has changed, in Unix seconds of the chain's
+	// clock. If zero, that is the last call.
 	Until int64
 }
 
-// MilestoneMove is what an agent does about milestones: a [ClaimMilestone], [ReleaseMilestone], [DisputeMilestone] or [Wait].
+// MilestoneMove is an agent's move about milestones: a [ClaimMilestone], [ReleaseMilestone], [DisputeMilestone] or [Wait].
 type MilestoneMove interface {
 	checkMilestone(turn Turn) error
 }
@@ -72,30 +73,38 @@ type DisputeMilestone struct {
 	Evidence [32]byte
 }
 
-// InvalidDecision says why a decision cannot be done. It has not reached the chain. Where the program would have refused it,
-// errors.Is finds the code it would have answered with, such as [protocol.ErrOfferTooLow].
+// InvalidDecision reports a decision that cannot be carried out. It has changed nothing on chain. If the program
+// rejects it or would reject it, errors.Is finds the program's code, such as [protocol.ErrOfferTooLow]; if it is
+// beyond the agent's own limits, [ErrBeyondLimit].
 type InvalidDecision struct {
-	// Negotiation is what it was about.
+	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
 	// Decision is the [Decision] or [MilestoneMove]; nil if there was none.
 	Decision any
-	// Reason says what is wrong with it.
+	// Reason is the rule that it breaks.
 	Reason error
 }
 
 func (e *InvalidDecision) Error() string {
-	return fmt.Sprintf("agent: invalid decision %T%+v on %s: %v", e.Decision, e.Decision, e.Negotiation, e.Reason)
+	if e.Decision == nil {
+		return fmt.Sprintf("agent: invalid decision on %s: %v", e.Negotiation, e.Reason)
+	}
+	return fmt.Sprintf("agent: invalid decision %s on %s: %v", describe(e.Decision), e.Negotiation, e.Reason)
 }
 
-// Unwrap is the reason.
+// describe returns a decision for people: its type and fields.
+func describe(decision any) string { return fmt.Sprintf("%T%+v", decision, decision) }
+
+// Unwrap returns the reason.
 func (e *InvalidDecision) Unwrap() error { return e.Reason }
 
 var (
-	errNoDecision = errors.New("no decision, and no error either")
-	errPointer    = errors.New("it has to be a value of the package's types, not a pointer to one")
+	errNoDecision = errors.New("no decision and no error")
+	errPointer    = errors.New("must be a value of the package's types, not a pointer")
+	errSilence    = errors.New("no rounds are left: accept or reject at the last call")
 )
 
-// validate is an *InvalidDecision, or nil.
+// validate returns an *InvalidDecision, or nil.
 func validate(turn Turn, decision Decision) error {
 	reason := errNoDecision
 	switch decision.(type) {
@@ -146,10 +155,13 @@ func (o Offer) check(turn Turn) error {
 	} else if o.Amount > most {
 		return refused(protocol.ErrOfferExceedsEscrow, "%d base units, at most %d", o.Amount, most)
 	}
+	if err := turn.Limits.check(n, turn.Side, o.Amount); err != nil {
+		return err
+	}
 	return o.checkExtension(n)
 }
 
-// checkExtension finds out whether the deadline can be moved by what is proposed, if it would be moved now.
+// checkExtension returns why the deadline cannot be extended, if the extension would be applied now.
 func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
 	seconds := int64((o.DeadlineExtension + time.Second - 1) / time.Second)
 	if o.DeadlineExtension < 0 || seconds > math.MaxUint32 {
@@ -192,19 +204,24 @@ func (Accept) check(turn Turn) error {
 	if !turn.CanAccept() {
 		return refused(protocol.ErrNotYourTurn, "the standing offer is the agent's own")
 	}
-	return nil
+	return turn.Limits.check(turn.Negotiation, turn.Side, turn.Negotiation.CurrentOfferAmount)
 }
 
 func (Reject) check(Turn) error { return nil }
 
 func (w Wait) check(turn Turn) error {
+	if turn.LastCall && turn.Negotiation.RoundsLeft() == 0 {
+		return errSilence
+	}
+	return w.checkMilestone(turn)
+}
+
+func (w Wait) checkMilestone(turn Turn) error {
 	if w.Until != 0 && w.Until <= turn.Now {
-		return fmt.Errorf("it waits until %d, and it is %d already", w.Until, turn.Now)
+		return fmt.Errorf("Until is %d, which must be later than %d", w.Until, turn.Now)
 	}
 	return nil
 }
-
-func (w Wait) checkMilestone(turn Turn) error { return w.check(turn) }
 
 func (c ClaimMilestone) checkMilestone(turn Turn) error {
 	if turn.Side != protocol.OfferSideSeller {

@@ -86,28 +86,62 @@ func hasError(all []error, want error) bool {
 	return false
 }
 
-func TestFallbackIsDoneWhenTheLastCallComesToNothing(t *testing.T) {
+// An invalid decision is reported with its reason, which the next and last call gets. After that the fallback is
+// carried out in time.
+func TestInvalidDecisionIsAskedForOnceMoreAndThenFallsBack(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.invite()
-	calls := atomic.Int64{}
+	calls, withReason := atomic.Int64{}, atomic.Int64{}
 	buyer := s.run(s.Buyer, agent.Config{
-		Margin:   10 * time.Second,
-		Fallback: agent.Reject{},
+		Margin: 10 * time.Second,
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-			if turn.LastCall {
-				calls.Add(1)
+			calls.Add(1)
+			if errors.Is(turn.Invalid, protocol.ErrOfferTooLow) {
+				withReason.Add(1)
 			}
 			return agent.Offer{Amount: 1}, nil
 		},
 	})
 	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
 	s.until("the decision has been refused", func() bool { return hasError(buyer.failed(), protocol.ErrOfferTooLow) })
-	require.Zero(t, calls.Load())
-	s.advance(52 * time.Second)
+	time.Sleep(5 * time.Second)
+	require.EqualValues(t, 2, calls.Load())
+	require.True(t, s.state(negotiation).IsBargaining(), "there is time for an operator")
+	s.advance(48 * time.Second)
 	s.until("the buyer has walked away", func() bool { return len(buyer.ended()) == 1 })
 	require.Equal(t, protocol.NegotiationStatusRejected, buyer.ended()[0].Status)
-	require.EqualValues(t, 1, calls.Load())
+	require.EqualValues(t, 2, calls.Load())
+	require.EqualValues(t, 1, withReason.Load())
+	require.Len(t, buyer.failed(), 2, "each is reported once")
 	require.Len(t, eventsOf[*protocol.NegotiationRejected](s.history(negotiation)), 1)
+}
+
+// With no rounds left the agent accepts or rejects: an offer is invalid then, and so is silence at the last call.
+func TestLastRoundEndsInARejectionInsteadOfSilence(t *testing.T) {
+	for name, c := range map[string]struct {
+		decide func(context.Context, agent.Turn) (agent.Decision, error)
+	}{
+		"silence":        {waits},
+		"another offer":  {func(_ context.Context, turn agent.Turn) (agent.Decision, error) { return inRange(turn, 4_000_000) }},
+		"beyond a limit": {func(context.Context, agent.Turn) (agent.Decision, error) { return agent.Accept{}, nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := setStage(t)
+			s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
+			seller := s.run(s.Seller, agent.Config{
+				Margin: 10 * time.Second, Services: [][32]byte{service}, Decide: c.decide,
+				Mints: s.limits(func(l *agent.Limits) { l.MinPrice = 3_000_000 }),
+			})
+			negotiation := s.invite(func(r *haggle.CreateRequest) { r.MaxRounds = 1 })
+			s.until("the only offer is made", func() bool { return s.state(negotiation).CurrentRound == 1 })
+			time.Sleep(time.Second)
+			s.advance(52 * time.Second)
+			s.until("it is over", func() bool { return len(seller.ended()) == 1 })
+			require.Equal(t, protocol.NegotiationStatusRejected, seller.ended()[0].Status)
+			require.NotEmpty(t, seller.failed(), "it says so")
+			require.LessOrEqual(t, len(seller.failed()), 2)
+		})
+	}
 }
 
 // A seller that rejects at the midpoint forfeits its bond. One that lets the negotiation expire gets it back.
@@ -118,7 +152,7 @@ func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	selling := &vault{price: 3_000_000, as: s.Seller, kept: map[string][]byte{}}
 	s.run(s.Buyer, agent.Config{Decide: waits, Seal: buying.seal})
 	seller := s.run(s.Seller, agent.Config{
-		Seal: selling.seal, Bonds: true, Services: [][32]byte{service}, Margin: 10 * time.Second, Fallback: agent.Reject{},
+		Seal: selling.seal, Mints: s.limits(withBond), Services: [][32]byte{service}, Margin: 10 * time.Second, Fallback: agent.Reject{},
 		Decide: func(context.Context, agent.Turn) (agent.Decision, error) { return nil, errors.New("no idea") },
 	})
 	negotiation := s.invite(sealed)
@@ -145,7 +179,7 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 			close(thinking)
 			<-ctx.Done()
 			close(withdrawn)
-			return agent.Offer{Amount: turn.InRange(0)}, nil
+			return inRange(turn, 0)
 		},
 	})
 	<-thinking

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The ten lines that an agent needs: a seller that comes down from 4.5 tokens in steps of 0.3, and not below 3.
+// A seller that asks 4.5 tokens of a mint, concedes in steps of 0.3, and is paid at least 3.
 func Example() {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
 	if err != nil {
@@ -26,13 +26,18 @@ func Example() {
 		log.Fatal(err)
 	}
 	seller, err := agent.New(client, me, agent.Config{
+		Mints:    map[solana.PublicKey]agent.Limits{usdc: {MinPrice: 3_000_000}},
 		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-			ask := max(4_500_000-300_000*uint64(turn.Negotiation.CurrentRound/2), 3_000_000)
+			ask := max(4_500_000-300_000*uint64(turn.Negotiation.CurrentRound/2), 3_050_000)
 			if turn.Standing() >= ask {
 				return agent.Accept{}, nil
 			}
-			return agent.Offer{Amount: turn.InRange(ask)}, nil
+			if !turn.CanOffer() {
+				return agent.Reject{}, nil
+			}
+			price, err := turn.InRange(ask)
+			return agent.Offer{Amount: price}, err
 		},
 	})
 	if err != nil {
@@ -41,8 +46,8 @@ func Example() {
 	log.Fatal(seller.Run(context.Background()))
 }
 
-// An agent for production: what it sends is in a journal before it is sent, it asks who it is about to deal with, and it ends when
-// its process is told to.
+// An agent for production: it writes transactions to a journal before it sends them, checks its counterparties, and
+// ends with an interrupt.
 func ExampleRuntime_Run() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -63,6 +68,7 @@ func ExampleRuntime_Run() {
 		log.Fatal(err)
 	}
 	buyer, err := agent.New(client, me, agent.Config{
+		Mints: map[solana.PublicKey]agent.Limits{usdc: {MaxPrice: 3_500_000}},
 		Admit: func(ctx context.Context, seen *haggle.NegotiationAccount) error {
 			if !isKnown(ctx, seen.Seller) {
 				return agent.ErrRefused
@@ -76,7 +82,8 @@ func ExampleRuntime_Run() {
 			case turn.LastCall || !turn.CanOffer():
 				return agent.Reject{}, nil
 			}
-			return agent.Offer{Amount: turn.InRange(2_000_000)}, nil
+			price, err := turn.InRange(2_000_000)
+			return agent.Offer{Amount: price}, err
 		},
 		Ended: func(result agent.Result) { log.Println(result.Status, result.Price) },
 	})
@@ -97,6 +104,7 @@ func ExampleRuntime_RunOne() {
 		negotiation solana.PublicKey
 	)
 	buyer, err := agent.New(client, me, agent.Config{
+		Mints: map[solana.PublicKey]agent.Limits{usdc: {MaxPrice: 3_500_000}},
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			if turn.CanAccept() && turn.Standing() <= 3_500_000 {
 				return agent.Accept{}, nil
@@ -116,5 +124,8 @@ func ExampleRuntime_RunOne() {
 	}
 	log.Println(deal.Status, deal.Price)
 }
+
+// usdc is Circle's mint on devnet.
+var usdc = solana.MustPublicKeyFromBase58("4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU")
 
 func isKnown(context.Context, solana.PublicKey) bool { return true }

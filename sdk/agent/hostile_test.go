@@ -24,7 +24,7 @@ import (
 func newLoop(t *testing.T) *loop {
 	return &loop{
 		Runtime: &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}, self: testSeller}, ctx: t.Context(),
-		inbox: make(chan func()), stopped: make(chan struct{}), sweepNow: make(chan struct{}, 1), followed: map[solana.PublicKey]*followed{},
+		inbox: make(chan func()), stopped: make(chan struct{}), reconcileNow: make(chan struct{}, 1), tracked: map[solana.PublicKey]*tracked{},
 		seed: maphash.MakeSeed(),
 	}
 }
@@ -47,32 +47,38 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t)
 		withdrawn := false
-		f := &followed{address: solana.PublicKey{7}, index: -1, busy: true, withdraw: func(error) { withdrawn = true }}
-		l.followed[f.address] = f
+		f := &tracked{address: solana.PublicKey{7}, index: -1, call: &call{cancel: func(error) { withdrawn = true }}}
+		l.tracked[f.address] = f
 		dust := haggle.Observation{Negotiation: f.address, Slot: 9, Truncated: true}
-		for range 100 {
-			l.hear(dust)
-			l.turns(100 * time.Millisecond)
+		count := func() (reads int) {
+			for range 100 {
+				l.onEvent(dust)
+				l.turns(100 * time.Millisecond)
+				reads += len(l.reads.urgent) + len(l.reads.ready)
+				l.reads.clear()
+				f.reading, f.readAgain = false, false
+			}
+			return reads
 		}
-		require.False(t, f.changed, "what the agent answers counts")
-		require.False(t, withdrawn)
-		require.Empty(t, l.ready)
+		reads := count()
+		require.False(t, withdrawn, "what the agent answers counts")
+		require.NotNil(t, f.call)
+		require.LessOrEqual(t, reads, 11)
+		require.GreaterOrEqual(t, reads, 5)
 
-		// When it has been answered, it is looked at in a moment, because something may have happened after all.
-		f.busy = false
-		l.turns(2 * doubtPause)
-		require.True(t, f.busy)
-		require.Len(t, l.ready, 1)
-		l.ready = nil
-		looks := 0
-		for range 100 {
-			l.hear(dust)
-			l.turns(100 * time.Millisecond)
-			looks += len(l.ready)
-			l.ready, f.busy = nil, false
-		}
-		require.LessOrEqual(t, looks, 11)
-		require.GreaterOrEqual(t, looks, 5)
+		// During an action nothing is read. After it the negotiation is refreshed in a moment, because something may
+		// have happened after all.
+		f.call, f.acting = nil, true
+		require.Zero(t, count())
+		require.False(t, f.changed, "a failed action keeps its pause")
+		f.acting = false
+		l.turns(2 * hintInterval)
+		require.True(t, f.reading)
+		l.reads.clear()
+		f.reading = false
+		reads = count()
+		require.LessOrEqual(t, reads, 11)
+		require.GreaterOrEqual(t, reads, 5)
 		close(l.stopped)
 	})
 }
@@ -80,16 +86,16 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 // What is listed may be from before somebody could hear; the list that is asked for when that is so must not be forgotten.
 func TestListThatIsAskedForWhileAnotherIsMadeIsMade(t *testing.T) {
 	l := newLoop(t)
-	l.sweeping = true
-	l.sweep()
-	require.Empty(t, l.sweepNow)
-	l.swept(nil, testNow, nil, nil)
-	require.Len(t, l.sweepNow, 1)
+	l.reconciling = true
+	l.reconcile()
+	require.Empty(t, l.reconcileNow)
+	l.reconciled(nil, testNow, nil, nil)
+	require.Len(t, l.reconcileNow, 1)
 
-	<-l.sweepNow
-	l.sweeping, l.sweepAgain = true, false
-	l.swept(nil, testNow, nil, nil)
-	require.Empty(t, l.sweepNow)
+	<-l.reconcileNow
+	l.reconciling, l.reconcileAgain = true, false
+	l.reconciled(nil, testNow, nil, nil)
+	require.Empty(t, l.reconcileNow)
 }
 
 // A node that has once been wrong about the time must not have everything be due for good.
@@ -97,12 +103,11 @@ func TestTimeThatANodeWasWrongAboutIsForgotten(t *testing.T) {
 	l := newLoop(t)
 	l.tick(testNow + 1_000_000)
 	l.tick(testNow)
-	f := &followed{address: solana.PublicKey{7}, index: -1, busy: true}
-	asked := 0
-	f.withdraw = func(error) { asked++ }
+	cancelled := 0
+	f := &tracked{address: solana.PublicKey{7}, index: -1, call: &call{cancel: func(error) { cancelled++ }}}
 	l.agenda.wake(f, testNow+100)
 	l.tick(testNow + 2)
-	require.Zero(t, asked, "there is still time to answer")
+	require.Zero(t, cancelled, "there is still time to answer")
 }
 
 // However many transactions somebody has put into a negotiation's history, an agent is asked in time and told what time it is.
@@ -140,15 +145,17 @@ func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 	defer client.Close()
 	l := newLoop(t)
 	l.client = client
-	ctx, cancel := context.WithTimeout(t.Context(), readLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), readTimeout)
 	defer cancel()
 	l.ctx = ctx
 	began := time.Now()
-	seen := l.see(glimpse{address: solana.PublicKey{7}})
+	seen := l.read(readRequest{address: solana.PublicKey{7}})
 	require.NoError(t, seen.err)
-	require.Less(t, time.Since(began), pastLimit+2*time.Second)
+	require.Less(t, time.Since(began), historyTimeout+2*time.Second)
 	require.Len(t, seen.offers, 1, "the one that stands is known in any case")
-	require.GreaterOrEqual(t, seen.now, int64(testNow)+int64(pastLimit/time.Second), "the time has gone on meanwhile")
+	require.Equal(t, int64(testNow), seen.now)
+	v := &view{NegotiationAccount: seen.negotiation, now: seen.now, made: seen.read}
+	require.GreaterOrEqual(t, v.clock(), int64(testNow)+int64(historyTimeout/time.Second), "the time has gone on meanwhile")
 }
 
 // A node has shown a slot that there has never been. What other nodes tell afterwards must not be called old because of that.
@@ -158,19 +165,19 @@ func TestSlotThatThereHasNeverBeenDoesNotMakeAnAgentDeaf(t *testing.T) {
 	const ahead = 1_000_000_000
 	l := newLoop(t)
 	l.self = testSeller
-	f := &followed{address: solana.PublicKey{7}, index: -1}
-	l.followed[f.address] = f
+	f := &tracked{address: solana.PublicKey{7}, index: -1}
+	l.tracked[f.address] = f
 	read := func(round uint8, slot uint64) *haggle.NegotiationAccount {
 		n := &haggle.NegotiationAccount{Address: f.address, Negotiation: bargaining(round), Slot: slot}
 		n.Data = n.AppendTo(nil)
 		return n
 	}
 	l.update(f, read(1, ahead))
-	l.hear(haggle.Observation{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
-	require.True(t, f.busy, "it is looked at")
-	f.busy = false
-	l.listed(read(3, 1_000))
-	require.True(t, f.busy, "it is the agent's turn")
+	l.onEvent(haggle.Observation{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
+	require.True(t, f.reading, "it is refreshed")
+	f.reading = false
+	l.onListed(read(3, 1_000))
+	require.True(t, f.reading, "it is the agent's turn")
 	l.update(f, read(3, 1_001))
 	require.EqualValues(t, 1_001, f.slot)
 }

@@ -42,13 +42,14 @@ type busyNode struct {
 	lists       atomic.Int64
 	subscribed  atomic.Int64
 	asked       atomic.Int64
+	buyer       solana.PublicKey
 	// now is the chain's clock, and sought how often somebody has looked at a negotiation.
 	now, sought atomic.Int64
 }
 
 func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
 	t.Helper()
-	node := &busyNode{}
+	node := &busyNode{buyer: buyer}
 	node.now.Store(idleNow)
 	var listing strings.Builder
 	listing.WriteString(`{"context":{"slot":1},"value":[`)
@@ -117,6 +118,8 @@ func (b *busyNode) answer(w http.ResponseWriter, r *http.Request) {
 			accounts[i] = "null"
 			if address == solana.SysVarClockPubkey.String() {
 				accounts[i] = clockJSON(b.now.Load())
+			} else if known := scriptedAccount(address, b.buyer); known != "" {
+				accounts[i] = known
 			} else if len(addresses) == 1 {
 				b.sought.Add(1)
 			}
@@ -166,6 +169,7 @@ func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
 	defer client.Close()
 	decided := atomic.Int64{}
 	agents, err := agent.New(client, buyer, agent.Config{
+		Mints: scriptedLimits(),
 		Decide: func(context.Context, agent.Turn) (agent.Decision, error) {
 			decided.Add(1)
 			return agent.Wait{}, nil

@@ -27,6 +27,7 @@ const (
 	envWSEndpoint = "AGENT_TEST_WS_ENDPOINT"
 	envKeypair    = "AGENT_TEST_KEYPAIR"
 	envJournal    = "AGENT_TEST_JOURNAL"
+	envMint       = "AGENT_TEST_MINT"
 )
 
 func TestMain(m *testing.M) {
@@ -56,7 +57,13 @@ func beBuyer() error {
 	if err != nil {
 		return err
 	}
-	buyer, err := agent.New(client, me, agent.Config{Decide: concede(2_000_000, 300_000, true)})
+	mint, err := solana.PublicKeyFromBase58(os.Getenv(envMint))
+	if err != nil {
+		return err
+	}
+	buyer, err := agent.New(client, me, agent.Config{
+		Decide: concede(2_000_000, 300_000, true), Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 5_000_000}},
+	})
 	if err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func killUntilDone(s *stage, withJournal bool) {
 	keypair := filepath.Join(folder, "buyer.json")
 	require.NoError(s.t, s.Buyer.Save(keypair))
 	environment := append(os.Environ(),
-		envEndpoint+"="+s.Chain.RPCURL, envWSEndpoint+"="+s.Chain.WSURL, envKeypair+"="+keypair)
+		envEndpoint+"="+s.Chain.RPCURL, envWSEndpoint+"="+s.Chain.WSURL, envKeypair+"="+keypair, envMint+"="+s.Mint.String())
 	if withJournal {
 		environment = append(environment, envJournal+"="+filepath.Join(folder, "journal"))
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// listen keeps a subscription to everything that happens to the wallet's negotiations.
+// listen keeps a subscription to the events of the wallet's negotiations, and renews it.
 func (l *loop) listen() {
 	for {
-		err := l.hearAll()
+		err := l.consume()
 		if l.ctx.Err() != nil {
 			return
 		}
@@ -23,32 +23,32 @@ func (l *loop) listen() {
 			l.end(err)
 			return
 		}
-		l.config.Logger.Warn("no events can be heard for now", "error", err)
-		l.post(func() { l.deaf = true })
-		if !sleep(l.ctx, listenAgain) {
+		l.config.Logger.Warn("subscription failed; the next attempt follows", "error", err)
+		l.post(func() { l.unsubscribed = true })
+		if !sleep(l.ctx, resubscribeAfter) {
 			return
 		}
 	}
 }
 
-func (l *loop) hearAll() error {
+func (l *loop) consume() error {
 	subscription, err := l.subscribe()
 	if err != nil {
 		return err
 	}
 	defer subscription.Close()
-	// What has happened before is in the list; what is in neither has not happened yet.
+	// The list has what happened before the subscription.
 	l.post(func() {
-		l.deaf = false
-		l.askForSweep()
+		l.unsubscribed = false
+		l.requestReconcile()
 	})
 	for seen := range subscription.Events() {
-		l.post(func() { l.hear(seen) })
+		l.post(func() { l.onEvent(seen) })
 	}
 	return subscription.Err()
 }
 
-// subscribe is for the goroutine of listen, which begins before the agent has engaged in anything.
+// subscribe returns a subscription to one negotiation, or to all of the wallet's. It runs in listen's goroutine.
 func (l *loop) subscribe() (*haggle.Subscription, error) {
 	var only solana.PublicKey
 	known := make(chan struct{})
@@ -69,18 +69,18 @@ func (l *loop) subscribe() (*haggle.Subscription, error) {
 	return l.client.Watch(l.ctx, only)
 }
 
-// hear takes note of an event.
-func (l *loop) hear(seen haggle.Observation) {
+// onEvent processes an event.
+func (l *loop) onEvent(seen haggle.Observation) {
 	if seen.Truncated {
-		if f := l.followed[seen.Negotiation]; f != nil {
+		if f := l.tracked[seen.Negotiation]; f != nil {
 			f.offers = nil
-			l.doubt(f)
+			l.onHint(f)
 		} else {
-			l.askForSweep()
+			l.requestReconcile()
 		}
 		return
 	}
-	f := l.followed[seen.Negotiation]
+	f := l.tracked[seen.Negotiation]
 	if f == nil {
 		if l.one.isChosen() {
 			return
@@ -88,64 +88,62 @@ func (l *loop) hear(seen haggle.Observation) {
 		if _, closed := seen.Event.(*protocol.NegotiationClosed); closed {
 			return
 		}
-		f = &followed{address: seen.Negotiation, index: -1}
-		l.followed[seen.Negotiation] = f
+		f = &tracked{address: seen.Negotiation, index: -1}
+		l.tracked[seen.Negotiation] = f
 	}
 	f.note(seen)
-	// A read at the same slot may be from before the event: a slot holds many.
+	// A snapshot of the same slot may be from before the event. Whether the event has changed the position of a
+	// pending call, the next snapshot shows.
 	if isBefore(seen.Slot, f.slot) {
 		return
 	}
-	if f.withdraw != nil {
-		f.withdraw(errMovedOn)
-	}
-	l.look(f)
+	f.eventSlot = seen.Slot
+	l.refresh(f)
 }
 
-// takenBack is how many slots further back than ever nothing is read, unless the client has found out that a node has shown a slot
-// that there has never been. What was read of that must not hide what happens until then.
-const takenBack = 150
+// reorgSlots is by how many slots a slot may be older than a known one. An older one shows that a node has
+// returned a slot that never existed, which must not hide the events before it.
+const reorgSlots = 150
 
-// isBefore says whether what is of a slot is older than what is of another one.
-func isBefore(slot, known uint64) bool { return slot < known && slot+takenBack >= known }
+// isBefore reports whether a slot is older than a known one.
+func isBefore(slot, known uint64) bool { return slot < known && slot+reorgSlots >= known }
 
-// doubtPause is how long what is being done about a negotiation goes on before it is looked at because something may have happened.
-const doubtPause = time.Second
+// hintInterval is the shortest time between two refreshes that hints cause.
+const hintInterval = time.Second
 
-// doubt has a negotiation looked at because something may have happened to it. Anyone can send a transaction that looks like that, as
-// often as they like: it neither takes back a question to the agent, whose answer is only acted on if the state is still the same, nor
-// does it cost more than a look now and then.
-func (l *loop) doubt(f *followed) {
-	f.doubted = f.doubted || f.pausing || f.busy
+// onHint refreshes a negotiation because a transaction may have changed it. Anyone can send such transactions, as
+// often as they like, so their refreshes are limited, and wait for an action in progress.
+func (l *loop) onHint(f *tracked) {
+	f.hinted = f.hinted || f.pausing || f.acting
 	if f.pausing {
 		return
 	}
-	if !f.doubted {
-		l.look(f)
+	if !f.hinted {
+		l.refresh(f)
 	}
-	l.pause(f)
+	l.pauseHints(f)
 }
 
-// pause has a negotiation that is doubted by then looked at in a moment, when nothing is being done about it.
-func (l *loop) pause(f *followed) {
+// pauseHints refreshes a hinted negotiation after hintInterval, once no action is in progress.
+func (l *loop) pauseHints(f *tracked) {
 	f.pausing = true
-	time.AfterFunc(doubtPause, func() {
+	time.AfterFunc(hintInterval, func() {
 		l.post(func() {
-			f.pausing = f.doubted && l.followed[f.address] == f && !l.stopping
+			f.pausing = f.hinted && l.tracked[f.address] == f && !l.stopping
 			if !f.pausing {
 				return
 			}
-			if !f.busy {
-				f.doubted = false
-				l.look(f)
+			if !f.acting {
+				f.hinted = false
+				l.refresh(f)
 			}
-			l.pause(f)
+			l.pauseHints(f)
 		})
 	})
 }
 
-// note keeps what an event says that the account does not.
-func (f *followed) note(seen haggle.Observation) {
+// note keeps what an event shows and the account does not.
+func (f *tracked) note(seen haggle.Observation) {
 	switch event := seen.Event.(type) {
 	case *protocol.NegotiationCreated:
 		f.offers, f.result, f.closed, f.live = nil, nil, false, true
@@ -162,14 +160,14 @@ func (f *followed) note(seen haggle.Observation) {
 	}
 }
 
-func (f *followed) addOffer(offer PastOffer) {
+func (f *tracked) addOffer(offer PastOffer) {
 	at, known := slices.BinarySearchFunc(f.offers, offer.Round, func(o PastOffer, round uint8) int { return int(o.Round) - int(round) })
 	if !known {
 		f.offers = slices.Insert(f.offers, at, offer)
 	}
 }
 
-// pastOffer is an offer as its event tells it: rounds alternate, and the buyer makes the first.
+// pastOffer returns the offer of an event: rounds alternate, and the buyer makes the first offer.
 func pastOffer(event *protocol.OfferSubmitted, slot uint64) PastOffer {
 	side := protocol.OfferSideSeller
 	if event.Round%2 == 1 {

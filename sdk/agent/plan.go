@@ -7,103 +7,133 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// duty is what the state of a negotiation asks of an agent.
+// duty is the agent's next act in a negotiation, which follows from its state.
 type duty int
 
 const (
 	// idle: nothing until something changes.
 	idle duty = iota
-	// admit: find out whether to engage at all.
+	// admit: determine whether to engage at all.
 	admit
-	// join: accept the invitation.
-	join
+	// acceptInvitation: accept the invitation.
+	acceptInvitation
 	// seal: take the agent's step of the comparison of reservation prices.
 	seal
-	// decide: ask Decide.
+	// decide: call Decide.
 	decide
-	// deliver: ask Deliver.
+	// fallBack: carry out the fallback.
+	fallBack
+	// deliver: call Deliver.
 	deliver
-	// release: have a milestone paid that the buyer has been silent on.
+	// release: release a milestone whose review window is over.
 	release
-	// settle: have the milestones decided whose time is over.
+	// settle: settle the milestones after their deadline.
 	settle
-	// expire: end the negotiation, whose time is over.
+	// expire: end the negotiation after its deadline.
 	expire
-	// finish: claim what is kept for the agent, and clear the negotiation away if it is the buyer's.
+	// finish: claim the agent's payout, and close the negotiation as its buyer.
 	finish
 	// done: nothing is left to do.
 	done
 )
 
 func (d duty) String() string {
-	return [...]string{"idle", "admit", "join", "seal", "decide", "deliver", "release", "settle", "expire", "finish", "done"}[d]
+	return [...]string{"idle", "admit", "accept invitation", "seal", "decide", "fall back", "deliver", "release", "settle", "expire", "finish", "done"}[d]
 }
 
-// outlook is a duty, and when to look again although nothing has changed.
-type outlook struct {
+// step is the next duty, and when to refresh although nothing has changed.
+type step struct {
 	duty duty
-	// last says that the agent is asked for the last time before the deadline.
+	// last reports the last call before the deadline.
 	last bool
 	// at is in Unix seconds of the chain's clock; zero is never.
 	at int64
 }
 
-// stance is an agent's attitude to a negotiation.
-type stance uint8
+// participation is whether an agent takes part in a negotiation.
+type participation uint8
 
 const (
-	// undecided: nobody has asked yet.
-	undecided stance = iota
+	// undecided: it is not determined yet.
+	undecided participation = iota
 	// engaged: the agent takes part.
 	engaged
-	// aloof: the agent leaves it alone, except that a buyer gets its money back.
-	aloof
+	// declined: the agent takes no part, except that a buyer gets its money back.
+	declined
 )
 
-// answer is what an agent has said at a position, and stays valid while that lasts.
+// answer is what the agent's function has returned at a position, valid as long as the position does not change.
 type answer struct {
 	position uint64
-	// until is when to ask again; zero is at the last call.
+	// until is when to call again; zero is at the last call.
 	until int64
-	// last says that it was the last call.
+	// last reports that it was the last call.
 	last bool
+	// at is when the function was called.
+	at int64
+	// invalid counts the invalid decisions, and reason is the latest one's. exhausted reports that the function
+	// is not called again.
+	invalid   int
+	reason    error
+	exhausted bool
 }
 
-// courtesy is how many seconds a seller leaves to the buyer to clear up what both can, and what is the buyer's money.
-const courtesy = 30
+// sellerGrace is how many seconds a seller waits for the buyer to do what either side can do.
+const sellerGrace = 30
 
-// view is a negotiation as an agent looks at it.
+// claimMargin is how many seconds before the latest time for a claim Deliver is called for the last time.
+const claimMargin = 60
+
+// view is a snapshot with the agent's side of it.
 type view struct {
 	*haggle.NegotiationAccount
-	side   protocol.OfferSide
-	now    int64
-	margin time.Duration
-	stance stance
+	side protocol.OfferSide
+	// now is the chain's time when the view was made, and made the machine's.
+	now           int64
+	made          time.Time
+	margin        time.Duration
+	participation participation
 	// answer is zero unless it is about this position.
 	answer answer
-	// unpayable says that what is kept for the agent could not be claimed a moment ago.
+	// unpayable reports that claiming the agent's payout failed a moment ago.
 	unpayable bool
 }
 
-// lastCallAt is when the agent is asked for the last time.
+// clock returns the chain's time, in Unix seconds: that of the view, and the time since then.
+func (v *view) clock() int64 {
+	if v.made.IsZero() {
+		return v.now
+	}
+	return v.now + int64(time.Since(v.made)/time.Second)
+}
+
+// lastCallAt returns when the agent's function is called for the last time.
 func (v *view) lastCallAt() int64 { return v.TurnDeadline - v.marginSeconds() }
+
+// answerBy returns the latest time for an answer: half of the margin before the deadline, or half of the time
+// that is left.
+func (v *view) answerBy() int64 {
+	now := v.clock()
+	left := v.TurnDeadline - now
+	return now + max(left-(v.marginSeconds()+1)/2, (left+1)/2)
+}
 
 func (v *view) marginSeconds() int64 {
 	return min(int64((v.margin+time.Second-1)/time.Second), v.ResponseWindow/2)
 }
 
-// isLast says whether it is time for the last call.
-func (v *view) isLast() bool { return v.now >= v.lastCallAt() }
+// isLast reports whether it is time for the last call.
+func (v *view) isLast() bool { return v.clock() >= v.lastCallAt() }
 
-// canMove says whether there is something to decide.
+// canMove reports whether there is something to decide.
 func (v *view) canMove() bool {
 	return v.IsBargaining() && v.ZopaStep() == protocol.ZopaStepNone && (v.Turn() == v.side || v.CanAccept(v.side))
 }
 
 func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
 
-// plan is what the state asks of the agent.
-func (v *view) plan() outlook {
+// plan returns the next step.
+func (v *view) plan() step {
 	switch {
 	case v.IsOver():
 		return v.planEnd()
@@ -117,129 +147,148 @@ func (v *view) plan() outlook {
 	return v.planBargaining()
 }
 
-func (v *view) planEnd() outlook {
+func (v *view) planEnd() step {
 	if v.isBuyer() || v.ClaimableSeller > 0 {
-		return outlook{duty: finish}
+		return step{duty: finish}
 	}
-	return outlook{duty: done}
+	return step{duty: done}
 }
 
-// planExpiry has the buyer get its money back at once. The seller only sees to it that a negotiation ends in which it takes part.
-func (v *view) planExpiry() outlook {
+// planExpiry expires a negotiation: at once as its buyer, who gets the escrow back, and after a grace period as
+// a seller that takes part.
+func (v *view) planExpiry() step {
 	switch {
 	case v.isBuyer():
-		return outlook{duty: expire}
-	case v.Status == protocol.NegotiationStatusCreated || v.stance == aloof:
-		return outlook{duty: done}
+		return step{duty: expire}
+	case v.Status == protocol.NegotiationStatusCreated || v.participation == declined:
+		return step{duty: done}
 	}
-	return v.afterCourtesy(expire, v.TurnDeadline)
+	return v.afterSellerGrace(expire, v.TurnDeadline)
 }
 
-// afterCourtesy is for what either side can do.
-func (v *view) afterCourtesy(do duty, due int64) outlook {
+// afterSellerGrace delays for the seller a duty that either side can do.
+func (v *view) afterSellerGrace(do duty, due int64) step {
 	if !v.isBuyer() {
-		due += courtesy
+		due += sellerGrace
 	}
 	if v.now >= due {
-		return outlook{duty: do}
+		return step{duty: do}
 	}
-	return outlook{at: due}
+	return step{at: due}
 }
 
-func (v *view) planInvitation() outlook {
-	if v.isBuyer() || v.stance == aloof || v.isLast() {
-		return outlook{at: v.TurnDeadline}
+func (v *view) planInvitation() step {
+	if v.isBuyer() || v.participation == declined || v.isLast() {
+		return step{at: v.TurnDeadline}
 	}
-	if v.stance == undecided {
-		return outlook{duty: admit, at: v.lastCallAt()}
+	if v.participation == undecided {
+		return step{duty: admit, at: v.lastCallAt()}
 	}
-	return outlook{duty: join}
+	return step{duty: acceptInvitation}
 }
 
-func (v *view) planBargaining() outlook {
-	patience := outlook{at: v.TurnDeadline}
-	if v.stance == aloof {
-		return patience
+func (v *view) planBargaining() step {
+	waiting := step{at: v.TurnDeadline}
+	if v.participation == declined {
+		return waiting
 	}
-	step, comparing := v.ZopaStep().Side()
-	ours := v.canMove() || comparing && step == v.side
+	mover, comparing := v.ZopaStep().Side()
+	ours := v.canMove() || comparing && mover == v.side
 	switch {
 	case !ours:
-		return patience
-	case v.stance == undecided:
-		return outlook{duty: admit, at: v.lastCallAt()}
+		return waiting
+	case v.participation == undecided:
+		return step{duty: admit, at: v.lastCallAt()}
 	case comparing:
-		return outlook{duty: seal, at: v.TurnDeadline}
+		return step{duty: seal, at: v.TurnDeadline}
 	}
-	return v.planAsking(decide)
+	return v.planCall(decide)
 }
 
-// planAsking has the agent asked, unless it has answered.
-func (v *view) planAsking(ask duty) outlook {
+// planCall calls the agent's function, unless it has answered.
+func (v *view) planCall(call duty) step {
 	switch {
 	case v.answer.last:
-		return outlook{at: v.TurnDeadline}
+		return step{at: v.TurnDeadline}
+	case v.answer.exhausted && call != decide:
+		return step{at: v.TurnDeadline}
+	case v.answer.exhausted && v.isLast():
+		return step{duty: fallBack, last: true, at: v.TurnDeadline}
+	case v.answer.exhausted:
+		return step{at: v.lastCallAt()}
 	case v.isLast():
-		return outlook{duty: ask, last: true, at: v.TurnDeadline}
-	case v.answer.position != 0 && (v.answer.until == 0 || v.now < v.answer.until):
-		return outlook{at: earliest(v.answer.until, v.lastCallAt())}
+		return step{duty: call, last: true, at: v.TurnDeadline}
+	case v.isAnswered():
+		return step{at: earliest(v.answer.until, v.lastCallAt())}
 	}
-	return outlook{duty: ask, at: v.lastCallAt()}
+	return step{duty: call, at: v.lastCallAt()}
 }
 
-func (v *view) planMilestones() outlook {
+// isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not come.
+func (v *view) isAnswered() bool {
+	return v.answer.position != 0 && v.answer.invalid == 0 && (v.answer.until == 0 || v.now < v.answer.until)
+}
+
+func (v *view) planMilestones() step {
 	_, reviewed := v.UnderReview()
 	silent := reviewed && v.IsOverdue(v.now)
 	due := v.SettleDueAt()
 	switch {
 	case v.ClaimableOf(v.Party(v.side)) > 0 && !v.unpayable:
-		return outlook{duty: finish}
+		return step{duty: finish}
 	case v.now >= due:
-		return v.afterCourtesy(settle, due)
+		return v.afterSellerGrace(settle, due)
 	case silent && !v.isBuyer():
-		return outlook{duty: release}
-	case v.stance != engaged:
-		return outlook{at: due}
+		return step{duty: release}
+	case v.participation != engaged:
+		return step{at: due}
 	case v.canDeliver(reviewed, silent):
 		return v.planDelivery(reviewed)
 	case reviewed && !v.isBuyer():
-		return outlook{at: min(v.TurnDeadline, due)}
+		return step{at: min(v.TurnDeadline, due)}
 	}
-	return outlook{at: due}
+	return step{at: due}
 }
 
-// canDeliver says whether there is something to decide about milestones.
+// canDeliver reports whether there is something to decide about milestones.
 func (v *view) canDeliver(reviewed, silent bool) bool {
 	if v.isBuyer() {
 		return reviewed && !silent
 	}
-	if reviewed || v.now+v.ReviewWindow() > v.MilestoneDeadline {
-		return false
+	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && openMilestones(&v.Negotiation) > 0
+}
+
+// planDelivery calls Deliver. A buyer has until the end of the review window. A seller is called when it can claim
+// a milestone, and for the last time shortly before each time at which one fewer could be claimed.
+func (v *view) planDelivery(reviewed bool) step {
+	if reviewed {
+		next := v.planCall(deliver)
+		next.at = earliest(next.at, v.SettleDueAt())
+		return next
 	}
-	for index := range v.MilestoneCount() {
-		if v.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
-			return true
+	due := v.nextClaimCall()
+	switch {
+	case due != 0 && v.now >= due:
+		return step{duty: deliver, last: true, at: v.SettleDueAt()}
+	case v.answer.exhausted, v.isAnswered():
+		return step{at: earliest(v.answer.until, earliest(due, v.SettleDueAt()))}
+	}
+	return step{duty: deliver, at: earliest(due, v.SettleDueAt())}
+}
+
+// nextClaimCall returns when Deliver has to be called although it has answered; zero if never. Each latest time
+// for a claim has one such call.
+func (v *view) nextClaimCall() int64 {
+	for open := openMilestones(&v.Negotiation); open > 0; open-- {
+		latest := latestClaim(&v.Negotiation, open)
+		if call := latest - claimMargin; v.now < latest && v.answer.at < call {
+			return call
 		}
 	}
-	return false
+	return 0
 }
 
-// planDelivery asks about milestones. A buyer has until the review window is over; a seller as long as a claim leaves time for the
-// review.
-func (v *view) planDelivery(reviewed bool) outlook {
-	if reviewed {
-		asked := v.planAsking(deliver)
-		asked.at = earliest(asked.at, v.SettleDueAt())
-		return asked
-	}
-	latest := v.MilestoneDeadline - v.ReviewWindow() + 1
-	if v.answer.position != 0 && (v.answer.until == 0 || v.now < v.answer.until) {
-		return outlook{at: earliest(v.answer.until, latest)}
-	}
-	return outlook{duty: deliver, at: latest}
-}
-
-// earliest is the earlier of two times, of which zero is never.
+// earliest returns the earlier of two times; zero is never.
 func earliest(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b

@@ -61,55 +61,55 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		return with(bargaining(2), func(n *protocol.Negotiation) { n.Status = status })
 	}
 	for name, c := range map[string]struct {
-		negotiation protocol.Negotiation
-		side        protocol.OfferSide
-		stance      stance
-		answer      answer
-		want        outlook
+		negotiation   protocol.Negotiation
+		side          protocol.OfferSide
+		participation participation
+		answer        answer
+		want          step
 	}{
-		"an invitation is looked into":         {created, seller, undecided, answer{}, outlook{duty: admit, at: testNow + 85}},
-		"an invitation that suits is accepted": {created, seller, engaged, answer{}, outlook{duty: join}},
-		"one that does not is left alone":      {created, seller, aloof, answer{}, outlook{at: testNow + 100}},
+		"an invitation is looked into":         {created, seller, undecided, answer{}, step{duty: admit, at: testNow + 85}},
+		"an invitation that suits is accepted": {created, seller, engaged, answer{}, step{duty: acceptInvitation}},
+		"one that does not is left alone":      {created, seller, declined, answer{}, step{at: testNow + 100}},
 		"there has to be time for it": {with(created, func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{},
-			outlook{at: testNow + 15}},
-		"the buyer waits for the seller":   {created, buyer, engaged, answer{}, outlook{at: testNow + 100}},
-		"an invitation nobody has taken":   {with(created, overdue), buyer, engaged, answer{}, outlook{duty: expire}},
-		"which is not the seller's affair": {with(created, overdue), seller, engaged, answer{}, outlook{duty: done}},
+			step{at: testNow + 15}},
+		"the buyer waits for the seller":   {created, buyer, engaged, answer{}, step{at: testNow + 100}},
+		"an invitation nobody has taken":   {with(created, overdue), buyer, engaged, answer{}, step{duty: expire}},
+		"which is not the seller's affair": {with(created, overdue), seller, engaged, answer{}, step{duty: done}},
 
-		"the buyer opens":                      {bargaining(0), buyer, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
-		"after it has been looked into":        {bargaining(0), buyer, undecided, answer{}, outlook{duty: admit, at: testNow + 85}},
-		"the seller waits for that":            {bargaining(0), seller, engaged, answer{}, outlook{at: testNow + 100}},
-		"the seller answers":                   {bargaining(1), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
-		"whoever waits is not asked":           {bargaining(1), seller, engaged, answer{position: 1}, outlook{at: testNow + 85}},
-		"until the time it has said":           {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 9}, outlook{at: testNow + 9}},
-		"then it is":                           {bargaining(1), seller, engaged, answer{position: 1, until: testNow}, outlook{duty: decide, at: testNow + 85}},
-		"but not later than the last call":     {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 99}, outlook{at: testNow + 85}},
-		"the last call":                        {with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{position: 1}, outlook{duty: decide, last: true, at: testNow + 15}},
-		"there is only one":                    {bargaining(1), seller, engaged, answer{position: 1, last: true}, outlook{at: testNow + 100}},
-		"half of a short window":               {with(bargaining(1), func(n *protocol.Negotiation) { n.ResponseWindow, n.TurnDeadline = 20, testNow+11 }), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 1}},
-		"the buyer ends it at once":            {with(bargaining(1), overdue), buyer, engaged, answer{}, outlook{duty: expire}},
-		"even if it has not taken part":        {with(bargaining(0), overdue), buyer, aloof, answer{}, outlook{duty: expire}},
-		"the seller a little later":            {with(bargaining(1), overdue), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
-		"if nobody has by then":                {with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow - courtesy }), seller, engaged, answer{}, outlook{duty: expire}},
-		"a commitment is due":                  {with(bargaining(0), func(n *protocol.Negotiation) { n.ZopaEnabled, n.ZopaPhase = true, protocol.ZopaPhaseNotStarted }), buyer, engaged, answer{}, outlook{duty: seal, at: testNow + 100}},
-		"the midpoint is for the seller, too":  {midpoint(), seller, engaged, answer{}, outlook{duty: decide, at: testNow + 85}},
-		"the buyer clears up":                  {ended(protocol.NegotiationStatusRejected), buyer, engaged, answer{}, outlook{duty: finish}},
-		"the seller is done":                   {ended(protocol.NegotiationStatusSettled), seller, engaged, answer{}, outlook{duty: done}},
-		"unless something is kept for it":      {with(ended(protocol.NegotiationStatusSettled), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
-		"a milestone can be claimed":           {inMilestones(false), seller, engaged, answer{}, outlook{duty: deliver, at: testNow + 20_000 - 3600 + 1}},
-		"which the buyer waits for":            {inMilestones(false), buyer, engaged, answer{}, outlook{at: testNow + 20_000}},
-		"the buyer looks at it":                {inMilestones(true), buyer, engaged, answer{}, outlook{duty: deliver, at: testNow + 85}},
-		"the seller waits for that, too":       {inMilestones(true), seller, engaged, answer{}, outlook{at: testNow + 100}},
-		"silence is agreement":                 {with(inMilestones(true), overdue), seller, engaged, answer{}, outlook{duty: release}},
-		"the buyer says nothing more":          {with(inMilestones(true), overdue), buyer, engaged, answer{}, outlook{at: testNow + 20_000}},
-		"nothing is claimed any more":          {with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow }), buyer, engaged, answer{}, outlook{duty: settle}},
-		"the seller leaves that to the buyer":  {with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow }), seller, engaged, answer{}, outlook{at: testNow + courtesy}},
-		"a payout is claimed between tranches": {with(inMilestones(false), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, outlook{duty: finish}},
+		"the buyer opens":                      {bargaining(0), buyer, engaged, answer{}, step{duty: decide, at: testNow + 85}},
+		"after it has been looked into":        {bargaining(0), buyer, undecided, answer{}, step{duty: admit, at: testNow + 85}},
+		"the seller waits for that":            {bargaining(0), seller, engaged, answer{}, step{at: testNow + 100}},
+		"the seller answers":                   {bargaining(1), seller, engaged, answer{}, step{duty: decide, at: testNow + 85}},
+		"whoever waits is not asked":           {bargaining(1), seller, engaged, answer{position: 1}, step{at: testNow + 85}},
+		"until the time it has said":           {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 9}, step{at: testNow + 9}},
+		"then it is":                           {bargaining(1), seller, engaged, answer{position: 1, until: testNow}, step{duty: decide, at: testNow + 85}},
+		"but not later than the last call":     {bargaining(1), seller, engaged, answer{position: 1, until: testNow + 99}, step{at: testNow + 85}},
+		"the last call":                        {with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 15 }), seller, engaged, answer{position: 1}, step{duty: decide, last: true, at: testNow + 15}},
+		"there is only one":                    {bargaining(1), seller, engaged, answer{position: 1, last: true}, step{at: testNow + 100}},
+		"half of a short window":               {with(bargaining(1), func(n *protocol.Negotiation) { n.ResponseWindow, n.TurnDeadline = 20, testNow+11 }), seller, engaged, answer{}, step{duty: decide, at: testNow + 1}},
+		"the buyer ends it at once":            {with(bargaining(1), overdue), buyer, engaged, answer{}, step{duty: expire}},
+		"even if it has not taken part":        {with(bargaining(0), overdue), buyer, declined, answer{}, step{duty: expire}},
+		"the seller a little later":            {with(bargaining(1), overdue), seller, engaged, answer{}, step{at: testNow + sellerGrace}},
+		"if nobody has by then":                {with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow - sellerGrace }), seller, engaged, answer{}, step{duty: expire}},
+		"a commitment is due":                  {with(bargaining(0), func(n *protocol.Negotiation) { n.ZopaEnabled, n.ZopaPhase = true, protocol.ZopaPhaseNotStarted }), buyer, engaged, answer{}, step{duty: seal, at: testNow + 100}},
+		"the midpoint is for the seller, too":  {midpoint(), seller, engaged, answer{}, step{duty: decide, at: testNow + 85}},
+		"the buyer clears up":                  {ended(protocol.NegotiationStatusRejected), buyer, engaged, answer{}, step{duty: finish}},
+		"the seller is done":                   {ended(protocol.NegotiationStatusSettled), seller, engaged, answer{}, step{duty: done}},
+		"unless something is kept for it":      {with(ended(protocol.NegotiationStatusSettled), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, step{duty: finish}},
+		"a milestone can be claimed":           {inMilestones(false), seller, engaged, answer{}, step{duty: deliver, at: testNow + 20_000 - 2*3660 - claimMargin}},
+		"which the buyer waits for":            {inMilestones(false), buyer, engaged, answer{}, step{at: testNow + 20_000}},
+		"the buyer looks at it":                {inMilestones(true), buyer, engaged, answer{}, step{duty: deliver, at: testNow + 85}},
+		"the seller waits for that, too":       {inMilestones(true), seller, engaged, answer{}, step{at: testNow + 100}},
+		"gracePeriod is agreement":             {with(inMilestones(true), overdue), seller, engaged, answer{}, step{duty: release}},
+		"the buyer says nothing more":          {with(inMilestones(true), overdue), buyer, engaged, answer{}, step{at: testNow + 20_000}},
+		"nothing is claimed any more":          {with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow }), buyer, engaged, answer{}, step{duty: settle}},
+		"the seller leaves that to the buyer":  {with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneDeadline = testNow }), seller, engaged, answer{}, step{at: testNow + sellerGrace}},
+		"a payout is claimed between tranches": {with(inMilestones(false), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, step{duty: finish}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &view{
 				NegotiationAccount: &haggle.NegotiationAccount{Negotiation: c.negotiation}, side: c.side, now: testNow,
-				margin: DefaultMargin, stance: c.stance, answer: c.answer,
+				margin: DefaultMargin, participation: c.participation, answer: c.answer,
 			}
 			require.Equal(t, c.want, v.plan(), "%s", v.plan().duty)
 		})
@@ -126,7 +126,7 @@ func midpoint() protocol.Negotiation {
 
 func TestAgendaTellsWhoIsDueInOrder(t *testing.T) {
 	var a agenda
-	late, early, never := &followed{index: -1}, &followed{index: -1}, &followed{index: -1}
+	late, early, never := &tracked{index: -1}, &tracked{index: -1}, &tracked{index: -1}
 	a.wake(late, 20)
 	a.wake(early, 10)
 	a.wake(never, 0)
@@ -142,7 +142,7 @@ func TestAgendaTellsWhoIsDueInOrder(t *testing.T) {
 
 func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
 	seen := func(n protocol.Negotiation, side protocol.OfferSide) Turn {
-		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Now: testNow, Deadline: n.TurnDeadline}
+		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Now: testNow, Deadline: n.TurnDeadline, Limits: Limits{MinPrice: 1, MaxPrice: 5_000_000}}
 	}
 	buyers := seen(bargaining(0), protocol.OfferSideBuyer)
 	answering := seen(bargaining(1), protocol.OfferSideSeller)
@@ -154,24 +154,33 @@ func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
 		decision Decision
 		want     error
 	}{
-		"too low":                {buyers, Offer{Amount: 489_999}, protocol.ErrOfferTooLow},
-		"too high":               {buyers, Offer{Amount: 4_900_001}, protocol.ErrOfferExceedsEscrow},
-		"just right":             {buyers, Offer{Amount: 4_900_000}, nil},
-		"no offer to accept":     {buyers, Accept{}, protocol.ErrInvalidState},
-		"the other side's":       {answering, Accept{}, nil},
-		"one's own":              {seen(bargaining(1), protocol.OfferSideBuyer), Accept{}, protocol.ErrNotYourTurn},
-		"not one's turn":         {seen(bargaining(1), protocol.OfferSideBuyer), Offer{Amount: 1_000_000}, protocol.ErrNotYourTurn},
-		"no rounds left":         {seen(bargaining(4), protocol.OfferSideBuyer), Offer{Amount: 1_000_000}, protocol.ErrMaxRoundsReached},
-		"backwards":              {buyers, Offer{Amount: 1_000_000, DeadlineExtension: -time.Second}, protocol.ErrInvalidParams},
-		"too long":               {buyers, Offer{Amount: 1_000_000, DeadlineExtension: 1 << 62}, protocol.ErrInvalidParams},
-		"within a day":           {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute}, nil},
-		"beyond it":              {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute + 1}, protocol.ErrInvalidParams},
-		"the past":               {buyers, Wait{Until: testNow}, errAny},
-		"the future":             {buyers, Wait{Until: testNow + 1}, nil},
-		"none at all":            {buyers, nil, errNoDecision},
-		"a pointer":              {buyers, &Accept{}, errPointer},
-		"rejecting":              {buyers, Reject{}, nil},
-		"waiting until it moves": {buyers, Wait{}, nil},
+		"too low":                   {buyers, Offer{Amount: 489_999}, protocol.ErrOfferTooLow},
+		"too high":                  {buyers, Offer{Amount: 4_900_001}, protocol.ErrOfferExceedsEscrow},
+		"just right":                {buyers, Offer{Amount: 4_900_000}, nil},
+		"no offer to accept":        {buyers, Accept{}, protocol.ErrInvalidState},
+		"the other side's":          {answering, Accept{}, nil},
+		"one's own":                 {seen(bargaining(1), protocol.OfferSideBuyer), Accept{}, protocol.ErrNotYourTurn},
+		"not one's turn":            {seen(bargaining(1), protocol.OfferSideBuyer), Offer{Amount: 1_000_000}, protocol.ErrNotYourTurn},
+		"no rounds left":            {seen(bargaining(4), protocol.OfferSideBuyer), Offer{Amount: 1_000_000}, protocol.ErrMaxRoundsReached},
+		"backwards":                 {buyers, Offer{Amount: 1_000_000, DeadlineExtension: -time.Second}, protocol.ErrInvalidParams},
+		"too long":                  {buyers, Offer{Amount: 1_000_000, DeadlineExtension: 1 << 62}, protocol.ErrInvalidParams},
+		"within a day":              {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute}, nil},
+		"beyond it":                 {extended, Offer{Amount: 1_000_000, DeadlineExtension: time.Minute + 1}, protocol.ErrInvalidParams},
+		"the past":                  {buyers, Wait{Until: testNow}, errAny},
+		"the future":                {buyers, Wait{Until: testNow + 1}, nil},
+		"none at all":               {buyers, nil, errNoDecision},
+		"a pointer":                 {buyers, &Accept{}, errPointer},
+		"rejecting":                 {buyers, Reject{}, nil},
+		"waiting until it moves":    {buyers, Wait{}, nil},
+		"silence to the last offer": {lastCall(seen(bargaining(4), protocol.OfferSideBuyer)), Wait{}, errSilence},
+		"silence with rounds left":  {lastCall(answering), Wait{}, nil},
+		"below the seller's limit":  {limited(answering, Limits{MinPrice: 3_000_001}), Offer{Amount: 3_000_000}, ErrBeyondLimit},
+		"accepting less than that":  {limited(answering, Limits{MinPrice: 2_000_001}), Accept{}, ErrBeyondLimit},
+		"less after the fee":        {limited(withFee(answering), Limits{MinPrice: 1_990_001}), Accept{}, ErrBeyondLimit},
+		"just enough after the fee": {limited(withFee(answering), Limits{MinPrice: 1_990_000}), Accept{}, nil},
+		"no limit as a seller":      {limited(answering, Limits{MaxPrice: 5_000_000}), Accept{}, ErrBeyondLimit},
+		"above the buyer's limit":   {limited(buyers, Limits{MaxPrice: 999_999}), Offer{Amount: 1_000_000}, ErrBeyondLimit},
+		"no limit as a buyer":       {limited(buyers, Limits{MinPrice: 1}), Offer{Amount: 1_000_000}, ErrBeyondLimit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := validate(c.turn, c.decision)
@@ -185,6 +194,70 @@ func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
 				require.ErrorIs(t, err, c.want)
 			}
 		})
+	}
+}
+
+func lastCall(turn Turn) Turn {
+	turn.LastCall = true
+	return turn
+}
+
+func limited(turn Turn, limits Limits) Turn {
+	turn.Limits = limits
+	return turn
+}
+
+// withFee has a protocol fee of half a per cent.
+func withFee(turn Turn) Turn {
+	n := *turn.Negotiation
+	n.ProtocolFeeBps = 50
+	turn.Negotiation = &n
+	return turn
+}
+
+// A price that is moved into the range of the next offer never crosses the agent's own limit.
+func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
+	turn := func(side protocol.OfferSide, limits Limits) Turn {
+		n := bargaining(1)
+		n.EffectiveEscrow = 3_000_000 // the next offer is 294,000 to 2,940,000
+		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Limits: limits}
+	}
+	price, err := turn(protocol.OfferSideSeller, Limits{MinPrice: 2_940_000}).InRange(3_500_000)
+	require.NoError(t, err)
+	require.EqualValues(t, 2_940_000, price)
+	_, err = turn(protocol.OfferSideSeller, Limits{MinPrice: 2_940_001}).InRange(3_500_000)
+	require.ErrorIs(t, err, ErrBeyondLimit)
+	price, err = turn(protocol.OfferSideBuyer, Limits{MaxPrice: 294_000}).InRange(1)
+	require.NoError(t, err)
+	require.EqualValues(t, 294_000, price)
+	_, err = turn(protocol.OfferSideBuyer, Limits{MaxPrice: 293_999}).InRange(1)
+	require.ErrorIs(t, err, ErrBeyondLimit)
+}
+
+// A seller is called for the last time before each moment from which on it can claim one milestone fewer: each
+// claim needs a whole review window, one after the other, before the milestones' deadline.
+func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
+	n := with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneBps = [8]uint16{3000, 3000, 4000} })
+	latest := func(open int64) int64 { return n.MilestoneDeadline - open*(3600+protocol.MilestoneSlack) }
+	at := func(now int64, a answer) *view {
+		return &view{
+			NegotiationAccount: &haggle.NegotiationAccount{Negotiation: n}, side: protocol.OfferSideSeller, now: now,
+			margin: DefaultMargin, participation: engaged, answer: a,
+		}
+	}
+	waited := func(at int64) answer { return answer{position: 1, at: at} }
+	require.Equal(t, step{duty: deliver, at: latest(3) - claimMargin}, at(testNow, answer{}).plan())
+	require.Equal(t, latest(3), at(testNow, answer{}).claimDeadline())
+	require.Equal(t, step{at: latest(3) - claimMargin}, at(testNow+1, waited(testNow)).plan(), "it waits for the delivery")
+	for open := int64(3); open > 0; open-- {
+		call := at(latest(open)-claimMargin, waited(testNow))
+		require.Equal(t, step{duty: deliver, last: true, at: n.MilestoneDeadline}, call.plan())
+		require.Equal(t, latest(open), call.claimDeadline())
+		answered := at(latest(open)-claimMargin+1, waited(latest(open)-claimMargin)).plan()
+		require.Equal(t, idle, answered.duty, "once each")
+		if open > 1 {
+			require.Equal(t, latest(open-1)-claimMargin, answered.at)
+		}
 	}
 }
 

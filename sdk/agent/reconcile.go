@@ -11,31 +11,31 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-func (l *loop) askForSweep() {
+func (l *loop) requestReconcile() {
 	select {
-	case l.sweepNow <- struct{}{}:
+	case l.reconcileNow <- struct{}{}:
 	default:
 	}
 }
 
-// sweep lists the wallet's negotiations.
-func (l *loop) sweep() {
-	if l.sweeping || l.stopping {
-		// What is being listed may be from before what it is asked for.
-		l.sweepAgain = true
+// reconcile lists the wallet's negotiations, in case an event was missed.
+func (l *loop) reconcile() {
+	if l.reconciling || l.stopping {
+		// The list in progress may be older than the reason for this one.
+		l.reconcileAgain = true
 		return
 	}
-	l.sweepAgain = false
-	l.lastSweep = time.Now()
+	l.reconcileAgain = false
+	l.lastReconcile = time.Now()
 	if l.one.isChosen() {
-		if f := l.followed[l.one.address]; f != nil {
-			l.look(f)
+		if f := l.tracked[l.one.address]; f != nil {
+			l.refresh(f)
 		}
 		return
 	}
-	l.sweeping = true
-	known := make(map[solana.PublicKey]struct{}, len(l.followed))
-	for address := range l.followed {
+	l.reconciling = true
+	known := make(map[solana.PublicKey]struct{}, len(l.tracked))
+	for address := range l.tracked {
 		known[address] = struct{}{}
 	}
 	l.tasks.Go(func() {
@@ -44,41 +44,41 @@ func (l *loop) sweep() {
 		if err == nil {
 			found, err = l.list()
 		}
-		l.post(func() { l.swept(known, now, found, err) })
+		l.post(func() { l.reconciled(known, now, found, err) })
 	})
 }
 
-// swept takes note of what has been listed. known are the negotiations that were when that began.
-func (l *loop) swept(known map[solana.PublicKey]struct{}, now int64, found []*haggle.NegotiationAccount, err error) {
-	l.sweeping = false
+// reconciled processes a list. known are the negotiations that were tracked when the list began.
+func (l *loop) reconciled(known map[solana.PublicKey]struct{}, now int64, found []*haggle.NegotiationAccount, err error) {
+	l.reconciling = false
 	if err != nil {
-		l.config.Logger.Warn("the wallet's negotiations could not be listed", "error", err)
-		time.AfterFunc(listenAgain, l.askForSweep)
+		l.config.Logger.Warn("listing the wallet's negotiations failed; the next attempt follows", "error", err)
+		time.AfterFunc(resubscribeAfter, l.requestReconcile)
 		return
 	}
-	if l.sweepAgain {
-		l.askForSweep()
+	if l.reconcileAgain {
+		l.requestReconcile()
 	}
 	l.now = now
 	for _, n := range found {
 		delete(known, n.Address)
-		l.listed(n)
+		l.onListed(n)
 	}
 	for address := range known {
-		// It is not there any more.
-		if f := l.followed[address]; f != nil {
-			l.look(f)
+		// It may have been closed.
+		if f := l.tracked[address]; f != nil {
+			l.refresh(f)
 		}
 	}
 }
 
-// list leaves out what cannot be decoded, which is of a later version.
+// list returns the wallet's negotiations, without those of a later version, which cannot be decoded.
 func (l *loop) list() ([]*haggle.NegotiationAccount, error) {
 	var found []*haggle.NegotiationAccount
 	for n, err := range l.client.FindNegotiations(l.ctx, haggle.Filter{Agent: l.self}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
-			l.config.Logger.Warn("a negotiation cannot be read", "error", err)
+			l.config.Logger.Warn("decoding a negotiation failed", "error", err)
 			continue
 		}
 		if err != nil {
@@ -89,64 +89,72 @@ func (l *loop) list() ([]*haggle.NegotiationAccount, error) {
 	return found, nil
 }
 
-// listed takes note of a negotiation as the list has it, and looks at it if there is something to do.
-func (l *loop) listed(n *haggle.NegotiationAccount) {
-	if l.isOthers(n) {
+// onListed processes a negotiation from a list, and refreshes it if it has a duty.
+func (l *loop) onListed(n *haggle.NegotiationAccount) {
+	if l.isExcluded(n) {
 		return
 	}
-	f := l.followed[n.Address]
+	f := l.tracked[n.Address]
 	if f == nil {
-		f = &followed{address: n.Address, index: -1}
-	} else if isBefore(n.Slot, f.slot) || l.fingerprint(n) == f.position {
+		f = &tracked{address: n.Address, index: -1}
+	} else if isBefore(n.Slot, f.slot) || l.fingerprint(n) == f.state {
 		return
 	}
-	if f.busy || f.created != 0 && f.created != n.CreatedAt {
-		l.look(f)
+	if f.reading || f.acting || f.call != nil || f.created != 0 && f.created != n.CreatedAt {
+		l.refresh(f)
 		return
 	}
 	l.update(f, n)
 	v := l.viewOf(f, n, l.now)
 	next := v.plan()
-	if l.followed[n.Address] == nil {
+	if l.tracked[n.Address] == nil {
 		if next.duty == done {
 			return
 		}
-		l.followed[n.Address] = f
+		l.tracked[n.Address] = f
 	}
 	l.engage(f, v, next.duty)
 	if next.duty != idle {
-		l.look(f)
+		l.refresh(f)
 		return
 	}
 	l.agenda.wake(f, next.at)
 }
 
-// fingerprint tells one state of a negotiation from another; it is not zero.
+// fingerprint returns a hash of a negotiation's state; it is not zero.
 func (l *loop) fingerprint(n *haggle.NegotiationAccount) uint64 {
 	return maphash.Bytes(l.seed, n.Data) | 1
 }
 
-// viewOf is a negotiation as the agent looks at it, with what is known of it beside its state.
-func (l *loop) viewOf(f *followed, n *haggle.NegotiationAccount, now int64) *view {
-	v := &view{NegotiationAccount: n, side: f.side, now: now, margin: l.config.Margin, stance: f.stance}
+// positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole account
+// without the payouts, which the parties claim at any time.
+func (l *loop) positionOf(n *haggle.NegotiationAccount) uint64 {
+	position := n.Negotiation
+	position.ClaimableBuyer, position.ClaimableSeller = 0, 0
+	return maphash.Bytes(l.seed, position.AppendTo(nil)) | 1
+}
+
+// viewOf returns a view of a snapshot, now being the chain's time at this moment.
+func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view {
+	v := &view{NegotiationAccount: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin, participation: f.participation}
 	if f.answer.position == f.position {
 		v.answer = f.answer
 	}
-	v.unpayable = f.unpayable == f.position && time.Now().Before(f.retryAt)
+	v.unpayable = f.unpayable == f.state && time.Now().Before(f.retryAt)
 	return v
 }
 
-// update takes over what has been read.
-func (l *loop) update(f *followed, n *haggle.NegotiationAccount) {
+// update takes over a snapshot.
+func (l *loop) update(f *tracked, n *haggle.NegotiationAccount) {
 	f.side, _ = n.SideOf(l.self)
 	f.live = f.live || !n.IsOver()
-	f.created, f.position, f.slot = n.CreatedAt, l.fingerprint(n), n.Slot
+	f.created, f.state, f.position, f.slot = n.CreatedAt, l.fingerprint(n), l.positionOf(n), n.Slot
 	f.counterpart = n.Party(other(f.side))
-	if f.stance == undecided && hasEngaged(n, f.side) {
-		f.stance = engaged
+	if f.participation == undecided && hasEngaged(n, f.side) {
+		f.participation = engaged
 	}
-	if f.stance == undecided && l.cannotEngage(n, f.side) == "" && l.config.Admit == nil && f.side == protocol.OfferSideBuyer {
-		f.stance = engaged
+	if f.participation == undecided && f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == "" {
+		f.participation = engaged
 	}
 	if n.IsOver() {
 		f.result = resultOf(n, f.side)

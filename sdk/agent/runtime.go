@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// clockEvery is how often the chain's clock is read while anything depends on it.
+	// clockEvery is how often the chain's clock is read while any deadline depends on it.
 	clockEvery = 2 * time.Second
-	// sweepEvery is how often the wallet's negotiations are listed, to be sure that none has been missed; deafSweepEvery while nothing
-	// can be heard.
-	sweepEvery     = 5 * time.Minute
-	deafSweepEvery = 15 * time.Second
-	// sweepPause is how long after one list the next one is made at the earliest: anyone can have it asked for.
-	sweepPause = time.Second
-	// listenAgain is how long after the end of a subscription the next one is made.
-	listenAgain = 5 * time.Second
-	// farewell is how long what is under way may take once Run is to end.
-	farewell = 20 * time.Second
-	// questionsFarewell is how long the agent's functions may take to return after that.
-	questionsFarewell = 2 * time.Second
+	// reconcileEvery is how often the wallet's negotiations are listed, which finds those whose events were
+	// missed; without a subscription it is reconcileUnsubscribedEvery.
+	reconcileEvery             = 5 * time.Minute
+	reconcileUnsubscribedEvery = 15 * time.Second
+	// reconcilePause is the shortest pause between two lists: anyone can cause one.
+	reconcilePause = time.Second
+	// resubscribeAfter is the pause after the end of a subscription.
+	resubscribeAfter = 5 * time.Second
+	// shutdownTimeout is how long actions in progress may take once Run is to end.
+	shutdownTimeout = 20 * time.Second
+	// callsShutdownTimeout is how long the agent's functions may take to return after that.
+	callsShutdownTimeout = 2 * time.Second
 )
 
 // Runtime runs the negotiations of one wallet. See the package documentation.
@@ -39,10 +39,11 @@ type Runtime struct {
 	running atomic.Bool
 }
 
-// New makes a runtime for the negotiations of the signer's account. It does nothing until Run.
+// New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an error
+// if the configuration leaves out a required field, such as Mints.
 func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, error) {
 	if client == nil || signer == nil {
-		return nil, errors.New("agent: client or signer is not given")
+		return nil, errors.New("agent: client or signer not set")
 	}
 	config, err := config.withDefaults()
 	if err != nil {
@@ -52,11 +53,15 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, 
 }
 
 // ErrRunning: Run or RunOne has been called and has not returned.
-var ErrRunning = errors.New("agent: the runtime is running already")
+var ErrRunning = errors.New("agent: runtime already running")
 
-// Run runs the wallet's negotiations, those that there are and those that come, until the context ends or the client is closed. It
-// finishes what is under way then, for at most 20 seconds, and answers with the context's error or [haggle.ErrClientClosed]. Nothing
-// else ends it: a node that does not answer is asked again.
+// Run runs the wallet's negotiations, present and future, until the context ends or the client is closed. Then it
+// finishes actions in progress, for at most 20 seconds, and returns the context's error or
+// [haggle.ErrClientClosed]. It retries after all other errors.
+//
+// First it checks what no retry can make up for: it returns a [*StartError] if no node answers within 20 seconds,
+// if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist there, if the
+// wallet has too few lamports for fees, or if a buyer has neither tokens nor negotiations.
 //
 // It does not wait for a function of Config that does not return when its context ends.
 func (r *Runtime) Run(ctx context.Context) error { return r.start(ctx, nil) }
@@ -67,76 +72,81 @@ func (r *Runtime) start(ctx context.Context, one *single) error {
 		return ErrRunning
 	}
 	defer r.running.Store(false)
+	if err := r.preflight(ctx, one); err != nil {
+		return err
+	}
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	l := &loop{
-		Runtime:  r,
-		one:      one,
-		ctx:      running,
-		end:      end,
-		inbox:    make(chan func()),
-		stopped:  make(chan struct{}),
-		sweepNow: make(chan struct{}, 1),
-		followed: make(map[solana.PublicKey]*followed),
-		seed:     maphash.MakeSeed(),
-	}
-	return l.run()
+	return r.newLoop(running, end, one).run()
 }
 
-// loop is one run. What it knows is touched by the goroutine of run alone; the others post functions to it.
+func (r *Runtime) newLoop(ctx context.Context, end context.CancelCauseFunc, one *single) *loop {
+	return &loop{
+		Runtime:      r,
+		one:          one,
+		ctx:          ctx,
+		end:          end,
+		inbox:        make(chan func()),
+		stopped:      make(chan struct{}),
+		reconcileNow: make(chan struct{}, 1),
+		tracked:      make(map[solana.PublicKey]*tracked),
+		seed:         maphash.MakeSeed(),
+	}
+}
+
+// loop is one run. Only the goroutine of run uses its fields; other goroutines post functions to it.
 type loop struct {
 	*Runtime
 	ctx     context.Context
 	end     context.CancelCauseFunc
 	inbox   chan func()
 	stopped chan struct{}
-	// one is nil if it is not about one negotiation.
+	// one is nil unless the run is about one negotiation.
 	one *single
 
-	followed map[solana.PublicKey]*followed
-	agenda   agenda
-	// now is the chain's time when it was last read. It can go back: a node may have been wrong.
+	tracked map[solana.PublicKey]*tracked
+	agenda  agenda
+	// now is the chain's time when it was last read. It can go back: a node may have returned a wrong time.
 	now int64
 	// seed is for fingerprints.
 	seed maphash.Seed
-	// ready are tasks to start, urgent ones those that act.
-	ready, urgent []func()
-	busy          int
-	stopping      bool
-	// deaf says that there is no subscription. sweeping says that the negotiations are being listed, and sweepNow asks for that.
-	deaf, sweeping bool
-	// sweepAgain says that a list has been asked for since the one that is being made was begun.
-	sweepAgain bool
-	sweepNow   chan struct{}
-	lastSweep  time.Time
-	// tasks are goroutines that Run waits for. questions are those of the agent's functions.
-	tasks     sync.WaitGroup
-	questions sync.WaitGroup
+	// reads are snapshots of negotiations, and actions those on chain.
+	reads, actions pool
+	stopping       bool
+	// unsubscribed reports that there is no subscription, and reconciling that a list is in progress.
+	unsubscribed, reconciling bool
+	// reconcileAgain reports that another list is due after the one in progress.
+	reconcileAgain bool
+	reconcileNow   chan struct{}
+	lastReconcile  time.Time
+	// tasks are goroutines that Run waits for, and calls those of the agent's functions.
+	tasks sync.WaitGroup
+	calls sync.WaitGroup
 }
 
 func (l *loop) run() error {
-	l.recover()
-	l.deaf = true
+	l.unsubscribed = true
 	l.beginOne()
+	l.tasks.Go(l.recover)
 	l.tasks.Go(l.listen)
 	l.tasks.Go(l.readClock)
-	l.sweep()
-	tick := time.NewTicker(deafSweepEvery)
+	l.reconcile()
+	tick := time.NewTicker(reconcileUnsubscribedEvery)
 	defer tick.Stop()
 	for l.ctx.Err() == nil {
 		l.dispatch()
 		select {
 		case change := <-l.inbox:
 			change()
-		case <-l.sweepNow:
-			if pause := sweepPause - time.Since(l.lastSweep); pause > 0 {
-				time.AfterFunc(pause, l.askForSweep)
+		case <-l.reconcileNow:
+			if pause := reconcilePause - time.Since(l.lastReconcile); pause > 0 {
+				time.AfterFunc(pause, l.requestReconcile)
 				continue
 			}
-			l.sweep()
+			l.reconcile()
 		case <-tick.C:
-			if l.deaf || time.Since(l.lastSweep) >= sweepEvery {
-				l.sweep()
+			if l.unsubscribed || time.Since(l.lastReconcile) >= reconcileEvery {
+				l.reconcile()
 			}
 		case <-l.ctx.Done():
 		}
@@ -144,11 +154,12 @@ func (l *loop) run() error {
 	return l.stop()
 }
 
-// stop waits for what is under way.
+// stop waits for actions in progress.
 func (l *loop) stop() error {
 	l.stopping = true
-	l.ready, l.urgent = nil, nil
-	for _, f := range l.followed {
+	l.reads.clear()
+	l.actions.clear()
+	for _, f := range l.tracked {
 		if f.retry != nil {
 			f.retry.Stop()
 		}
@@ -167,21 +178,21 @@ func (l *loop) stop() error {
 		}
 	}
 	close(l.stopped)
-	asked := make(chan struct{})
+	returned := make(chan struct{})
 	go func() {
-		l.questions.Wait()
-		close(asked)
+		l.calls.Wait()
+		close(returned)
 	}()
-	// Functions that heed their contexts return at once; others are not waited for.
+	// Functions that respect their contexts return at once.
 	select {
-	case <-asked:
-	case <-time.After(questionsFarewell):
-		l.config.Logger.Warn("a function of the agent's has not returned although its context has ended")
+	case <-returned:
+	case <-time.After(callsShutdownTimeout):
+		l.config.Logger.Warn("a function of the agent has not returned although its context has ended")
 	}
 	return context.Cause(l.ctx)
 }
 
-// post has the loop do something.
+// post runs a function in the loop's goroutine.
 func (l *loop) post(change func()) {
 	select {
 	case l.inbox <- change:
@@ -189,48 +200,64 @@ func (l *loop) post(change func()) {
 	}
 }
 
-// dispatch starts tasks as long as there is room for them.
+// pool starts tasks in goroutines, a limited number of them at once.
+type pool struct {
+	urgent, ready []func()
+	running       int
+}
+
+// add adds a task, which must decrease running when it no longer counts.
+func (p *pool) add(urgent bool, task func()) {
+	if urgent {
+		p.urgent = append(p.urgent, task)
+	} else {
+		p.ready = append(p.ready, task)
+	}
+}
+
+// next removes the next task; nil if there is none.
+func (p *pool) next() (task func()) {
+	switch {
+	case len(p.urgent) > 0:
+		task, p.urgent = p.urgent[0], p.urgent[1:]
+	case len(p.ready) > 0:
+		task, p.ready = p.ready[0], p.ready[1:]
+	default:
+		p.urgent, p.ready = nil, nil
+	}
+	return task
+}
+
+func (p *pool) clear() { p.urgent, p.ready = nil, nil }
+
+// dispatch starts tasks as long as there is room for them. Reads and actions do not wait for each other.
 func (l *loop) dispatch() {
-	for l.busy < l.config.Concurrency {
-		var next func()
-		switch {
-		case len(l.urgent) > 0:
-			next, l.urgent = l.urgent[0], l.urgent[1:]
-		case len(l.ready) > 0:
-			next, l.ready = l.ready[0], l.ready[1:]
-		default:
-			l.urgent, l.ready = nil, nil
-			return
+	for _, p := range []*pool{&l.reads, &l.actions} {
+		for p.running < l.config.Concurrency {
+			task := p.next()
+			if task == nil {
+				break
+			}
+			p.running++
+			l.tasks.Go(task)
 		}
-		l.busy++
-		l.tasks.Go(next)
 	}
 }
 
-// task is something that is done beside the loop, which learns the result with what it returns.
-func (l *loop) task(do func() func()) func() {
-	return func() {
-		finish := do()
-		l.post(func() {
-			l.busy--
-			finish()
-		})
-	}
-}
-
-// recover resolves what an earlier process has left in the journal, if there is one.
+// recover resolves the transactions that an earlier process has left in the journal, if there is one. Actions do
+// so too, so the run does not wait for it.
 func (l *loop) recover() {
 	recovered, err := l.client.Recover(l.ctx, l.self)
 	if err != nil && !errors.Is(err, haggle.ErrNoJournal) {
-		l.config.Logger.Warn("what an earlier run has left unfinished is not resolved yet", "error", err)
+		l.config.Logger.Warn("transactions of an earlier run are unresolved", "error", err)
 	}
 	for _, one := range recovered {
-		l.config.Logger.Info("resolved what an earlier run has left unfinished",
+		l.config.Logger.Info("resolved a transaction of an earlier run",
 			"action", one.Entry.Action, "negotiation", one.Entry.Negotiation, "outcome", one.Outcome)
 	}
 }
 
-// readClock tells the loop the chain's time now and then.
+// readClock reads the chain's clock periodically.
 func (l *loop) readClock() {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()
@@ -252,32 +279,31 @@ func (l *loop) readClock() {
 		}
 		now, err := l.client.Now(l.ctx)
 		if err != nil {
-			l.config.Logger.Debug("the chain's clock could not be read", "error", err)
+			l.config.Logger.Debug("reading the chain's clock failed", "error", err)
 			continue
 		}
 		l.post(func() { l.tick(now) })
 	}
 }
 
-// tick looks at what the time has come for.
+// tick refreshes the negotiations whose time has come, and ends the calls whose time is over.
 func (l *loop) tick(now int64) {
 	l.now = now
 	for f := l.agenda.due(l.now); f != nil; f = l.agenda.due(l.now) {
-		if f.withdraw != nil {
-			// It is being asked, and the time for that is over.
-			f.withdraw(errTimeIsUp)
+		if f.call != nil {
+			f.call.cancel(errTimeIsUp)
 			continue
 		}
-		l.look(f)
+		l.refresh(f)
 	}
 }
 
-// attributes are what every line of the log about a negotiation has.
-func (f *followed) attributes(more ...any) []any {
+// attributes returns the log attributes of a negotiation.
+func (f *tracked) attributes(more ...any) []any {
 	return append([]any{"negotiation", f.address, "side", f.side}, more...)
 }
 
-// sleep waits; false if the context has ended.
+// sleep waits. It returns false if the context has ended.
 func sleep(ctx context.Context, length time.Duration) bool {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

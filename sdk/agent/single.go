@@ -11,22 +11,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// ErrNoNegotiation: there has been no negotiation to engage in for [Config].Patience.
-var ErrNoNegotiation = errors.New("agent: there is no negotiation to engage in")
+// ErrNoNegotiation: [Config].Patience is over without a negotiation to engage in.
+var ErrNoNegotiation = errors.New("agent: no negotiation to engage in")
 
-// silence is how long RunOne bears what passes, such as a node that does not answer, once the negotiation's own time is over.
-const silence = 2 * time.Minute
+// gracePeriod is how long RunOne retries after transient errors once the negotiation's own time is over.
+const gracePeriod = 2 * time.Minute
 
-// RunOne runs one negotiation to its end, and answers with how that was: the one at the address, or if that is zero the first one of
-// the wallet's that the agent engages in. It leaves all others to whoever else acts for the wallet.
+// RunOne runs one negotiation to its end, and returns its result: the one at the address, or if that is zero the
+// first one of the wallet in which the agent engages. It leaves all others alone.
 //
-// An error is the context's, [haggle.ErrClientClosed], or [ErrNoNegotiation]; or what keeps going wrong two minutes after the
-// negotiation's own time is over, when nothing can come of it any more. There is a result beside the error if the negotiation is
-// over, and only what is left of it cannot be done: to deliver a payout, for example, to a party whose token account is frozen.
+// It returns the context's error, [haggle.ErrClientClosed], [ErrNoNegotiation] or a [*StartError]; or a transient
+// error that still occurs two minutes after the negotiation's own time is over. It returns a result with an error
+// if the negotiation is over and only a last action fails, for example the payout to a frozen token account.
 //
-// Otherwise it is as Run. An agent that is to run more than one negotiation does so with Run.
+// Otherwise it works as Run. To run more than one negotiation, use Run.
 func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Result, error) {
-	one := &single{address: negotiation, until: time.Now().Add(silence)}
+	one := &single{address: negotiation, until: time.Now().Add(gracePeriod)}
 	err := r.start(ctx, one)
 	if one.result != nil {
 		return one.result, one.left
@@ -34,32 +34,32 @@ func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Re
 	return nil, err
 }
 
-// single is the negotiation that RunOne is about.
+// single is the negotiation of RunOne.
 type single struct {
-	// address is zero as long as the agent has not engaged in any.
+	// address is zero as long as the agent has engaged in none.
 	address solana.PublicKey
-	// result is how it has ended; nil while it has not. left is why not all that is left of it can be done.
+	// result is nil while the negotiation is open. left is the error of a last action that fails.
 	result *Result
 	left   error
-	// until is how long failures that pass are borne.
+	// until is how long transient errors are retried.
 	until time.Time
 }
 
-// is says whether a negotiation is the one; there is none if single is nil.
+// is reports whether a negotiation is the one of RunOne; false for a nil single.
 func (s *single) is(address solana.PublicKey) bool { return s.isChosen() && s.address == address }
 
 func (s *single) isChosen() bool { return s != nil && !s.address.IsZero() }
 
 // errOver ends the loop.
-var errOver = errors.New("agent: the negotiation is over")
+var errOver = errors.New("agent: negotiation over")
 
-// beginOne has the one negotiation looked at, or limits the time for one to be found.
+// beginOne refreshes the one negotiation, or limits the time to find one.
 func (l *loop) beginOne() {
 	switch {
 	case l.one.isChosen():
-		f := &followed{address: l.one.address, index: -1, exists: true}
-		l.followed[f.address] = f
-		l.look(f)
+		f := &tracked{address: l.one.address, index: -1, exists: true}
+		l.tracked[f.address] = f
+		l.refresh(f)
 	case l.one != nil && l.config.Patience > 0:
 		tooLong := time.AfterFunc(l.config.Patience, func() {
 			l.post(func() {
@@ -72,8 +72,8 @@ func (l *loop) beginOne() {
 	}
 }
 
-// isOthers says whether a negotiation is left to whoever else acts for the wallet.
-func (l *loop) isOthers(n *haggle.NegotiationAccount) bool {
+// isExcluded reports whether the agent does not handle a negotiation.
+func (l *loop) isExcluded(n *haggle.NegotiationAccount) bool {
 	if _, party := n.SideOf(l.self); !party || l.one.isChosen() {
 		return !party || !l.one.is(n.Address)
 	}
@@ -82,38 +82,39 @@ func (l *loop) isOthers(n *haggle.NegotiationAccount) bool {
 	}
 	concerns, err := safely(l.ctx, func(context.Context) (bool, error) { return l.config.Concerns(n), nil })
 	if err != nil {
-		l.config.Logger.Error("Config.Concerns fails", "negotiation", n.Address, "error", err)
+		l.config.Logger.Error("Config.Concerns failed", "negotiation", n.Address, "error", err)
 	}
 	return !concerns
 }
 
-// mayBeOthers is for a negotiation that is there no more.
-func (l *loop) mayBeOthers(f *followed) bool {
+// mayBeExcluded reports whether the agent may not handle a negotiation that has been closed.
+func (l *loop) mayBeExcluded(f *tracked) bool {
 	if l.one.isChosen() {
 		return !l.one.is(f.address)
 	}
 	return l.config.Concerns != nil && f.created == 0
 }
 
-// leave forgets a negotiation that is others'.
-func (l *loop) leave(f *followed) {
+// exclude stops tracking a negotiation that the agent does not handle.
+func (l *loop) exclude(f *tracked) {
 	l.forget(f)
 	if l.one.is(f.address) {
 		l.end(fmt.Errorf("agent: %s has no part in negotiation %s", l.self, f.address))
 	}
 }
 
-// engage notes what the agent engages in, if that is to be one negotiation. The others are forgotten at the next look.
-func (l *loop) engage(f *followed, v *view, next duty) {
-	if l.one == nil || l.one.isChosen() || f.stance != engaged || next == done {
+// engage notes the first negotiation in which the agent engages, for RunOne. The others are excluded at their next
+// snapshot.
+func (l *loop) engage(f *tracked, v *view, next duty) {
+	if l.one == nil || l.one.isChosen() || f.participation != engaged || next == done {
 		return
 	}
 	l.one.address = f.address
-	l.heard(v)
+	l.extendGracePeriod(v)
 }
 
-// finishOne ends the loop if the one negotiation has ended. left is why not all that is left of it can be done.
-func (l *loop) finishOne(f *followed, left error) {
+// finishOne ends the loop if the one negotiation has ended. left is the error of a last action that fails.
+func (l *loop) finishOne(f *tracked, left error) {
 	if !l.one.is(f.address) || l.one.result != nil {
 		return
 	}
@@ -125,15 +126,15 @@ func (l *loop) finishOne(f *followed, left error) {
 	l.end(errOver)
 }
 
-// bear ends the loop with an error that would pass, if there is no more time for that.
-func (l *loop) bear(f *followed, err error) {
+// endAfterGracePeriod ends the loop with a transient error once the grace period is over.
+func (l *loop) endAfterGracePeriod(f *tracked, err error) {
 	if l.one.is(f.address) && time.Now().After(l.one.until) {
 		l.end(err)
 	}
 }
 
-// heard says that a negotiation has been read: failures are borne until its own time is over, and a little longer.
-func (l *loop) heard(v *view) {
+// extendGracePeriod sets the end of the grace period from a snapshot.
+func (l *loop) extendGracePeriod(v *view) {
 	if !l.one.is(v.Address) {
 		return
 	}
@@ -141,5 +142,5 @@ func (l *loop) heard(v *view) {
 	if v.MilestoneCount() > 0 {
 		over = v.ArbitrationDeadline()
 	}
-	l.one.until = time.Now().Add(time.Duration(max(over-v.now, 0))*time.Second + silence)
+	l.one.until = time.Now().Add(time.Duration(max(over-v.now, 0))*time.Second + gracePeriod)
 }

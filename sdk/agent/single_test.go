@@ -31,6 +31,9 @@ type ending struct {
 // runOne has one of the parties run one negotiation.
 func (s *stage) runOne(as *haggle.Keypair, negotiation solana.PublicKey, config agent.Config) <-chan ending {
 	s.t.Helper()
+	if config.Mints == nil {
+		config.Mints = s.limits()
+	}
 	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL})
 	require.NoError(s.t, err)
 	runtime, err := agent.New(client, as, config)
@@ -155,6 +158,7 @@ func TestRunOneOfANegotiationOfOthersFails(t *testing.T) {
 	s := setStage(t)
 	stranger, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
+	require.NoError(t, s.Endow(s.ctx, stranger.PublicKey()))
 	ended := <-s.runOne(stranger, s.invite(), agent.Config{Decide: waits})
 	require.ErrorContains(t, ended.err, "has no part in negotiation")
 }
@@ -272,6 +276,8 @@ func (s *stage) submit(as *haggle.Keypair, instructions []solana.Instruction) {
 // What a node does not have yet has not ended: it may be behind the one that has taken the creation.
 func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 	looks := atomic.Int64{}
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
 			ID     json.RawMessage
@@ -279,11 +285,17 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 			Params []json.RawMessage
 		}
 		_ = json.NewDecoder(r.Body).Decode(&request)
+		var addresses []string
+		if len(request.Params) > 0 {
+			_ = json.Unmarshal(request.Params[0], &addresses)
+		}
 		result := "[]"
 		if request.Method == "getMultipleAccounts" {
 			account := "null"
 			if strings.Contains(string(request.Params[0]), solana.SysVarClockPubkey.String()) {
 				account = clockJSON(idleNow)
+			} else if known := scriptedAccount(addresses[0], me.PublicKey()); known != "" {
+				account = known
 			} else {
 				looks.Add(1)
 			}
@@ -296,9 +308,7 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: node.URL})
 	require.NoError(t, err)
 	defer client.Close()
-	me, err := haggle.GenerateKeypair()
-	require.NoError(t, err)
-	runtime, err := agent.New(client, me, agent.Config{Decide: waits})
+	runtime, err := agent.New(client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	late := time.AfterFunc(patience, cancel)

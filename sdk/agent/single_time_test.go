@@ -15,21 +15,21 @@ func TestFailuresThatPassAreBorneUntilTheNegotiationsTimeIsOver(t *testing.T) {
 	address := solana.PublicKey{7}
 	ctx, end := context.WithCancelCause(t.Context())
 	l := &loop{ctx: ctx, end: end, one: &single{address: address, until: time.Now().Add(time.Minute)}}
-	l.bear(&followed{address: address}, silent)
+	l.endAfterGracePeriod(&tracked{address: address}, silent)
 	require.NoError(t, ctx.Err())
 
 	n := bargaining(1)
 	v := &view{NegotiationAccount: at(5), now: testNow}
 	v.Address, v.Negotiation = address, n
-	l.heard(v)
-	require.WithinDuration(t, time.Now().Add(5000*time.Second+silence), l.one.until, time.Minute)
+	l.extendGracePeriod(v)
+	require.WithinDuration(t, time.Now().Add(5000*time.Second+gracePeriod), l.one.until, time.Minute)
 	v.now = n.GlobalDeadline + 100
-	l.heard(v)
-	require.WithinDuration(t, time.Now().Add(silence), l.one.until, time.Minute)
+	l.extendGracePeriod(v)
+	require.WithinDuration(t, time.Now().Add(gracePeriod), l.one.until, time.Minute)
 
 	l.one.until = time.Now().Add(-time.Second)
-	l.bear(&followed{address: solana.PublicKey{8}}, silent)
+	l.endAfterGracePeriod(&tracked{address: solana.PublicKey{8}}, silent)
 	require.NoError(t, ctx.Err(), "what happens to others does not matter")
-	l.bear(&followed{address: address}, silent)
+	l.endAfterGracePeriod(&tracked{address: address}, silent)
 	require.ErrorIs(t, context.Cause(ctx), silent)
 }

@@ -14,45 +14,49 @@ import (
 )
 
 const (
-	// readLimit is how long reading a negotiation may take.
-	readLimit = 30 * time.Second
-	// pastLimit is how long reading its history may take, of which anyone can make more, while there is somebody to be asked.
-	pastLimit = 5 * time.Second
-	// A look that fails is repeated after such a pause, which doubles; so is an action.
+	// readTimeout limits the reading of a negotiation.
+	readTimeout = 30 * time.Second
+	// historyTimeout limits the reading of its history before one of the agent's functions is called: anyone can
+	// make the history longer.
+	historyTimeout = 5 * time.Second
+	// firstPause and lastPause limit the doubling pause after a failed read or action.
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// errBehind: a node does not know yet what has happened for certain, such as what the agent has done.
-var errBehind = errors.New("agent: the node does not know yet what has happened")
+// errNodeBehind: the node does not have a state yet that is known from elsewhere, such as the agent's own action.
+var errNodeBehind = errors.New("agent: node behind a known state")
 
-// look has a negotiation read, and done what its state asks for.
-func (l *loop) look(f *followed) {
-	if f.busy || l.stopping {
+// refresh reads a negotiation and does its next duty. A refresh that is due during a read follows it; during an
+// action it follows that.
+func (l *loop) refresh(f *tracked) {
+	switch {
+	case f.acting || l.stopping:
 		f.changed = true
 		return
+	case f.reading:
+		f.readAgain = true
+		return
 	}
-	f.busy, f.changed = true, false
+	f.reading, f.changed = true, false
 	if f.retry != nil {
 		f.retry.Stop()
 	}
-	wanted := glimpse{
+	request := readRequest{
 		address: f.address, created: f.created, exists: f.exists, notBefore: f.notBefore, offers: slices.Clone(f.offers), result: f.result,
 	}
-	task := l.task(func() func() {
-		seen := l.see(wanted)
-		return func() { l.saw(f, seen) }
+	// Negotiations in which the agent has acted go first.
+	l.reads.add(f.notBefore > 0, func() {
+		seen := l.read(request)
+		l.post(func() {
+			l.reads.running--
+			l.observed(f, seen)
+		})
 	})
-	// Who is under way goes before who begins.
-	if f.notBefore > 0 {
-		l.urgent = append(l.urgent, task)
-	} else {
-		l.ready = append(l.ready, task)
-	}
 }
 
-// glimpse is what is known before a negotiation is read.
-type glimpse struct {
+// readRequest is what is known of a negotiation before it is read.
+type readRequest struct {
 	address   solana.PublicKey
 	created   int64
 	exists    bool
@@ -61,24 +65,25 @@ type glimpse struct {
 	result    *Result
 }
 
-// sight is what has been read.
-type sight struct {
-	// negotiation is nil if there is none any more.
+// snapshot is the result of reading a negotiation.
+type snapshot struct {
+	// negotiation is nil if it has been closed.
 	negotiation *haggle.NegotiationAccount
 	now         int64
+	read        time.Time
 	offers      []PastOffer
-	// result is how a negotiation has ended that is there no more; nil if the node does not remember. replaced says that another one
-	// has taken its place.
+	// result is the result of a negotiation that has been closed; nil if the node does not have its events any
+	// more. replaced reports that another negotiation has its address now.
 	result   *Result
 	replaced bool
 	err      error
 }
 
-// see reads a negotiation, the clock, and what the events say beside it.
-func (l *loop) see(wanted glimpse) sight {
-	ctx, cancel := context.WithTimeout(l.ctx, readLimit)
+// read reads a negotiation, the clock, and the offers before the standing one.
+func (l *loop) read(wanted readRequest) snapshot {
+	ctx, cancel := context.WithTimeout(l.ctx, readTimeout)
 	defer cancel()
-	var seen sight
+	var seen snapshot
 	var clock error
 	var reading sync.WaitGroup
 	reading.Go(func() { seen.now, clock = l.client.Now(ctx) })
@@ -88,7 +93,7 @@ func (l *loop) see(wanted glimpse) sight {
 	switch {
 	case errors.Is(seen.err, haggle.ErrAccountNotFound):
 		if seen.result, seen.err = wanted.result, nil; seen.result == nil {
-			seen.result, seen.err = l.ending(ctx, wanted)
+			seen.result, seen.err = l.readResult(ctx, wanted)
 		}
 		return seen
 	case seen.err != nil:
@@ -97,33 +102,31 @@ func (l *loop) see(wanted glimpse) sight {
 		seen.err = clock
 		return seen
 	case isBefore(n.Slot, wanted.notBefore):
-		seen.err = errBehind
+		seen.err = errNodeBehind
 		return seen
 	case l.isAnother(wanted, n):
 		seen.replaced = true
-		seen.result, seen.err = l.ending(ctx, wanted)
+		seen.result, seen.err = l.readResult(ctx, wanted)
 		return seen
 	}
-	read := time.Now()
+	seen.read = time.Now()
 	seen.offers = l.offersOf(ctx, n, wanted.offers)
-	// Deadlines go by what time it is when this is acted on.
-	seen.now += int64(time.Since(read) / time.Second)
 	return seen
 }
 
-// offersOf completes the offers that have been told of, if somebody is going to be asked about them. What the node does not
-// remember, or cannot be asked for now, is left out: the standing one is in the account.
+// offersOf completes the known offers, if one of the agent's functions needs them. Offers that the node does not
+// have any more, or does not return in time, are left out; the standing one is in the account.
 func (l *loop) offersOf(ctx context.Context, n *haggle.NegotiationAccount, known []PastOffer) []PastOffer {
 	side, _ := n.SideOf(l.self)
 	v := view{NegotiationAccount: n, side: side}
 	if !v.canMove() && !n.IsAgreed() || areOffersOf(n, known) {
 		return known
 	}
-	limited, cancel := context.WithTimeout(ctx, pastLimit)
+	limited, cancel := context.WithTimeout(ctx, historyTimeout)
 	defer cancel()
-	before, err := l.past(limited, n.Address, n.CreatedAt)
+	before, err := l.readHistory(limited, n.Address, n.CreatedAt)
 	if err != nil {
-		l.config.Logger.Warn("the offers so far could not be read", "negotiation", n.Address, "error", err)
+		l.config.Logger.Warn("reading past offers failed", "negotiation", n.Address, "error", err)
 	}
 	offers := before.offers
 	if len(offers) < len(known) && areConsistent(n, known) {
@@ -132,12 +135,12 @@ func (l *loop) offersOf(ctx context.Context, n *haggle.NegotiationAccount, known
 	return withStanding(n, offers)
 }
 
-// areOffersOf says whether offers are all those of a negotiation.
+// areOffersOf reports whether the offers are complete.
 func areOffersOf(n *haggle.NegotiationAccount, offers []PastOffer) bool {
 	return len(offers) == int(n.CurrentRound) && areConsistent(n, offers)
 }
 
-// areConsistent says whether the last of some offers is the negotiation's, if it is as late.
+// areConsistent reports whether the latest offer does not contradict the account.
 func areConsistent(n *haggle.NegotiationAccount, offers []PastOffer) bool {
 	if len(offers) == 0 {
 		return true
@@ -149,7 +152,7 @@ func areConsistent(n *haggle.NegotiationAccount, offers []PastOffer) bool {
 	return last.Round < n.CurrentRound
 }
 
-// withStanding adds the offer that the account has, unless it is there.
+// withStanding adds the standing offer, unless it is there.
 func withStanding(n *haggle.NegotiationAccount, offers []PastOffer) []PastOffer {
 	offers = slices.DeleteFunc(offers, func(o PastOffer) bool { return o.Round >= n.CurrentRound && !isStanding(n, o) })
 	if n.CurrentRound == 0 || len(offers) > 0 && offers[len(offers)-1].Round == n.CurrentRound {
@@ -166,19 +169,20 @@ func isStanding(n *haggle.NegotiationAccount, o PastOffer) bool {
 
 // isAnother reports whether the negotiation is a later deal at the address of the one that has been read
 // before.
-func (l *loop) isAnother(wanted glimpse, n *haggle.NegotiationAccount) bool {
+func (l *loop) isAnother(wanted readRequest, n *haggle.NegotiationAccount) bool {
 	return wanted.created != 0 && wanted.created != n.CreatedAt
 }
 
-// ending is how a negotiation has ended that is not there: nil if the node does not remember. One that has begun and not been closed
-// is there, and the node is behind. So it is if nothing has ever happened to a negotiation that exists for certain.
-func (l *loop) ending(ctx context.Context, wanted glimpse) (*Result, error) {
-	before, err := l.past(ctx, wanted.address, wanted.created)
+// readResult returns the result of a negotiation whose account does not exist: nil if the node does not have its
+// events any more. If the events show no close, the node lags; likewise without any events if the negotiation is
+// known to exist.
+func (l *loop) readResult(ctx context.Context, wanted readRequest) (*Result, error) {
+	before, err := l.readHistory(ctx, wanted.address, wanted.created)
 	if err != nil {
 		return nil, err
 	}
 	if (before.live || wanted.exists) && !before.closed {
-		return nil, errBehind
+		return nil, errNodeBehind
 	}
 	if before.result != nil {
 		before.result.Negotiation, before.result.Side, before.result.Counterpart = wanted.address, before.side, before.counterpart
@@ -186,9 +190,9 @@ func (l *loop) ending(ctx context.Context, wanted glimpse) (*Result, error) {
 	return before.result, nil
 }
 
-// past is what the events tell of the negotiation that was created at a time, as far as the node remembers. Time zero is the last
-// one at the address.
-func (l *loop) past(ctx context.Context, address solana.PublicKey, created int64) (f followed, err error) {
+// readHistory returns what the events show of the negotiation created at a time, as far as the node has them.
+// Time zero is the latest negotiation at the address.
+func (l *loop) readHistory(ctx context.Context, address solana.PublicKey, created int64) (f tracked, err error) {
 	for seen, err := range l.client.History(ctx, address) {
 		if err != nil {
 			return f, err
@@ -200,7 +204,7 @@ func (l *loop) past(ctx context.Context, address solana.PublicKey, created int64
 			if created != 0 && event.Timestamp > created {
 				break
 			}
-			f = followed{}
+			f = tracked{}
 			f.side, f.counterpart = sideIn(event, l.self)
 		}
 		f.note(seen)
@@ -215,53 +219,68 @@ func sideIn(event *protocol.NegotiationCreated, self solana.PublicKey) (side pro
 	return protocol.OfferSideSeller, event.Buyer
 }
 
-// saw does what a state asks for.
-func (l *loop) saw(f *followed, seen sight) {
-	f.busy = false
+// observed processes a snapshot. A pending call of the agent's function goes on if the position is unchanged.
+func (l *loop) observed(f *tracked, seen snapshot) {
+	again := f.readAgain
+	f.reading, f.readAgain = false, false
 	switch {
-	case l.stopping:
+	case l.stopping || l.tracked[f.address] != f:
+		return
+	case f.acting:
+		f.changed = true
 		return
 	case seen.err != nil:
-		if l.ctx.Err() == nil {
-			l.config.Logger.Log(l.ctx, levelOf(seen.err), "the negotiation could not be read", f.attributes("error", seen.err)...)
-			l.putOff(f)
-			l.bear(f, seen.err)
-		}
+		l.readFailed(f, seen.err)
 		return
 	case seen.negotiation == nil:
-		l.gone(f, seen.result)
+		l.closed(f, seen.result)
 		return
 	case seen.replaced:
-		l.gone(f, seen.result)
-		l.listed(seen.negotiation)
+		l.closed(f, seen.result)
+		l.onListed(seen.negotiation)
 		return
-	case l.isOthers(seen.negotiation):
-		l.leave(f)
+	case l.isExcluded(seen.negotiation):
+		l.exclude(f)
 		return
-	case f.changed:
-		l.look(f)
+	case again && (isBefore(seen.negotiation.Slot, f.eventSlot) || isBefore(seen.negotiation.Slot, f.notBefore)):
+		l.refresh(f)
 		return
 	}
-	n := seen.negotiation
-	before := f.position
+	n, before := seen.negotiation, f.position
 	l.update(f, n)
+	f.offers = seen.offers
+	v := l.viewOf(f, n, seen.now)
+	v.made = seen.read
+	l.now = v.clock()
+	l.extendGracePeriod(v)
 	if f.position != before {
 		f.failures = 0
+		f.withdraw(errStateChanged)
 	}
-	f.offers = seen.offers
-	l.now = seen.now
-	v := l.viewOf(f, n, seen.now)
-	l.heard(v)
-	l.perform(f, v, v.plan())
+	if f.call == nil {
+		l.perform(f, v, v.plan())
+	}
+	if again {
+		l.refresh(f)
+	}
+}
+
+func (l *loop) readFailed(f *tracked, err error) {
+	if l.ctx.Err() != nil {
+		return
+	}
+	l.config.Logger.Log(l.ctx, levelOf(err), "reading the negotiation failed", f.attributes("error", err)...)
+	l.retryLater(f)
+	l.endAfterGracePeriod(f, err)
 }
 
 // perform does a duty.
-func (l *loop) perform(f *followed, v *view, next outlook) {
+func (l *loop) perform(f *tracked, v *view, next step) {
 	l.engage(f, v, next.duty)
 	l.agenda.wake(f, next.at)
 	if waits := time.Until(f.retryAt); next.duty != idle && next.duty != done && !next.last && f.failures > 0 && waits > 0 {
-		// It has failed at this position a moment ago.
-		l.lookAfter(f, waits)
+		// It failed at this position a moment ago.
+		l.refreshAfter(f, waits)
 		return
 	}
 	switch next.duty {
@@ -270,7 +289,7 @@ func (l *loop) perform(f *followed, v *view, next outlook) {
 		l.drop(f)
 	case admit:
 		l.admit(f, v)
-	case join:
+	case acceptInvitation:
 		l.act(f, v, "accept_invitation", func(ctx context.Context) (*haggle.Action, error) {
 			return l.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: l.self, Seen: v.NegotiationAccount})
 		})
@@ -278,6 +297,10 @@ func (l *loop) perform(f *followed, v *view, next outlook) {
 		l.seal(f, v)
 	case decide:
 		l.decide(f, v, next.last)
+	case fallBack:
+		if !l.carryOut(f, v) {
+			l.fallBack(f, v, l.turn(f, v, true))
+		}
 	case deliver:
 		l.deliver(f, v, next.last)
 	case release:
@@ -298,10 +321,10 @@ func (l *loop) perform(f *followed, v *view, next outlook) {
 	}
 }
 
-// finish clears a negotiation of the buyer's away, which delivers what is kept for it, too. The seller claims what is kept for it; so
-// does a buyer that cannot clear it away.
-func (l *loop) finish(f *followed, v *view) {
-	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || f.unpayable != f.position) {
+// finish closes a negotiation as its buyer, which also delivers the buyer's payout. The seller claims its payout;
+// so does a buyer that cannot close the negotiation.
+func (l *loop) finish(f *tracked, v *view) {
+	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || f.unpayable != f.state) {
 		l.act(f, v, "close_negotiation", func(ctx context.Context) (*haggle.Action, error) {
 			return l.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: l.self, Seen: v.NegotiationAccount})
 		})
@@ -312,16 +335,16 @@ func (l *loop) finish(f *followed, v *view) {
 	})
 }
 
-// putOff has a negotiation looked at again after a pause that doubles.
-func (l *loop) putOff(f *followed) {
+// retryLater refreshes a negotiation after a pause that doubles.
+func (l *loop) retryLater(f *tracked) {
 	pause := min(firstPause<<min(f.failures, 10), lastPause)
 	f.failures++
-	l.lookAfter(f, jitter(pause))
+	l.refreshAfter(f, jitter(pause))
 }
 
-func (l *loop) lookAfter(f *followed, pause time.Duration) {
+func (l *loop) refreshAfter(f *tracked, pause time.Duration) {
 	f.retryAt = time.Now().Add(pause)
-	again := func() { l.post(func() { l.look(f) }) }
+	again := func() { l.post(func() { l.refresh(f) }) }
 	if f.retry == nil {
 		f.retry = time.AfterFunc(pause, again)
 	} else {
@@ -330,46 +353,44 @@ func (l *loop) lookAfter(f *followed, pause time.Duration) {
 	}
 }
 
-// gone is told of a negotiation that has been closed.
-func (l *loop) gone(f *followed, result *Result) {
-	if l.mayBeOthers(f) {
+// closed processes the close of a negotiation.
+func (l *loop) closed(f *tracked, result *Result) {
+	if l.mayBeExcluded(f) {
 		l.forget(f)
 		return
 	}
 	if result == nil {
 		result = &Result{}
 	}
-	told := *result
+	known := *result
 	if f.created != 0 {
-		told.Side, told.Counterpart = f.side, f.counterpart
+		known.Side, known.Counterpart = f.side, f.counterpart
 	}
-	told.Negotiation = f.address
-	f.result = &told
+	known.Negotiation = f.address
+	f.result = &known
 	l.drop(f)
 }
 
-// drop forgets a negotiation of which nothing is left to do, and tells of its end.
-func (l *loop) drop(f *followed) {
+// drop stops tracking a negotiation in which nothing is left to do, and reports its result.
+func (l *loop) drop(f *tracked) {
 	l.forget(f)
 	defer l.finishOne(f, nil)
 	if f.result == nil || !f.live {
 		return
 	}
 	result := *f.result
-	l.config.Logger.Info("the negotiation is over",
+	l.config.Logger.Info("negotiation ended",
 		f.attributes("status", result.Status, "price", result.Price, "rounds", result.Rounds)...)
 	if l.config.Ended != nil {
-		l.tell(func() { l.config.Ended(result) })
+		l.notify(func() { l.config.Ended(result) })
 	}
 }
 
-func (l *loop) forget(f *followed) {
+func (l *loop) forget(f *tracked) {
 	l.agenda.wake(f, 0)
 	if f.retry != nil {
 		f.retry.Stop()
 	}
-	if f.withdraw != nil {
-		f.withdraw(errMovedOn)
-	}
-	delete(l.followed, f.address)
+	f.withdraw(errStateChanged)
+	delete(l.tracked, f.address)
 }

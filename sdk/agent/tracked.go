@@ -2,7 +2,6 @@ package agent
 
 import (
 	"container/heap"
-	"context"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -10,68 +9,84 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// followed is what is known of a negotiation between two looks at it. Only the loop touches it.
-type followed struct {
+// tracked is the runtime's record of a negotiation. Only the loop's goroutine uses it.
+type tracked struct {
 	address solana.PublicKey
 	side    protocol.OfferSide
-	// counterpart is the other party; zero until the negotiation has been read.
+	// counterpart is the other party; zero before the first snapshot.
 	counterpart solana.PublicKey
-	// exists says that there is or has been such a negotiation, for certain.
+	// exists reports that the negotiation exists or has existed.
 	exists bool
-	// created is when it was created: another negotiation at the address has another time. Zero until it has been read.
+	// created is created_at of the account, which differs between deals at the same address; zero before the
+	// first snapshot.
 	created int64
-	// position is a fingerprint of its state when it was last read, and slot when that was.
-	position uint64
-	slot     uint64
-	// notBefore is a slot that it has to be read at or after: that of the agent's own last action.
+	// state and position are fingerprints of the latest snapshot, and slot is its slot: see fingerprint and
+	// positionOf.
+	state, position uint64
+	slot            uint64
+	// notBefore is the minimum slot of the next snapshot: the slot of the agent's own latest action.
 	notBefore uint64
+	// eventSlot is the slot of the latest event.
+	eventSlot uint64
 
-	stance stance
-	answer answer
-	// decided is a decision that has not been carried out yet for a reason that passes.
+	participation participation
+	answer        answer
+	// decided is a decision that is being carried out, or is retried after a transient error.
 	decided *decided
-	// fellBack is the position at which Fallback has been resorted to.
-	fellBack uint64
-	// unpayable is the position at which a claim has failed.
+	// fallback counts the fallbacks tried at a position.
+	fallback fallback
+	// unpayable is the state at which a claim failed.
 	unpayable uint64
-	// result is how it has ended; nil while it has not, or that is not known.
+	// result is nil while the negotiation is open, or if its result is not known.
 	result *Result
-	// closed says that it has been heard to be closed.
+	// closed reports that an event has announced the close.
 	closed bool
-	// live says that the agent has seen it before its end, or has had something left to do: then it is told of the end.
+	// live reports that the agent tracked the negotiation before its end, or had something left to do after it;
+	// only then Config.Ended is called.
 	live bool
-	// offers are those that have been told of, by their rounds.
+	// offers are the known offers, in the order of their rounds.
 	offers []PastOffer
 
-	// busy says that something is being done about it, and changed that something has happened meanwhile.
-	busy, changed bool
-	// doubted says that something may have happened for which it is still to be looked at, and pausing that this is not at once.
-	doubted, pausing bool
-	// withdraw ends the question that the agent's functions are being asked; nil if there is none.
-	withdraw context.CancelCauseFunc
-	// absorbed is how many of the agent's functions have not returned although their time is up.
-	absorbed int
-	// failures are those in a row, retry is when to look again after them, and not before retryAt.
+	// reading reports a snapshot in progress, and readAgain that another one is due after it.
+	reading, readAgain bool
+	// acting reports an action in progress, and changed that an observation arrived meanwhile.
+	acting, changed bool
+	// call is the pending call of one of the agent's functions; nil if there is none.
+	call *call
+	// overdueCalls counts the calls that have not returned although their contexts have ended.
+	overdueCalls int
+	// hinted reports that a hint waits for a refresh, and pausing that the rate limit of hints delays it.
+	hinted, pausing bool
+	// failures counts failures in a row. retry is the timer of the next attempt, which is not before retryAt.
 	failures int
 	retry    *time.Timer
 	retryAt  time.Time
-	// refusals are Admit's in a row.
+	// refusals counts Admit's errors in a row.
 	refusals int
 
-	// wakeAt is when to look again by the chain's clock; zero is never. index is its place in the heap; -1 if it is in none.
+	// wakeAt is when to refresh by the chain's clock; zero is never. index is the position in the heap; -1 if
+	// it is in none.
 	wakeAt int64
 	index  int
 }
 
-// decided is a decision and what it was made on.
+// decided is a decision, or a milestone move, and the position that it was made on.
 type decided struct {
-	turn     Turn
-	decision Decision
 	position uint64
+	turn     Turn
+	decision any
+	// carryOut starts the action.
+	carryOut func(v *view)
 }
 
-// agenda holds negotiations by when to look at them again.
-type agenda []*followed
+// fallback counts the fallbacks that have been tried at a position.
+type fallback struct {
+	position uint64
+	tried    int
+}
+
+// agenda is a heap of negotiations by the time of their next refresh.
+type agenda []*tracked
 
 func (a agenda) Len() int           { return len(a) }
 func (a agenda) Less(i, j int) bool { return a[i].wakeAt < a[j].wakeAt }
@@ -80,14 +95,14 @@ func (a agenda) Swap(i, j int) {
 	a[i].index, a[j].index = i, j
 }
 
-// Push is for package heap.
-func (a *agenda) Push(one any) {
-	f := one.(*followed)
+// Push implements heap.Interface.
+func (a *agenda) Push(item any) {
+	f := item.(*tracked)
 	f.index = len(*a)
 	*a = append(*a, f)
 }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (a *agenda) Pop() any {
 	last := len(*a) - 1
 	f := (*a)[last]
@@ -97,8 +112,8 @@ func (a *agenda) Pop() any {
 	return f
 }
 
-// wake has a negotiation looked at again at a time of the chain's clock; zero is never.
-func (a *agenda) wake(f *followed, at int64) {
+// wake sets when a negotiation is refreshed, by the chain's clock; zero is never.
+func (a *agenda) wake(f *tracked, at int64) {
 	switch {
 	case f.index >= 0 && at == 0:
 		heap.Remove(a, f.index)
@@ -112,12 +127,12 @@ func (a *agenda) wake(f *followed, at int64) {
 	}
 }
 
-// due takes the next negotiation whose time has come; nil if there is none.
-func (a *agenda) due(now int64) *followed {
+// due removes and returns the next negotiation whose time has come; nil if there is none.
+func (a *agenda) due(now int64) *tracked {
 	if len(*a) == 0 || (*a)[0].wakeAt > now {
 		return nil
 	}
-	f := heap.Pop(a).(*followed)
+	f := heap.Pop(a).(*tracked)
 	f.wakeAt = 0
 	return f
 }

@@ -5,51 +5,59 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Turn is what a decision is made on: a negotiation as the chain had it a moment ago, seen from one side.
+// Turn is the state that a decision is about: a snapshot of a negotiation, and the agent's side of it.
 type Turn struct {
-	// Negotiation is as it has been seen. It is shared: do not change it.
+	// Negotiation is the snapshot. It is shared: do not change it.
 	Negotiation *haggle.NegotiationAccount
 	// Side is the agent's.
 	Side protocol.OfferSide
-	// History are the offers so far, the oldest first. It has fewer than Negotiation.CurrentRound only if the node no longer
-	// remembers all; the standing offer is always among them.
+	// History are the offers so far, the oldest first. It has fewer than Negotiation.CurrentRound only if the
+	// node does not have all of them any more; the standing offer is always among them.
 	History []PastOffer
 	// Now is the chain's time in Unix seconds.
 	Now int64
-	// Deadline is when the time to answer is over, in Unix seconds of the chain's clock: the end of the response window or the
-	// negotiation's own, whichever comes first. About milestones it is the end of the buyer's review, or for the seller the last
-	// moment for a claim.
+	// Deadline is the end of the time to answer, in Unix seconds of the chain's clock: the end of the response
+	// window or the global deadline, whichever comes first. About milestones it is the end of the buyer's
+	// review; for the seller the latest time of the next claim with which all open milestones can still be
+	// claimed one after the other, or as many as still can.
 	Deadline int64
-	// LastCall says that nothing will be asked again before the deadline: whoever waits now lets the negotiation expire.
+	// LastCall reports that Decide is not called again before the deadline: Wait lets the negotiation expire.
+	// With no rounds left Wait is then invalid. A seller's Deliver is called with LastCall shortly before each
+	// time at which one milestone fewer can be claimed.
 	LastCall bool
+	// Invalid is the reason why the decision before, on the same state, was invalid; nil if there was none. The
+	// function is called once more only.
+	Invalid error
+	// Limits are the agent's limits in the negotiation's mint: see [Config].Mints.
+	Limits Limits
 }
 
-// PastOffer is an offer that has been made.
+// PastOffer is an earlier offer.
 type PastOffer struct {
 	// Round is its number, from 1.
 	Round uint8
-	// Side made it.
+	// Side is the side that made it.
 	Side protocol.OfferSide
 	// Amount is the price, in base units of the mint.
 	Amount uint64
-	// Escrow is what the escrow was worth after it, in base units of the mint.
+	// Escrow is the effective escrow after it, in base units of the mint.
 	Escrow uint64
-	// At is when it was made, in Unix seconds.
+	// At is its time in Unix seconds.
 	At int64
-	// Slot is when it was made; zero if the node does not remember.
+	// Slot is its slot; zero if the node does not have its event any more.
 	Slot uint64
 }
 
-// CanAccept says whether there is an offer that the agent can accept.
+// CanAccept reports whether there is an offer that the agent can accept.
 func (t Turn) CanAccept() bool { return t.Negotiation.CanAccept(t.Side) }
 
-// CanOffer says whether the agent can make an offer.
+// CanOffer reports whether the agent can make an offer.
 func (t Turn) CanOffer() bool {
 	n := t.Negotiation
 	return n.IsBargaining() && n.Turn() == t.Side && n.ZopaStep() == protocol.ZopaStepNone && n.RoundsLeft() > 0
 }
 
-// Standing is the offer that the agent can accept, in base units of the mint; zero if there is none.
+// Standing returns the price that the agent can accept, in base units of the mint; zero if there is none.
 func (t Turn) Standing() uint64 {
 	if !t.CanAccept() {
 		return 0
@@ -57,13 +65,16 @@ func (t Turn) Standing() uint64 {
 	return t.Negotiation.CurrentOfferAmount
 }
 
-// InRange is the amount, moved into the range that the next offer has to lie in.
-func (t Turn) InRange(amount uint64) uint64 {
+// InRange returns the amount, moved into the range of the next offer. It returns [ErrBeyondLimit] if that is
+// beyond the agent's own limit: a seller's least payment is more than the escrow can still pay, or a buyer's
+// highest price is below the least offer. Decide can return this error: the decision is invalid then.
+func (t Turn) InRange(amount uint64) (uint64, error) {
 	least, most := t.Negotiation.OfferRange()
-	return min(max(amount, least), most)
+	moved := min(max(amount, least), most)
+	return moved, t.Limits.check(t.Negotiation, t.Side, moved)
 }
 
-// Own is the agent's latest offer; false if it has made none.
+// Own returns the agent's latest offer; false if it has made none.
 func (t Turn) Own() (PastOffer, bool) { return t.latestOf(t.Side) }
 
 func (t Turn) latestOf(side protocol.OfferSide) (PastOffer, bool) {

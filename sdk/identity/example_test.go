@@ -42,6 +42,7 @@ func ExampleGate_Admit() {
 		ctx    context.Context
 		client *haggle.Client
 		seller *haggle.Keypair
+		usdc   solana.PublicKey
 		decide func(ctx context.Context, turn agent.Turn) (agent.Decision, error)
 	)
 	registry, err := identity.NewRegistry(identity.RegistryConfig{Endpoint: "https://registry.example"})
@@ -50,6 +51,7 @@ func ExampleGate_Admit() {
 	}
 	gate := identity.Gate{Source: registry, Threshold: 60}
 	runtime, err := agent.New(client, seller, agent.Config{
+		Mints:    map[solana.PublicKey]agent.Limits{usdc: {MinPrice: 3_000_000}},
 		Services: [][32]byte{protocol.ServiceHash("Summarise a paper")},
 		Admit:    gate.Admit(seller.PublicKey()),
 		Decide:   decide,

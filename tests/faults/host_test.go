@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"strconv"
 	"sync"
@@ -99,7 +100,10 @@ func (h *host) run(ctx context.Context) error {
 			return err
 		}
 		logger := h.logger.With("wallet", wallet)
-		runtime, err := agent.New(h.client, key, agent.Config{Decide: h.decide, Services: [][32]byte{service}, Logger: logger})
+		runtime, err := agent.New(h.client, key, agent.Config{
+			Decide: h.decide, Services: [][32]byte{service}, Logger: logger,
+			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {MinPrice: 1, MaxPrice: math.MaxUint64}},
+		})
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// deliver calls Deliver about milestones.
+func (l *loop) deliver(f *tracked, v *view, last bool) {
+	if l.config.Deliver == nil || l.carryOut(f, v) {
+		return
+	}
+	turn := l.turn(f, v, last)
+	if f.answer.position == f.position {
+		turn.Invalid = f.answer.reason
+	}
+	if f.overdueCalls > 0 {
+		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
+		return
+	}
+	until := v.answerBy()
+	if !v.isBuyer() {
+		until = v.MilestoneDeadline - v.ReviewWindow()
+	}
+	start(l, f, v, until,
+		func(ctx context.Context) (MilestoneMove, error) { return l.config.Deliver(ctx, turn) },
+		func(move MilestoneMove, err error) { l.delivered(f, v, turn, move, err) })
+}
+
+func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err error) {
+	if err == nil {
+		err = validateMilestone(turn, move)
+	}
+	if invalid := new(InvalidDecision); errors.As(err, &invalid) {
+		l.invalidMove(f, v, turn, invalid)
+		return
+	}
+	if err != nil {
+		l.failed(f, err)
+		if turn.LastCall && v.isBuyer() {
+			f.answer = answer{position: f.position, last: true}
+		}
+		l.retryLater(f)
+		l.agenda.wake(f, l.viewOf(f, v.NegotiationAccount, v.clock()).plan().at)
+		return
+	}
+	if wait, waits := move.(Wait); waits {
+		f.failures = 0
+		f.answer = answer{position: f.position, until: wait.Until, last: turn.LastCall, at: turn.Now}
+		next := l.viewOf(f, v.NegotiationAccount, v.clock())
+		l.perform(f, next, next.plan())
+		return
+	}
+	f.decided = &decided{
+		position: f.position, turn: turn, decision: move, carryOut: func(v *view) { l.doMove(f, v, turn, move) },
+	}
+	l.doMove(f, v, turn, move)
+}
+
+// invalidMove reports a milestone move that cannot be carried out. Deliver is called once more at this position,
+// with the reason. After that the agent does nothing: a buyer's silence releases the milestone.
+func (l *loop) invalidMove(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
+	count := 1
+	if f.answer.position == f.position {
+		count = f.answer.invalid + 1
+	}
+	f.decided = nil
+	f.answer = answer{position: f.position, invalid: count, reason: invalid, exhausted: count >= maxInvalid, at: turn.Now}
+	l.config.Logger.Error("invalid milestone move", f.attributes("error", invalid, "final", f.answer.exhausted)...)
+	l.report(f.address, invalid)
+	next := l.viewOf(f, v.NegotiationAccount, v.clock())
+	if !f.answer.exhausted {
+		l.deliver(f, next, turn.LastCall)
+		return
+	}
+	l.perform(f, next, next.plan())
+}
+
+// doMove acts on the snapshot that Deliver was called with.
+func (l *loop) doMove(f *tracked, v *view, turn Turn, move MilestoneMove) {
+	seen := turn.Negotiation
+	switch move := move.(type) {
+	case ClaimMilestone:
+		l.act(f, v, "claim_milestone", func(ctx context.Context) (*haggle.Action, error) {
+			return l.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
+		})
+	case ReleaseMilestone:
+		l.act(f, v, "release_milestone", func(ctx context.Context) (*haggle.Action, error) {
+			return l.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: l.self, Seen: seen, Index: move.Index})
+		})
+	case DisputeMilestone:
+		l.act(f, v, "dispute_milestone", func(ctx context.Context) (*haggle.Action, error) {
+			return l.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
+		})
+	}
+}
+
+// openMilestones returns the number of milestones that are not claimed yet.
+func openMilestones(n *protocol.Negotiation) int64 {
+	open := int64(0)
+	for index := range n.MilestoneCount() {
+		if n.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
+			open++
+		}
+	}
+	return open
+}
+
+// latestClaim returns the latest time of the next claim at which so many open milestones can still be claimed
+// one after the other, each with its whole review window before milestone_deadline, in Unix seconds.
+func latestClaim(n *protocol.Negotiation, open int64) int64 {
+	return n.MilestoneDeadline - open*(n.ReviewWindow()+protocol.MilestoneSlack)
+}
+
+// claimDeadline returns the latest time of the next claim with which as many open milestones as possible can
+// still be claimed.
+func (v *view) claimDeadline() int64 {
+	for open := openMilestones(&v.Negotiation); open > 0; open-- {
+		if latest := latestClaim(&v.Negotiation, open); v.now < latest {
+			return latest
+		}
+	}
+	return v.MilestoneDeadline - v.ReviewWindow()
+}

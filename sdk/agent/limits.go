@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Default limits of a Config.
+const (
+	// DefaultMaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price.
+	DefaultMaxFeeBps = 100
+	// DefaultMaxReviewHours is the longest review window of a milestone that a seller accepts, in hours.
+	DefaultMaxReviewHours = 72
+)
+
+// Limits are an agent's limits in a mint, in base units of the mint. The runtime carries out no decision beyond
+// them.
+type Limits struct {
+	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent does
+	// not sell in this mint.
+	MinPrice uint64
+	// MaxPrice is the most that the agent pays as a buyer, the fee included. If zero, the agent does not buy in
+	// this mint.
+	MaxPrice uint64
+	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no invitation
+	// that requires a bond.
+	MaxBond uint64
+}
+
+// ErrBeyondLimit: the price is beyond the agent's own limit for the mint: see [Config].Mints.
+var ErrBeyondLimit = errors.New("agent: price beyond the agent's limit")
+
+// check returns ErrBeyondLimit if the agent must not agree to a price.
+func (l Limits) check(n *haggle.NegotiationAccount, side protocol.OfferSide, price uint64) error {
+	if side == protocol.OfferSideBuyer {
+		if price > l.MaxPrice {
+			return fmt.Errorf("%w: %d base units, at most %d", ErrBeyondLimit, price, l.MaxPrice)
+		}
+		return nil
+	}
+	if l.MinPrice == 0 {
+		return fmt.Errorf("%w: Config.Mints has no MinPrice for mint %s", ErrBeyondLimit, n.TokenMint)
+	}
+	if net := price - n.FeeOn(price); net < l.MinPrice {
+		return fmt.Errorf("%w: %d base units are %d after the fee, at least %d", ErrBeyondLimit, price, net, l.MinPrice)
+	}
+	return nil
+}
+
+// checkLimits reports a configuration that leaves out a limit on money.
+func (c Config) checkLimits() error {
+	if len(c.Mints) == 0 {
+		return errors.New("agent: Mints not set: list the mints in which the agent sells or buys, with price limits")
+	}
+	for mint, limits := range c.Mints {
+		switch {
+		case mint.IsZero():
+			return errors.New("agent: Mints: the zero address is not a mint")
+		case limits.MinPrice == 0 && limits.MaxPrice == 0:
+			return fmt.Errorf("agent: Mints: no limits for mint %s: set MinPrice to sell, MaxPrice to buy", mint)
+		case limits.MaxBond > 0 && limits.MinPrice == 0:
+			return fmt.Errorf("agent: Mints: MaxBond without MinPrice for mint %s: only a seller deposits a bond", mint)
+		}
+	}
+	switch {
+	case c.Deliver != nil && len(c.Arbiters) == 0:
+		return errors.New("agent: Arbiters not set: Deliver is set, so list the arbiters that the agent accepts")
+	case c.MaxFeeBps > protocol.MaxProtocolFeeBps:
+		return fmt.Errorf("agent: MaxFeeBps must be at most %d", protocol.MaxProtocolFeeBps)
+	case c.MaxReviewHours > protocol.MaxReviewHours:
+		return fmt.Errorf("agent: MaxReviewHours must be at most %d", protocol.MaxReviewHours)
+	}
+	return nil
+}
+
+// sells and buys report whether the agent acts as a seller or a buyer in any mint.
+func (c Config) sells() bool {
+	for _, limits := range c.Mints {
+		if limits.MinPrice > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c Config) buys() bool {
+	for _, limits := range c.Mints {
+		if limits.MaxPrice > 0 {
+			return true
+		}
+	}
+	return false
+}

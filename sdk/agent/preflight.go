@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const (
+	// preflightTimeout is how long Run retries its checks while no node answers them.
+	preflightTimeout = 20 * time.Second
+	// preflightAttempt limits one check.
+	preflightAttempt = 10 * time.Second
+	// minLamports are the fees of twenty transactions.
+	minLamports = 20 * 5_000
+)
+
+// StartError reports that an agent cannot work with its cluster or wallet.
+type StartError struct {
+	// Check names what is missing: "node", "program", "configuration", "mint", "lamports" or "tokens".
+	Check string
+	// Err is the reason.
+	Err error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("agent: %s: %v", e.Check, e.Err) }
+
+// Unwrap returns the reason.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// preflight checks the node, the program and the wallet before a run.
+func (r *Runtime) preflight(ctx context.Context, one *single) error {
+	checks := []func(context.Context) error{r.checkProgram, r.checkConfig, r.checkMints, r.checkLamports}
+	if !one.isChosen() && r.config.buys() && !r.config.sells() {
+		checks = append(checks, r.checkTokens)
+	}
+	limited, cancel := context.WithTimeout(ctx, preflightTimeout)
+	defer cancel()
+	for _, check := range checks {
+		if err := r.retryCheck(limited, check); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			r.config.Logger.Error("the agent does not start", "wallet", r.self, "error", err)
+			return err
+		}
+	}
+	r.config.Logger.Info("the agent starts", "wallet", r.self)
+	return nil
+}
+
+// retryCheck retries a check as long as no node answers it.
+func (r *Runtime) retryCheck(ctx context.Context, check func(context.Context) error) error {
+	policy := backoff.NewExponentialBackOff()
+	policy.InitialInterval, policy.MaxInterval = 200*time.Millisecond, 5*time.Second
+	var last error
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		attempt, cancel := context.WithTimeout(ctx, preflightAttempt)
+		defer cancel()
+		err := check(attempt)
+		var failed *StartError
+		if errors.As(err, &failed) || errors.Is(err, haggle.ErrClientClosed) {
+			err = backoff.Permanent(err)
+		}
+		if err != nil && ctx.Err() == nil {
+			last = err
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, pause time.Duration) {
+		r.config.Logger.Warn("no node answers; the next attempt follows", "error", err, "pause", pause)
+	}))
+	var failed *StartError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failed):
+		return failed
+	case errors.Is(err, haggle.ErrClientClosed):
+		return haggle.ErrClientClosed
+	case last == nil:
+		last = err
+	}
+	return &StartError{Check: "node", Err: fmt.Errorf("no usable answer: check Endpoint: %w", last)}
+}
+
+// account returns an account, or nil if it does not exist.
+func (r *Runtime) account(ctx context.Context, address solana.PublicKey) (*rpc.Account, error) {
+	answer, err := r.client.RPC().GetMultipleAccountsWithOpts(ctx, []solana.PublicKey{address},
+		&rpc.GetMultipleAccountsOpts{Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Value) != 1 {
+		return nil, fmt.Errorf("the node returned %d accounts instead of 1", len(answer.Value))
+	}
+	return answer.Value[0], nil
+}
+
+func (r *Runtime) checkProgram(ctx context.Context) error {
+	program, err := r.account(ctx, protocol.ProgramID)
+	switch {
+	case err != nil:
+		return err
+	case program == nil || !program.Executable:
+		return &StartError{Check: "program", Err: fmt.Errorf("program %s is not deployed on this cluster: check Endpoint", protocol.ProgramID)}
+	}
+	return nil
+}
+
+func (r *Runtime) checkConfig(ctx context.Context) error {
+	_, err := r.client.GetConfig(ctx)
+	if errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
+		return &StartError{Check: "configuration", Err: fmt.Errorf("the protocol is not initialized on this cluster: %w", err)}
+	}
+	return err
+}
+
+func (r *Runtime) checkMints(ctx context.Context) error {
+	for address := range r.config.Mints {
+		mint, err := r.client.GetMint(ctx, address)
+		if err == nil {
+			err = mint.Check()
+		}
+		if unsupported := new(haggle.UnsupportedMint); errors.As(err, &unsupported) || errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
+			return &StartError{Check: "mint", Err: fmt.Errorf("Config.Mints: %s: %w", address, err)}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isUndecodable reports whether an account is not of the expected kind.
+func isUndecodable(err error) bool {
+	var decode *protocol.DecodeError
+	return errors.As(err, &decode) || errors.Is(err, haggle.ErrWrongOwner)
+}
+
+func (r *Runtime) checkLamports(ctx context.Context) error {
+	wallet, err := r.account(ctx, r.self)
+	if err != nil {
+		return err
+	}
+	have := uint64(0)
+	if wallet != nil {
+		have = wallet.Lamports
+	}
+	if have < minLamports {
+		return &StartError{Check: "lamports", Err: fmt.Errorf("wallet %s has %d lamports, at least %d are needed for fees: fund it with SOL", r.self, have, minLamports)}
+	}
+	return nil
+}
+
+// tokenAmountOffset is the offset of the amount in a token account of both token programs.
+const tokenAmountOffset = 64
+
+// checkTokens checks that a buyer has tokens. They may be in the escrow of its negotiations.
+func (r *Runtime) checkTokens(ctx context.Context) error {
+	for mint := range r.config.Mints {
+		if mint == solana.WrappedSol || mint == haggle.WrappedSOL2022 {
+			return nil // lamports can be wrapped
+		}
+		held, err := r.client.RPC().GetTokenAccountsByOwner(ctx, r.self, &rpc.GetTokenAccountsConfig{Mint: mint.ToPointer()},
+			&rpc.GetTokenAccountsOpts{Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed})
+		if err != nil {
+			return err
+		}
+		for _, one := range held.Value {
+			data := one.Account.Data.GetBinary()
+			if len(data) >= tokenAmountOffset+8 && binary.LittleEndian.Uint64(data[tokenAmountOffset:]) > 0 {
+				return nil
+			}
+		}
+	}
+	for _, err := range r.client.FindNegotiations(ctx, haggle.Filter{Agent: r.self, Role: haggle.RoleBuyer}) {
+		if err == nil || isUndecodable(err) {
+			return nil
+		}
+		return err
+	}
+	return &StartError{Check: "tokens", Err: fmt.Errorf("buyer %s has no tokens of any of Config.Mints, and no negotiation", r.self)}
+}

@@ -1,0 +1,146 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// scriptedMint is the mint of the agents that talk to scripted nodes.
+var scriptedMint = solana.PublicKey{31: 9}
+
+// scriptedLimits sells and buys in it.
+func scriptedLimits() map[solana.PublicKey]agent.Limits {
+	return map[solana.PublicKey]agent.Limits{scriptedMint: {MinPrice: 1, MaxPrice: 5_000_000}}
+}
+
+// scriptedAccount returns an account that Run checks before it starts; empty if the address is none of them.
+func scriptedAccount(address string, wallet solana.PublicKey) string {
+	config, _, _ := protocol.FindConfigAddress()
+	switch address {
+	case protocol.ProgramAddress:
+		return `{"data":["","base64"],"executable":true,"lamports":1,"owner":"BPFLoaderUpgradeab1e11111111111111111111111","rentEpoch":0,"space":0}`
+	case config.String():
+		return accountJSON(protocol.ProgramID, (&protocol.ProtocolConfig{}).AppendTo(nil))
+	case scriptedMint.String():
+		mint := make([]byte, 82)
+		mint[45] = 1
+		return accountJSON(solana.TokenProgramID, mint)
+	case wallet.String():
+		return accountJSON(solana.SystemProgramID, nil)
+	}
+	return ""
+}
+
+// started returns the error with which a runtime ends.
+func started(t *testing.T, limit time.Duration, client *haggle.Client, me haggle.Signer, config agent.Config) error {
+	t.Helper()
+	runtime, err := agent.New(client, me, config)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("the agent is running"))
+	defer cancel()
+	return runtime.Run(ctx)
+}
+
+func requireStartError(t *testing.T, err error, check, text string) {
+	t.Helper()
+	var failed *agent.StartError
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, check, failed.Check)
+	require.ErrorContains(t, err, text)
+}
+
+func TestRunReturnsAnErrorAgainstADeadEndpointAndLogsIt(t *testing.T) {
+	dead := httptest.NewServer(http.NotFoundHandler())
+	dead.Close()
+	client, err := haggle.NewClient(haggle.Config{Endpoint: dead.URL})
+	require.NoError(t, err)
+	defer client.Close()
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	err = started(t, time.Minute, client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
+	requireStartError(t, err, "node", "check Endpoint")
+	require.Contains(t, log.String(), "no node answers", "without a Logger it logs to slog's default")
+	require.Contains(t, log.String(), "the agent does not start")
+}
+
+func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
+	s := setStage(t)
+	limit := 20 * time.Second
+	buyer := func() agent.Config {
+		return agent.Config{Decide: waits, Mints: map[solana.PublicKey]agent.Limits{s.Mint: {MaxPrice: 1}}}
+	}
+	poor, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	requireStartError(t, started(t, limit, s.Client, poor, buyer()), "lamports", "fund it with SOL")
+
+	require.NoError(t, s.Chain.Fund(s.ctx, poor.PublicKey(), solana.LAMPORTS_PER_SOL))
+	requireStartError(t, started(t, limit, s.Client, poor, buyer()), "tokens", "has no tokens")
+	seller := buyer()
+	seller.Mints = map[solana.PublicKey]agent.Limits{s.Mint: {MinPrice: 1}}
+	require.ErrorContains(t, started(t, 2*time.Second, s.Client, poor, seller), "the agent is running", "a seller needs no tokens")
+
+	elsewhere := buyer()
+	elsewhere.Mints = map[solana.PublicKey]agent.Limits{solana.PublicKey{1}: {MaxPrice: 1}}
+	requireStartError(t, started(t, limit, s.Client, s.Buyer, elsewhere), "mint", "account not found")
+
+	// The whole balance is in escrow: the buyer's negotiation is reason enough to run.
+	s.invite(func(r *haggle.CreateRequest) { r.EscrowAmount = 100_000_000 })
+	require.ErrorContains(t, started(t, 2*time.Second, s.Client, s.Buyer, buyer()), "the agent is running")
+}
+
+func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	// The chain has another program's address than the SDK expects.
+	chain, err := testchain.Start(ctx, testchain.Options{ProgramID: solana.PublicKey{5}})
+	require.NoError(t, err)
+	defer chain.Close()
+	client, err := haggle.NewClient(haggle.Config{Endpoint: chain.RPCURL, WSEndpoint: chain.WSURL})
+	require.NoError(t, err)
+	defer client.Close()
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	err = started(t, 20*time.Second, client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
+	requireStartError(t, err, "program", "is not deployed on this cluster")
+}
+
+func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
+	client, err := haggle.NewClient(haggle.Config{Endpoint: "http://localhost"})
+	require.NoError(t, err)
+	defer client.Close()
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	limits := func(l agent.Limits) map[solana.PublicKey]agent.Limits {
+		return map[solana.PublicKey]agent.Limits{scriptedMint: l}
+	}
+	delivers := func(context.Context, agent.Turn) (agent.MilestoneMove, error) { return agent.Wait{}, nil }
+	for text, config := range map[string]agent.Config{
+		"Decide not set":                {Mints: scriptedLimits()},
+		"Mints not set":                 {Decide: waits},
+		"no limits for mint":            {Decide: waits, Mints: limits(agent.Limits{})},
+		"MaxBond without MinPrice":      {Decide: waits, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
+		"Arbiters not set":              {Decide: waits, Mints: scriptedLimits(), Deliver: delivers},
+		"MaxFeeBps must be at most 500": {Decide: waits, Mints: scriptedLimits(), MaxFeeBps: 501},
+	} {
+		_, err := agent.New(client, me, config)
+		require.ErrorContains(t, err, text)
+	}
+}

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/localnet"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// A model that takes seconds is called once, and its decision is carried out, however often the negotiation is
+// read meanwhile and whatever events are delivered again.
+func TestSlowDecisionIsCarriedOutWhateverIsObservedMeanwhile(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	net, err := localnet.Start(ctx, testchain.Options{})
+	require.NoError(t, err)
+	defer net.Close()
+	created, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, EscrowAmount: 5_000_000,
+		MaxRounds: 8, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+	})
+	require.NoError(t, err)
+	_, err = created.Do(ctx, net.Buyer)
+	require.NoError(t, err)
+	n, err := net.Client.GetNegotiation(ctx, created.Negotiation)
+	require.NoError(t, err)
+	accepting, err := net.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: net.Seller.PublicKey(), Seen: n})
+	require.NoError(t, err)
+	receipt, err := accepting.Do(ctx, net.Seller)
+	require.NoError(t, err)
+
+	var calls, cancelled atomic.Int64
+	acted := make(chan Act, 1)
+	buyer, err := New(net.Client, net.Buyer, Config{
+		Mints: map[solana.PublicKey]Limits{net.Mint: {MaxPrice: 2_000_000}},
+		Acted: func(act Act) { acted <- act },
+		Decide: func(ctx context.Context, turn Turn) (Decision, error) {
+			calls.Add(1)
+			select {
+			case <-time.After(2 * time.Second):
+			case <-ctx.Done():
+				cancelled.Add(1)
+			}
+			return Offer{Amount: 2_000_000}, ctx.Err()
+		},
+	})
+	require.NoError(t, err)
+	running, end := context.WithCancelCause(ctx)
+	l := buyer.newLoop(running, end, nil)
+	ended := make(chan error, 1)
+	go func() { ended <- l.run() }()
+	observing := time.NewTicker(20 * time.Millisecond)
+	defer observing.Stop()
+	for observed := 0; ; observed++ {
+		select {
+		case act := <-acted:
+			require.Equal(t, "submit_offer", act.Name)
+			require.Greater(t, observed, 50)
+			require.EqualValues(t, 1, calls.Load())
+			require.Zero(t, cancelled.Load())
+			end(errOver)
+			require.ErrorIs(t, <-ended, errOver)
+			return
+		case <-observing.C:
+			l.post(func() {
+				if f := l.tracked[created.Negotiation]; f != nil {
+					l.refresh(f)
+					l.onEvent(haggle.Observation{Slot: receipt.Slot, Negotiation: f.address, Event: receipt.Events[0]})
+				}
+			})
+		case <-ctx.Done():
+			t.Fatalf("no offer after %d calls of Decide", calls.Load())
+		}
+	}
+}
+
+// A decision depends on everything but the payouts that the parties fetch at any time.
+func TestPositionIsWhatADecisionDependsOn(t *testing.T) {
+	l := newLoop(t)
+	position := func(change func(*protocol.Negotiation)) uint64 {
+		return l.positionOf(&haggle.NegotiationAccount{Negotiation: with(inMilestones(true), change)})
+	}
+	same := position(func(*protocol.Negotiation) {})
+	require.Equal(t, same, position(func(n *protocol.Negotiation) { n.ClaimableBuyer, n.ClaimableSeller = 1, 2 }))
+	for name, change := range map[string]func(*protocol.Negotiation){
+		"created_at": func(n *protocol.Negotiation) { n.CreatedAt++ },
+		"status":     func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusSettled },
+		"round":      func(n *protocol.Negotiation) { n.CurrentRound++ },
+		"offer":      func(n *protocol.Negotiation) { n.CurrentOfferAmount++ },
+		"metadata":   func(n *protocol.Negotiation) { n.Metadata[0]++ },
+		"commitment": func(n *protocol.Negotiation) { n.BuyerCommitment[0]++ },
+		"milestones": func(n *protocol.Negotiation) { n.MilestonesDecided = 1 },
+		"deadline":   func(n *protocol.Negotiation) { n.TurnDeadline++ },
+	} {
+		require.NotEqual(t, same, position(change), name)
+	}
+}
+
+// Actions that wait for an unknown outcome hold no worker: the other negotiations are read at once, and acted on.
+func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLoop(t)
+		l.config.Concurrency = DefaultConcurrency
+		begun := 0
+		blocked := func(ctx context.Context) (*haggle.Action, error) {
+			l.post(func() { begun++ })
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		run := func(length time.Duration) {
+			for end := time.After(length); ; {
+				l.dispatch()
+				select {
+				case change := <-l.inbox:
+					change()
+				case <-end:
+					return
+				}
+			}
+		}
+		var cancel context.CancelFunc
+		l.ctx, cancel = context.WithCancel(t.Context())
+		for i := range 3 * DefaultConcurrency {
+			f := &tracked{address: solana.PublicKey{byte(i), 1}, index: -1}
+			l.act(f, &view{NegotiationAccount: at(5)}, "submit_offer", blocked)
+		}
+		run(time.Second)
+		require.Equal(t, DefaultConcurrency, begun)
+		read := false
+		l.reads.add(false, func() { l.post(func() { l.reads.running--; read = true }) })
+		run(time.Millisecond)
+		require.True(t, read, "a read does not wait for actions")
+		run(3 * actionHold)
+		require.Equal(t, 3*DefaultConcurrency, begun, "an action does not wait for blocked ones")
+
+		l.stopping = true
+		cancel()
+		run(2 * shutdownTimeout)
+		require.Zero(t, l.actions.running)
+		close(l.stopped)
+	})
+}
+
+// A function that takes too long leaves the fallback, in time and not after the deadline.
+func TestCallEndsBeforeTheDeadline(t *testing.T) {
+	v := &view{NegotiationAccount: &haggle.NegotiationAccount{Negotiation: bargaining(1)}, now: testNow, margin: DefaultMargin}
+	require.EqualValues(t, testNow+100-8, v.answerBy(), "half of the margin is left for the action")
+	v.now = testNow + 98
+	require.EqualValues(t, testNow+99, v.answerBy())
+	require.True(t, errors.Is(errTimeIsUp, ErrTooLong))
+}
