@@ -21,8 +21,8 @@ func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 	})
 }
 
-// invite escrows and invites the seller. Once begun it is finished, even if the context ends. While it is not known whether that has
-// been done it is not repeated, for it would escrow a second time.
+// invite escrows and invites the seller. Once begun it is finished, even if the context ends. While it is not
+// known whether that has been done it is not repeated, for it would escrow a second time.
 func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, err

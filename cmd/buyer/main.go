@@ -1,10 +1,10 @@
-// Command buyer is an example of an agent that buys a service: it escrows the most that it could pay, invites a seller of whom
-// it knows nothing but the address, and concedes in equal steps from its opening price towards its reservation price.
+// Command buyer is an example of an agent that buys a service: it escrows its highest price, invites one seller, and
+// concedes in equal steps from its opening price towards its reservation price.
 //
 //	buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5
 //
-// The negotiation is run by the SDK's package agent; what is here is what this buyer wants, and Decide. Killed and started again, it
-// goes on with the negotiation that it finds open: all that it knows is on chain, and what it was about to send is in its journal.
+// The SDK's package agent runs the negotiation; this program has Decide. After a restart it continues the open
+// negotiation: its state is on chain, and its journal has the transactions that it was about to send.
 package main
 
 import (
@@ -91,8 +91,8 @@ func (b *buyer) buy(ctx context.Context) error {
 	return nil
 }
 
-// decide takes the seller's offer if it is no more than the buyer would bid next, and bids otherwise. When nothing can be bid any
-// more, the reservation price decides.
+// decide accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without another
+// bid the reservation price decides.
 func (b *buyer) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	n := turn.Negotiation
 	plan := concession.Linear{Opening: b.Opening, Reservation: b.Reservation, Offers: (uint64(n.MaxRounds) + 1) / 2}

@@ -1,12 +1,10 @@
-// Command seller is an example of an agent that sells a service: it waits for a buyer of whom it knows nothing but the address,
-// finds the invitation on chain, checks its terms, and concedes in equal steps from its opening price towards its reservation
-// price.
+// Command seller is an example of an agent that sells a service: it waits for an invitation of one buyer, checks its
+// terms, and concedes in equal steps from its opening price towards its reservation price.
 //
 //	seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3
 //
-// The negotiation is run by the SDK's package agent; what is here is what this seller wants, Admit and Decide. Killed and started
-// again, it goes on with the negotiation that it finds open: all that it knows is on chain, and what it was about to send is in its
-// journal.
+// The SDK's package agent runs the negotiation; this program has Admit and Decide. After a restart it continues the
+// open negotiation: its state is on chain, and its journal has the transactions that it was about to send.
 package main
 
 import (
@@ -94,12 +92,12 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// concerns says whether a negotiation is an invitation of the buyer's, or one that this seller would have accepted.
+// concerns reports whether a negotiation is an invitation of the buyer, or one that this seller would have accepted.
 func (s *seller) concerns(n *haggle.NegotiationAccount) bool {
 	return n.Buyer == s.Counterpart && (n.Status == protocol.NegotiationStatusCreated || s.objection(n) == "")
 }
 
-// admit refuses an invitation that does not suit. One that does is accepted on exactly the terms that have been seen here.
+// admit declines an unsuitable invitation. A suitable one is accepted on exactly the terms that were checked here.
 func (s *seller) admit(ctx context.Context, n *haggle.NegotiationAccount) error {
 	if why := s.objection(n); why != "" {
 		return &agent.Refusal{Negotiation: n.Address, Reason: why}
@@ -113,7 +111,7 @@ func (s *seller) acted(act agent.Act) {
 	}
 }
 
-// objection says why a negotiation does not suit; it is empty if it does.
+// objection returns the term of a negotiation that the seller does not accept; empty if there is none.
 func (s *seller) objection(n *haggle.NegotiationAccount) string {
 	switch {
 	case n.ServiceHash != s.ServiceHash:
@@ -132,8 +130,8 @@ func (s *seller) objection(n *haggle.NegotiationAccount) string {
 	return ""
 }
 
-// decide takes the buyer's offer if it is no less than the seller would ask next, and asks otherwise. When nothing can be asked
-// any more, the reservation price decides, which is what is left after the fee.
+// decide accepts the buyer's offer if it is no less than the seller's next ask, and asks otherwise. Without another
+// ask the reservation price decides, which is after the fee.
 func (s *seller) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	n := turn.Negotiation
 	plan := concession.Linear{Opening: s.Opening, Reservation: s.Reservation, Offers: uint64(n.MaxRounds) / 2}
@@ -153,7 +151,7 @@ func (s *seller) decide(_ context.Context, turn agent.Turn) (agent.Decision, err
 	return agent.Offer{Amount: price}, nil
 }
 
-// gross is the least price of which so much is left after the fee. The escrow has to cover it.
+// gross returns the lowest price that leaves an amount after the fee. The escrow has to cover it.
 func gross(n *haggle.NegotiationAccount, net uint64) uint64 {
 	price := net
 	for missing := n.FeeOn(price); missing > 0; missing = net + n.FeeOn(price) - price {

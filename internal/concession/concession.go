@@ -1,5 +1,5 @@
-// Package concession is the simplest way to bargain: from an opening price, a party gives way in equal steps, so that its last
-// offer is its reservation price, beyond which no deal is better than a deal.
+// Package concession is the simplest way to bargain: from an opening price, a party gives way in equal steps,
+// so that its last offer is its reservation price, beyond which no deal is better than a deal.
 package concession
 
 import "math/bits"
@@ -12,8 +12,8 @@ type Linear struct {
 	Offers uint64
 }
 
-// Price is what the party asks or bids in its offer of this index, the first being 0; after the last it is the reservation.
-// Steps that do not come out even are rounded towards the opening.
+// Price is what the party asks or bids in its offer of this index, the first being 0; after the last it is
+// the reservation. Steps that do not come out even are rounded towards the opening.
 func (l Linear) Price(index uint64) uint64 {
 	if index+1 >= l.Offers {
 		return l.Reservation

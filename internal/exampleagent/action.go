@@ -1,5 +1,6 @@
-// Package exampleagent is what the example agents have in common: their flags, the journal, finding what an earlier run has left, and
-// telling what they do. How they bargain is in cmd/buyer and cmd/seller; the negotiation itself is run by package agent of the SDK.
+// Package exampleagent has the common parts of the example agents: flags, journal, finding the negotiation of an
+// earlier run, and output. cmd/buyer and cmd/seller have their strategies; package agent of the SDK runs the
+// negotiation.
 package exampleagent
 
 import (
@@ -15,19 +16,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Action is something an agent has done on chain, and what it took.
+// Action is an action on chain, as the agents print it.
 type Action struct {
 	Agent string `json:"agent"`
 	// Name is "create", "join", "offer", "take", "reject", "expire", "claim" or "close".
 	Name        string           `json:"action"`
 	Negotiation solana.PublicKey `json:"negotiation"`
-	// Round is how many offers have been made by then.
+	// Round is the number of offers by then.
 	Round uint8 `json:"round"`
-	// Price is what has been offered or taken; nil for other actions, and for an offer that the node does not tell.
+	// Price is the offered or accepted price; nil for other actions, and for an offer whose event the node does not
+	// return.
 	Price *amount.Tokens `json:"price,omitempty"`
-	// EffectiveEscrow is what the escrow is worth after the action, as far as the node tells.
+	// EffectiveEscrow is the effective escrow after the action, as far as the node returns it.
 	EffectiveEscrow amount.Tokens `json:"effective_escrow"`
-	// ComputeUnits and FeeLamports are zero, and left out, if the node does not tell them.
+	// ComputeUnits and FeeLamports are zero, and omitted, if the node does not return them.
 	ComputeUnits   uint64           `json:"compute_units,omitempty"`
 	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
 	ConfirmationMS int64            `json:"confirmation_ms"`
@@ -55,19 +57,19 @@ func (a Action) Line() string {
 	return fmt.Sprintf("%-6s  %-6s  %5s  %-12s  %-12s  %13s  %6d ms", a.Agent, a.Name, round, price, a.EffectiveEscrow, consumed, a.ConfirmationMS)
 }
 
-// Note is something an agent has to say beside its actions.
+// Note is a message beside the actions.
 type Note struct {
 	Agent string `json:"agent"`
 	Note  string `json:"note"`
 }
 
-// names are what instructions are called here.
+// names are the printed names of the instructions.
 var names = map[string]string{
 	"create_negotiation": "create", "accept_invitation": "join", "submit_offer": "offer", "accept_offer": "take",
 	"reject_negotiation": "reject", "expire_negotiation": "expire", "claim_payout": "claim", "close_negotiation": "close",
 }
 
-// Log tells what an agent does, a line at a time, for people or as JSON. It may be used from several goroutines.
+// Log prints an agent's actions, one per line, for people or as JSON. It may be used from several goroutines.
 type Log struct {
 	Agent string
 	Out   io.Writer
@@ -76,13 +78,13 @@ type Log struct {
 	lock sync.Mutex
 }
 
-// Note tells how things stand.
+// Note prints a message.
 func (l *Log) Note(format string, arguments ...any) {
 	note := Note{l.Agent, fmt.Sprintf(format, arguments...)}
 	l.tell(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
-// Did tells what an instruction has done and what it took. The negotiation is as it was before.
+// Did prints an action. The negotiation is the one before it.
 func (l *Log) Did(instruction string, before *haggle.NegotiationAccount, receipt *haggle.Receipt, decimals uint8) {
 	action := Action{
 		Agent: l.Agent, Name: names[instruction], Negotiation: before.Address, Round: before.CurrentRound,

@@ -16,13 +16,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// farewellLimit is how long an interrupted agent may take to say how it leaves things.
-const farewellLimit = 5 * time.Second
+// statusTimeout is how long an interrupted agent may take to report the state of its negotiation.
+const statusTimeout = 5 * time.Second
 
-// Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one that the agent engages in. It
-// answers with a deal, or fails with exitcode.NoDeal.
+// Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one in which the agent
+// engages. It returns the deal, or an exitcode.NoDeal error.
 //
-// What the agent does is told, after config.Acted. What goes wrong and does not pass ends it: started again, it goes on.
+// It prints each action, after config.Acted. An error that is not transient ends it; a restart continues.
 func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, config agent.Config) (*agent.Result, error) {
 	bargaining, give := context.WithCancelCause(ctx)
 	defer give(nil)
@@ -55,7 +55,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 	case err != nil && (result.Status != protocol.NegotiationStatusSettled || !waitsForAccount(err)):
 		return nil, err
 	case err != nil:
-		// What has been agreed on stands.
+		// The deal stands.
 		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim %s, then close", result.Negotiation)
 	}
 	if result.Status != protocol.NegotiationStatusSettled {
@@ -73,15 +73,15 @@ func (p *Party) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// waitsForAccount says whether something cannot be paid out because of a token account.
+// waitsForAccount reports whether a payout fails because of a token account.
 func waitsForAccount(err error) bool {
 	var token *haggle.TransactionError
 	return errors.Is(err, protocol.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
 }
 
-// interrupted says how the agent leaves things.
+// interrupted returns an error with the state of the negotiation.
 func (p *Party) interrupted(ended context.Context, negotiation solana.PublicKey) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), farewellLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), statusTimeout)
 	defer cancel()
 	n, err := p.Client.GetNegotiation(ctx, negotiation)
 	if err != nil {

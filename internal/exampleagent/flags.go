@@ -30,7 +30,8 @@ type Flags struct {
 	JSON    bool
 }
 
-// Register adds the flags to a command. The counterpart is "buyer" or "seller"; the prices are the defaults, in tokens.
+// Register adds the flags to a command. The counterpart is "buyer" or "seller"; the prices are the defaults,
+// in tokens.
 func (f *Flags) Register(cmd *cobra.Command, counterpart, opening, reservation string) {
 	flags := cmd.Flags()
 	f.Connection.Register(flags)

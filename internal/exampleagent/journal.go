@@ -19,7 +19,8 @@ import (
 // noJournal is what --journal says if nothing is to be remembered.
 const noJournal = "none"
 
-// openJournal opens the file that --journal names; nil for none. While it is open, no other process can use it.
+// openJournal opens the file that --journal names; nil for none. While it is open, no other process can use
+// it.
 func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 	path := p.flags.Journal
 	if path == noJournal {
@@ -49,8 +50,8 @@ func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 	return book, nil
 }
 
-// ownJournal is a file that nobody else uses, in a folder that exists then: one for each thing that a wallet bargains about. It is
-// the cluster's, too: what has been sent to one is nowhere on another.
+// ownJournal is a file that nobody else uses, in a folder that exists then: one for each thing that a wallet
+// bargains about. It is the cluster's, too: what has been sent to one is nowhere on another.
 func (p *Party) ownJournal(ctx context.Context) (string, error) {
 	client, err := p.flags.Connection.Client()
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it takes what is good enough, or
-// walks away.
+// Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it accepts a suitable
+// offer, or rejects.
 const Hurry = 20
 
-// Party is an agent with all that it knows: its wallet, the other side's address, and what it wants.
+// Party is an agent: its wallet, its counterparty, and its prices.
 type Party struct {
 	*Log
 	Client      *haggle.Client
@@ -34,7 +34,7 @@ type Party struct {
 	Opening, Reservation uint64
 
 	flags *Flags
-	// gate is nil if nobody is asked about the other side.
+	// gate is nil without --trust and --allowlist.
 	gate *identity.Gate
 	// journal is nil without one.
 	journal  *journal.File
@@ -100,7 +100,7 @@ func (p *Party) Close() error {
 	return errors.Join(append(failures, p.flags.Connection.Close())...)
 }
 
-// Units reads an amount of the mint.
+// Units parses an amount of the mint.
 func (p *Party) Units(flag string, text amount.Text) (uint64, error) {
 	units, err := text.In(p.decimals)
 	if err != nil {
@@ -109,16 +109,16 @@ func (p *Party) Units(flag string, text amount.Text) (uint64, error) {
 	return units, nil
 }
 
-// Tokens writes base units of the mint.
+// Tokens formats base units of the mint.
 func (p *Party) Tokens(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Decimals: p.decimals}
 }
 
-// Suits says whether the standing offer means what the price is for: an offer's metadata can promise less than was agreed on, and
-// whoever takes it agrees to that. These agents have agreed on none.
+// Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can have
+// others, and whoever accepts the offer accepts them. These agents have agreed on none.
 func (p *Party) Suits(n *haggle.NegotiationAccount) bool { return n.Metadata == p.Metadata }
 
-// Vet asks about the other side before anything binds the agent to it, where --trust or --allowlist says whom to ask. It fails with an
+// Vet checks the counterparty before the agent commits to anything, with --trust or --allowlist. It returns an
 // *identity.Refusal.
 func (p *Party) Vet(ctx context.Context) error {
 	if p.gate == nil {
@@ -127,7 +127,7 @@ func (p *Party) Vet(ctx context.Context) error {
 	return p.gate.Check(ctx, p.Counterpart)
 }
 
-// Created tells that a negotiation has been created.
+// Created prints the creation of a negotiation.
 func (p *Party) Created(created *haggle.CreateAction, receipt *haggle.Receipt) {
 	n := &haggle.NegotiationAccount{Address: created.Negotiation}
 	n.EffectiveEscrow = created.Params.EscrowAmount

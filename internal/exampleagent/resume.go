@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Unfinished is the address of a negotiation of an earlier run, of those that are the agent's in a role; zero if there is none.
-// With a journal it is certain by then what has become of all that the earlier run has sent.
+// Unfinished returns the address of a negotiation of an earlier run in which the agent has a role; zero if there is
+// none. With a journal it first resolves the transactions of the earlier run.
 func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*haggle.NegotiationAccount) bool) (solana.PublicKey, error) {
 	created, err := p.recover(ctx)
 	if err != nil {
@@ -33,8 +33,8 @@ func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*h
 	return created, nil
 }
 
-// recover finds out what has become of what an earlier run has sent. If it has created a negotiation, that is the answer: the list
-// of a node that is behind may not have it yet.
+// recover resolves the transactions of an earlier run. It returns the negotiation that the run has created, if any:
+// the list of a node that lags may not have it yet.
 func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err error) {
 	if p.journal == nil {
 		return created, nil
@@ -63,7 +63,7 @@ func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err erro
 	return created, err
 }
 
-// isAbout says whether a negotiation that has been created is the one that the agent would create.
+// isAbout reports whether a created negotiation has the agent's parties, mint and service.
 func (p *Party) isAbout(begun *protocol.NegotiationCreated) bool {
 	return begun.Buyer == p.Self && begun.Seller == p.Counterpart && begun.TokenMint == p.Mint && begun.ServiceHash == p.ServiceHash
 }

@@ -17,11 +17,11 @@ import (
 const (
 	// actionTimeout is longer than a transaction takes to land or to expire.
 	actionTimeout = 3 * time.Minute
-	// actionHold is how long an action holds a worker. One that takes longer waits for an outcome: its own, or
-	// an earlier transaction's that blocks it.
+	// actionHold is how long an action holds a worker. One that takes longer waits for an outcome: its own,
+	// or an earlier transaction's that blocks it.
 	actionHold = 2 * time.Second
-	// pendingPause is the pause before the next attempt to close a negotiation that keeps a payout of the other
-	// side.
+	// pendingPause is the pause before the next attempt to close a negotiation that keeps a payout of the
+	// other side.
 	pendingPause = 10 * time.Minute
 )
 
@@ -96,7 +96,8 @@ func (l *loop) acted(f *tracked, v *view, name string, receipt *haggle.Receipt, 
 	}
 }
 
-// isRefused reports whether the program refuses a decision on the state that it was made on. It is invalid then.
+// isRefused reports whether the program refuses a decision on the state that it was made on. It is invalid
+// then.
 func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 	var refusal *protocol.ProgramError
 	if f.decided == nil || !errors.As(err, &refusal) {
@@ -115,8 +116,8 @@ func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 	return true
 }
 
-// done handles an action that is confirmed, now or before. If before, there is a receipt only if the journal has
-// it. The error is about something else than the action.
+// done handles an action that is confirmed, now or before. If before, there is a receipt only if the journal
+// has it. The error is about something else than the action.
 func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, err error) {
 	f.failures, f.decided, f.live = 0, nil, true
 	var (
@@ -165,8 +166,8 @@ func isStateChange(err error) bool {
 	return errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
 }
 
-// isTransient reports whether the same action may succeed later: the node did not answer, the transaction did not
-// land, or its outcome is unknown. It is safe to repeat, because it names the state that it is about.
+// isTransient reports whether the same action may succeed later: the node did not answer, the transaction did
+// not land, or its outcome is unknown. It is safe to repeat, because it names the state that it is about.
 func isTransient(err error) bool {
 	var (
 		unknown *haggle.UnknownOutcome

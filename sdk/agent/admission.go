@@ -25,8 +25,8 @@ func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
 	return n.CurrentRound > 0 || n.BuyerCommitment != [32]byte{} || n.IsAgreed() || n.IsOver()
 }
 
-// cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; empty if
-// there is none.
+// cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; empty
+// if there is none.
 func (c *Config) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
 	if reason := c.cannotUse(n, side); reason != "" || side == protocol.OfferSideBuyer {
 		return reason

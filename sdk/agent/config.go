@@ -22,40 +22,40 @@ const (
 )
 
 // Config is the configuration of an agent. The runtime calls its functions from several goroutines, for one
-// negotiation one at a time. Their contexts end when their time is up, when the negotiation has changed, and with
-// [Runtime.Run].
+// negotiation one at a time. Their contexts end when their time is up, when the negotiation has changed, and
+// with [Runtime.Run].
 type Config struct {
 	// Decide returns the agent's next move, when it is its turn and when it can accept a midpoint. It is
-	// required. It is called once for each state of a negotiation, may take as long as the time to answer lasts,
-	// and its decision is carried out if the negotiation has not changed meanwhile. The runtime calls it for
-	// many negotiations at once: a Decide that needs a scarce resource has to wait for it.
+	// required. It is called once for each state of a negotiation, may take as long as the time to answer
+	// lasts, and its decision is carried out if the negotiation has not changed meanwhile. The runtime calls
+	// it for many negotiations at once: a Decide that needs a scarce resource has to wait for it.
 	Decide func(ctx context.Context, turn Turn) (Decision, error)
-	// Mints are the mints in which the agent sells and buys, with its limits. They are required. The agent takes
-	// no part in negotiations in other mints, and carries out no decision beyond the limits.
+	// Mints are the mints in which the agent sells and buys, with its limits. They are required. The agent
+	// takes no part in negotiations in other mints, and carries out no decision beyond the limits.
 	Mints map[solana.PublicKey]Limits
 
-	// Concerns reports whether the agent handles one of the wallet's negotiations. The runtime leaves the others
-	// alone, also what is due to the wallet in them. It is called for each snapshot and should return at once. If
-	// nil, the agent handles all.
+	// Concerns reports whether the agent handles one of the wallet's negotiations. The runtime leaves the
+	// others alone, also what is due to the wallet in them. It is called for each snapshot and should return
+	// at once. If nil, the agent handles all.
 	Concerns func(seen *haggle.NegotiationAccount) bool
 	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. Invitations to
 	// sell anything else are declined. If empty, Admit is required for a seller to accept an invitation.
 	Services [][32]byte
-	// Admit is called before the agent engages: before a seller accepts an invitation, and before a buyer makes
-	// its first move. It checks the counterparty's identity and the terms. After an error it is called again, at
-	// first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the agent
-	// engages in every negotiation within its limits.
+	// Admit is called before the agent engages: before a seller accepts an invitation, and before a buyer
+	// makes its first move. It checks the counterparty's identity and the terms. After an error it is called
+	// again, at first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the
+	// agent engages in every negotiation within its limits.
 	Admit func(ctx context.Context, seen *haggle.NegotiationAccount) error
 	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price. If zero,
 	// DefaultMaxFeeBps is used.
 	MaxFeeBps uint16
 	// Seal returns the agent's reservation price, sealed for this negotiation: see [haggle.SealPrice]. It is
 	// called when a commitment is due and again when the price is to be revealed, perhaps in another process.
-	// Both calls must return the same price, so keep [haggle.SealedPrice.Secret]. If nil, the agent takes no part
-	// in negotiations that compare sealed prices.
+	// Both calls must return the same price, so keep [haggle.SealedPrice.Secret]. If nil, the agent takes no
+	// part in negotiations that compare sealed prices.
 	Seal func(ctx context.Context, seen *haggle.NegotiationAccount) (*haggle.SealedPrice, error)
-	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's when
-	// one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
+	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
+	// when one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.
 	Deliver func(ctx context.Context, turn Turn) (MilestoneMove, error)
 	// Arbiters are the arbiters that the agent accepts. They are required with Deliver.
@@ -64,8 +64,8 @@ type Config struct {
 	// DefaultMaxReviewHours is used.
 	MaxReviewHours uint8
 
-	// Margin is how long before the end of the time to answer Decide is called for the last time, at most half
-	// of the response window. If zero, DefaultMargin is used.
+	// Margin is how long before the end of the time to answer Decide is called for the last time, at most
+	// half of the response window. If zero, DefaultMargin is used.
 	Margin time.Duration
 	// DecisionTime is how long Decide, Admit, Seal and Deliver may take. A call ends earlier if the time to
 	// answer is over. If zero, DefaultDecisionTime is used.
@@ -83,7 +83,8 @@ type Config struct {
 	// Acted is called after each of the agent's actions on chain; not for actions of another process of the
 	// same wallet, unless they are in the journal. It should return at once.
 	Acted func(Act)
-	// Ended is called for each negotiation that has ended, when nothing is left to do. It should return at once.
+	// Ended is called for each negotiation that has ended, when nothing is left to do. It should return at
+	// once.
 	Ended func(Result)
 	// Failed is called with every error that the runtime has handled: errors of the agent's functions, an
 	// [*InvalidDecision], a [*Refusal], errors of actions. It should return at once.
@@ -130,8 +131,8 @@ type Result struct {
 	Side protocol.OfferSide
 	// Counterpart is the other party.
 	Counterpart solana.PublicKey
-	// Status is Settled, Rejected or Expired. It is another one if the negotiation has been closed and the node
-	// does not have its events any more, and at [Runtime.RunOne] for an invitation whose time is over.
+	// Status is Settled, Rejected or Expired. It is another one if the negotiation has been closed and the
+	// node does not have its events any more, and at [Runtime.RunOne] for an invitation whose time is over.
 	Status protocol.NegotiationStatus
 	// Price is the paid price in base units of the mint, the fee included; zero without a deal.
 	Price uint64

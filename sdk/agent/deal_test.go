@@ -188,7 +188,8 @@ func (r *running) failed() []error {
 	return append([]error(nil), r.failures...)
 }
 
-// concede moves from a price towards another one in steps, and accepts what is at least as good as the next one.
+// concede moves from a price towards another one in steps, and accepts what is at least as good as the next
+// one.
 func concede(from, step uint64, up bool) func(context.Context, agent.Turn) (agent.Decision, error) {
 	return func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 		price := from - step*uint64(turn.Negotiation.CurrentRound/2)

@@ -41,7 +41,8 @@ func (l *loop) decide(f *tracked, v *view, last bool) {
 		func(decision Decision, err error) { l.decidedOn(f, v, turn, decision, err) })
 }
 
-// carryOut carries out a decision on this position that has been made before. It returns false if there is none.
+// carryOut carries out a decision on this position that has been made before. It returns false if there is
+// none.
 func (l *loop) carryOut(f *tracked, v *view) bool {
 	if f.decided == nil || f.decided.position != f.position {
 		f.decided = nil
@@ -51,8 +52,8 @@ func (l *loop) carryOut(f *tracked, v *view) bool {
 	return true
 }
 
-// waitForCall waits until an earlier call returns, which starts the next one. At the last call that leaves the
-// fallback.
+// waitForCall waits until an earlier call returns, which starts the next one. At the last call that leaves
+// the fallback.
 func (l *loop) waitForCall(f *tracked, v *view, turn Turn) {
 	if turn.LastCall {
 		l.failed(f, errOverdueCall)
@@ -98,8 +99,8 @@ func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision Decision) {
 	l.do(f, v, turn, decision)
 }
 
-// invalid reports a decision that cannot be carried out. Decide is called once more at this position, with the
-// reason. After that the fallback is left, at the time of the last call.
+// invalid reports a decision that cannot be carried out. Decide is called once more at this position, with
+// the reason. After that the fallback is left, at the time of the last call.
 func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
 	count := 1
 	if f.answer.position == f.position {
@@ -122,8 +123,8 @@ func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision)
 	l.agenda.wake(f, v.lastCallAt())
 }
 
-// undecided handles an error of Decide, which is called again after a pause. At the last call, and if there is
-// no time for another one, that leaves the fallback.
+// undecided handles an error of Decide, which is called again after a pause. At the last call, and if there
+// is no time for another one, that leaves the fallback.
 func (l *loop) undecided(f *tracked, v *view, turn Turn, err error) {
 	l.failed(f, err)
 	if turn.LastCall || errors.Is(err, errTimeIsUp) {
@@ -134,8 +135,8 @@ func (l *loop) undecided(f *tracked, v *view, turn Turn, err error) {
 	l.agenda.wake(f, v.lastCallAt())
 }
 
-// fallBack carries out the next possible fallback: Config.Fallback, then Reject. A rejection that would forfeit
-// the bond is none: the negotiation expires then, and the bond is returned.
+// fallBack carries out the next possible fallback: Config.Fallback, then Reject. A rejection that would
+// forfeit the bond is none: the negotiation expires then, and the bond is returned.
 func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 	if f.fallback.position != f.position {
 		f.fallback = fallback{position: f.position}

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Decision is an agent's move at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the turn's
-// snapshot.
+// Decision is an agent's move at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the
+// turn's snapshot.
 type Decision interface {
 	// check returns why it cannot be carried out at a turn.
 	check(turn Turn) error
@@ -46,7 +46,8 @@ type Wait struct {
 	Until int64
 }
 
-// MilestoneMove is an agent's move about milestones: a [ClaimMilestone], [ReleaseMilestone], [DisputeMilestone] or [Wait].
+// MilestoneMove is an agent's move about milestones: a [ClaimMilestone], [ReleaseMilestone],
+// [DisputeMilestone] or [Wait].
 type MilestoneMove interface {
 	checkMilestone(turn Turn) error
 }
@@ -73,9 +74,9 @@ type DisputeMilestone struct {
 	Evidence [32]byte
 }
 
-// InvalidDecision reports a decision that cannot be carried out. It has changed nothing on chain. If the program
-// rejects it or would reject it, errors.Is finds the program's code, such as [protocol.ErrOfferTooLow]; if it is
-// beyond the agent's own limits, [ErrBeyondLimit].
+// InvalidDecision reports a decision that cannot be carried out. It has changed nothing on chain. If the
+// program rejects it or would reject it, errors.Is finds the program's code, such as
+// [protocol.ErrOfferTooLow]; if it is beyond the agent's own limits, [ErrBeyondLimit].
 type InvalidDecision struct {
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey

@@ -86,8 +86,8 @@ func hasError(all []error, want error) bool {
 	return false
 }
 
-// An invalid decision is reported with its reason, which the next and last call gets. After that the fallback is
-// carried out in time.
+// An invalid decision is reported with its reason, which the next and last call gets. After that the fallback
+// is carried out in time.
 func TestInvalidDecisionIsAskedForOnceMoreAndThenFallsBack(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.invite()
@@ -116,7 +116,8 @@ func TestInvalidDecisionIsAskedForOnceMoreAndThenFallsBack(t *testing.T) {
 	require.Len(t, eventsOf[*protocol.NegotiationRejected](s.history(negotiation)), 1)
 }
 
-// With no rounds left the agent accepts or rejects: an offer is invalid then, and so is silence at the last call.
+// With no rounds left the agent accepts or rejects: an offer is invalid then, and so is silence at the last
+// call.
 func TestLastRoundEndsInARejectionInsteadOfSilence(t *testing.T) {
 	for name, c := range map[string]struct {
 		decide func(context.Context, agent.Turn) (agent.Decision, error)
@@ -194,8 +195,9 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 	require.Len(t, buyer.did(), 1, "it has closed the negotiation and done nothing else")
 }
 
-// Reactions are counted in slots: an agent is asked about an offer on the state of the slot at which the offer can be seen, or of the
-// one after it. When it can be seen says a bystander that does nothing else; what holds up the whole machine holds that up, too.
+// Reactions are counted in slots: an agent is asked about an offer on the state of the slot at which the
+// offer can be seen, or of the one after it. When it can be seen says a bystander that does nothing else;
+// what holds up the whole machine holds that up, too.
 func TestAgentReactsWithinOneSlot(t *testing.T) {
 	s := setStage(t)
 	var lock sync.Mutex

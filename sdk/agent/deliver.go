@@ -60,8 +60,8 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 	l.doMove(f, v, turn, move)
 }
 
-// invalidMove reports a milestone move that cannot be carried out. Deliver is called once more at this position,
-// with the reason. After that the agent does nothing: a buyer's silence releases the milestone.
+// invalidMove reports a milestone move that cannot be carried out. Deliver is called once more at this
+// position, with the reason. After that the agent does nothing: a buyer's silence releases the milestone.
 func (l *loop) invalidMove(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
 	count := 1
 	if f.answer.position == f.position {

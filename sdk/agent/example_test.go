@@ -46,8 +46,8 @@ func Example() {
 	log.Fatal(seller.Run(context.Background()))
 }
 
-// An agent for production: it writes transactions to a journal before it sends them, checks its counterparties, and
-// ends with an interrupt.
+// An agent for production: it writes transactions to a journal before it sends them, checks its
+// counterparties, and ends with an interrupt.
 func ExampleRuntime_Run() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -41,8 +41,8 @@ func (l *loop) turns(length time.Duration) {
 	}
 }
 
-// Anyone can send a transaction that mentions a negotiation and whose logs are cut off. Whoever does that again and again must not keep
-// an agent from answering, nor have it read without end.
+// Anyone can send transactions that mention a negotiation and whose logs are cut off. They must not keep an agent from
+// answering, nor make it read without end.
 func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t)
@@ -66,8 +66,8 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 		require.LessOrEqual(t, reads, 11)
 		require.GreaterOrEqual(t, reads, 5)
 
-		// During an action nothing is read. After it the negotiation is refreshed in a moment, because something may
-		// have happened after all.
+		// During an action nothing is read. After it the negotiation is refreshed in a moment, because
+		// something may have happened after all.
 		f.call, f.acting = nil, true
 		require.Zero(t, count())
 		require.False(t, f.changed, "a failed action keeps its pause")
@@ -83,7 +83,7 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 	})
 }
 
-// What is listed may be from before somebody could hear; the list that is asked for when that is so must not be forgotten.
+// A list may be older than the subscription. The list that the subscription requests must not be forgotten.
 func TestListThatIsAskedForWhileAnotherIsMadeIsMade(t *testing.T) {
 	l := newLoop(t)
 	l.reconciling = true
@@ -110,7 +110,7 @@ func TestTimeThatANodeWasWrongAboutIsForgotten(t *testing.T) {
 	require.Zero(t, cancelled, "there is still time to answer")
 }
 
-// However many transactions somebody has put into a negotiation's history, an agent is asked in time and told what time it is.
+// A long history of a negotiation does not delay the call of the agent's function, nor falsify its time.
 func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 	n := bargaining(1)
 	clock := make([]byte, 40)
@@ -158,7 +158,8 @@ func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 	require.GreaterOrEqual(t, v.clock(), int64(testNow)+int64(historyTimeout/time.Second), "the time has gone on meanwhile")
 }
 
-// A node has shown a slot that there has never been. What other nodes tell afterwards must not be called old because of that.
+// A node has shown a slot that there has never been. What other nodes tell afterwards must not be called old
+// because of that.
 func TestSlotThatThereHasNeverBeenDoesNotMakeAnAgentDeaf(t *testing.T) {
 	require.True(t, isBefore(99, 100))
 	require.False(t, isBefore(100, 100))

@@ -26,7 +26,7 @@ import (
 
 const (
 	idleNegotiations = 10_000
-	// idleLimit is what they may take together: 200 MB.
+	// idleLimit is their limit together: 200 MB.
 	idleLimit = 200_000_000
 	// idleGoroutines is many fewer than there are negotiations.
 	idleGoroutines = 200
@@ -35,7 +35,8 @@ const (
 	idleTurn = 3000
 )
 
-// busyNode is a scripted node of a chain on which a buyer has many negotiations, all waiting for their sellers.
+// busyNode is a scripted node of a chain on which a buyer has many negotiations, all waiting for their
+// sellers.
 type busyNode struct {
 	rpc, socket *httptest.Server
 	listing     []byte
@@ -43,7 +44,7 @@ type busyNode struct {
 	subscribed  atomic.Int64
 	asked       atomic.Int64
 	buyer       solana.PublicKey
-	// now is the chain's clock, and sought how often somebody has looked at a negotiation.
+	// now is the chain's clock, and sought counts the reads of a negotiation.
 	now, sought atomic.Int64
 }
 
@@ -183,7 +184,8 @@ func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- agents.Run(ctx) }()
-	// The negotiations are listed by the subscription, and twice by the runtime: at once, and when it can hear.
+	// The negotiations are listed by the subscription, and twice by the runtime: at once, and when it can
+	// hear.
 	require.Eventually(t, func() bool {
 		return node.subscribed.Load() >= idleNegotiations && node.lists.Load() >= 3
 	}, patience, 50*time.Millisecond)

@@ -149,7 +149,8 @@ func (s *stage) open(all []solana.PublicKey) []solana.PublicKey {
 	return open
 }
 
-// checkOneMovePerTurn finds out whether a negotiation has gone from its beginning to its end with each move made once.
+// checkOneMovePerTurn finds out whether a negotiation has gone from its beginning to its end with each move
+// made once.
 func (s *stage) checkOneMovePerTurn(negotiation solana.PublicKey) {
 	s.t.Helper()
 	all := s.history(negotiation)

@@ -16,17 +16,17 @@ const (
 	DefaultMaxReviewHours = 72
 )
 
-// Limits are an agent's limits in a mint, in base units of the mint. The runtime carries out no decision beyond
-// them.
+// Limits are an agent's limits in a mint, in base units of the mint. The runtime carries out no decision
+// beyond them.
 type Limits struct {
-	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent does
-	// not sell in this mint.
+	// MinPrice is the least that the agent accepts as a seller, after the protocol's fee. If zero, the agent
+	// does not sell in this mint.
 	MinPrice uint64
-	// MaxPrice is the most that the agent pays as a buyer, the fee included. If zero, the agent does not buy in
-	// this mint.
+	// MaxPrice is the most that the agent pays as a buyer, the fee included. If zero, the agent does not buy
+	// in this mint.
 	MaxPrice uint64
-	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no invitation
-	// that requires a bond.
+	// MaxBond is the highest bond that the agent deposits as a seller. If zero, the agent accepts no
+	// invitation that requires a bond.
 	MaxBond uint64
 }
 

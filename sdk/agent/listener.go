@@ -48,7 +48,8 @@ func (l *loop) consume() error {
 	return subscription.Err()
 }
 
-// subscribe returns a subscription to one negotiation, or to all of the wallet's. It runs in listen's goroutine.
+// subscribe returns a subscription to one negotiation, or to all of the wallet's. It runs in listen's
+// goroutine.
 func (l *loop) subscribe() (*haggle.Subscription, error) {
 	var only solana.PublicKey
 	known := make(chan struct{})
@@ -92,8 +93,8 @@ func (l *loop) onEvent(seen haggle.Observation) {
 		l.tracked[seen.Negotiation] = f
 	}
 	f.note(seen)
-	// A snapshot of the same slot may be from before the event. Whether the event has changed the position of a
-	// pending call, the next snapshot shows.
+	// A snapshot of the same slot may be from before the event. Whether the event has changed the position of
+	// a pending call, the next snapshot shows.
 	if isBefore(seen.Slot, f.slot) {
 		return
 	}
@@ -111,8 +112,8 @@ func isBefore(slot, known uint64) bool { return slot < known && slot+reorgSlots 
 // hintInterval is the shortest time between two refreshes that hints cause.
 const hintInterval = time.Second
 
-// onHint refreshes a negotiation because a transaction may have changed it. Anyone can send such transactions, as
-// often as they like, so their refreshes are limited, and wait for an action in progress.
+// onHint refreshes a negotiation because a transaction may have changed it. Anyone can send such
+// transactions, as often as they like, so their refreshes are limited, and wait for an action in progress.
 func (l *loop) onHint(f *tracked) {
 	f.hinted = f.hinted || f.pausing || f.acting
 	if f.pausing {

@@ -62,7 +62,8 @@ const (
 	declined
 )
 
-// answer is what the agent's function has returned at a position, valid as long as the position does not change.
+// answer is what the agent's function has returned at a position, valid as long as the position does not
+// change.
 type answer struct {
 	position uint64
 	// until is when to call again; zero is at the last call.
@@ -71,8 +72,8 @@ type answer struct {
 	last bool
 	// at is when the function was called.
 	at int64
-	// invalid counts the invalid decisions, and reason is the latest one's. exhausted reports that the function
-	// is not called again.
+	// invalid counts the invalid decisions, and reason is the latest one's. exhausted reports that the
+	// function is not called again.
 	invalid   int
 	reason    error
 	exhausted bool
@@ -154,8 +155,8 @@ func (v *view) planEnd() step {
 	return step{duty: done}
 }
 
-// planExpiry expires a negotiation: at once as its buyer, who gets the escrow back, and after a grace period as
-// a seller that takes part.
+// planExpiry expires a negotiation: at once as its buyer, who gets the escrow back, and after a grace period
+// as a seller that takes part.
 func (v *view) planExpiry() step {
 	switch {
 	case v.isBuyer():
@@ -224,7 +225,8 @@ func (v *view) planCall(call duty) step {
 	return step{duty: call, at: v.lastCallAt()}
 }
 
-// isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not come.
+// isAnswered reports whether the agent's function has returned Wait, and the time to call it again has not
+// come.
 func (v *view) isAnswered() bool {
 	return v.answer.position != 0 && v.answer.invalid == 0 && (v.answer.until == 0 || v.now < v.answer.until)
 }
@@ -258,8 +260,8 @@ func (v *view) canDeliver(reviewed, silent bool) bool {
 	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && openMilestones(&v.Negotiation) > 0
 }
 
-// planDelivery calls Deliver. A buyer has until the end of the review window. A seller is called when it can claim
-// a milestone, and for the last time shortly before each time at which one fewer could be claimed.
+// planDelivery calls Deliver. A buyer has until the end of the review window. A seller is called when it can
+// claim a milestone, and for the last time shortly before each time at which one fewer could be claimed.
 func (v *view) planDelivery(reviewed bool) step {
 	if reviewed {
 		next := v.planCall(deliver)
@@ -276,8 +278,8 @@ func (v *view) planDelivery(reviewed bool) step {
 	return step{duty: deliver, at: earliest(due, v.SettleDueAt())}
 }
 
-// nextClaimCall returns when Deliver has to be called although it has answered; zero if never. Each latest time
-// for a claim has one such call.
+// nextClaimCall returns when Deliver has to be called although it has answered; zero if never. Each latest
+// time for a claim has one such call.
 func (v *view) nextClaimCall() int64 {
 	for open := openMilestones(&v.Negotiation); open > 0; open-- {
 		latest := latestClaim(&v.Negotiation, open)

@@ -234,8 +234,8 @@ func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, ErrBeyondLimit)
 }
 
-// A seller is called for the last time before each moment from which on it can claim one milestone fewer: each
-// claim needs a whole review window, one after the other, before the milestones' deadline.
+// A seller is called for the last time before each moment from which on it can claim one milestone fewer:
+// each claim needs a whole review window, one after the other, before the milestones' deadline.
 func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
 	n := with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneBps = [8]uint16{3000, 3000, 4000} })
 	latest := func(open int64) int64 { return n.MilestoneDeadline - open*(3600+protocol.MilestoneSlack) }

@@ -126,8 +126,8 @@ func (l *loop) fingerprint(n *haggle.NegotiationAccount) uint64 {
 	return maphash.Bytes(l.seed, n.Data) | 1
 }
 
-// positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole account
-// without the payouts, which the parties claim at any time.
+// positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole
+// account without the payouts, which the parties claim at any time.
 func (l *loop) positionOf(n *haggle.NegotiationAccount) uint64 {
 	position := n.Negotiation
 	position.ClaimableBuyer, position.ClaimableSeller = 0, 0

@@ -39,8 +39,8 @@ type Runtime struct {
 	running atomic.Bool
 }
 
-// New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an error
-// if the configuration leaves out a required field, such as Mints.
+// New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an
+// error if the configuration leaves out a required field, such as Mints.
 func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, error) {
 	if client == nil || signer == nil {
 		return nil, errors.New("agent: client or signer not set")
@@ -55,13 +55,13 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, 
 // ErrRunning: Run or RunOne has been called and has not returned.
 var ErrRunning = errors.New("agent: runtime already running")
 
-// Run runs the wallet's negotiations, present and future, until the context ends or the client is closed. Then it
-// finishes actions in progress, for at most 20 seconds, and returns the context's error or
+// Run runs the wallet's negotiations, present and future, until the context ends or the client is closed.
+// Then it finishes actions in progress, for at most 20 seconds, and returns the context's error or
 // [haggle.ErrClientClosed]. It retries after all other errors.
 //
-// First it checks what no retry can make up for: it returns a [*StartError] if no node answers within 20 seconds,
-// if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist there, if the
-// wallet has too few lamports for fees, or if a buyer has neither tokens nor negotiations.
+// First it checks what no retry can make up for: it returns a [*StartError] if no node answers within 20
+// seconds, if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist
+// there, if the wallet has too few lamports for fees, or if a buyer has neither tokens nor negotiations.
 //
 // It does not wait for a function of Config that does not return when its context ends.
 func (r *Runtime) Run(ctx context.Context) error { return r.start(ctx, nil) }
@@ -244,8 +244,8 @@ func (l *loop) dispatch() {
 	}
 }
 
-// recover resolves the transactions that an earlier process has left in the journal, if there is one. Actions do
-// so too, so the run does not wait for it.
+// recover resolves the transactions that an earlier process has left in the journal, if there is one. Actions
+// do so too, so the run does not wait for it.
 func (l *loop) recover() {
 	recovered, err := l.client.Recover(l.ctx, l.self)
 	if err != nil && !errors.Is(err, haggle.ErrNoJournal) {

@@ -17,12 +17,13 @@ var ErrNoNegotiation = errors.New("agent: no negotiation to engage in")
 // gracePeriod is how long RunOne retries after transient errors once the negotiation's own time is over.
 const gracePeriod = 2 * time.Minute
 
-// RunOne runs one negotiation to its end, and returns its result: the one at the address, or if that is zero the
-// first one of the wallet in which the agent engages. It leaves all others alone.
+// RunOne runs one negotiation to its end, and returns its result: the one at the address, or if that is zero
+// the first one of the wallet in which the agent engages. It leaves all others alone.
 //
-// It returns the context's error, [haggle.ErrClientClosed], [ErrNoNegotiation] or a [*StartError]; or a transient
-// error that still occurs two minutes after the negotiation's own time is over. It returns a result with an error
-// if the negotiation is over and only a last action fails, for example the payout to a frozen token account.
+// It returns the context's error, [haggle.ErrClientClosed], [ErrNoNegotiation] or a [*StartError]; or a
+// transient error that still occurs two minutes after the negotiation's own time is over. It returns a result
+// with an error if the negotiation is over and only a last action fails, for example the payout to a frozen
+// token account.
 //
 // Otherwise it works as Run. To run more than one negotiation, use Run.
 func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Result, error) {
@@ -103,8 +104,8 @@ func (l *loop) exclude(f *tracked) {
 	}
 }
 
-// engage notes the first negotiation in which the agent engages, for RunOne. The others are excluded at their next
-// snapshot.
+// engage notes the first negotiation in which the agent engages, for RunOne. The others are excluded at their
+// next snapshot.
 func (l *loop) engage(f *tracked, v *view, next duty) {
 	if l.one == nil || l.one.isChosen() || f.participation != engaged || next == done {
 		return

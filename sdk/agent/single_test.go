@@ -119,7 +119,7 @@ func TestPatienceEndsWhenNobodyInvites(t *testing.T) {
 	require.ErrorIs(t, ended.err, agent.ErrNoNegotiation)
 	require.Nil(t, ended.result)
 
-	// Whoever has engaged in something stays with it.
+	// Patience does not end a negotiation that has begun.
 	negotiation := s.invite()
 	engaged := s.runOne(s.Seller, solana.PublicKey{}, agent.Config{
 		Decide: waits, Patience: 3 * time.Second,
@@ -197,8 +197,8 @@ func TestAgentHasNothingToDoWithWhatDoesNotConcernIt(t *testing.T) {
 	}
 }
 
-// A buyer can close a negotiation and create another one at its address, with other terms. The seller is told of the end of the
-// first, and asked about the second as about any other.
+// A buyer can close a negotiation and create another one at its address, with other terms. The seller is told
+// of the end of the first, and asked about the second as about any other.
 func TestNegotiationThatTakesTheOthersPlaceIsAnotherOne(t *testing.T) {
 	s := setStage(t)
 	session := uint64(7)
@@ -227,7 +227,8 @@ func TestNegotiationThatTakesTheOthersPlaceIsAnotherOne(t *testing.T) {
 	require.Equal(t, protocol.NegotiationStatusCreated, s.state(first).Status)
 }
 
-// creation is of a negotiation under a session id that the pair has used before, which the client does not make.
+// creation is of a negotiation under a session id that the pair has used before, which the client does not
+// make.
 func (s *stage) creation(session, escrow uint64) solana.Instruction {
 	s.t.Helper()
 	now, err := s.Client.Now(s.ctx)
@@ -273,7 +274,7 @@ func (s *stage) submit(as *haggle.Keypair, instructions []solana.Instruction) {
 	require.NoError(s.t, err)
 }
 
-// What a node does not have yet has not ended: it may be behind the one that has taken the creation.
+// A missing account is not the end of a negotiation: the node may lag behind the one that has executed the creation.
 func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 	looks := atomic.Int64{}
 	me, err := haggle.GenerateKeypair()

@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A model that takes seconds is called once, and its decision is carried out, however often the negotiation is
-// read meanwhile and whatever events are delivered again.
+// A model that takes seconds is called once, and its decision is carried out, however often the negotiation
+// is read meanwhile and whatever events are delivered again.
 func TestSlowDecisionIsCarriedOutWhateverIsObservedMeanwhile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -106,7 +106,8 @@ func TestPositionIsWhatADecisionDependsOn(t *testing.T) {
 	}
 }
 
-// Actions that wait for an unknown outcome hold no worker: the other negotiations are read at once, and acted on.
+// Actions that wait for an unknown outcome hold no worker: the other negotiations are read at once, and acted
+// on.
 func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t)

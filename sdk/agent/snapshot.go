@@ -16,19 +16,20 @@ import (
 const (
 	// readTimeout limits the reading of a negotiation.
 	readTimeout = 30 * time.Second
-	// historyTimeout limits the reading of its history before one of the agent's functions is called: anyone can
-	// make the history longer.
+	// historyTimeout limits the reading of its history before one of the agent's functions is called: anyone
+	// can make the history longer.
 	historyTimeout = 5 * time.Second
 	// firstPause and lastPause limit the doubling pause after a failed read or action.
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// errNodeBehind: the node does not have a state yet that is known from elsewhere, such as the agent's own action.
+// errNodeBehind: the node does not have a state yet that is known from elsewhere, such as the agent's own
+// action.
 var errNodeBehind = errors.New("agent: node behind a known state")
 
-// refresh reads a negotiation and does its next duty. A refresh that is due during a read follows it; during an
-// action it follows that.
+// refresh reads a negotiation and does its next duty. A refresh that is due during a read follows it; during
+// an action it follows that.
 func (l *loop) refresh(f *tracked) {
 	switch {
 	case f.acting || l.stopping:
@@ -72,8 +73,8 @@ type snapshot struct {
 	now         int64
 	read        time.Time
 	offers      []PastOffer
-	// result is the result of a negotiation that has been closed; nil if the node does not have its events any
-	// more. replaced reports that another negotiation has its address now.
+	// result is the result of a negotiation that has been closed; nil if the node does not have its events
+	// any more. replaced reports that another negotiation has its address now.
 	result   *Result
 	replaced bool
 	err      error
@@ -114,8 +115,8 @@ func (l *loop) read(wanted readRequest) snapshot {
 	return seen
 }
 
-// offersOf completes the known offers, if one of the agent's functions needs them. Offers that the node does not
-// have any more, or does not return in time, are left out; the standing one is in the account.
+// offersOf completes the known offers, if one of the agent's functions needs them. Offers that the node does
+// not have any more, or does not return in time, are left out; the standing one is in the account.
 func (l *loop) offersOf(ctx context.Context, n *haggle.NegotiationAccount, known []PastOffer) []PastOffer {
 	side, _ := n.SideOf(l.self)
 	v := view{NegotiationAccount: n, side: side}
@@ -173,9 +174,9 @@ func (l *loop) isAnother(wanted readRequest, n *haggle.NegotiationAccount) bool 
 	return wanted.created != 0 && wanted.created != n.CreatedAt
 }
 
-// readResult returns the result of a negotiation whose account does not exist: nil if the node does not have its
-// events any more. If the events show no close, the node lags; likewise without any events if the negotiation is
-// known to exist.
+// readResult returns the result of a negotiation whose account does not exist: nil if the node does not have
+// its events any more. If the events show no close, the node lags; likewise without any events if the
+// negotiation is known to exist.
 func (l *loop) readResult(ctx context.Context, wanted readRequest) (*Result, error) {
 	before, err := l.readHistory(ctx, wanted.address, wanted.created)
 	if err != nil {
@@ -321,8 +322,8 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 	}
 }
 
-// finish closes a negotiation as its buyer, which also delivers the buyer's payout. The seller claims its payout;
-// so does a buyer that cannot close the negotiation.
+// finish closes a negotiation as its buyer, which also delivers the buyer's payout. The seller claims its
+// payout; so does a buyer that cannot close the negotiation.
 func (l *loop) finish(f *tracked, v *view) {
 	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || f.unpayable != f.state) {
 		l.act(f, v, "close_negotiation", func(ctx context.Context) (*haggle.Action, error) {

@@ -41,8 +41,8 @@ type tracked struct {
 	result *Result
 	// closed reports that an event has announced the close.
 	closed bool
-	// live reports that the agent tracked the negotiation before its end, or had something left to do after it;
-	// only then Config.Ended is called.
+	// live reports that the agent tracked the negotiation before its end, or had something left to do after
+	// it; only then Config.Ended is called.
 	live bool
 	// offers are the known offers, in the order of their rounds.
 	offers []PastOffer

@@ -16,17 +16,17 @@ type Turn struct {
 	History []PastOffer
 	// Now is the chain's time in Unix seconds.
 	Now int64
-	// Deadline is the end of the time to answer, in Unix seconds of the chain's clock: the end of the response
-	// window or the global deadline, whichever comes first. About milestones it is the end of the buyer's
-	// review; for the seller the latest time of the next claim with which all open milestones can still be
-	// claimed one after the other, or as many as still can.
+	// Deadline is the end of the time to answer, in Unix seconds of the chain's clock: the end of the
+	// response window or the global deadline, whichever comes first. About milestones it is the end of the
+	// buyer's review; for the seller the latest time of the next claim with which all open milestones can
+	// still be claimed one after the other, or as many as still can.
 	Deadline int64
 	// LastCall reports that Decide is not called again before the deadline: Wait lets the negotiation expire.
-	// With no rounds left Wait is then invalid. A seller's Deliver is called with LastCall shortly before each
-	// time at which one milestone fewer can be claimed.
+	// With no rounds left Wait is then invalid. A seller's Deliver is called with LastCall shortly before
+	// each time at which one milestone fewer can be claimed.
 	LastCall bool
-	// Invalid is the reason why the decision before, on the same state, was invalid; nil if there was none. The
-	// function is called once more only.
+	// Invalid is the reason why the decision before, on the same state, was invalid; nil if there was none.
+	// The function is called once more only.
 	Invalid error
 	// Limits are the agent's limits in the negotiation's mint: see [Config].Mints.
 	Limits Limits
