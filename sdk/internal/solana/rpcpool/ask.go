@@ -214,9 +214,11 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 	defer cancel()
 	defer context.AfterFunc(p.closing, cancel)()
 	outcomes := make(chan outcome, 2)
+	sent := make(chan struct{}, 2)
 	launch := func(e *endpoint, hedge bool) {
 		if !p.start(func() {
-			decoded, err := p.attempt(limited, r, e, hedge)
+			watch := &stopwatch{started: func() { sent <- struct{}{} }}
+			decoded, err := p.timedAttempt(limited, r, e, hedge, watch)
 			if err != nil && p.closing.Err() != nil {
 				err = ErrClosed
 			}
@@ -228,13 +230,17 @@ func (p *Pool) tryHedged(ctx context.Context, r *request, first *endpoint, tried
 	launch(first, false)
 	running := []*endpoint{first}
 	failed := make(map[*endpoint]error, 2)
-	timer := time.NewTimer(p.hedgeDelay(r, first))
-	defer timer.Stop()
+	// The first endpoint is slow only from the moment that the request is sent to it.
+	var timer <-chan time.Time
 	for len(running) > 0 {
 		select {
 		case <-ctx.Done():
 			return none, nil, false
-		case <-timer.C:
+		case <-sent:
+			if len(running) == 1 && timer == nil {
+				timer = time.After(p.hedgeDelay(r, first))
+			}
+		case <-timer:
 			if second := p.hedgeAt(r, *tried); second != nil {
 				*tried = append(*tried, second)
 				running = append(running, second)

@@ -16,20 +16,18 @@ const attemptLimit = 30 * time.Second
 
 // attempt asks one endpoint once, and takes its answer only if it holds.
 func (p *Pool) attempt(ctx context.Context, r *request, e *endpoint, hedge bool) (reflect.Value, error) {
-	began := time.Now()
-	limited, cancel := context.WithTimeoutCause(ctx, attemptLimit, errSlow{attemptLimit})
-	decoded, err := p.answer(limited, r, e)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		err = errSlow{attemptLimit}
-	}
-	cancel()
-	took := time.Since(began)
+	return p.timedAttempt(ctx, r, e, hedge, new(stopwatch))
+}
+
+// timedAttempt is attempt with the caller's stopwatch.
+func (p *Pool) timedAttempt(ctx context.Context, r *request, e *endpoint, hedge bool, watch *stopwatch) (reflect.Value, error) {
+	decoded, err := p.answer(ctx, r, e, watch)
 	if r.observation != nil {
-		r.observation.Attempt(e.host, took, hedge, err)
+		r.observation.Attempt(e.host, watch.took, hedge, err)
 	}
 	switch {
 	case err == nil:
-		if e.answered(r.method, took) {
+		if e.answered(r.method, watch.took) {
 			p.logger.Info("a node is well again", "node", e.host)
 		}
 	case ctx.Err() != nil || errors.Is(err, ErrOtherCluster):
@@ -43,19 +41,19 @@ func (p *Pool) attempt(ctx context.Context, r *request, e *endpoint, hedge bool)
 	return decoded, err
 }
 
-func (p *Pool) answer(ctx context.Context, r *request, e *endpoint) (decoded reflect.Value, err error) {
-	if err := p.admit(ctx, e); err != nil {
+func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopwatch) (decoded reflect.Value, err error) {
+	if err := p.admit(ctx, e, watch); err != nil {
 		return decoded, err
 	}
 	// A slot that has been seen later, by another goroutine, is none that this answer would go back behind; nor is
 	// one that has been taken back since.
 	floor := min(r.floor, p.slots.floor(r.level))
 	if len(p.endpoints) > 1 && !r.showsItsSlot() && !e.hasReached(r.level, floor) {
-		if err := p.probe(ctx, r, e, floor); err != nil {
+		if err := p.probe(ctx, r, e, floor, watch); err != nil {
 			return decoded, err
 		}
 	}
-	result, err := e.call(ctx, r.method, r.paramsFrom(floor))
+	result, err := e.call(ctx, watch, r.method, r.paramsFrom(floor))
 	if err != nil {
 		return decoded, err
 	}
@@ -93,8 +91,8 @@ func (p *Pool) believe(e *endpoint, of level, slot, floor uint64) error {
 var commitments = [levels]rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized}
 
 // probe finds out whether an endpoint has come as far as the slot that an answer must not be behind, if that does not say so.
-func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64) error {
-	result, err := e.call(ctx, "getSlot", []any{rpc.M{"commitment": commitments[r.level]}})
+func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64, watch *stopwatch) error {
+	result, err := e.call(ctx, watch, "getSlot", []any{rpc.M{"commitment": commitments[r.level]}})
 	if err != nil {
 		return err
 	}

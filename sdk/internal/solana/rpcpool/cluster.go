@@ -18,7 +18,7 @@ type cluster struct {
 }
 
 // admit finds out, once for each endpoint, whether it is of the same cluster as the others.
-func (p *Pool) admit(ctx context.Context, e *endpoint) error {
+func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 	if e.met.Load() {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (p *Pool) admit(ctx context.Context, e *endpoint) error {
 	if e.met.Load() {
 		return nil
 	}
-	result, err := e.call(ctx, "getGenesisHash", nil)
+	result, err := e.call(ctx, watch, "getGenesisHash", nil)
 	if err != nil {
 		return err
 	}

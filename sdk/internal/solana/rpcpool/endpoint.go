@@ -89,12 +89,31 @@ func (e *endpoint) await(ctx context.Context) error {
 	return nil
 }
 
-// call asks the endpoint, which has to be let at by its limit.
-func (e *endpoint) call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
+// stopwatch measures how long an endpoint takes. It does not run while a request waits for the client's own rate limit.
+type stopwatch struct {
+	took time.Duration
+	// started is called when the first request is sent; nil calls nothing.
+	started func()
+}
+
+// call sends a request to the endpoint when the rate limit admits it. The endpoint has attemptLimit to answer; the
+// time that the request waits for the rate limit does not count.
+func (e *endpoint) call(ctx context.Context, watch *stopwatch, method string, params []any) (json.RawMessage, error) {
 	if err := e.await(ctx); err != nil {
 		return nil, err
 	}
-	result, err := e.transport.Call(ctx, method, params)
+	if watch.started != nil {
+		watch.started()
+		watch.started = nil
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, attemptLimit, errSlow{attemptLimit})
+	defer cancel()
+	began := time.Now()
+	result, err := e.transport.Call(limited, method, params)
+	watch.took += time.Since(began)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = errSlow{attemptLimit}
+	}
 	if refusal := refusalOf(err); refusal != nil {
 		refusal.Method = method
 		return nil, refusal

@@ -155,7 +155,7 @@ func (p *Pool) passOn(ctx context.Context, method string, do func(context.Contex
 		}
 		e = p.next(request, nil)
 	}
-	err := p.admit(ctx, e)
+	err := p.admit(ctx, e, new(stopwatch))
 	if err == nil {
 		err = e.await(ctx)
 	}

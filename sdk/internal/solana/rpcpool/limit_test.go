@@ -1,0 +1,42 @@
+package rpcpool
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A request that waits for the client's own rate limit says nothing about the node.
+func TestOwnRateLimitIsNeitherLatencyNorError(t *testing.T) {
+	for name, nodes := range map[string]int{"one node": 1, "two nodes": 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				players := make([]*player, nodes)
+				for i := range players {
+					players[i] = &player{slot: 100, latency: 5 * time.Millisecond}
+				}
+				pool := newPlayed(t, func(o *Options) { o.RequestsPerSecond = 1 }, players...)
+				defer pool.Close()
+				began := time.Now()
+				var reading sync.WaitGroup
+				for range 90 {
+					reading.Go(func() {
+						_, err := balance(t.Context(), pool)
+						assert.NoError(t, err)
+					})
+				}
+				reading.Wait()
+				require.Greater(t, time.Since(began), 40*time.Second, "the limit is kept")
+				for _, health := range pool.Health() {
+					assert.Zero(t, health.Errors, health.Host)
+					assert.NoError(t, health.Err)
+					assert.Less(t, health.Latency, 50*time.Millisecond, health.Host)
+				}
+			})
+		})
+	}
+}
