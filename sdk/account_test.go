@@ -143,7 +143,7 @@ func TestBondComparisonAndMilestonesArePartOfTheTerms(t *testing.T) {
 	arbiter := solana.PublicKey{5}
 	request := &CreateRequest{
 		EscrowAmount: 100_000, Bond: 5_000, Zopa: true,
-		Milestones: &Milestones{Arbiter: arbiter, Shares: []uint16{2_500, 7_500}, Deadline: 48*time.Hour + 1},
+		Milestones: &Milestones{Arbiter: arbiter, Shares: []uint16{2_500, 7_500}, Delivery: 48*time.Hour + 1},
 	}
 	params := request.params(&protocol.ProtocolConfig{}, 1_000)
 	assert.EqualValues(t, 5_000, params.BondRequired)
@@ -151,18 +151,24 @@ func TestBondComparisonAndMilestonesArePartOfTheTerms(t *testing.T) {
 	assert.Equal(t, arbiter, params.Arbiter)
 	assert.EqualValues(t, 24, params.ReviewHours)
 	assert.Equal(t, [8]uint16{2_500, 7_500}, params.MilestoneBps)
-	assert.EqualValues(t, 1_000+48*3_600+1, params.MilestoneDeadline)
+	assert.EqualValues(t, 1_000+48*3_600+1+2*(24*3_600+60), params.MilestoneDeadline)
 
-	request.Milestones.Deadline, request.Milestones.ReviewHours = 0, 3
+	request.Milestones.Delivery, request.Milestones.ReviewHours = 0, 3
 	params = request.params(&protocol.ProtocolConfig{}, 1_000)
 	assert.EqualValues(t, 3, params.ReviewHours)
-	assert.EqualValues(t, 1_000+30*86_400, params.MilestoneDeadline)
+	assert.EqualValues(t, 1_000+30*86_400+2*(3*3_600+60), params.MilestoneDeadline)
 
-	// Eight reviews of a week take longer than the default.
+	// Eight reviews of a week come on top.
 	request.Milestones.ReviewHours = protocol.MaxReviewHours
 	request.Milestones.Shares = []uint16{1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250}
 	params = request.params(&protocol.ProtocolConfig{}, 1_000)
-	assert.EqualValues(t, 1_000+3_600+8*(168*3_600+60), params.MilestoneDeadline)
+	assert.EqualValues(t, 1_000+30*86_400+8*(168*3_600+60), params.MilestoneDeadline)
+
+	// Everything can be delivered until Delivery, and still be claimed.
+	request.Milestones.Delivery = 72 * time.Hour
+	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	n := protocol.Negotiation{MilestoneDeadline: params.MilestoneDeadline, ReviewHours: params.ReviewHours}
+	assert.EqualValues(t, 1_000+72*3_600, n.LatestClaim(8))
 }
 
 func TestDeadlineLeavesTimeForTheTransaction(t *testing.T) {

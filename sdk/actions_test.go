@@ -210,7 +210,11 @@ func TestMilestoneActions(t *testing.T) {
 
 func TestMoreMilestonesThanThereCanBe(t *testing.T) {
 	client, _, _ := bonded(t, nil)
-	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}})
+	early := &Milestones{Shares: []uint16{10_000}, Delivery: DefaultDeadline - 1}
+	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: early})
+	require.ErrorIs(t, err, protocol.ErrInvalidParams)
+	require.ErrorContains(t, err, "delivery after 59m59.999999999s, before the negotiation's deadline after 1h0m0s")
+	_, err = client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}})
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 

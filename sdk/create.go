@@ -75,16 +75,15 @@ type Milestones struct {
 	// ReviewHours is the time in which the buyer can release or dispute a claimed milestone, 1 to 168 hours.
 	// Zero is DefaultReviewHours.
 	ReviewHours uint8
-	// Deadline is the time from which unclaimed milestones go back to the buyer, from the chain's present,
-	// rounded up to seconds: at the latest 365 days, at the earliest the negotiation's own deadline and for
-	// each milestone its review window and MilestoneSlack. Zero is DefaultMilestoneDeadline, or the earliest
-	// one if that is later.
-	Deadline time.Duration
+	// Delivery is the time that the seller has for delivering everything, from the chain's present, rounded up to
+	// seconds; at least the negotiation's own Deadline. Unclaimed milestones go back to the buyer after that time and the
+	// reviews of all milestones, one after the other: see [protocol.EarliestMilestoneDeadline]. Together that is at most
+	// 365 days. Zero is DefaultDelivery.
+	Delivery time.Duration
 }
 
-// DefaultMilestoneDeadline is the shortest time for the milestones if the creator of a negotiation gives no
-// deadline for them.
-const DefaultMilestoneDeadline = 30 * 24 * time.Hour
+// DefaultDelivery is the time for delivering everything if the creator of a negotiation does not give one.
+const DefaultDelivery = 30 * 24 * time.Hour
 
 // CreateAction is the action that creates a negotiation, and what will be known of it once it is done.
 type CreateAction struct {
@@ -110,8 +109,8 @@ type CreateAction struct {
 // MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
 // nothing.
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
-	if request.Milestones != nil && len(request.Milestones.Shares) > int(protocol.MaxMilestones) {
-		return nil, protocol.Refuse("create_negotiation", protocol.ErrInvalidParams, "%d milestones, at most %d", len(request.Milestones.Shares), protocol.MaxMilestones)
+	if err := request.Milestones.check(nonZeroOr(request.Deadline, DefaultDeadline)); err != nil {
+		return nil, err
 	}
 	mint, err := c.GetMint(ctx, request.Mint)
 	if err == nil {
@@ -163,13 +162,27 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
 }
 
+// check refuses milestones whose deadline cannot be computed. A nil m has none.
+func (m *Milestones) check(deadline time.Duration) error {
+	const action = "create_negotiation"
+	switch {
+	case m == nil:
+		return nil
+	case len(m.Shares) > int(protocol.MaxMilestones):
+		return protocol.Refuse(action, protocol.ErrInvalidParams, "%d milestones, at most %d", len(m.Shares), protocol.MaxMilestones)
+	case m.Delivery != 0 && m.Delivery < deadline:
+		return protocol.Refuse(action, protocol.ErrInvalidParams, "delivery after %s, before the negotiation's deadline after %s", m.Delivery, deadline)
+	}
+	return nil
+}
+
 // intent is the same for each creation on the same terms, however often it is built: it covers no term that
 // is random, follows from the time, or is the fee at that time.
 func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
 	params.MaxFeeBps = givenOr(r.MaxFeeBps, math.MaxUint16)
 	if r.Milestones != nil {
-		params.MilestoneDeadline = int64(r.Milestones.Deadline)
+		params.MilestoneDeadline = int64(r.Milestones.Delivery)
 	}
 	terms := protocol.CreateNegotiation{Params: params, SessionID: givenOr(r.SessionID, 0)}
 	named := []byte{0}
@@ -204,9 +217,8 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 		params.Arbiter = m.Arbiter
 		copy(params.MilestoneBps[:], m.Shares)
 		params.ReviewHours = nonZeroOr(m.ReviewHours, protocol.DefaultReviewHours)
-		earliest := protocol.EarliestMilestoneDeadline(params.GlobalDeadline, uint8(len(m.Shares)), params.ReviewHours)
-		otherwise := max(int64(DefaultMilestoneDeadline/time.Second), earliest-now)
-		params.MilestoneDeadline = now + secondsOr(m.Deadline, otherwise)
+		delivered := now + max(secondsOr(m.Delivery, int64(DefaultDelivery/time.Second)), deadline)
+		params.MilestoneDeadline = protocol.EarliestMilestoneDeadline(delivered, uint8(len(m.Shares)), params.ReviewHours)
 	}
 	return params
 }

@@ -173,7 +173,7 @@ func ExampleMilestones() {
 		EscrowAmount: 5_000_000,
 		ServiceHash:  protocol.ServiceHash("Analyse 10,000 transactions"),
 		Bond:         250_000,
-		Milestones:   &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000}, Deadline: 14 * 24 * time.Hour},
+		Milestones:   &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000}, Delivery: 14 * 24 * time.Hour},
 	})
 	if err != nil {
 		log.Fatal(err)

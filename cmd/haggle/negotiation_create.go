@@ -40,7 +40,7 @@ With --wrap-sol the escrow is SOL: the same transaction wraps the buyer's lampor
 const createExample = `  haggle negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper" \
       --rounds 8 --decay-bps 150 --deadline 30m
   haggle negotiation create ... --zopa --bond 0.5
-  haggle negotiation create ... --milestones 3000,7000 --arbiter ADDRESS --milestone-deadline 14d
+  haggle negotiation create ... --milestones 3000,7000 --arbiter ADDRESS --delivery 14d
   haggle negotiation create --seller ADDRESS --wrap-sol --escrow 0.25 --service "Summarise a paper"
   haggle negotiation create ... --json | jq -r .negotiation`
 

@@ -17,7 +17,7 @@ import (
 type milestoneFlags struct {
 	shares      []uint
 	arbiter     connection.Address
-	deadline    duration.Flag
+	delivery    duration.Flag
 	reviewHours uint8
 }
 
@@ -25,7 +25,8 @@ func (f *milestoneFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.UintSliceVar(&f.shares, "milestones", nil, "pay in tranches: up to 8 shares in basis points that add up to 10000; takes --arbiter")
 	flags.Var(&f.arbiter, "arbiter", "who decides disputes about milestones; neither party")
-	flags.Var(&f.deadline, "milestone-deadline", "when unclaimed milestones go back to the buyer, from now (default: 30d, or what the reviews take)")
+	flags.Var(&f.delivery, "delivery", "when everything is to be delivered, from now; unclaimed milestones go back to the buyer after "+
+		"that and one review for each milestone (default: 30d)")
 	flags.Uint8Var(&f.reviewHours, "review-hours", 0, fmt.Sprintf("time to release or dispute a claimed milestone, in hours, %d to %d (default: %d)",
 		protocol.MinReviewHours, protocol.MaxReviewHours, protocol.DefaultReviewHours))
 }
@@ -33,8 +34,8 @@ func (f *milestoneFlags) register(cmd *cobra.Command) {
 // value is nil without milestones.
 func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 	if len(f.shares) == 0 {
-		if !f.arbiter.Key().IsZero() || f.deadline != 0 || f.reviewHours != 0 {
-			return nil, exitcode.Usagef("--arbiter, --milestone-deadline and --review-hours require --milestones")
+		if !f.arbiter.Key().IsZero() || f.delivery != 0 || f.reviewHours != 0 {
+			return nil, exitcode.Usagef("--arbiter, --delivery and --review-hours require --milestones")
 		}
 		return nil, nil
 	}
@@ -58,6 +59,6 @@ func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 		return nil, exitcode.Usagef("--review-hours %d: %d to %d", f.reviewHours, protocol.MinReviewHours, protocol.MaxReviewHours)
 	}
 	return &haggle.Milestones{
-		Arbiter: f.arbiter.Key(), Shares: shares, ReviewHours: f.reviewHours, Deadline: time.Duration(f.deadline),
+		Arbiter: f.arbiter.Key(), Shares: shares, ReviewHours: f.reviewHours, Delivery: time.Duration(f.delivery),
 	}, nil
 }

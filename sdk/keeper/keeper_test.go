@@ -93,7 +93,7 @@ func (s *stage) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 func (s *stage) inTranches(r *haggle.CreateRequest) {
 	arbiter, err := haggle.GenerateKeypair()
 	require.NoError(s.t, err)
-	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1, Deadline: 24 * time.Hour}
+	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1, Delivery: 20 * time.Hour}
 }
 
 // state is a negotiation as the chain has it; nil if it has been closed.

@@ -69,6 +69,14 @@ func EarliestMilestoneDeadline(globalDeadline int64, count, reviewHours uint8) i
 	return globalDeadline + int64(count)*(reviewWindow(reviewHours)+MilestoneSlack)
 }
 
+// LatestClaim returns the latest time, in Unix seconds, to claim the first of so many open milestones if all of them
+// are to be claimed one after the other before MilestoneDeadline and each review lasts to its end: each takes its
+// review window and MilestoneSlack. It is the inverse of EarliestMilestoneDeadline. The program accepts a single claim
+// until a review window before MilestoneDeadline.
+func (v *Negotiation) LatestClaim(open uint8) int64 {
+	return v.MilestoneDeadline - EarliestMilestoneDeadline(0, open, v.ReviewHours)
+}
+
 // UnderReview is the milestone that the seller has claimed and that the buyer can release or dispute until TurnDeadline, after
 // which anyone can release it; false if there is none. There is never more than one.
 func (v *Negotiation) UnderReview() (index uint8, ok bool) {

@@ -134,3 +134,18 @@ func TestHeldBond(t *testing.T) {
 		assert.Equal(t, want, n.HeldBond(), state)
 	}
 }
+
+// A seller that begins in time can claim all open milestones though the buyer lets every review end.
+func TestLatestClaimLeavesTimeForEveryReview(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		open := rapid.Uint8Range(1, MaxMilestones).Draw(t, "open")
+		hours := rapid.Uint8Range(MinReviewHours, MaxReviewHours).Draw(t, "review hours")
+		delivered := rapid.Int64Range(0, 1<<40).Draw(t, "delivered")
+		v := &Negotiation{ReviewHours: hours, MilestoneDeadline: EarliestMilestoneDeadline(delivered, open, hours)}
+		assert.Equal(t, delivered, v.LatestClaim(open))
+		lastClaim := func(first int64) int64 { return first + int64(open-1)*(v.ReviewWindow()+MilestoneSlack) }
+		assert.LessOrEqual(t, lastClaim(delivered)+v.ReviewWindow(), v.MilestoneDeadline)
+		assert.Greater(t, lastClaim(delivered+MilestoneSlack+1)+v.ReviewWindow(), v.MilestoneDeadline)
+		assert.Equal(t, v.MilestoneDeadline, v.LatestClaim(0))
+	})
+}

@@ -86,7 +86,7 @@ func TestExtensionTooFar(t *testing.T) {
 			"deadline_extension_at_the_expense_of_milestones",
 			func(s *stage) haggle.CreateRequest {
 				terms := inTranches(s.terms(), s.stranger(), 5_000, 5_000)
-				terms.Milestones.Deadline = 4 * time.Hour
+				terms.Milestones.Delivery = 4 * time.Hour
 				return terms
 			},
 			func(state *haggle.NegotiationAccount) int64 {

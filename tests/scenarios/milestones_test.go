@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"testing"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -196,8 +195,7 @@ func TestSilenceReleases(t *testing.T) {
 
 // tightest gives the milestones the earliest deadline that they can have.
 func tightest(terms haggle.CreateRequest) haggle.CreateRequest {
-	seconds := protocol.EarliestMilestoneDeadline(0, uint8(len(terms.Milestones.Shares)), terms.Milestones.ReviewHours)
-	terms.Milestones.Deadline = haggle.DefaultDeadline + time.Duration(seconds)*time.Second
+	terms.Milestones.Delivery = haggle.DefaultDeadline
 	return terms
 }
 
