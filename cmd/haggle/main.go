@@ -15,6 +15,8 @@ import (
 	"slices"
 	"syscall"
 
+	cli "github.com/haggle-protocol/haggle/internal/cli/session"
+
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
@@ -27,13 +29,13 @@ func main() {
 
 // run is a whole invocation; its result is the exit code.
 func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := &session{stdin: stdin, stdout: stdout, stderr: stderr}
-	defer s.disconnect()
+	s := &cli.Session{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	defer s.Disconnect()
 	root := newRootCommand(s)
 	root.SetArgs(arguments)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !s.started {
+	if err != nil && !s.Started {
 		err = exitcode.AsUsage(err, cmd.CommandPath()+" --help")
 	}
-	return exitcode.Report(stderr, "haggle", err, s.json || slices.Contains(arguments, "--json"))
+	return exitcode.Report(stderr, "haggle", err, s.JSON || slices.Contains(arguments, "--json"))
 }

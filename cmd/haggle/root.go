@@ -1,17 +1,25 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/haggle-protocol/haggle/cmd/haggle/admin"
+	"github.com/haggle-protocol/haggle/cmd/haggle/config"
+	"github.com/haggle-protocol/haggle/cmd/haggle/demo"
+	"github.com/haggle-protocol/haggle/cmd/haggle/localnet"
+	"github.com/haggle-protocol/haggle/cmd/haggle/milestone"
+	"github.com/haggle-protocol/haggle/cmd/haggle/negotiation"
+	"github.com/haggle-protocol/haggle/cmd/haggle/program"
+	"github.com/haggle-protocol/haggle/cmd/haggle/wallet"
+	"github.com/haggle-protocol/haggle/cmd/haggle/zopa"
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
-	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	cli "github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
 const rootHelp = `Haggle lets two agents bargain over a price on Solana and settles the result from escrow.
@@ -32,10 +40,7 @@ const rootExample = `  haggle localnet --dir chain                 # leave it ru
 // usualTimeout is long enough for a transaction to land or to expire.
 const usualTimeout = 2 * time.Minute
 
-// suggestionDistance is how many letters may be wrong in a command for another one to be suggested.
-const suggestionDistance = 2
-
-func newRootCommand(s *session) *cobra.Command {
+func newRootCommand(s *cli.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "haggle",
 		Short:         "Negotiate on Solana",
@@ -44,28 +49,29 @@ func newRootCommand(s *session) *cobra.Command {
 		Version:       version(),
 		SilenceErrors: true,
 
-		SuggestionsMinimumDistance: suggestionDistance,
+		SuggestionsMinimumDistance: command.SuggestionDistance,
 		SilenceUsage:               true,
-		Args:                       knownCommand,
+		Args:                       command.Known,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetIn(s.stdin)
-	root.SetOut(s.stdout)
-	root.SetErr(s.stderr)
+	root.SetIn(s.Stdin)
+	root.SetOut(s.Stdout)
+	root.SetErr(s.Stderr)
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("haggle {{.Version}}\n")
-	s.timeout = duration.Flag(usualTimeout)
+	s.Timeout = duration.Flag(usualTimeout)
 	flags := root.PersistentFlags()
-	s.connection.Register(flags)
-	flags.BoolVar(&s.json, "json", false, "print JSON, one document per line")
-	flags.Var(&s.timeout, "timeout", "give up after this long (0s: never); what goes on until Ctrl-C does so unless you say")
+	s.Connection.Register(flags)
+	flags.BoolVar(&s.JSON, "json", false, "print JSON, one document per line")
+	flags.Var(&s.Timeout, "timeout", "give up after this long (0s: never); what goes on until Ctrl-C does so unless you say")
 
+	u := ungrouped(s)
 	root.AddCommand(
-		newNegotiationCommand(s), newZopaCommand(s), newMilestoneCommand(s),
-		newConfigCommand(s), newAdminCommand(s), newProgramCommand(s),
-		newLocalnetCommand(s), newDemoCommand(s),
-		newIndexerCommand(s), newKeeperCommand(s),
-		newWalletCommand(s), newPolicyCommand(s), newAddressCommand(s), newAirdropCommand(s), newBalanceCommand(s),
+		negotiation.Command(s), zopa.Command(s), milestone.Command(s),
+		config.Command(s), admin.Command(s), program.Command(s),
+		localnet.Command(s), demo.Command(s),
+		newIndexerCommand(u), newKeeperCommand(u),
+		wallet.Command(s), newPolicyCommand(u), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)
 	root.SetHelpCommand(newHelpCommand(root))
@@ -82,7 +88,7 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 				return err
 			}
 			if len(rest) > 0 {
-				return knownCommand(cmd, rest)
+				return command.Known(cmd, rest)
 			}
 			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
@@ -99,77 +105,6 @@ func flagError(_ *cobra.Command, err error) error {
 		return fmt.Errorf("%s: a negative amount is not possible", found[1])
 	}
 	return err
-}
-
-// newGroupCommand holds subcommands and does nothing itself.
-func newGroupCommand(use, short, long string, members ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{
-		Use: use, Short: short, Long: long, SuggestionsMinimumDistance: suggestionDistance,
-		Args: knownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	group.AddCommand(members...)
-	return group
-}
-
-func knownCommand(cmd *cobra.Command, arguments []string) error {
-	if len(arguments) == 0 {
-		return nil
-	}
-	hint := cmd.CommandPath() + " --help"
-	if similar := cmd.SuggestionsFor(arguments[0]); len(similar) > 0 {
-		hint = "did you mean " + strings.Join(similar, " or ") + "?"
-	}
-	return &exitcode.Error{Kind: exitcode.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
-}
-
-// exactly wants so many arguments, named in the usage line.
-func exactly(count int) cobra.PositionalArgs { return between(count, count) }
-
-func between(least, most int) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, arguments []string) error {
-		if len(arguments) < least || len(arguments) > most {
-			return fmt.Errorf("%d arguments given; the usage is: %s", len(arguments), cmd.UseLine())
-		}
-		return nil
-	}
-}
-
-// limited runs a command that ends by itself, within --timeout.
-func (s *session) limited(act func(ctx context.Context, arguments []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, arguments []string) error {
-		ctx, cancel := s.withTimeout(cmd.Context())
-		defer cancel()
-		s.started = true
-		return act(ctx, arguments)
-	}
-}
-
-// unlimited runs a command that goes on until it is stopped, or until a --timeout that is given.
-func (s *session) unlimited(act func(ctx context.Context, arguments []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, arguments []string) error {
-		s.started = true
-		if !cmd.Flags().Changed("timeout") {
-			return act(cmd.Context(), arguments)
-		}
-		return s.limited(act)(cmd, arguments)
-	}
-}
-
-func (s *session) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
-	if s.timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Duration(s.timeout))
-}
-
-// required marks flags that a command cannot do without.
-func required(cmd *cobra.Command, names ...string) {
-	for _, name := range names {
-		if err := cmd.MarkFlagRequired(name); err != nil {
-			panic(err)
-		}
-	}
 }
 
 // completeFlags tells the shell what the persistent flags can be.

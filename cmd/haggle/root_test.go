@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	cli "github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
 // longestLine keeps the help readable in a terminal of usual width.
@@ -14,7 +16,7 @@ const longestLine = 110
 
 func everyCommand(t *testing.T, visit func(cmd *cobra.Command)) {
 	t.Helper()
-	root := newRootCommand(&session{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	root := newRootCommand(&cli.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		visit(cmd)

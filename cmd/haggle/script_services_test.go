@@ -15,7 +15,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // walletService is a wallet service of AgentWallet's shape that signs with a keypair, or lies.

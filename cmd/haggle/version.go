@@ -6,6 +6,9 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	cli "github.com/haggle-protocol/haggle/internal/cli/session"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -30,19 +33,19 @@ func version() string {
 	return text
 }
 
-func newVersionCommand(s *session) *cobra.Command {
+func newVersionCommand(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version and the program's address",
 		Long:    "Prints the version of this program and the address of the on-chain program that it talks to.",
 		Example: "  haggle version --json | jq -r .program",
-		Args:    exactly(0),
+		Args:    command.Exactly(0),
 	}
-	cmd.RunE = s.limited(func(context.Context, []string) error {
+	cmd.RunE = s.Limited(func(context.Context, []string) error {
 		v := struct {
 			Version string `json:"version"`
 			Program string `json:"program"`
 		}{version(), protocol.ProgramAddress}
-		return s.print(v, "haggle "+v.Version, "program "+v.Program)
+		return s.Print(v, "haggle "+v.Version, "program "+v.Program)
 	})
 	return cmd
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -31,6 +31,9 @@ type Flags struct {
 	PolicyPath, UsagePath string
 	// Unattended says that nobody is there to be asked, even at a terminal.
 	Unattended bool
+	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil is
+	// no call.
+	Prompting func() (done func())
 
 	client *haggle.Client
 	signer haggle.Signer

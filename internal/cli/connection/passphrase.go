@@ -91,7 +91,15 @@ func readPrivate(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, longestPassphrase+1))
 }
 
-// attended says whether somebody is there to be asked.
+// prompting announces a prompt, whose end is the call of the function that it returns.
+func (f *Flags) prompting() (done func()) {
+	if f.Prompting == nil {
+		return func() {}
+	}
+	return f.Prompting()
+}
+
+// attended reports whether a question can be answered at the terminal.
 func (f *Flags) attended() bool {
 	return !f.Unattended && term.IsTerminal(int(os.Stdin.Fd()))
 }
@@ -103,6 +111,7 @@ func (f *Flags) typedPassphrase(ctx context.Context, question string) (string, e
 			Err: fmt.Errorf("%s: nobody can be asked for it here", question),
 		}
 	}
+	defer f.prompting()()
 	fmt.Fprintf(os.Stderr, "%s: ", question)
 	typed, err := readUnseen(ctx, int(os.Stdin.Fd()))
 	fmt.Fprintln(os.Stderr)

@@ -1,7 +1,6 @@
 package connection
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/internal/cli/prompt"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -89,6 +89,7 @@ func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	if !f.attended() {
 		return errNobody
 	}
+	defer f.prompting()()
 	return terminal.approve(ctx, request)
 }
 
@@ -117,11 +118,14 @@ func (d *desk) approve(ctx context.Context, request *policy.Request) error {
 		return err // nobody waits for the answer any more
 	}
 	fmt.Fprintf(d.out, "the policy wants this to be approved:\n%s\nsign it? [yes/no] ", requestText(request))
-	answer, _ := bufio.NewReader(d.in).ReadString('\n')
-	if strings.TrimSpace(answer) != "yes" {
+	answer, err := prompt.Line(ctx, d.in)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil || answer != "yes":
 		return errNotApproved
 	}
-	return context.Cause(ctx)
+	return nil
 }
 
 func requestText(request *policy.Request) string {

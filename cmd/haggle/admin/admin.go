@@ -1,0 +1,40 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+const adminHelp = `What the configuration's authority can do. None of it touches a negotiation under way: each keeps the
+fee and the terms that it was created with, and pausing stops new ones only.`
+
+func Command(s *session.Session) *cobra.Command {
+	return command.Group("admin", "Change the protocol's configuration (its authority)", adminHelp,
+		newUpdateConfigCommand(s), newPauseCommand(s, true), newPauseCommand(s, false),
+		newProposeAuthorityCommand(s), newAcceptAuthorityCommand(s))
+}
+
+// administer does an action on the configuration.
+func administer(s *session.Session, build func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error), effect func() string) func(*cobra.Command, []string) error {
+	return s.Limited(func(ctx context.Context, _ []string) error {
+		client, key, err := s.ClientAndKey(ctx)
+		if err != nil {
+			return err
+		}
+		action, err := build(ctx, client, key)
+		if err != nil {
+			return err
+		}
+		receipt, err := onchain.Do(ctx, s, client, action, key)
+		if err != nil {
+			return err
+		}
+		return onchain.Print(s, action, receipt, effect())
+	})
+}

@@ -1,0 +1,41 @@
+package milestone
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+func newClaimMilestoneCommand(s *session.Session) *cobra.Command {
+	var evidence evidenceFlag
+	cmd := newIndexCommand(s, "claim", "Claim a milestone (seller)",
+		`Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute
+it; after that anyone can release it.`,
+		"  haggle milestone claim NEGOTIATION 0\n  haggle milestone claim NEGOTIATION 0 --evidence report.pdf",
+		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+			hash, err := evidence.hash()
+			if err != nil {
+				return nil, err
+			}
+			return t.Client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{
+				Seller: t.Key.PublicKey(), Seen: t.Snapshot, Index: index, Evidence: hash,
+			})
+		},
+		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+			for _, event := range receipt.Events {
+				if claimed, ok := event.(*protocol.MilestoneClaimed); ok {
+					return fmt.Sprintf("claimed milestone %d; the buyer may dispute it until %s", index, format.Clock(claimed.ReviewDeadline))
+				}
+			}
+			return fmt.Sprintf("claimed milestone %d", index)
+		})
+	evidence.register(cmd, "delivery")
+	return cmd
+}

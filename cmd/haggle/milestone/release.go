@@ -1,0 +1,25 @@
+package milestone
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+func newReleaseCommand(s *session.Session) *cobra.Command {
+	return newIndexCommand(s, "release", "Pay a claimed milestone (buyer; after its review anyone)",
+		`Pays the milestone that is under review. The buyer may at any time; anyone may once the review window has
+passed in silence.`,
+		"  haggle milestone release NEGOTIATION 0",
+		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
+			return t.Client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: t.Key.PublicKey(), Seen: t.Snapshot, Index: index})
+		},
+		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
+			return fmt.Sprintf("released milestone %d%s", index, settledNow(receipt))
+		})
+}

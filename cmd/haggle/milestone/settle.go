@@ -1,0 +1,187 @@
+package milestone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const settleHelp = `Divides the undecided part of the price, and a bond, as both parties agree, and settles the negotiation.
+Both sign the same transaction. One party prepares it, pays its fee, and prints it signed; the other
+party repeats the command with the same shares and --complete, which signs and sends it:
+
+  buyer     haggle milestone settle NEGOTIATION --seller-bps 2500
+  seller    haggle milestone settle NEGOTIATION --seller-bps 2500 --complete TRANSACTION
+
+A transaction with other shares, or with another instruction, is not signed. It has to be completed within
+about a minute; with --nonce, within --valid-for.`
+
+// agreementFlags are the terms on which both parties settle.
+type agreementFlags struct {
+	sellerBps, bondToBuyerBps uint16
+	validFor                  duration.Flag
+	nonce                     connection.Address
+	complete                  string
+}
+
+func newSettleCommand(s *session.Session) *cobra.Command {
+	f := &agreementFlags{validFor: duration.Flag(haggle.DefaultAgreementValidity)}
+	cmd := &cobra.Command{
+		Use: "settle NEGOTIATION", Short: "Settle by agreement (both parties)", Long: settleHelp,
+		Example: "  haggle milestone settle NEGOTIATION --seller-bps 2500 --json | jq -r .transaction",
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	flags := cmd.Flags()
+	flags.Uint16Var(&f.sellerBps, "seller-bps", 0, "the seller's share of the undecided price, in basis points, 0 to 10000")
+	flags.Uint16Var(&f.bondToBuyerBps, "bond-to-buyer-bps", 0, "the buyer's share of the bond, in basis points, 0 to 10000")
+	flags.Var(&f.validFor, "valid-for", "time until the agreement is void")
+	flags.Var(&f.nonce, "nonce", "nonce account of the preparing party, so that the transaction does not expire within a minute")
+	flags.StringVar(&f.complete, "complete", "", "sign and send this transaction (base64), which the other party has prepared")
+	command.Required(cmd, "seller-bps")
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return f.run(ctx, s, arguments[0]) })
+	return cmd
+}
+
+func (f *agreementFlags) run(ctx context.Context, s *session.Session, written string) error {
+	for flag, share := range map[string]uint16{"seller-bps": f.sellerBps, "bond-to-buyer-bps": f.bondToBuyerBps} {
+		if uint64(share) > protocol.BpsDenominator {
+			return exitcode.Usagef("--%s %d: 0 to %d", flag, share, protocol.BpsDenominator)
+		}
+	}
+	if f.validFor <= 0 {
+		return exitcode.Usagef("--valid-for must be positive")
+	}
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := onchain.Snapshot(ctx, s, client, written)
+	if err != nil {
+		return err
+	}
+	if _, isParty := n.SideOf(key.PublicKey()); !isParty {
+		return exitcode.WithHint(fmt.Errorf("%w: %s is not a party", haggle.ErrNotAsExpected, key.PublicKey()),
+			fmt.Sprintf("the parties are %s (buyer) and %s (seller): --keypair", n.Buyer, n.Seller))
+	}
+	if f.complete != "" {
+		err = f.finish(ctx, s, client, key, n)
+	} else {
+		err = f.prepare(ctx, s, client, key, n)
+	}
+	return onchain.Explain(ctx, s, client, n.Address, err)
+}
+
+// agreementView is a prepared transaction.
+type agreementView struct {
+	Negotiation    solana.PublicKey `json:"negotiation"`
+	Action         string           `json:"action"`
+	SellerBps      uint16           `json:"seller_bps"`
+	BondToBuyerBps uint16           `json:"bond_to_buyer_bps"`
+	ToSeller       amount.Tokens    `json:"to_seller"`
+	Fee            amount.Tokens    `json:"fee"`
+	ToBuyer        amount.Tokens    `json:"to_buyer"`
+	BondToSeller   amount.Tokens    `json:"bond_to_seller"`
+	BondToBuyer    amount.Tokens    `json:"bond_to_buyer"`
+	// Transaction is base64, with the preparing party's signature.
+	Transaction string `json:"transaction"`
+}
+
+// prepare prints a transaction with one of its two signatures.
+func (f *agreementFlags) prepare(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, n *haggle.NegotiationAccount) error {
+	action, err := client.SettleByAgreement(ctx, haggle.SettleByAgreementRequest{
+		Payer: key.PublicKey(), Seen: n, SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps, ValidFor: time.Duration(f.validFor),
+	})
+	if err != nil {
+		return err
+	}
+	if nonce := f.nonce.Key(); !nonce.IsZero() {
+		action = action.With(haggle.WithNonce(nonce))
+	}
+	transaction, err := action.Transaction(ctx)
+	if err != nil {
+		return err
+	}
+	if err := haggle.SignTransaction(ctx, transaction, key); err != nil {
+		return err
+	}
+	encoded, err := transaction.ToBase64()
+	if err != nil {
+		return err
+	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	paid := n.AgreementAmounts(f.sellerBps, f.bondToBuyerBps)
+	v := agreementView{
+		Negotiation: n.Address, Action: action.Name, SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps,
+		ToSeller: tokens(paid.ToSeller), Fee: tokens(paid.Fee), ToBuyer: tokens(paid.ToBuyer),
+		BondToSeller: tokens(paid.BondToSeller), BondToBuyer: tokens(paid.BondToBuyer), Transaction: encoded,
+	}
+	return s.Print(v, "prepared, not sent: "+agreementText(paid, tokens), encoded,
+		"next: haggle milestone settle "+n.Address.String()+" "+f.shares()+" --complete TRANSACTION   (the other party)")
+}
+
+func (f *agreementFlags) shares() string {
+	text := fmt.Sprintf("--seller-bps %d", f.sellerBps)
+	if f.bondToBuyerBps > 0 {
+		text += fmt.Sprintf(" --bond-to-buyer-bps %d", f.bondToBuyerBps)
+	}
+	return text
+}
+
+func agreementText(paid protocol.AgreementAmounts, tokens func(uint64) amount.Tokens) string {
+	text := fmt.Sprintf("%s to the seller (after the fee of %s), %s to the buyer", tokens(paid.ToSeller), tokens(paid.Fee), tokens(paid.ToBuyer))
+	if paid.BondToBuyer+paid.BondToSeller > 0 {
+		text += fmt.Sprintf("; of the bond %s to the seller, %s to the buyer", tokens(paid.BondToSeller), tokens(paid.BondToBuyer))
+	}
+	return text
+}
+
+// finish signs and sends a transaction that the other party has prepared on the same terms.
+func (f *agreementFlags) finish(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, n *haggle.NegotiationAccount) error {
+	transaction, err := solana.TransactionFromBase64(strings.TrimSpace(f.complete))
+	if err != nil {
+		return exitcode.Usagef("--complete: not a transaction in base64: %w", err)
+	}
+	agreement, err := client.ReviewAgreement(ctx, transaction, key.PublicKey())
+	switch {
+	case errors.Is(err, haggle.ErrAgreement):
+		return exitcode.WithHint(fmt.Errorf("%w: %w", haggle.ErrNotAsExpected, err), "nothing was signed; have the other party prepare it again")
+	case err != nil:
+		return err
+	case agreement.Terms.Negotiation != n.Address:
+		return exitcode.Usagef("--complete: the transaction settles negotiation %s", agreement.Terms.Negotiation)
+	case agreement.Terms.SellerBps != f.sellerBps || agreement.Terms.BondToBuyerBps != f.bondToBuyerBps:
+		return exitcode.WithHint(fmt.Errorf("%w: the transaction gives the seller %d basis points of the undecided price, and the buyer %d of the bond",
+			haggle.ErrNotAsExpected, agreement.Terms.SellerBps, agreement.Terms.BondToBuyerBps), "nothing was signed")
+	}
+	if err := haggle.SignTransaction(ctx, transaction, key); err != nil {
+		return err
+	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	receipt, err := onchain.Submit(ctx, s, client, transaction)
+	if err != nil {
+		return err
+	}
+	v := onchain.ViewOf(n.Address, agreement.Terms.InstructionName(), receipt)
+	return s.Print(v, "settled by agreement: "+agreementText(agreement.Amounts, tokens), v.Text())
+}

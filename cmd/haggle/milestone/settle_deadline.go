@@ -1,0 +1,48 @@
+package milestone
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+func newSettleDeadlineCommand(s *session.Session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "settle-deadline NEGOTIATION", Short: "Decide the undecided milestones after their deadline (anyone)",
+		Long: `Settles a negotiation whose milestones' deadline has passed, or, while a dispute is open, the arbiter's
+time: claimed and undisputed milestones are paid, disputed ones halved, the others go back to the buyer.
+Anyone can send it; the keypair pays the transaction's fee.`,
+		Example: "  haggle milestone settle-deadline NEGOTIATION",
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
+			now, err := t.Client.Now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if t.Snapshot.IsAgreed() && now < t.Snapshot.SettleDueAt() {
+				return nil, exitcode.WithHint(fmt.Errorf("%w: milestones can still be decided", haggle.ErrNotAsExpected),
+					"it can be settled from "+format.Clock(t.Snapshot.SettleDueAt()))
+			}
+			return t.Client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: t.Key.PublicKey(), Seen: t.Snapshot})
+		},
+		func(t onchain.Step, receipt *haggle.Receipt) string {
+			for _, event := range receipt.Events {
+				if settled, ok := event.(*protocol.NegotiationSettled); ok {
+					return fmt.Sprintf("settled: %d base units of the price of %d were paid, the rest went back to the buyer", settled.SettledAmount, t.Snapshot.SettledAmount)
+				}
+			}
+			return "settled"
+		}))
+	return cmd
+}

@@ -1,0 +1,191 @@
+package negotiation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/flags"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const acceptHelp = `Accepts an invitation. The keypair is the seller's, and it deposits the bond that the terms ask for.
+
+Nobody signs blind. At a terminal the command shows the terms and asks; a script says which ones it
+accepts: the service that is meant, and with it what the seller would be bound to beyond bargaining over it
+(--bond with its --mint, --zopa, the --arbiter of milestones); or the hash of all terms as "negotiation
+show" prints it; or --yes.
+Either way the transaction carries the hash of the terms, and is refused if the buyer has put others
+in their place meanwhile. With --trust or --allowlist an invitation is only accepted from a buyer who is
+known and trusted (haggle negotiation --help).`
+
+func newAcceptCommand(s *session.Session) *cobra.Command {
+	var f acceptFlags
+	cmd := &cobra.Command{
+		Use: "accept NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
+		Example: `  haggle negotiation accept NEGOTIATION --service "Summarise a paper"`,
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	f.service.register(cmd, "expected service")
+	flags := cmd.Flags()
+	flags.StringVar(&f.terms, "terms-hash", "", "expected hash of all terms, in hex")
+	flags.Var(&f.mint, "mint", "expected mint of the payment; needed for a bond")
+	flags.Var(&f.bond, "bond", "deposit at most this bond (default: none)")
+	flags.BoolVar(&f.zopa, "zopa", false, "agree to compare reservation prices first: whoever does not reveal its own loses the bond")
+	flags.Var(&f.arbiter, "arbiter", "expected arbiter of the milestones; needed if there are any")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "accept whatever the terms are")
+	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay a bond in wrapped SOL out of the seller's lamports, wrapped in the same transaction")
+	f.trust.Register(flags)
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		return accept(ctx, s, arguments[0], f)
+	})
+	return cmd
+}
+
+// acceptFlags are the terms that a seller says it accepts.
+type acceptFlags struct {
+	service       serviceFlags
+	terms         string
+	mint, arbiter connection.Address
+	bond          amount.Text
+	zopa, yes     bool
+	wrapSOL       bool
+	trust         connection.TrustFlags
+}
+
+func accept(ctx context.Context, s *session.Session, written string, f acceptFlags) error {
+	hash, given, err := f.service.value()
+	if err != nil {
+		return err
+	}
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := onchain.Snapshot(ctx, s, client, written)
+	if err != nil {
+		return err
+	}
+	if err := expectTerms(n, f.terms); err != nil {
+		return err
+	}
+	if err := engage(ctx, &f.trust, n.Buyer); err != nil {
+		return err
+	}
+	if !f.mint.Key().IsZero() && f.mint.Key() != n.TokenMint {
+		return notAccepted("--mint "+n.TokenMint.String(), "the payment is in mint %s", n.TokenMint)
+	}
+	if n.Status == protocol.NegotiationStatusCreated && !given && f.terms == "" && !f.yes {
+		if err := agreeToTerms(ctx, s, client, n); err != nil {
+			return err
+		}
+	}
+	if given && f.terms == "" && !f.yes {
+		if err := agreeToDuties(ctx, s, n, f); err != nil {
+			return err
+		}
+	}
+	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
+	})
+	if errors.Is(err, haggle.ErrNotAsExpected) {
+		err = exitcode.WithHint(err, "nothing was signed; what it is about is shown by: haggle negotiation show "+n.Address.String())
+	}
+	if err != nil {
+		return onchain.Explain(ctx, s, client, n.Address, err)
+	}
+	receipt, err := onchain.Do(ctx, s, client, action, key)
+	if err != nil {
+		return err
+	}
+	next := "the buyer opens"
+	if n.ZopaEnabled {
+		next = "the buyer commits to its reservation price first"
+	}
+	return onchain.Print(s, action, receipt, fmt.Sprintf("accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, format.Percent(n.DecayRateBps), next))
+}
+
+// agreeToDuties refuses what binds the seller beyond bargaining over the service, unless the caller has said so: a bond, in a mint
+// that the buyer has chosen; prices that have to be revealed; an arbiter whom the buyer may own.
+func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
+	if n.BondRequired > 0 {
+		if err := agreeToBond(ctx, s, n, f); err != nil {
+			return err
+		}
+	}
+	if n.ZopaEnabled && !f.zopa {
+		return notAccepted("--zopa", "the terms ask to compare reservation prices first")
+	}
+	if count := n.MilestoneCount(); count > 0 && f.arbiter.Key() != n.Arbiter {
+		return notAccepted("--arbiter "+n.Arbiter.String(), "the price is paid in %d milestones, and %s decides disputes", count, n.Arbiter)
+	}
+	return nil
+}
+
+// agreeToBond refuses to deposit more than the caller has said, and in another mint.
+func agreeToBond(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
+	most := uint64(0)
+	if !f.bond.IsZero() {
+		units, err := s.Units(ctx, n.TokenMint, "--bond", f.bond)
+		if err != nil {
+			return err
+		}
+		most = units
+	}
+	if n.BondRequired <= most && f.mint.Key() == n.TokenMint {
+		return nil
+	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return notAccepted(fmt.Sprintf("--bond %s --mint %s", tokens(n.BondRequired), n.TokenMint),
+		"the terms ask for a bond of %s in mint %s", tokens(n.BondRequired), n.TokenMint)
+}
+
+// notAccepted says what the terms ask for, and with which flags to accept it.
+func notAccepted(flags, what string, values ...any) error {
+	return exitcode.WithHint(fmt.Errorf("%w: "+what, append([]any{haggle.ErrNotAsExpected}, values...)...),
+		"nothing was signed; to accept it: "+flags)
+}
+
+// agreeToTerms shows an invitation and asks.
+func agreeToTerms(ctx context.Context, s *session.Session, client *haggle.Client, n *haggle.NegotiationAccount) error {
+	if !s.Interactive() {
+		return exitcode.Usagef("say which terms to accept: --service, --terms-hash %x, or --yes", n.TermsHash())
+	}
+	now, err := client.Now(ctx)
+	if err != nil {
+		return err
+	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return s.Confirm(ctx, view(n, now, tokens).text()+"\naccept it?", "not accepted: nothing was signed")
+}
+
+func expectTerms(n *haggle.NegotiationAccount, written string) error {
+	if written == "" {
+		return nil
+	}
+	expected, err := flags.ParseHash("--terms-hash", written)
+	if err != nil {
+		return err
+	}
+	if found := n.TermsHash(); found != expected {
+		return exitcode.WithHint(fmt.Errorf("%w: the terms' hash is %x", haggle.ErrNotAsExpected, found),
+			"look at them again: haggle negotiation show "+n.Address.String())
+	}
+	return nil
+}

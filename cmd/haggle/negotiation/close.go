@@ -1,0 +1,44 @@
+package negotiation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+func newCloseCommand(s *session.Session) *cobra.Command {
+	var unwrap unwrapFlag
+	cmd := &cobra.Command{
+		Use: "close NEGOTIATION", Short: "Close what is over: fees to the treasury, rent to the buyer (anyone)",
+		Long: `Closes the accounts of a negotiation that is settled, rejected or expired. Fee and decay go to the
+protocol's treasury, the rent of both accounts to the buyer. Anyone may do it; afterwards only the
+events are left, which "negotiation watch" finds.`,
+		Example: "  haggle negotiation close NEGOTIATION",
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	unwrap.register(cmd)
+	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
+			if t.Snapshot.IsAgreed() {
+				return nil, exitcode.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
+					fmt.Sprintf("%s; what is undecided at %s can be settled then: haggle milestone settle-deadline %s", t.Snapshot.Situation(), format.Clock(t.Snapshot.SettleDueAt()), t.Snapshot.Address))
+			}
+			if !t.Snapshot.IsOver() {
+				return nil, exitcode.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
+					"end it first: take, reject, or expire after "+format.Clock(t.Snapshot.TurnDeadline))
+			}
+			return unwrap.of(t.Key)(t.Client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: t.Key.PublicKey(), Seen: t.Snapshot}))
+		},
+		func(t onchain.Step, _ *haggle.Receipt) string {
+			return fmt.Sprintf("closed; the rent is back with the buyer, %s", t.Snapshot.Buyer)
+		}))
+	return cmd
+}

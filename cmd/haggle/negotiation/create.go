@@ -1,0 +1,271 @@
+package negotiation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const createHelp = `Escrows the most that the buyer could pay and invites a seller. The keypair is the buyer's.
+
+The escrow can only go to the seller, once both agree on a price, or back to the buyer. Each
+offer costs it a share (the decay), so neither side gains by wearing the other out.
+
+What is left out comes from the protocol's configuration (haggle config show). The ranges:
+  --escrow      from 100000u          --rounds      1 to 20 offers of both sides together
+  --decay-bps   0 to 1000             --window      60s to 1h to answer
+  --deadline    60s to 1d from now    --min-offer-bps  100 to 9000 of the escrow's worth
+
+With --bond the seller has to deposit that much, and has it back at the end. With --zopa both sides
+compare their reservation prices under seal first (haggle zopa --help), which takes a bond. With
+--milestones the price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.
+
+The protocol's fee is the configuration's at creation. With a higher one than --max-fee-bps nothing is
+created (default: the fee of the moment).
+
+With --wrap-sol the escrow is SOL: the same transaction wraps the buyer's lamports. With --trust or
+--allowlist nothing is escrowed for a seller who is not known and trusted (haggle negotiation --help).`
+
+const createExample = `  haggle negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper" \
+      --rounds 8 --decay-bps 150 --deadline 30m
+  haggle negotiation create ... --zopa --bond 0.5
+  haggle negotiation create ... --milestones 3000,7000 --arbiter ADDRESS --delivery 14d
+  haggle negotiation create --seller ADDRESS --wrap-sol --escrow 0.25 --service "Summarise a paper"
+  haggle negotiation create ... --json | jq -r .negotiation`
+
+type createFlags struct {
+	seller, mint, account connection.Address
+	escrow                amount.Text
+	service               serviceFlags
+	terms                 termsFlags
+	deadline, window      duration.Flag
+	rounds                uint8
+	decayBps, minOfferBps uint16
+	sessionID             uint64
+	bond                  amount.Text
+	maxFeeBps             uint16
+	zopa                  bool
+	milestones            milestoneFlags
+	wrapSOL               bool
+	trust                 connection.TrustFlags
+}
+
+func newCreateCommand(s *session.Session) *cobra.Command {
+	f := &createFlags{deadline: duration.Flag(30 * time.Minute)}
+	cmd := &cobra.Command{
+		Use: "create", Short: "Escrow and invite a seller (buyer)", Long: createHelp, Example: createExample,
+		Args: command.Exactly(0),
+	}
+	flags := cmd.Flags()
+	flags.Var(&f.seller, "seller", "address of the seller who is invited")
+	flags.Var(&f.mint, "mint", "mint of the payment (with --wrap-sol: SPL Token's wrapped SOL unless you say)")
+	flags.Var(&f.escrow, "escrow", "deposit: the most that can be paid")
+	f.service.register(cmd, "the service")
+	flags.Var(&f.deadline, "deadline", "when the negotiation ends at the latest, from now")
+	flags.Var(&f.window, "window", "time to answer (default: the configuration's)")
+	flags.Uint8Var(&f.rounds, "rounds", 0, "number of offers that can be made (default: the configuration's)")
+	flags.Uint16Var(&f.decayBps, "decay-bps", 0, "what the escrow loses each round, in basis points (default: the configuration's)")
+	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", protocol.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
+	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
+	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
+	flags.Var(&f.bond, "bond", "what the seller has to deposit (default: nothing)")
+	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the configuration's)")
+	flags.BoolVar(&f.zopa, "zopa", false, "compare reservation prices under seal first; takes --bond")
+	f.milestones.register(cmd)
+	f.terms.register(cmd)
+	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay the escrow out of the buyer's lamports, wrapped in the same transaction")
+	f.trust.Register(flags)
+	command.Required(cmd, "seller", "escrow")
+	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
+	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
+	return cmd
+}
+
+func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Command) error {
+	service, given, err := f.service.value()
+	if err != nil {
+		return err
+	}
+	if !given {
+		return exitcode.Usagef("--service or --service-hash is missing: the seller checks what it is paid for")
+	}
+	if err := f.checkRanges(cmd); err != nil {
+		return err
+	}
+	if err := f.wrap(); err != nil {
+		return err
+	}
+	if err := engage(ctx, &f.trust, f.seller.Key()); err != nil {
+		return err
+	}
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	if key.PublicKey() == f.seller.Key() {
+		return exitcode.Usagef("--seller: buyer and seller must differ, and %s is the keypair's own address", f.seller.Key())
+	}
+	escrow, err := s.Units(ctx, f.mint.Key(), "--escrow", f.escrow)
+	if err != nil {
+		return err
+	}
+	if escrow < protocol.MinEscrowLamports {
+		return exitcode.Usagef("--escrow %s: from %du", f.escrow, protocol.MinEscrowLamports)
+	}
+	bond := uint64(0)
+	if !f.bond.IsZero() {
+		if bond, err = s.Units(ctx, f.mint.Key(), "--bond", f.bond); err != nil {
+			return err
+		}
+	}
+	if f.zopa && bond == 0 {
+		return exitcode.Usagef("--zopa takes a --bond: without one the seller could look at the buyer's price and walk away")
+	}
+	milestones, err := f.milestones.value()
+	if err != nil {
+		return err
+	}
+	metadata, err := f.terms.metadata(ctx, s, f.mint.Key())
+	if err != nil {
+		return err
+	}
+	request := haggle.CreateRequest{
+		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
+		MaxRounds: f.rounds, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
+		MinOfferBps: f.minOfferBps, Metadata: metadata, BuyerTokenAccount: f.account.Key(),
+		Bond: bond, Zopa: f.zopa, Milestones: milestones, WrapSOL: f.wrapSOL,
+	}
+	if cmd.Flags().Changed("decay-bps") {
+		request.DecayRateBps = &f.decayBps
+	}
+	if cmd.Flags().Changed("max-fee-bps") {
+		request.MaxFeeBps = &f.maxFeeBps
+	}
+	if cmd.Flags().Changed("session") {
+		request.SessionID = &f.sessionID
+	}
+	return f.create(ctx, s, client, key, request)
+}
+
+// wrap makes the mint one of wrapped SOL if the escrow is to be wrapped.
+func (f *createFlags) wrap() error {
+	if !f.wrapSOL {
+		return nil
+	}
+	if f.mint.Key().IsZero() {
+		f.mint = connection.Address(solana.WrappedSol)
+	}
+	if _, wraps := haggle.WrappedSOLProgram(f.mint.Key()); !wraps {
+		return exitcode.Usagef("--wrap-sol: mint %s is not wrapped SOL, which is %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
+	}
+	return nil
+}
+
+// engage refuses a counterparty that is not known, or not trusted enough.
+func engage(ctx context.Context, trust *connection.TrustFlags, counterparty solana.PublicKey) error {
+	gate, err := trust.Gate()
+	if err != nil || gate == nil {
+		return err
+	}
+	return gate.Check(ctx, counterparty)
+}
+
+// checkRanges refuses what the program would, as far as flags have been given.
+func (f *createFlags) checkRanges(cmd *cobra.Command) error {
+	for _, given := range []struct {
+		flag               string
+		value, least, most int64
+		text               func(int64) string
+	}{
+		{"rounds", int64(f.rounds), int64(protocol.MinRounds), int64(protocol.MaxRounds), number},
+		{"decay-bps", int64(f.decayBps), 0, int64(protocol.MaxDecayRateBps), number},
+		{"min-offer-bps", int64(f.minOfferBps), int64(protocol.MinOfferBpsFloor), int64(protocol.MinOfferBpsCeiling), number},
+		{"max-fee-bps", int64(f.maxFeeBps), 0, int64(protocol.MaxProtocolFeeBps), number},
+		{"window", seconds(f.window), protocol.MinResponseWindow, protocol.MaxResponseWindow, length},
+		{"deadline", seconds(f.deadline), protocol.MinDeadlineSeconds, protocol.MaxDeadlineSeconds, length},
+	} {
+		if cmd.Flags().Changed(given.flag) && (given.value < given.least || given.value > given.most) {
+			return exitcode.Usagef("--%s %s: %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
+		}
+	}
+	return nil
+}
+
+func number(value int64) string { return fmt.Sprint(value) }
+
+func length(seconds int64) string { return duration.Format(time.Duration(seconds) * time.Second) }
+
+func seconds(given duration.Flag) int64 { return int64(time.Duration(given) / time.Second) }
+
+// shortage is a lack of funds in tokens rather than base units.
+type shortage struct {
+	error
+	cause *haggle.InsufficientFunds
+}
+
+func (e shortage) Unwrap() error { return e.cause }
+
+func explainShortage(ctx context.Context, s *session.Session, mint solana.PublicKey, err error) error {
+	var funds *haggle.InsufficientFunds
+	if !errors.As(err, &funds) {
+		return err
+	}
+	tokens, readErr := s.TokensOf(ctx, mint)
+	if readErr != nil {
+		return err
+	}
+	told := fmt.Errorf("the buyer's token account %s holds %s, and --escrow takes %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
+	return exitcode.WithHint(shortage{told, funds}, "escrow less, or pay from another account: --token-account")
+}
+
+func (f *createFlags) create(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, request haggle.CreateRequest) error {
+	action, err := client.CreateNegotiation(ctx, request)
+	if err != nil {
+		return explainShortage(ctx, s, request.Mint, err)
+	}
+	receipt, err := onchain.Do(ctx, s, client, action.Action, key)
+	var refused *protocol.ProgramError
+	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
+		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: haggle config show, then --max-fee-bps", action.Params.MaxFeeBps))
+	}
+	if err != nil {
+		return withSession(err, action.Negotiation, action.SessionID)
+	}
+	tokens, err := s.TokensOf(ctx, request.Mint)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		onchain.View
+		SessionID string `json:"session_id"`
+		Vault     string `json:"vault"`
+	}{onchain.ViewOf(action.Negotiation, action.Name, receipt), fmt.Sprint(action.SessionID), action.Vault.String()}
+	return s.Print(v,
+		fmt.Sprintf("created %s: %s escrowed; the seller is invited", action.Negotiation, tokens(request.EscrowAmount)),
+		v.Text(),
+		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept %s   (the seller)", action.Negotiation))
+}
+
+// withSession says how not to escrow twice after a creation of which it is not known what has become of it.
+func withSession(err error, negotiation solana.PublicKey, session uint64) error {
+	switch exitcode.KindOf(err) {
+	case exitcode.Unknown, exitcode.Expired, exitcode.Network, exitcode.Interrupted:
+		return exitcode.WithHint(err, fmt.Sprintf(
+			"look first: haggle negotiation show %s; to repeat it safely add --session %d, an id that counts once", negotiation, session))
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package negotiation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+func newExpireCommand(s *session.Session) *cobra.Command {
+	var unwrap unwrapFlag
+	cmd := &cobra.Command{
+		Use: "expire NEGOTIATION", Short: "End a negotiation whose deadline has passed (anyone)",
+		Long: `Ends a negotiation in which somebody has let the time to answer pass, or which has reached its global
+deadline. The escrow, less what has decayed, goes back to the buyer. Anyone may do it; the keypair pays
+the transaction's fee.`,
+		Example: "  haggle negotiation expire NEGOTIATION",
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	unwrap.register(cmd)
+	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
+		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
+			now, err := t.Client.Now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(now) {
+				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
+					"it can be expired from "+format.Clock(t.Snapshot.TurnDeadline)+"; a party that does not want to wait: haggle negotiation reject "+t.Snapshot.Address.String())
+			}
+			return unwrap.of(t.Key)(t.Client.Expire(ctx, haggle.ExpireRequest{Payer: t.Key.PublicKey(), Seen: t.Snapshot}))
+		},
+		func(t onchain.Step, _ *haggle.Receipt) string {
+			return fmt.Sprintf("expired after %d offers; the escrow's rest is back with the buyer", t.Snapshot.CurrentRound)
+		}))
+	return cmd
+}

@@ -1,0 +1,134 @@
+package negotiation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/mint"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const listHelp = `Lists the negotiations of an agent that have not been closed, the oldest first; with --json one
+document per line. The node filters, so that the list is short however many there are.`
+
+var roles = map[string]haggle.Role{"any": haggle.RoleAny, "buyer": haggle.RoleBuyer, "seller": haggle.RoleSeller}
+
+func newListCommand(s *session.Session) *cobra.Command {
+	var agent connection.Address
+	var role string
+	var statuses []string
+	var all bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List an agent's negotiations", Long: listHelp,
+		Example: `  haggle negotiation list --role seller --status created
+  haggle negotiation list --agent ADDRESS --json | jq -r .negotiation
+  haggle negotiation list --all`,
+		Args: command.Exactly(0),
+	}
+	cmd.Flags().Var(&agent, "agent", "whose negotiations (default: the keypair's)")
+	cmd.Flags().StringVar(&role, "role", "any", "the agent's part: any, buyer or seller")
+	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only these: "+strings.Join(statusNames(), ", "))
+	cmd.Flags().BoolVar(&all, "all", false, "everybody's negotiations")
+	cmd.MarkFlagsMutuallyExclusive("all", "agent")
+	cmd.MarkFlagsMutuallyExclusive("all", "role")
+	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"any", "buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
+		filter, err := listFilter(role, statuses)
+		if err != nil {
+			return err
+		}
+		if !all {
+			if filter.Agent, err = s.Agent(ctx, agent); err != nil {
+				return err
+			}
+		}
+		return list(ctx, s, filter)
+	})
+	return cmd
+}
+
+func statusNames() (names []string) {
+	for status := protocol.NegotiationStatus(0); status.Valid(); status++ {
+		names = append(names, strings.ToLower(status.String()))
+	}
+	return names
+}
+
+func listFilter(role string, statuses []string) (haggle.Filter, error) {
+	filter := haggle.Filter{}
+	var known bool
+	if filter.Role, known = roles[role]; !known {
+		return filter, exitcode.Usagef("--role: %q is none of any, buyer and seller", role)
+	}
+	for _, written := range statuses {
+		status := protocol.NegotiationStatus(0)
+		for status.Valid() && !strings.EqualFold(status.String(), written) {
+			status++
+		}
+		if !status.Valid() {
+			return filter, exitcode.Usagef("--status: %q is none of %s", written, strings.Join(statusNames(), ", "))
+		}
+		filter.Status = append(filter.Status, status)
+	}
+	return filter, nil
+}
+
+func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
+	client, err := s.Client()
+	if err != nil {
+		return err
+	}
+	now, err := client.Now(ctx)
+	if err != nil {
+		return err
+	}
+	decimals := map[solana.PublicKey]uint8{}
+	listed := 0
+	for n, err := range client.FindNegotiations(ctx, filter) {
+		if err != nil {
+			return err
+		}
+		if _, known := decimals[n.TokenMint]; !known {
+			if decimals[n.TokenMint], err = mint.Decimals(ctx, client.RPC(), n.TokenMint); err != nil {
+				return err
+			}
+		}
+		tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals[n.TokenMint]} }
+		v := view(n, now, tokens)
+		if err := s.Print(v, v.line(filter.Agent)); err != nil {
+			return err
+		}
+		listed++
+	}
+	if listed == 0 && !s.JSON {
+		fmt.Fprintln(s.Stderr, "no negotiations")
+	}
+	return nil
+}
+
+// line is the description in one line, as one of the parties sees it.
+func (v negotiationView) line(agent solana.PublicKey) string {
+	part := "buyer " + v.Buyer.String() + ", seller " + v.Seller.String()
+	switch agent {
+	case v.Buyer:
+		part = "buying from " + v.Seller.String()
+	case v.Seller:
+		part = "selling to " + v.Buyer.String()
+	}
+	offer := fmt.Sprintf("no offer, %s in escrow", v.EffectiveEscrow)
+	if v.Offer != nil {
+		offer = fmt.Sprintf("%s of %s", v.Offer.Amount, v.EffectiveEscrow)
+	}
+	return fmt.Sprintf("%s  %-9s  round %2d/%-2d  %s  %s", v.Negotiation, v.Status, v.Round, v.MaxRounds, offer, part)
+}

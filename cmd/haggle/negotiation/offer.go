@@ -1,0 +1,93 @@
+package negotiation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+const offerHelp = `Makes an offer, which is a round: the escrow first loses the round's decay, and the offer has to
+fit what is left. The buyer opens, then both take turns. The other side can take the offer until
+its time to answer is over.
+
+The transaction carries the round that is shown: a script that has looked before says with
+--round which round its offer is meant for.`
+
+func newOfferCommand(s *session.Session) *cobra.Command {
+	var terms termsFlags
+	var round uint8
+	var extension duration.Flag
+	cmd := &cobra.Command{
+		Use: "offer NEGOTIATION AMOUNT", Short: "Make an offer (the side whose turn it is)", Long: offerHelp,
+		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
+		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	cmd.Flags().Uint8Var(&round, "round", 0, "the round that the offer is meant for, from 1 (default: the next one)")
+	cmd.Flags().Var(&extension, "extend", "ask for this much more time; granted once the other side's next offer asks too, the smaller of the two")
+	terms.register(cmd)
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		return offer(ctx, s, arguments[0], arguments[1], round, time.Duration(extension), &terms)
+	})
+	return cmd
+}
+
+func offer(ctx context.Context, s *session.Session, written, writtenAmount string, round uint8, extension time.Duration, terms *termsFlags) error {
+	text, err := amount.Parse(writtenAmount)
+	if err != nil {
+		return exitcode.Usagef("AMOUNT: %w", err)
+	}
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := onchain.Snapshot(ctx, s, client, written)
+	if err != nil {
+		return err
+	}
+	if err := expectRound(n, n.CurrentRound+1, round); err != nil {
+		return err
+	}
+	price, err := s.Units(ctx, n.TokenMint, "AMOUNT", text)
+	if err != nil {
+		return err
+	}
+	metadata, err := terms.metadata(ctx, s, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	action, err := client.Offer(ctx, haggle.OfferRequest{
+		Offerer: key.PublicKey(), Seen: n, Amount: price, DeadlineExtension: extension, Metadata: metadata,
+	})
+	if err != nil {
+		return onchain.Explain(ctx, s, client, n.Address, err)
+	}
+	receipt, err := onchain.Do(ctx, s, client, action, key)
+	if err != nil {
+		return err
+	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return onchain.Print(s, action, receipt, fmt.Sprintf("offered %s in round %d of %d; the escrow is now worth %s",
+		tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound())))
+}
+
+// expectRound refuses to act in another round than the one that the caller means; 0 means any.
+func expectRound(n *haggle.NegotiationAccount, found, expected uint8) error {
+	if expected == 0 || expected == found {
+		return nil
+	}
+	return exitcode.WithHint(fmt.Errorf("%w: it is round %d, not %d", haggle.ErrNotAsExpected, found, expected),
+		"look at it again: haggle negotiation show "+n.Address.String())
+}

@@ -1,0 +1,47 @@
+package negotiation
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+)
+
+func newShowCommand(s *session.Session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "show NEGOTIATION", Short: "Show a negotiation's state and what can be done next",
+		Long: `Shows a negotiation: its parties and terms, the offer that stands, whose turn it is and until when, and
+which range the next offer has to lie in. Needs no keypair.`,
+		Example: "  haggle negotiation show NEGOTIATION\n  haggle negotiation show NEGOTIATION --json | jq -r .offer.amount.tokens",
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		client, err := s.Client()
+		if err != nil {
+			return err
+		}
+		n, err := onchain.Snapshot(ctx, s, client, arguments[0])
+		if err != nil {
+			return err
+		}
+		now, err := client.Now(ctx)
+		if err != nil {
+			return err
+		}
+		return show(ctx, s, n, now)
+	})
+	return cmd
+}
+
+func show(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, now int64) error {
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	v := view(n, now, tokens)
+	return s.Print(v, v.text())
+}

@@ -1,0 +1,143 @@
+package negotiation
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/flags"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// termsFlags describe a service beside its price. They become the structured metadata of an invitation or an offer.
+type termsFlags struct {
+	qualityTier uint8
+	sla         time.Duration
+	quantity    uint32
+	strategy    string
+	benchmark   amount.Text
+	document    string
+}
+
+func (t *termsFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Uint8Var(&t.qualityTier, "quality-tier", 0, "terms: quality tier, on a scale of the parties' own")
+	flags.DurationVar(&t.sla, "sla", 0, `terms: time to answer, in milliseconds on chain ("250ms", "2s")`)
+	flags.Uint32Var(&t.quantity, "quantity", 0, "terms: number of units that the price is for")
+	flags.StringVar(&t.strategy, "strategy-hash", "", "terms: commitment to a strategy, 32 bytes in hex")
+	flags.Var(&t.benchmark, "benchmark-price", "terms: price to compare with")
+	flags.StringVar(&t.document, "terms-document", "",
+		"instead of the other terms: a document of the terms, of which only the SHA-256 goes on chain (a file, or the hash in hex)")
+}
+
+// metadata are the 64 bytes, all zero if no flag is given.
+func (t *termsFlags) metadata(ctx context.Context, s *session.Session, mint solana.PublicKey) (metadata [protocol.MaxMetadataLen]byte, err error) {
+	if t.sla < 0 || t.sla%time.Millisecond != 0 || t.sla/time.Millisecond > 1<<32-1 {
+		return metadata, exitcode.Usagef("--sla: %s is not a number of milliseconds below 2^32", t.sla)
+	}
+	terms := protocol.Terms{QualityTier: t.qualityTier, SLAMillis: uint32(t.sla / time.Millisecond), Quantity: t.quantity}
+	if t.strategy != "" {
+		if terms.StrategyHash, err = flags.ParseHash("--strategy-hash", t.strategy); err != nil {
+			return metadata, err
+		}
+	}
+	if !t.benchmark.IsZero() {
+		if terms.BenchmarkPrice, err = s.Units(ctx, mint, "--benchmark-price", t.benchmark); err != nil {
+			return metadata, err
+		}
+	}
+	switch {
+	case terms == (protocol.Terms{}) && t.document == "":
+		return metadata, nil
+	case t.document == "":
+		return terms.Metadata(), nil
+	case terms != (protocol.Terms{}):
+		return metadata, exitcode.Usagef("--terms-document replaces the other terms: put them into the document")
+	}
+	hash, err := flags.FileOrHash("--terms-document", t.document)
+	return protocol.TermsDocument(hash).Metadata(), err
+}
+
+// serviceFlags name a service: by its description, which is hashed, or by the hash itself.
+type serviceFlags struct {
+	description string
+	hash        string
+}
+
+func (f *serviceFlags) register(cmd *cobra.Command, purpose string) {
+	cmd.Flags().StringVar(&f.description, "service", "", purpose+": its description, of which only the SHA-256 goes on chain")
+	cmd.Flags().StringVar(&f.hash, "service-hash", "", purpose+": the SHA-256 of its description, in hex")
+	cmd.MarkFlagsMutuallyExclusive("service", "service-hash")
+}
+
+// value is the hash; given says whether there is one.
+func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
+	switch {
+	case f.hash != "":
+		hash, err = flags.ParseHash("--service-hash", f.hash)
+		return hash, true, err
+	case f.description != "":
+		return protocol.ServiceHash(f.description), true, nil
+	}
+	return hash, false, nil
+}
+
+// termsView is decoded metadata: the terms of kind 1, or the document of kind 2.
+type termsView struct {
+	*serviceTermsView
+	DocumentHash string `json:"document_hash,omitempty"`
+}
+
+type serviceTermsView struct {
+	QualityTier    uint8         `json:"quality_tier"`
+	SLAMillis      uint32        `json:"sla_ms"`
+	Quantity       uint32        `json:"quantity"`
+	StrategyHash   string        `json:"strategy_hash"`
+	BenchmarkPrice amount.Tokens `json:"benchmark_price"`
+}
+
+func viewTerms(metadata [protocol.MaxMetadataLen]byte, tokens func(uint64) amount.Tokens) *termsView {
+	decoded, err := protocol.DecodeMetadata(metadata)
+	switch {
+	case err != nil:
+		return nil
+	case decoded.Document != nil:
+		return &termsView{DocumentHash: hex.EncodeToString(decoded.Document[:])}
+	case decoded.Terms == nil:
+		return nil
+	}
+	terms := decoded.Terms
+	return &termsView{serviceTermsView: &serviceTermsView{
+		terms.QualityTier, terms.SLAMillis, terms.Quantity,
+		hex.EncodeToString(terms.StrategyHash[:]), tokens(terms.BenchmarkPrice),
+	}}
+}
+
+// text is a summary in brackets after a space; empty without terms.
+func (v *termsView) text() string {
+	if v == nil {
+		return ""
+	}
+	return " (" + v.summary() + ")"
+}
+
+func (v *termsView) summary() string {
+	if v == nil {
+		return ""
+	}
+	if v.DocumentHash != "" {
+		return "document " + v.DocumentHash
+	}
+	text := fmt.Sprintf("quality tier %d, SLA %d ms, quantity %d, benchmark %s", v.QualityTier, v.SLAMillis, v.Quantity, v.BenchmarkPrice)
+	if v.StrategyHash != hex.EncodeToString(make([]byte, len(protocol.Terms{}.StrategyHash))) {
+		text += ", strategy " + v.StrategyHash
+	}
+	return text
+}

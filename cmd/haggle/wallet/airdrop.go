@@ -1,0 +1,97 @@
+package wallet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+const airdropHelp = `Asks the cluster for SOL, which localhost, devnet and testnet give away: for fees and rent. Tokens of a
+mint come from its issuer; "haggle localnet" makes a mint and gives both agents some.`
+
+// AirdropCommand returns "haggle airdrop".
+func AirdropCommand(s *session.Session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "airdrop AMOUNT [ADDRESS]", Short: "Ask for SOL where it is free", Long: airdropHelp,
+		Example: "  haggle airdrop 2\n  haggle airdrop 0.5 ADDRESS --url devnet",
+		Args:    command.Between(1, 2),
+	}
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		written, err := amount.Parse(arguments[0])
+		if err != nil {
+			return exitcode.Usagef("AMOUNT: %w", err)
+		}
+		lamports, err := written.In(amount.SOLDecimals)
+		if err != nil {
+			return exitcode.Usagef("AMOUNT: %w", err)
+		}
+		owner, err := ownerOf(ctx, s, arguments[1:])
+		if err != nil {
+			return err
+		}
+		return airdrop(ctx, s, owner, lamports)
+	})
+	return cmd
+}
+
+func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, lamports uint64) error {
+	client, err := s.Client()
+	if err != nil {
+		return err
+	}
+	signature, err := client.RPC().RequestAirdrop(ctx, owner, lamports, rpc.CommitmentConfirmed)
+	if err != nil {
+		return exitcode.WithHint(fmt.Errorf("airdrop: %w", err), "public faucets give little and seldom: ask for less, or later")
+	}
+	if err := awaitConfirmation(ctx, client, signature); err != nil {
+		return err
+	}
+	balance, err := lamportsOf(ctx, client, owner)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		balanceView
+		Signature solana.Signature `json:"signature"`
+	}{balanceView{Owner: owner, Balance: balance}, signature}
+	return s.Print(v, fmt.Sprintf("%s has %s SOL", owner, balance))
+}
+
+// awaitConfirmation waits for a transaction that the node has signed itself.
+func awaitConfirmation(ctx context.Context, client *haggle.Client, signature solana.Signature) error {
+	ticker := time.NewTicker(confirmationPolls)
+	defer ticker.Stop()
+	for {
+		statuses, err := client.RPC().GetSignatureStatuses(ctx, false, signature)
+		if err != nil && !errors.Is(err, rpc.ErrNotFound) {
+			return &haggle.UnknownOutcome{Signature: signature, Cause: err}
+		}
+		if err == nil && len(statuses.Value) == 1 && statuses.Value[0] != nil {
+			status := statuses.Value[0]
+			if status.Err != nil {
+				return fmt.Errorf("transaction %s failed: %v", signature, status.Err)
+			}
+			if status.ConfirmationStatus != rpc.ConfirmationStatusProcessed {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return &haggle.UnknownOutcome{Signature: signature, Cause: context.Cause(ctx)}
+		case <-ticker.C:
+		}
+	}
+}
+
+const confirmationPolls = 50 * time.Millisecond

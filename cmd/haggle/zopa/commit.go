@@ -1,0 +1,86 @@
+package zopa
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/zopastore"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+func newCommitCommand(s *session.Session) *cobra.Command {
+	var kept sealedFlag
+	cmd := &cobra.Command{
+		Use: "commit NEGOTIATION PRICE", Short: "Commit to a reservation price without showing it (buyer, then seller)",
+		Long: `Commits to the most that the buyer would pay, or the least that the seller would take, without showing
+it. The price and the number that hides it are on the disk before their hash is sent; repeated with the
+same price, the command sends the same hash.`,
+		Example: "  haggle zopa commit NEGOTIATION 3.5",
+		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	kept.register(cmd)
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
+		return commit(ctx, s, arguments[0], arguments[1], &kept)
+	})
+	return cmd
+}
+
+func commit(ctx context.Context, s *session.Session, written, writtenPrice string, kept *sealedFlag) error {
+	text, err := amount.Parse(writtenPrice)
+	if err != nil {
+		return exitcode.Usagef("PRICE: %w", err)
+	}
+	store, err := kept.store()
+	if err != nil {
+		return err
+	}
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := onchain.Snapshot(ctx, s, client, written)
+	if err != nil {
+		return err
+	}
+	price, err := s.Units(ctx, n.TokenMint, "PRICE", text)
+	if err != nil {
+		return err
+	}
+	sealedPrice, err := sealFor(store, n, key, price)
+	if err != nil {
+		return onchain.Explain(ctx, s, client, n.Address, err)
+	}
+	action, err := client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealedPrice, Seen: n})
+	if err != nil {
+		return onchain.Explain(ctx, s, client, n.Address, err)
+	}
+	if err := store.Keep(sealedPrice); err != nil {
+		return err
+	}
+	receipt, err := onchain.Do(ctx, s, client, action, key)
+	if err != nil {
+		return err
+	}
+	return onchain.Print(s, action, receipt, "committed; the price is kept until it is revealed, in "+store.Path(sealedPrice))
+}
+
+// sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,
+// otherwise a new one.
+func sealFor(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
+	kept, err := store.Find(n.Address, key.PublicKey())
+	if err != nil {
+		return nil, err
+	}
+	for _, candidate := range kept {
+		if candidate.Price() == price && candidate.CreatedAt() == n.CreatedAt {
+			return candidate, nil
+		}
+	}
+	return haggle.SealPrice(n, key.PublicKey(), price)
+}

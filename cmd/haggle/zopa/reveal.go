@@ -1,0 +1,106 @@
+package zopa
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/zopastore"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+func newRevealCommand(s *session.Session) *cobra.Command {
+	var kept sealedFlag
+	cmd := &cobra.Command{
+		Use: "reveal NEGOTIATION", Short: "Show the price that was committed to (buyer, then seller)",
+		Long: `Shows the price that the keypair's owner has committed to. The buyer's comes first; the seller's says
+whether there is a deal to be made.`,
+		Example: "  haggle zopa reveal NEGOTIATION",
+		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
+	}
+	kept.register(cmd)
+	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return reveal(ctx, s, arguments[0], &kept) })
+	return cmd
+}
+
+func reveal(ctx context.Context, s *session.Session, written string, kept *sealedFlag) error {
+	store, err := kept.store()
+	if err != nil {
+		return err
+	}
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := onchain.Snapshot(ctx, s, client, written)
+	if err != nil {
+		return err
+	}
+	price, err := committed(store, n, key)
+	if err != nil {
+		return onchain.Explain(ctx, s, client, n.Address, err)
+	}
+	action, err := client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: price, Seen: n})
+	if err != nil {
+		return onchain.Explain(ctx, s, client, n.Address, err)
+	}
+	receipt, err := onchain.Do(ctx, s, client, action, key)
+	if err != nil {
+		return err
+	}
+	if err := store.Forget(n.Address, key.PublicKey()); err != nil {
+		fmt.Fprintf(s.Stderr, "the price is revealed, but what was kept of it is still there: %v\n", err)
+	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
+	return onchain.Print(s, action, receipt, revealed(receipt, price.Price(), tokens))
+}
+
+// committed is the price that the chain holds the hash of.
+func committed(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
+	side, isParty := n.SideOf(key.PublicKey())
+	if !isParty {
+		return nil, fmt.Errorf("%s is no party to it: %w", key.PublicKey(), protocol.ErrUnauthorized)
+	}
+	kept, err := store.Find(n.Address, key.PublicKey())
+	if err != nil {
+		return nil, err
+	}
+	for _, candidate := range kept {
+		if candidate.Matches(n.CommitmentOf(side)) {
+			return candidate, nil
+		}
+	}
+	if n.CommitmentOf(side) == ([32]byte{}) {
+		return nil, exitcode.WithHint(fmt.Errorf("%w: the %s has not committed to a price", haggle.ErrNotAsExpected, format.Side(side)),
+			fmt.Sprintf("commit first: haggle zopa commit %s PRICE", n.Address))
+	}
+	return nil, &exitcode.Error{Kind: exitcode.NotFound,
+		Hint: "it is on the machine that committed, beneath the --sealed there: copy that folder, and say --sealed",
+		Err:  fmt.Errorf("the price that the %s has committed to is not kept in %s", format.Side(side), store.Dir)}
+}
+
+// revealed says what a revelation has led to.
+func revealed(receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.Tokens) string {
+	for _, event := range receipt.Events {
+		switch event := event.(type) {
+		case *protocol.NegotiationRejected:
+			return fmt.Sprintf("revealed %s: no price suits both, so it is over; the escrow is back with the buyer and the bond with the seller", tokens(price))
+		case *protocol.ZopaRevealed:
+			if event.Midpoint > 0 {
+				return fmt.Sprintf("revealed %s: there is room for a deal, and %s stands as an offer that either side may take", tokens(price), tokens(event.Midpoint))
+			}
+		}
+	}
+	return fmt.Sprintf("revealed %s", tokens(price))
+}

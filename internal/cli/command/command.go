@@ -1,0 +1,59 @@
+// Package command builds cobra commands whose mistakes say how to use them.
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+)
+
+// SuggestionDistance is the number of wrong letters in a command up to which another one is suggested.
+const SuggestionDistance = 2
+
+// Group returns a command that holds subcommands and prints its help.
+func Group(use, short, long string, members ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use: use, Short: short, Long: long, SuggestionsMinimumDistance: SuggestionDistance,
+		Args: Known,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	group.AddCommand(members...)
+	return group
+}
+
+// Known refuses the name of a subcommand that does not exist, and suggests a similar one.
+func Known(cmd *cobra.Command, arguments []string) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help"
+	if similar := cmd.SuggestionsFor(arguments[0]); len(similar) > 0 {
+		hint = "did you mean " + strings.Join(similar, " or ") + "?"
+	}
+	return &exitcode.Error{Kind: exitcode.Usage, Hint: hint, Err: fmt.Errorf("%s has no command %q", cmd.CommandPath(), arguments[0])}
+}
+
+// Exactly requires this number of arguments, which the usage line names.
+func Exactly(count int) cobra.PositionalArgs { return Between(count, count) }
+
+// Between requires at least and at most these numbers of arguments.
+func Between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, arguments []string) error {
+		if len(arguments) < least || len(arguments) > most {
+			return fmt.Errorf("%d arguments given; the usage is: %s", len(arguments), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// Required marks flags that a command needs.
+func Required(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package flags
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/testchain"
+)
+
+// Chain is the kind of local chain that a command starts. The zero value leaves the kind to the environment.
+type Chain struct{ kind string }
+
+// Register adds --chain.
+func (c *Chain) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.kind, "chain", "", "surfpool (embedded, the default) or validator (solana-test-validator)")
+	_ = cmd.RegisterFlagCompletionFunc("chain", cobra.FixedCompletions([]string{"surfpool", "validator"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Kind returns the kind. It refuses an unknown one before anything is built.
+func (c *Chain) Kind() (testchain.Kind, error) {
+	switch kind := testchain.Kind(c.kind); kind {
+	case "", testchain.Surfpool, testchain.Validator:
+		return kind, nil
+	}
+	return "", exitcode.Usagef("--chain: %q is neither %s nor %s", c.kind, testchain.Surfpool, testchain.Validator)
+}

@@ -1,0 +1,53 @@
+package onchain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// StateHint returns the next step after a refusal, derived from the negotiation's state. It is empty if the state
+// adds nothing to the refusal.
+func StateHint(ctx context.Context, s *session.Session, client *haggle.Client, n *haggle.NegotiationAccount, code protocol.ErrorCode) string {
+	now, err := client.Now(ctx)
+	if err != nil {
+		return ""
+	}
+	step := n.ZopaStep()
+	switch {
+	case n.EndedWithoutZone():
+		return fmt.Sprintf("no price suits both sides; what is left is: haggle negotiation close %s", n.Address)
+	case n.IsOver():
+		return fmt.Sprintf("it is over (%s); what is left is: haggle negotiation close %s", n.Status, n.Address)
+	case n.IsOpen() && n.IsOverdue(now):
+		return fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", format.Clock(n.TurnDeadline), n.Address)
+	case n.IsAgreed():
+		return fmt.Sprintf("the price is agreed on and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)
+	case code == protocol.ErrUnauthorized:
+		return fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller)
+	case n.Status == protocol.NegotiationStatusCreated:
+		return fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", n.Address, n.Seller)
+	case step.IsCommit() && code != protocol.ErrInvalidParams:
+		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa commit %s PRICE", n.Situation(), format.Clock(n.TurnDeadline), n.Address)
+	case step.IsReveal() && code != protocol.ErrInvalidParams:
+		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa reveal %s", n.Situation(), format.Clock(n.TurnDeadline), n.Address)
+	case code == protocol.ErrInvalidState && !n.HasOffer():
+		return fmt.Sprintf("no offer stands yet: the buyer opens with: haggle negotiation offer %s AMOUNT", n.Address)
+	case code == protocol.ErrNotYourTurn && n.HasOffer():
+		return fmt.Sprintf("the offer that stands is your own; it is the %s's turn until %s: haggle negotiation watch %s", format.Side(n.Turn()), format.Clock(n.TurnDeadline), n.Address)
+	case code == protocol.ErrNotYourTurn:
+		return fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", format.Side(n.Turn()), format.Clock(n.TurnDeadline), n.Address)
+	case code == protocol.ErrOfferTooLow, code == protocol.ErrOfferExceedsEscrow:
+		tokens, err := s.TokensOf(ctx, n.TokenMint)
+		if err != nil {
+			return ""
+		}
+		least, most := n.OfferRange()
+		return fmt.Sprintf("round %d takes offers from %s to %s", n.CurrentRound+1, tokens(least), tokens(most))
+	}
+	return ""
+}

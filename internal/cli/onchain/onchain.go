@@ -1,0 +1,117 @@
+// Package onchain reads negotiations, carries out actions on them, and prints their receipts.
+package onchain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Snapshot reads the negotiation that a command names.
+func Snapshot(ctx context.Context, s *session.Session, client *haggle.Client, written string) (*haggle.NegotiationAccount, error) {
+	address, err := connection.ParseAddress(written)
+	if err != nil {
+		return nil, exitcode.Usagef("NEGOTIATION: %w", err)
+	}
+	n, err := client.GetNegotiation(ctx, address)
+	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
+		return nil, NotNegotiation(address)
+	}
+	return n, session.NotFound(err, fmt.Sprintf("it does not exist on this cluster or is closed; its history: haggle negotiation watch %s", address))
+}
+
+// NotNegotiation is the error for an address with another account.
+func NotNegotiation(address solana.PublicKey) error {
+	return &exitcode.Error{Kind: exitcode.NotFound, Hint: "to list the negotiations of the wallet: haggle negotiation list", Err: fmt.Errorf("%s is not a negotiation", address)}
+}
+
+// resolveLimit is longer than a transaction takes to land or to expire.
+const resolveLimit = 2 * time.Minute
+
+// Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives. After
+// Ctrl-C it waits for the outcome of a transaction that has already been sent, so that its receipt is not lost.
+func Do(ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer) (*haggle.Receipt, error) {
+	for _, warning := range action.Warnings {
+		fmt.Fprintln(s.Stderr, "warning:", warning)
+	}
+	s.Stage("waiting for the confirmation of " + action.Name)
+	receipt, err := action.Do(ctx, key)
+	receipt, err = resolve(ctx, s, client, receipt, err)
+	return receipt, Explain(ctx, s, client, action.Negotiation, exitcode.OfAction(err))
+}
+
+// Submit sends a signed transaction and waits for its outcome as Do does.
+func Submit(ctx context.Context, s *session.Session, client *haggle.Client, transaction *solana.Transaction) (*haggle.Receipt, error) {
+	s.Stage("waiting for the confirmation")
+	receipt, err := client.Submit(ctx, transaction)
+	receipt, err = resolve(ctx, s, client, receipt, err)
+	return receipt, exitcode.OfAction(err)
+}
+
+func resolve(ctx context.Context, s *session.Session, client *haggle.Client, receipt *haggle.Receipt, err error) (*haggle.Receipt, error) {
+	var unknown *haggle.UnknownOutcome
+	if errors.Is(ctx.Err(), context.Canceled) && errors.As(err, &unknown) {
+		fmt.Fprintf(s.Stderr, "interrupted: transaction %s was already sent; waiting for its outcome (Ctrl-C again ends at once)\n", unknown.Signature)
+		waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveLimit)
+		defer cancel()
+		receipt, err = client.Outcome(waiting, unknown)
+	}
+	if errors.Is(err, haggle.ErrDetailsUnavailable) {
+		err = nil
+	}
+	return receipt, err
+}
+
+// Explain adds to the program's refusal the hint that the negotiation's state gives.
+func Explain(ctx context.Context, s *session.Session, client *haggle.Client, address solana.PublicKey, err error) error {
+	var code protocol.ErrorCode
+	if !errors.As(err, &code) || address.IsZero() {
+		return err
+	}
+	n, readErr := client.GetNegotiation(ctx, address)
+	if readErr != nil {
+		return err
+	}
+	return exitcode.WithHint(err, StateHint(ctx, s, client, n, code))
+}
+
+// Step is an action on a negotiation that needs only a snapshot of it and a signature.
+type Step struct {
+	Client   *haggle.Client
+	Key      haggle.Signer
+	Snapshot *haggle.NegotiationAccount
+}
+
+// OnNegotiation returns a command that reads the negotiation of its first argument, builds an action, carries it
+// out and prints its effect.
+func OnNegotiation(s *session.Session, build func(ctx context.Context, t Step) (*haggle.Action, error), effect func(t Step, receipt *haggle.Receipt) string) func(context.Context, []string) error {
+	return func(ctx context.Context, arguments []string) error {
+		client, key, err := s.ClientAndKey(ctx)
+		if err != nil {
+			return err
+		}
+		n, err := Snapshot(ctx, s, client, arguments[0])
+		if err != nil {
+			return err
+		}
+		t := Step{client, key, n}
+		action, err := build(ctx, t)
+		if err != nil {
+			return Explain(ctx, s, client, n.Address, err)
+		}
+		receipt, err := Do(ctx, s, client, action, key)
+		if err != nil {
+			return err
+		}
+		return Print(s, action, receipt, effect(t, receipt))
+	}
+}

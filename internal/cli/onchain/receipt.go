@@ -1,0 +1,92 @@
+package onchain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/jsonview"
+	"github.com/haggle-protocol/haggle/internal/cli/result"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// ReceiptView is the cost and the events of a confirmed transaction. If the node does not have the transaction's
+// details, the cost is left out and events may be missing.
+type ReceiptView struct {
+	Signature      solana.Signature `json:"signature"`
+	Slot           uint64           `json:"slot"`
+	ComputeUnits   uint64           `json:"compute_units,omitempty"`
+	FeeLamports    uint64           `json:"fee_lamports,omitempty"`
+	ConfirmationMS int64            `json:"confirmation_ms"`
+	Events         []jsonview.List  `json:"events"`
+	// Payments are the token accounts that the transaction has paid.
+	Payments []paymentView `json:"payments,omitempty"`
+}
+
+// paymentView is what a token account has received, in base units of its mint.
+type paymentView struct {
+	Account   solana.PublicKey `json:"account"`
+	Owner     solana.PublicKey `json:"owner"`
+	Mint      solana.PublicKey `json:"mint"`
+	BaseUnits uint64           `json:"base_units,string"`
+}
+
+func viewReceipt(r *haggle.Receipt) ReceiptView {
+	v := ReceiptView{
+		Signature: r.Signature, Slot: r.Slot, ComputeUnits: r.ComputeUnits, FeeLamports: r.Fee,
+		ConfirmationMS: r.Elapsed.Milliseconds(), Events: []jsonview.List{},
+	}
+	for _, event := range r.Events {
+		v.Events = append(v.Events, EventFields(event))
+	}
+	for _, p := range r.Payments {
+		v.Payments = append(v.Payments, paymentView{p.Account, p.Owner, p.Mint, p.Amount})
+	}
+	return v
+}
+
+// Text describes the cost for people.
+func (v ReceiptView) Text() string {
+	return format.Rows{
+		{"signature", v.Signature.String()},
+		{"cost", v.cost()},
+		{"confirmed", "after " + (time.Duration(v.ConfirmationMS) * time.Millisecond).String()},
+	}.String()
+}
+
+func (v ReceiptView) cost() string {
+	if v.ComputeUnits == 0 {
+		return "unknown: the node does not have the transaction's details"
+	}
+	return fmt.Sprintf("%d compute units, %d lamports", v.ComputeUnits, v.FeeLamports)
+}
+
+// View is the result of a command that has changed something on chain.
+type View struct {
+	// Negotiation is zero for actions on the configuration.
+	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
+	// Action is the instruction's name in the IDL, and Result its effect: "offer accepted".
+	Action string `json:"action"`
+	Result string `json:"result"`
+	ReceiptView
+}
+
+// ViewOf describes a confirmed action.
+func ViewOf(negotiation solana.PublicKey, instruction string, receipt *haggle.Receipt) View {
+	return View{negotiation, instruction, result.Of(instruction), viewReceipt(receipt)}
+}
+
+// Print writes the result of an action: a line about its effect, and the receipt.
+func Print(s *session.Session, action *haggle.Action, receipt *haggle.Receipt, effect string) error {
+	v := ViewOf(action.Negotiation, action.Name, receipt)
+	return s.Print(v, effect, v.Text())
+}
+
+// EventFields returns an event for JSON: its name, and its fields as [jsonview.Of] returns them.
+func EventFields(event protocol.Event) jsonview.List {
+	return append(jsonview.List{{Name: "event", Value: event.EventName()}}, jsonview.Of(event)...)
+}

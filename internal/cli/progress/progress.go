@@ -1,0 +1,99 @@
+// Package progress reports that a command is still running, and at which step.
+package progress
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// Delay is the time after which a running command is reported for the first time.
+	Delay = 2 * time.Second
+	// Interval is the time between reports.
+	Interval = 5 * time.Second
+)
+
+// Reporter writes a line after [Delay] and then every [Interval]. A nil Reporter writes nothing.
+type Reporter struct {
+	out   io.Writer
+	json  bool
+	began time.Time
+	timer *time.Timer
+
+	lock    sync.Mutex
+	stage   string
+	paused  int
+	stopped bool
+}
+
+// Start reports until Stop is called.
+func Start(out io.Writer, stage string, asJSON bool) *Reporter {
+	r := &Reporter{out: out, json: asJSON, stage: stage, began: time.Now()}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.timer = time.AfterFunc(Delay, r.report)
+	return r
+}
+
+// Stage names the step that has begun.
+func (r *Reporter) Stage(stage string) {
+	if r == nil {
+		return
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.stage = stage
+}
+
+// Pause stops the reports until the function that it returns is called, for example while a question is open.
+func (r *Reporter) Pause() (resume func()) {
+	if r == nil {
+		return func() {}
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.paused++
+	return func() {
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		r.paused--
+	}
+}
+
+// Stop ends the reports. Nothing is written after it has returned.
+func (r *Reporter) Stop() {
+	if r == nil {
+		return
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.stopped = true
+	r.timer.Stop()
+}
+
+// document is a report as JSON.
+type document struct {
+	Stage   string `json:"stage"`
+	Seconds int64  `json:"seconds"`
+}
+
+func (r *Reporter) report() {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.stopped {
+		return
+	}
+	r.timer.Reset(Interval)
+	if r.paused > 0 {
+		return
+	}
+	elapsed := time.Since(r.began).Round(time.Second)
+	if r.json {
+		_ = json.NewEncoder(r.out).Encode(map[string]document{"progress": {r.stage, int64(elapsed / time.Second)}})
+		return
+	}
+	fmt.Fprintf(r.out, "%s (%s)\n", r.stage, elapsed)
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/haggle-protocol/haggle/internal/cli/progress"
+)
+
+// Limited runs a command that ends by itself, within --timeout. It shows progress if that takes longer than
+// [progress.Delay].
+func (s *Session) Limited(act func(ctx context.Context, arguments []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, arguments []string) error {
+		ctx, cancel := s.withTimeout(cmd.Context())
+		defer cancel()
+		s.Started = true
+		defer s.ShowProgress("waiting for the endpoint")()
+		return act(ctx, arguments)
+	}
+}
+
+// Unlimited runs a command until it is stopped, or until a --timeout that is given. The command shows its own
+// progress.
+func (s *Session) Unlimited(act func(ctx context.Context, arguments []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, arguments []string) error {
+		ctx, cancel := cmd.Context(), func() {}
+		if cmd.Flags().Changed("timeout") {
+			ctx, cancel = s.withTimeout(ctx)
+		}
+		defer cancel()
+		s.Started = true
+		return act(ctx, arguments)
+	}
+}
+
+func (s *Session) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.Timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(s.Timeout))
+}
+
+// ShowProgress reports on stderr that the command is still running, until the function that it returns is
+// called. It also covers the prompts of the wallet, during which nothing is reported.
+func (s *Session) ShowProgress(stage string) (stop func()) {
+	s.progress = progress.Start(s.Stderr, stage, s.JSON)
+	s.Connection.Prompting = s.progress.Pause
+	return s.progress.Stop
+}
+
+// Stage names the step of the command that has begun, for the progress report.
+func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
+
+// Colourful reports whether the output is a terminal whose user accepts colours (https://no-color.org).
+func (s *Session) Colourful() bool {
+	file, isFile := s.Stdout.(*os.File)
+	return isFile && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+}

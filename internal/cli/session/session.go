@@ -1,0 +1,130 @@
+// Package session is one invocation of a command line: its streams, its persistent flags, its client and wallet.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+	"golang.org/x/term"
+
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/progress"
+	"github.com/haggle-protocol/haggle/internal/cli/prompt"
+	"github.com/haggle-protocol/haggle/internal/mint"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/amount"
+)
+
+// Session is one invocation: its streams and its persistent flags.
+type Session struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Connection     connection.Flags
+	JSON           bool
+	Timeout        duration.Flag
+
+	// Started reports whether the command line was valid, so that the command itself has begun.
+	Started bool
+
+	progress *progress.Reporter
+}
+
+// Client connects to the cluster of --url. It returns the same client each time.
+func (s *Session) Client() (*haggle.Client, error) { return s.Connection.Client() }
+
+// Disconnect closes the client and releases the file of --policy-usage.
+func (s *Session) Disconnect() { _ = s.Connection.Close() }
+
+// ClientAndKey returns the client and the wallet, which enforces the policy of --policy before it signs.
+func (s *Session) ClientAndKey(ctx context.Context) (*haggle.Client, haggle.Signer, error) {
+	key, err := s.Connection.Signer(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := s.Client()
+	return client, key, err
+}
+
+// Agent returns the given address, or the wallet's if none is given.
+func (s *Session) Agent(ctx context.Context, given connection.Address) (solana.PublicKey, error) {
+	if !given.Key().IsZero() {
+		return given.Key(), nil
+	}
+	return s.Connection.Address(ctx)
+}
+
+// Units converts an amount to base units of a mint.
+func (s *Session) Units(ctx context.Context, address solana.PublicKey, flag string, text amount.Text) (uint64, error) {
+	decimals := uint8(0)
+	if !text.InUnits() {
+		client, err := s.Client()
+		if err != nil {
+			return 0, err
+		}
+		if decimals, err = mint.Decimals(ctx, client.RPC(), address); err != nil {
+			return 0, err
+		}
+	}
+	units, err := text.In(decimals)
+	if err != nil {
+		return 0, exitcode.Usagef("%s: %w", flag, err)
+	}
+	return units, nil
+}
+
+// TokensOf returns a function that writes base units of a mint as tokens.
+func (s *Session) TokensOf(ctx context.Context, address solana.PublicKey) (func(units uint64) amount.Tokens, error) {
+	client, err := s.Client()
+	if err != nil {
+		return nil, err
+	}
+	decimals, err := mint.Decimals(ctx, client.RPC(), address)
+	return func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals} }, err
+}
+
+// Print writes the result of a command: the document as JSON, or the lines.
+func (s *Session) Print(document any, lines ...string) error {
+	if s.JSON {
+		return json.NewEncoder(s.Stdout).Encode(document)
+	}
+	_, err := fmt.Fprintln(s.Stdout, strings.Join(lines, "\n"))
+	return err
+}
+
+// Interactive reports whether a question can be answered: stdin is a terminal, and the output is not JSON.
+func (s *Session) Interactive() bool {
+	file, isFile := s.Stdin.(*os.File)
+	return isFile && !s.JSON && term.IsTerminal(int(file.Fd()))
+}
+
+// Confirm asks a question on the terminal. It returns the refusal as an error unless the answer is "yes".
+func (s *Session) Confirm(ctx context.Context, question, refusal string) error {
+	defer s.progress.Pause()()
+	fmt.Fprintf(s.Stderr, "%s [yes/no] ", question)
+	answer, err := prompt.Line(ctx, s.Stdin)
+	if ctx.Err() != nil {
+		fmt.Fprintln(s.Stderr)
+		return ctx.Err()
+	}
+	if err != nil || answer != "yes" {
+		return &exitcode.Error{Kind: exitcode.Other, Err: errors.New(refusal)}
+	}
+	return nil
+}
+
+// NotFound adds a hint to the error of a missing account.
+func NotFound(err error, hint string) error {
+	if errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, rpc.ErrNotFound) {
+		return exitcode.WithHint(err, hint)
+	}
+	return err
+}
