@@ -14,15 +14,15 @@ import (
 // inviteLimit is longer than a transaction takes to land or to expire.
 const inviteLimit = 3 * time.Minute
 
-// unfinished finds the negotiation of an earlier run.
+// unfinished returns the open negotiation of an earlier run.
 func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 	return b.Unfinished(ctx, haggle.RoleBuyer, func(n *haggle.NegotiationAccount) bool {
 		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash
 	})
 }
 
-// invite escrows and invites the seller. Once begun it is finished, even if the context ends. While it is not
-// known whether that has been done it is not repeated, for it would escrow a second time.
+// invite escrows and invites the seller. The transaction is finished even if the context ends. It is not repeated while its
+// outcome is unknown, because that could escrow twice.
 func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, err
@@ -48,11 +48,11 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 		b.Created(created, receipt)
 		return created.Negotiation, nil
 	case haggle.OutcomeOf(err) == haggle.OutcomeUnknown:
-		b.Note("it is not known yet whether %s has been created: looking", created.Negotiation)
+		b.Note("the outcome of the creation of %s is unknown: reading the state", created.Negotiation)
 		if found, looked := b.unfinished(ctx); looked == nil && !found.IsZero() {
 			return found, nil
 		}
-		err = exitcode.WithHint(err, "started again, the buyer first finds out whether it has been created, and goes on with it then")
+		err = exitcode.WithHint(err, "start the buyer again: it first resolves the creation and then continues with it")
 	}
 	return solana.PublicKey{}, err
 }

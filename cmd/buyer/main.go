@@ -40,14 +40,14 @@ func main() {
 	cmd := &cobra.Command{
 		Use:   "buyer",
 		Short: "Buy a service: bargain with a seller on Solana",
-		Long: `Escrows the most that it could pay, invites the seller, and concedes in equal steps from the opening
-price towards the reservation price, in at most so many rounds. In the end it closes the negotiation.
+		Long: `Escrows the maximum price, invites the seller, and concedes in equal steps from the opening price to the
+reservation price. At the end it closes the negotiation.
 
-Interrupted or killed and started again, it goes on with the negotiation that it finds open. Every transaction
-is in its journal before it is sent: a buyer that was killed over one finds out first what has become of that,
-which can take a minute, and does not escrow twice.
+After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
+journal before it is sent. A restarted buyer first resolves an unfinished transaction, which can take a
+minute, and does not escrow twice.
 
-Exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 if there was no deal.`,
+The exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 without a deal.`,
 		Example: "  buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5 --keypair buyer.json",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if b.Party, err = known.Open(cmd.Context(), log); err != nil {
@@ -63,16 +63,16 @@ Exit codes are haggle's (haggle help exit-codes): 0 if it has bought, 8 if there
 	}
 	known.Register(cmd, "seller", "2", "3.5")
 	_ = escrow.Set("5")
-	cmd.Flags().Var(&escrow, "escrow", "deposit: the most that can be paid")
-	cmd.Flags().Uint8Var(&b.rounds, "rounds", 8, "number of offers that both sides can make together")
-	cmd.Flags().Uint16Var(&b.decayBps, "decay-bps", 150, "what the escrow loses each round, in basis points")
-	cmd.Flags().Var(&deadline, "deadline", "when the negotiation ends at the latest, from its creation")
+	cmd.Flags().Var(&escrow, "escrow", "deposit: the maximum price")
+	cmd.Flags().Uint8Var(&b.rounds, "rounds", 8, "number of offers of both sides together")
+	cmd.Flags().Uint16Var(&b.decayBps, "decay-bps", 150, "share that the escrow loses each round, in basis points")
+	cmd.Flags().Var(&deadline, "deadline", "time from the creation until the negotiation ends")
 	exampleagent.Main(cmd, log)
 }
 
 func (b *buyer) buy(ctx context.Context) error {
 	if b.Opening > b.Reservation || b.Reservation > b.escrow {
-		return exitcode.Usagef("a buyer's prices rise: --opening, then --reservation, and no more than --escrow")
+		return exitcode.Usagef("--opening must not exceed --reservation, and --reservation must not exceed --escrow")
 	}
 	negotiation, err := b.unfinished(ctx)
 	if err == nil && negotiation.IsZero() {

@@ -1,10 +1,10 @@
-// Command haggle negotiates on Solana from a terminal or a script: it creates negotiations, makes and takes offers, watches,
-// and runs a local chain and a demonstration.
+// Command haggle negotiates on Solana from a terminal or a script: it creates negotiations, makes and accepts offers,
+// watches, and runs a local chain and a demonstration.
 //
-//	haggle localnet                         a chain of one's own, with the program and two agents who have money
-//	haggle negotiation create ...           escrow the most that one would pay, and invite a seller
-//	haggle negotiation watch NEGOTIATION    every event as it happens
-//	haggle help exit-codes                  what a script can distinguish
+//	haggle localnet                         a local chain with the program and two funded agents
+//	haggle negotiation create ...           escrow the maximum price and invite a seller
+//	haggle negotiation watch NEGOTIATION    print each event
+//	haggle help exit-codes                  the exit codes
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is a whole invocation; its result is the exit code.
+// run executes a command line and returns the exit code.
 func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &cli.Session{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	defer s.Disconnect()

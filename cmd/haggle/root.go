@@ -24,18 +24,19 @@ import (
 
 const rootHelp = `Haggle lets two agents bargain over a price on Solana and settles the result from escrow.
 
-The buyer escrows the most that it could pay and invites a seller; offers alternate, and each
-costs the escrow a share; an offer that the other side takes is paid at once.
+The buyer escrows the maximum price and invites a seller; offers alternate, and each costs the
+escrow a share; an accepted offer is paid at once.
 
 Amounts are tokens ("3.5") or base units of the mint ("3500000u"). Durations are "90s", "30m",
-"1h30m" or "2d". Cluster and wallet come from the Solana tools' configuration unless flags
-name others. With --json every command prints one JSON document per line, errors included.`
+"1h30m" or "2d". The Solana tools' configuration has the default cluster and wallet. With --json
+every command prints one JSON document per line; errors and progress go to stderr as documents.
+Commands that take longer than two seconds report their progress on stderr.`
 
-const rootExample = `  haggle localnet --dir chain                 # leave it running, go on in another terminal
+const rootExample = `  haggle localnet --dir chain                 # keep it running; use another terminal for the rest
   haggle -C chain/buyer.yml negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper"
-  haggle -C chain/seller.yml negotiation accept NEGOTIATION
+  haggle -C chain/seller.yml negotiation accept-invitation NEGOTIATION
   haggle -C chain/buyer.yml negotiation offer NEGOTIATION 2
-  haggle -C chain/seller.yml negotiation take NEGOTIATION --expect 2`
+  haggle -C chain/seller.yml negotiation accept-offer NEGOTIATION --expect 2`
 
 // usualTimeout is long enough for a transaction to land or to expire.
 const usualTimeout = 2 * time.Minute
@@ -63,7 +64,7 @@ func newRootCommand(s *cli.Session) *cobra.Command {
 	flags := root.PersistentFlags()
 	s.Connection.Register(flags)
 	flags.BoolVar(&s.JSON, "json", false, "print JSON, one document per line")
-	flags.Var(&s.Timeout, "timeout", "give up after this long (0s: never); what goes on until Ctrl-C does so unless you say")
+	flags.Var(&s.Timeout, "timeout", "time limit (0s: none); commands that run until Ctrl-C have none by default")
 
 	u := ungrouped(s)
 	root.AddCommand(
@@ -96,18 +97,18 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// negativeNumber is what a flag that begins with a digit was meant as.
+// negativeNumber matches the parser's error for a negative amount, which it reads as a flag.
 var negativeNumber = regexp.MustCompile(`^unknown shorthand flag: '[0-9]' in (-.*)$`)
 
-// flagError says better than the parser what is wrong with an amount below zero.
+// flagError replaces the parser's error for a negative amount.
 func flagError(_ *cobra.Command, err error) error {
 	if found := negativeNumber.FindStringSubmatch(err.Error()); found != nil {
-		return fmt.Errorf("%s: a negative amount is not possible", found[1])
+		return fmt.Errorf("%s: must not be negative", found[1])
 	}
 	return err
 }
 
-// completeFlags tells the shell what the persistent flags can be.
+// completeFlags registers the values of the persistent flags for completion.
 func completeFlags(root *cobra.Command) {
 	choices := map[string][]string{
 		"url":        {"localhost", "devnet", "testnet", "mainnet-beta"},

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	bin "github.com/gagliardetto/binary"
 	"github.com/gagliardetto/solana-go"
@@ -129,4 +134,35 @@ func fund(ts *testscript.TestScript, _ bool, arguments []string) {
 	owner, err := solana.PublicKeyFromBase58(arguments[0])
 	ts.Check(err)
 	ts.Check(ts.Value(stageKey{}).(*stage).chain.Fund(ctx, owner, lamports))
+}
+
+// slowNode starts a node that delays one method: "slow-node NAME METHOD DELAY [FILE]" sets NAME to the URL of a proxy before
+// the script's chain, and creates FILE when the method is called for the first time.
+func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
+	node, err := url.Parse(ts.Value(stageKey{}).(*stage).chain.RPCURL)
+	ts.Check(err)
+	delay, err := time.ParseDuration(arguments[2])
+	ts.Check(err)
+	proxy := httputil.NewSingleHostReverseProxy(node)
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		content, err := io.ReadAll(request.Body)
+		if err != nil {
+			http.Error(answer, err.Error(), http.StatusBadRequest)
+			return
+		}
+		request.Body = io.NopCloser(bytes.NewReader(content))
+		if strings.Contains(string(content), `"method":"`+arguments[1]+`"`) {
+			if len(arguments) == 4 {
+				_ = os.WriteFile(ts.MkAbs(arguments[3]), nil, 0o600)
+			}
+			select {
+			case <-time.After(delay):
+			case <-request.Context().Done():
+				return
+			}
+		}
+		proxy.ServeHTTP(answer, request)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(arguments[0], server.URL)
 }

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 //	load NAME FILE         sets a variable to what is in a file
 //	fill FILE              replaces $NAME in a file by variables
 //	fund ADDRESS LAMPORTS  gives an address lamports
-//	serve-wallet, serve-registry    start services: see there
+//	serve-wallet, serve-registry, slow-node    start services: see there
 func TestScripts(t *testing.T) {
 	// Each script has a chain of its own, with a clock of its own.
 	t.Setenv(testchain.EnvRPCURL, "")
@@ -73,6 +73,7 @@ func TestScripts(t *testing.T) {
 			"chain": startChain, "advance": advance, "give": give, "freeze": freeze, "thaw": thaw,
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
+			"slow-node": slowNode,
 		},
 	})
 }

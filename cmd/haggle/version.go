@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// version is the module's as Go has built it in, with the commit if it was built from a checkout.
+// version returns the module's version from the build information, with the commit of a build from a checkout.
 func version() string {
 	info, known := debug.ReadBuildInfo()
 	if !known {
@@ -36,7 +36,7 @@ func version() string {
 func newVersionCommand(s *cli.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version and the program's address",
-		Long:    "Prints the version of this program and the address of the on-chain program that it talks to.",
+		Long:    "Prints the version of this binary and the address of the on-chain program.",
 		Example: "  haggle version --json | jq -r .program",
 		Args:    command.Exactly(0),
 	}
@@ -50,19 +50,19 @@ func newVersionCommand(s *cli.Session) *cobra.Command {
 	return cmd
 }
 
-// newExitCodesTopic is a page of the help.
+// newExitCodesTopic returns a page of the help.
 func newExitCodesTopic() *cobra.Command {
 	var page strings.Builder
-	page.WriteString("A script can tell by the exit code what became of a command:\n\n")
+	page.WriteString("The exit code tells a script the outcome of a command:\n\n")
 	for _, known := range exitcode.Kinds {
 		fmt.Fprintf(&page, "  %3d  %-18s  %s\n", known.Kind, known.Name, known.Meaning)
 	}
 	page.WriteString(`
-Errors go to stderr. With --json they are documents too:
+Errors go to stderr, with --json as documents:
 
   {"error":{"exit_code":3,"code":6002,"name":"NotYourTurn","message":"...","hint":"...","logs":[...]}}
 
-"code" and "name" are the program's where it has refused (exit code 3), "hint" says what to do, and "denial"
-has the rule, the amounts and the limit of a policy that does not sign (exit code 10).`)
-	return &cobra.Command{Use: "exit-codes", Short: "What exit codes mean", Long: page.String()}
+"code" and "name" are the program's error (exit code 3), "hint" is the next step, and "denial" has the rule,
+the amounts and the limit of a policy (exit code 10).`)
+	return &cobra.Command{Use: "exit-codes", Short: "The exit codes", Long: page.String()}
 }

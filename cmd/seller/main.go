@@ -39,14 +39,14 @@ func main() {
 	cmd := &cobra.Command{
 		Use:   "seller",
 		Short: "Sell a service: bargain with a buyer on Solana",
-		Long: `Waits for an invitation of the buyer, finds it on chain, checks its terms, and concedes in equal steps from
-the opening price towards the reservation price.
+		Long: `Waits for an invitation of the buyer, checks its terms, and concedes in equal steps from the opening price
+to the reservation price.
 
-Interrupted or killed and started again, it goes on with the negotiation that it finds open. Every transaction
-is in its journal before it is sent: a seller that was killed over one finds out first what has become of that,
-which can take a minute.
+After an interrupt or a crash it continues with its open negotiation. Every transaction is written to the
+journal before it is sent. A restarted seller first resolves an unfinished transaction, which can take a
+minute.
 
-Exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 if there was no deal.`,
+The exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 without a deal.`,
 		Example: "  seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3 --keypair seller.json",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if s.Party, err = known.Open(cmd.Context(), log); err != nil {
@@ -57,14 +57,14 @@ Exit codes are haggle's (haggle help exit-codes): 0 if it has sold, 8 if there w
 		},
 	}
 	known.Register(cmd, "buyer", "4.5", "3")
-	cmd.Flags().Uint16Var(&s.maxDecayBps, "max-decay-bps", 300, "most that the escrow may lose each round, in basis points")
-	cmd.Flags().Var(&patience, "patience", "how long to wait for an invitation (0s: for ever)")
+	cmd.Flags().Uint16Var(&s.maxDecayBps, "max-decay-bps", 300, "highest share that the escrow loses each round, in basis points")
+	cmd.Flags().Var(&patience, "patience", "time to wait for an invitation (0s: no limit)")
 	exampleagent.Main(cmd, log)
 }
 
 func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	if s.Opening < s.Reservation {
-		return exitcode.Usagef("a seller's prices fall: --opening, then --reservation")
+		return exitcode.Usagef("--opening must not be below --reservation")
 	}
 	negotiation, err := s.Unfinished(ctx, haggle.RoleSeller, func(n *haggle.NegotiationAccount) bool {
 		return s.concerns(n) && n.Status != protocol.NegotiationStatusCreated && (!n.IsOver() || n.ClaimableSeller > 0)
@@ -81,8 +81,8 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
 		return &exitcode.Error{
-			Kind: exitcode.Network, Hint: "the buyer invites with: haggle negotiation create, or with buyer",
-			Err: fmt.Errorf("no invitation that suits within %s", patience),
+			Kind: exitcode.Network, Hint: "the buyer invites with: haggle negotiation create, or buyer",
+			Err: fmt.Errorf("no acceptable invitation within %s", patience),
 		}
 	}
 	if err != nil {

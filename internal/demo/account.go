@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// holding is what somebody has: base units of the mint, and lamports.
+// holding is a balance: base units of the mint, and lamports.
 type holding struct {
 	Tokens   uint64 `json:"tokens,string"`
 	Lamports uint64 `json:"lamports,string"`
@@ -28,23 +28,23 @@ const (
 	treasury = "treasury"
 )
 
-// account is what the chain says about a negotiation that is over.
+// account is the result of a closed negotiation, read from the chain.
 type account struct {
 	Negotiation solana.PublicKey   `json:"negotiation"`
 	Before      map[string]holding `json:"before"`
 	After       map[string]holding `json:"after"`
-	// Escrow, Paid, Fee, Decay and Refund are in base units: paid and refund as the balances tell, the others as the events do.
+	// Paid and Refund are calculated from the balances, the other amounts are read from the events.
 	Escrow amount.Tokens `json:"escrow"`
 	Paid   amount.Tokens `json:"paid"`
 	Fee    amount.Tokens `json:"fee"`
 	Decay  amount.Tokens `json:"decay"`
 	Refund amount.Tokens `json:"refund"`
-	// Fees are what each party has paid for transactions, in lamports.
+	// Fees are the transaction fees of each party, in lamports.
 	Fees         map[string]uint64 `json:"transaction_fees"`
 	Transactions int               `json:"transactions"`
-	// Rent are the lamports that the two accounts held while the negotiation went on.
+	// Rent is the rent of both accounts, in lamports.
 	Rent uint64 `json:"rent_lamports"`
-	// Gone says that neither the negotiation nor its vault exists any more.
+	// Gone reports whether the negotiation and its vault are closed.
 	Gone bool `json:"accounts_gone"`
 
 	created protocol.NegotiationCreated
@@ -52,7 +52,7 @@ type account struct {
 	settled *protocol.NegotiationSettled
 }
 
-func (s *stage) holdings(ctx context.Context) (map[string]holding, error) {
+func (s *demonstration) holdings(ctx context.Context) (map[string]holding, error) {
 	owners := map[string]solana.PublicKey{buyer: s.net.Buyer.PublicKey(), seller: s.net.Seller.PublicKey(), treasury: s.net.Treasury}
 	found := map[string]holding{}
 	for name, owner := range owners {
@@ -73,8 +73,8 @@ func (s *stage) holdings(ctx context.Context) (map[string]holding, error) {
 	return found, nil
 }
 
-// account asks the chain for everything anew; nothing that the agents have said goes into it but the address.
-func (s *stage) account(ctx context.Context, negotiation solana.PublicKey, before map[string]holding) (*account, error) {
+// account reads all values from the chain. Only the address comes from the agents.
+func (s *demonstration) account(ctx context.Context, negotiation solana.PublicKey, before map[string]holding) (*account, error) {
 	a := &account{Negotiation: negotiation, Before: before, Fees: map[string]uint64{}}
 	var err error
 	if a.After, err = s.holdings(ctx); err != nil {
@@ -103,7 +103,7 @@ func tokens(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Decimals: localnet.Decimals}
 }
 
-func (s *stage) gone(ctx context.Context, addresses ...solana.PublicKey) (bool, error) {
+func (s *demonstration) gone(ctx context.Context, addresses ...solana.PublicKey) (bool, error) {
 	found, err := s.net.Chain.Client().GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
 		return false, err
@@ -111,8 +111,8 @@ func (s *stage) gone(ctx context.Context, addresses ...solana.PublicKey) (bool, 
 	return !slices.ContainsFunc(found.Value, func(account *rpc.Account) bool { return account != nil && account.Lamports > 0 }), nil
 }
 
-// readHistory goes through the negotiation's transactions, from the oldest to the newest.
-func (s *stage) readHistory(ctx context.Context, a *account, vault solana.PublicKey) error {
+// readHistory reads the negotiation's transactions, from the oldest to the newest.
+func (s *demonstration) readHistory(ctx context.Context, a *account, vault solana.PublicKey) error {
 	signatures, err := s.net.Chain.Client().GetSignaturesForAddressWithOpts(ctx, a.Negotiation, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *stage) readHistory(ctx context.Context, a *account, vault solana.Public
 	return nil
 }
 
-func (s *stage) readTransaction(a *account, vault solana.PublicKey, found *rpc.GetTransactionResult) error {
+func (s *demonstration) readTransaction(a *account, vault solana.PublicKey, found *rpc.GetTransactionResult) error {
 	transaction, err := found.Transaction.GetTransaction()
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *stage) readTransaction(a *account, vault solana.PublicKey, found *rpc.G
 	return nil
 }
 
-// check is the verdict: nil only if all is as it has to be.
+// check returns an error for each expectation that the account does not meet.
 func (a *account) check() error {
 	var wrong []error
 	claim := func(holds bool, format string, arguments ...any) {
@@ -175,13 +175,13 @@ func (a *account) check() error {
 			wrong = append(wrong, fmt.Errorf(format, arguments...))
 		}
 	}
-	claim(a.settled != nil, "the negotiation was not settled")
-	claim(a.Gone, "the negotiation or its vault still exists")
-	claim(a.Escrow.Units == a.Paid.Units+a.Fee.Units+a.Decay.Units+a.Refund.Units, "the escrow is not conserved")
-	claim(a.After[treasury].Tokens-a.Before[treasury].Tokens == a.Fee.Units+a.Decay.Units, "the treasury did not get fee and decay")
-	claim(a.settled == nil || a.settled.SettledAmount == a.Paid.Units+a.Fee.Units, "the price is not what the seller got and the fee")
+	claim(a.settled != nil, "negotiation: not settled")
+	claim(a.Gone, "negotiation: it or its vault is not closed")
+	claim(a.Escrow.Units == a.Paid.Units+a.Fee.Units+a.Decay.Units+a.Refund.Units, "escrow: not conserved")
+	claim(a.After[treasury].Tokens-a.Before[treasury].Tokens == a.Fee.Units+a.Decay.Units, "treasury: fee and decay not received")
+	claim(a.settled == nil || a.settled.SettledAmount == a.Paid.Units+a.Fee.Units, "price: differs from payment and fee")
 	for _, party := range []string{buyer, seller} {
-		claim(a.Before[party].Lamports-a.After[party].Lamports == a.Fees[party], "the %s has paid more lamports than the transactions' fees", party)
+		claim(a.Before[party].Lamports-a.After[party].Lamports == a.Fees[party], "%s: paid other lamports than the transaction fees", party)
 	}
 	return errors.Join(wrong...)
 }

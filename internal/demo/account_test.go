@@ -34,13 +34,13 @@ func sound() *account {
 func TestTheVerdictNoticesASingleUnit(t *testing.T) {
 	require.NoError(t, sound().check())
 	for complaint, spoil := range map[string]func(*account){
-		"not settled":             func(a *account) { a.settled = nil },
-		"still exists":            func(a *account) { a.Gone = false },
-		"escrow is not conserved": func(a *account) { a.Refund.Units-- },
-		"treasury did not get":    func(a *account) { a.After[treasury] = holding{115_006, 0} },
-		"price is not":            func(a *account) { a.settled.SettledAmount++ },
-		"buyer has paid more":     func(a *account) { a.After[buyer] = holding{96_900_000, 3_999} },
-		"seller has paid more":    func(a *account) { a.After[seller] = holding{2_985_000, 999} },
+		"not settled":                          func(a *account) { a.settled = nil },
+		"not closed":                           func(a *account) { a.Gone = false },
+		"escrow: not conserved":                func(a *account) { a.Refund.Units-- },
+		"treasury: fee and decay not received": func(a *account) { a.After[treasury] = holding{115_006, 0} },
+		"price: differs":                       func(a *account) { a.settled.SettledAmount++ },
+		"buyer: paid other":                    func(a *account) { a.After[buyer] = holding{96_900_000, 3_999} },
+		"seller: paid other":                   func(a *account) { a.After[seller] = holding{2_985_000, 999} },
 	} {
 		a := sound()
 		spoil(a)

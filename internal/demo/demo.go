@@ -1,5 +1,5 @@
-// Package demo shows a whole negotiation on a local chain: two agents, each a process of its own that knows the other by nothing
-// but its address, bargain, settle and close; afterwards the chain is asked where every token and lamport has gone.
+// Package demo runs a negotiation on a local chain: two agents in separate processes, which know only each other's
+// address, bargain, settle and close. Afterwards it checks all balances on chain.
 package demo
 
 import (
@@ -24,24 +24,25 @@ import (
 // bargainLimit is longer than eight rounds take on the slowest chain.
 const bargainLimit = 5 * time.Minute
 
-// Options say how to show it.
+// Options are the options of the demonstration.
 type Options struct {
-	// Out receives the story, Progress what is built before it.
+	// Out receives the actions and the result, Progress the steps of the preparation.
 	Out, Progress io.Writer
-	// JSON makes each action and the final account a document on a line.
+	// JSON writes each action and the final account as a document per line.
 	JSON bool
 	// Colour is for terminals.
 	Colour bool
-	// Chain is the kind of chain to start; empty leaves it to the environment.
+	// Chain is the kind of chain to start. If empty, the environment decides.
 	Chain testchain.Kind
-	// Programs is the folder with the binaries buyer and seller. Empty looks beside this binary and builds them otherwise.
+	// Programs is the folder with the binaries buyer and seller. If empty, it is the folder of this binary; missing
+	// binaries are built.
 	Programs string
-	// Plot is a file for a drawing of the offers as SVG; empty makes none.
+	// Plot is the file for a plot of the offers as SVG. If empty, no plot is written.
 	Plot string
 }
 
-// Run shows it, and returns an error unless the chain confirms that the negotiation has been settled and closed and that
-// everything adds up. No process is left when it returns.
+// Run runs the demonstration. It returns an error unless the negotiation is settled and closed on chain and the balances
+// add up. All processes have ended when it returns.
 func Run(ctx context.Context, options Options) (err error) {
 	drawing, err := openDrawing(options.Plot)
 	if err != nil {
@@ -63,12 +64,12 @@ func Run(ctx context.Context, options Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, net.Close()) }()
 
-	show := &stage{options: options, net: net, folder: folder, drawing: drawing}
+	show := &demonstration{options: options, net: net, folder: folder, drawing: drawing}
 	show.introduce()
 	return show.play(ctx, programs)
 }
 
-// prices are what an agent begins with and how far it goes, in tokens.
+// prices are an agent's first price and its reservation price, in tokens.
 type prices struct{ opening, reservation string }
 
 var (
@@ -76,15 +77,15 @@ var (
 	sellerPrices = prices{"4.5", "3"}
 )
 
-// stage is the demonstration under way.
-type stage struct {
+// demonstration is a running demonstration.
+type demonstration struct {
 	options Options
 	net     *localnet.Net
 	folder  string
 	drawing *drawing
 }
 
-func (s *stage) play(ctx context.Context, programs programs) error {
+func (s *demonstration) play(ctx context.Context, programs programs) error {
 	before, err := s.holdings(ctx)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func (s *stage) play(ctx context.Context, programs programs) error {
 		return err
 	}
 	if len(actions) == 0 {
-		return errors.New("the agents did nothing")
+		return errors.New("agents: no action")
 	}
 	account, err := s.account(ctx, actions[0].Negotiation, before)
 	if err != nil {
@@ -111,8 +112,8 @@ func (s *stage) play(ctx context.Context, programs programs) error {
 	return errors.Join(err, account.check())
 }
 
-// bargain runs both agents until they have ended, and prints what they do in its order on chain.
-func (s *stage) bargain(ctx context.Context, programs programs) ([]exampleagent.Action, error) {
+// bargain runs both agents until they end, and prints their actions in their order on chain.
+func (s *demonstration) bargain(ctx context.Context, programs programs) ([]exampleagent.Action, error) {
 	asked := ctx
 	ctx, cancel := context.WithTimeout(ctx, bargainLimit)
 	defer cancel()
@@ -127,7 +128,7 @@ func (s *stage) bargain(ctx context.Context, programs programs) ([]exampleagent.
 	}
 	s.reportHeader()
 	order := newOrder(s.reportAction)
-	for action := range merge(seller.said, buyer.said) {
+	for action := range merge(seller.actions, buyer.actions) {
 		order.add(action)
 	}
 	order.flush()
@@ -135,11 +136,11 @@ func (s *stage) bargain(ctx context.Context, programs programs) ([]exampleagent.
 	if asked.Err() != nil {
 		err = asked.Err()
 	}
-	return order.told, err
+	return order.released, err
 }
 
-// agent starts a process, without which the other one is stopped, that knows its own key, the cluster, the mint, and the other side's address.
-func (s *stage) agent(ctx context.Context, failed func(), program, name string, key *haggle.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
+// agent starts an agent with its key, the cluster, the mint, and the other side's address. Its failure calls failed.
+func (s *demonstration) agent(ctx context.Context, failed func(), program, name string, key *haggle.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
 	keypair := filepath.Join(s.folder, name+".json")
 	if err := key.Save(keypair); err != nil {
 		return nil, err

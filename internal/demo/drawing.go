@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// drawing is the file of the plot. It is begun before the run, so that a path where nothing can be written is known at once, and
-// takes its name when it is complete, so that a run that fails leaves an older drawing as it was. A nil drawing is none.
+// drawing is the file of the plot. It is created before the run, so that a path that cannot be written fails at once, and
+// renamed when it is complete, so that a failed run keeps an older plot. A nil drawing writes nothing.
 type drawing struct {
 	path  string
 	file  *os.File
@@ -18,9 +18,9 @@ func openDrawing(path string) (*drawing, error) {
 	if path == "" {
 		return nil, nil
 	}
-	// A link or a device would be replaced by the new name, not written to.
+	// The rename would replace a link or a device.
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "create", Path: path, Err: errors.New("is there and is not a regular file")}
+		return nil, &os.PathError{Op: "create", Path: path, Err: errors.New("exists and is not a regular file")}
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".haggle-*.svg")
 	if err != nil {
@@ -40,7 +40,7 @@ func (d *drawing) draw(a *account) error {
 	return d.file.Chmod(0o644)
 }
 
-// finish gives a complete drawing its name and removes any other.
+// finish renames a complete plot and deletes an incomplete one.
 func (d *drawing) finish() error {
 	if d == nil {
 		return nil

@@ -2,31 +2,31 @@ package demo
 
 import "github.com/haggle-protocol/haggle/internal/exampleagent"
 
-// order tells actions in the order in which they happened on chain: two processes may report theirs the other way round, as one
-// can already answer what the other has not reported yet.
+// order releases actions in their order on chain. Two processes can report theirs in another order, because one can answer
+// an action before the other has reported it.
 type order struct {
-	tell    func(exampleagent.Action)
-	told    []exampleagent.Action
-	waiting map[int]exampleagent.Action
+	release  func(exampleagent.Action)
+	released []exampleagent.Action
+	waiting  map[int]exampleagent.Action
 }
 
-func newOrder(tell func(exampleagent.Action)) *order {
-	return &order{tell: tell, waiting: map[int]exampleagent.Action{}}
+func newOrder(release func(exampleagent.Action)) *order {
+	return &order{release: release, waiting: map[int]exampleagent.Action{}}
 }
 
 // position counts the actions of a negotiation: creation, acceptance, each offer, the end, and closing.
 func position(action exampleagent.Action) int {
 	rounds := int(action.Round)
 	switch action.Name {
-	case "create":
+	case "create_negotiation":
 		return 0
-	case "join":
+	case "accept_invitation":
 		return 1
-	case "offer":
+	case "submit_offer":
 		return 1 + rounds
-	case "claim":
+	case "claim_payout":
 		return 3 + rounds
-	case "close":
+	case "close_negotiation":
 		return 4 + rounds
 	}
 	return 2 + rounds
@@ -39,35 +39,35 @@ func (o *order) add(action exampleagent.Action) {
 		if !known {
 			return
 		}
-		o.release(next)
+		o.pass(next)
 	}
 }
 
-// next is the position of what has to come next; nobody has to claim.
+// next returns the position of the next action. A claim is optional.
 func (o *order) next() int {
-	if len(o.told) == 0 {
+	if len(o.released) == 0 {
 		return 0
 	}
-	last := position(o.told[len(o.told)-1])
+	last := position(o.released[len(o.released)-1])
 	for _, action := range o.waiting {
-		if action.Name == "close" && position(action) == last+2 {
+		if action.Name == "close_negotiation" && position(action) == last+2 {
 			return last + 2
 		}
 	}
 	return last + 1
 }
 
-func (o *order) release(action exampleagent.Action) {
+func (o *order) pass(action exampleagent.Action) {
 	delete(o.waiting, position(action))
-	o.told = append(o.told, action)
-	o.tell(action)
+	o.released = append(o.released, action)
+	o.release(action)
 }
 
-// flush tells what is left when nothing more can come.
+// flush releases the remaining actions after the last report.
 func (o *order) flush() {
 	for at := 0; len(o.waiting) > 0; at++ {
 		if action, known := o.waiting[at]; known {
-			o.release(action)
+			o.pass(action)
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 // deal is a negotiation in the order of the chain.
 var deal = []exampleagent.Action{
-	{Name: "create"}, {Name: "join"}, {Name: "offer", Round: 1}, {Name: "offer", Round: 2}, {Name: "offer", Round: 3},
-	{Name: "take", Round: 3}, {Name: "close", Round: 3},
+	{Name: "create_negotiation"}, {Name: "accept_invitation"}, {Name: "submit_offer", Round: 1}, {Name: "submit_offer", Round: 2}, {Name: "submit_offer", Round: 3},
+	{Name: "accept_offer", Round: 3}, {Name: "close_negotiation", Round: 3},
 }
 
 func names(actions []exampleagent.Action) string {
@@ -25,35 +25,35 @@ func names(actions []exampleagent.Action) string {
 	return strings.Join(all, " ")
 }
 
-func TestActionsAreToldInTheOrderOfTheChain(t *testing.T) {
+func TestActionsAreReleasedInTheOrderOfTheChain(t *testing.T) {
 	for range 200 {
-		var told []exampleagent.Action
-		order := newOrder(func(action exampleagent.Action) { told = append(told, action) })
+		var released []exampleagent.Action
+		order := newOrder(func(action exampleagent.Action) { released = append(released, action) })
 		for _, at := range rand.Perm(len(deal)) {
 			order.add(deal[at])
 		}
-		require.Equal(t, names(deal), names(told), "without waiting for the end")
+		require.Equal(t, names(deal), names(released), "without waiting for the end")
 		order.flush()
-		require.Equal(t, told, order.told)
+		require.Equal(t, released, order.released)
 	}
 }
 
-func TestActionsAreToldAsSoonAsTheyCanBe(t *testing.T) {
+func TestActionsAreReleasedAsSoonAsPossible(t *testing.T) {
 	order := newOrder(func(exampleagent.Action) {})
 	order.add(deal[1])
-	require.Empty(t, order.told)
+	require.Empty(t, order.released)
 	order.add(deal[0])
-	require.Len(t, order.told, 2)
+	require.Len(t, order.released, 2)
 	order.add(deal[3])
-	require.Len(t, order.told, 2)
+	require.Len(t, order.released, 2)
 	order.flush()
-	require.Equal(t, "create0 join0 offer2", names(order.told))
+	require.Equal(t, "create_negotiation0 accept_invitation0 submit_offer2", names(order.released))
 }
 
 func TestAClaimComesBeforeClosing(t *testing.T) {
 	order := newOrder(func(exampleagent.Action) {})
-	for _, action := range []exampleagent.Action{{Name: "create"}, {Name: "join"}, {Name: "offer", Round: 1}, {Name: "claim", Round: 1}, {Name: "take", Round: 1}, {Name: "close", Round: 1}} {
+	for _, action := range []exampleagent.Action{{Name: "create_negotiation"}, {Name: "accept_invitation"}, {Name: "submit_offer", Round: 1}, {Name: "claim_payout", Round: 1}, {Name: "accept_offer", Round: 1}, {Name: "close_negotiation", Round: 1}} {
 		order.add(action)
 	}
-	require.Equal(t, "create0 join0 offer1 take1 claim1 close1", names(order.told))
+	require.Equal(t, "create_negotiation0 accept_invitation0 submit_offer1 accept_offer1 claim_payout1 close_negotiation1", names(order.released))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The drawing's size and colours, which can be told apart without seeing red or green.
+// The plot's size and colours, which differ also for readers with colour blindness.
 const (
 	plotWidth  = 16 * vg.Centimeter
 	plotHeight = 9 * vg.Centimeter
@@ -29,10 +29,10 @@ var (
 	escrowColour = color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}
 )
 
-// plot draws bids, asks and what the escrow is worth, round by round, as SVG.
+// plot writes bids, asks and the effective escrow of each round as SVG.
 func plot(w io.Writer, a *account) error {
 	p := chart.New()
-	p.Title.Text = "Bids, asks and the escrow's worth"
+	p.Title.Text = "Offers and the effective escrow"
 	p.X.Label.Text = "round"
 	p.Y.Label.Text = "tokens"
 	p.Title.Padding = plotMargin
@@ -51,11 +51,11 @@ func plot(w io.Writer, a *account) error {
 	}
 	worth.StepStyle, worth.Color = plotter.PostStep, escrowColour
 	p.Add(worth)
-	p.Legend.Add("escrow", worth)
-	if err := addOffers(p, "bids", a.offersOf(a.created.Buyer), buyerColour); err != nil {
+	p.Legend.Add("effective escrow", worth)
+	if err := addOffers(p, "buyer", a.offersOf(a.created.Buyer), buyerColour); err != nil {
 		return err
 	}
-	if err := addOffers(p, "asks", a.offersOf(a.created.Seller), sellerColour); err != nil {
+	if err := addOffers(p, "seller", a.offersOf(a.created.Seller), sellerColour); err != nil {
 		return err
 	}
 	if a.settled != nil {
@@ -98,7 +98,7 @@ func rounds(last int) (ticks []chart.Tick) {
 	return ticks
 }
 
-// inTokens is good enough to draw, and for nothing else.
+// inTokens converts base units to tokens, with the precision of a plot.
 func inTokens(units uint64) float64 {
 	t := tokens(units)
 	return float64(t.Units) / math.Pow10(int(t.Decimals))

@@ -15,23 +15,23 @@ import (
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 )
 
-// stopGrace is how long an agent may take to finish the transaction under way when it is told to stop.
+// stopGrace is the time that an interrupted agent has to finish its transaction.
 const stopGrace = 10 * time.Second
 
-// process is an agent. It leads a process group of its own, so that Ctrl-C reaches it once, through its context.
+// process is an agent. It has its own process group, so that Ctrl-C reaches it only once, through its context.
 type process struct {
 	name    string
 	command *exec.Cmd
 	stderr  bytes.Buffer
-	// said are the agent's actions; it is closed when the agent has ended.
-	said   chan exampleagent.Action
-	ended  chan struct{}
-	status error
+	// actions are the agent's actions. It is closed after the agent has ended.
+	actions chan exampleagent.Action
+	ended   chan struct{}
+	status  error
 }
 
-// startProcess runs an agent; should it fail, failed is called.
+// startProcess starts an agent. If the agent fails, it calls failed.
 func startProcess(ctx context.Context, failed func(), name, program string, arguments ...string) (*process, error) {
-	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), said: make(chan exampleagent.Action), ended: make(chan struct{})}
+	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), actions: make(chan exampleagent.Action), ended: make(chan struct{})}
 	p.command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
 	p.command.Cancel = func() error { return syscall.Kill(-p.command.Process.Pid, syscall.SIGINT) }
 	p.command.WaitDelay = stopGrace
@@ -42,7 +42,7 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 	}
 	starting := make(chan error, 1)
 	go func() {
-		// The kernel takes the end of the thread that started a child for the death of its parent.
+		// For the kernel, the end of the thread that started a child is the death of its parent.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.command.Start()
@@ -53,17 +53,17 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			var action exampleagent.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {
-				p.said <- action
+				p.actions <- action
 			}
 		}
 		p.status = p.command.Wait()
-		// Whatever the agent may have started goes with it.
+		// End the processes that the agent may have started.
 		_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 		if p.status != nil {
 			failed()
 		}
 		close(p.ended)
-		close(p.said)
+		close(p.actions)
 	}()
 	if err := <-starting; err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -71,10 +71,10 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 	return p, nil
 }
 
-// wait returns how the agent has ended. It reads what is left of its actions.
+// wait reads the remaining actions and returns the error of the agent.
 func (p *process) wait() error {
 	go func() {
-		for range p.said {
+		for range p.actions {
 		}
 	}()
 	<-p.ended
@@ -84,14 +84,14 @@ func (p *process) wait() error {
 	return fmt.Errorf("%s: %w\n%s", p.name, p.status, bytes.TrimSpace(p.stderr.Bytes()))
 }
 
-// merge gives the actions of several agents as they come, until all have ended.
+// merge returns the actions of several agents until all have ended.
 func merge(sources ...<-chan exampleagent.Action) <-chan exampleagent.Action {
 	merged := make(chan exampleagent.Action)
 	var running sync.WaitGroup
 	for _, source := range sources {
 		running.Go(func() {
-			for said := range source {
-				merged <- said
+			for action := range source {
+				merged <- action
 			}
 		})
 	}

@@ -28,12 +28,12 @@ func (p programs) exist() bool {
 	return true
 }
 
-// findPrograms takes the binaries that it is told or that lie beside this one, and otherwise builds them into the folder.
+// findPrograms returns the binaries of Options.Programs or of this binary's folder, otherwise it builds them.
 func findPrograms(ctx context.Context, options Options, folder string) (programs, error) {
 	if options.Programs != "" {
 		found := in(options.Programs)
 		if !found.exist() {
-			return found, fmt.Errorf("the binaries buyer and seller are not both in %s", options.Programs)
+			return found, fmt.Errorf("binaries buyer and seller not found in %s", options.Programs)
 		}
 		return found, nil
 	}
@@ -44,7 +44,7 @@ func findPrograms(ctx context.Context, options Options, folder string) (programs
 	var said bytes.Buffer
 	build := exec.CommandContext(ctx, "go", "build", "-o", folder, module+"/cmd/buyer", module+"/cmd/seller")
 	build.Stdout, build.Stderr = &said, &said
-	// Ctrl-C reaches the compiler through the context, so that it is told as what it is.
+	// Ctrl-C reaches the compiler only through the context, so that the error is the interrupt.
 	build.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	build.Cancel = func() error { return syscall.Kill(-build.Process.Pid, syscall.SIGINT) }
 	build.WaitDelay = stopGrace

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// The few colours, as terminals have them.
+// The escape codes of the colours.
 const (
 	plain = "\x1b[0m"
 	bold  = "\x1b[1m"
@@ -18,18 +18,18 @@ const (
 	green = "\x1b[32m"
 )
 
-func (s *stage) paint(colour, text string) string {
+func (s *demonstration) paint(colour, text string) string {
 	if !s.options.Colour {
 		return text
 	}
 	return colour + text + plain
 }
 
-func (s *stage) printf(format string, arguments ...any) {
+func (s *demonstration) printf(format string, arguments ...any) {
 	fmt.Fprintf(s.options.Out, format, arguments...)
 }
 
-func (s *stage) introduce() {
+func (s *demonstration) introduce() {
 	if s.options.JSON {
 		return
 	}
@@ -38,21 +38,21 @@ func (s *stage) introduce() {
 		{"chain", fmt.Sprintf("%s at %s", s.net.Chain.Kind, s.net.Chain.RPCURL)},
 		{"program", s.net.Chain.ProgramID.String()},
 		{"mint", s.net.Mint.String()},
-		{"buyer", fmt.Sprintf("%s  bids from %s up to %s", s.net.Buyer.PublicKey(), buyerPrices.opening, buyerPrices.reservation)},
-		{"seller", fmt.Sprintf("%s  asks from %s down to %s", s.net.Seller.PublicKey(), sellerPrices.opening, sellerPrices.reservation)},
+		{"buyer", fmt.Sprintf("%s  offers from %s up to %s", s.net.Buyer.PublicKey(), buyerPrices.opening, buyerPrices.reservation)},
+		{"seller", fmt.Sprintf("%s  offers from %s down to %s", s.net.Seller.PublicKey(), sellerPrices.opening, sellerPrices.reservation)},
 	} {
 		s.printf("  %-8s %s\n", known[0], known[1])
 	}
 	s.printf("\n")
 }
 
-func (s *stage) reportHeader() {
+func (s *demonstration) reportHeader() {
 	if !s.options.JSON {
 		s.printf("%s\n", s.paint(faint, exampleagent.Header))
 	}
 }
 
-func (s *stage) reportAction(action exampleagent.Action) {
+func (s *demonstration) reportAction(action exampleagent.Action) {
 	if s.options.JSON {
 		_ = json.NewEncoder(s.options.Out).Encode(action)
 		return
@@ -60,7 +60,7 @@ func (s *stage) reportAction(action exampleagent.Action) {
 	s.printf("%s\n", action.Line())
 }
 
-func (s *stage) reportAccount(a *account) {
+func (s *demonstration) reportAccount(a *account) {
 	s.printf("\n%s\n", s.paint(faint, fmt.Sprintf("%-16s  %16s  %16s  %16s", "balances", "before", "after", "change")))
 	for _, party := range []string{buyer, seller, treasury} {
 		s.printf("%s\n", balanceLine(party+" tokens", a.Before[party].Tokens, a.After[party].Tokens, a.Escrow.Decimals))
@@ -70,7 +70,7 @@ func (s *stage) reportAccount(a *account) {
 	}
 	s.printf("\n%d transactions cost the buyer %s and the seller %s lamports\n", a.Transactions, grouped(a.Fees[buyer]), grouped(a.Fees[seller]))
 	if a.Gone {
-		s.printf("negotiation and vault are gone; their rent, %s lamports, is back with the buyer\n", grouped(a.Rent))
+		s.printf("negotiation and vault are closed; their rent, %s lamports, is back with the buyer\n", grouped(a.Rent))
 	}
 	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s\n", a.Escrow, a.Paid, a.Fee, a.Decay, a.Refund)
 	if err := a.check(); err == nil {
@@ -91,7 +91,7 @@ func balanceLine(name string, before, after uint64, decimals uint8) string {
 		amount.Tokens{Units: before, Decimals: decimals}, amount.Tokens{Units: after, Decimals: decimals}, sign+change.String())
 }
 
-// grouped writes a number with separators of thousands: "10,000".
+// grouped writes a number with thousands separators: "10,000".
 func grouped(number uint64) string {
 	digits := strconv.FormatUint(number, 10)
 	var groups []string

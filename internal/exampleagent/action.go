@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/cli/result"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -19,8 +20,9 @@ import (
 // Action is an action on chain, as the agents print it.
 type Action struct {
 	Agent string `json:"agent"`
-	// Name is "create", "join", "offer", "take", "reject", "expire", "claim" or "close".
+	// Name is the instruction's name in the IDL, and Result its effect: "offer accepted".
 	Name        string           `json:"action"`
+	Result      string           `json:"result"`
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Round is the number of offers by then.
 	Round uint8 `json:"round"`
@@ -38,9 +40,9 @@ type Action struct {
 }
 
 // Header names the columns of Line.
-const Header = "agent   action  round  price         escrow worth  compute units  confirmed"
+const Header = "agent   result               round  price         escrow worth  compute units  confirmed"
 
-// Line is the action in columns.
+// Line writes the action in columns.
 func (a Action) Line() string {
 	price := ""
 	if a.Price != nil {
@@ -54,19 +56,13 @@ func (a Action) Line() string {
 	if a.ComputeUnits > 0 {
 		consumed = fmt.Sprint(a.ComputeUnits)
 	}
-	return fmt.Sprintf("%-6s  %-6s  %5s  %-12s  %-12s  %13s  %6d ms", a.Agent, a.Name, round, price, a.EffectiveEscrow, consumed, a.ConfirmationMS)
+	return fmt.Sprintf("%-6s  %-19s  %5s  %-12s  %-12s  %13s  %6d ms", a.Agent, a.Result, round, price, a.EffectiveEscrow, consumed, a.ConfirmationMS)
 }
 
 // Note is a message beside the actions.
 type Note struct {
 	Agent string `json:"agent"`
 	Note  string `json:"note"`
-}
-
-// names are the printed names of the instructions.
-var names = map[string]string{
-	"create_negotiation": "create", "accept_invitation": "join", "submit_offer": "offer", "accept_offer": "take",
-	"reject_negotiation": "reject", "expire_negotiation": "expire", "claim_payout": "claim", "close_negotiation": "close",
 }
 
 // Log prints an agent's actions, one per line, for people or as JSON. It may be used from several goroutines.
@@ -87,15 +83,15 @@ func (l *Log) Note(format string, arguments ...any) {
 // Did prints an action. The negotiation is the one before it.
 func (l *Log) Did(instruction string, before *haggle.NegotiationAccount, receipt *haggle.Receipt, decimals uint8) {
 	action := Action{
-		Agent: l.Agent, Name: names[instruction], Negotiation: before.Address, Round: before.CurrentRound,
+		Agent: l.Agent, Name: instruction, Result: result.Of(instruction), Negotiation: before.Address, Round: before.CurrentRound,
 		EffectiveEscrow: amount.Tokens{Units: before.EffectiveEscrow, Decimals: decimals},
 		ComputeUnits:    receipt.ComputeUnits, FeeLamports: receipt.Fee, ConfirmationMS: receipt.Elapsed.Milliseconds(),
 		Slot: receipt.Slot, Signature: receipt.Signature,
 	}
 	switch action.Name {
-	case "offer":
+	case "submit_offer":
 		action.Round++
-	case "take":
+	case "accept_offer":
 		action.Price = &amount.Tokens{Units: before.CurrentOfferAmount, Decimals: decimals}
 	}
 	for _, event := range receipt.Events {

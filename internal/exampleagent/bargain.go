@@ -56,7 +56,7 @@ func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, confi
 		return nil, err
 	case err != nil:
 		// The deal stands.
-		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim %s, then close", result.Negotiation)
+		p.Note("a token account cannot receive its payment; once it can: haggle negotiation claim-payout %s, then close", result.Negotiation)
 	}
 	if result.Status != protocol.NegotiationStatusSettled {
 		return nil, &exitcode.Error{Kind: exitcode.NoDeal, Err: fmt.Errorf("no deal: %s after %d offers", result.Status, result.Rounds)}

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-func TestActionsAreToldByTheirShortNamesWithTheirPrices(t *testing.T) {
+func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
 	before := &haggle.NegotiationAccount{Address: solana.PublicKey{7}}
 	before.CurrentRound, before.CurrentOfferAmount, before.EffectiveEscrow = 2, 4_500_000, 4_851_125
 	told := func(instruction string, events ...protocol.Event) Action {
@@ -26,7 +26,7 @@ func TestActionsAreToldByTheirShortNamesWithTheirPrices(t *testing.T) {
 		return action
 	}
 	offer := told("submit_offer", &protocol.OfferSubmitted{Amount: 2_500_000, Round: 3, EffectiveEscrow: 4_778_358})
-	require.Equal(t, "offer", offer.Name)
+	require.Equal(t, "offered", offer.Result)
 	require.EqualValues(t, 3, offer.Round)
 	require.EqualValues(t, 2_500_000, offer.Price.Units)
 	require.EqualValues(t, 4_778_358, offer.EffectiveEscrow.Units)
@@ -34,15 +34,16 @@ func TestActionsAreToldByTheirShortNamesWithTheirPrices(t *testing.T) {
 	require.EqualValues(t, 3, unknown.Round)
 	require.Nil(t, unknown.Price)
 	take := told("accept_offer")
-	require.Equal(t, "take", take.Name)
+	require.Equal(t, "offer accepted", take.Result)
 	require.EqualValues(t, 2, take.Round)
 	require.EqualValues(t, 4_500_000, take.Price.Units)
 	for instruction, name := range map[string]string{
-		"create_negotiation": "create", "accept_invitation": "join", "reject_negotiation": "reject", "expire_negotiation": "expire",
-		"claim_payout": "claim", "close_negotiation": "close",
+		"create_negotiation": "created", "accept_invitation": "invitation accepted", "reject_negotiation": "rejected",
+		"expire_negotiation": "expired", "claim_payout": "payout claimed", "close_negotiation": "closed",
 	} {
 		action := told(instruction)
-		require.Equal(t, name, action.Name)
+		require.Equal(t, instruction, action.Name)
+		require.Equal(t, name, action.Result)
 		require.Nil(t, action.Price)
 	}
 }

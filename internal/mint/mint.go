@@ -1,4 +1,4 @@
-// Package mint reads what amounts of a mint mean.
+// Package mint reads the decimals of a mint.
 package mint
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// A mint of either token program begins with the 82 bytes of SPL Token's; byte 44 is the number of decimals, byte 45 says
-// whether the mint has been initialized. In Token-2022 byte 165 tells mints with extensions from token accounts.
+// The layout of a mint: it begins with the 82 bytes of SPL Token's; byte 44 is the number of decimals, byte 45 the flag
+// for initialized. In Token-2022 byte 165 distinguishes mints with extensions from token accounts.
 const (
 	length        = 82
 	decimalsByte  = 44
@@ -22,11 +22,11 @@ const (
 	kindMint      = 1
 )
 
-// Decimals says how many base units make a token of a mint: ten to the power of it.
+// Decimals returns the number of decimals of a mint: a token is ten to this power of base units.
 func Decimals(ctx context.Context, client *rpc.Client, address solana.PublicKey) (uint8, error) {
 	account, err := client.GetAccountInfoWithOpts(ctx, address, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
 	if errors.Is(err, rpc.ErrNotFound) {
-		return 0, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err), "check the mint's address, and --url: mints differ between clusters")
+		return 0, exitcode.WithHint(fmt.Errorf("mint %s: %w", address, err), "check the mint's address and --url: mints differ between clusters")
 	}
 	if err != nil {
 		return 0, fmt.Errorf("mint %s: %w", address, err)
@@ -47,5 +47,5 @@ func decode(address solana.PublicKey, data []byte) (uint8, error) {
 }
 
 func notMint(address solana.PublicKey) error {
-	return exitcode.Usagef("%s is not a token's mint", address)
+	return exitcode.Usagef("%s is not a mint", address)
 }

@@ -23,6 +23,6 @@ func TestOnlyMintsHaveDecimals(t *testing.T) {
 	extendedAccount := append(append([]byte{}, account...), 2)
 	for _, data := range [][]byte{nil, uninitialized, account, extendedAccount, plain[:81]} {
 		_, err := decode(solana.PublicKey{}, data)
-		require.ErrorContains(t, err, "not a token's mint")
+		require.ErrorContains(t, err, "is not a mint")
 	}
 }

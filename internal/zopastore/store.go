@@ -1,8 +1,7 @@
-// Package zopastore keeps sealed reservation prices on disk until they have been revealed.
+// Package zopastore keeps committed reservation prices on disk until they are revealed.
 //
-// Whoever has committed to a price and loses its nonce cannot reveal it, and a seller then loses its bond. So a price is on
-// the disk, and the disk has said so, before its commitment goes anywhere; nothing is ever overwritten; and it stays until
-// its revelation is confirmed.
+// Without its nonce a committed price cannot be revealed, which costs a seller its bond. So the price is synced to the disk
+// before its commitment is sent, files are never overwritten, and a file is deleted only after the reveal is confirmed.
 package zopastore
 
 import (
@@ -19,39 +18,38 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// A Store is a folder with a file for each sealed price, which only its owner can read.
+// A Store is a folder with a file for each committed price, readable by its owner alone.
 type Store struct {
-	// Dir is the folder. It is made when it is needed.
+	// Dir is the folder. Keep creates it.
 	Dir string
 }
 
-// DefaultDir is where sealed prices are kept unless somebody says otherwise: beneath $XDG_STATE_HOME, by default
-// ~/.local/state.
+// DefaultDir returns the default folder: haggle/zopa below $XDG_STATE_HOME or ~/.local/state.
 func DefaultDir() (string, error) {
 	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "haggle", "sealed"), nil
+		return filepath.Join(state, "haggle", "zopa"), nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("where to keep sealed prices: %w", err)
+		return "", fmt.Errorf("no folder for committed prices: %w", err)
 	}
-	return filepath.Join(home, ".local", "state", "haggle", "sealed"), nil
+	return filepath.Join(home, ".local", "state", "haggle", "zopa"), nil
 }
 
-// prefix is what the names of an agent's files for a negotiation begin with.
+// prefix is the beginning of the names of an agent's files for a negotiation.
 func prefix(negotiation, agent solana.PublicKey) string {
 	return negotiation.String() + "-" + agent.String() + "-"
 }
 
 const suffix = ".json"
 
-// Path is the file of a sealed price: the commitment is in its name, so that two prices never share one.
+// Path returns the file of a price. Its name contains the commitment, so that each price has its own file.
 func (s Store) Path(price *haggle.SealedPrice) string {
 	commitment := price.Commitment()
 	return filepath.Join(s.Dir, prefix(price.Negotiation(), price.Agent())+hex.EncodeToString(commitment[:8])+suffix)
 }
 
-// Keep writes a sealed price and returns once it is on the disk. To keep one that is there already is fine.
+// Keep writes a price and returns after it is synced to the disk. It can be repeated.
 func (s Store) Keep(price *haggle.SealedPrice) (err error) {
 	secret, err := price.Secret()
 	if err != nil {
@@ -59,7 +57,7 @@ func (s Store) Keep(price *haggle.SealedPrice) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("keep the sealed price: %w", err)
+			err = fmt.Errorf("store the committed price: %w", err)
 		}
 	}()
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
@@ -69,7 +67,7 @@ func (s Store) Keep(price *haggle.SealedPrice) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // once it has its name, there is nothing under this one
+	defer os.Remove(file.Name()) // does nothing after the rename
 	if _, err = file.Write(append(secret, '\n')); err == nil {
 		err = file.Sync()
 	}
@@ -82,7 +80,7 @@ func (s Store) Keep(price *haggle.SealedPrice) (err error) {
 	return syncFolder(s.Dir)
 }
 
-// syncFolder makes sure that the names in a folder survive a loss of power.
+// syncFolder syncs the names in a folder to the disk.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
@@ -91,8 +89,8 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// Find is what is kept of an agent's for a negotiation, in the order of the files' names. A folder that does not exist keeps
-// nothing. It fails if one of the files cannot be read or is not what was written: what it says would be missing.
+// Find returns an agent's prices for a negotiation, in the order of the files' names. It returns none if the folder does
+// not exist, and an error if a file cannot be read or is damaged.
 func (s Store) Find(negotiation, agent solana.PublicKey) ([]*haggle.SealedPrice, error) {
 	paths, err := s.paths(negotiation, agent)
 	if err != nil {
@@ -109,14 +107,14 @@ func (s Store) Find(negotiation, agent solana.PublicKey) ([]*haggle.SealedPrice,
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if price.Negotiation() != negotiation || price.Agent() != agent {
-			return nil, fmt.Errorf("%s: %w: it is another negotiation's or another agent's", path, haggle.ErrSealedPrice)
+			return nil, fmt.Errorf("%s: %w: belongs to another negotiation or agent", path, haggle.ErrSealedPrice)
 		}
 		found = append(found, price)
 	}
 	return found, nil
 }
 
-// Forget removes what is kept of an agent's for a negotiation, after the price has been revealed.
+// Forget deletes an agent's prices for a negotiation, after the reveal.
 func (s Store) Forget(negotiation, agent solana.PublicKey) error {
 	paths, err := s.paths(negotiation, agent)
 	if err != nil {

@@ -81,23 +81,23 @@ func TestADamagedFileIsNotPassedOver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(store.Path(price), secret, 0o600))
 	_, err = store.Find(solana.PublicKey{8}, buyer)
-	require.ErrorContains(t, err, "another negotiation's")
+	require.ErrorContains(t, err, "belongs to another negotiation")
 }
 
 func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.ErrorContains(t, Store{Dir: filepath.Join(file, "sealed")}.Keep(seal(t, solana.PublicKey{8}, buyer, 7)), "keep the sealed price")
+	require.ErrorContains(t, Store{Dir: filepath.Join(file, "sealed")}.Keep(seal(t, solana.PublicKey{8}, buyer, 7)), "store the committed price")
 }
 
 func TestDefaultDir(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", "/state")
 	dir, err := DefaultDir()
 	require.NoError(t, err)
-	require.Equal(t, filepath.FromSlash("/state/haggle/sealed"), dir)
+	require.Equal(t, filepath.FromSlash("/state/haggle/zopa"), dir)
 	t.Setenv("XDG_STATE_HOME", "relative")
 	t.Setenv("HOME", "/somewhere")
 	dir, err = DefaultDir()
 	require.NoError(t, err)
-	require.Equal(t, filepath.FromSlash("/somewhere/.local/state/haggle/sealed"), dir)
+	require.Equal(t, filepath.FromSlash("/somewhere/.local/state/haggle/zopa"), dir)
 }

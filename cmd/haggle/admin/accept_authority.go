@@ -12,11 +12,11 @@ import (
 
 func newAcceptAuthorityCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "accept", Short: "Become the authority, having been named", Long: `Makes the keypair's owner, whom the authority has named, the authority.`,
-		Example: "  haggle admin accept --keypair successor.json", Args: command.Exactly(0),
+		Use: "accept-authority", Short: "Become the authority (the proposed one)", Long: `Makes the keypair the configuration's authority. The present authority has to propose it before.`,
+		Example: "  haggle admin accept-authority --keypair successor.json", Args: command.Exactly(0),
 	}
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		return client.AcceptAuthority(ctx, haggle.AcceptAuthorityRequest{Authority: key.PublicKey()})
-	}, func() string { return "accepted: the keypair's owner is the authority now" })
+	}, func() string { return "authority accepted: the keypair is the authority now" })
 	return cmd
 }

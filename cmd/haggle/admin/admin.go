@@ -1,3 +1,4 @@
+// Package admin has the commands of "haggle admin".
 package admin
 
 import (
@@ -11,16 +12,17 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-const adminHelp = `What the configuration's authority can do. None of it touches a negotiation under way: each keeps the
-fee and the terms that it was created with, and pausing stops new ones only.`
+const adminHelp = `The actions of the configuration's authority. They do not affect existing negotiations, which keep the fee
+and the terms of their creation; a pause stops only new ones.`
 
+// Command returns "haggle admin".
 func Command(s *session.Session) *cobra.Command {
 	return command.Group("admin", "Change the protocol's configuration (its authority)", adminHelp,
 		newUpdateConfigCommand(s), newPauseCommand(s, true), newPauseCommand(s, false),
 		newProposeAuthorityCommand(s), newAcceptAuthorityCommand(s))
 }
 
-// administer does an action on the configuration.
+// administer carries out an action on the configuration.
 func administer(s *session.Session, build func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error), effect func() string) func(*cobra.Command, []string) error {
 	return s.Limited(func(ctx context.Context, _ []string) error {
 		client, key, err := s.ClientAndKey(ctx)

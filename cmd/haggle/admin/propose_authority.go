@@ -16,25 +16,25 @@ func newProposeAuthorityCommand(s *session.Session) *cobra.Command {
 	var successor connection.Address
 	var withdraw bool
 	cmd := &cobra.Command{
-		Use: "propose", Short: "Name who may become the authority", Long: `Names a successor, who becomes the authority by accepting. Until then nothing changes, so a mistyped
-address locks nobody out.`,
-		Example: "  haggle admin propose --authority ADDRESS\n  haggle admin propose --withdraw",
+		Use: "propose-authority", Short: "Propose another authority", Long: `Proposes another authority, which takes effect when that wallet accepts it. A mistyped address therefore
+locks no one out.`,
+		Example: "  haggle admin propose-authority --authority ADDRESS\n  haggle admin propose-authority --withdraw",
 		Args:    command.Exactly(0),
 	}
-	cmd.Flags().Var(&successor, "authority", "who may accept")
-	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "take the proposal back")
+	cmd.Flags().Var(&successor, "authority", "address that can accept")
+	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "withdraw the proposal")
 	cmd.MarkFlagsOneRequired("authority", "withdraw")
 	cmd.MarkFlagsMutuallyExclusive("authority", "withdraw")
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		if !withdraw && successor.Key().IsZero() {
-			return nil, exitcode.Usagef("--authority: nobody can sign for zeros; to take a proposal back: --withdraw")
+			return nil, exitcode.Usagef("--authority must not be zero; to withdraw a proposal: --withdraw")
 		}
 		return client.ProposeAuthority(ctx, haggle.ProposeAuthorityRequest{Authority: key.PublicKey(), NewAuthority: successor.Key()})
 	}, func() string {
 		if withdraw {
-			return "withdrawn: nobody but the authority is named"
+			return "authority proposal withdrawn"
 		}
-		return successor.String() + " may take over with: haggle admin accept"
+		return "authority proposed: " + successor.String() + " can accept it with: haggle admin accept-authority"
 	})
 	return cmd
 }

@@ -20,16 +20,16 @@ func newUpdateConfigCommand(s *session.Session) *cobra.Command {
 	var decay, fee uint16
 	var rounds uint8
 	cmd := &cobra.Command{
-		Use: "update", Short: "Change treasury, fee or defaults", Long: `Changes what is given and leaves the rest. A new fee counts for negotiations created from now on, a new
-treasury for all that are closed from now on.`,
+		Use: "update", Short: "Change treasury, fee or defaults", Long: `Changes the given values. A new fee applies to negotiations created afterwards, a new treasury to all
+that are closed afterwards.`,
 		Example: "  haggle admin update --fee-bps 25\n  haggle admin update --treasury ADDRESS",
 		Args:    command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.Var(&treasury, "treasury", "wallet whose token accounts receive fees and decay")
-	flags.Uint16Var(&fee, "fee-bps", 0, "fee in basis points of what is paid, 0 to 500")
+	flags.Uint16Var(&fee, "fee-bps", 0, "fee in basis points of the price, 0 to 500")
 	flags.Uint16Var(&decay, "decay-bps", 0, "default decay per round, in basis points, 0 to 1000")
-	flags.Var(&window, "window", "default time to answer, 60s to 1h")
+	flags.Var(&window, "window", "default response window, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", 0, "default number of offers, 1 to 20")
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
 		request := haggle.UpdateConfigRequest{
@@ -40,10 +40,10 @@ treasury for all that are closed from now on.`,
 			changed = changed || flags.Changed(name)
 		}
 		if !changed {
-			return nil, exitcode.Usagef("nothing is to be changed: %s", cmd.UseLine())
+			return nil, exitcode.Usagef("no flag given: %s", cmd.UseLine())
 		}
 		if flags.Changed("window") && window == 0 || flags.Changed("rounds") && rounds == 0 {
-			return nil, exitcode.Usagef("--window is 60s to 1h, --rounds 1 to 20")
+			return nil, exitcode.Usagef("--window must be 60s to 1h, --rounds 1 to 20")
 		}
 		if flags.Changed("fee-bps") {
 			request.ProtocolFeeBps = &fee
@@ -52,6 +52,6 @@ treasury for all that are closed from now on.`,
 			request.DecayRateBps = &decay
 		}
 		return client.UpdateConfig(ctx, request)
-	}, func() string { return "updated; see: haggle config show" })
+	}, func() string { return "configuration updated; to read it: haggle config show" })
 	return cmd
 }

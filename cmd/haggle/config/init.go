@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const configInitHelp = `Writes the protocol's configuration, once. The keypair has to be the program's upgrade authority, so
-that nobody can be faster than its deployer.`
+const configInitHelp = `Initializes the protocol's configuration, once. The keypair must be the program's upgrade authority, so that
+no other wallet can initialize it first.`
 
 func newConfigInitCommand(s *session.Session) *cobra.Command {
 	var treasury connection.Address
@@ -31,9 +31,9 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.Var(&treasury, "treasury", "wallet whose token accounts receive fees and decay (default: the keypair's)")
-	flags.Uint16Var(&fee, "fee-bps", fee, "fee in basis points of what is paid, 0 to 500")
+	flags.Uint16Var(&fee, "fee-bps", fee, "fee in basis points of the price, 0 to 500")
 	flags.Uint16Var(&decay, "decay-bps", decay, "default decay per round, in basis points, 0 to 1000")
-	flags.Var(&window, "window", "default time to answer, 60s to 1h")
+	flags.Var(&window, "window", "default response window, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", rounds, "default number of offers, 1 to 20")
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
 		client, key, err := s.ClientAndKey(ctx)
@@ -53,7 +53,7 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 		}
 		receipt, err := onchain.Do(ctx, s, client, action, key)
 		if errors.Is(err, protocol.ErrAccountOwnedByWrongProgram) {
-			return exitcode.WithHint(err, "it is initialized already: haggle config show; what can be changed is changed with: haggle admin update")
+			return exitcode.WithHint(err, "already initialized: haggle config show; to change it: haggle admin update")
 		}
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ type configView struct {
 	ResponseWindow int64            `json:"default_response_window"`
 	MaxRounds      uint8            `json:"default_max_rounds"`
 	Paused         bool             `json:"is_paused"`
-	// Pending is who may take the authority over; zero for nobody.
+	// Pending is the proposed authority; zero if there is none.
 	Pending solana.PublicKey `json:"pending_authority"`
 
 	Negotiations string `json:"total_negotiations"`
@@ -36,8 +36,8 @@ type configView struct {
 func newConfigShowCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show", Short: "Show fee, treasury, defaults and totals",
-		Long: `Shows the protocol's configuration. The totals count negotiations that have been closed; volume and fees
-add up base units of all mints.`,
+		Long: `Shows the protocol's configuration. The totals count closed negotiations; volume and fees add up base units
+of all mints.`,
 		Example: "  haggle config show --url devnet\n  haggle config show --json | jq .protocol_fee_bps",
 		Args:    command.Exactly(0),
 	}
@@ -48,7 +48,7 @@ add up base units of all mints.`,
 		}
 		config, err := client.GetConfig(ctx)
 		if err != nil {
-			return session.NotFound(err, "nobody has initialized the protocol here: haggle config init, or another --url")
+			return session.NotFound(err, "the protocol is not initialized on this cluster: haggle config init, or another --url")
 		}
 		v := configView{
 			protocol.ProgramID, config.Address, config.Authority, config.Treasury, config.DefaultProtocolFeeBps, config.DefaultDecayRateBps,
@@ -67,15 +67,15 @@ func (v configView) text() string {
 	}
 	pending := ""
 	if !v.Pending.IsZero() {
-		pending = v.Pending.String() + ", who has not accepted yet"
+		pending = v.Pending.String() + ", not accepted yet"
 	}
 	return format.Rows{
 		{"program", v.Program.String()},
 		{"authority", v.Authority.String()},
-		{"successor", pending},
+		{"proposed authority", pending},
 		{"treasury", v.Treasury.String()},
-		{"fee", format.Percent(v.ProtocolFeeBps) + " of what is paid"},
-		{"decay", format.Percent(v.DecayRateBps) + " per round, unless a negotiation says otherwise"},
+		{"fee", format.Percent(v.ProtocolFeeBps) + " of the price"},
+		{"decay", format.Percent(v.DecayRateBps) + " per round by default"},
 		{"window", duration.Format(time.Duration(v.ResponseWindow) * time.Second)},
 		{"rounds", fmt.Sprint(v.MaxRounds)},
 		{"state", state},

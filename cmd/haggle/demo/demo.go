@@ -1,3 +1,4 @@
+// Package demo has the commands of "haggle demo".
 package demo
 
 import (
@@ -11,13 +12,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/demo"
 )
 
-const demoHelp = `Starts a local chain with the program, a mint, and two agents who have money; runs the binaries "seller"
-and "buyer" as two processes that know each other by nothing but their addresses; and prints what they do
-on chain until they have settled and closed.
+const demoHelp = `Starts a local chain with the program, a mint and two funded agents; runs the binaries "seller" and "buyer"
+as two processes that know only each other's address; and prints their actions on chain until the
+negotiation is settled and closed.
 
-In the end the chain is asked where everything has gone. The exit code is 0 only if the escrow was conserved
-to the unit, both accounts are gone and all rent is back.`
+At the end the command checks all balances on chain. The exit code is 0 only if the escrow was conserved to
+the unit, both accounts are closed and all rent was returned.`
 
+// Command returns "haggle demo".
 func Command(s *session.Session) *cobra.Command {
 	options := demo.Options{}
 	var chain flags.Chain
@@ -27,8 +29,8 @@ func Command(s *session.Session) *cobra.Command {
 		Args:    command.Exactly(0),
 	}
 	chain.Register(cmd)
-	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with the binaries buyer and seller (default: beside this one, otherwise they are built)")
-	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a drawing of the offers")
+	cmd.Flags().StringVar(&options.Programs, "bin", "", "folder with the binaries buyer and seller (default: the folder of this binary; built if missing)")
+	cmd.Flags().StringVar(&options.Plot, "svg", "", "file for a plot of the offers, as SVG")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		kind, err := chain.Kind()
 		if err != nil {

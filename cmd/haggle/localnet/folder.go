@@ -13,16 +13,16 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// localnetFolder holds what a localnet writes, and nothing else.
+// localnetFolder is a folder with the files of a localnet.
 type localnetFolder struct {
 	path string
-	// own says that the folder has been made here, and goes with what is in it.
+	// own reports whether this process has created the folder, and so deletes it.
 	own bool
-	// lock is the open folder. It is locked for as long as the process lives, so that nobody takes it for one left behind.
+	// lock is the open folder. It stays locked until the process ends, so that no other process takes the folder over.
 	lock *os.File
 }
 
-// claimFolder takes a folder that is new, empty, or left behind by a localnet that was killed.
+// claimFolder locks a folder that is new, empty, or left over from a killed localnet.
 func claimFolder(given string) (localnetFolder, error) {
 	if given == "" {
 		path, err := os.MkdirTemp("", "haggle-localnet-")
@@ -49,7 +49,7 @@ func claimFolder(given string) (localnetFolder, error) {
 	return folder, nil
 }
 
-// lockFolder opens a folder and locks it. The kernel lets go of it when the process ends, however that happens.
+// lockFolder opens a folder and locks it. The kernel releases the lock when the process ends.
 func lockFolder(path, given string, own bool) (localnetFolder, error) {
 	lock, err := os.Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func lockFolder(path, given string, own bool) (localnetFolder, error) {
 	}
 	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = exitcode.Usagef("--dir: another localnet is using %s (stop it, or name another folder)", given)
+		err = exitcode.Usagef("--dir: %s is used by another localnet: stop it, or use another folder", given)
 	}
 	if err != nil {
 		return localnetFolder{}, errors.Join(err, lock.Close())
@@ -65,7 +65,7 @@ func lockFolder(path, given string, own bool) (localnetFolder, error) {
 	return localnetFolder{path, own, lock}, nil
 }
 
-// takeOver empties a folder that was there before, unless it has files in it that are no localnet's.
+// takeOver empties an existing folder. It refuses a folder with files of another origin.
 func (f localnetFolder) takeOver(given string) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -73,15 +73,15 @@ func (f localnetFolder) takeOver(given string) error {
 	}
 	_, err = os.Stat(filepath.Join(f.path, localnetFile))
 	if len(entries) > 0 && err != nil {
-		return exitcode.Usagef("--dir: %s has other files in it: name a new folder", given)
+		return exitcode.Usagef("--dir: %s has other files: use a new folder", given)
 	}
 	return f.remove()
 }
 
-// release deletes what has been written and lets go of the folder.
+// release deletes the written files and unlocks the folder.
 func (f localnetFolder) release() error { return errors.Join(f.remove(), f.lock.Close()) }
 
-// remove deletes what a localnet writes; without its chain it is worth nothing.
+// remove deletes the files of a localnet, which are useless without its chain.
 func (f localnetFolder) remove() error {
 	for _, name := range []string{localnetFile, "buyer.json", "buyer.yml", "seller.json", "seller.yml", "authority.json", "authority.yml"} {
 		if err := os.Remove(filepath.Join(f.path, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -94,7 +94,7 @@ func (f localnetFolder) remove() error {
 	return nil
 }
 
-// fill writes keypairs and configurations, and the description last, for whoever waits for it.
+// fill writes keypairs and configurations, and the description last, which marks the folder as complete.
 func (f localnetFolder) fill(net *localnet.Net) (localnetView, error) {
 	v := localnetView{
 		RPC: net.Chain.RPCURL, WebSocket: net.Chain.WSURL, Program: net.Chain.ProgramID,

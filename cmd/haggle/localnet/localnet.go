@@ -1,3 +1,4 @@
+// Package localnet has the commands of "haggle localnet".
 package localnet
 
 import (
@@ -20,12 +21,12 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 )
 
-const localnetHelp = `Starts a local chain with the program, initializes the protocol, and makes a mint, a buyer with SOL and
-tokens, and a seller. It runs until Ctrl-C; then nothing of it is left.
+const localnetHelp = `Starts a local chain with the program, initializes the protocol, and creates a mint, a buyer with SOL and
+tokens, and a seller with SOL. It runs until Ctrl-C, which deletes the chain and its files.
 
-The keypairs and, for each agent, a configuration file of the Solana tools are written to a folder;
-"haggle -C FOLDER/buyer.yml ..." (or "solana -C ...") then acts as that agent. localnet.json in the folder
-says what stands here on the screen, once everything is ready.
+The folder gets the keypairs and, for each agent, a configuration file of the Solana tools:
+"haggle -C FOLDER/buyer.yml ..." (or "solana -C ...") then acts as that agent. When the chain is ready,
+localnet.json in the folder has the printed values.
 
 The first start on a machine builds the chain, which takes minutes.`
 
@@ -36,12 +37,13 @@ const (
 	fileMode     = 0o600
 )
 
+// Command returns "haggle localnet".
 func Command(s *session.Session) *cobra.Command {
 	var folder string
 	var chain flags.Chain
 	var funded []string
 	cmd := &cobra.Command{
-		Use: "localnet", Short: "Run a local chain with the program and two agents who have money", Long: localnetHelp,
+		Use: "localnet", Short: "Run a local chain with the program and two funded agents", Long: localnetHelp,
 		Example: `  haggle localnet --dir chain
   haggle -C chain/buyer.yml balance --mint MINT      # in another terminal
   haggle localnet --fund ADDRESS --chain validator`,
@@ -49,14 +51,14 @@ func Command(s *session.Session) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&folder, "dir", "", "folder for keypairs and configurations (default: a temporary one)")
 	chain.Register(cmd)
-	cmd.Flags().StringArrayVar(&funded, "fund", nil, "address that gets SOL and tokens too; may be repeated")
+	cmd.Flags().StringArrayVar(&funded, "fund", nil, "further address that gets SOL and tokens; can be repeated")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error {
 		kind, err := chain.Kind()
 		if err != nil {
 			return err
 		}
 		if url := os.Getenv(testchain.EnvRPCURL); url != "" {
-			return exitcode.Usagef("%s names a chain that runs already, %s: unset it to start another", testchain.EnvRPCURL, url)
+			return exitcode.Usagef("%s is set to a running chain, %s: unset it to start another chain", testchain.EnvRPCURL, url)
 		}
 		var owners []solana.PublicKey
 		for _, written := range funded {
@@ -77,7 +79,9 @@ func run(ctx context.Context, s *session.Session, given string, kind testchain.K
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.release()) }()
-	net, err := localnet.Start(ctx, testchain.Options{Kind: kind, Progress: func(line string) { fmt.Fprintln(s.Stderr, line) }})
+	started := s.ShowProgress("starting the local chain")
+	defer started()
+	net, err := localnet.Start(ctx, testchain.Options{Kind: kind, Progress: s.Report})
 	if err != nil {
 		return err
 	}
@@ -91,6 +95,7 @@ func run(ctx context.Context, s *session.Session, given string, kind testchain.K
 	if err != nil {
 		return err
 	}
+	started()
 	if err := s.Print(v, v.text()); err != nil {
 		return err
 	}
@@ -118,7 +123,7 @@ type agentView struct {
 }
 
 func (v localnetView) text() string {
-	return "a local chain is running; Ctrl-C stops it\n" + format.Rows{
+	return "local chain running; Ctrl-C stops it\n" + format.Rows{
 		{"rpc", v.RPC},
 		{"websocket", v.WebSocket},
 		{"program", v.Program.String()},

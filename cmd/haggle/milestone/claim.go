@@ -16,8 +16,8 @@ import (
 func newClaimMilestoneCommand(s *session.Session) *cobra.Command {
 	var evidence evidenceFlag
 	cmd := newIndexCommand(s, "claim", "Claim a milestone (seller)",
-		`Claims a milestone, in any order, one at a time. The buyer then has a review window to release or dispute
-it; after that anyone can release it.`,
+		`Claims a milestone. The order is free, but only one can be under review. The buyer can release or dispute
+it within the review window; afterwards any wallet can release it.`,
 		"  haggle milestone claim NEGOTIATION 0\n  haggle milestone claim NEGOTIATION 0 --evidence report.pdf",
 		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			hash, err := evidence.hash()
@@ -31,10 +31,10 @@ it; after that anyone can release it.`,
 		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
 				if claimed, ok := event.(*protocol.MilestoneClaimed); ok {
-					return fmt.Sprintf("claimed milestone %d; the buyer may dispute it until %s", index, format.Clock(claimed.ReviewDeadline))
+					return fmt.Sprintf("milestone claimed: %d; the buyer can dispute it until %s", index, format.Clock(claimed.ReviewDeadline))
 				}
 			}
-			return fmt.Sprintf("claimed milestone %d", index)
+			return fmt.Sprintf("milestone claimed: %d", index)
 		})
 	evidence.register(cmd, "delivery")
 	return cmd

@@ -15,7 +15,7 @@ import (
 func newDisputeCommand(s *session.Session) *cobra.Command {
 	var evidence evidenceFlag
 	cmd := newIndexCommand(s, "dispute", "Dispute a claimed milestone (buyer)",
-		`Disputes the milestone that is under review. The arbiter, whom both have agreed to, then divides it.`,
+		`Disputes the milestone under review. The arbiter of the terms then divides it.`,
 		"  haggle milestone dispute NEGOTIATION 0\n  haggle milestone dispute NEGOTIATION 0 --evidence complaint.txt",
 		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			hash, err := evidence.hash()
@@ -27,7 +27,7 @@ func newDisputeCommand(s *session.Session) *cobra.Command {
 			})
 		},
 		func(t onchain.Step, index uint8, _ *haggle.Receipt) string {
-			return fmt.Sprintf("disputed milestone %d; %s decides until %s", index, t.Snapshot.Arbiter, format.Clock(t.Snapshot.ArbitrationDeadline()))
+			return fmt.Sprintf("milestone disputed: %d; %s decides until %s", index, t.Snapshot.Arbiter, format.Clock(t.Snapshot.ArbitrationDeadline()))
 		})
 	evidence.register(cmd, "complaint")
 	return cmd

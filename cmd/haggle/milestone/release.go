@@ -12,14 +12,13 @@ import (
 )
 
 func newReleaseCommand(s *session.Session) *cobra.Command {
-	return newIndexCommand(s, "release", "Pay a claimed milestone (buyer; after its review anyone)",
-		`Pays the milestone that is under review. The buyer may at any time; anyone may once the review window has
-passed in silence.`,
+	return newIndexCommand(s, "release", "Release a claimed milestone (buyer; after its review anyone)",
+		`Pays the milestone under review. The buyer can release it at any time, any wallet after the review window.`,
 		"  haggle milestone release NEGOTIATION 0",
 		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
 			return t.Client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: t.Key.PublicKey(), Seen: t.Snapshot, Index: index})
 		},
 		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
-			return fmt.Sprintf("released milestone %d%s", index, settledNow(receipt))
+			return fmt.Sprintf("milestone released: %d%s", index, settledNow(receipt))
 		})
 }

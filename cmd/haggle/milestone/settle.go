@@ -21,17 +21,17 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const settleHelp = `Divides the undecided part of the price, and a bond, as both parties agree, and settles the negotiation.
+const settleHelp = `Settles the negotiation by agreement: both parties divide the undecided part of the price and the bond.
 Both sign the same transaction. One party prepares it, pays its fee, and prints it signed; the other
 party repeats the command with the same shares and --complete, which signs and sends it:
 
   buyer     haggle milestone settle NEGOTIATION --seller-bps 2500
   seller    haggle milestone settle NEGOTIATION --seller-bps 2500 --complete TRANSACTION
 
-A transaction with other shares, or with another instruction, is not signed. It has to be completed within
-about a minute; with --nonce, within --valid-for.`
+A transaction with other shares or instructions is not signed. It must be completed within about a minute
+or, with --nonce, within --valid-for.`
 
-// agreementFlags are the terms on which both parties settle.
+// agreementFlags are the terms of the agreement.
 type agreementFlags struct {
 	sellerBps, bondToBuyerBps uint16
 	validFor                  duration.Flag
@@ -49,9 +49,9 @@ func newSettleCommand(s *session.Session) *cobra.Command {
 	flags := cmd.Flags()
 	flags.Uint16Var(&f.sellerBps, "seller-bps", 0, "the seller's share of the undecided price, in basis points, 0 to 10000")
 	flags.Uint16Var(&f.bondToBuyerBps, "bond-to-buyer-bps", 0, "the buyer's share of the bond, in basis points, 0 to 10000")
-	flags.Var(&f.validFor, "valid-for", "time until the agreement is void")
-	flags.Var(&f.nonce, "nonce", "nonce account of the preparing party, so that the transaction does not expire within a minute")
-	flags.StringVar(&f.complete, "complete", "", "sign and send this transaction (base64), which the other party has prepared")
+	flags.Var(&f.validFor, "valid-for", "time until the agreement expires")
+	flags.Var(&f.nonce, "nonce", "nonce account of the preparing party; the transaction then stays valid for --valid-for")
+	flags.StringVar(&f.complete, "complete", "", "sign and send this transaction (base64) of the other party")
 	command.Required(cmd, "seller-bps")
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error { return f.run(ctx, s, arguments[0]) })
 	return cmd
@@ -60,7 +60,7 @@ func newSettleCommand(s *session.Session) *cobra.Command {
 func (f *agreementFlags) run(ctx context.Context, s *session.Session, written string) error {
 	for flag, share := range map[string]uint16{"seller-bps": f.sellerBps, "bond-to-buyer-bps": f.bondToBuyerBps} {
 		if uint64(share) > protocol.BpsDenominator {
-			return exitcode.Usagef("--%s %d: 0 to %d", flag, share, protocol.BpsDenominator)
+			return exitcode.Usagef("--%s %d: must be 0 to %d", flag, share, protocol.BpsDenominator)
 		}
 	}
 	if f.validFor <= 0 {
@@ -153,7 +153,7 @@ func agreementText(paid protocol.AgreementAmounts, tokens func(uint64) amount.To
 	return text
 }
 
-// finish signs and sends a transaction that the other party has prepared on the same terms.
+// finish signs and sends a transaction of the other party with the same shares.
 func (f *agreementFlags) finish(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, n *haggle.NegotiationAccount) error {
 	transaction, err := solana.TransactionFromBase64(strings.TrimSpace(f.complete))
 	if err != nil {
@@ -162,11 +162,11 @@ func (f *agreementFlags) finish(ctx context.Context, s *session.Session, client 
 	agreement, err := client.ReviewAgreement(ctx, transaction, key.PublicKey())
 	switch {
 	case errors.Is(err, haggle.ErrAgreement):
-		return exitcode.WithHint(fmt.Errorf("%w: %w", haggle.ErrNotAsExpected, err), "nothing was signed; have the other party prepare it again")
+		return exitcode.WithHint(fmt.Errorf("%w: %w", haggle.ErrNotAsExpected, err), "nothing was signed; the other party has to prepare it again")
 	case err != nil:
 		return err
 	case agreement.Terms.Negotiation != n.Address:
-		return exitcode.Usagef("--complete: the transaction settles negotiation %s", agreement.Terms.Negotiation)
+		return exitcode.Usagef("--complete: the transaction settles another negotiation, %s", agreement.Terms.Negotiation)
 	case agreement.Terms.SellerBps != f.sellerBps || agreement.Terms.BondToBuyerBps != f.bondToBuyerBps:
 		return exitcode.WithHint(fmt.Errorf("%w: the transaction gives the seller %d basis points of the undecided price, and the buyer %d of the bond",
 			haggle.ErrNotAsExpected, agreement.Terms.SellerBps, agreement.Terms.BondToBuyerBps), "nothing was signed")

@@ -10,6 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
+	"github.com/haggle-protocol/haggle/internal/cli/result"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
@@ -31,7 +32,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 				return nil, err
 			}
 			if t.Snapshot.IsAgreed() && now < t.Snapshot.SettleDueAt() {
-				return nil, exitcode.WithHint(fmt.Errorf("%w: milestones can still be decided", haggle.ErrNotAsExpected),
+				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be settled from "+format.Clock(t.Snapshot.SettleDueAt()))
 			}
 			return t.Client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: t.Key.PublicKey(), Seen: t.Snapshot})
@@ -39,10 +40,10 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 		func(t onchain.Step, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {
 				if settled, ok := event.(*protocol.NegotiationSettled); ok {
-					return fmt.Sprintf("settled: %d base units of the price of %d were paid, the rest went back to the buyer", settled.SettledAmount, t.Snapshot.SettledAmount)
+					return fmt.Sprintf("settled at the deadline: %d base units of the price of %d paid, the rest back to the buyer", settled.SettledAmount, t.Snapshot.SettledAmount)
 				}
 			}
-			return "settled"
+			return result.Of("settle_deadline")
 		}))
 	return cmd
 }

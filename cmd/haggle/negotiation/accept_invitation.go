@@ -19,32 +19,30 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const acceptHelp = `Accepts an invitation. The keypair is the seller's, and it deposits the bond that the terms ask for.
+const acceptHelp = `Accepts an invitation. The keypair is the seller's, which deposits the bond that the terms require.
 
-Nobody signs blind. At a terminal the command shows the terms and asks; a script says which ones it
-accepts: the service that is meant, and with it what the seller would be bound to beyond bargaining over it
-(--bond with its --mint, --zopa, the --arbiter of milestones); or the hash of all terms as "negotiation
-show" prints it; or --yes.
-Either way the transaction carries the hash of the terms, and is refused if the buyer has put others
-in their place meanwhile. With --trust or --allowlist an invitation is only accepted from a buyer who is
-known and trusted (haggle negotiation --help).`
+At a terminal the command shows the terms and asks for confirmation. A script states the terms that it
+accepts: the service, and with it each further duty of the seller (--bond with its --mint, --zopa, the
+--arbiter of milestones); or the hash of all terms as "negotiation show" prints it; or --yes.
+The transaction carries the hash of the terms. The program rejects it if the buyer has replaced the
+negotiation by one with other terms. --trust and --allowlist check the buyer (haggle negotiation --help).`
 
-func newAcceptCommand(s *session.Session) *cobra.Command {
+func newAcceptInvitationCommand(s *session.Session) *cobra.Command {
 	var f acceptFlags
 	cmd := &cobra.Command{
-		Use: "accept NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
-		Example: `  haggle negotiation accept NEGOTIATION --service "Summarise a paper"`,
+		Use: "accept-invitation NEGOTIATION", Short: "Accept an invitation (seller)", Long: acceptHelp,
+		Example: `  haggle negotiation accept-invitation NEGOTIATION --service "Summarise a paper"`,
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	f.service.register(cmd, "expected service")
 	flags := cmd.Flags()
 	flags.StringVar(&f.terms, "terms-hash", "", "expected hash of all terms, in hex")
 	flags.Var(&f.mint, "mint", "expected mint of the payment; needed for a bond")
-	flags.Var(&f.bond, "bond", "deposit at most this bond (default: none)")
-	flags.BoolVar(&f.zopa, "zopa", false, "agree to compare reservation prices first: whoever does not reveal its own loses the bond")
+	flags.Var(&f.bond, "bond", "highest bond to deposit (default: none)")
+	flags.BoolVar(&f.zopa, "zopa", false, "agree to compare reservation prices first; a seller that does not reveal its price loses the bond")
 	flags.Var(&f.arbiter, "arbiter", "expected arbiter of the milestones; needed if there are any")
-	flags.BoolVarP(&f.yes, "yes", "y", false, "accept whatever the terms are")
-	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay a bond in wrapped SOL out of the seller's lamports, wrapped in the same transaction")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "accept the terms without checking them")
+	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay a bond in wrapped SOL from the seller's lamports, wrapped in the same transaction")
 	f.trust.Register(flags)
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return accept(ctx, s, arguments[0], f)
@@ -52,7 +50,7 @@ func newAcceptCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// acceptFlags are the terms that a seller says it accepts.
+// acceptFlags are the terms that the seller accepts.
 type acceptFlags struct {
 	service       serviceFlags
 	terms         string
@@ -99,7 +97,7 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
 	})
 	if errors.Is(err, haggle.ErrNotAsExpected) {
-		err = exitcode.WithHint(err, "nothing was signed; what it is about is shown by: haggle negotiation show "+n.Address.String())
+		err = exitcode.WithHint(err, "nothing was signed; to see its service: haggle negotiation show "+n.Address.String())
 	}
 	if err != nil {
 		return onchain.Explain(ctx, s, client, n.Address, err)
@@ -108,15 +106,15 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 	if err != nil {
 		return err
 	}
-	next := "the buyer opens"
+	next := "the buyer makes the first offer"
 	if n.ZopaEnabled {
 		next = "the buyer commits to its reservation price first"
 	}
-	return onchain.Print(s, action, receipt, fmt.Sprintf("accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, format.Percent(n.DecayRateBps), next))
+	return onchain.Print(s, action, receipt, fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, format.Percent(n.DecayRateBps), next))
 }
 
-// agreeToDuties refuses what binds the seller beyond bargaining over the service, unless the caller has said so: a bond, in a mint
-// that the buyer has chosen; prices that have to be revealed; an arbiter whom the buyer may own.
+// agreeToDuties refuses each duty of the seller that the flags do not accept: a bond in a mint of the buyer's choice,
+// the comparison of reservation prices, and an arbiter whom the buyer may control.
 func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
 	if n.BondRequired > 0 {
 		if err := agreeToBond(ctx, s, n, f); err != nil {
@@ -124,7 +122,7 @@ func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.Negotiatio
 		}
 	}
 	if n.ZopaEnabled && !f.zopa {
-		return notAccepted("--zopa", "the terms ask to compare reservation prices first")
+		return notAccepted("--zopa", "the terms require the comparison of reservation prices")
 	}
 	if count := n.MilestoneCount(); count > 0 && f.arbiter.Key() != n.Arbiter {
 		return notAccepted("--arbiter "+n.Arbiter.String(), "the price is paid in %d milestones, and %s decides disputes", count, n.Arbiter)
@@ -132,7 +130,7 @@ func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.Negotiatio
 	return nil
 }
 
-// agreeToBond refuses to deposit more than the caller has said, and in another mint.
+// agreeToBond refuses a bond above --bond or in another mint than --mint.
 func agreeToBond(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
 	most := uint64(0)
 	if !f.bond.IsZero() {
@@ -150,19 +148,19 @@ func agreeToBond(ctx context.Context, s *session.Session, n *haggle.NegotiationA
 		return err
 	}
 	return notAccepted(fmt.Sprintf("--bond %s --mint %s", tokens(n.BondRequired), n.TokenMint),
-		"the terms ask for a bond of %s in mint %s", tokens(n.BondRequired), n.TokenMint)
+		"the terms require a bond of %s in mint %s", tokens(n.BondRequired), n.TokenMint)
 }
 
-// notAccepted says what the terms ask for, and with which flags to accept it.
+// notAccepted is the error for terms that the flags do not accept. Its hint has the flags that accept them.
 func notAccepted(flags, what string, values ...any) error {
 	return exitcode.WithHint(fmt.Errorf("%w: "+what, append([]any{haggle.ErrNotAsExpected}, values...)...),
 		"nothing was signed; to accept it: "+flags)
 }
 
-// agreeToTerms shows an invitation and asks.
+// agreeToTerms shows an invitation and asks for confirmation.
 func agreeToTerms(ctx context.Context, s *session.Session, client *haggle.Client, n *haggle.NegotiationAccount) error {
 	if !s.Interactive() {
-		return exitcode.Usagef("say which terms to accept: --service, --terms-hash %x, or --yes", n.TermsHash())
+		return exitcode.Usagef("terms not stated: add --service, --terms-hash %x, or --yes", n.TermsHash())
 	}
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -172,7 +170,7 @@ func agreeToTerms(ctx context.Context, s *session.Session, client *haggle.Client
 	if err != nil {
 		return err
 	}
-	return s.Confirm(ctx, view(n, now, tokens).text()+"\naccept it?", "not accepted: nothing was signed")
+	return s.Confirm(ctx, view(n, now, tokens).text()+"\naccept the invitation?", "invitation not accepted: nothing was signed")
 }
 
 func expectTerms(n *haggle.NegotiationAccount, written string) error {
@@ -185,7 +183,7 @@ func expectTerms(n *haggle.NegotiationAccount, written string) error {
 	}
 	if found := n.TermsHash(); found != expected {
 		return exitcode.WithHint(fmt.Errorf("%w: the terms' hash is %x", haggle.ErrNotAsExpected, found),
-			"look at them again: haggle negotiation show "+n.Address.String())
+			"read the terms again: haggle negotiation show "+n.Address.String())
 	}
 	return nil
 }

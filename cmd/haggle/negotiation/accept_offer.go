@@ -16,35 +16,34 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const takeHelp = `Takes the other side's standing offer, which settles the negotiation: the seller is paid from the
-escrow, less the protocol's fee, and the buyer gets the rest back. With milestones the price stays in
-escrow until they are reached. Where reservation prices were compared, either side can take the price
-in the middle.
+const acceptOfferHelp = `Accepts the other side's current offer, which settles the negotiation: the escrow pays the seller, less
+the protocol's fee, and returns the rest to the buyer. With milestones the price stays in escrow until
+they are reached. After a comparison of reservation prices either side can accept the midpoint.
 
-Nobody signs blind. At a terminal the command shows what will be paid and asks; a script says with
---expect at which price it takes, and nothing is signed if another one stands. An offer that carries
-terms beside its price also needs --round in a script, for whoever takes it agrees to them. Either way
-the transaction carries price, round and terms, and is refused if the offer has changed meanwhile.`
+At a terminal the command shows the payments and asks for confirmation. A script states the price with
+--expect; nothing is signed if the offer has another price. A script also needs --round for an offer with
+terms, because accepting the offer accepts its terms. The transaction carries price, round and terms. The
+program rejects it if the offer has changed.`
 
-func newTakeCommand(s *session.Session) *cobra.Command {
+func newAcceptOfferCommand(s *session.Session) *cobra.Command {
 	var expected amount.Text
 	var round uint8
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
-		Use: "take NEGOTIATION", Short: "Take the standing offer (the side that it is made to)", Long: takeHelp,
-		Example: "  haggle negotiation take NEGOTIATION\n  haggle negotiation take NEGOTIATION --expect 3.5 --round 4",
+		Use: "accept-offer NEGOTIATION", Short: "Accept the current offer (the other side)", Long: acceptOfferHelp,
+		Example: "  haggle negotiation accept-offer NEGOTIATION\n  haggle negotiation accept-offer NEGOTIATION --expect 3.5 --round 4",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
-	cmd.Flags().Var(&expected, "expect", "take at this price and at no other")
-	cmd.Flags().Uint8Var(&round, "round", 0, "take the offer of this round and of no other")
+	cmd.Flags().Var(&expected, "expect", "accept only this price")
+	cmd.Flags().Uint8Var(&round, "round", 0, "accept only the offer of this round")
 	unwrap.register(cmd)
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
-		return take(ctx, s, arguments[0], expected, round, unwrap)
+		return acceptOffer(ctx, s, arguments[0], expected, round, unwrap)
 	})
 	return cmd
 }
 
-// payment is what taking an offer pays.
+// payment has the amounts that the acceptance of an offer pays.
 type payment struct {
 	Price, Fee, ToSeller, ToBuyer amount.Tokens
 }
@@ -55,7 +54,7 @@ func paymentOf(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) 
 	return payment{tokens(price), tokens(fee), tokens(price - fee), tokens(n.EffectiveEscrow - price)}
 }
 
-// text tells what is paid, and for which terms beside the price.
+// text describes the payments and the terms of the offer.
 func (p payment) text(terms string) string {
 	return format.Rows{
 		{"price", p.Price.String()},
@@ -65,7 +64,7 @@ func (p payment) text(terms string) string {
 	}.String()
 }
 
-func take(ctx context.Context, s *session.Session, written string, expected amount.Text, round uint8, unwrap unwrapFlag) error {
+func acceptOffer(ctx context.Context, s *session.Session, written string, expected amount.Text, round uint8, unwrap unwrapFlag) error {
 	client, key, err := s.ClientAndKey(ctx)
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func take(ctx context.Context, s *session.Session, written string, expected amou
 		return err
 	}
 	if !n.HasOffer() || !n.IsBargaining() {
-		return exitcode.WithHint(fmt.Errorf("%w: there is no offer to take", haggle.ErrNotAsExpected),
+		return exitcode.WithHint(fmt.Errorf("%w: there is no offer to accept", haggle.ErrNotAsExpected),
 			onchain.StateHint(ctx, s, client, n, protocol.ErrInvalidState))
 	}
 	if err := expectRound(n, n.CurrentRound, round); err != nil {
@@ -98,12 +97,12 @@ func take(ctx context.Context, s *session.Session, written string, expected amou
 		return err
 	}
 	if count := n.MilestoneCount(); count > 0 {
-		return onchain.Print(s, action, receipt, fmt.Sprintf("agreed on %s, to be paid by %d milestones; %s back to the buyer", paid.Price, count, paid.ToBuyer))
+		return onchain.Print(s, action, receipt, fmt.Sprintf("offer accepted: %s, to be paid by %d milestones; %s back to the buyer", paid.Price, count, paid.ToBuyer))
 	}
-	return onchain.Print(s, action, receipt, fmt.Sprintf("settled for %s: %s to the seller, fee %s, %s back to the buyer", paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer))
+	return onchain.Print(s, action, receipt, fmt.Sprintf("offer accepted: %s; %s to the seller, fee %s, %s back to the buyer", paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer))
 }
 
-// agree makes sure that somebody wants to take at this price: by --expect, otherwise by asking.
+// agree checks the price against --expect, or asks for confirmation.
 func agree(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, paid payment, expected amount.Text, round uint8) error {
 	terms := viewTerms(n.Metadata, func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: paid.Price.Decimals} })
 	if !expected.IsZero() {
@@ -112,21 +111,21 @@ func agree(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount
 			return err
 		}
 		if price != paid.Price.Units {
-			return exitcode.WithHint(fmt.Errorf("%w: the offer that stands is %s", haggle.ErrNotAsExpected, paid.Price),
-				"nothing was signed; look at it again: haggle negotiation show "+n.Address.String())
+			return exitcode.WithHint(fmt.Errorf("%w: the current offer is %s", haggle.ErrNotAsExpected, paid.Price),
+				"nothing was signed; read the offer again: haggle negotiation show "+n.Address.String())
 		}
 		if n.Metadata != [protocol.MaxMetadataLen]byte{} && round == 0 && !s.Interactive() {
-			return exitcode.Usagef("the offer carries terms%s: look at them, then say which offer to take: --round %d", terms.text(), n.CurrentRound)
+			return exitcode.Usagef("--round not set: the offer carries terms%s; to accept them: --round %d", terms.text(), n.CurrentRound)
 		}
 		return nil
 	}
 	if !s.Interactive() {
-		return exitcode.Usagef("say at which price to take: the offer that stands is --expect %s", paid.Price)
+		return exitcode.Usagef("--expect not set: the current offer is --expect %s", paid.Price)
 	}
 	offered := fmt.Sprintf("the %s offers in round %d", format.Side(n.OfferSide), n.CurrentRound)
 	if n.HasMidpoint() {
-		offered = "in the middle of the reservation prices stands"
+		offered = "the midpoint of the reservation prices is"
 	}
-	return s.Confirm(ctx, fmt.Sprintf("%s:\n%s\ntake it?", offered, paid.text(terms.summary())),
-		"not taken: nothing was signed")
+	return s.Confirm(ctx, fmt.Sprintf("%s:\n%s\naccept the offer?", offered, paid.text(terms.summary())),
+		"offer not accepted: nothing was signed")
 }

@@ -17,10 +17,10 @@ import (
 func newCloseCommand(s *session.Session) *cobra.Command {
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
-		Use: "close NEGOTIATION", Short: "Close what is over: fees to the treasury, rent to the buyer (anyone)",
+		Use: "close NEGOTIATION", Short: "Close an ended negotiation: fees to the treasury, rent to the buyer (anyone)",
 		Long: `Closes the accounts of a negotiation that is settled, rejected or expired. Fee and decay go to the
-protocol's treasury, the rent of both accounts to the buyer. Anyone may do it; afterwards only the
-events are left, which "negotiation watch" finds.`,
+protocol's treasury, the rent of both accounts to the buyer. Any wallet can close it. Afterwards only
+its events remain, which "negotiation watch" prints.`,
 		Example: "  haggle negotiation close NEGOTIATION",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
@@ -28,17 +28,17 @@ events are left, which "negotiation watch" finds.`,
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() {
-				return nil, exitcode.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
-					fmt.Sprintf("%s; what is undecided at %s can be settled then: haggle milestone settle-deadline %s", t.Snapshot.Situation(), format.Clock(t.Snapshot.SettleDueAt()), t.Snapshot.Address))
+				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
+					fmt.Sprintf("%s; from %s anyone can settle the undecided milestones: haggle milestone settle-deadline %s", t.Snapshot.Situation(), format.Clock(t.Snapshot.SettleDueAt()), t.Snapshot.Address))
 			}
 			if !t.Snapshot.IsOver() {
-				return nil, exitcode.WithHint(fmt.Errorf("%w: it is not over, but %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
-					"end it first: take, reject, or expire after "+format.Clock(t.Snapshot.TurnDeadline))
+				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
+					"end it first: accept-offer, reject, or expire after "+format.Clock(t.Snapshot.TurnDeadline))
 			}
 			return unwrap.of(t.Key)(t.Client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: t.Key.PublicKey(), Seen: t.Snapshot}))
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
-			return fmt.Sprintf("closed; the rent is back with the buyer, %s", t.Snapshot.Buyer)
+			return fmt.Sprintf("closed: the rent is back with the buyer, %s", t.Snapshot.Buyer)
 		}))
 	return cmd
 }

@@ -20,25 +20,25 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const createHelp = `Escrows the most that the buyer could pay and invites a seller. The keypair is the buyer's.
+const createHelp = `Escrows the maximum price and invites a seller. The keypair is the buyer's.
 
-The escrow can only go to the seller, once both agree on a price, or back to the buyer. Each
-offer costs it a share (the decay), so neither side gains by wearing the other out.
+The escrow goes to the seller, up to the price that both agree on, or back to the buyer. Each offer
+costs it a share (the decay), so that neither side gains from delay.
 
-What is left out comes from the protocol's configuration (haggle config show). The ranges:
+The protocol's configuration has the defaults (haggle config show). The ranges:
   --escrow      from 100000u          --rounds      1 to 20 offers of both sides together
   --decay-bps   0 to 1000             --window      60s to 1h to answer
   --deadline    60s to 1d from now    --min-offer-bps  100 to 9000 of the escrow's worth
 
-With --bond the seller has to deposit that much, and has it back at the end. With --zopa both sides
-compare their reservation prices under seal first (haggle zopa --help), which takes a bond. With
---milestones the price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.
+With --bond the seller deposits a bond, which it gets back at the end. With --zopa both sides first
+compare hidden reservation prices (haggle zopa --help), which requires a bond. With --milestones the
+price is paid in tranches (haggle milestone --help), and --arbiter decides disputes.
 
-The protocol's fee is the configuration's at creation. With a higher one than --max-fee-bps nothing is
-created (default: the fee of the moment).
+The negotiation keeps the protocol's fee of its creation. If the fee is above --max-fee-bps (default: the
+fee that the command has read), nothing is created.
 
-With --wrap-sol the escrow is SOL: the same transaction wraps the buyer's lamports. With --trust or
---allowlist nothing is escrowed for a seller who is not known and trusted (haggle negotiation --help).`
+With --wrap-sol the escrow is SOL, which the same transaction wraps. --trust and --allowlist check the
+seller before anything is escrowed (haggle negotiation --help).`
 
 const createExample = `  haggle negotiation create --seller ADDRESS --mint ADDRESS --escrow 5 --service "Summarise a paper" \
       --rounds 8 --decay-bps 150 --deadline 30m
@@ -71,23 +71,23 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
-	flags.Var(&f.seller, "seller", "address of the seller who is invited")
-	flags.Var(&f.mint, "mint", "mint of the payment (with --wrap-sol: SPL Token's wrapped SOL unless you say)")
-	flags.Var(&f.escrow, "escrow", "deposit: the most that can be paid")
+	flags.Var(&f.seller, "seller", "address of the invited seller")
+	flags.Var(&f.mint, "mint", "mint of the payment (default with --wrap-sol: SPL Token's wrapped SOL)")
+	flags.Var(&f.escrow, "escrow", "deposit: the maximum price")
 	f.service.register(cmd, "the service")
-	flags.Var(&f.deadline, "deadline", "when the negotiation ends at the latest, from now")
-	flags.Var(&f.window, "window", "time to answer (default: the configuration's)")
+	flags.Var(&f.deadline, "deadline", "time from now until the negotiation ends")
+	flags.Var(&f.window, "window", "response window (default: the configuration's)")
 	flags.Uint8Var(&f.rounds, "rounds", 0, "number of offers that can be made (default: the configuration's)")
-	flags.Uint16Var(&f.decayBps, "decay-bps", 0, "what the escrow loses each round, in basis points (default: the configuration's)")
+	flags.Uint16Var(&f.decayBps, "decay-bps", 0, "share that the escrow loses each round, in basis points (default: the configuration's)")
 	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", protocol.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
 	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
-	flags.Var(&f.bond, "bond", "what the seller has to deposit (default: nothing)")
+	flags.Var(&f.bond, "bond", "bond that the seller deposits (default: none)")
 	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the configuration's)")
-	flags.BoolVar(&f.zopa, "zopa", false, "compare reservation prices under seal first; takes --bond")
+	flags.BoolVar(&f.zopa, "zopa", false, "first compare hidden reservation prices; requires --bond")
 	f.milestones.register(cmd)
 	f.terms.register(cmd)
-	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay the escrow out of the buyer's lamports, wrapped in the same transaction")
+	flags.BoolVar(&f.wrapSOL, "wrap-sol", false, "pay the escrow from the buyer's lamports, wrapped in the same transaction")
 	f.trust.Register(flags)
 	command.Required(cmd, "seller", "escrow")
 	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
@@ -101,7 +101,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		return err
 	}
 	if !given {
-		return exitcode.Usagef("--service or --service-hash is missing: the seller checks what it is paid for")
+		return exitcode.Usagef("service not set: add --service or --service-hash, which the seller checks")
 	}
 	if err := f.checkRanges(cmd); err != nil {
 		return err
@@ -117,14 +117,14 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		return err
 	}
 	if key.PublicKey() == f.seller.Key() {
-		return exitcode.Usagef("--seller: buyer and seller must differ, and %s is the keypair's own address", f.seller.Key())
+		return exitcode.Usagef("--seller: must differ from the keypair's own address, %s", f.seller.Key())
 	}
 	escrow, err := s.Units(ctx, f.mint.Key(), "--escrow", f.escrow)
 	if err != nil {
 		return err
 	}
 	if escrow < protocol.MinEscrowLamports {
-		return exitcode.Usagef("--escrow %s: from %du", f.escrow, protocol.MinEscrowLamports)
+		return exitcode.Usagef("--escrow %s: must be at least %du", f.escrow, protocol.MinEscrowLamports)
 	}
 	bond := uint64(0)
 	if !f.bond.IsZero() {
@@ -133,7 +133,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		}
 	}
 	if f.zopa && bond == 0 {
-		return exitcode.Usagef("--zopa takes a --bond: without one the seller could look at the buyer's price and walk away")
+		return exitcode.Usagef("--zopa requires --bond: without a bond the seller could read the buyer's price and reject")
 	}
 	milestones, err := f.milestones.value()
 	if err != nil {
@@ -161,7 +161,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	return f.create(ctx, s, client, key, request)
 }
 
-// wrap makes the mint one of wrapped SOL if the escrow is to be wrapped.
+// wrap sets the mint of --wrap-sol.
 func (f *createFlags) wrap() error {
 	if !f.wrapSOL {
 		return nil
@@ -170,12 +170,12 @@ func (f *createFlags) wrap() error {
 		f.mint = connection.Address(solana.WrappedSol)
 	}
 	if _, wraps := haggle.WrappedSOLProgram(f.mint.Key()); !wraps {
-		return exitcode.Usagef("--wrap-sol: mint %s is not wrapped SOL, which is %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
+		return exitcode.Usagef("--wrap-sol: mint %s is not wrapped SOL: use %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
 	}
 	return nil
 }
 
-// engage refuses a counterparty that is not known, or not trusted enough.
+// engage refuses a counterparty that --trust or --allowlist does not allow.
 func engage(ctx context.Context, trust *connection.TrustFlags, counterparty solana.PublicKey) error {
 	gate, err := trust.Gate()
 	if err != nil || gate == nil {
@@ -184,7 +184,7 @@ func engage(ctx context.Context, trust *connection.TrustFlags, counterparty sola
 	return gate.Check(ctx, counterparty)
 }
 
-// checkRanges refuses what the program would, as far as flags have been given.
+// checkRanges refuses flags that the program would reject.
 func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 	for _, given := range []struct {
 		flag               string
@@ -199,7 +199,7 @@ func (f *createFlags) checkRanges(cmd *cobra.Command) error {
 		{"deadline", seconds(f.deadline), protocol.MinDeadlineSeconds, protocol.MaxDeadlineSeconds, length},
 	} {
 		if cmd.Flags().Changed(given.flag) && (given.value < given.least || given.value > given.most) {
-			return exitcode.Usagef("--%s %s: %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
+			return exitcode.Usagef("--%s %s: must be %s to %s", given.flag, given.text(given.value), given.text(given.least), given.text(given.most))
 		}
 	}
 	return nil
@@ -211,7 +211,7 @@ func length(seconds int64) string { return duration.Format(time.Duration(seconds
 
 func seconds(given duration.Flag) int64 { return int64(time.Duration(given) / time.Second) }
 
-// shortage is a lack of funds in tokens rather than base units.
+// shortage is [haggle.InsufficientFunds] in tokens.
 type shortage struct {
 	error
 	cause *haggle.InsufficientFunds
@@ -228,8 +228,8 @@ func explainShortage(ctx context.Context, s *session.Session, mint solana.Public
 	if readErr != nil {
 		return err
 	}
-	told := fmt.Errorf("the buyer's token account %s holds %s, and --escrow takes %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
-	return exitcode.WithHint(shortage{told, funds}, "escrow less, or pay from another account: --token-account")
+	told := fmt.Errorf("token account %s: holds %s, but --escrow needs %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
+	return exitcode.WithHint(shortage{told, funds}, "reduce --escrow, or pay from another account: --token-account")
 }
 
 func (f *createFlags) create(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, request haggle.CreateRequest) error {
@@ -237,17 +237,17 @@ func (f *createFlags) create(ctx context.Context, s *session.Session, client *ha
 	if err != nil {
 		return explainShortage(ctx, s, request.Mint, err)
 	}
-	receipt, err := onchain.Do(ctx, s, client, action.Action, key)
-	var refused *protocol.ProgramError
-	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
-		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: haggle config show, then --max-fee-bps", action.Params.MaxFeeBps))
-	}
-	if err != nil {
-		return withSession(err, action.Negotiation, action.SessionID)
-	}
 	tokens, err := s.TokensOf(ctx, request.Mint)
 	if err != nil {
 		return err
+	}
+	receipt, err := onchain.Do(ctx, s, client, action.Action, key)
+	var refused *protocol.ProgramError
+	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
+		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: read it with haggle config show, then set --max-fee-bps", action.Params.MaxFeeBps))
+	}
+	if err != nil {
+		return withSession(err, action.Negotiation, action.SessionID)
 	}
 	v := struct {
 		onchain.View
@@ -255,17 +255,17 @@ func (f *createFlags) create(ctx context.Context, s *session.Session, client *ha
 		Vault     string `json:"vault"`
 	}{onchain.ViewOf(action.Negotiation, action.Name, receipt), fmt.Sprint(action.SessionID), action.Vault.String()}
 	return s.Print(v,
-		fmt.Sprintf("created %s: %s escrowed; the seller is invited", action.Negotiation, tokens(request.EscrowAmount)),
+		fmt.Sprintf("created: %s; %s escrowed, the seller is invited", action.Negotiation, tokens(request.EscrowAmount)),
 		v.Text(),
-		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept %s   (the seller)", action.Negotiation))
+		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", action.Negotiation))
 }
 
-// withSession says how not to escrow twice after a creation of which it is not known what has become of it.
+// withSession adds the hint that prevents a second escrow after a creation with an unknown outcome.
 func withSession(err error, negotiation solana.PublicKey, session uint64) error {
 	switch exitcode.KindOf(err) {
 	case exitcode.Unknown, exitcode.Expired, exitcode.Network, exitcode.Interrupted:
 		return exitcode.WithHint(err, fmt.Sprintf(
-			"look first: haggle negotiation show %s; to repeat it safely add --session %d, an id that counts once", negotiation, session))
+			"first read the state: haggle negotiation show %s; to repeat the creation safely add --session %d, which can be created only once", negotiation, session))
 	}
 	return err
 }

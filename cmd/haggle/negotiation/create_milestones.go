@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// milestoneFlags are the terms of a price that is paid by milestones.
+// milestoneFlags are the terms of a payment by milestones.
 type milestoneFlags struct {
 	shares      []uint
 	arbiter     connection.Address
@@ -23,15 +23,15 @@ type milestoneFlags struct {
 
 func (f *milestoneFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.UintSliceVar(&f.shares, "milestones", nil, "pay in tranches: up to 8 shares in basis points that add up to 10000; takes --arbiter")
-	flags.Var(&f.arbiter, "arbiter", "who decides disputes about milestones; neither party")
-	flags.Var(&f.delivery, "delivery", "when everything is to be delivered, from now; unclaimed milestones go back to the buyer after "+
-		"that and one review for each milestone (default: 30d)")
+	flags.UintSliceVar(&f.shares, "milestones", nil, "pay in tranches: up to 8 shares in basis points that add up to 10000; requires --arbiter")
+	flags.Var(&f.arbiter, "arbiter", "address that decides disputes about milestones; not a party")
+	flags.Var(&f.delivery, "delivery", "time from now for the delivery; unclaimed milestones go back to the buyer after it and one review "+
+		"for each milestone (default: 30d)")
 	flags.Uint8Var(&f.reviewHours, "review-hours", 0, fmt.Sprintf("time to release or dispute a claimed milestone, in hours, %d to %d (default: %d)",
 		protocol.MinReviewHours, protocol.MaxReviewHours, protocol.DefaultReviewHours))
 }
 
-// value is nil without milestones.
+// value returns nil without milestones.
 func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 	if len(f.shares) == 0 {
 		if !f.arbiter.Key().IsZero() || f.delivery != 0 || f.reviewHours != 0 {
@@ -40,23 +40,23 @@ func (f *milestoneFlags) value() (*haggle.Milestones, error) {
 		return nil, nil
 	}
 	if f.arbiter.Key().IsZero() {
-		return nil, exitcode.Usagef("--milestones take an --arbiter: without one a dispute would always pay")
+		return nil, exitcode.Usagef("--milestones requires --arbiter: without an arbiter a dispute would always pay")
 	}
 	sum := uint(0)
 	shares := make([]uint16, len(f.shares))
 	for i, share := range f.shares {
 		if share == 0 || share > uint(protocol.BpsDenominator) {
-			return nil, exitcode.Usagef("--milestones: a share is 1 to %d basis points, and %d is not", protocol.BpsDenominator, share)
+			return nil, exitcode.Usagef("--milestones: each share must be 1 to %d basis points, not %d", protocol.BpsDenominator, share)
 		}
 		shares[i] = uint16(share)
 		sum += share
 	}
 	if len(shares) > int(protocol.MaxMilestones) || sum != uint(protocol.BpsDenominator) {
-		return nil, exitcode.Usagef("--milestones: at most %d shares that add up to %d; these are %d and add up to %d",
+		return nil, exitcode.Usagef("--milestones: must be at most %d shares that add up to %d, not %d that add up to %d",
 			protocol.MaxMilestones, protocol.BpsDenominator, len(shares), sum)
 	}
 	if f.reviewHours > protocol.MaxReviewHours {
-		return nil, exitcode.Usagef("--review-hours %d: %d to %d", f.reviewHours, protocol.MinReviewHours, protocol.MaxReviewHours)
+		return nil, exitcode.Usagef("--review-hours %d: must be %d to %d", f.reviewHours, protocol.MinReviewHours, protocol.MaxReviewHours)
 	}
 	return &haggle.Milestones{
 		Arbiter: f.arbiter.Key(), Shares: shares, ReviewHours: f.reviewHours, Delivery: time.Duration(f.delivery),

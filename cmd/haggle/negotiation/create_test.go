@@ -16,10 +16,10 @@ func TestACreationOfUnknownOutcomeSaysHowToRepeatIt(t *testing.T) {
 	address := solana.PublicKey{7}
 	err := withSession(&haggle.UnknownOutcome{Cause: context.Canceled}, address, 42)
 	require.Equal(t, exitcode.Unknown, exitcode.KindOf(err))
-	var told *exitcode.Error
-	require.ErrorAs(t, err, &told)
-	require.Contains(t, told.Hint, address.String())
-	require.Contains(t, told.Hint, "--session 42")
+	var reported *exitcode.Error
+	require.ErrorAs(t, err, &reported)
+	require.Contains(t, reported.Hint, address.String())
+	require.Contains(t, reported.Hint, "--session 42")
 	other := errors.New("other")
 	require.Equal(t, other, withSession(other, address, 42))
 }

@@ -18,9 +18,8 @@ func newExpireCommand(s *session.Session) *cobra.Command {
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
 		Use: "expire NEGOTIATION", Short: "End a negotiation whose deadline has passed (anyone)",
-		Long: `Ends a negotiation in which somebody has let the time to answer pass, or which has reached its global
-deadline. The escrow, less what has decayed, goes back to the buyer. Anyone may do it; the keypair pays
-the transaction's fee.`,
+		Long: `Ends a negotiation whose response window or global deadline has passed. The escrow, less its decay, goes
+back to the buyer. Any wallet can expire it; the keypair pays the transaction's fee.`,
 		Example: "  haggle negotiation expire NEGOTIATION",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
@@ -33,12 +32,12 @@ the transaction's fee.`,
 			}
 			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(now) {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
-					"it can be expired from "+format.Clock(t.Snapshot.TurnDeadline)+"; a party that does not want to wait: haggle negotiation reject "+t.Snapshot.Address.String())
+					"it can be expired from "+format.Clock(t.Snapshot.TurnDeadline)+"; to end it before as a party: haggle negotiation reject "+t.Snapshot.Address.String())
 			}
 			return unwrap.of(t.Key)(t.Client.Expire(ctx, haggle.ExpireRequest{Payer: t.Key.PublicKey(), Seen: t.Snapshot}))
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
-			return fmt.Sprintf("expired after %d offers; the escrow's rest is back with the buyer", t.Snapshot.CurrentRound)
+			return fmt.Sprintf("expired after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)
 		}))
 	return cmd
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const listHelp = `Lists the negotiations of an agent that have not been closed, the oldest first; with --json one
-document per line. The node filters, so that the list is short however many there are.`
+const listHelp = `Lists an agent's negotiations that are not closed, the oldest first; with --json one document per line.
+The node filters, so that only these are transferred.`
 
 var roles = map[string]haggle.Role{"any": haggle.RoleAny, "buyer": haggle.RoleBuyer, "seller": haggle.RoleSeller}
 
@@ -35,10 +35,10 @@ func newListCommand(s *session.Session) *cobra.Command {
   haggle negotiation list --all`,
 		Args: command.Exactly(0),
 	}
-	cmd.Flags().Var(&agent, "agent", "whose negotiations (default: the keypair's)")
-	cmd.Flags().StringVar(&role, "role", "any", "the agent's part: any, buyer or seller")
+	cmd.Flags().Var(&agent, "agent", "agent of the negotiations (default: the keypair's)")
+	cmd.Flags().StringVar(&role, "role", "any", "role of the agent: any, buyer or seller")
 	cmd.Flags().StringSliceVar(&statuses, "status", nil, "only these: "+strings.Join(statusNames(), ", "))
-	cmd.Flags().BoolVar(&all, "all", false, "everybody's negotiations")
+	cmd.Flags().BoolVar(&all, "all", false, "the negotiations of all agents")
 	cmd.MarkFlagsMutuallyExclusive("all", "agent")
 	cmd.MarkFlagsMutuallyExclusive("all", "role")
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"any", "buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
@@ -69,7 +69,7 @@ func listFilter(role string, statuses []string) (haggle.Filter, error) {
 	filter := haggle.Filter{}
 	var known bool
 	if filter.Role, known = roles[role]; !known {
-		return filter, exitcode.Usagef("--role: %q is none of any, buyer and seller", role)
+		return filter, exitcode.Usagef("--role: %q must be any, buyer or seller", role)
 	}
 	for _, written := range statuses {
 		status := protocol.NegotiationStatus(0)
@@ -77,7 +77,7 @@ func listFilter(role string, statuses []string) (haggle.Filter, error) {
 			status++
 		}
 		if !status.Valid() {
-			return filter, exitcode.Usagef("--status: %q is none of %s", written, strings.Join(statusNames(), ", "))
+			return filter, exitcode.Usagef("--status: %q must be one of %s", written, strings.Join(statusNames(), ", "))
 		}
 		filter.Status = append(filter.Status, status)
 	}
@@ -117,7 +117,7 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
 	return nil
 }
 
-// line is the description in one line, as one of the parties sees it.
+// line describes a negotiation in one line, from the agent's side.
 func (v negotiationView) line(agent solana.PublicKey) string {
 	part := "buyer " + v.Buyer.String() + ", seller " + v.Seller.String()
 	switch agent {

@@ -1,3 +1,4 @@
+// Package negotiation has the commands of "haggle negotiation".
 package negotiation
 
 import (
@@ -8,29 +9,31 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
-const negotiationHelp = `A negotiation's life, and who does what:
+const negotiationHelp = `The steps of a negotiation, and the party that takes each:
 
-  buyer     create    escrows the most it could pay and invites a seller
-  seller    accept    accepts the invitation; now the buyer opens
-  in turn   offer     makes an offer, which costs the escrow a share
-  either    take      takes the other side's standing offer: it is paid at once
-  either    reject    walks away: the escrow, less its decay, goes back to the buyer
-  anyone    expire    the same, once somebody has let a deadline pass
-  anyone    close     after the end: fees to the treasury, rent to the buyer
-  party     claim     fetches a payment that its token account could not receive
+  buyer     create             escrows the maximum price and invites a seller
+  seller    accept-invitation  accepts the terms; the buyer makes the first offer
+  in turn   offer              makes an offer, which costs the escrow a share
+  either    accept-offer       accepts the other side's offer, which pays it at once
+  either    reject             ends it: the escrow, less its decay, goes back to the buyer
+  anyone    expire             the same, after a deadline has passed
+  anyone    close              after the end: fees to the treasury, rent to the buyer
+  party     claim-payout       claims a payment that its token account could not receive
 
-Before the first offer both can compare reservation prices under seal: haggle zopa --help. A price
-that is paid by milestones is paid with: haggle milestone --help
+Before the first offer both sides can compare hidden reservation prices: haggle zopa --help. To pay
+a price by milestones: haggle milestone --help
 
-Whom to engage with is asked before "create" and "accept". --allowlist FILE has an address a line, and
-after it a score if that is not 100. --trust URL is a registry that answers at URL/api/verify/ADDRESS; the
-key to it, if it wants one, is in ` + connection.TrustAPIKeyVariable + `. With both, the list comes first. Who has a
-score below --trust-threshold is refused, and so is whoever cannot be asked about.`
+"create" and "accept-invitation" can check the counterparty. --allowlist FILE has one address per line,
+followed by its score if that is not 100. --trust URL is a registry that answers at
+URL/api/verify/ADDRESS; its API key, if it needs one, is in ` + connection.TrustAPIKeyVariable + `.
+With both, the list is checked first. A counterparty is refused if its score is below --trust-threshold
+or cannot be read.`
 
+// Command returns "haggle negotiation".
 func Command(s *session.Session) *cobra.Command {
-	group := command.Group("negotiation", "Create negotiations, bargain, settle and watch", negotiationHelp,
-		newCreateCommand(s), newAcceptCommand(s), newOfferCommand(s), newTakeCommand(s), newRejectCommand(s), newExpireCommand(s),
-		newCloseCommand(s), newClaimCommand(s), newShowCommand(s), newListCommand(s), newWatchCommand(s))
+	group := command.Group("negotiation", "Create, bargain over, settle and watch negotiations", negotiationHelp,
+		newCreateCommand(s), newAcceptInvitationCommand(s), newOfferCommand(s), newAcceptOfferCommand(s), newRejectCommand(s), newExpireCommand(s),
+		newCloseCommand(s), newClaimPayoutCommand(s), newShowCommand(s), newListCommand(s), newWatchCommand(s))
 	group.Aliases = []string{"n"}
 	return group
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-const offerHelp = `Makes an offer, which is a round: the escrow first loses the round's decay, and the offer has to
-fit what is left. The buyer opens, then both take turns. The other side can take the offer until
-its time to answer is over.
+const offerHelp = `Makes an offer, which is one round: the escrow first loses the round's decay, and the offer must not
+exceed the rest. The buyer makes the first offer, then both take turns. The other side can accept the
+offer within its response window.
 
-The transaction carries the round that is shown: a script that has looked before says with
---round which round its offer is meant for.`
+The transaction carries the round of the snapshot that the command reads. A script that has decided on an
+earlier snapshot states its round with --round.`
 
 func newOfferCommand(s *session.Session) *cobra.Command {
 	var terms termsFlags
@@ -32,8 +32,8 @@ func newOfferCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle negotiation offer NEGOTIATION 2.5\n  haggle negotiation offer NEGOTIATION 2500000u --round 3",
 		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
-	cmd.Flags().Uint8Var(&round, "round", 0, "the round that the offer is meant for, from 1 (default: the next one)")
-	cmd.Flags().Var(&extension, "extend", "ask for this much more time; granted once the other side's next offer asks too, the smaller of the two")
+	cmd.Flags().Uint8Var(&round, "round", 0, "offer only in this round, from 1 (default: the next one)")
+	cmd.Flags().Var(&extension, "extend", "propose to extend the deadline; applied when the other side's next offer also proposes one, the smaller of the two")
 	terms.register(cmd)
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		return offer(ctx, s, arguments[0], arguments[1], round, time.Duration(extension), &terms)
@@ -71,23 +71,23 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 	if err != nil {
 		return onchain.Explain(ctx, s, client, n.Address, err)
 	}
-	receipt, err := onchain.Do(ctx, s, client, action, key)
-	if err != nil {
-		return err
-	}
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	return onchain.Print(s, action, receipt, fmt.Sprintf("offered %s in round %d of %d; the escrow is now worth %s",
+	receipt, err := onchain.Do(ctx, s, client, action, key)
+	if err != nil {
+		return err
+	}
+	return onchain.Print(s, action, receipt, fmt.Sprintf("offered: %s in round %d of %d; the escrow is now worth %s",
 		tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound())))
 }
 
-// expectRound refuses to act in another round than the one that the caller means; 0 means any.
+// expectRound returns an error in another round than the expected one. Zero expects any round.
 func expectRound(n *haggle.NegotiationAccount, found, expected uint8) error {
 	if expected == 0 || expected == found {
 		return nil
 	}
 	return exitcode.WithHint(fmt.Errorf("%w: it is round %d, not %d", haggle.ErrNotAsExpected, found, expected),
-		"look at it again: haggle negotiation show "+n.Address.String())
+		"read it again: haggle negotiation show "+n.Address.String())
 }

@@ -19,15 +19,15 @@ func newRejectCommand(s *session.Session) *cobra.Command {
 	var forfeit bool
 	var unwrap unwrapFlag
 	cmd := &cobra.Command{
-		Use: "reject NEGOTIATION", Short: "Walk away (either side, before a deal)",
-		Long: `Ends a negotiation without a deal, before its deadlines pass. The escrow, less what has decayed, goes
-back to the buyer at once, and a bond to the seller. A seller that rejects after the buyer has revealed
-its reservation price and before the buyer's first offer forfeits the bond to the buyer (--forfeit-bond).`,
+		Use: "reject NEGOTIATION", Short: "End a negotiation without a deal (either side)",
+		Long: `Ends a negotiation without a deal before its deadlines. The escrow, less its decay, goes back to the buyer
+at once, and a bond to the seller. A seller that rejects after the buyer has revealed its reservation
+price and before the buyer's first offer forfeits the bond to the buyer (--forfeit-bond).`,
 		Example: "  haggle negotiation reject NEGOTIATION\n  haggle negotiation reject NEGOTIATION --round 4",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
-	cmd.Flags().IntVar(&round, "round", -1, "walk away after this many offers and no other number (default: as many as there are)")
-	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "reject even if that costs the seller its bond")
+	cmd.Flags().IntVar(&round, "round", -1, "reject only if this number of offers has been made (default: any)")
+	cmd.Flags().BoolVar(&forfeit, "forfeit-bond", false, "reject even if the seller loses its bond")
 	unwrap.register(cmd)
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
@@ -36,20 +36,20 @@ its reservation price and before the buyer's first offer forfeits the bond to th
 				if t.Snapshot.ZopaStep() == protocol.ZopaStepSellerReveals {
 					instead = "reveal the price: haggle zopa reveal " + t.Snapshot.Address.String()
 				}
-				return nil, exitcode.WithHint(fmt.Errorf("%w: a rejection now costs the seller its bond", haggle.ErrNotAsExpected),
-					instead+"; or agree to lose the bond: --forfeit-bond")
+				return nil, exitcode.WithHint(fmt.Errorf("%w: a rejection now forfeits the bond", haggle.ErrNotAsExpected),
+					instead+"; to reject and lose the bond: --forfeit-bond")
 			}
 			if round >= 0 && round != int(t.Snapshot.CurrentRound) {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.Snapshot.CurrentRound, round),
-					"look at it again: haggle negotiation show "+t.Snapshot.Address.String())
+					"read it again: haggle negotiation show "+t.Snapshot.Address.String())
 			}
 			return unwrap.of(t.Key)(t.Client.Reject(ctx, haggle.RejectRequest{Rejector: t.Key.PublicKey(), Seen: t.Snapshot}))
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			if forfeitsBond(t) {
-				return "rejected; the escrow and the bond are with the buyer"
+				return "rejected: the escrow and the bond are with the buyer"
 			}
-			return fmt.Sprintf("rejected after %d offers; the escrow's rest is back with the buyer", t.Snapshot.CurrentRound)
+			return fmt.Sprintf("rejected after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)
 		}))
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// termsFlags describe a service beside its price. They become the structured metadata of an invitation or an offer.
+// termsFlags are the terms beside the price: the metadata of an invitation or an offer.
 type termsFlags struct {
 	qualityTier uint8
 	sla         time.Duration
@@ -28,19 +28,19 @@ type termsFlags struct {
 
 func (t *termsFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.Uint8Var(&t.qualityTier, "quality-tier", 0, "terms: quality tier, on a scale of the parties' own")
+	flags.Uint8Var(&t.qualityTier, "quality-tier", 0, "terms: quality tier, on a scale that the parties choose")
 	flags.DurationVar(&t.sla, "sla", 0, `terms: time to answer, in milliseconds on chain ("250ms", "2s")`)
-	flags.Uint32Var(&t.quantity, "quantity", 0, "terms: number of units that the price is for")
+	flags.Uint32Var(&t.quantity, "quantity", 0, "terms: number of units")
 	flags.StringVar(&t.strategy, "strategy-hash", "", "terms: commitment to a strategy, 32 bytes in hex")
-	flags.Var(&t.benchmark, "benchmark-price", "terms: price to compare with")
+	flags.Var(&t.benchmark, "benchmark-price", "terms: reference price")
 	flags.StringVar(&t.document, "terms-document", "",
-		"instead of the other terms: a document of the terms, of which only the SHA-256 goes on chain (a file, or the hash in hex)")
+		"replaces the other terms: a document, of which only the SHA-256 goes on chain (a file, or the hash in hex)")
 }
 
-// metadata are the 64 bytes, all zero if no flag is given.
+// metadata returns the 64 bytes, which are zero if no flag is given.
 func (t *termsFlags) metadata(ctx context.Context, s *session.Session, mint solana.PublicKey) (metadata [protocol.MaxMetadataLen]byte, err error) {
 	if t.sla < 0 || t.sla%time.Millisecond != 0 || t.sla/time.Millisecond > 1<<32-1 {
-		return metadata, exitcode.Usagef("--sla: %s is not a number of milliseconds below 2^32", t.sla)
+		return metadata, exitcode.Usagef("--sla: %s: must be whole milliseconds below 2^32", t.sla)
 	}
 	terms := protocol.Terms{QualityTier: t.qualityTier, SLAMillis: uint32(t.sla / time.Millisecond), Quantity: t.quantity}
 	if t.strategy != "" {
@@ -59,13 +59,13 @@ func (t *termsFlags) metadata(ctx context.Context, s *session.Session, mint sola
 	case t.document == "":
 		return terms.Metadata(), nil
 	case terms != (protocol.Terms{}):
-		return metadata, exitcode.Usagef("--terms-document replaces the other terms: put them into the document")
+		return metadata, exitcode.Usagef("--terms-document cannot be combined with other terms: put them into the document")
 	}
 	hash, err := flags.FileOrHash("--terms-document", t.document)
 	return protocol.TermsDocument(hash).Metadata(), err
 }
 
-// serviceFlags name a service: by its description, which is hashed, or by the hash itself.
+// serviceFlags name a service by its description, which is hashed, or by the hash.
 type serviceFlags struct {
 	description string
 	hash        string
@@ -77,7 +77,7 @@ func (f *serviceFlags) register(cmd *cobra.Command, purpose string) {
 	cmd.MarkFlagsMutuallyExclusive("service", "service-hash")
 }
 
-// value is the hash; given says whether there is one.
+// value returns the hash. Given reports whether a flag is set.
 func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 	switch {
 	case f.hash != "":
@@ -89,7 +89,7 @@ func (f *serviceFlags) value() (hash [32]byte, given bool, err error) {
 	return hash, false, nil
 }
 
-// termsView is decoded metadata: the terms of kind 1, or the document of kind 2.
+// termsView is decoded metadata: terms (kind 1) or the hash of a document (kind 2).
 type termsView struct {
 	*serviceTermsView
 	DocumentHash string `json:"document_hash,omitempty"`
@@ -120,7 +120,7 @@ func viewTerms(metadata [protocol.MaxMetadataLen]byte, tokens func(uint64) amoun
 	}}
 }
 
-// text is a summary in brackets after a space; empty without terms.
+// text returns the summary in brackets after a space. It is empty without terms.
 func (v *termsView) text() string {
 	if v == nil {
 		return ""

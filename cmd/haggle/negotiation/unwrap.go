@@ -6,14 +6,14 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// unwrapFlag has the wallet's wrapped SOL become lamports in the transaction that is paid out.
+// unwrapFlag unwraps the wallet's SOL in the transaction that pays it out.
 type unwrapFlag struct{ asked bool }
 
 func (u *unwrapFlag) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&u.asked, "unwrap-sol", false, "make lamports of all the wallet's wrapped SOL in the same transaction")
+	cmd.Flags().BoolVar(&u.asked, "unwrap-sol", false, "unwrap all the wallet's wrapped SOL in the same transaction")
 }
 
-// of adds that to an action that pays a wallet.
+// of adds the unwrapping to an action that pays the wallet.
 func (u *unwrapFlag) of(key haggle.Signer) func(*haggle.Action, error) (*haggle.Action, error) {
 	return func(action *haggle.Action, err error) (*haggle.Action, error) {
 		if err != nil || !u.asked {

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// negotiationView is a negotiation as the command line shows it. Times are Unix seconds of the chain's clock.
+// negotiationView describes a negotiation. Times are Unix seconds of the chain's clock.
 type negotiationView struct {
 	Negotiation     solana.PublicKey `json:"negotiation"`
 	Status          string           `json:"status"`
@@ -64,7 +64,7 @@ type rangeView struct {
 	Most  amount.Tokens `json:"most"`
 }
 
-// view describes a negotiation at a time of the chain's clock.
+// view describes a negotiation at a time of the chain's clock, in Unix seconds.
 func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.Tokens) negotiationView {
 	v := negotiationView{
 		Negotiation: n.Address, Status: n.Status.String(), Buyer: n.Buyer, Seller: n.Seller,
@@ -102,7 +102,7 @@ func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.To
 	return v
 }
 
-// text is the description for people.
+// text describes the negotiation for people.
 func (v negotiationView) text() string {
 	rows := format.Rows{
 		{"buyer", v.Buyer.String()},
@@ -115,7 +115,7 @@ func (v negotiationView) text() string {
 		{"offer", v.offerText()},
 		{"turn", v.turnText()},
 		{"next offer", v.nextOfferText()},
-		{"more time", v.extensionText()},
+		{"extension", v.extensionText()},
 		{"bond", v.Bond.text()},
 		{"prices", v.Zopa.text()},
 		{"milestones", v.Milestones.text(v)},
@@ -130,7 +130,7 @@ func (v negotiationView) text() string {
 
 func (v negotiationView) escrowText() string {
 	if v.endText() == "" {
-		return fmt.Sprintf("%s, of which %s was left at the end", v.Escrow, v.EffectiveEscrow)
+		return fmt.Sprintf("%s, of which %s remained at the end", v.Escrow, v.EffectiveEscrow)
 	}
 	return fmt.Sprintf("%s, now worth %s (%s per round decays)", v.Escrow, v.EffectiveEscrow, format.Percent(v.DecayRateBps))
 }
@@ -139,8 +139,8 @@ func (v negotiationView) offerText() string {
 	if v.Offer == nil {
 		return ""
 	}
-	if v.Offer.By == "nobody" {
-		return fmt.Sprintf("%s, in the middle of the reservation prices: either side may take it", v.Offer.Amount)
+	if v.Offer.By == midpoint {
+		return fmt.Sprintf("%s, the midpoint of the reservation prices: either side can accept it", v.Offer.Amount)
 	}
 	return fmt.Sprintf("%s by the %s%s", v.Offer.Amount, v.Offer.By, v.Offer.Terms.text())
 }
@@ -163,13 +163,16 @@ func (v negotiationView) extensionText() string {
 	if v.Extension == 0 {
 		return ""
 	}
-	return duration.Format(time.Duration(v.Extension)*time.Second) + " asked for with the latest offer"
+	return duration.Format(time.Duration(v.Extension)*time.Second) + " proposed with the latest offer"
 }
 
-// offeredBy is a side, or "nobody" for the midpoint of the reservation prices.
+// midpoint stands for the side of an offer that is the midpoint of the reservation prices.
+const midpoint = "midpoint"
+
+// offeredBy returns a side, or midpoint.
 func offeredBy(n *haggle.NegotiationAccount) string {
 	if n.HasMidpoint() {
-		return "nobody"
+		return midpoint
 	}
 	return format.Side(n.OfferSide)
 }
@@ -182,11 +185,11 @@ func (v negotiationView) endText() string {
 	return ""
 }
 
-// when is a time with its distance from the chain's present.
+// when writes a time and its distance from the time of the view.
 func (v negotiationView) when(second int64) string {
 	distance := time.Duration(second-v.now) * time.Second
 	if distance <= 0 {
-		return fmt.Sprintf("%s (%s ago: it can be expired)", format.Clock(second), duration.Format(-distance))
+		return fmt.Sprintf("%s (%s ago: the negotiation can be expired)", format.Clock(second), duration.Format(-distance))
 	}
 	return fmt.Sprintf("%s (in %s)", format.Clock(second), duration.Format(distance))
 }

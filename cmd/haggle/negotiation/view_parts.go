@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// bondView is the seller's deposit.
+// bondView describes the seller's bond.
 type bondView struct {
 	Amount amount.Tokens `json:"amount"`
 	State  string        `json:"state"`
@@ -36,7 +36,7 @@ func (b *bondView) text() string {
 	return fmt.Sprintf("%s, %s", b.Amount, b.State)
 }
 
-// zopaView is how far the comparison of reservation prices is.
+// zopaView describes the comparison of reservation prices.
 type zopaView struct {
 	Phase       string         `json:"phase"`
 	Next        string         `json:"next,omitempty"`
@@ -65,20 +65,20 @@ func (z *zopaView) text() string {
 	if z == nil {
 		return ""
 	}
-	parts := []string{"compared under seal: " + z.Phase}
+	parts := []string{"comparison: " + z.Phase}
 	if z.Next != "" {
-		parts = append(parts, "next the "+z.Next)
+		parts = append(parts, "next: the "+z.Next)
 	}
 	if z.BuyerPrice != nil {
-		parts = append(parts, "the buyer's is "+z.BuyerPrice.String())
+		parts = append(parts, "buyer "+z.BuyerPrice.String())
 	}
 	if z.SellerPrice != nil {
-		parts = append(parts, "the seller's is "+z.SellerPrice.String())
+		parts = append(parts, "seller "+z.SellerPrice.String())
 	}
 	return strings.Join(parts, ", ")
 }
 
-// milestonesView is what a price is paid for, in tranches. Deadlines are Unix seconds.
+// milestonesView describes the milestones. Deadlines are Unix seconds.
 type milestonesView struct {
 	Arbiter        solana.PublicKey `json:"arbiter"`
 	Deadline       int64            `json:"deadline"`
@@ -131,8 +131,5 @@ func (m *milestonesView) text(v negotiationView) string {
 		lines = append(lines, "review ends "+format.Clock(m.ReviewDeadline))
 	}
 	lines = append(lines, fmt.Sprintf("review %dh each, due %s, arbiter %s", m.ReviewHours, format.Clock(m.Deadline), m.Arbiter))
-	return strings.Join(lines, "\n"+strings.Repeat(" ", milestoneIndent))
+	return strings.Join(lines, "\n")
 }
-
-// milestoneIndent aligns a milestone's line with the column of values in a negotiation's description.
-const milestoneIndent = 18

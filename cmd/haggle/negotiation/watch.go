@@ -23,16 +23,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const watchHelp = `Prints the events of a negotiation, from its beginning and then as they happen, until it is closed;
-or those of all negotiations of an agent, until Ctrl-C or for as long as --timeout says. With --json one
-document per line.
+const watchHelp = `Prints the events of a negotiation, past and future, until it is closed; or those of all negotiations of
+an agent, until Ctrl-C or --timeout. With --json one document per line.
 
-A negotiation that has been closed is told from its beginning to its end. Needs no keypair, except to
-know whose negotiations are meant where neither a negotiation nor an agent is named.
+A closed negotiation is printed from its first event to its last. The command needs no keypair, except as
+the default of --agent.
 
-The exit code for one negotiation is 0 if it was seen to be settled and nothing else: 8 if it ended
-without a deal, 9 if it is closed and its end has not been seen, 130 after Ctrl-C. Should its buyer have
-closed it and created another one at its address, that one counts.`
+The exit code for one negotiation is 0 only if its settlement was observed: 8 if it ended without a deal,
+9 if it is closed and its end was not observed, 130 after Ctrl-C. If the buyer has created another
+negotiation at the same address, the latest one counts.`
 
 func newWatchCommand(s *session.Session) *cobra.Command {
 	var agent connection.Address
@@ -43,7 +42,7 @@ func newWatchCommand(s *session.Session) *cobra.Command {
 		Args:    command.Between(0, 1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
 	cmd.Flags().Var(&agent, "agent", "all negotiations of this agent (default: the keypair's)")
-	cmd.Flags().BoolVar(&fresh, "new", false, "only what happens from now on")
+	cmd.Flags().BoolVar(&fresh, "new", false, "only future events")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, arguments []string) error {
 		var options []haggle.WatchOption
 		if !fresh {
@@ -57,15 +56,16 @@ func newWatchCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// watcher prints events; amounts are those of the negotiation's mint, which its first event or its account tells.
+// watcher prints events. It reads the mint of a negotiation, which determines how amounts are written, from the
+// first event or from the account.
 type watcher struct {
 	s      *session.Session
 	client *haggle.Client
 	mints  map[solana.PublicKey]solana.PublicKey
 	digits map[solana.PublicKey]uint8
-	// many says that the events are those of several negotiations.
+	// many prefixes each event with its negotiation.
 	many bool
-	// ended is the event that has decided the negotiation; closed says that nothing more can come.
+	// ended is the event that decided the negotiation. After closed there are no more events.
 	ended  protocol.Event
 	closed bool
 }
@@ -92,6 +92,7 @@ func watchNegotiation(ctx context.Context, s *session.Session, written string, o
 		return err
 	}
 	defer subscription.Close()
+	defer s.ShowProgress("waiting for events")()
 	for observation := range subscription.Events() {
 		if err := w.print(ctx, observation); err != nil {
 			return err
@@ -110,11 +111,11 @@ func watchNegotiation(ctx context.Context, s *session.Session, written string, o
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return cmp.Or(subscription.Err(), errors.New("the subscription has ended before the negotiation"))
+	return cmp.Or(subscription.Err(), errors.New("subscription ended before the negotiation"))
 }
 
-// createdAgain says whether another negotiation has been created at the address of one that has been closed: it is there, or it
-// has been since.
+// createdAgain reports whether another negotiation has been created at the address of a closed one, whether or not it
+// still exists.
 func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, closed solana.Signature) (bool, error) {
 	_, err := w.client.GetNegotiation(ctx, address)
 	if err == nil {
@@ -123,7 +124,7 @@ func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, cl
 	if !errors.Is(err, haggle.ErrAccountNotFound) {
 		return false, err
 	}
-	// Only successful transactions of the program's count: anybody can mention an address.
+	// Only successful transactions of the program count: any transaction can mention an address.
 	since, err := w.client.RPC().GetSignaturesForAddressWithOpts(ctx, address,
 		&rpc.GetSignaturesForAddressOpts{Until: closed, Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
@@ -141,7 +142,7 @@ func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, cl
 	return false, nil
 }
 
-// creates says whether a transaction has created a negotiation at the address.
+// creates reports whether a transaction has created a negotiation at the address.
 func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signature solana.Signature) (bool, error) {
 	version := uint64(0)
 	found, err := w.client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
@@ -150,7 +151,7 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 	if err != nil || found == nil || found.Meta == nil {
 		return false, err
 	}
-	// Logs that somebody else's transaction has cut off say nothing of this program's.
+	// Logs that are cut off hold no creation of this program.
 	events, _ := protocol.ParseLogs(found.Meta.LogMessages)
 	for _, event := range events {
 		created, is := event.(*protocol.NegotiationCreated)
@@ -161,7 +162,7 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 	return false, nil
 }
 
-// known refuses to wait for events of an address that has no past.
+// known refuses an address without a history.
 func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 	n, err := w.client.GetNegotiation(ctx, address)
 	if err == nil {
@@ -179,7 +180,7 @@ func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 		return historyErr
 	}
 	if len(signatures) == 0 {
-		return exitcode.WithHint(err, "there never was a negotiation at this address; check it, and --url")
+		return exitcode.WithHint(err, "no negotiation was ever created at this address; check the address and --url")
 	}
 	return nil
 }
@@ -199,18 +200,19 @@ func watchAgent(ctx context.Context, s *session.Session, given connection.Addres
 		return err
 	}
 	defer subscription.Close()
+	defer s.ShowProgress("waiting for events")()
 	for observation := range subscription.Events() {
 		if err := w.print(ctx, observation); err != nil {
 			return err
 		}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil // it has been watched for as long as --timeout says
+		return nil // --timeout is how long to watch
 	}
 	return endOfWatch(ctx, subscription.Err())
 }
 
-// endOfWatch tells a person's Ctrl-C, which is how one stops watching, from a failure.
+// endOfWatch returns nil after Ctrl-C, which is the usual end of a watch.
 func endOfWatch(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
@@ -223,12 +225,12 @@ func endOfWatch(ctx context.Context, err error) error {
 
 func (w *watcher) outcome() error {
 	if w.ended == nil {
-		return &exitcode.Error{Kind: exitcode.Undecided, Err: errors.New("the negotiation is closed, and how it ended has not been seen")}
+		return &exitcode.Error{Kind: exitcode.Undecided, Err: errors.New("negotiation closed, but its end was not observed")}
 	}
 	if _, settled := w.ended.(*protocol.NegotiationSettled); settled {
 		return nil
 	}
-	return &exitcode.Error{Kind: exitcode.NoDeal, Err: errors.New("the negotiation ended without a deal")}
+	return &exitcode.Error{Kind: exitcode.NoDeal, Err: errors.New("negotiation ended without a deal")}
 }
 
 type observationView struct {
@@ -264,21 +266,22 @@ func (w *watcher) print(ctx context.Context, observation haggle.Observation) err
 	if w.many {
 		prefix = address.String() + "  "
 	}
-	_, err = fmt.Fprintf(w.s.Stdout, "%sslot %d  %s\n", prefix, observation.Slot, sentence(observation.Event, tokens))
+	_, err = fmt.Fprintf(w.s.Stdout, "%sslot %d  %s\n", prefix, observation.Slot, eventText(observation.Event, tokens))
 	return err
 }
 
-// printTruncated tells of a transaction of which not everything can be told.
+// printTruncated reports a transaction whose events may be incomplete.
 func (w *watcher) printTruncated(observation haggle.Observation) error {
 	v := struct {
 		Signature solana.Signature `json:"signature"`
 		Slot      uint64           `json:"slot"`
 		Truncated bool             `json:"truncated"`
 	}{observation.Signature, observation.Slot, true}
-	return w.s.Print(v, fmt.Sprintf("slot %d  the logs of transaction %s are cut off: an event may be missing here", v.Slot, v.Signature))
+	return w.s.Print(v, fmt.Sprintf("slot %d  transaction %s has truncated logs: an event may be missing", v.Slot, v.Signature))
 }
 
-// tokens writes amounts of a negotiation. One whose beginning has not been seen, and which is gone, is written in base units.
+// tokens returns a function that writes amounts of a negotiation. If its mint is unknown because its first event was not
+// printed and its account is closed, amounts are written in base units.
 func (w *watcher) tokens(ctx context.Context, address solana.PublicKey) (func(uint64) amount.Tokens, error) {
 	if _, known := w.mints[address]; !known {
 		n, err := w.client.GetNegotiation(ctx, address)

@@ -1,3 +1,4 @@
+// Package program has the commands of "haggle program".
 package program
 
 import (
@@ -16,23 +17,24 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
+// Command returns "haggle program".
 func Command(s *session.Session) *cobra.Command {
-	return command.Group("program", "Look at the on-chain program",
-		"What the cluster runs, and who can replace it.", newProgramVerifyCommand(s))
+	return command.Group("program", "Verify the on-chain program",
+		"The deployed program and its upgrade authority.", newProgramVerifyCommand(s))
 }
 
-// deployedProgram is what the upgradeable loader stores of a program.
+// deployedProgram is a program as the upgradeable loader stores it.
 type deployedProgram struct {
 	// address is the ProgramData account's.
 	address   solana.PublicKey
 	slot      uint64
 	authority *solana.PublicKey
-	// content is the ELF, filled up with zeros to the length that was reserved.
+	// content is the ELF, padded with zeros to the reserved length.
 	content []byte
 }
 
-// The upgradeable loader's accounts: a tag of four bytes, then a program's ProgramData address, or ProgramData's slot, whether
-// there is an upgrade authority, its address (reserved even if there is none), and the ELF.
+// The layout of the upgradeable loader's accounts: a tag of four bytes, then a program's ProgramData address, or
+// ProgramData's slot, a flag for the upgrade authority, its address (also reserved without one), and the ELF.
 const (
 	tagProgram         = 2
 	tagProgramData     = 3
@@ -55,7 +57,7 @@ func readProgram(ctx context.Context, node *rpc.Client, address solana.PublicKey
 	return parseProgramData(where, data), nil
 }
 
-// parseProgramData reads what is at least as long as ProgramData's header.
+// parseProgramData reads data that is at least as long as ProgramData's header.
 func parseProgramData(address solana.PublicKey, data []byte) *deployedProgram {
 	program := &deployedProgram{
 		address: address, slot: binary.LittleEndian.Uint64(data[slotOffset:]), content: data[contentOffset:],
@@ -74,17 +76,17 @@ func readLoaderAccount(ctx context.Context, node *rpc.Client, address solana.Pub
 	}
 	data := account.GetBinary()
 	if account.Value.Owner != solana.BPFLoaderUpgradeableProgramID || len(data) < least || binary.LittleEndian.Uint32(data) != tag {
-		return nil, &exitcode.Error{Kind: exitcode.Other, Hint: "name the program's address, not another account's",
-			Err: errors.New("it is not what the upgradeable loader stores there")}
+		return nil, &exitcode.Error{Kind: exitcode.Other, Hint: "use the program's address",
+			Err: errors.New("not an account of the upgradeable loader")}
 	}
 	return data, nil
 }
 
-// runs says whether the program is this file and nothing but zeros after it.
+// runs reports whether the program is this file, followed only by zeros.
 func (p *deployedProgram) runs(file []byte) bool {
 	return bytes.HasPrefix(p.content, file) && len(bytes.TrimRight(p.content[len(file):], "\x00")) == 0
 }
 
-// withoutPadding is the content up to its last byte that is not zero. An ELF can end in zeros: this tells programs apart, and only
-// runs tells that one is a file.
+// withoutPadding returns the content up to its last byte that is not zero. Because an ELF can end in zeros, only runs
+// compares a program with a file.
 func (p *deployedProgram) withoutPadding() []byte { return bytes.TrimRight(p.content, "\x00") }

@@ -18,13 +18,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const programVerifyHelp = `Compares the program at an address (by default the one that this binary talks to) with a file, byte by
-byte; the zeros with which the loader fills up its account do not count. "make verify" shows that the
-sources give that file, so that the two together show what code holds the money.`
+const programVerifyHelp = `Compares the deployed program (by default Haggle's) with a file, byte by byte, except for the loader's
+padding with zeros. "make verify" reproduces that file from the sources, so that both together show
+which code holds the escrows.`
 
 func newProgramVerifyCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "verify ELF [ADDRESS]", Short: "Compare what is deployed with a file", Long: programVerifyHelp,
+		Use: "verify ELF [ADDRESS]", Short: "Compare the deployed program with a file", Long: programVerifyHelp,
 		Example: "  haggle program verify program/target/deploy/haggle.so --url devnet\n  haggle program verify haggle.so ADDRESS --json | jq -r .sha256",
 		Args:    command.Between(1, 2),
 	}
@@ -54,11 +54,11 @@ func verifyProgram(ctx context.Context, s *session.Session, address solana.Publi
 	}
 	program, err := readProgram(ctx, client.RPC(), address)
 	if err != nil {
-		return session.NotFound(err, "nobody has deployed the program here: make deploy, or another --url")
+		return session.NotFound(err, "the program is not deployed on this cluster: make deploy, or another --url")
 	}
 	if !program.runs(file) {
-		return &exitcode.Error{Kind: exitcode.Other, Hint: "build the commit that was deployed, with the compiler that make verify names",
-			Err: fmt.Errorf("%s is not what runs at %s: the file has %d bytes with SHA-256 %x, the program %d with %x",
+		return &exitcode.Error{Kind: exitcode.Other, Hint: "build the deployed commit with the compiler that make verify names",
+			Err: fmt.Errorf("program %[2]s differs from %[1]s: the file has %[3]d bytes with SHA-256 %[4]x, the program %[5]d with %[6]x",
 				name, address, len(file), sha256.Sum256(file), len(program.withoutPadding()), sha256.Sum256(program.withoutPadding()))}
 	}
 	hash := sha256.Sum256(file)
@@ -69,7 +69,7 @@ func verifyProgram(ctx context.Context, s *session.Session, address solana.Publi
 type programView struct {
 	Program     solana.PublicKey `json:"program"`
 	ProgramData solana.PublicKey `json:"program_data"`
-	// Authority can replace the program; nobody can where there is none.
+	// Authority can upgrade the program. Without one the program is final.
 	Authority *solana.PublicKey `json:"upgrade_authority"`
 	Slot      uint64            `json:"slot"`
 	Bytes     int               `json:"bytes"`
@@ -77,14 +77,14 @@ type programView struct {
 }
 
 func (v programView) text() string {
-	authority := "nobody: the program is final"
+	authority := "none: the program is final"
 	if v.Authority != nil {
 		authority = v.Authority.String()
 	}
 	return format.Rows{
 		{"program", v.Program.String()},
 		{"deployed", fmt.Sprintf("in slot %d", v.Slot)},
-		{"upgradeable by", authority},
+		{"upgrade authority", authority},
 		{"sha256", v.SHA256},
 		{"same as file", fmt.Sprintf("yes, all %d bytes", v.Bytes)},
 	}.String()

@@ -13,7 +13,7 @@ import (
 
 type addressView struct {
 	Address solana.PublicKey `json:"address"`
-	// Keypair is what --keypair calls the wallet.
+	// Keypair is the value of --keypair.
 	Keypair string `json:"keypair"`
 }
 
@@ -21,8 +21,7 @@ type addressView struct {
 func AddressCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "address", Short: "Print the wallet's address",
-		Long: `Prints the address that --keypair, or the Solana tools' configuration, stands for: what the other side
-has to know.`,
+		Long:    `Prints the address of the wallet of --keypair or the Solana tools' configuration. The other side needs it.`,
 		Example: "  haggle address --keypair buyer.json",
 		Args:    command.Exactly(0),
 	}

@@ -17,13 +17,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-const airdropHelp = `Asks the cluster for SOL, which localhost, devnet and testnet give away: for fees and rent. Tokens of a
-mint come from its issuer; "haggle localnet" makes a mint and gives both agents some.`
+const airdropHelp = `Requests SOL for fees and rent, which localhost, devnet and testnet give away. Tokens of a mint come from
+its issuer; "haggle localnet" creates a mint and gives tokens to both agents.`
 
 // AirdropCommand returns "haggle airdrop".
 func AirdropCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "airdrop AMOUNT [ADDRESS]", Short: "Ask for SOL where it is free", Long: airdropHelp,
+		Use: "airdrop AMOUNT [ADDRESS]", Short: "Request SOL on localhost, devnet or testnet", Long: airdropHelp,
 		Example: "  haggle airdrop 2\n  haggle airdrop 0.5 ADDRESS --url devnet",
 		Args:    command.Between(1, 2),
 	}
@@ -52,7 +52,7 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 	}
 	signature, err := client.RPC().RequestAirdrop(ctx, owner, lamports, rpc.CommitmentConfirmed)
 	if err != nil {
-		return exitcode.WithHint(fmt.Errorf("airdrop: %w", err), "public faucets give little and seldom: ask for less, or later")
+		return exitcode.WithHint(fmt.Errorf("airdrop: %w", err), "public faucets limit amounts and rates: request less, or later")
 	}
 	if err := awaitConfirmation(ctx, client, signature); err != nil {
 		return err
@@ -68,7 +68,7 @@ func airdrop(ctx context.Context, s *session.Session, owner solana.PublicKey, la
 	return s.Print(v, fmt.Sprintf("%s has %s SOL", owner, balance))
 }
 
-// awaitConfirmation waits for a transaction that the node has signed itself.
+// awaitConfirmation waits for a transaction that the node itself has signed.
 func awaitConfirmation(ctx context.Context, client *haggle.Client, signature solana.Signature) error {
 	ticker := time.NewTicker(confirmationPolls)
 	defer ticker.Stop()

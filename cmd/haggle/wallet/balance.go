@@ -27,7 +27,7 @@ func BalanceCommand(s *session.Session) *cobra.Command {
 	var mint connection.Address
 	cmd := &cobra.Command{
 		Use: "balance [ADDRESS]", Short: "Print a wallet's SOL, or its tokens of a mint",
-		Long:    "Prints what a wallet holds: SOL, or with --mint the tokens in its associated account. Without an\naddress it is the keypair's wallet.",
+		Long:    "Prints a wallet's SOL, or with --mint the tokens in its associated account. Without an address it is\nthe keypair's wallet.",
 		Example: "  haggle balance\n  haggle balance ADDRESS --mint MINT --json | jq -r .balance.units",
 		Args:    command.Between(0, 1),
 	}
@@ -76,7 +76,7 @@ func lamportsOf(ctx context.Context, client *haggle.Client, owner solana.PublicK
 	return amount.Tokens{Units: balance.Value, Decimals: amount.SOLDecimals}, nil
 }
 
-// tokensHeld is zero where there is no account.
+// tokensHeld returns zero if there is no token account.
 func tokensHeld(ctx context.Context, s *session.Session, client *haggle.Client, owner, mint solana.PublicKey) (amount.Tokens, error) {
 	tokens, err := s.TokensOf(ctx, mint)
 	if err != nil {

@@ -21,20 +21,20 @@ import (
 func newWalletNewCommand(s *session.Session) *cobra.Command {
 	var encrypted bool
 	cmd := &cobra.Command{
-		Use: "new [FILE]", Short: "Make a keypair file, plain or encrypted",
-		Long: `Makes a new keypair and writes it as the Solana tools do, readable by its owner alone; without FILE to
-~/.config/solana/id.json. With --encrypted it takes a passphrase to open it, and "age --decrypt" does too.
-A file that exists is never overwritten: whoever loses a key, or its passphrase, loses what it owns.`,
+		Use: "new [FILE]", Short: "Create a keypair file, plain or encrypted",
+		Long: `Creates a keypair and writes it in the Solana tools' format, readable by its owner alone; without FILE to
+~/.config/solana/id.json. With --encrypted the file is encrypted with a passphrase; "age --decrypt" opens
+it too. An existing file is never overwritten. The loss of a key or its passphrase is the loss of its funds.`,
 		Example: "  haggle wallet new buyer.json\n  haggle wallet new --encrypted buyer.age && haggle address --keypair age:buyer.age",
 		Args:    command.Between(0, 1),
 	}
-	cmd.Flags().BoolVar(&encrypted, "encrypted", false, "encrypt it with a passphrase, which is asked for twice")
+	cmd.Flags().BoolVar(&encrypted, "encrypted", false, "encrypt the file with a passphrase, which is asked for twice")
 	cmd.RunE = s.Limited(func(ctx context.Context, arguments []string) error {
 		if len(arguments) == 1 {
 			return newWallet(ctx, s, arguments[0], encrypted)
 		}
 		if encrypted {
-			return exitcode.Usagef("--encrypted: which file? haggle wallet new --encrypted FILE")
+			return exitcode.Usagef("--encrypted: file not set: haggle wallet new --encrypted FILE")
 		}
 		return newWallet(ctx, s, solanaconfig.DefaultKeypairPath(), false)
 	})
@@ -42,9 +42,9 @@ A file that exists is never overwritten: whoever loses a key, or its passphrase,
 }
 
 func newWallet(ctx context.Context, s *session.Session, path string, encrypted bool) error {
-	exists := &exitcode.Error{Kind: exitcode.Usage, Hint: "choose another file: what is there is never overwritten", Err: fmt.Errorf("%s exists", path)}
+	exists := &exitcode.Error{Kind: exitcode.Usage, Hint: "choose another file: an existing one is never overwritten", Err: fmt.Errorf("%s exists", path)}
 	if _, err := os.Lstat(path); err == nil {
-		return exists // before anybody has thought of a passphrase
+		return exists // before the passphrase is asked for
 	}
 	key, err := haggle.GenerateKeypair()
 	if err != nil {
@@ -65,7 +65,7 @@ func newWallet(ctx context.Context, s *session.Session, path string, encrypted b
 	case errors.Is(err, fs.ErrExist):
 		return exists
 	case errors.Is(err, wallet.ErrWeakPassphrase):
-		return exitcode.Usagef("the passphrase is too short: it takes at least 8 characters")
+		return exitcode.Usagef("passphrase: must have at least 8 characters")
 	case err != nil:
 		return err
 	}

@@ -15,12 +15,12 @@ import (
 )
 
 func newCommitCommand(s *session.Session) *cobra.Command {
-	var kept sealedFlag
+	var kept storeFlag
 	cmd := &cobra.Command{
-		Use: "commit NEGOTIATION PRICE", Short: "Commit to a reservation price without showing it (buyer, then seller)",
-		Long: `Commits to the most that the buyer would pay, or the least that the seller would take, without showing
-it. The price and the number that hides it are on the disk before their hash is sent; repeated with the
-same price, the command sends the same hash.`,
+		Use: "commit NEGOTIATION PRICE", Short: "Commit to a reservation price (buyer, then seller)",
+		Long: `Commits to the highest price that the buyer would pay, or the lowest that the seller would accept, without
+publishing it. The price and the nonce that hides it are written to the disk before their hash is sent.
+Repeated with the same price, the command sends the same hash.`,
 		Example: "  haggle zopa commit NEGOTIATION 3.5",
 		Args:    command.Exactly(2), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
@@ -31,7 +31,7 @@ same price, the command sends the same hash.`,
 	return cmd
 }
 
-func commit(ctx context.Context, s *session.Session, written, writtenPrice string, kept *sealedFlag) error {
+func commit(ctx context.Context, s *session.Session, written, writtenPrice string, kept *storeFlag) error {
 	text, err := amount.Parse(writtenPrice)
 	if err != nil {
 		return exitcode.Usagef("PRICE: %w", err)
@@ -67,7 +67,7 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 	if err != nil {
 		return err
 	}
-	return onchain.Print(s, action, receipt, "committed; the price is kept until it is revealed, in "+store.Path(sealedPrice))
+	return onchain.Print(s, action, receipt, "price committed; it is stored until it is revealed, in "+store.Path(sealedPrice))
 }
 
 // sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,

@@ -18,11 +18,11 @@ import (
 )
 
 func newRevealCommand(s *session.Session) *cobra.Command {
-	var kept sealedFlag
+	var kept storeFlag
 	cmd := &cobra.Command{
-		Use: "reveal NEGOTIATION", Short: "Show the price that was committed to (buyer, then seller)",
-		Long: `Shows the price that the keypair's owner has committed to. The buyer's comes first; the seller's says
-whether there is a deal to be made.`,
+		Use: "reveal NEGOTIATION", Short: "Reveal the committed price (buyer, then seller)",
+		Long: `Reveals the price that the keypair's owner has committed to. The buyer reveals first; the seller's price
+then decides whether a zone of agreement exists.`,
 		Example: "  haggle zopa reveal NEGOTIATION",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}
@@ -31,7 +31,7 @@ whether there is a deal to be made.`,
 	return cmd
 }
 
-func reveal(ctx context.Context, s *session.Session, written string, kept *sealedFlag) error {
+func reveal(ctx context.Context, s *session.Session, written string, kept *storeFlag) error {
 	store, err := kept.store()
 	if err != nil {
 		return err
@@ -52,25 +52,25 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *seale
 	if err != nil {
 		return onchain.Explain(ctx, s, client, n.Address, err)
 	}
+	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	if err != nil {
+		return err
+	}
 	receipt, err := onchain.Do(ctx, s, client, action, key)
 	if err != nil {
 		return err
 	}
 	if err := store.Forget(n.Address, key.PublicKey()); err != nil {
-		fmt.Fprintf(s.Stderr, "the price is revealed, but what was kept of it is still there: %v\n", err)
-	}
-	tokens, err := s.TokensOf(ctx, n.TokenMint)
-	if err != nil {
-		return err
+		fmt.Fprintf(s.Stderr, "price revealed, but its stored copy could not be deleted: %v\n", err)
 	}
 	return onchain.Print(s, action, receipt, revealed(receipt, price.Price(), tokens))
 }
 
-// committed is the price that the chain holds the hash of.
+// committed returns the stored price whose hash is on chain.
 func committed(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
 	side, isParty := n.SideOf(key.PublicKey())
 	if !isParty {
-		return nil, fmt.Errorf("%s is no party to it: %w", key.PublicKey(), protocol.ErrUnauthorized)
+		return nil, fmt.Errorf("%s is not a party: %w", key.PublicKey(), protocol.ErrUnauthorized)
 	}
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
@@ -86,21 +86,21 @@ func committed(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.S
 			fmt.Sprintf("commit first: haggle zopa commit %s PRICE", n.Address))
 	}
 	return nil, &exitcode.Error{Kind: exitcode.NotFound,
-		Hint: "it is on the machine that committed, beneath the --sealed there: copy that folder, and say --sealed",
-		Err:  fmt.Errorf("the price that the %s has committed to is not kept in %s", format.Side(side), store.Dir)}
+		Hint: "copy the folder of --store from the machine that committed",
+		Err:  fmt.Errorf("the committed price of the %s is not in %s", format.Side(side), store.Dir)}
 }
 
-// revealed says what a revelation has led to.
+// revealed describes the effect of a reveal.
 func revealed(receipt *haggle.Receipt, price uint64, tokens func(uint64) amount.Tokens) string {
 	for _, event := range receipt.Events {
 		switch event := event.(type) {
 		case *protocol.NegotiationRejected:
-			return fmt.Sprintf("revealed %s: no price suits both, so it is over; the escrow is back with the buyer and the bond with the seller", tokens(price))
+			return fmt.Sprintf("price revealed: %s; no zone of agreement, so the negotiation has ended: the escrow is back with the buyer and the bond with the seller", tokens(price))
 		case *protocol.ZopaRevealed:
 			if event.Midpoint > 0 {
-				return fmt.Sprintf("revealed %s: there is room for a deal, and %s stands as an offer that either side may take", tokens(price), tokens(event.Midpoint))
+				return fmt.Sprintf("price revealed: %s; the midpoint %s is an offer that either side can accept", tokens(price), tokens(event.Midpoint))
 			}
 		}
 	}
-	return fmt.Sprintf("revealed %s", tokens(price))
+	return fmt.Sprintf("price revealed: %s", tokens(price))
 }

@@ -1,3 +1,4 @@
+// Package zopa has the commands of "haggle zopa".
 package zopa
 
 import (
@@ -8,32 +9,33 @@ import (
 	"github.com/haggle-protocol/haggle/internal/zopastore"
 )
 
-const zopaHelp = `Finds out whether there is any price that suits both sides, before anybody makes an offer and without
-either side learning the other's price first (ZOPA: zone of possible agreement). It is part of a
-negotiation that was created with --zopa. The steps, each within the time to answer:
+const zopaHelp = `Compares the reservation prices of both sides before the first offer, and hides each price until both
+sides have committed to theirs (ZOPA: zone of possible agreement). It is part of a negotiation that was
+created with --zopa. The steps, each within the response window:
 
-  buyer, then seller   commit   sends a hash of the most it would pay, or the least it would take
-  buyer, then seller   reveal   shows the price that the hash was made of
+  buyer, then seller   commit   sends the hash of its highest or lowest acceptable price
+  buyer, then seller   reveal   publishes the price of that hash
 
-If the buyer's price is at least the seller's, the one in the middle stands as an offer that either
-side may take. Otherwise the negotiation ends and everyone has its money back. A seller that does not
-reveal after the buyer has, or rejects before the buyer's first offer, loses its bond.
+If the buyer's price is at least the seller's, their midpoint becomes an offer that either side can
+accept. Otherwise the negotiation ends, and escrow and bond are returned. A seller that does not reveal
+after the buyer, or rejects before the buyer's first offer, loses its bond.
 
-What a hash was made of is kept on this machine, in --sealed, from before the hash is sent until the
-price is revealed: without it nobody can reveal it. Take the same machine, or a copy of that folder.`
+--store keeps the price and the nonce of the hash on this machine from before the hash is sent until the
+price is revealed. The price cannot be revealed without them: use the same machine, or copy the folder.`
 
+// Command returns "haggle zopa".
 func Command(s *session.Session) *cobra.Command {
-	return command.Group("zopa", "Compare reservation prices under seal", zopaHelp, newCommitCommand(s), newRevealCommand(s))
+	return command.Group("zopa", "Compare hidden reservation prices before the first offer", zopaHelp, newCommitCommand(s), newRevealCommand(s))
 }
 
-// sealedFlag is where sealed prices are kept.
-type sealedFlag struct{ dir string }
+// storeFlag is the folder with the committed prices.
+type storeFlag struct{ dir string }
 
-func (f *sealedFlag) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "sealed", "", "folder that keeps sealed prices (default: ~/.local/state/haggle/sealed, or beneath $XDG_STATE_HOME)")
+func (f *storeFlag) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.dir, "store", "", "folder with the committed prices (default: ~/.local/state/haggle/zopa, or below $XDG_STATE_HOME)")
 }
 
-func (f *sealedFlag) store() (zopastore.Store, error) {
+func (f *storeFlag) store() (zopastore.Store, error) {
 	if f.dir != "" {
 		return zopastore.Store{Dir: f.dir}, nil
 	}

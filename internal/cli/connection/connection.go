@@ -1,5 +1,5 @@
-// Package connection holds the flags with which a program finds a cluster and a wallet, as the Solana tools have them, and the policy
-// that the wallet signs by.
+// Package connection has the flags for the cluster, the wallet and its policy, with the defaults of the Solana tools'
+// configuration.
 package connection
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// Flags are what the command line says. Whatever is empty comes from the Solana tools' configuration file, and what is not
-// there either is localhost, the keypair of "solana-keygen new", and the commitment "confirmed".
+// Flags are the values of the command line. An empty value is taken from the Solana tools' configuration file. If it is
+// empty there, too, it is localhost, the keypair of "solana-keygen new", and the commitment "confirmed".
 type Flags struct {
 	URL          string
 	WebSocketURL string
@@ -27,9 +27,9 @@ type Flags struct {
 	Commitment   string
 	// MaxPriorityFee is in lamports.
 	MaxPriorityFee uint64
-	// PolicyPath is the file with the limits of what is signed, and UsagePath the one that keeps what has been used of them.
+	// PolicyPath is the file with the policy's limits, and UsagePath the file with their usage.
 	PolicyPath, UsagePath string
-	// Unattended says that nobody is there to be asked, even at a terminal.
+	// Unattended disables questions, even at a terminal.
 	Unattended bool
 	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil is
 	// no call.
@@ -43,26 +43,26 @@ type Flags struct {
 // Register adds the flags to a set.
 func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
-	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: follows from the RPC endpoint)")
+	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: derived from the RPC endpoint)")
 	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "wallet that signs and pays: a keypair file, env:NAME, age:FILE or https://HOST/PATH")
 	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
-	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "most lamports that a transaction pays to be executed earlier")
-	set.StringVar(&f.Commitment, "commitment", "", "when a transaction counts: confirmed or finalized (default: confirmed)")
-	set.StringVar(&f.PolicyPath, "policy", "", "sign only what the limits in this file allow (haggle policy --help)")
-	set.StringVar(&f.UsagePath, "policy-usage", "", "file that keeps what has been used of the policy's limits")
+	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "highest priority fee of a transaction, in lamports")
+	set.StringVar(&f.Commitment, "commitment", "", "commitment of reads and transactions: confirmed or finalized (default: confirmed)")
+	set.StringVar(&f.PolicyPath, "policy", "", "sign only within the limits of this file (haggle policy --help)")
+	set.StringVar(&f.UsagePath, "policy-usage", "", "file that records the usage of the policy's limits")
 }
 
-// Settings are the flags with everything filled in, except for a WebSocket endpoint that follows from the RPC endpoint.
+// Settings are the flags with their defaults. An empty WebSocket endpoint is derived from the RPC endpoint.
 type Settings struct {
 	haggle.Config
 	KeypairPath string
 }
 
-// Settle fills in what is not on the command line.
+// Settle adds the defaults.
 func (f *Flags) Settle() (Settings, error) {
 	configured, err := solanaconfig.Read(f.ConfigPath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Settings{}, &exitcode.Error{Kind: exitcode.Usage, Hint: "if a localnet wrote it: is that still running?", Err: fmt.Errorf("--config: %w", err)}
+		return Settings{}, &exitcode.Error{Kind: exitcode.Usage, Hint: "if it belongs to a localnet, check that the localnet is still running", Err: fmt.Errorf("--config: %w", err)}
 	}
 	if err != nil {
 		return Settings{}, exitcode.Usagef("--config: %w", err)
@@ -73,7 +73,7 @@ func (f *Flags) Settle() (Settings, error) {
 		return Settings{}, exitcode.Usagef("--url: %w", err)
 	}
 	if configured.Commitment == rpc.CommitmentProcessed {
-		// What is merely processed may never have happened, which is no ground to pay on.
+		// A processed state can still be dropped, so no payment may depend on it.
 		configured.Commitment = rpc.CommitmentConfirmed
 	}
 	commitment, err := solanaconfig.ParseCommitment(firstOf(f.Commitment, string(configured.Commitment), string(rpc.CommitmentConfirmed)))
@@ -81,7 +81,7 @@ func (f *Flags) Settle() (Settings, error) {
 		return Settings{}, exitcode.Usagef("--commitment: %w", err)
 	}
 	if commitment == rpc.CommitmentProcessed {
-		return Settings{}, exitcode.Usagef("--commitment: what is merely processed may never have happened: confirmed or finalized")
+		return Settings{}, exitcode.Usagef("--commitment: must be confirmed or finalized: a processed state can still be dropped")
 	}
 	socket := f.WebSocketURL
 	if socket == "" && f.URL == "" {
@@ -93,7 +93,7 @@ func (f *Flags) Settle() (Settings, error) {
 	}, nil
 }
 
-// Client connects to the cluster. It is the same one each time.
+// Client connects to the cluster. It returns the same client each time.
 func (f *Flags) Client() (*haggle.Client, error) {
 	if f.client != nil {
 		return f.client, nil
@@ -110,7 +110,7 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	return client, nil
 }
 
-// Close disconnects, and lets other processes use the policy's file.
+// Close closes the client and the usage file, which other processes can then open.
 func (f *Flags) Close() error {
 	var failures []error
 	if f.client != nil {
@@ -132,7 +132,7 @@ func firstOf(candidates ...string) string {
 	return ""
 }
 
-// Address is an account's address on a command line. The zero value is none.
+// Address is a flag with an account's address. The zero value is unset.
 type Address solana.PublicKey
 
 // Set reads 32 bytes in base 58.
@@ -144,7 +144,7 @@ func (a *Address) Set(written string) error {
 	return err
 }
 
-// String is the address in base 58, or empty.
+// String returns the address in base 58, or an empty string.
 func (a *Address) String() string {
 	if a.Key().IsZero() {
 		return ""
@@ -152,13 +152,13 @@ func (a *Address) String() string {
 	return a.Key().String()
 }
 
-// Type is what a command line's help calls such a flag.
+// Type is the flag's type in the help.
 func (*Address) Type() string { return "address" }
 
-// Key is the address for the SDK.
+// Key returns the address for the SDK.
 func (a Address) Key() solana.PublicKey { return solana.PublicKey(a) }
 
-// ParseAddress reads 32 bytes in base 58 and says more clearly than the decoder what is wrong.
+// ParseAddress reads 32 bytes in base 58.
 func ParseAddress(written string) (solana.PublicKey, error) {
 	key, err := solana.PublicKeyFromBase58(written)
 	if err != nil || key.IsZero() && written != (solana.PublicKey{}).String() {

@@ -76,7 +76,7 @@ func TestMistakes(t *testing.T) {
 	var flags Flags
 	_, err := flags.Signer(t.Context())
 	require.Equal(t, exitcode.Usage, exitcode.KindOf(err))
-	require.ErrorContains(t, err, "there is no keypair")
+	require.ErrorContains(t, err, "keypair file not found")
 }
 
 func TestAddress(t *testing.T) {

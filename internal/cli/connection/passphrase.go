@@ -16,14 +16,14 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// PassphraseFileVariable is the environment variable with the path of a file that has a wallet's passphrase in its first line. The path
-// of an open descriptor, such as /dev/fd/3, is one too.
+// PassphraseFileVariable is the environment variable with the path of a file, or of an open descriptor such as
+// /dev/fd/3, whose first line is the wallet's passphrase.
 const PassphraseFileVariable = "HAGGLE_PASSPHRASE_FILE"
 
-// longestPassphrase is how long the file may be, in bytes.
+// longestPassphrase is the maximum size of the file in bytes.
 const longestPassphrase = 4 << 10
 
-// Passphrase is what the file says that the environment names, otherwise what somebody types at the terminal, unseen.
+// Passphrase reads a passphrase from the file that the environment names, otherwise from the terminal without echo.
 func (f *Flags) Passphrase(ctx context.Context, question string) (string, error) {
 	if path := os.Getenv(PassphraseFileVariable); path != "" {
 		return readPassphrase(path)
@@ -31,7 +31,7 @@ func (f *Flags) Passphrase(ctx context.Context, question string) (string, error)
 	return f.typedPassphrase(ctx, question)
 }
 
-// NewPassphrase is a passphrase for a new wallet. Whoever types it has to type it twice.
+// NewPassphrase reads a passphrase for a new wallet. The terminal asks for it twice.
 func (f *Flags) NewPassphrase(ctx context.Context, question string) (string, error) {
 	if path := os.Getenv(PassphraseFileVariable); path != "" {
 		return readPassphrase(path)
@@ -70,7 +70,7 @@ func readPassphrase(path string) (string, error) {
 	return string(line), nil
 }
 
-// readPrivate reads a file that nobody but its owner may read or write. A descriptor is whose process it is anyway.
+// readPrivate reads a file that only its owner can access. It accepts any descriptor.
 func readPrivate(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -84,9 +84,9 @@ func readPrivate(path string) ([]byte, error) {
 	const others fs.FileMode = 0o077
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
 		if behind, err := filepath.EvalSymlinks(path); err == nil {
-			path = behind // /dev/fd/3 is nothing that can be repaired
+			path = behind // the permissions of /dev/fd/3 cannot be changed
 		}
-		return nil, fmt.Errorf("others than its owner have access to %s: chmod 600 %s", path, path)
+		return nil, fmt.Errorf("%s: accessible to other users: chmod 600 %s", path, path)
 	}
 	return io.ReadAll(io.LimitReader(file, longestPassphrase+1))
 }
@@ -107,8 +107,8 @@ func (f *Flags) attended() bool {
 func (f *Flags) typedPassphrase(ctx context.Context, question string) (string, error) {
 	if !f.attended() {
 		return "", &exitcode.Error{
-			Kind: exitcode.Usage, Hint: "run it at a terminal, or name a file with the passphrase in " + PassphraseFileVariable,
-			Err: fmt.Errorf("%s: nobody can be asked for it here", question),
+			Kind: exitcode.Usage, Hint: "run it at a terminal, or set the file with the passphrase in " + PassphraseFileVariable,
+			Err: fmt.Errorf("%s: no terminal to ask for it", question),
 		}
 	}
 	defer f.prompting()()
@@ -116,12 +116,12 @@ func (f *Flags) typedPassphrase(ctx context.Context, question string) (string, e
 	typed, err := readUnseen(ctx, int(os.Stdin.Fd()))
 	fmt.Fprintln(os.Stderr)
 	if errors.Is(err, io.EOF) || err == nil && len(typed) == 0 {
-		return "", exitcode.Usagef("%s: none was given", question)
+		return "", exitcode.Usagef("%s: is empty", question)
 	}
 	return string(typed), err
 }
 
-// readUnseen reads a line that the terminal does not show. Interrupted, it leaves the terminal as it was.
+// readUnseen reads a line without echo. If it is interrupted, it restores the terminal.
 func readUnseen(ctx context.Context, terminal int) ([]byte, error) {
 	before, err := term.GetState(terminal)
 	if err != nil {

@@ -17,27 +17,27 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// ReadPolicy reads a file with a policy, and says which of its lines nobody can go by.
+// ReadPolicy reads a file with a policy.
 func ReadPolicy(path string) (*policy.Config, error) {
 	config, err := policy.ReadConfig(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, exitcode.Usagef("there is no policy at %s", path)
+		return nil, exitcode.Usagef("%s: file not found", path)
 	}
 	if err != nil {
-		return nil, exitcode.Usagef("the policy is not valid: %w", bare{err})
+		return nil, exitcode.Usagef("policy not valid: %w", bare{err})
 	}
 	return &config, nil
 }
 
-// readPolicy is nil without --policy.
+// readPolicy returns nil without --policy.
 func (f *Flags) readPolicy() (*policy.Config, error) {
 	switch {
 	case f.PolicyPath == "" && f.UsagePath == "":
 		return nil, nil
 	case f.PolicyPath == "":
-		return nil, exitcode.Usagef("--policy-usage alone limits nothing: name the limits with --policy FILE")
+		return nil, exitcode.Usagef("--policy-usage needs --policy FILE, which has the limits")
 	case f.UsagePath == "":
-		return nil, exitcode.Usagef("--policy needs --policy-usage FILE, which keeps what has been used of its limits")
+		return nil, exitcode.Usagef("--policy needs --policy-usage FILE, which records the usage of its limits")
 	}
 	config, err := ReadPolicy(f.PolicyPath)
 	if err != nil {
@@ -46,7 +46,7 @@ func (f *Flags) readPolicy() (*policy.Config, error) {
 	return config, nil
 }
 
-// govern puts a policy around a signer.
+// govern returns a signer that enforces a policy.
 func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.Config) (haggle.Signer, error) {
 	client, err := f.Client()
 	if err != nil {
@@ -70,37 +70,37 @@ func usageError(err error) error {
 	failed := &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("--policy-usage: %w", bare{err})}
 	switch {
 	case errors.Is(err, policy.ErrFileInUse):
-		failed.Kind, failed.Hint = exitcode.Other, "another process signs by it: wait for that; what has been used is shown all the same by: haggle policy usage --policy-usage FILE"
+		failed.Kind, failed.Hint = exitcode.Other, "another process is using the file: wait until it ends; to read the usage meanwhile: haggle policy usage --policy-usage FILE"
 	case errors.As(err, new(*policy.DamagedFileError)):
-		failed.Kind, failed.Hint = exitcode.Other, "nothing is signed while nobody knows what has been used: put the file back as it was"
+		failed.Kind, failed.Hint = exitcode.Other, "nothing is signed without a valid usage file: restore the file"
 	case errors.As(err, new(*policy.WrongWalletError)):
-		failed.Hint = "each wallet has a file of its own: name another one with --policy-usage"
+		failed.Hint = "each wallet needs its own file: use another one with --policy-usage"
 	}
 	return failed
 }
 
 var (
-	errNobody      = errors.New("it has to be approved, and nobody can be asked here")
-	errNotApproved = errors.New("it was not approved")
+	errNoTerminal  = errors.New("approval required, but there is no terminal to ask")
+	errNotApproved = errors.New("not approved")
 )
 
-// approve asks somebody at the terminal; whatever is not "yes" is a refusal.
+// approve asks for approval at the terminal. Every answer except "yes" is a refusal.
 func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	if !f.attended() {
-		return errNobody
+		return errNoTerminal
 	}
 	defer f.prompting()()
 	return terminal.approve(ctx, request)
 }
 
-// terminal is where somebody can be asked.
+// terminal is the process's terminal.
 var terminal = newDesk(os.Stdin, os.Stderr)
 
-// desk is where one question is asked after the other.
+// desk asks one question at a time.
 type desk struct {
 	in  io.Reader
 	out io.Writer
-	// asking has an element while somebody is asked: an answer is one to the question that can be seen, and never to another one.
+	// asking has an element while a question is open, so that an answer never belongs to another question.
 	asking chan struct{}
 }
 
@@ -115,9 +115,9 @@ func (d *desk) approve(ctx context.Context, request *policy.Request) error {
 	case <-ctx.Done():
 	}
 	if err := context.Cause(ctx); err != nil {
-		return err // nobody waits for the answer any more
+		return err
 	}
-	fmt.Fprintf(d.out, "the policy wants this to be approved:\n%s\nsign it? [yes/no] ", requestText(request))
+	fmt.Fprintf(d.out, "the policy requires approval:\n%s\nsign it? [yes/no] ", requestText(request))
 	answer, err := prompt.Line(ctx, d.in)
 	switch {
 	case ctx.Err() != nil:

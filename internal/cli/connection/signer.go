@@ -19,8 +19,8 @@ import (
 // WalletAPIKeyVariable is the environment variable with the API key of a remote wallet.
 const WalletAPIKeyVariable = "HAGGLE_WALLET_API_KEY"
 
-// Signer opens the wallet that --keypair names, and puts the policy around it that --policy names. It is the same one each time.
-// Whoever opens it is asked for what opens it: a passphrase at the terminal, an API key in the environment.
+// Signer opens the wallet of --keypair, which enforces the policy of --policy. It returns the same signer each time. It
+// reads the passphrase at the terminal and the API key from the environment.
 func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 	if f.signer != nil {
 		return f.signer, nil
@@ -44,7 +44,7 @@ func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 	return signer, nil
 }
 
-// Address is the wallet's, which no policy is asked for.
+// Address returns the wallet's address. It needs no policy.
 func (f *Flags) Address(ctx context.Context) (solana.PublicKey, error) {
 	if f.signer != nil {
 		return f.signer.PublicKey(), nil
@@ -60,16 +60,16 @@ func (f *Flags) Address(ctx context.Context) (solana.PublicKey, error) {
 	return signer.PublicKey(), nil
 }
 
-// The kinds of wallets that are no plain files.
+// The wallets that are not plain files.
 const (
 	environmentScheme = "env"
 	encryptedScheme   = "age"
 )
 
-// scheme is what a name of a wallet begins with. One letter is a drive of Windows.
+// scheme matches the kind of a wallet in its name. A single letter is a Windows drive.
 var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+-]+):`)
 
-// open opens the wallet with this name, whatever it is.
+// open opens the wallet with this name.
 func (f *Flags) open(ctx context.Context, name string) (haggle.Signer, error) {
 	found := scheme.FindStringSubmatch(name)
 	if found == nil {
@@ -85,18 +85,18 @@ func (f *Flags) open(ctx context.Context, name string) (haggle.Signer, error) {
 		return openRemote(ctx, name)
 	}
 	return nil, &exitcode.Error{
-		Kind: exitcode.Usage, Hint: "a wallet is a keypair file, env:NAME, age:FILE or https://HOST/PATH; a file with a colon in its name is ./FILE",
-		Err: fmt.Errorf("--keypair: %q is no kind of wallet", found[1]),
+		Kind: exitcode.Usage, Hint: "a wallet is a keypair file, env:NAME, age:FILE or https://HOST/PATH; write a file with a colon in its name as ./FILE",
+		Err: fmt.Errorf("--keypair: unknown kind of wallet %q", found[1]),
 	}
 }
 
 func openEnvironment(variable string) (haggle.Signer, error) {
 	if variable == "" {
-		return nil, exitcode.Usagef("--keypair: which environment variable? env:NAME")
+		return nil, exitcode.Usagef("--keypair: environment variable not set: env:NAME")
 	}
 	key, err := opened(wallet.FromEnvironment(variable))
 	if errors.Is(err, wallet.ErrNotSet) {
-		return nil, exitcode.WithHint(err, "it has the key, in base 58 or as a keypair file does: export "+variable+"=...")
+		return nil, exitcode.WithHint(err, "set it to the key, in base 58 or as the content of a keypair file: export "+variable+"=...")
 	}
 	return key, err
 }
@@ -112,12 +112,12 @@ func openFile(path string) (haggle.Signer, error) {
 func missing(path string) error {
 	return &exitcode.Error{
 		Kind: exitcode.Usage,
-		Hint: "make one with: haggle wallet new FILE; then name it with --keypair FILE",
-		Err:  fmt.Errorf("there is no keypair at %s", path),
+		Hint: "to create one: haggle wallet new FILE; then set --keypair FILE",
+		Err:  fmt.Errorf("keypair file not found: %s", path),
 	}
 }
 
-// opened is a key that has been read, or says why it could not be.
+// opened returns a key, or the error of opening it with its kind.
 func opened(key *haggle.Keypair, err error) (haggle.Signer, error) {
 	switch {
 	case errors.Is(err, wallet.ErrPassphrase):
@@ -128,7 +128,7 @@ func opened(key *haggle.Keypair, err error) (haggle.Signer, error) {
 	return key, nil
 }
 
-// bare is an error without the names of the packages that it comes from.
+// bare is an error without the package names at its beginning.
 type bare struct{ error }
 
 func (b bare) Error() string {
@@ -156,26 +156,26 @@ func (f *Flags) openEncrypted(ctx context.Context, path string) (haggle.Signer, 
 	return opened(key, err)
 }
 
-// openRemote opens a wallet service. What follows a # is the address that it has to sign for, and is not sent.
+// openRemote opens a wallet service. The address after the # must be its account, and is not sent.
 func openRemote(ctx context.Context, name string) (haggle.Signer, error) {
 	endpoint, pinned, isPinned := strings.Cut(name, "#")
 	config := wallet.RemoteConfig{Endpoint: endpoint, APIKey: os.Getenv(WalletAPIKeyVariable)}
 	if isPinned {
 		address, err := ParseAddress(pinned)
 		if err != nil {
-			return nil, exitcode.Usagef("--keypair: what follows the # of a remote wallet is its address: %w", err)
+			return nil, exitcode.Usagef("--keypair: invalid address after # of a remote wallet: %w", err)
 		}
 		config.PublicKey = address
 	}
 	if config.APIKey == "" {
 		return nil, &exitcode.Error{
-			Kind: exitcode.Usage, Hint: "put the API key that opens the wallet into " + WalletAPIKeyVariable,
-			Err: fmt.Errorf("--keypair: a remote wallet needs the environment variable %s, which is not set", WalletAPIKeyVariable),
+			Kind: exitcode.Usage, Hint: "set the API key of the wallet in " + WalletAPIKeyVariable,
+			Err: fmt.Errorf("--keypair: environment variable %s not set", WalletAPIKeyVariable),
 		}
 	}
 	remote, err := wallet.NewRemote(ctx, config)
 	if failed := new(wallet.RemoteError); errors.As(err, &failed) {
-		return nil, fmt.Errorf("the wallet does not open: %w", bare{err})
+		return nil, fmt.Errorf("wallet cannot be opened: %w", bare{err})
 	}
 	if err != nil {
 		return nil, exitcode.Usagef("--keypair: %w", bare{err})
@@ -183,7 +183,7 @@ func openRemote(ctx context.Context, name string) (haggle.Signer, error) {
 	return remote, nil
 }
 
-// WalletName is how a wallet is called where others can read it: a remote one by its host alone, because its path may contain a key.
+// WalletName returns a wallet's name for output: of a remote wallet only the host, because its path can contain a key.
 func WalletName(name string) string {
 	if found := scheme.FindStringSubmatch(name); found == nil || found[1] != "https" && found[1] != "http" {
 		return name

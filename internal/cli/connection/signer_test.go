@@ -63,15 +63,15 @@ func TestWalletsThatDoNotOpen(t *testing.T) {
 	encrypted := filepath.Join(t.TempDir(), "agent.age")
 	require.NoError(t, os.WriteFile(encrypted, []byte("topsecret"), 0o600))
 	for name, message := range map[string]string{
-		"none.json":                        "there is no keypair at none.json",
+		"none.json":                        "keypair file not found: none.json",
 		"env:AGENT_KEY":                    "--keypair: a keypair has 64 bytes, not 7: environment variable AGENT_KEY",
 		"env:NOTHING":                      "--keypair: the environment variable is not set: NOTHING",
-		"env:":                             "--keypair: which environment variable? env:NAME",
-		"age:none.age":                     "there is no keypair at none.age",
-		"age:" + encrypted:                 "passphrase of " + encrypted + ": nobody can be asked for it here",
-		"usb://ledger":                     `--keypair: "usb" is no kind of wallet`,
-		"https://wallet.example/topsecret": "--keypair: a remote wallet needs the environment variable " + WalletAPIKeyVariable + ", which is not set",
-		"https://wallet.example#me":        `--keypair: what follows the # of a remote wallet is its address: "me" is not an address (32 bytes in base 58)`,
+		"env:":                             "--keypair: environment variable not set: env:NAME",
+		"age:none.age":                     "keypair file not found: none.age",
+		"age:" + encrypted:                 "passphrase of " + encrypted + ": no terminal to ask for it",
+		"usb://ledger":                     `--keypair: unknown kind of wallet "usb"`,
+		"https://wallet.example/topsecret": "--keypair: environment variable " + WalletAPIKeyVariable + " not set",
+		"https://wallet.example#me":        `--keypair: invalid address after # of a remote wallet: "me" is not an address (32 bytes in base 58)`,
 	} {
 		_, err := flagsOf(t, "--keypair", name).Signer(t.Context())
 		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), name)

@@ -1,6 +1,5 @@
-// Package duration reads durations as people write them: "90s", "30m", "1h30m", "2d".
-//
-// The chain counts whole seconds, so these are whole seconds too; Go's own parser knows no days and takes fractions.
+// Package duration reads durations in whole seconds, which is the chain's unit: "90s", "30m", "1h30m", "2d". Go's own
+// parser has no days and accepts fractions.
 package duration
 
 import (
@@ -80,10 +79,10 @@ func Format(d time.Duration) string {
 	return text.String()
 }
 
-// Flag is a duration on a command line. The zero value is none.
+// Flag is a flag with a duration. The zero value is unset.
 type Flag time.Duration
 
-// Set is Parse.
+// Set calls Parse.
 func (f *Flag) Set(written string) error {
 	parsed, err := Parse(written)
 	if err == nil {
@@ -92,7 +91,7 @@ func (f *Flag) Set(written string) error {
 	return err
 }
 
-// String is Format; none is empty.
+// String calls Format. It returns an empty string if unset.
 func (f *Flag) String() string {
 	if *f == 0 {
 		return ""
@@ -100,8 +99,8 @@ func (f *Flag) String() string {
 	return Format(time.Duration(*f))
 }
 
-// Type is what a command line's help calls such a flag.
+// Type is the flag's type in the help.
 func (*Flag) Type() string { return "duration" }
 
-// Seconds are the whole seconds, which is what the chain counts in.
+// Seconds returns the whole seconds.
 func (f Flag) Seconds() int64 { return int64(time.Duration(f) / time.Second) }

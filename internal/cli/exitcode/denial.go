@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// denial is a policy's refusal for scripts. Amounts are base units of the mint, or lamports without one.
+// denial is a policy's denial for scripts. Amounts are base units of the mint, or lamports if there is none.
 type denial struct {
 	Rule        policy.Rule      `json:"rule"`
 	Instruction string           `json:"instruction,omitempty"`
@@ -30,36 +30,36 @@ func viewDenial(d *policy.Denial) *denial {
 
 func number(amount uint64) string { return strconv.FormatUint(amount, 10) }
 
-// denialHint says what would have to change for the policy to sign.
+// denialHint returns the change that would make the policy sign.
 func denialHint(d *policy.Denial) string {
 	const nothing = "nothing was signed; "
 	if d.Rule == policy.RuleInstruction && d.Name == policy.ComputeBudget {
-		return nothing + `every transaction sets its compute budget: the policy's "instructions" have to allow "compute_budget", too`
+		return nothing + `every transaction sets its compute budget: the policy's "instructions" must include "compute_budget"`
 	}
 	switch d.Rule {
 	case policy.RuleStopped:
-		return nothing + "it signs again when the file that stops it is gone: haggle policy check FILE"
+		return nothing + "to sign again, delete the stop file: haggle policy check FILE"
 	case policy.RuleApproval:
-		return nothing + `run it at a terminal to be asked, or raise "approveAbove" in the policy`
+		return nothing + `run it at a terminal to approve it, or raise "approveAbove" in the policy`
 	case policy.RulePerDay:
-		return nothing + "what is used up is shown by: haggle policy usage --policy-usage FILE; the next day begins at 00:00 UTC"
+		return nothing + "to read the usage: haggle policy usage --policy-usage FILE; the next day begins at 00:00 UTC"
 	case policy.RulePerCounterparty, policy.RulePerNegotiation:
-		return nothing + "what is used up is shown by: haggle policy usage --policy-usage FILE"
+		return nothing + "to read the usage: haggle policy usage --policy-usage FILE"
 	case policy.RuleMint:
-		return nothing + `a mint is allowed by limits for it in the policy's "tokens"`
+		return nothing + `to allow the mint, add its limits to the policy's "tokens"`
 	case policy.RuleAgreement:
-		return nothing + `an agreement on another split is allowed by its shares in the policy's "agreement"`
+		return nothing + `to allow the split, change the shares in the policy's "agreement"`
 	case policy.RuleCommitment:
 		return nothing + "the price behind the commitment was not given to the policy"
 	case policy.RuleNegotiation:
-		return nothing + "look at it again: haggle negotiation show"
+		return nothing + "read the state again: haggle negotiation show"
 	}
-	return nothing + "what is allowed is shown by: haggle policy check FILE"
+	return nothing + "to read the limits: haggle policy check FILE"
 }
 
 func refusalHint(r *identity.Refusal) string {
 	if r.Cause != nil {
-		return "nothing was signed: whoever cannot be asked about is not engaged with"
+		return "nothing was signed: a counterparty whose score cannot be read is refused"
 	}
-	return "nothing was signed; whom to engage with is said by --trust, --trust-threshold and --allowlist"
+	return "nothing was signed; see --trust, --trust-threshold and --allowlist"
 }

@@ -1,4 +1,4 @@
-// Package exitcode tells scripts and people what went wrong: an exit code, a name, and what to do about it.
+// Package exitcode reports errors to scripts and people: an exit code, a name, and the next step.
 package exitcode
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Kind is what a script has to distinguish; its number is the exit code.
+// Kind is a class of errors. Its number is the exit code.
 type Kind int
 
 // The exit codes.
@@ -52,21 +52,21 @@ var Kinds = []struct {
 	Meaning string
 }{
 	{None, "OK", "done"},
-	{Other, "Failed", "failed for a reason that has no code of its own"},
-	{Usage, "Usage", "the command line is wrong: nothing was sent"},
-	{Refused, "ProgramError", "refused by the program, or the state is not as expected: nothing changed"},
-	{NotFound, "NotFound", "there is no such account: never created, or closed"},
-	{Expired, "TransactionExpired", "the transaction can no longer land: repeating it is safe"},
-	{Unknown, "UnknownOutcome", "it may have landed or may still: look at the state before repeating anything"},
-	{Network, "Network", "the endpoint did not answer, or not in time"},
+	{Other, "Failed", "another error"},
+	{Usage, "Usage", "invalid command line: nothing was sent"},
+	{Refused, "ProgramError", "rejected by the program, or an unexpected state: nothing changed"},
+	{NotFound, "NotFound", "the account does not exist: never created, or closed"},
+	{Expired, "TransactionExpired", "the transaction can no longer be executed: safe to repeat"},
+	{Unknown, "UnknownOutcome", "the outcome of the transaction is unknown: read the state before repeating it"},
+	{Network, "Network", "the endpoint did not respond in time"},
 	{NoDeal, "NoDeal", "the negotiation ended without a deal (buyer, seller, negotiation watch)"},
-	{Undecided, "Undecided", "the negotiation is closed, and how it ended has not been seen (negotiation watch)"},
-	{Denied, "PolicyDenied", "refused by --policy, --trust or --allowlist: nothing was signed"},
-	{Wallet, "WalletError", "the wallet does not open, does not answer or does not sign: nothing was sent"},
+	{Undecided, "Undecided", "the negotiation is closed, but its end was not observed (negotiation watch)"},
+	{Denied, "PolicyDenied", "denied by --policy, --trust or --allowlist: nothing was signed"},
+	{Wallet, "WalletError", "the wallet cannot be opened, does not respond or does not sign: nothing was sent"},
 	{Interrupted, "Interrupted", "stopped by Ctrl-C"},
 }
 
-// Error is a failure with a hint for the user.
+// Error is an error with a kind and a hint for the user.
 type Error struct {
 	Kind Kind
 	// Hint is advice for the user; it may be empty.
@@ -76,15 +76,15 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Usagef is a mistake on the command line.
+// Usagef returns an error of the command line.
 func Usagef(format string, arguments ...any) error {
 	return &Error{Kind: Usage, Err: fmt.Errorf(format, arguments...)}
 }
 
-// AsUsage makes a mistake on the command line of an error that says nothing about itself. A nil error stays nil.
+// AsUsage makes an error without a kind an error of the command line. A nil error stays nil.
 func AsUsage(err error, hint string) error {
 	if err == nil || errors.As(err, new(*Error)) {
 		return err
@@ -92,7 +92,7 @@ func AsUsage(err error, hint string) error {
 	return &Error{Kind: Usage, Hint: hint, Err: err}
 }
 
-// WithHint adds what to do about an error, whose kind stays as it is. A nil error stays nil, and a hint that is there stays.
+// WithHint adds a hint to an error and keeps its kind. A nil error stays nil, and an existing hint is kept.
 func WithHint(err error, hint string) error {
 	if err == nil || hint == "" {
 		return err
@@ -152,7 +152,7 @@ func KindOf(err error) Kind {
 	case errors.As(err, &remote), errors.Is(err, wallet.ErrPassphrase):
 		return Wallet
 	case errors.As(err, &path), errors.As(err, &link):
-		// A system call's error has the methods of the network's.
+		// A system call's error implements net.Error too.
 		return Other
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http),
 		errors.As(err, &node), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
@@ -162,7 +162,7 @@ func KindOf(err error) Kind {
 	return Other
 }
 
-// kindOfRefusal tells a counterparty that is not trusted from one of whom nobody could say whether it is.
+// kindOfRefusal separates a counterparty with a low score from one whose score could not be read.
 func kindOfRefusal(refusal *identity.Refusal) Kind {
 	switch {
 	case refusal.Cause == nil:
@@ -173,19 +173,19 @@ func kindOfRefusal(refusal *identity.Refusal) Kind {
 	return Network
 }
 
-// isBehind says whether a node does not know a blockhash yet that another node has given: nothing was sent.
+// isBehind reports whether a simulation failed because the node does not have the blockhash yet: nothing was sent.
 func isBehind(err error) bool {
 	var transaction *haggle.TransactionError
 	return errors.As(err, &transaction) && transaction.Reason == "BlockhashNotFound" && transaction.Signature.IsZero()
 }
 
-// isShortOfSOL says whether the wallet has too few lamports for what it is to pay.
+// isShortOfSOL reports whether the wallet has too few lamports.
 func isShortOfSOL(failed *haggle.TransactionError) bool {
-	const tooFew = 1 // the system program's
+	const tooFew = 1 // the system program's error
 	return failed.Reason == "InsufficientFundsForFee" || failed.Program == solana.SystemProgramID && failed.Code == tooFew
 }
 
-// isSilent says whether a node has closed the connection instead of answering, for which the JSON-RPC client has no type.
+// isSilent reports whether a node closed the connection without a response, for which the JSON-RPC client has no type.
 func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
 
 // Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil error writes nothing.
@@ -207,13 +207,13 @@ func Report(w io.Writer, program string, err error, asJSON bool) int {
 
 type description struct {
 	ExitCode int `json:"exit_code"`
-	// Code is the program's number, if the program has refused.
+	// Code is the program's error number.
 	Code    uint32   `json:"code,omitempty"`
 	Name    string   `json:"name"`
 	Message string   `json:"message"`
 	Hint    string   `json:"hint,omitempty"`
 	Logs    []string `json:"logs,omitempty"`
-	// Denial is what a policy's limits say about it.
+	// Denial has the rule and the limit of a policy.
 	Denial *denial `json:"denial,omitempty"`
 }
 
@@ -234,7 +234,7 @@ func describe(err error) description {
 	)
 	switch {
 	case errors.As(err, &denied):
-		// Whose signature it was to be, which the error begins with, says nothing that the denial does not.
+		// The error's prefix, the signer, adds nothing to the denial.
 		told.Message, told.Hint, told.Denial = denied.Error(), denialHint(denied), viewDenial(denied)
 	case errors.As(err, &refusal):
 		told.Message, told.Hint = refusal.Error(), refusalHint(refusal)
@@ -255,9 +255,9 @@ func describe(err error) description {
 		told.Name, told.Logs = transaction.Reason, transaction.Logs
 		switch {
 		case isShortOfSOL(transaction):
-			told.Hint = "what the wallet has is shown by: haggle balance"
+			told.Hint = "to read the wallet's balance: haggle balance"
 		case errors.Is(err, haggle.ErrTokenProgramTooOld):
-			told.Hint = "use another cluster; what the program needs of one is listed in docs/DEPLOYMENT.md"
+			told.Hint = "use another cluster; docs/DEPLOYMENT.md lists the requirements"
 		}
 	case errors.As(err, &funds):
 		told.Name = "InsufficientFunds"
@@ -273,7 +273,7 @@ func describe(err error) description {
 	return told
 }
 
-// packages are the names that the SDK's errors begin with. To whoever reads a message on a terminal they say nothing.
+// packages matches the package names that the SDK's errors begin with, which are removed from messages.
 var packages = regexp.MustCompile(`(^|: )((haggle|agent|identity|journal|keeper|policy|wallet): )+`)
 
 func withoutPackages(message string) string { return packages.ReplaceAllString(message, "$1") }
@@ -281,29 +281,29 @@ func withoutPackages(message string) string { return packages.ReplaceAllString(m
 func usualHint(kind Kind) string {
 	switch kind {
 	case Expired:
-		return "nothing happened and nothing will: run the command again"
+		return "nothing was executed: run the command again"
 	case Unknown:
-		return "look at the negotiation before you repeat it: haggle negotiation show"
+		return "read the state before you repeat it: haggle negotiation show"
 	case Wallet:
-		return "nothing was sent; which wallet signs is said by --keypair"
+		return "nothing was sent; --keypair names the wallet"
 	case Network:
-		return "check --url; a local chain is started with: haggle localnet"
+		return "check --url; to start a local chain: haggle localnet"
 	}
 	return ""
 }
 
-// programHints say what to do about what the program refuses, where the state of the negotiation does not say it better.
+// programHints are the next steps after the program's errors. A hint from the negotiation's state takes precedence.
 var programHints = map[protocol.ErrorCode]string{
-	protocol.ErrUnauthorized:          "sign with the keypair of a party that may do this: --keypair",
-	protocol.ErrNotYourTurn:           "the other side has to answer first: haggle negotiation watch",
-	protocol.ErrExpired:               "the global deadline has passed; the escrow goes back with: haggle negotiation expire",
-	protocol.ErrResponseWindowExpired: "nobody answered in time; the escrow goes back with: haggle negotiation expire",
-	protocol.ErrOfferTooLow:           "haggle negotiation show tells the range that the next offer must lie in",
-	protocol.ErrOfferExceedsEscrow:    "haggle negotiation show tells the range that the next offer must lie in",
-	protocol.ErrMaxRoundsReached:      "no offer is left: take the last one or reject it",
-	protocol.ErrInvalidParams:         "the ranges are in the help: haggle negotiation create --help",
-	protocol.ErrPaused:                "new negotiations wait until the protocol's authority resumes it; those that run go on",
-	protocol.ErrStaleState:            "the other side was faster: look again, then decide: haggle negotiation show",
-	protocol.ErrUnsupportedMint:       "escrow takes mints of SPL Token, and those of Token-2022 whose extensions cannot touch it (docs/PROTOCOL.md)",
-	protocol.ErrPayoutPending:         "a party's token account cannot receive its money: it has to claim it: haggle negotiation claim",
+	protocol.ErrUnauthorized:          "sign with the keypair of an authorized party: --keypair",
+	protocol.ErrNotYourTurn:           "wait for the other side: haggle negotiation watch",
+	protocol.ErrExpired:               "the global deadline has passed; to return the escrow: haggle negotiation expire",
+	protocol.ErrResponseWindowExpired: "the response window has passed; to return the escrow: haggle negotiation expire",
+	protocol.ErrOfferTooLow:           "to read the range of the next offer: haggle negotiation show",
+	protocol.ErrOfferExceedsEscrow:    "to read the range of the next offer: haggle negotiation show",
+	protocol.ErrMaxRoundsReached:      "no round is left: accept the last offer, or reject",
+	protocol.ErrInvalidParams:         "for the ranges: haggle negotiation create --help",
+	protocol.ErrPaused:                "creation is paused by the protocol's authority; existing negotiations continue",
+	protocol.ErrStaleState:            "the state has changed: read it again before you decide: haggle negotiation show",
+	protocol.ErrUnsupportedMint:       "use a mint of SPL Token, or one of Token-2022 whose extensions docs/PROTOCOL.md allows",
+	protocol.ErrPayoutPending:         "a party's token account could not receive its payment; that party claims it with: haggle negotiation claim-payout",
 }

@@ -100,7 +100,7 @@ func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
 	told := describe(refused(protocol.ErrStaleState))
 	require.EqualValues(t, 6013, told.Code)
 	require.Equal(t, []string{"a log"}, told.Logs)
-	require.Contains(t, told.Hint, "look again")
+	require.Contains(t, told.Hint, "read it again")
 	told = describe(WithHint(refused(protocol.ErrStaleState), "do this instead"))
 	require.Equal(t, "do this instead", told.Hint)
 	require.EqualValues(t, 6013, told.Code)

@@ -1,4 +1,4 @@
-// Package jsonview turns the SDK's accounts and events into JSON objects whose members are named as in the IDL and stand in its order.
+// Package jsonview converts the SDK's accounts and events to JSON objects with the names and the order of the IDL.
 package jsonview
 
 import (
@@ -13,17 +13,17 @@ import (
 
 // Field is a member of an object.
 type Field struct {
-	// Name is the field's in the IDL.
+	// Name is the field's name in the IDL.
 	Name string
-	// Value is what [json.Marshal] makes the field's value of.
+	// Value is the argument of [json.Marshal].
 	Value any
 }
 
 // List is an object.
 type List []Field
 
-// Of lists the fields of a struct that it is given a pointer to. Numbers of 64 bits without sign are decimal strings, keys are in
-// base 58, other bytes in hex, enums by name.
+// Of lists the fields of the struct behind a pointer. Unsigned numbers of 64 bits are decimal strings, keys are in base
+// 58, other bytes in hex, enums are names.
 func Of(pointer any) List {
 	value := reflect.ValueOf(pointer).Elem()
 	list := make(List, value.NumField())
@@ -65,7 +65,7 @@ func plain(value reflect.Value) any {
 	return value.Interface()
 }
 
-// snakeCase turns SessionID into session_id.
+// snakeCase converts SessionID to session_id.
 func snakeCase(name string) string {
 	var text strings.Builder
 	letters := []rune(name)

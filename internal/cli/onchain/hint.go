@@ -20,25 +20,25 @@ func StateHint(ctx context.Context, s *session.Session, client *haggle.Client, n
 	step := n.ZopaStep()
 	switch {
 	case n.EndedWithoutZone():
-		return fmt.Sprintf("no price suits both sides; what is left is: haggle negotiation close %s", n.Address)
+		return fmt.Sprintf("it has ended without a zone of agreement; to close it: haggle negotiation close %s", n.Address)
 	case n.IsOver():
-		return fmt.Sprintf("it is over (%s); what is left is: haggle negotiation close %s", n.Status, n.Address)
+		return fmt.Sprintf("it has ended (%s); to close it: haggle negotiation close %s", n.Status, n.Address)
 	case n.IsOpen() && n.IsOverdue(now):
-		return fmt.Sprintf("the deadline passed at %s; the escrow goes back with: haggle negotiation expire %s", format.Clock(n.TurnDeadline), n.Address)
+		return fmt.Sprintf("the deadline passed at %s; to return the escrow: haggle negotiation expire %s", format.Clock(n.TurnDeadline), n.Address)
 	case n.IsAgreed():
-		return fmt.Sprintf("the price is agreed on and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)
+		return fmt.Sprintf("the offer is accepted and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)
 	case code == protocol.ErrUnauthorized:
 		return fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller)
 	case n.Status == protocol.NegotiationStatusCreated:
-		return fmt.Sprintf("the seller has not accepted yet: haggle negotiation accept %s, with the keypair of %s", n.Address, n.Seller)
+		return fmt.Sprintf("the seller has not accepted the invitation: haggle negotiation accept-invitation %s, with the keypair of %s", n.Address, n.Seller)
 	case step.IsCommit() && code != protocol.ErrInvalidParams:
 		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa commit %s PRICE", n.Situation(), format.Clock(n.TurnDeadline), n.Address)
 	case step.IsReveal() && code != protocol.ErrInvalidParams:
 		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa reveal %s", n.Situation(), format.Clock(n.TurnDeadline), n.Address)
 	case code == protocol.ErrInvalidState && !n.HasOffer():
-		return fmt.Sprintf("no offer stands yet: the buyer opens with: haggle negotiation offer %s AMOUNT", n.Address)
+		return fmt.Sprintf("no offer yet: the buyer makes the first one: haggle negotiation offer %s AMOUNT", n.Address)
 	case code == protocol.ErrNotYourTurn && n.HasOffer():
-		return fmt.Sprintf("the offer that stands is your own; it is the %s's turn until %s: haggle negotiation watch %s", format.Side(n.Turn()), format.Clock(n.TurnDeadline), n.Address)
+		return fmt.Sprintf("the current offer is your own; it is the %s's turn until %s: haggle negotiation watch %s", format.Side(n.Turn()), format.Clock(n.TurnDeadline), n.Address)
 	case code == protocol.ErrNotYourTurn:
 		return fmt.Sprintf("it is the %s's turn until %s: haggle negotiation watch %s", format.Side(n.Turn()), format.Clock(n.TurnDeadline), n.Address)
 	case code == protocol.ErrOfferTooLow, code == protocol.ErrOfferExceedsEscrow:
@@ -47,7 +47,7 @@ func StateHint(ctx context.Context, s *session.Session, client *haggle.Client, n
 			return ""
 		}
 		least, most := n.OfferRange()
-		return fmt.Sprintf("round %d takes offers from %s to %s", n.CurrentRound+1, tokens(least), tokens(most))
+		return fmt.Sprintf("round %d accepts offers from %s to %s", n.CurrentRound+1, tokens(least), tokens(most))
 	}
 	return ""
 }

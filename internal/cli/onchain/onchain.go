@@ -37,8 +37,9 @@ func NotNegotiation(address solana.PublicKey) error {
 // resolveLimit is longer than a transaction takes to land or to expire.
 const resolveLimit = 2 * time.Minute
 
-// Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives. After
-// Ctrl-C it waits for the outcome of a transaction that has already been sent, so that its receipt is not lost.
+// Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives. After Ctrl-C
+// it waits for the outcome of a transaction that has already been sent, so that its receipt is not lost. Because the
+// context is then over, the caller must read before Do what its output needs.
 func Do(ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer) (*haggle.Receipt, error) {
 	for _, warning := range action.Warnings {
 		fmt.Fprintln(s.Stderr, "warning:", warning)
@@ -60,7 +61,7 @@ func Submit(ctx context.Context, s *session.Session, client *haggle.Client, tran
 func resolve(ctx context.Context, s *session.Session, client *haggle.Client, receipt *haggle.Receipt, err error) (*haggle.Receipt, error) {
 	var unknown *haggle.UnknownOutcome
 	if errors.Is(ctx.Err(), context.Canceled) && errors.As(err, &unknown) {
-		fmt.Fprintf(s.Stderr, "interrupted: transaction %s was already sent; waiting for its outcome (Ctrl-C again ends at once)\n", unknown.Signature)
+		s.Report(fmt.Sprintf("interrupted after transaction %s was sent: waiting for its outcome; Ctrl-C again ends at once", unknown.Signature))
 		waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveLimit)
 		defer cancel()
 		receipt, err = client.Outcome(waiting, unknown)

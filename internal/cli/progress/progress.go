@@ -12,26 +12,28 @@ import (
 const (
 	// Delay is the time after which a running command is reported for the first time.
 	Delay = 2 * time.Second
-	// Interval is the time between reports.
-	Interval = 5 * time.Second
+	// FirstInterval is the time between the first two reports. It doubles with each report, up to MaxInterval.
+	FirstInterval = 5 * time.Second
+	MaxInterval   = time.Minute
 )
 
-// Reporter writes a line after [Delay] and then every [Interval]. A nil Reporter writes nothing.
+// Reporter writes a line after [Delay], and then in growing intervals. A nil Reporter writes nothing.
 type Reporter struct {
 	out   io.Writer
 	json  bool
 	began time.Time
 	timer *time.Timer
 
-	lock    sync.Mutex
-	stage   string
-	paused  int
-	stopped bool
+	lock     sync.Mutex
+	stage    string
+	interval time.Duration
+	paused   int
+	stopped  bool
 }
 
 // Start reports until Stop is called.
 func Start(out io.Writer, stage string, asJSON bool) *Reporter {
-	r := &Reporter{out: out, json: asJSON, stage: stage, began: time.Now()}
+	r := &Reporter{out: out, json: asJSON, stage: stage, interval: FirstInterval, began: time.Now()}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.timer = time.AfterFunc(Delay, r.report)
@@ -86,10 +88,25 @@ func (r *Reporter) report() {
 	if r.stopped {
 		return
 	}
-	r.timer.Reset(Interval)
-	if r.paused > 0 {
+	r.timer.Reset(r.interval)
+	r.interval = min(2*r.interval, MaxInterval)
+	if r.paused == 0 {
+		r.write()
+	}
+}
+
+// Report writes a line at once.
+func (r *Reporter) Report(stage string) {
+	if r == nil {
 		return
 	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.stage = stage
+	r.write()
+}
+
+func (r *Reporter) write() {
 	elapsed := time.Since(r.began).Round(time.Second)
 	if r.json {
 		_ = json.NewEncoder(r.out).Encode(map[string]document{"progress": {r.stage, int64(elapsed / time.Second)}})

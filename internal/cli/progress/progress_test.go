@@ -22,18 +22,21 @@ func TestReportsBeginAfterTheDelayAndNameTheStage(t *testing.T) {
 		require.Equal(t, "confirming (2s)\n", out.String())
 
 		resume := reporter.Pause()
-		time.Sleep(Interval)
+		time.Sleep(FirstInterval)
 		synctest.Wait()
 		require.Equal(t, "confirming (2s)\n", out.String(), "nothing is written over a question")
 		resume()
-		time.Sleep(Interval)
+		time.Sleep(2 * FirstInterval)
 		synctest.Wait()
-		require.Equal(t, "confirming (2s)\nconfirming (12s)\n", out.String())
+		require.Equal(t, "confirming (2s)\nconfirming (17s)\n", out.String())
+
+		reporter.Report("resolving")
+		require.Equal(t, "confirming (2s)\nconfirming (17s)\nresolving (17s)\n", out.String())
 
 		reporter.Stop()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		require.Equal(t, "confirming (2s)\nconfirming (12s)\n", out.String())
+		require.Equal(t, "confirming (2s)\nconfirming (17s)\nresolving (17s)\n", out.String())
 	})
 }
 
@@ -52,5 +55,6 @@ func TestNoReporterReportsNothing(t *testing.T) {
 	var none *Reporter
 	none.Stage("reading")
 	none.Pause()()
+	none.Report("reading")
 	none.Stop()
 }

@@ -52,6 +52,9 @@ func (s *Session) ShowProgress(stage string) (stop func()) {
 	return s.progress.Stop
 }
 
+// Report writes a step of the command to stderr at once.
+func (s *Session) Report(stage string) { s.progress.Report(stage) }
+
 // Stage names the step of the command that has begun, for the progress report.
 func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
 

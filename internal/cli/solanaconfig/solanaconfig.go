@@ -1,5 +1,5 @@
-// Package solanaconfig reads what the Solana command line tools have configured: the cluster, the keypair and the commitment,
-// from the YAML file that "solana config set" writes. It understands the tools' names for clusters ("devnet", "d").
+// Package solanaconfig reads the configuration of the Solana command line tools: the cluster, the keypair and the
+// commitment, from the YAML file of "solana config set". It accepts the tools' names for clusters ("devnet", "d").
 package solanaconfig
 
 import (
@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LocalhostURL is the cluster of those who have configured none.
+// LocalhostURL is the default cluster.
 const LocalhostURL = "http://localhost:8899"
 
 var clusters = map[string]string{
@@ -25,11 +25,11 @@ var clusters = map[string]string{
 	"mainnet-beta": rpc.MainNetBeta_RPC,
 }
 
-// Config is the part of the file that matters here. Empty fields are not configured.
+// Config is the used part of the file. Empty fields are not configured.
 type Config struct {
 	// URL is the JSON-RPC endpoint, or the name of a cluster.
 	URL string `yaml:"json_rpc_url"`
-	// WebSocketURL is the endpoint of subscriptions. Empty means that it follows from URL.
+	// WebSocketURL is the endpoint of subscriptions. If empty, it is derived from URL.
 	WebSocketURL string `yaml:"websocket_url"`
 	// KeypairPath is the file of the keypair that signs.
 	KeypairPath string `yaml:"keypair_path"`
@@ -37,10 +37,10 @@ type Config struct {
 	Commitment rpc.CommitmentType `yaml:"commitment"`
 }
 
-// DefaultPath is where the Solana tools keep the file, or empty if the user has no home folder.
+// DefaultPath returns the file of the Solana tools. It is empty if the user has no home folder.
 func DefaultPath() string { return inHome(".config", "solana", "cli", "config.yml") }
 
-// DefaultKeypairPath is where "solana-keygen new" writes, or empty if the user has no home folder.
+// DefaultKeypairPath returns the file of "solana-keygen new". It is empty if the user has no home folder.
 func DefaultKeypairPath() string { return inHome(".config", "solana", "id.json") }
 
 func inHome(elements ...string) string {
@@ -51,7 +51,7 @@ func inHome(elements ...string) string {
 	return filepath.Join(append([]string{home}, elements...)...)
 }
 
-// Read reads the file. An empty path means DefaultPath, where it is no error that there is none.
+// Read reads the file. If path is empty, it reads DefaultPath, which need not exist.
 func Read(path string) (Config, error) {
 	mustExist := path != ""
 	if !mustExist {
@@ -71,7 +71,7 @@ func Read(path string) (Config, error) {
 	return config, nil
 }
 
-// Write writes a file that Read and the Solana tools understand.
+// Write writes a file for Read and the Solana tools.
 func (c Config) Write(path string) error {
 	content, err := yaml.Marshal(struct {
 		Config `yaml:",inline"`
@@ -92,7 +92,7 @@ func ResolveURL(given string) (string, error) {
 	}
 	parsed, err := url.Parse(given)
 	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {
-		return "", fmt.Errorf("%q is neither an http address nor localhost, devnet, testnet or mainnet-beta (l, d, t, m)", given)
+		return "", fmt.Errorf("%q must be an http address or localhost, devnet, testnet or mainnet-beta (l, d, t, m)", given)
 	}
 	return given, nil
 }
@@ -103,5 +103,5 @@ func ParseCommitment(given string) (rpc.CommitmentType, error) {
 	case rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
 		return level, nil
 	}
-	return "", fmt.Errorf("%q is no commitment level: write confirmed or finalized", given)
+	return "", fmt.Errorf("%q must be confirmed or finalized", given)
 }
