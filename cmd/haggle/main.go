@@ -15,7 +15,7 @@ import (
 	"slices"
 	"syscall"
 
-	cli "github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
@@ -29,7 +29,7 @@ func main() {
 
 // run executes a command line and returns the exit code.
 func run(ctx context.Context, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := &cli.Session{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	s := &session.Session{Stdin: stdin, Stdout: stdout, Stderr: stderr}
 	defer s.Disconnect()
 	root := newRootCommand(s)
 	root.SetArgs(arguments)

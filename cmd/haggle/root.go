@@ -5,6 +5,10 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/haggle-protocol/haggle/cmd/haggle/index"
+	"github.com/haggle-protocol/haggle/cmd/haggle/keeper"
+	"github.com/haggle-protocol/haggle/cmd/haggle/policy"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -19,7 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/cmd/haggle/zopa"
 	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
-	cli "github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
 const rootHelp = `Haggle lets two agents bargain over a price on Solana and settles the result from escrow.
@@ -41,7 +45,7 @@ const rootExample = `  haggle localnet --dir chain                 # keep it run
 // usualTimeout is long enough for a transaction to land or to expire.
 const usualTimeout = 2 * time.Minute
 
-func newRootCommand(s *cli.Session) *cobra.Command {
+func newRootCommand(s *session.Session) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "haggle",
 		Short:         "Negotiate on Solana",
@@ -66,13 +70,12 @@ func newRootCommand(s *cli.Session) *cobra.Command {
 	flags.BoolVar(&s.JSON, "json", false, "print JSON, one document per line")
 	flags.Var(&s.Timeout, "timeout", "time limit (0s: none); commands that run until Ctrl-C have none by default")
 
-	u := ungrouped(s)
 	root.AddCommand(
 		negotiation.Command(s), zopa.Command(s), milestone.Command(s),
 		config.Command(s), admin.Command(s), program.Command(s),
 		localnet.Command(s), demo.Command(s),
-		newIndexerCommand(u), newKeeperCommand(u),
-		wallet.Command(s), newPolicyCommand(u), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
+		index.Command(s), keeper.Command(s),
+		wallet.Command(s), policy.Command(s), wallet.AddressCommand(s), wallet.AirdropCommand(s), wallet.BalanceCommand(s),
 		newVersionCommand(s), newExitCodesTopic())
 	completeFlags(root)
 	root.SetHelpCommand(newHelpCommand(root))

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	cli "github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 )
 
 // longestLine keeps the help readable in a terminal of usual width.
@@ -16,7 +16,7 @@ const longestLine = 110
 
 func everyCommand(t *testing.T, visit func(cmd *cobra.Command)) {
 	t.Helper()
-	root := newRootCommand(&cli.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
+	root := newRootCommand(&session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		visit(cmd)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
-	cli "github.com/haggle-protocol/haggle/internal/cli/session"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +33,7 @@ func version() string {
 	return text
 }
 
-func newVersionCommand(s *cli.Session) *cobra.Command {
+func newVersionCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version and the program's address",
 		Long:    "Prints the version of this binary and the address of the on-chain program.",

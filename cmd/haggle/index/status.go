@@ -1,4 +1,4 @@
-package main
+package index
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
@@ -17,9 +19,9 @@ func newIndexStatusCommand(i *indexCommand) *cobra.Command {
 		Long: `Shows the contents of the database and up to which slot, without a request to the chain. A violation is a
 negotiation whose escrow is not the sum of its parts. There must be none.`,
 		Example: "  haggle index status\n  haggle index status --db postgres://haggle@db.example/haggle --json | jq .checkpoint_slot",
-		Args:    exactly(0),
+		Args:    command.Exactly(0),
 	}
-	cmd.RunE = i.limited(func(ctx context.Context, _ []string) error {
+	cmd.RunE = i.Limited(func(ctx context.Context, _ []string) error {
 		database, err := indexer.OpenExisting(ctx, i.databaseAddress())
 		if err != nil {
 			return indexFailure(err)
@@ -62,7 +64,7 @@ func (i *indexCommand) printStatus(ctx context.Context, database *indexer.Databa
 		status.Checkpoint, status.Head, status.Finalized, status.UpdatedAt, status.Backlog, status.Listing,
 		status.Transactions, status.Flawed, status.Events, status.Rebuilt, status.Negotiations, status.Incomplete, status.Violations,
 	}
-	return i.print(v, v.text())
+	return i.Print(v, v.text())
 }
 
 func (v indexStatusView) text() string {
@@ -70,18 +72,18 @@ func (v indexStatusView) text() string {
 	if v.Backlog > 0 || v.Listing {
 		backlog = fmt.Sprintf("%d transactions listed and not read yet", v.Backlog)
 	}
-	return columns(
-		row{"database", v.Name},
-		row{"program", v.Program},
-		row{"chain", "genesis hash " + v.GenesisHash},
-		row{"final", fmt.Sprintf("up to slot %d", v.Checkpoint)},
-		row{v.Commitment, fmt.Sprintf("up to slot %d, at %s", v.Head, v.UpdatedAt.Format(time.RFC3339))},
-		row{"backlog", backlog},
-		row{"transactions", counted(v.Transactions, v.Flawed, "with logs that lack events")},
-		row{"events", counted(v.Events, v.Rebuilt, "rebuilt from instructions")},
-		row{"negotiations", counted(v.Negotiations, v.Incomplete, "with unknown events")},
-		row{"violations", counted(v.Violations, v.Violations, "whose amounts do not add up: see the view violations")},
-	)
+	return format.Rows{
+		{"database", v.Name},
+		{"program", v.Program},
+		{"chain", "genesis hash " + v.GenesisHash},
+		{"final", fmt.Sprintf("up to slot %d", v.Checkpoint)},
+		{v.Commitment, fmt.Sprintf("up to slot %d, at %s", v.Head, v.UpdatedAt.Format(time.RFC3339))},
+		{"backlog", backlog},
+		{"transactions", counted(v.Transactions, v.Flawed, "with logs that lack events")},
+		{"events", counted(v.Events, v.Rebuilt, "rebuilt from instructions")},
+		{"negotiations", counted(v.Negotiations, v.Incomplete, "with unknown events")},
+		{"violations", counted(v.Violations, v.Violations, "whose amounts do not add up: see the view violations")},
+	}.String()
 }
 
 // counted returns a number and the number of its special cases.

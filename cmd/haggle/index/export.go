@@ -1,4 +1,4 @@
-package main
+package index
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
@@ -24,13 +25,13 @@ func newIndexExportCommand(i *indexCommand) *cobra.Command {
 		Example: `  haggle index export outcomes --out outcomes.csv
   haggle index export offers --format parquet --out offers.parquet
   haggle index export totals --out - | column -ts,`,
-		Args: exactly(1), ValidArgs: tableNames(),
+		Args: command.Exactly(1), ValidArgs: tableNames(),
 	}
 	cmd.Flags().StringVar(&format, "format", string(indexer.CSV), "csv or parquet")
 	cmd.Flags().StringVar(&out, "out", "", "file to write; - for stdout")
-	required(cmd, "out")
+	command.Required(cmd, "out")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{string(indexer.CSV), string(indexer.Parquet)}, cobra.ShellCompDirectiveNoFileComp))
-	cmd.RunE = i.unlimited(func(ctx context.Context, arguments []string) error {
+	cmd.RunE = i.Unlimited(func(ctx context.Context, arguments []string) error {
 		table, is := indexer.TableNamed(arguments[0])
 		if !is {
 			return exitcode.Usagef("table %q: use one of %s", arguments[0], strings.Join(tableNames(), ", "))
@@ -59,7 +60,7 @@ func tableNames() (names []string) {
 
 func (i *indexCommand) export(ctx context.Context, database *indexer.Database, table indexer.Table, format indexer.Format, out string) error {
 	if out == "-" {
-		_, err := database.Export(ctx, table, format, i.stdout)
+		_, err := database.Export(ctx, table, format, i.Stdout)
 		return err
 	}
 	rows, err := database.ExportFile(ctx, table, format, out)
@@ -72,5 +73,5 @@ func (i *indexCommand) export(ctx context.Context, database *indexer.Database, t
 		File   string `json:"file"`
 		Rows   int64  `json:"rows"`
 	}{table.Name, string(format), out, rows}
-	return i.print(v, fmt.Sprintf("%d rows to %s", rows, out))
+	return i.Print(v, fmt.Sprintf("%d rows to %s", rows, out))
 }

@@ -1,4 +1,4 @@
-package main
+package keeper
 
 import (
 	"context"
@@ -13,8 +13,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
@@ -34,7 +36,7 @@ document per action.`
 
 // keeperCommand has the flags of haggle keeper.
 type keeperCommand struct {
-	*session
+	*session.Session
 	once, dryRun         bool
 	every, grace, jitter duration.Flag
 	rate                 uint16
@@ -43,16 +45,16 @@ type keeperCommand struct {
 	verbose              bool
 }
 
-func newKeeperCommand(s *session) *cobra.Command {
+func Command(s *session.Session) *cobra.Command {
 	k := &keeperCommand{
-		session: s, every: duration.Flag(keeper.DefaultScanEvery), grace: duration.Flag(keeper.DefaultGrace),
+		Session: s, every: duration.Flag(keeper.DefaultScanEvery), grace: duration.Flag(keeper.DefaultGrace),
 		jitter: duration.Flag(keeper.DefaultJitter),
 	}
 	cmd := &cobra.Command{
 		Use: "keeper", Short: "Expire and close what is due, for everybody", Long: keeperHelp,
 		Example: `  haggle keeper --dry-run --once
   haggle keeper --url devnet --keypair keeper.json --budget 5000000 --json`,
-		Args: exactly(0),
+		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&k.once, "once", false, "do what is due, without giving others time to, and stop")
@@ -65,7 +67,7 @@ func newKeeperCommand(s *session) *cobra.Command {
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
 	flags.StringVar(&k.budgetFile, "budget-file", "", "file that keeps what has been spent within 24 hours; for one keeper at a time")
 	flags.BoolVarP(&k.verbose, "verbose", "v", false, "tell on stderr also what others have done first")
-	cmd.RunE = s.unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
+	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
 	return cmd
 }
 
@@ -78,7 +80,7 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 	case k.maxFee == 0 || k.budget == 0:
 		return exitcode.Usagef("--max-fee and --budget: nothing can be done for nothing; see --dry-run")
 	}
-	client, key, err := k.clientAndKey(ctx)
+	client, key, err := k.ClientAndKey(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,10 +136,10 @@ func (k *keeperCommand) logger() *slog.Logger {
 	if k.verbose {
 		options.Level = slog.LevelDebug
 	}
-	if k.json {
-		return slog.New(slog.NewJSONHandler(k.stderr, options))
+	if k.JSON {
+		return slog.New(slog.NewJSONHandler(k.Stderr, options))
 	}
-	return slog.New(slog.NewTextHandler(k.stderr, options))
+	return slog.New(slog.NewTextHandler(k.Stderr, options))
 }
 
 // keeperAction is what is told of an action.
@@ -172,9 +174,9 @@ func (k *keeperCommand) tell(action keeper.Action) {
 		told.Error = strings.TrimPrefix(strings.TrimPrefix(action.Err.Error(), "haggle: "), "keeper: ")
 		line += ": " + told.Error
 	}
-	if k.json {
-		_ = json.NewEncoder(k.stdout).Encode(told)
+	if k.JSON {
+		_ = json.NewEncoder(k.Stdout).Encode(told)
 		return
 	}
-	fmt.Fprintln(k.stdout, line)
+	fmt.Fprintln(k.Stdout, line)
 }

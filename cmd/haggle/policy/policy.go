@@ -1,4 +1,4 @@
-package main
+package policy
 
 import (
 	"bytes"
@@ -15,8 +15,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/format"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -48,8 +51,8 @@ A sealed price is checked when the wallet commits to it; its reveal is then alwa
 --policy-usage FILE stores the usage of the limits. Money counts when the wallet signs; a retry counts once,
 and what expires or fails is given back. One process at a time can use the file, and it belongs to one wallet.`
 
-func newPolicyCommand(s *session) *cobra.Command {
-	return newGroupCommand("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
+func Command(s *session.Session) *cobra.Command {
+	return command.Group("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
 		newPolicyCheckCommand(s), newPolicyUsageCommand(s))
 }
 
@@ -101,24 +104,24 @@ func (l *agreementLimits) text() string {
 		return "none"
 	}
 	return fmt.Sprintf("as buyer up to %s of the undecided price to the seller; as seller up to %s of it and %s of the bond to the buyer",
-		percent(l.MaxToSellerBps), percent(l.MaxToBuyerBps), percent(l.MaxBondToBuyerBps))
+		format.Percent(l.MaxToSellerBps), format.Percent(l.MaxToBuyerBps), format.Percent(l.MaxBondToBuyerBps))
 }
 
-func newPolicyCheckCommand(s *session) *cobra.Command {
+func newPolicyCheckCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Check a policy file and print what it allows",
 		Long: `Reads a policy as --policy does, and prints its limits. A missing money limit, an unknown or repeated key
 and an unknown instruction are errors.`,
 		Example: "  haggle policy check policy.json",
-		Args:    exactly(1),
+		Args:    command.Exactly(1),
 	}
-	cmd.RunE = s.limited(func(_ context.Context, arguments []string) error {
+	cmd.RunE = s.Limited(func(_ context.Context, arguments []string) error {
 		config, err := connection.ReadPolicy(arguments[0])
 		if err != nil {
 			return err
 		}
 		v := viewPolicy(config)
-		return s.print(v, v.text())
+		return s.Print(v, v.text())
 	})
 	return cmd
 }
@@ -167,15 +170,15 @@ func (v policyView) text() string {
 			stop = v.StopFile + " exists: nothing is signed"
 		}
 	}
-	parts = append(parts, columns(
-		row{"programs", orEveryone(v.Programs, "all that can be decoded")},
-		row{"instructions", strings.Join(v.Instructions, ", ") + v.missing()},
-		row{"counterparties", orEveryone(v.Counterparties, "everyone")},
-		row{"arbiters", orEveryone(v.Arbiters, "everyone")},
-		row{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
-		row{"agreements", v.Agreement.text()},
-		row{"stop file", stop},
-	))
+	parts = append(parts, format.Rows{
+		{"programs", orEveryone(v.Programs, "all that can be decoded")},
+		{"instructions", strings.Join(v.Instructions, ", ") + v.missing()},
+		{"counterparties", orEveryone(v.Counterparties, "everyone")},
+		{"arbiters", orEveryone(v.Arbiters, "everyone")},
+		{"claims to", orEveryone(v.Destinations, "the wallet's own accounts")},
+		{"agreements", v.Agreement.text()},
+		{"stop file", stop},
+	}.String())
 	return strings.Join(parts, "\n")
 }
 
@@ -199,15 +202,15 @@ func (v limitsView) text() string {
 	if v.MinPrice != nil {
 		least = v.MinPrice.String()
 	}
-	return title + "\n" + columns(
-		row{"per transaction", v.PerTransaction.String()},
-		row{"per negotiation", v.PerNegotiation.String()},
-		row{"per counterparty", v.PerCounterparty.String()},
-		row{"per day", v.PerDay.String()},
-		row{"asks above", v.ApproveAbove.String()},
-		row{"highest price", most},
-		row{"lowest price", least},
-	)
+	return title + "\n" + format.Rows{
+		{"per transaction", v.PerTransaction.String()},
+		{"per negotiation", v.PerNegotiation.String()},
+		{"per counterparty", v.PerCounterparty.String()},
+		{"per day", v.PerDay.String()},
+		{"asks above", v.ApproveAbove.String()},
+		{"highest price", most},
+		{"lowest price", least},
+	}.String()
 }
 
 func orEveryone(allowed []solana.PublicKey, everyone string) string {
@@ -224,16 +227,16 @@ func orEveryone(allowed []solana.PublicKey, everyone string) string {
 	return strings.Join(names, ", ")
 }
 
-func newPolicyUsageCommand(s *session) *cobra.Command {
+func newPolicyUsageCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "usage", Short: "Print the usage of a policy's limits",
 		Long: `Prints the usage that --policy-usage stores: what was spent today (in UTC), on each negotiation that is not
 over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent uses
 the file.`,
 		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
-		Args:    exactly(0),
+		Args:    command.Exactly(0),
 	}
-	cmd.RunE = s.limited(func(context.Context, []string) error { return s.policyUsage() })
+	cmd.RunE = s.Limited(func(context.Context, []string) error { return policyUsage(s) })
 	return cmd
 }
 
@@ -256,13 +259,13 @@ type usageView struct {
 	Counterparties []usedView `json:"counterparties"`
 }
 
-func (s *session) policyUsage() error {
-	if s.connection.UsagePath == "" {
+func policyUsage(s *session.Session) error {
+	if s.Connection.UsagePath == "" {
 		return exitcode.Usagef("--policy-usage not set: haggle policy usage --policy-usage FILE")
 	}
-	records, err := policy.ReadFile(s.connection.UsagePath)
+	records, err := policy.ReadFile(s.Connection.UsagePath)
 	if errors.Is(err, fs.ErrNotExist) {
-		return exitcode.Usagef("--policy-usage: file %s does not exist", s.connection.UsagePath)
+		return exitcode.Usagef("--policy-usage: file %s does not exist", s.Connection.UsagePath)
 	}
 	if err != nil {
 		return err
@@ -272,13 +275,13 @@ func (s *session) policyUsage() error {
 		return err
 	}
 	var config *policy.Config
-	if s.connection.PolicyPath != "" {
-		if config, err = connection.ReadPolicy(s.connection.PolicyPath); err != nil {
+	if s.Connection.PolicyPath != "" {
+		if config, err = connection.ReadPolicy(s.Connection.PolicyPath); err != nil {
 			return err
 		}
 	}
 	v := viewUsage(totals, config)
-	return s.print(v, v.text())
+	return s.Print(v, v.text())
 }
 
 func viewUsage(totals policy.Totals, config *policy.Config) usageView {

@@ -1,4 +1,4 @@
-package main
+package index
 
 import (
 	"cmp"
@@ -8,7 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
@@ -26,9 +28,9 @@ const (
 	indexDatabaseDefault  = "sqlite:haggle.db"
 )
 
-func newIndexerCommand(s *session) *cobra.Command {
-	i := &indexCommand{session: s}
-	group := newGroupCommand("index", "Keep all events and outcomes in a SQL database", indexHelp,
+func Command(s *session.Session) *cobra.Command {
+	i := &indexCommand{Session: s}
+	group := command.Group("index", "Keep all events and outcomes in a SQL database", indexHelp,
 		newIndexRunCommand(i), newIndexStatusCommand(i), newIndexExportCommand(i))
 	group.PersistentFlags().StringVar(&i.address, "db", "",
 		"database: sqlite:PATH or postgres://HOST/NAME (default: "+indexDatabaseVariable+", otherwise "+indexDatabaseDefault+")")
@@ -37,7 +39,7 @@ func newIndexerCommand(s *session) *cobra.Command {
 
 // indexCommand is the shared state of the index commands.
 type indexCommand struct {
-	*session
+	*session.Session
 	address string
 }
 

@@ -1,4 +1,4 @@
-package main
+package index
 
 import (
 	"context"
@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/haggle-protocol/haggle/internal/cli/command"
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/indexer"
 )
 
@@ -36,12 +38,12 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 		Example: `  haggle index run --url devnet
   haggle index run --once --db sqlite:/var/lib/haggle.db --commitment finalized
   PGPASSWORD=... haggle index run --db postgres://haggle@db.example/haggle`,
-		Args: exactly(0),
+		Args: command.Exactly(0),
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "index the history and stop")
 	cmd.Flags().Var(&poll, "poll", "pause between two polls of the chain")
 	cmd.Flags().Float64Var(&rate, "rate", rate, "maximum requests per second to the endpoint (0: no limit)")
-	cmd.RunE = i.unlimited(func(ctx context.Context, _ []string) error {
+	cmd.RunE = i.Unlimited(func(ctx context.Context, _ []string) error {
 		if poll <= 0 {
 			return exitcode.Usagef("--poll must be positive: 1s")
 		}
@@ -54,11 +56,11 @@ func newIndexRunCommand(i *indexCommand) *cobra.Command {
 }
 
 func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
-	settings, err := i.connection.Settle()
+	settings, err := i.Connection.Settle()
 	if err != nil {
 		return err
 	}
-	client, err := i.client()
+	client, err := i.Client()
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 	}
 	config.RPC, config.Commitment = client.RPC(), settings.Commitment
 	config.Logger = i.logger()
-	progress := &indexProgress{session: i.session}
+	progress := &indexProgress{Session: i.Session}
 	config.Report = progress.report
 	indexer, err := indexer.New(database, config)
 	if err == nil {
@@ -85,20 +87,20 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 }
 
 func (i *indexCommand) logger() *slog.Logger {
-	if i.json {
-		return slog.New(slog.NewJSONHandler(i.stderr, nil))
+	if i.JSON {
+		return slog.New(slog.NewJSONHandler(i.Stderr, nil))
 	}
-	return slog.New(slog.NewTextHandler(i.stderr, nil))
+	return slog.New(slog.NewTextHandler(i.Stderr, nil))
 }
 
 // indexProgress prints the indexer's progress at an interval.
 type indexProgress struct {
-	*session
+	*session.Session
 	printed time.Time
 }
 
 func (p *indexProgress) report(now indexer.Report) {
-	if p.json || time.Since(p.printed) < reportEvery {
+	if p.JSON || time.Since(p.printed) < reportEvery {
 		return
 	}
 	p.printed = time.Now()
@@ -106,6 +108,6 @@ func (p *indexProgress) report(now indexer.Report) {
 	if now.Left > 0 {
 		left = fmt.Sprintf(", %d listed and not read yet", now.Left)
 	}
-	fmt.Fprintf(p.stderr, "final up to slot %d of %d; %d transactions and %d events in this run%s\n",
+	fmt.Fprintf(p.Stderr, "final up to slot %d of %d; %d transactions and %d events in this run%s\n",
 		now.Checkpoint, now.Head, now.Transactions, now.Events, left)
 }
