@@ -21,8 +21,8 @@ func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
 	})
 }
 
-// invite escrows and invites the seller. The transaction is finished even if the context ends. It is not repeated while its
-// outcome is unknown, because that could escrow twice.
+// invite escrows and invites the seller. The transaction is finished even if the context ends. It is not
+// repeated while its outcome is unknown, because that could escrow twice.
 func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, err

@@ -1,5 +1,5 @@
-// Command haggle negotiates on Solana from a terminal or a script: it creates negotiations, makes and accepts offers,
-// watches, and runs a local chain and a demonstration.
+// Command haggle negotiates on Solana from a terminal or a script: it creates negotiations, makes and accepts
+// offers, watches, and runs a local chain and a demonstration.
 //
 //	haggle localnet                         a local chain with the program and two funded agents
 //	haggle negotiation create ...           escrow the maximum price and invite a seller

@@ -73,8 +73,9 @@ func (w *walletService) sign(request *http.Request) (solana.Signature, error) {
 	return w.key.SignMessage(request.Context(), message)
 }
 
-// serveWallet starts a wallet service over HTTPS: "serve-wallet NAME KEYPAIR [OWNER]" sets NAME to its URL, and has the commands that
-// follow trust its certificate. With an OWNER it claims to sign for that address, and signs with the keypair all the same.
+// serveWallet starts a wallet service over HTTPS: "serve-wallet NAME KEYPAIR [OWNER]" sets NAME to its URL,
+// and has the commands that follow trust its certificate. With an OWNER it claims to sign for that address,
+// and signs with the keypair all the same.
 func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
 	key, err := haggle.LoadKeypairFile(ts.MkAbs(arguments[1]))
 	ts.Check(err)
@@ -90,8 +91,8 @@ func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], server.URL+"/agent")
 }
 
-// serveRegistry starts a registry of SAID's shape: "serve-registry NAME ADDRESS=SCORE..." sets NAME to its URL; the score "down" is a
-// failure.
+// serveRegistry starts a registry of SAID's shape: "serve-registry NAME ADDRESS=SCORE..." sets NAME to its
+// URL; the score "down" is a failure.
 func serveRegistry(ts *testscript.TestScript, _ bool, arguments []string) {
 	scores := map[string]string{}
 	for _, entry := range arguments[1:] {
@@ -113,7 +114,7 @@ func serveRegistry(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], server.URL)
 }
 
-// load sets a variable to what is in a file: "load NAME FILE".
+// load sets a variable to the content of a file: "load NAME FILE".
 func load(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], strings.TrimSpace(ts.ReadFile(arguments[1])))
 }
@@ -136,8 +137,8 @@ func fund(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(ts.Value(stageKey{}).(*stage).chain.Fund(ctx, owner, lamports))
 }
 
-// slowNode starts a node that delays one method: "slow-node NAME METHOD DELAY [FILE]" sets NAME to the URL of a proxy before
-// the script's chain, and creates FILE when the method is called for the first time.
+// slowNode starts a node that delays one method: "slow-node NAME METHOD DELAY [FILE]" sets NAME to the URL of
+// a proxy before the script's chain, and creates FILE when the method is called for the first time.
 func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
 	node, err := url.Parse(ts.Value(stageKey{}).(*stage).chain.RPCURL)
 	ts.Check(err)

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"haggle": main})
 }
 
-// TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one. Beside haggle they can
-// use the binaries buyer and seller, and these commands:
+// TestScripts plays the terminal sessions of testdata/script, each on a chain of its own if it asks for one.
+// Beside haggle they can use the binaries buyer and seller, and these commands:
 //
 //	chain                  starts a chain with agents; sets BUYER, SELLER, TREASURY and MINT, writes buyer.yml and seller.yml
 //	chain bare             starts one without a configuration; writes authority.yml
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 //	field NAME PATH        sets a variable to a field of the JSON document on stdout: field N .negotiation
 //	until PATTERN COMMAND  repeats a command until it succeeds and its output contains the pattern
 //	await FILE             waits until a file exists
-//	load NAME FILE         sets a variable to what is in a file
+//	load NAME FILE         sets a variable to the content of a file
 //	fill FILE              replaces $NAME in a file by variables
 //	fund ADDRESS LAMPORTS  gives an address lamports
 //	serve-wallet, serve-registry, slow-node    start services: see there

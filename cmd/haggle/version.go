@@ -15,7 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// version returns the module's version from the build information, with the commit of a build from a checkout.
+// version returns the module's version from the build information, with the commit of a build from a
+// checkout.
 func version() string {
 	info, known := debug.ReadBuildInfo()
 	if !known {

@@ -92,7 +92,8 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	return nil
 }
 
-// concerns reports whether a negotiation is an invitation of the buyer, or one that this seller would have accepted.
+// concerns reports whether a negotiation is an invitation of the buyer, or one that this seller would have
+// accepted.
 func (s *seller) concerns(n *haggle.NegotiationAccount) bool {
 	return n.Buyer == s.Counterpart && (n.Status == protocol.NegotiationStatusCreated || s.objection(n) == "")
 }
@@ -115,7 +116,7 @@ func (s *seller) acted(act agent.Act) {
 func (s *seller) objection(n *haggle.NegotiationAccount) string {
 	switch {
 	case n.ServiceHash != s.ServiceHash:
-		return "it asks for another service"
+		return "it is for another service"
 	case n.TokenMint != s.Mint:
 		return "it pays in another mint, " + n.TokenMint.String()
 	case n.EscrowAmount-n.FeeOn(n.EscrowAmount) < s.Reservation:
@@ -123,7 +124,7 @@ func (s *seller) objection(n *haggle.NegotiationAccount) string {
 	case n.DecayRateBps > s.maxDecayBps:
 		return fmt.Sprintf("its escrow loses %d basis points each round", n.DecayRateBps)
 	case n.ZopaEnabled || n.BondRequired > 0 || !n.Arbiter.IsZero() || n.MilestoneCount() > 0:
-		return "it wants sealed prices, a bond, an arbiter or milestones"
+		return "it requires sealed prices, a bond, an arbiter or milestones"
 	case n.CurrentRound == 0 && !s.Suits(n):
 		return "it has terms beside price and service"
 	}

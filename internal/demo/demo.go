@@ -1,5 +1,5 @@
-// Package demo runs a negotiation on a local chain: two agents in separate processes, which know only each other's
-// address, bargain, settle and close. Afterwards it checks all balances on chain.
+// Package demo runs a negotiation on a local chain: two agents in separate processes, which know only each
+// other's address, bargain, settle and close. Afterwards it checks all balances on chain.
 package demo
 
 import (
@@ -34,15 +34,15 @@ type Options struct {
 	Colour bool
 	// Chain is the kind of chain to start. If empty, the environment decides.
 	Chain testchain.Kind
-	// Programs is the folder with the binaries buyer and seller. If empty, it is the folder of this binary; missing
-	// binaries are built.
+	// Programs is the folder with the binaries buyer and seller. If empty, it is the folder of this binary;
+	// missing binaries are built.
 	Programs string
 	// Plot is the file for a plot of the offers as SVG. If empty, no plot is written.
 	Plot string
 }
 
-// Run runs the demonstration. It returns an error unless the negotiation is settled and closed on chain and the balances
-// add up. All processes have ended when it returns.
+// Run runs the demonstration. It returns an error unless the negotiation is settled and closed on chain and
+// the balances add up. All processes have ended when it returns.
 func Run(ctx context.Context, options Options) (err error) {
 	drawing, err := openDrawing(options.Plot)
 	if err != nil {
@@ -139,7 +139,8 @@ func (s *demonstration) bargain(ctx context.Context, programs programs) ([]examp
 	return order.released, err
 }
 
-// agent starts an agent with its key, the cluster, the mint, and the other side's address. Its failure calls failed.
+// agent starts an agent with its key, the cluster, the mint, and the other side's address. Its failure calls
+// failed.
 func (s *demonstration) agent(ctx context.Context, failed func(), program, name string, key *haggle.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
 	keypair := filepath.Join(s.folder, name+".json")
 	if err := key.Save(keypair); err != nil {

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 )
 
-// drawing is the file of the plot. It is created before the run, so that a path that cannot be written fails at once, and
-// renamed when it is complete, so that a failed run keeps an older plot. A nil drawing writes nothing.
+// drawing is the file of the plot. It is created before the run, so that a path that cannot be written fails
+// at once, and renamed when it is complete, so that a failed run keeps an older plot. A nil drawing writes
+// nothing.
 type drawing struct {
 	path  string
 	file  *os.File

@@ -18,7 +18,8 @@ import (
 // stopGrace is the time that an interrupted agent has to finish its transaction.
 const stopGrace = 10 * time.Second
 
-// process is an agent. It has its own process group, so that Ctrl-C reaches it only once, through its context.
+// process is an agent. It has its own process group, so that Ctrl-C reaches it only once, through its
+// context.
 type process struct {
 	name    string
 	command *exec.Cmd

@@ -77,7 +77,7 @@ type Log struct {
 // Note prints a message.
 func (l *Log) Note(format string, arguments ...any) {
 	note := Note{l.Agent, fmt.Sprintf(format, arguments...)}
-	l.tell(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
+	l.write(note, fmt.Sprintf("%-6s  %s", note.Agent, note.Note))
 }
 
 // Did prints an action. The negotiation is the one before it.
@@ -100,10 +100,10 @@ func (l *Log) Did(instruction string, before *haggle.NegotiationAccount, receipt
 			action.EffectiveEscrow.Units = offer.EffectiveEscrow
 		}
 	}
-	l.tell(action, action.Line())
+	l.write(action, action.Line())
 }
 
-func (l *Log) tell(document any, line string) {
+func (l *Log) write(document any, line string) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if l.JSON {

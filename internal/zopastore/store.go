@@ -1,7 +1,8 @@
 // Package zopastore keeps committed reservation prices on disk until they are revealed.
 //
-// Without its nonce a committed price cannot be revealed, which costs a seller its bond. So the price is synced to the disk
-// before its commitment is sent, files are never overwritten, and a file is deleted only after the reveal is confirmed.
+// Without its nonce a committed price cannot be revealed, which costs a seller its bond. So the price is
+// synced to the disk before its commitment is sent, files are never overwritten, and a file is deleted only
+// after the reveal is confirmed.
 package zopastore
 
 import (
@@ -89,8 +90,8 @@ func syncFolder(dir string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// Find returns an agent's prices for a negotiation, in the order of the files' names. It returns none if the folder does
-// not exist, and an error if a file cannot be read or is damaged.
+// Find returns an agent's prices for a negotiation, in the order of the files' names. It returns none if the
+// folder does not exist, and an error if a file cannot be read or is damaged.
 func (s Store) Find(negotiation, agent solana.PublicKey) ([]*haggle.SealedPrice, error) {
 	paths, err := s.paths(negotiation, agent)
 	if err != nil {

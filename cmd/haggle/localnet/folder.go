@@ -18,7 +18,8 @@ type localnetFolder struct {
 	path string
 	// own reports whether this process has created the folder, and so deletes it.
 	own bool
-	// lock is the open folder. It stays locked until the process ends, so that no other process takes the folder over.
+	// lock is the open folder. It stays locked until the process ends, so that no other process takes the
+	// folder over.
 	lock *os.File
 }
 

@@ -113,8 +113,8 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 	return onchain.Print(s, action, receipt, fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, format.Percent(n.DecayRateBps), next))
 }
 
-// agreeToDuties refuses each duty of the seller that the flags do not accept: a bond in a mint of the buyer's choice,
-// the comparison of reservation prices, and an arbiter whom the buyer may control.
+// agreeToDuties refuses each duty of the seller that the flags do not accept: a bond in a mint of the buyer's
+// choice, the comparison of reservation prices, and an arbiter whom the buyer may control.
 func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
 	if n.BondRequired > 0 {
 		if err := agreeToBond(ctx, s, n, f); err != nil {

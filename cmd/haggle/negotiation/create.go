@@ -228,8 +228,8 @@ func explainShortage(ctx context.Context, s *session.Session, mint solana.Public
 	if readErr != nil {
 		return err
 	}
-	told := fmt.Errorf("token account %s: holds %s, but --escrow needs %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
-	return exitcode.WithHint(shortage{told, funds}, "reduce --escrow, or pay from another account: --token-account")
+	described := fmt.Errorf("token account %s: holds %s, but --escrow needs %s", funds.Account, tokens(funds.Have), tokens(funds.Need))
+	return exitcode.WithHint(shortage{described, funds}, "reduce --escrow, or pay from another account: --token-account")
 }
 
 func (f *createFlags) create(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, request haggle.CreateRequest) error {

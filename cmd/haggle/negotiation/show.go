@@ -13,9 +13,9 @@ import (
 
 func newShowCommand(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "show NEGOTIATION", Short: "Show a negotiation's state and what can be done next",
-		Long: `Shows a negotiation: its parties and terms, the offer that stands, whose turn it is and until when, and
-which range the next offer has to lie in. Needs no keypair.`,
+		Use: "show NEGOTIATION", Short: "Show a negotiation's state and the next step",
+		Long: `Shows a negotiation: its parties and terms, the current offer, the turn with its deadline, and the range of
+the next offer. Needs no keypair.`,
 		Example: "  haggle negotiation show NEGOTIATION\n  haggle negotiation show NEGOTIATION --json | jq -r .offer.amount.tokens",
 		Args:    command.Exactly(1), ValidArgsFunction: onchain.CompleteNegotiations(s),
 	}

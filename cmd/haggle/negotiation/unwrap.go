@@ -7,16 +7,16 @@ import (
 )
 
 // unwrapFlag unwraps the wallet's SOL in the transaction that pays it out.
-type unwrapFlag struct{ asked bool }
+type unwrapFlag struct{ set bool }
 
 func (u *unwrapFlag) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&u.asked, "unwrap-sol", false, "unwrap all the wallet's wrapped SOL in the same transaction")
+	cmd.Flags().BoolVar(&u.set, "unwrap-sol", false, "unwrap all the wallet's wrapped SOL in the same transaction")
 }
 
 // of adds the unwrapping to an action that pays the wallet.
 func (u *unwrapFlag) of(key haggle.Signer) func(*haggle.Action, error) (*haggle.Action, error) {
 	return func(action *haggle.Action, err error) (*haggle.Action, error) {
-		if err != nil || !u.asked {
+		if err != nil || !u.set {
 			return action, err
 		}
 		return action.UnwrapSOL(key.PublicKey())

@@ -56,8 +56,8 @@ func newWatchCommand(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-// watcher prints events. It reads the mint of a negotiation, which determines how amounts are written, from the
-// first event or from the account.
+// watcher prints events. It reads the mint of a negotiation, which determines how amounts are written, from
+// the first event or from the account.
 type watcher struct {
 	s      *session.Session
 	client *haggle.Client
@@ -114,8 +114,8 @@ func watchNegotiation(ctx context.Context, s *session.Session, written string, o
 	return cmp.Or(subscription.Err(), errors.New("subscription ended before the negotiation"))
 }
 
-// createdAgain reports whether another negotiation has been created at the address of a closed one, whether or not it
-// still exists.
+// createdAgain reports whether another negotiation has been created at the address of a closed one, whether
+// or not it still exists.
 func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, closed solana.Signature) (bool, error) {
 	_, err := w.client.GetNegotiation(ctx, address)
 	if err == nil {
@@ -280,8 +280,8 @@ func (w *watcher) printTruncated(observation haggle.Observation) error {
 	return w.s.Print(v, fmt.Sprintf("slot %d  transaction %s has truncated logs: an event may be missing", v.Slot, v.Signature))
 }
 
-// tokens returns a function that writes amounts of a negotiation. If its mint is unknown because its first event was not
-// printed and its account is closed, amounts are written in base units.
+// tokens returns a function that writes amounts of a negotiation. If its mint is unknown because its first
+// event was not printed and its account is closed, amounts are written in base units.
 func (w *watcher) tokens(ctx context.Context, address solana.PublicKey) (func(uint64) amount.Tokens, error) {
 	if _, known := w.mints[address]; !known {
 		n, err := w.client.GetNegotiation(ctx, address)

@@ -33,8 +33,9 @@ type deployedProgram struct {
 	content []byte
 }
 
-// The layout of the upgradeable loader's accounts: a tag of four bytes, then a program's ProgramData address, or
-// ProgramData's slot, a flag for the upgrade authority, its address (also reserved without one), and the ELF.
+// The layout of the upgradeable loader's accounts: a tag of four bytes, then a program's ProgramData address,
+// or ProgramData's slot, a flag for the upgrade authority, its address (also reserved without one), and the
+// ELF.
 const (
 	tagProgram         = 2
 	tagProgramData     = 3
@@ -87,6 +88,6 @@ func (p *deployedProgram) runs(file []byte) bool {
 	return bytes.HasPrefix(p.content, file) && len(bytes.TrimRight(p.content[len(file):], "\x00")) == 0
 }
 
-// withoutPadding returns the content up to its last byte that is not zero. Because an ELF can end in zeros, only runs
-// compares a program with a file.
+// withoutPadding returns the content up to its last byte that is not zero. Because an ELF can end in zeros,
+// only runs compares a program with a file.
 func (p *deployedProgram) withoutPadding() []byte { return bytes.TrimRight(p.content, "\x00") }

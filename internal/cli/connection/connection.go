@@ -1,5 +1,5 @@
-// Package connection has the flags for the cluster, the wallet and its policy, with the defaults of the Solana tools'
-// configuration.
+// Package connection has the flags for the cluster, the wallet and its policy, with the defaults of the
+// Solana tools' configuration.
 package connection
 
 import (
@@ -17,10 +17,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// Flags are the values of the command line. An empty value is taken from the Solana tools' configuration file. If it is
-// empty there, too, it is localhost, the keypair of "solana-keygen new", and the commitment "confirmed".
+// Flags are the values of the command line. An empty value is taken from the Solana tools' configuration
+// file. If it is empty there, too, it is localhost, the keypair of "solana-keygen new", and the commitment
+// "confirmed".
 type Flags struct {
-	URL          string
+	URL string
+	// Fallbacks are further endpoints of the same cluster.
+	Fallbacks    []string
 	WebSocketURL string
 	KeypairPath  string
 	ConfigPath   string
@@ -31,8 +34,8 @@ type Flags struct {
 	PolicyPath, UsagePath string
 	// Unattended disables questions, even at a terminal.
 	Unattended bool
-	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil is
-	// no call.
+	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil
+	// is no call.
 	Prompting func() (done func())
 
 	client *haggle.Client
@@ -43,6 +46,7 @@ type Flags struct {
 // Register adds the flags to a set.
 func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
+	set.StringSliceVar(&f.Fallbacks, "fallback", nil, "further RPC endpoint of the same cluster, used if the first one fails or lags; can be repeated")
 	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: derived from the RPC endpoint)")
 	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "wallet that signs and pays: a keypair file, env:NAME, age:FILE or https://HOST/PATH")
 	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
@@ -72,6 +76,14 @@ func (f *Flags) Settle() (Settings, error) {
 	if err != nil {
 		return Settings{}, exitcode.Usagef("--url: %w", err)
 	}
+	var fallbacks []string
+	for _, written := range f.Fallbacks {
+		fallback, err := solanaconfig.ResolveURL(written)
+		if err != nil {
+			return Settings{}, exitcode.Usagef("--fallback: %w", err)
+		}
+		fallbacks = append(fallbacks, fallback)
+	}
 	if configured.Commitment == rpc.CommitmentProcessed {
 		// A processed state can still be dropped, so no payment may depend on it.
 		configured.Commitment = rpc.CommitmentConfirmed
@@ -88,7 +100,7 @@ func (f *Flags) Settle() (Settings, error) {
 		socket = configured.WebSocketURL
 	}
 	return Settings{
-		Config:      haggle.Config{Endpoint: endpoint, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
+		Config:      haggle.Config{Endpoint: endpoint, Fallbacks: fallbacks, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
 		KeypairPath: firstOf(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
 	}, nil
 }
@@ -104,7 +116,7 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	}
 	client, err := haggle.NewClient(settings.Config)
 	if err != nil {
-		return nil, exitcode.Usagef("--url, --ws: %w", err)
+		return nil, exitcode.Usagef("--url, --fallback, --ws: %w", err)
 	}
 	f.client = client
 	return client, nil

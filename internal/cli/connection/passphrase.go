@@ -16,14 +16,15 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 )
 
-// PassphraseFileVariable is the environment variable with the path of a file, or of an open descriptor such as
-// /dev/fd/3, whose first line is the wallet's passphrase.
+// PassphraseFileVariable is the environment variable with the path of a file, or of an open descriptor such
+// as /dev/fd/3, whose first line is the wallet's passphrase.
 const PassphraseFileVariable = "HAGGLE_PASSPHRASE_FILE"
 
 // longestPassphrase is the maximum size of the file in bytes.
 const longestPassphrase = 4 << 10
 
-// Passphrase reads a passphrase from the file that the environment names, otherwise from the terminal without echo.
+// Passphrase reads a passphrase from the file that the environment names, otherwise from the terminal without
+// echo.
 func (f *Flags) Passphrase(ctx context.Context, question string) (string, error) {
 	if path := os.Getenv(PassphraseFileVariable); path != "" {
 		return readPassphrase(path)

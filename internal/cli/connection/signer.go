@@ -19,8 +19,8 @@ import (
 // WalletAPIKeyVariable is the environment variable with the API key of a remote wallet.
 const WalletAPIKeyVariable = "HAGGLE_WALLET_API_KEY"
 
-// Signer opens the wallet of --keypair, which enforces the policy of --policy. It returns the same signer each time. It
-// reads the passphrase at the terminal and the API key from the environment.
+// Signer opens the wallet of --keypair, which enforces the policy of --policy. It returns the same signer
+// each time. It reads the passphrase at the terminal and the API key from the environment.
 func (f *Flags) Signer(ctx context.Context) (haggle.Signer, error) {
 	if f.signer != nil {
 		return f.signer, nil
@@ -183,7 +183,8 @@ func openRemote(ctx context.Context, name string) (haggle.Signer, error) {
 	return remote, nil
 }
 
-// WalletName returns a wallet's name for output: of a remote wallet only the host, because its path can contain a key.
+// WalletName returns a wallet's name for output: of a remote wallet only the host, because its path can
+// contain a key.
 func WalletName(name string) string {
 	if found := scheme.FindStringSubmatch(name); found == nil || found[1] != "https" && found[1] != "http" {
 		return name

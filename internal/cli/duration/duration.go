@@ -1,5 +1,5 @@
-// Package duration reads durations in whole seconds, which is the chain's unit: "90s", "30m", "1h30m", "2d". Go's own
-// parser has no days and accepts fractions.
+// Package duration reads durations in whole seconds, which is the chain's unit: "90s", "30m", "1h30m", "2d".
+// Go's own parser has no days and accepts fractions.
 package duration
 
 import (

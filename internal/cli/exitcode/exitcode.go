@@ -173,7 +173,8 @@ func kindOfRefusal(refusal *identity.Refusal) Kind {
 	return Network
 }
 
-// isBehind reports whether a simulation failed because the node does not have the blockhash yet: nothing was sent.
+// isBehind reports whether a simulation failed because the node does not have the blockhash yet: nothing was
+// sent.
 func isBehind(err error) bool {
 	var transaction *haggle.TransactionError
 	return errors.As(err, &transaction) && transaction.Reason == "BlockhashNotFound" && transaction.Signature.IsZero()
@@ -185,24 +186,26 @@ func isShortOfSOL(failed *haggle.TransactionError) bool {
 	return failed.Reason == "InsufficientFundsForFee" || failed.Program == solana.SystemProgramID && failed.Code == tooFew
 }
 
-// isSilent reports whether a node closed the connection without a response, for which the JSON-RPC client has no type.
+// isSilent reports whether a node closed the connection without a response, for which the JSON-RPC client has
+// no type.
 func isSilent(err error) bool { return strings.HasSuffix(err.Error(), "the node does not answer") }
 
-// Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil error writes nothing.
+// Report writes an error for people, or as a JSON document on one line, and returns the exit code. A nil
+// error writes nothing.
 func Report(w io.Writer, program string, err error, asJSON bool) int {
 	if err == nil {
 		return int(None)
 	}
-	told := describe(err)
+	reported := describe(err)
 	if asJSON {
-		_ = json.NewEncoder(w).Encode(map[string]description{"error": told})
-		return told.ExitCode
+		_ = json.NewEncoder(w).Encode(map[string]description{"error": reported})
+		return reported.ExitCode
 	}
-	fmt.Fprintf(w, "%s: %s\n", program, told.Message)
-	if told.Hint != "" {
-		fmt.Fprintf(w, "  %s\n", told.Hint)
+	fmt.Fprintf(w, "%s: %s\n", program, reported.Message)
+	if reported.Hint != "" {
+		fmt.Fprintf(w, "  %s\n", reported.Hint)
 	}
-	return told.ExitCode
+	return reported.ExitCode
 }
 
 type description struct {
@@ -219,10 +222,10 @@ type description struct {
 
 func describe(err error) description {
 	kind := KindOf(err)
-	told := description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
+	reported := description{ExitCode: int(kind), Message: err.Error(), Hint: usualHint(kind)}
 	for _, known := range Kinds {
 		if known.Kind == kind {
-			told.Name = known.Name
+			reported.Name = known.Name
 		}
 	}
 	var (
@@ -235,42 +238,42 @@ func describe(err error) description {
 	switch {
 	case errors.As(err, &denied):
 		// The error's prefix, the signer, adds nothing to the denial.
-		told.Message, told.Hint, told.Denial = denied.Error(), denialHint(denied), viewDenial(denied)
+		reported.Message, reported.Hint, reported.Denial = denied.Error(), denialHint(denied), viewDenial(denied)
 	case errors.As(err, &refusal):
-		told.Message, told.Hint = refusal.Error(), refusalHint(refusal)
+		reported.Message, reported.Hint = refusal.Error(), refusalHint(refusal)
 		if kind == Denied {
-			told.Name = "CounterpartyRefused"
+			reported.Name = "CounterpartyRefused"
 		}
 	case errors.As(err, &program):
-		told.Code, told.Logs = uint32(program.Code), program.Logs
+		reported.Code, reported.Logs = uint32(program.Code), program.Logs
 		if program.Name != "" {
-			told.Name = program.Name
+			reported.Name = program.Name
 		}
 		if hint := programHints[program.Code]; hint != "" {
-			told.Hint = hint
+			reported.Hint = hint
 		}
 	case errors.Is(err, haggle.ErrNotAsExpected):
-		told.Name = "NotAsExpected"
+		reported.Name = "NotAsExpected"
 	case errors.As(err, &transaction):
-		told.Name, told.Logs = transaction.Reason, transaction.Logs
+		reported.Name, reported.Logs = transaction.Reason, transaction.Logs
 		switch {
 		case isShortOfSOL(transaction):
-			told.Hint = "to read the wallet's balance: haggle balance"
+			reported.Hint = "to read the wallet's balance: haggle balance"
 		case errors.Is(err, haggle.ErrTokenProgramTooOld):
-			told.Hint = "use another cluster; docs/DEPLOYMENT.md lists the requirements"
+			reported.Hint = "use another cluster; docs/DEPLOYMENT.md lists the requirements"
 		}
 	case errors.As(err, &funds):
-		told.Name = "InsufficientFunds"
+		reported.Name = "InsufficientFunds"
 	}
 	var own *Error
 	switch {
 	case errors.As(err, &own) && own.Hint != "":
-		told.Hint = own.Hint
+		reported.Hint = own.Hint
 	case kind == Interrupted && own == nil:
-		told.Message = "interrupted"
+		reported.Message = "interrupted"
 	}
-	told.Message = withoutPackages(told.Message)
-	return told
+	reported.Message = withoutPackages(reported.Message)
+	return reported
 }
 
 // packages matches the package names that the SDK's errors begin with, which are removed from messages.
@@ -292,7 +295,8 @@ func usualHint(kind Kind) string {
 	return ""
 }
 
-// programHints are the next steps after the program's errors. A hint from the negotiation's state takes precedence.
+// programHints are the next steps after the program's errors. A hint from the negotiation's state takes
+// precedence.
 var programHints = map[protocol.ErrorCode]string{
 	protocol.ErrUnauthorized:          "sign with the keypair of an authorized party: --keypair",
 	protocol.ErrNotYourTurn:           "wait for the other side: haggle negotiation watch",

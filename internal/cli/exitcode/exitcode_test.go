@@ -97,26 +97,26 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestARefusalHasItsCodeLogsAndHint(t *testing.T) {
-	told := describe(refused(protocol.ErrStaleState))
-	require.EqualValues(t, 6013, told.Code)
-	require.Equal(t, []string{"a log"}, told.Logs)
-	require.Contains(t, told.Hint, "read it again")
-	told = describe(WithHint(refused(protocol.ErrStaleState), "do this instead"))
-	require.Equal(t, "do this instead", told.Hint)
-	require.EqualValues(t, 6013, told.Code)
+	reported := describe(refused(protocol.ErrStaleState))
+	require.EqualValues(t, 6013, reported.Code)
+	require.Equal(t, []string{"a log"}, reported.Logs)
+	require.Contains(t, reported.Hint, "read it again")
+	reported = describe(WithHint(refused(protocol.ErrStaleState), "do this instead"))
+	require.Equal(t, "do this instead", reported.Hint)
+	require.EqualValues(t, 6013, reported.Code)
 }
 
-// A denial is told by itself, with its numbers for scripts.
+// A denial is reported alone, with its numbers for scripts.
 func TestADenialHasItsLimits(t *testing.T) {
 	denied := &policy.Denial{Rule: policy.RulePerDay, Instruction: 1, Name: "haggle.create_negotiation", Limit: 5, Used: 3, Requested: 4}
-	told := describe(fmt.Errorf("haggle: %s does not sign: %w", protocol.ProgramID, denied))
-	require.Equal(t, "policy denied: limit per day: 4 requested, 3 used, limit 5 lamports (instruction 1, haggle.create_negotiation)", told.Message)
-	require.Contains(t, told.Hint, "haggle policy usage")
-	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, told.Denial)
+	reported := describe(fmt.Errorf("haggle: %s does not sign: %w", protocol.ProgramID, denied))
+	require.Equal(t, "policy denied: limit per day: 4 requested, 3 used, limit 5 lamports (instruction 1, haggle.create_negotiation)", reported.Message)
+	require.Contains(t, reported.Hint, "haggle policy usage")
+	require.Equal(t, &denial{Rule: policy.RulePerDay, Instruction: "haggle.create_negotiation", Requested: "4", Used: "3", Limit: "5"}, reported.Denial)
 	require.Nil(t, describe(errors.New("broken")).Denial)
 }
 
-// Of an error within an error of other packages' a message has what has happened, and not the packages' names.
+// A message omits the names of the packages of nested errors.
 func TestMessagesDoNotNamePackages(t *testing.T) {
 	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
 	require.Equal(t, refusal.Agent.String()+" is not engaged with: nobody says how much it is trusted: registry.example answers with status 500",

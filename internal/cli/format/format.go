@@ -13,8 +13,8 @@ import (
 // Rows are a description: names and values. A row with an empty value is not written.
 type Rows [][2]string
 
-// String writes a row per line, indented, with the values in one column. Further lines of a value stand in the
-// same column.
+// String writes a row per line, indented, with the values in one column. Further lines of a value stand in
+// the same column.
 func (r Rows) String() string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

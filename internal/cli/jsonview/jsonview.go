@@ -1,4 +1,5 @@
-// Package jsonview converts the SDK's accounts and events to JSON objects with the names and the order of the IDL.
+// Package jsonview converts the SDK's accounts and events to JSON objects with the names and the order of the
+// IDL.
 package jsonview
 
 import (
@@ -22,8 +23,8 @@ type Field struct {
 // List is an object.
 type List []Field
 
-// Of lists the fields of the struct behind a pointer. Unsigned numbers of 64 bits are decimal strings, keys are in base
-// 58, other bytes in hex, enums are names.
+// Of lists the fields of the struct behind a pointer. Unsigned numbers of 64 bits are decimal strings, keys
+// are in base 58, other bytes in hex, enums are names.
 func Of(pointer any) List {
 	value := reflect.ValueOf(pointer).Elem()
 	list := make(List, value.NumField())

@@ -10,8 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// StateHint returns the next step after a refusal, derived from the negotiation's state. It is empty if the state
-// adds nothing to the refusal.
+// StateHint returns the next step after a refusal, derived from the negotiation's state. It is empty if the
+// state adds nothing to the refusal.
 func StateHint(ctx context.Context, s *session.Session, client *haggle.Client, n *haggle.NegotiationAccount, code protocol.ErrorCode) string {
 	now, err := client.Now(ctx)
 	if err != nil {

@@ -37,9 +37,9 @@ func NotNegotiation(address solana.PublicKey) error {
 // resolveLimit is longer than a transaction takes to land or to expire.
 const resolveLimit = 2 * time.Minute
 
-// Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives. After Ctrl-C
-// it waits for the outcome of a transaction that has already been sent, so that its receipt is not lost. Because the
-// context is then over, the caller must read before Do what its output needs.
+// Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives.
+// After Ctrl-C it waits for the outcome of a transaction that has already been sent, so that its receipt is
+// not lost. Because the context is then over, the caller must read before Do what its output needs.
 func Do(ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer) (*haggle.Receipt, error) {
 	for _, warning := range action.Warnings {
 		fmt.Fprintln(s.Stderr, "warning:", warning)
@@ -92,8 +92,8 @@ type Step struct {
 	Snapshot *haggle.NegotiationAccount
 }
 
-// OnNegotiation returns a command that reads the negotiation of its first argument, builds an action, carries it
-// out and prints its effect.
+// OnNegotiation returns a command that reads the negotiation of its first argument, builds an action, carries
+// it out and prints its effect.
 func OnNegotiation(s *session.Session, build func(ctx context.Context, t Step) (*haggle.Action, error), effect func(t Step, receipt *haggle.Receipt) string) func(context.Context, []string) error {
 	return func(ctx context.Context, arguments []string) error {
 		client, key, err := s.ClientAndKey(ctx)

@@ -14,8 +14,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ReceiptView is the cost and the events of a confirmed transaction. If the node does not have the transaction's
-// details, the cost is left out and events may be missing.
+// ReceiptView is the cost and the events of a confirmed transaction. If the node does not have the
+// transaction's details, the cost is left out and events may be missing.
 type ReceiptView struct {
 	Signature      solana.Signature `json:"signature"`
 	Slot           uint64           `json:"slot"`

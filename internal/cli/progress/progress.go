@@ -12,7 +12,8 @@ import (
 const (
 	// Delay is the time after which a running command is reported for the first time.
 	Delay = 2 * time.Second
-	// FirstInterval is the time between the first two reports. It doubles with each report, up to MaxInterval.
+	// FirstInterval is the time between the first two reports. It doubles with each report, up to
+	// MaxInterval.
 	FirstInterval = 5 * time.Second
 	MaxInterval   = time.Minute
 )

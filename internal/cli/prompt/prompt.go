@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Line reads a line, without the spaces around it. It returns the context's error if that ends first; the read
-// itself cannot be cancelled, so the input must not be used afterwards.
+// Line reads a line, without the spaces around it. It returns the context's error if that ends first; the
+// read itself cannot be cancelled, so the input must not be used afterwards.
 func Line(ctx context.Context, in io.Reader) (string, error) {
 	type answer struct {
 		text string

@@ -29,8 +29,8 @@ var effects = map[string]string{
 	"settle_by_agreement": "settled by agreement",
 }
 
-// Of returns the effect of an instruction: "offer accepted" for "accept_offer". It returns the instruction's name
-// if that is unknown.
+// Of returns the effect of an instruction: "offer accepted" for "accept_offer". It returns the instruction's
+// name if that is unknown.
 func Of(instruction string) string {
 	if effect, known := effects[instruction]; known {
 		return effect

@@ -1,4 +1,5 @@
-// Package session is one invocation of a command line: its streams, its persistent flags, its client and wallet.
+// Package session is one invocation of a command line: its streams, its persistent flags, its client and
+// wallet.
 package session
 
 import (

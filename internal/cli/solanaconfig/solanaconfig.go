@@ -1,5 +1,6 @@
-// Package solanaconfig reads the configuration of the Solana command line tools: the cluster, the keypair and the
-// commitment, from the YAML file of "solana config set". It accepts the tools' names for clusters ("devnet", "d").
+// Package solanaconfig reads the configuration of the Solana command line tools: the cluster, the keypair and
+// the commitment, from the YAML file of "solana config set". It accepts the tools' names for clusters
+// ("devnet", "d").
 package solanaconfig
 
 import (
@@ -83,7 +84,8 @@ func (c Config) Write(path string) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// ResolveURL turns the name of a cluster, or its first letter, into the endpoint. An http or https address stays as it is.
+// ResolveURL turns the name of a cluster, or its first letter, into the endpoint. An http or https address
+// stays as it is.
 func ResolveURL(given string) (string, error) {
 	for name, endpoint := range clusters {
 		if given == name || given == name[:1] {
