@@ -17,9 +17,9 @@ import (
 
 const (
 	// preflightTimeout is how long Run retries its checks while no node answers them.
-	preflightTimeout = 20 * time.Second
+	preflightTimeout = time.Minute
 	// preflightAttempt limits one check.
-	preflightAttempt = 10 * time.Second
+	preflightAttempt = 5 * time.Second
 	// minLamports are the fees of twenty transactions.
 	minLamports = 20 * 5_000
 )
@@ -43,7 +43,7 @@ func (r *Runtime) preflight(ctx context.Context, one *single) error {
 	if !one.isChosen() && r.config.buys() && !r.config.sells() {
 		checks = append(checks, r.checkTokens)
 	}
-	limited, cancel := context.WithTimeout(ctx, preflightTimeout)
+	limited, cancel := context.WithTimeout(ctx, r.preflightTimeout)
 	defer cancel()
 	for _, check := range checks {
 		if err := r.retryCheck(limited, check); err != nil {

@@ -75,8 +75,10 @@ func TestRunReturnsAnErrorAgainstADeadEndpointAndLogsIt(t *testing.T) {
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	defer slog.SetDefault(before)
-	err = started(t, time.Minute, client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
-	requireStartError(t, err, "node", "check Endpoint")
+	runtime, err := agent.New(client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
+	require.NoError(t, err)
+	runtime.SetPreflightTimeout(2 * time.Second)
+	requireStartError(t, runtime.Run(t.Context()), "node", "check Endpoint")
 	require.Contains(t, log.String(), "no node answers", "without a Logger it logs to slog's default")
 	require.Contains(t, log.String(), "the agent does not start")
 }

@@ -37,6 +37,8 @@ type Runtime struct {
 	self    solana.PublicKey
 	config  Config
 	running atomic.Bool
+	// preflightTimeout is the constant, except in tests.
+	preflightTimeout time.Duration
 }
 
 // New returns a runtime for the negotiations of the signer's account. It sends no requests. It returns an
@@ -49,7 +51,9 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Runtime, 
 	if err != nil {
 		return nil, err
 	}
-	return &Runtime{client: client, signer: signer, self: signer.PublicKey(), config: config}, nil
+	return &Runtime{
+		client: client, signer: signer, self: signer.PublicKey(), config: config, preflightTimeout: preflightTimeout,
+	}, nil
 }
 
 // ErrRunning: Run or RunOne has been called and has not returned.
@@ -59,8 +63,7 @@ var ErrRunning = errors.New("agent: runtime already running")
 // Then it finishes actions in progress, for at most 20 seconds, and returns the context's error or
 // [haggle.ErrClientClosed]. It retries after all other errors.
 //
-// First it checks what no retry can make up for: it returns a [*StartError] if no node answers within 20
-// seconds, if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist
+// First it checks what no retry can make up for: it returns a [*StartError] if no node answers within one minute, if the program is not deployed or configured on the cluster, if one of Config.Mints does not exist
 // there, if the wallet has too few lamports for fees, or if a buyer has neither tokens nor negotiations.
 //
 // It does not wait for a function of Config that does not return when its context ends.
