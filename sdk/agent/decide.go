@@ -64,8 +64,8 @@ func (l *loop) waitForCall(f *tracked, v *view, turn Turn) {
 	l.agenda.wake(f, v.lastCallAt())
 }
 
-// decidedOn carries out a decision. The position is the one that it was made on: a changed position withdraws
-// the call. Observations that do not change the position do not matter.
+// decidedOn carries out a decision. A changed position withdraws the call; observations that do not change it do
+// not matter.
 func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err error) {
 	if err == nil {
 		err = validate(turn, decision)

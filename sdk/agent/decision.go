@@ -219,7 +219,7 @@ func (w Wait) check(turn Turn) error {
 
 func (w Wait) checkMilestone(turn Turn) error {
 	if w.Until != 0 && w.Until <= turn.Now {
-		return fmt.Errorf("Until is %d, which must be later than %d", w.Until, turn.Now)
+		return fmt.Errorf("the time %d of Until must be later than %d", w.Until, turn.Now)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func (l *loop) refresh(f *tracked) {
 	})
 }
 
-// readRequest is what is known of a negotiation before it is read.
+// readRequest has the known facts about a negotiation to be read.
 type readRequest struct {
 	address   solana.PublicKey
 	created   int64
@@ -168,8 +168,7 @@ func isStanding(n *haggle.NegotiationAccount, o PastOffer) bool {
 	return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
 }
 
-// isAnother reports whether the negotiation is a later deal at the address of the one that has been read
-// before.
+// isAnother reports whether the negotiation is a later deal at the address of the known one.
 func (l *loop) isAnother(wanted readRequest, n *haggle.NegotiationAccount) bool {
 	return wanted.created != 0 && wanted.created != n.CreatedAt
 }
