@@ -87,8 +87,9 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 	}
 }
 
-// truncatingNode passes requests on and cuts the logs of every transaction before a line.
-func truncatingNode(t *testing.T, url string, line func(lines int) int) *rpc.Client {
+// truncatingNode passes requests on and cuts the logs of every transaction before a line. clocks has the program's
+// time in each slot: a validator returns it as the block's time, and the local chain an estimate.
+func truncatingNode(t *testing.T, url string, line func(lines int) int, clocks map[uint64]int64) *rpc.Client {
 	t.Helper()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := io.ReadAll(r.Body)
@@ -106,6 +107,9 @@ func truncatingNode(t *testing.T, url string, line func(lines int) int) *rpc.Cli
 		if err == nil && bytes.Contains(request, []byte(`"getTransaction"`)) {
 			body, err = withoutLogs(body, line)
 		}
+		if err == nil && bytes.Contains(request, []byte(`"getBlock"`)) {
+			body, err = withClock(request, body, clocks)
+		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
@@ -121,10 +125,8 @@ func truncatingNode(t *testing.T, url string, line func(lines int) int) *rpc.Cli
 }
 
 func withoutLogs(body []byte, line func(lines int) int) ([]byte, error) {
-	var answer map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if err := decoder.Decode(&answer); err != nil {
+	answer, err := decodeObject(body)
+	if err != nil {
 		return nil, err
 	}
 	if result, is := answer["result"].(map[string]any); is {
@@ -133,6 +135,30 @@ func withoutLogs(body []byte, line func(lines int) int) ([]byte, error) {
 		meta["logMessages"] = append(logs[:line(len(logs)):line(len(logs))], "Log truncated")
 	}
 	return json.Marshal(answer)
+}
+
+func withClock(request, body []byte, clocks map[uint64]int64) ([]byte, error) {
+	var asked struct{ Params []any }
+	if err := json.Unmarshal(request, &asked); err != nil {
+		return nil, err
+	}
+	answer, err := decodeObject(body)
+	if err != nil {
+		return nil, err
+	}
+	if result, is := answer["result"].(map[string]any); is {
+		if now, is := clocks[uint64(asked.Params[0].(float64))]; is {
+			result["blockTime"] = now
+		}
+	}
+	return json.Marshal(answer)
+}
+
+func decodeObject(text []byte) (object map[string]any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	err = decoder.Decode(&object)
+	return object, err
 }
 
 // flawColumns are the columns of the export and of transactions that say that logs were cut.
@@ -155,12 +181,20 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 	for _, event := range []string{"PayoutRecorded", "PayoutClaimed", "ConfigInitialized", "ConfigUpdated", "DeadlineSettled", "AgreementSettled"} {
 		require.Positive(t, one[int](t, s.ctx, expected, `SELECT COUNT(*) FROM events WHERE name = $1`, event), event)
 	}
+	clocks := make(map[uint64]int64)
+	require.NoError(t, expected.statements().each(s.ctx, func(scan func(...any) error) error {
+		var slot uint64
+		var now int64
+		err := scan(&slot, &now)
+		clocks[slot] = now
+		return err
+	}, `SELECT slot, timestamp FROM events WHERE timestamp IS NOT NULL`))
 	for name, line := range map[string]func(int) int{
 		"no logs": func(int) int { return 0 }, "half of the logs": func(lines int) int { return lines / 2 },
 	} {
 		for kind, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 			t.Run(name+" "+kind, func(t *testing.T) {
-				runOnce(t, s.ctx, database, truncatingNode(t, s.Chain.RPCURL, line), rpc.CommitmentConfirmed)
+				runOnce(t, s.ctx, database, truncatingNode(t, s.Chain.RPCURL, line, clocks), rpc.CommitmentConfirmed)
 				for _, table := range Tables {
 					require.Equal(t, exported(t, s.ctx, expected, table), exported(t, s.ctx, database, table), table.Name)
 				}
