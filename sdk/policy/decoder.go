@@ -8,8 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Decoder decodes the instructions of a program that the policy does not know itself: see Config.Decoders.
-// It must return an error for an instruction that it does not decode to the last byte and account, or that may
+// Decoder decodes the instructions of a program that the policy does not know itself: see Config.Decoders. It
+// must return an error for an instruction that it does not decode to the last byte and account, or that may
 // not be signed: a decoded instruction is allowed if what it spends is within the limits.
 type Decoder func(accounts []*solana.AccountMeta, data []byte) (Decoded, error)
 

@@ -1,9 +1,8 @@
-// Package policy keeps an agent from spending what it was not meant to, whatever it has been talked into signing.
+// Package policy limits what a wallet signs.
 //
-// A [Policy] is a haggle.Signer around another one. It takes the very bytes that it is asked to sign apart, down to the last one, and
-// finds out what they would do to the wallet: what an instruction pays, to whom, for which negotiation, at what price. Whatever it
-// does not understand completely it does not sign, and neither what goes beyond the limits of its [Config]. Everything that it refuses
-// is a [*Denial].
+// A [Policy] is a haggle.Signer around another one. It decodes each message to the last byte: what an
+// instruction pays, to whom, for which negotiation, at what price. It refuses messages that it cannot decode
+// fully or that exceed a limit of its [Config]. A refusal is a [*Denial].
 //
 //	store, err := policy.OpenFile("usage")
 //	...
@@ -11,35 +10,44 @@
 //		Lamports:     policy.Limits{PerTransaction: 20_000_000, PerNegotiation: 10_000_000, PerDay: 100_000_000},
 //		Tokens:       map[solana.PublicKey]policy.TokenLimits{usdc: {Limits: ..., MaxPrice: 4_000_000}},
 //		Negotiations: policy.Reader(client),
+//		Evidence:     policy.EvidenceOf(client),
 //		Store:        store,
 //	})
 //	...
 //	receipt, err := action.Do(ctx, signer)
 //
-// # What counts
+// # Usage
 //
-// Money counts when it is committed: an escrow with create_negotiation, a bond with accept_invitation, a transfer, the rent of
-// accounts, fees and priority fees. What comes back is not taken off. It counts before the signature leaves, and stays counted
-// across restarts ([Store]). A message counts once however often it is signed, because the chain executes it once at most. What
-// a transaction has not spent after all, because it has failed or expired, [Policy.Release] gives back on the chain's evidence.
+// Money counts when the wallet commits it: an escrow with create_negotiation, a bond with accept_invitation,
+// a transfer, the rent of accounts, fees. Refunds do not reduce it. It counts before the signature is
+// returned, and across restarts ([Store]).
 //
-// Prices are paid out of an escrow that has been counted, so they do not count again: they are limited by
-// TokenLimits, for a buyer from above and for a seller from below, in offers, acceptances and revealed
-// reservation prices. An agreement of both parties on another split (settle_by_agreement) is denied unless
-// Config.Agreement allows its shares.
+// The policy counts intents ([Digest]), not messages. A retry with a new blockhash or later deadlines is the
+// same intent and counts once, except for its fee. Messages that the chain can execute several times, such as
+// transfers, count each. The SDK reports outcomes ([Policy.ObserveOutcome]): an expired message is given
+// back, a failed one except for its fee. Before a limit denies a message, the policy looks up open outcomes
+// itself ([Policy.Reconcile]). An approval holds for its intent for 24 hours.
 //
-// # What the message does not say
+// Totals per day are dropped when the day is over, those of a negotiation when it is over at the latest (two
+// days after the wallet engaged in it, or 15 days after its milestone deadline). Totals of a counterparty
+// stay.
 //
-// An offer does not name its mint, nor an acceptance of an invitation its bond. What the wallet has engaged
-// in through the policy is on record. For the rest the policy reads the negotiation ([Negotiations]), and
-// holds the answer to what the transaction itself depends on: the terms' hash of an invitation, created_at,
-// the round of an offer, price and metadata of an acceptance, and the address, which follows from the parties
-// and the session. A transaction that the chain would answer with StaleState is not signed.
+// Prices are paid out of an escrow that was counted, so they are limited by TokenLimits only: for a buyer
+// from above, for a seller from below, in offers, acceptances and commitments. A price that the wallet
+// committed to is revealed without another check, because a withheld reveal costs the bond. An agreement of
+// both parties on another split (settle_by_agreement) is denied unless Config.Agreement allows its shares.
 //
-// # What it does not protect from
+// # Facts that are not in the message
 //
-// A policy limits what one wallet signs. Whoever has the key itself, or can write the store's file, is not bound by it. Within its
-// limits an agent can still make bad deals. The clock that begins a new day is the machine's unless Config.Now is another. A
-// wallet's associated token accounts are taken for its own; if their authority has been given away before, money goes there all the
-// same.
+// An offer does not name its mint, nor an acceptance of an invitation its bond. Negotiations that the wallet
+// created or joined through the policy are on record. For others the policy reads the account
+// ([Negotiations]) and compares it with the transaction: the terms hash of an invitation, created_at, the
+// round of an offer, price and metadata of an acceptance, and the address. It does not sign what the chain
+// would answer with StaleState.
+//
+// # Limits of the protection
+//
+// A policy does not bind a process that has the key itself or can write the store's file. Within the limits
+// an agent can make bad deals. Days begin by the machine's clock, or by Config.Now. The wallet's associated
+// token accounts count as its own, also if their authority was given away before.
 package policy

@@ -45,11 +45,13 @@ type Commitment struct {
 }
 
 const (
-	// bargainingLife is longer than the bargaining of a deal, which ends a day after its creation at the latest.
+	// bargainingLife is longer than the bargaining of a deal, which ends a day after its creation at the
+	// latest.
 	bargainingLife = 2 * secondsPerDay
 	// milestonesLife is longer than what follows a milestone deadline: the longest review window, twice.
 	milestonesLife = 15 * secondsPerDay
-	// nonceLife is how long a creation with a durable nonce is expected to be executed, and the deal's longest life.
+	// nonceLife is how long a creation with a durable nonce is expected to be executed, and the deal's
+	// longest life.
 	nonceLife = 2 * 365 * secondsPerDay
 )
 
@@ -107,8 +109,8 @@ func commitmentOf(v *protocol.RevealZopaPrice) Digest {
 	return protocol.ZopaCommitment(v.Negotiation, v.CreatedAt, v.Agent, v.Price, v.Nonce)
 }
 
-// owes reports whether a message must be signed because it reveals a committed price, whatever was used of the
-// limits: a withheld reveal costs the bond. All reveals of one commitment together may cost what one
+// owes reports whether a message must be signed because it reveals a committed price, whatever was used of
+// the limits: a withheld reveal costs the bond. All reveals of one commitment together may cost what one
 // transaction may.
 func (u *usage) owes(config *Config, read *reading) bool {
 	if len(read.reveals) != 1 {

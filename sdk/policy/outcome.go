@@ -28,14 +28,14 @@ type SignedTransaction struct {
 type Evidence interface {
 	// Outcome returns the outcome of a transaction. haggle.OutcomeUnknown stays open and is asked again.
 	Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome
-	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. It is asked
-	// for when the caller of SignMessage gives none (haggle.WithSigning).
+	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. It is
+	// asked for when the caller of SignMessage gives none (haggle.WithSigning).
 	Slot(ctx context.Context) (uint64, error)
 }
 
 const (
-	// expiryDelay is how old a signature is before its outcome is looked up: a blockhash lives for 150 blocks,
-	// about a minute, and a node that is behind may not know it yet.
+	// expiryDelay is how old a signature is before its outcome is looked up: a blockhash lives for 150
+	// blocks, about a minute, and a node that is behind may not know it yet.
 	expiryDelay = 2 * time.Minute
 	// reconcileLimit is how long a signature waits for outcomes before a limit denies it.
 	reconcileLimit = 20 * time.Second

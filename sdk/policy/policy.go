@@ -35,8 +35,7 @@ type Limits struct {
 	PerCounterparty uint64
 	// PerDay limits all that is spent on one UTC day: see Config.Now.
 	PerDay uint64
-	// ApproveAbove has Config.Approve asked for a transaction that spends more, and for a price that is higher. It means nothing
-	// without Approve.
+	// ApproveAbove is the highest amount and price that needs no approval by Config.Approve.
 	ApproveAbove uint64
 }
 
@@ -99,10 +98,10 @@ type Config struct {
 	// Negotiations reads what a negotiation is about when that is not on record: Reader makes one. Without it nothing is signed that
 	// depends on it: no invitation is accepted, and no price agreed on in a negotiation that was not created through this policy.
 	Negotiations Negotiations
-	// Tables reads address lookup tables. Without it a transaction that uses one is denied.
+	// Tables reads address lookup tables. If nil, a transaction that uses one is denied.
 	Tables Tables
-	// Approve, if it is given, is asked about transactions above a Limits.ApproveAbove. Nil as an answer approves; an error is the
-	// cause of the denial. It must return when its context ends; it is not waited for.
+	// Approve, if set, approves transactions above a Limits.ApproveAbove by returning nil. Its error is the cause
+	// of the denial. It must return when its context ends.
 	Approve func(ctx context.Context, request *Request) error
 	// ApprovalTimeout is how long Approve may take. If zero, two minutes. An approval holds for further messages
 	// of the same intent for 24 hours, so that one that comes after the blockhash has expired is not lost.
@@ -112,7 +111,7 @@ type Config struct {
 	// StopFile, if it is given, is the path of a file that stops the policy as long as it exists, with any type and
 	// content; so does an error of the lookup.
 	StopFile string
-	// Store keeps what has been spent. It is required: a *File, or a *MemoryStore to forget it with the process.
+	// Store stores the usage. It is required: a *File, or a *MemoryStore that loses it when the process ends.
 	Store Store
 	// Evidence finds out the outcomes of signed transactions that nobody reported (Policy.ObserveOutcome), for
 	// example after a crash: see EvidenceOf. Without it they stay counted for as long as their limits do.
@@ -121,7 +120,7 @@ type Config struct {
 	// that has been counted for stays the present one until it is over. One that is set forward begins a new day, so if somebody
 	// else can set the machine's, give the chain's clock here.
 	Now func() time.Time
-	// Logger is told of what is signed, denied and given back. Nil is nobody.
+	// Logger logs signatures, denials and outcomes. If nil, nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -155,11 +154,11 @@ type Policy struct {
 
 var _ haggle.Signer = (*Policy)(nil)
 
-// WrongWalletError says that a store keeps the usage of another wallet than the one whose signer a policy is put around.
+// WrongWalletError reports a store of another wallet than the signer's.
 type WrongWalletError struct{ Store, Signer solana.PublicKey }
 
 func (e *WrongWalletError) Error() string {
-	return fmt.Sprintf("it is about wallet %s, and the signer is %s", e.Store, e.Signer)
+	return fmt.Sprintf("store is of wallet %s, signer is %s", e.Store, e.Signer)
 }
 
 // New returns a policy around a signer, with the usage that the store has. It returns a *MissingLimitsError for
@@ -267,17 +266,18 @@ func (p *Policy) load(ctx context.Context) error {
 	return p.tidy(ctx)
 }
 
-// PublicKey is the wallet's.
+// PublicKey returns the wallet's address.
 func (p *Policy) PublicKey() solana.PublicKey { return p.wallet }
 
 // String is the wallet's address.
 func (p *Policy) String() string { return "policy for " + p.wallet.String() }
 
-// SignMessage signs a transaction's message if the policy allows it, and counts what it spends before the signature leaves.
+// SignMessage signs a transaction's message if the policy allows it. It counts what the message spends before it
+// returns the signature.
 //
-// It fails with a *Denial. The same message may be signed again: it is executed once at most, and counts once. If the signer
-// fails, what the message would have spent stays counted, because the signature may exist; unless the error has a method
-// NotSigned() bool that answers true, as the wallet package's have where that is certain.
+// It returns a *Denial for a message that is not allowed. If the signer fails, the message stays counted, because
+// the signature may exist, unless the error has a method NotSigned() bool that returns true, as errors of the
+// wallet package do.
 func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
 	message = bytes.Clone(message) // what is signed is what has been looked at
 	signature, err := p.sign(ctx, message)
@@ -458,21 +458,21 @@ func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	return slices.Clone(p.usage.engagements[negotiation])
 }
 
-// Used is what has been spent in a mint, or in lamports for zero, on the present day.
+// Used returns what was spent in a mint, or in lamports for the zero mint, on the present day.
 func (p *Policy) Used(mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.usage.usedOn(p.today(), mint)
 }
 
-// UsedOn is what has been spent on a negotiation in a mint, or in lamports for zero.
+// UsedOn returns what was spent on a negotiation in a mint, or in lamports for the zero mint.
 func (p *Policy) UsedOn(negotiation, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.usage.negotiations[with{mint, negotiation}]
 }
 
-// UsedWith is what has been spent with a counterparty in a mint, or in lamports for zero.
+// UsedWith returns what was spent with a counterparty in a mint, or in lamports for the zero mint.
 func (p *Policy) UsedWith(counterparty, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()

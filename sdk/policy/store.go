@@ -41,11 +41,12 @@ type Record struct {
 	// counts for, in days since 1 January 1970. Day never decreases.
 	Time int64 `json:"time"`
 	Day  int64 `json:"day"`
-	// Spends is what a counted message adds to its intent's spending, and Fees the fees of the message itself.
+	// Spends is what a counted message adds to its intent's spending, and Fees the fees of the message
+	// itself.
 	Spends []Spend `json:"spends,omitempty"`
 	Fees   []Spend `json:"fees,omitempty"`
-	// Engagements are the negotiations that a counted message creates or joins, Commitments the prices that it
-	// commits to, and Deals the deals that it names as the buyer.
+	// Engagements are the negotiations that a counted message creates or joins, Commitments the prices that
+	// it commits to, and Deals the deals that it names as the buyer.
 	Engagements []Engagement `json:"engagements,omitempty"`
 	Commitments []Commitment `json:"commitments,omitempty"`
 	Deals       []Deal       `json:"deals,omitempty"`
@@ -84,7 +85,8 @@ type Snapshot struct {
 	Commitments    []Commitment `json:"commitments,omitempty"`
 	// Intents are those whose outcome is open: their spends are part of the totals.
 	Intents []OpenIntent `json:"intents,omitempty"`
-	// Messages are the counted records of open messages, with their signatures; their fees are part of the totals.
+	// Messages are the counted records of open messages, with their signatures; their fees are part of the
+	// totals.
 	Messages []Record `json:"messages,omitempty"`
 	// Approvals are approved records.
 	Approvals []Record `json:"approvals,omitempty"`

@@ -13,8 +13,9 @@ import (
 )
 
 // Digest is a SHA-256, shown as hex: of a message, or of an intent. The intent of a message is what the chain
-// executes at most once however often it is signed: the program's instructions that name a deal and its state,
-// without blockhash, fees and deadlines. A message without such an instruction is an intent of its own.
+// executes at most once however often it is signed: the program's instructions that name a deal and its
+// state, without blockhash, fees and deadlines. A message without such an instruction is an intent of its
+// own.
 type Digest [32]byte
 
 // String returns the digest as hex.
@@ -70,8 +71,8 @@ type usage struct {
 	approvals   map[Digest]Record
 }
 
-// intent is the counted spending of the open messages of one intent. At most one of them is executed, so it is
-// the highest spending of any of them.
+// intent is the counted spending of the open messages of one intent. At most one of them is executed, so it
+// is the highest spending of any of them.
 type intent struct {
 	day    int64
 	spends []Spend
