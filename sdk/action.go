@@ -34,8 +34,8 @@ type Action struct {
 	// Warnings are reasons to think again before anything is signed. They keep nothing from being sent.
 	Warnings []error
 
-	// Expects is the part of the negotiation's state that the action depends on. It may be made stricter, or emptied.
-	Expects Expectation
+	// Precondition is the part of the negotiation's state that the action depends on. It may be made stricter, or emptied.
+	Precondition Precondition
 
 	client *Client
 	// instruction is the action itself, and seen the negotiation that it was built on; nil if it was built on none.
@@ -76,7 +76,7 @@ func (c *Client) actionOn(seen *NegotiationAccount, payer solana.PublicKey, inst
 		return nil, err
 	}
 	action.seen = seen
-	action.Expects = expectationOf(instruction, seen)
+	action.Precondition = preconditionOf(instruction, seen)
 	return action, nil
 }
 
@@ -93,7 +93,7 @@ func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Has
 // Transaction simulates the action and makes the transaction that is to be signed, with its compute limit and its priority fee
 // set. It has to be sent within about a minute, for example with [Client.Submit].
 //
-// It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and with [*MovedOn] or [*AlreadyDone].
+// It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and with [*StateChangedError] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	draft, err := a.prepare(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 // transaction to the journal if there is one, sends it, and sends it again until it is confirmed or cannot be executed any more.
 // With a journal it first resolves what the payer has left unfinished: see [Client.Recover].
 //
-// Before anything is signed it fails with [*MovedOn] if the negotiation is no longer as the action expects it, with [*AlreadyDone]
-// if the action has been done, and with [*Unresolved]. Otherwise it fails with a [*protocol.ProgramError] or [*TransactionError], without
+// Before anything is signed it fails with [*StateChangedError] if the precondition is no longer met, with
+// [*AlreadyDone] if the action has been done, and with [*Unresolved]. Otherwise it fails with a [*protocol.ProgramError] or [*TransactionError], without
 // Signature if nothing has been sent; with [ErrTransactionExpired], after which the action is safe to repeat; with an
 // [*UnknownOutcome], after which one has to look first. With [ErrDetailsUnavailable] there is a receipt, because the action has
 // been done; so there may be with a [*JournalError]. [OutcomeOf] tells them apart.
@@ -145,7 +145,7 @@ func (a *Action) recover(ctx context.Context, signers []Signer) (*Receipt, error
 	return nil, nil
 }
 
-// prepare makes the unsigned transaction, if the negotiation is as expected.
+// prepare makes the unsigned transaction, if the precondition is met.
 func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 	facts, err := a.gather(ctx, true)
 	if err != nil {
@@ -164,19 +164,19 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 		commitment:  facts.commitment,
 		action:      a.Name,
 		negotiation: a.Negotiation,
-		expects:     a.Expects,
+		expects:     a.Precondition,
 		intent:      a.intent,
 	}, nil
 }
 
-// explain says of what the program refuses whether that is because it has been done.
+// explain returns an *AlreadyDone for a refusal if the postcondition is met, otherwise the refusal.
 func (a *Action) explain(ctx context.Context, refused error) error {
 	var program *protocol.ProgramError
-	if a.Expects.IsZero() || !errors.As(refused, &program) {
+	if a.Precondition.IsZero() || !errors.As(refused, &program) {
 		return refused
 	}
 	now, err := a.look(ctx)
-	if err != nil || !a.tookEffect(now) {
+	if err != nil || !a.postcondition(now) {
 		return refused
 	}
 	return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now, Refusal: refused}
@@ -195,7 +195,7 @@ type facts struct {
 	maxPriorityFee uint64
 }
 
-// gather asks the node for what it takes to make a transaction, all at once, and for the negotiation if it is to be checked.
+// gather requests all facts for a transaction at once, and the negotiation if check is set.
 func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 	if a.Payer.IsZero() {
 		return nil, fmt.Errorf("haggle: %s: nobody pays", a.Name)
@@ -213,7 +213,7 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 	found := &facts{commitment: commitment, maxPriorityFee: givenOr(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
-	if check && !a.Expects.IsZero() {
+	if check && !a.Precondition.IsZero() {
 		asking.Go(func() { checked = a.check(ctx) })
 	}
 	if found.maxPriorityFee > 0 {

@@ -69,7 +69,7 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	}, lastInstruction[protocol.SettleByAgreement](t, action))
 	assert.Equal(t, s.n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2, "the payer's account, which is missing, is created")
-	assert.Equal(t, Expectation{Created: &s.n.CreatedAt, Stage: new(protocol.StageAgreed), Decided: new(uint8(1))}, action.Expects)
+	assert.Equal(t, Precondition{Created: &s.n.CreatedAt, Stage: new(protocol.StageAgreed), Decided: new(uint8(1))}, action.Precondition)
 
 	_, err = s.SettleByAgreement(t.Context(), SettleByAgreementRequest{Seen: s.n, ValidFor: -1})
 	require.ErrorContains(t, err, "ValidFor")

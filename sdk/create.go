@@ -102,7 +102,7 @@ type CreateAction struct {
 // client has a journal ([Config].Journal): [Action.Do] then answers [*AlreadyDone] if the payer has left one with the same terms
 // unfinished and it has been executed. Or SessionID is given, and the same one again.
 //
-// It fails with [*SessionUsed] for a session id that the pair has used before, with [*InsufficientFunds],
+// It fails with [*SessionUsedError] for a session id that the pair has used before, with [*InsufficientFunds],
 // with [ErrAccountNotFound] for a buyer without the token account, with [ErrCPIGuard] for one from which nothing can
 // be deposited, and with [*UnsupportedMint]. Warnings are [ErrOffCurve] for each party that it is true of. The program
 // answers [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState] to a fee above
@@ -156,7 +156,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, err
 	}
-	action.Expects = Expectation{Absent: true}
+	action.Precondition = Precondition{Absent: true}
 	action.intent = request.intent(params)
 	action.Warnings = partyWarnings(request.Buyer, request.Seller)
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
@@ -254,7 +254,7 @@ func (c *Client) freeSession(ctx context.Context, request CreateRequest) (uint64
 		}
 		used, err := c.hasHistory(ctx, negotiation)
 		if used {
-			err = &SessionUsed{SessionID: *request.SessionID, Negotiation: negotiation}
+			err = &SessionUsedError{SessionID: *request.SessionID, Negotiation: negotiation}
 		}
 		return *request.SessionID, negotiation, err
 	}
@@ -302,27 +302,27 @@ func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation
 
 // SessionIDFor is the session id, below 2^53, that follows from a name which the caller gives to what it is about to buy: an order
 // number, or what else survives its own crash. With it as [CreateRequest].SessionID the same purchase is not made twice: the second
-// creation is [*SessionUsed], with the address of the first.
+// creation is [*SessionUsedError], with the address of the first.
 func SessionIDFor(name string) uint64 {
 	hash := sha256.Sum256([]byte("haggle-session:" + name))
 	return binary.LittleEndian.Uint64(hash[:]) >> 11
 }
 
-// SessionUsed says that a pair has used a session id before, even if nothing of it is left on chain. errors.Is finds
+// SessionUsedError says that a pair has used a session id before, even if nothing of it is left on chain. errors.Is finds
 // [ErrSessionUsed].
-type SessionUsed struct {
+type SessionUsedError struct {
 	// SessionID is the one that has been given.
 	SessionID uint64
 	// Negotiation is the address that it leads to.
 	Negotiation solana.PublicKey
 }
 
-func (e *SessionUsed) Error() string {
+func (e *SessionUsedError) Error() string {
 	return fmt.Sprintf("%v: %d, negotiation %s", ErrSessionUsed, e.SessionID, e.Negotiation)
 }
 
 // Unwrap is ErrSessionUsed.
-func (e *SessionUsed) Unwrap() error { return ErrSessionUsed }
+func (e *SessionUsedError) Unwrap() error { return ErrSessionUsed }
 
 // randomSessionID is below 2^53: a float64 holds it exactly.
 func randomSessionID() (uint64, error) {

@@ -150,7 +150,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	there.EscrowAmount++
 	a.node.accounts[action.Negotiation] = negotiationAnswer(there)
 	_, err = action.Do(t.Context(), a.me)
-	var moved *MovedOn
+	var moved *StateChangedError
 	require.ErrorAs(t, err, &moved, "on other terms it is another one")
 	assert.Zero(t, a.journal.begun)
 
@@ -164,7 +164,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	used.me = a.me
 	used.becomesBuyer(t, action.Negotiation)
 	_, err = used.create(t, named)
-	var session *SessionUsed
+	var session *SessionUsedError
 	require.ErrorAs(t, err, &session)
 	require.ErrorIs(t, err, ErrSessionUsed)
 	assert.Equal(t, action.Negotiation, session.Negotiation)

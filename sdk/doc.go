@@ -41,7 +41,7 @@
 // it takes to find out later what has become of it. Whoever is killed and started again sends nothing new before that is known: see
 // [Client.Recover].
 //
-// Each action carries what it expects of the negotiation ([Expectation]). [Action.Do] reads it again before anyone signs: [*MovedOn]
+// Each action carries what it expects of the negotiation ([Precondition]). [Action.Do] reads it again before anyone signs: [*StateChangedError]
 // says that it is another one by now, [*AlreadyDone] that this very action has been done.
 //
 // # Sending

@@ -48,8 +48,7 @@ type TokenChange struct {
 	Before, After uint64
 }
 
-// Simulate finds out what the action would do, without anyone signing it. The negotiation does not have to be as the action
-// expects it.
+// Simulate executes the action without effect and without a signature. The precondition need not be met.
 //
 // It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and then answers with the logs.
 func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {

@@ -37,7 +37,7 @@ type JournalEntry struct {
 	// Negotiation is the negotiation's address; zero if the action is not on one, or that is not known.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
 	// Expects is the state that the action was built on.
-	Expects Expectation `json:"expects,omitzero"`
+	Expects Precondition `json:"expects,omitzero"`
 	// Intent tells one action from others: a repetition of it after a crash has the same one, though it is another transaction.
 	// Zero for a transaction that was given to [Client.Submit].
 	Intent solana.Hash `json:"intent,omitzero"`

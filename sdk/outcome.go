@@ -9,21 +9,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Outcome says what has become of a transaction, and so whether its action may be repeated.
+// Outcome is the outcome of a transaction, which decides whether its action may be repeated.
 type Outcome uint8
 
 // The outcomes. The zero value is the one after which nothing may be repeated.
 const (
-	// OutcomeUnknown: the transaction has been sent and may still be executed, or has been and nobody can be asked. Look again
-	// later: [Client.Outcome], or [Client.Recover] with a journal.
+	// OutcomeUnknown: the transaction has been sent and may still be executed, or nothing proves that it has not been
+	// executed. [Client.Outcome] waits for the outcome, or [Client.Recover] with a journal.
 	OutcomeUnknown Outcome = iota
-	// OutcomeConfirmed: it has been executed, and the action is done.
+	// OutcomeConfirmed: the transaction has been executed, and the action is done.
 	OutcomeConfirmed
-	// OutcomeFailed: it has been executed and has failed. It has paid its fee and changed nothing else.
+	// OutcomeFailed: the transaction has been executed and has failed. It has paid its fee and changed nothing else.
 	OutcomeFailed
-	// OutcomeExpired: it has not been executed and never will be. The action is safe to repeat.
+	// OutcomeExpired: the transaction has not been executed and never will be. The action is safe to repeat.
 	OutcomeExpired
-	// OutcomeNotSent: no node has forwarded it, or it has not come to be sent at all. The action is safe to repeat.
+	// OutcomeNotSent: the transaction has not been sent, or no node has forwarded it. The action is safe to repeat.
 	OutcomeNotSent
 )
 
@@ -42,18 +42,18 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome %d", uint8(o))
 }
 
-// IsFinal says whether nothing can come of the transaction any more that has not come of it.
+// IsFinal reports whether the outcome can no longer change.
 func (o Outcome) IsFinal() bool { return o > OutcomeUnknown && int(o) < len(outcomeNames) }
 
-// MarshalText is String. It fails for a number that is no outcome.
+// MarshalText returns the outcome's name. It fails for a number that is no outcome.
 func (o Outcome) MarshalText() ([]byte, error) {
 	if int(o) >= len(outcomeNames) {
-		return nil, fmt.Errorf("haggle: there is no %s", o)
+		return nil, fmt.Errorf("haggle: %s does not exist", o)
 	}
 	return []byte(o.String()), nil
 }
 
-// UnmarshalText reads what MarshalText has written.
+// UnmarshalText decodes a name that MarshalText has encoded.
 func (o *Outcome) UnmarshalText(text []byte) error {
 	for i, name := range outcomeNames {
 		if name == string(text) {
@@ -61,7 +61,7 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("haggle: there is no outcome %q", text)
+	return fmt.Errorf("haggle: unknown outcome name %q", text)
 }
 
 // OutcomeOf returns the outcome of the transaction for which [Action.Do], [Client.Submit] or [Client.Outcome] has
@@ -98,7 +98,7 @@ func OutcomeOf(err error) Outcome {
 		return outcomeOfFailure(e.Signature)
 	case *TransactionError:
 		return outcomeOfFailure(e.Signature)
-	case *MovedOn, *Unresolved, *SessionUsed, *InsufficientFunds, *AccountError:
+	case *StateChangedError, *Unresolved, *SessionUsedError, *InsufficientFunds, *AccountError:
 		return OutcomeNotSent
 	}
 	switch err {
@@ -168,7 +168,7 @@ type opaque struct{ error }
 // Unwrap returns the cause.
 func (o opaque) Unwrap() error { return o.error }
 
-// Outcome looks again what has become of a transaction, and waits until that is certain. It sends nothing.
+// Outcome waits until the outcome of a transaction is certain. It sends nothing.
 func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt, error) {
 	c.orient(ctx)
 	return c.pendingUnknown(unknown).await(ctx)

@@ -33,7 +33,7 @@ func ExampleOutcomeOf() {
 }
 
 // An action that was built on an old picture of the negotiation is not sent, and one that has been done is not done again.
-func ExampleMovedOn() {
+func ExampleStateChangedError() {
 	var (
 		ctx    context.Context
 		action *haggle.Action
@@ -41,7 +41,7 @@ func ExampleMovedOn() {
 	)
 	_, err := action.Do(ctx, me)
 	var (
-		moved *haggle.MovedOn
+		moved *haggle.StateChangedError
 		done  *haggle.AlreadyDone
 	)
 	switch {
@@ -129,7 +129,7 @@ func ExampleSessionIDFor() {
 	_, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
 		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, SessionID: &session,
 	})
-	var used *haggle.SessionUsed
+	var used *haggle.SessionUsedError
 	if errors.As(err, &used) {
 		fmt.Println("it has been made:", used.Negotiation)
 	}

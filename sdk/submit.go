@@ -86,7 +86,7 @@ type outgoing struct {
 	// The following is empty for a transaction that is no action's.
 	action      string
 	negotiation solana.PublicKey
-	expects     Expectation
+	expects     Precondition
 	intent      solana.Hash
 }
 

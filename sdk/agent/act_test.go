@@ -69,7 +69,7 @@ func at(slot uint64) *haggle.NegotiationAccount { return &haggle.NegotiationAcco
 
 func TestWhatIsNotDoneIsPutOff(t *testing.T) {
 	for _, err := range []error{
-		&haggle.MovedOn{}, &haggle.UnknownOutcome{Cause: errors.New("gracePeriod")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
+		&haggle.StateChangedError{}, &haggle.UnknownOutcome{Cause: errors.New("gracePeriod")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
 		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
 	} {
 		l := &loop{

@@ -103,7 +103,7 @@ func TestBudgetIsThatOfADay(t *testing.T) {
 // What has been done already is another's doing, however that shows; what cannot be known is a failure.
 func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	for _, sooner := range []error{
-		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.MovedOn{Action: "close_negotiation"},
+		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.StateChangedError{Action: "close_negotiation"},
 		protocol.Refusal(protocol.ErrInvalidState),
 		&haggle.AccountError{Err: haggle.ErrAccountNotFound},
 	} {

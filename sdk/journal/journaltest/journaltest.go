@@ -120,7 +120,7 @@ func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 		Wallet:      wallet,
 		Action:      "submit_offer",
 		Negotiation: key("negotiation", number),
-		Expects: haggle.Expectation{
+		Expects: haggle.Precondition{
 			Created:   new(int64(1_700_000_000)),
 			Terms:     new(solana.Hash(key("terms", number))),
 			Stage:     new(protocol.StageOpen),
@@ -167,7 +167,7 @@ func key(name string, number uint64) solana.PublicKey {
 func comesBack(t *testing.T, s *shelf) {
 	full := Entry(Wallet(1), 1)
 	least := haggle.JournalEntry{
-		Wallet: Wallet(1), Signature: Signature(Wallet(1), 2), Transaction: []byte{0}, Expects: haggle.Expectation{Absent: true},
+		Wallet: Wallet(1), Signature: Signature(Wallet(1), 2), Transaction: []byte{0}, Expects: haggle.Precondition{Absent: true},
 	}
 	s.begin(full, least)
 	s.has(full, least)

@@ -127,7 +127,7 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			seen := seenAt(c.seen)
-			action := &Action{instruction: c.instruction, seen: seen, Expects: expectationOf(c.instruction, seen)}
+			action := &Action{instruction: c.instruction, seen: seen, Precondition: preconditionOf(c.instruction, seen)}
 			later := func(change change) *NegotiationAccount {
 				now := seenAt(c.seen)
 				if change != nil {
@@ -135,46 +135,46 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 				}
 				return now
 			}
-			assert.True(t, action.Expects.IsMet(later(nil)))
-			assert.False(t, action.tookEffect(later(nil)))
+			assert.True(t, action.Precondition.IsMet(later(nil)))
+			assert.False(t, action.postcondition(later(nil)))
 			for i, change := range c.same {
-				assert.True(t, action.Expects.IsMet(later(change)), "same %d", i)
+				assert.True(t, action.Precondition.IsMet(later(change)), "same %d", i)
 			}
 			for i, change := range c.moved {
-				assert.False(t, action.Expects.IsMet(later(change)), "moved %d", i)
-				assert.False(t, action.tookEffect(later(change)), "moved %d", i)
+				assert.False(t, action.Precondition.IsMet(later(change)), "moved %d", i)
+				assert.False(t, action.postcondition(later(change)), "moved %d", i)
 			}
 			for i, change := range c.done {
-				assert.False(t, action.Expects.IsMet(later(change)), "done %d", i)
-				assert.True(t, action.tookEffect(later(change)), "done %d", i)
+				assert.False(t, action.Precondition.IsMet(later(change)), "done %d", i)
+				assert.True(t, action.postcondition(later(change)), "done %d", i)
 			}
-			assert.False(t, action.Expects.IsMet(nil))
+			assert.False(t, action.Precondition.IsMet(nil))
 			_, closes := c.instruction.(*protocol.CloseNegotiation)
-			assert.Equal(t, closes, action.tookEffect(nil))
+			assert.Equal(t, closes, action.postcondition(nil))
 
 			// What the caller does with what it has seen changes nothing.
 			seen.Status, seen.CurrentRound, seen.CreatedAt = 0, 0, 0
-			assert.True(t, action.Expects.IsMet(later(nil)))
+			assert.True(t, action.Precondition.IsMet(later(nil)))
 
-			encoded, err := json.Marshal(action.Expects)
+			encoded, err := json.Marshal(action.Precondition)
 			require.NoError(t, err)
-			var again Expectation
+			var again Precondition
 			require.NoError(t, json.Unmarshal(encoded, &again))
-			assert.Equal(t, action.Expects, again)
+			assert.Equal(t, action.Precondition, again)
 		})
 	}
 }
 
 func TestEmptyExpectationIsAlwaysMet(t *testing.T) {
-	assert.True(t, Expectation{}.IsZero())
-	assert.True(t, Expectation{}.IsMet(nil))
-	assert.True(t, Expectation{}.IsMet(seenAt(nil)))
-	assert.True(t, Expectation{Absent: true}.IsMet(nil))
-	assert.False(t, Expectation{Absent: true}.IsMet(seenAt(nil)))
+	assert.True(t, Precondition{}.IsZero())
+	assert.True(t, Precondition{}.IsMet(nil))
+	assert.True(t, Precondition{}.IsMet(seenAt(nil)))
+	assert.True(t, Precondition{Absent: true}.IsMet(nil))
+	assert.False(t, Precondition{Absent: true}.IsMet(seenAt(nil)))
 }
 
 func TestMilestoneStateIsExpectedAsItWas(t *testing.T) {
-	expected := expectationOf(&protocol.ClaimMilestone{Index: 2}, seenAt(inStatus(protocol.NegotiationStatusAccepted)))
+	expected := preconditionOf(&protocol.ClaimMilestone{Index: 2}, seenAt(inStatus(protocol.NegotiationStatusAccepted)))
 	assert.Equal(t, &ExpectedMilestone{Index: 2, State: protocol.MilestoneStateUnclaimed}, expected.Milestone)
 }
 
@@ -202,7 +202,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 	a.node.accounts = map[solana.PublicKey]any{seen.Address: negotiationAnswer(now)}
 
 	_, err := offer().Do(t.Context(), a.me)
-	var moved *MovedOn
+	var moved *StateChangedError
 	require.ErrorAs(t, err, &moved)
 	assert.Same(t, seen, moved.Seen)
 	assert.EqualValues(t, 5, moved.Now.CurrentRound)
@@ -237,7 +237,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 
 	// Its sender can decide not to ask.
 	blind := offer()
-	blind.Expects = Expectation{}
+	blind.Precondition = Precondition{}
 	_, err = blind.Do(t.Context(), a.me)
 	require.NoError(t, err)
 	assert.Equal(t, 1, a.journal.begun)
@@ -260,7 +260,7 @@ func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
 
 	over.Status = protocol.NegotiationStatusRejected
 	a.node.accounts[over.Address] = negotiationAnswer(over)
-	action.Expects = Expectation{Created: &over.CreatedAt}
+	action.Precondition = Precondition{Created: &over.CreatedAt}
 	_, err = action.Do(t.Context(), a.me)
 	require.ErrorIs(t, err, protocol.ErrInvalidState)
 	require.NotErrorIs(t, err, ErrAlreadyDone)
@@ -276,7 +276,7 @@ func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
 	action, err := a.Offer(t.Context(), OfferRequest{Offerer: a.me.PublicKey(), Seen: seen, Amount: 600_000})
 	require.NoError(t, err)
 	_, err = action.Do(t.Context(), a.me)
-	var moved *MovedOn
+	var moved *StateChangedError
 	require.False(t, errors.As(err, &moved))
 	require.ErrorContains(t, err, "slot")
 	assert.Zero(t, a.journal.begun)

@@ -12,9 +12,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Expectation is the state that an action is built on, as far as it matters to the action: what is nil does not. [Action.Do] reads
-// the negotiation again before anything is signed, and answers [*MovedOn] if it is another one.
-type Expectation struct {
+// Precondition is the part of a negotiation's state that an action depends on; fields that are nil do not matter.
+// [Action.Do] reads the negotiation again before anything is signed, and returns a [*StateChangedError] if the
+// precondition is not met.
+type Precondition struct {
 	// Absent: there is nothing at the address yet.
 	Absent bool `json:"absent,omitempty"`
 	// Created is when the negotiation was created, in Unix seconds: another one at the same address has another time.
@@ -57,14 +58,14 @@ type ExpectedPayout struct {
 	Amount uint64 `json:"amount"`
 }
 
-// IsZero reports whether nothing is expected.
-func (e Expectation) IsZero() bool {
+// IsZero reports whether every state meets the precondition.
+func (e Precondition) IsZero() bool {
 	return !e.Absent && e.Metadata == nil && e.Created == nil && e.Terms == nil && e.Stage == nil && e.Status == nil &&
 		e.Round == nil && e.Step == nil && e.Offer == nil && e.Decided == nil && e.Milestone == nil && e.Payout == nil
 }
 
-// IsMet reports whether a negotiation is as expected; nil is one that is not there.
-func (e Expectation) IsMet(now *NegotiationAccount) bool {
+// IsMet reports whether a negotiation meets the precondition; nil is one that does not exist.
+func (e Precondition) IsMet(now *NegotiationAccount) bool {
 	if now == nil {
 		return e.Absent || e.IsZero()
 	}
@@ -89,9 +90,9 @@ func termsOf(n *NegotiationAccount) solana.Hash {
 	return solana.Hash(protocol.TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
 }
 
-// expectationOf is what an instruction on a negotiation that its signer has seen depends on.
-func expectationOf(instruction protocol.AnyInstruction, seen *NegotiationAccount) Expectation {
-	expected := Expectation{Created: new(seen.CreatedAt)}
+// preconditionOf returns what an instruction on a negotiation that its signer has seen depends on.
+func preconditionOf(instruction protocol.AnyInstruction, seen *NegotiationAccount) Precondition {
+	expected := Precondition{Created: new(seen.CreatedAt)}
 	switch on := instruction.(type) {
 	case *protocol.AcceptInvitation:
 		expected.Status, expected.Terms = new(seen.Status), new(termsOf(seen))
@@ -126,9 +127,9 @@ func milestoneOf(seen *NegotiationAccount, index uint8) *ExpectedMilestone {
 	return &ExpectedMilestone{Index: index, State: seen.MilestoneState(index)}
 }
 
-// MovedOn says that the negotiation is no longer as the action expects it. Nothing has been signed. errors.Is finds
-// [protocol.ErrStaleState], with which the program would have refused the action or might have.
-type MovedOn struct {
+// StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed. errors.Is
+// finds [protocol.ErrStaleState], with which the program would have refused the action or might have.
+type StateChangedError struct {
 	// Action is the instruction's name in the IDL.
 	Action string
 	// Negotiation is the negotiation's address.
@@ -139,22 +140,22 @@ type MovedOn struct {
 	Now *NegotiationAccount
 }
 
-func (e *MovedOn) Error() string {
+func (e *StateChangedError) Error() string {
 	now := "closed"
 	if e.Now != nil {
 		now = fmt.Sprintf("%s at round %d, %s", e.Now.Status, e.Now.CurrentRound, e.Now.Situation())
 	}
-	return fmt.Sprintf("haggle: %s: negotiation %s has moved on: %s", e.Action, e.Negotiation, now)
+	return fmt.Sprintf("haggle: %s: negotiation %s has changed: %s", e.Action, e.Negotiation, now)
 }
 
 // Unwrap is the program's refusal.
-func (e *MovedOn) Unwrap() error { return protocol.Refusal(protocol.ErrStaleState) }
+func (e *StateChangedError) Unwrap() error { return protocol.Refusal(protocol.ErrStaleState) }
 
-// ErrAlreadyDone: what the action is to bring about has come about.
+// ErrAlreadyDone: the action has taken effect before.
 var ErrAlreadyDone = errors.New("haggle: the action has been done already")
 
-// AlreadyDone says that what the action is to bring about has come about: by this very action, sent earlier, or by one to the same
-// effect where others may take it, too. Nothing has been signed now. errors.Is finds [ErrAlreadyDone].
+// AlreadyDone is the error of an action whose postcondition is met: this very action was sent earlier, or another one
+// with the same effect, which others can send, too. Nothing has been signed now. errors.Is finds [ErrAlreadyDone].
 type AlreadyDone struct {
 	// Action is the instruction's name in the IDL.
 	Action string
@@ -181,8 +182,8 @@ func (e *AlreadyDone) Unwrap() []error {
 	return []error{ErrAlreadyDone, e.Refusal}
 }
 
-// look reads the negotiation again; nil if there is none. A node that has not come as far as the one that the action was built on
-// was asked is waited for, and not believed.
+// look reads the negotiation again; it returns nil if there is none. An answer from before the slot of the snapshot is
+// not accepted.
 func (a *Action) look(ctx context.Context) (*NegotiationAccount, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: a.client.commitment, Encoding: solana.EncodingBase64}
 	if a.seen != nil {
@@ -201,17 +202,17 @@ func (a *Action) look(ctx context.Context) (*NegotiationAccount, error) {
 	return decodeNegotiation(a.Negotiation, accounts[0], slot)
 }
 
-// check finds out whether the negotiation is still as the action expects it.
+// check reads the negotiation and returns an error if the precondition is not met.
 func (a *Action) check(ctx context.Context) error {
-	if a.Expects.IsZero() {
+	if a.Precondition.IsZero() {
 		return nil
 	}
 	now, err := a.look(ctx)
-	if err != nil || a.Expects.IsMet(now) {
+	if err != nil || a.Precondition.IsMet(now) {
 		return err
 	}
-	if a.tookEffect(now) {
+	if a.postcondition(now) {
 		return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now}
 	}
-	return &MovedOn{Action: a.Name, Negotiation: a.Negotiation, Seen: a.seen, Now: now}
+	return &StateChangedError{Action: a.Name, Negotiation: a.Negotiation, Seen: a.seen, Now: now}
 }

@@ -2,9 +2,9 @@ package haggle
 
 import "github.com/haggle-protocol/haggle/sdk/protocol"
 
-// tookEffect says whether a negotiation, or the absence of one, shows that the action has been done. Where a state does not tell,
-// it says no.
-func (a *Action) tookEffect(now *NegotiationAccount) bool {
+// postcondition reports whether a negotiation, or the absence of one, shows that the action has taken effect. It
+// returns false if the state is inconclusive.
+func (a *Action) postcondition(now *NegotiationAccount) bool {
 	if now == nil {
 		_, closes := a.instruction.(*protocol.CloseNegotiation)
 		return closes
@@ -16,7 +16,7 @@ func (a *Action) tookEffect(now *NegotiationAccount) bool {
 	case *protocol.CreateNegotiation:
 		return created(done, now)
 	case *protocol.AcceptInvitation:
-		// Nobody but the seller can have accepted, and only before an end that the state could also have come to without that.
+		// Only the seller can have accepted. A negotiation that ended otherwise is inconclusive.
 		return now.Seller == done.Seller && (now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)
 	case *protocol.SubmitOffer:
 		return now.CurrentRound == done.ExpectedRound+1 && now.CurrentOfferBy == done.Offerer &&
