@@ -209,6 +209,12 @@ func (u *usage) settle(known *openMessage, outcome haggle.Outcome) error {
 	if outcome == haggle.OutcomeConfirmed {
 		delete(u.intents, known.Intent)
 		delete(u.approvals, known.Intent)
+		// The same intent can be signed again. The other messages of this one are not part of that.
+		for _, other := range u.messages {
+			if other.Intent == known.Intent {
+				other.Intent = Digest{}
+			}
+		}
 		return nil
 	}
 	if counted.open > 0 {
