@@ -214,6 +214,9 @@ func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 			if err := w.listFresh(ctx); err != nil {
 				return 0, err
 			}
+			if len(w.backlog) == 0 {
+				break // transactions whose order is not known yet wait
+			}
 			if !w.subscription.hasRoom() {
 				return 0, nil
 			}
