@@ -42,7 +42,7 @@ var measurements = []measurement{
 
 // arguments returns those of the go command. overlay is the path of anchor-go's overlay.
 func (m measurement) arguments(overlay string) []string {
-	arguments := []string{"test", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$", "-benchmem", "-benchtime", m.length, "-count", m.count}
+	arguments := []string{"test", "-vet=off", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$", "-benchmem", "-benchtime", m.length, "-count", m.count}
 	if m.overlay {
 		arguments = append(arguments, "-overlay", overlay)
 	}
