@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
+	"github.com/gofrs/flock"
 )
 
 var (
@@ -22,7 +22,7 @@ var (
 // budgetFile keeps what has been spent within a day.
 type budgetFile struct {
 	path string
-	lock *os.File
+	lock *flock.Flock
 }
 
 const budgetVersion = 1
@@ -41,16 +41,17 @@ type expenseDocument struct {
 
 // open reads the file, which need not exist, and keeps others from it.
 func (f *budgetFile) open() ([]expense, error) {
-	lock, taken, err := lockfile.Take(f.path)
-	if taken {
-		return nil, fmt.Errorf("%w: %s", ErrBudgetInUse, f.path)
-	}
+	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("keeper: %w", err)
 	}
+	if !locked {
+		return nil, fmt.Errorf("%w: %s", ErrBudgetInUse, f.path)
+	}
 	spent, err := f.read()
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, lock.Unlock())
 	}
 	f.lock = lock
 	return spent, nil
@@ -59,7 +60,7 @@ func (f *budgetFile) open() ([]expense, error) {
 func (f *budgetFile) close() error {
 	lock := f.lock
 	f.lock = nil
-	return lock.Close()
+	return lock.Unlock()
 }
 
 func (f *budgetFile) read() ([]expense, error) {

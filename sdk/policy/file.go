@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"sync"
 
-	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 // File is a Store in a file to which lines are only ever appended: a checksum, and a record as JSON. A line that was being
@@ -26,6 +28,7 @@ type File struct {
 
 	lock    sync.Mutex
 	file    *os.File
+	inUse   *flock.Flock
 	records []Record
 	// broken is why nothing can be appended any more: after a failed write nobody knows what the file has.
 	broken error
@@ -50,28 +53,46 @@ var ErrFileInUse = errors.New("haggle: policy: the file is in use")
 // OpenFile opens a file with usage, which it creates if it is missing so that its owner alone can read it. It fails with
 // ErrFileInUse, and with a *DamagedFileError.
 func OpenFile(path string) (*File, error) {
-	file, err := os.OpenFile(filepath.Clean(path), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	path, err := resolvePath(path)
 	if err != nil {
 		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
 	}
-	opened := &File{path: path, file: file}
+	// Where nothing can be locked, nothing is opened: two processes would each count what the other spends as nothing.
+	// The lock is a file of its own, because Replace replaces the file.
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if locked, err := lock.TryLock(); err != nil {
+		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+	} else if !locked {
+		return nil, fmt.Errorf("%w: %s", ErrFileInUse, path)
+	}
+	opened := &File{path: path, inUse: lock}
 	if err := opened.start(); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(err, opened.file.Close(), lock.Unlock())
 	}
 	return opened, nil
 }
 
-func (f *File) start() error {
-	// Where nothing can be locked, nothing is opened: two processes would each count what the other spends as nothing.
-	if taken, err := lockfile.Hold(f.file); taken {
-		return fmt.Errorf("%w: %s", ErrFileInUse, f.path)
-	} else if err != nil {
+// resolvePath returns the path of the file itself, so that two links to one file have the same lock.
+func resolvePath(path string) (string, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return filepath.Clean(path), nil
+	}
+	return resolved, err
+}
+
+func (f *File) start() (err error) {
+	if f.file, err = openForAppending(f.path); err != nil {
 		return fmt.Errorf("haggle: policy: usage: %w", err)
 	}
 	if err := f.read(); err != nil {
 		return err
 	}
 	return syncFolder(f.path)
+}
+
+func openForAppending(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 }
 
 // syncFolder makes the file's name as durable as its content.
@@ -225,35 +246,18 @@ func (f *File) Replace(_ context.Context, record Record) error {
 	if f.broken != nil {
 		return f.broken
 	}
-	next, err := f.writeBeside(line)
-	if err != nil {
+	if err := renameio.WriteFile(f.path, line, 0o600); err != nil {
 		return fmt.Errorf("haggle: policy: usage: %w", err)
 	}
-	if err := os.Rename(next.Name(), f.path); err != nil {
-		return errors.Join(fmt.Errorf("haggle: policy: usage: %w", err), next.Close(), os.Remove(next.Name()))
+	next, err := openForAppending(f.path)
+	if err != nil {
+		// The open file is no longer the one that the path names.
+		f.broken = fmt.Errorf("%s: nothing is written any more until it is opened again: %w", f.path, err)
+		return f.broken
 	}
 	old := f.file
 	f.file, f.records = next, nil
 	return errors.Join(syncFolder(f.path), old.Close())
-}
-
-// writeBeside writes a new file in the same folder, which is locked as the file itself is.
-func (f *File) writeBeside(line []byte) (*os.File, error) {
-	next, err := os.OpenFile(f.path+".new", os.O_RDWR|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = lockfile.Hold(next)
-	if err == nil {
-		_, err = next.Write(line)
-	}
-	if err == nil {
-		err = next.Sync()
-	}
-	if err != nil {
-		return nil, errors.Join(err, next.Close(), os.Remove(next.Name()))
-	}
-	return next, nil
 }
 
 // Close closes the file and unlocks it.
@@ -262,11 +266,11 @@ func (f *File) Close() error {
 	defer f.lock.Unlock()
 	if f.broken == nil {
 		f.broken = fmt.Errorf("%s: %w", f.path, os.ErrClosed)
-		return f.file.Close()
+		return errors.Join(f.file.Close(), f.inUse.Unlock())
 	}
 	if errors.Is(f.broken, os.ErrClosed) {
 		return nil
 	}
 	f.broken = errors.Join(f.broken, os.ErrClosed)
-	return f.file.Close()
+	return errors.Join(f.file.Close(), f.inUse.Unlock())
 }
