@@ -101,15 +101,15 @@ func (n nodes) Close() error {
 // eachNode has something done with one node after the other, the fittest first, as long as that says that it is to go on. Each node is
 // asked alone, and once: what one of them answers fits together, which what several answer need not.
 func (c *Client) eachNode(do func(node *rpc.Client) (goOn bool)) {
-	c.pool.Each("getSignatureStatuses", func(one rpcpool.One) bool {
-		return do(rpc.NewWithCustomRPCClient(oneNode{one}))
+	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
+		return do(rpc.NewWithCustomRPCClient(oneNode{single}))
 	})
 }
 
 // eachNodeHoweverOld is as eachNode, and takes also what nodes say that are behind.
 func (c *Client) eachNodeHoweverOld(do func(node *rpc.Client) (goOn bool)) {
-	c.pool.Each("getSignatureStatuses", func(one rpcpool.One) bool {
-		return do(rpc.NewWithCustomRPCClient(oneNode{one.HoweverOld()}))
+	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
+		return do(rpc.NewWithCustomRPCClient(oneNode{single.HoweverOld()}))
 	})
 }
 
@@ -119,12 +119,12 @@ func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) 
 
 // oneNode is the JSON-RPC client of one of several nodes. It reads.
 type oneNode struct {
-	one rpcpool.One
+	single rpcpool.Single
 }
 
 // CallForInto makes a request and decodes its result.
 func (o oneNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
-	return nodeError(method, o.one.Call(ctx, out, method, params))
+	return nodeError(method, o.single.Call(ctx, out, method, params))
 }
 
 var errOnlyReads = errors.New("haggle: one node alone is only read from")

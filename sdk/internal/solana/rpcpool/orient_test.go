@@ -69,7 +69,7 @@ func TestOneEndpointCanBeAskedHoweverOldItsAnswerIs(t *testing.T) {
 		pool := newPlayed(t, nil, ahead, behind)
 		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
 		asked := 0
-		pool.Each("getBalance", func(one One) bool {
+		pool.Each("getBalance", func(one Single) bool {
 			if one.endpoint.transport != behind {
 				return true
 			}

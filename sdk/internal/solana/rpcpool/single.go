@@ -1,0 +1,73 @@
+package rpcpool
+
+import (
+	"context"
+	"errors"
+)
+
+// Single is a single endpoint of a pool, for questions whose answers have to fit together.
+type Single struct {
+	pool     *Pool
+	endpoint *endpoint
+	// anyAge says that an answer may be behind what others have shown.
+	anyAge bool
+}
+
+// HoweverOld returns the same endpoint, and accepts its answers even if they are behind those of other endpoints: for facts that stay
+// true, such as that a transaction was executed. An endpoint that shows a slot that never existed makes all others seem behind.
+func (s Single) HoweverOld() Single {
+	s.anyAge = true
+	return s
+}
+
+// Size returns the number of endpoints.
+func (p *Pool) Size() int { return len(p.endpoints) }
+
+// Each calls do with one endpoint after the other, the fittest first, until it returns false. It skips endpoints that are banned or
+// have sent a Retry-After that has not passed.
+func (p *Pool) Each(method string, do func(Single) (next bool)) {
+	request := newRequest(method, nil, nil)
+	var tried []*endpoint
+	for e := p.next(request, tried); e != nil; e = p.next(request, tried) {
+		tried = append(tried, e)
+		if !do(Single{pool: p, endpoint: e}) {
+			return
+		}
+	}
+}
+
+var errNotARead = errors.New("a single node serves read requests only")
+
+// Call sends one read request to the endpoint and decodes its result into out, which does not change if there is an error. It returns
+// [ErrBehind] for an answer that is behind those of other endpoints, unless HoweverOld allows it.
+func (s Single) Call(ctx context.Context, out any, method string, params []any) error {
+	request := newRequest(method, params, out)
+	if s.pool.observer == nil {
+		return s.call(ctx, request)
+	}
+	ctx, request.observation = s.pool.observer.Begin(ctx, method)
+	err := s.call(ctx, request)
+	request.observation.End(err)
+	return err
+}
+
+func (s Single) call(ctx context.Context, request *request) error {
+	if request.outErr != nil {
+		return request.outErr
+	}
+	if request.kind != read {
+		return errNotARead
+	}
+	if !s.anyAge {
+		request.floor = s.pool.slots.floor(request.level)
+	}
+	decoded, err := s.pool.attempt(ctx, request, s.endpoint, false)
+	switch {
+	case err == nil:
+		request.deliver(decoded)
+		return nil
+	case ctx.Err() != nil:
+		return s.pool.interrupted(ctx, nil)
+	}
+	return err
+}
