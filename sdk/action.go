@@ -2,8 +2,6 @@ package haggle
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -41,8 +39,9 @@ type Action struct {
 	// instruction is the action itself, and seen the negotiation that it was built on; nil if it was built on none.
 	instruction protocol.AnyInstruction
 	seen        *NegotiationAccount
-	// intent tells the action from others, however often it is built anew.
-	intent solana.Hash
+	// key is the idempotency key if it does not follow from the instruction. intent is the same however often the action
+	// is built.
+	key, intent solana.Hash
 	// inTime refuses an action that would come too late, before a node sees it, and waits for one that would
 	// come too early; nil if neither does harm.
 	inTime func(context.Context) error
@@ -65,6 +64,7 @@ func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction prot
 		Payer:        payer,
 		client:       c,
 		instruction:  instruction,
+		key:          randomKey(),
 		intent:       intentOf(payer, instruction.InstructionName(), negotiation[:], instruction.AppendData(nil)),
 	}, nil
 }
@@ -80,42 +80,48 @@ func (c *Client) actionOn(seen *NegotiationAccount, payer solana.PublicKey, inst
 	return action, nil
 }
 
-// intentOf is a hash of what somebody wants done.
-func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Hash {
-	hash := sha256.New()
-	for _, part := range append([][]byte{payer[:], []byte(name)}, content...) {
-		hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
-		hash.Write(part)
-	}
-	return solana.Hash(hash.Sum(nil))
-}
-
-// Transaction simulates the action and makes the transaction that is to be signed, with its compute limit and its priority fee
-// set. It has to be sent within about a minute, for example with [Client.Submit].
+// Transaction simulates the action and builds the transaction that is to be signed, with its compute limit and its
+// priority fee. It has to be sent within about a minute, with [Client.Submit], which knows the transactions that this
+// client has built: how long they are valid, and their idempotency keys.
 //
-// It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and with [*StateChangedError] or [*AlreadyDone].
+// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*TransactionError], and with
+// [*StateChangedError] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	draft, err := a.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return draft.transaction, nil
+	return draft.transaction, a.client.drafts.add(draft)
 }
 
-// Do reads the negotiation again, simulates the action, sets its compute limit from that, has everyone sign who has to, writes the
-// transaction to the journal if there is one, sends it, and sends it again until it is confirmed or cannot be executed any more.
-// With a journal it first resolves what the payer has left unfinished: see [Client.Recover].
+// Do reads the negotiation again, simulates the action, sets its compute limit from the simulation, has all signers sign,
+// writes the transaction to the journal if there is one, sends it, and sends it again until it is confirmed or has expired.
 //
-// Before anything is signed it fails with [*StateChangedError] if the precondition is no longer met, with
-// [*AlreadyDone] if the action has been done, and with [*Unresolved]. Otherwise it fails with a [*protocol.ProgramError] or [*TransactionError], without
-// Signature if nothing has been sent; with [ErrTransactionExpired], after which the action is safe to repeat; with an
-// [*UnknownOutcome], after which one has to look first. With [ErrDetailsUnavailable] there is a receipt, because the action has
-// been done; so there may be with a [*JournalError]. [OutcomeOf] tells them apart.
+// With a journal, Do sends nothing and returns [*AlreadyDone] if an action with the same idempotency key is confirmed,
+// whichever call, process or recovery has found that out. It first waits until unknown outcomes of conflicting
+// transactions are known, those with the same key or on the same negotiation, and returns [*Unresolved] if they stay
+// unknown. Other unknown outcomes do not delay it: see [Client.Recover].
+//
+// Before anything is signed it returns [*StateChangedError] if the precondition is no longer met, and [*AlreadyDone]
+// if the negotiation shows that the action is done. Otherwise it fails with a [*protocol.ProgramError] or
+// [*TransactionError], without Signature if nothing was sent; with [ErrTransactionExpired], after which the action is safe
+// to repeat; with an [*UnknownOutcome]. With [ErrDetailsUnavailable] there is a receipt, because the action is done; so
+// there may be with a [*JournalError]. [OutcomeOf] tells them apart.
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
-	if done, err := a.recover(ctx, signers); done != nil || err != nil {
-		return done, beforeSending(err)
+	a.client.observers.add(a.Payer, signers)
+	done, err := a.client.resolveConflicts(ctx, conflicts{
+		wallet: a.Payer, key: a.idempotencyKey(), intent: a.intent, negotiation: a.Negotiation,
+	})
+	if err != nil {
+		return nil, beforeSending(err)
+	}
+	if done != nil {
+		if receipt, err = a.client.receiptOf(ctx, done); err != nil {
+			return nil, beforeSending(err)
+		}
+		return receipt, &AlreadyDone{Action: a.Name, Negotiation: done.Entry.Negotiation, Receipt: receipt}
 	}
 	draft, err := a.prepare(ctx)
 	if err != nil {
@@ -125,24 +131,17 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	if err := sign(WithSigning(ctx, signing), draft.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
-	receipt, err = a.client.send(ctx, draft)
-	reportOutcome(ctx, signers, draft.transaction, OutcomeOf(err))
-	return receipt, err
+	return a.client.send(ctx, draft)
 }
 
-// recover resolves what the payer has left unfinished. If this very action was among that and is done, it says so.
-func (a *Action) recover(ctx context.Context, signers []Signer) (*Receipt, error) {
-	recovered, err := a.client.clear(ctx, a.Payer)
-	reportRecovered(ctx, signers, recovered)
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range recovered {
-		if one.Outcome == OutcomeConfirmed && one.Entry.Intent == a.intent {
-			return one.Receipt, &AlreadyDone{Action: a.Name, Negotiation: one.Entry.Negotiation, Receipt: one.Receipt}
+// idempotencyKey returns the key under which the action is carried out once.
+func (a *Action) idempotencyKey() solana.Hash {
+	if a.instruction != nil {
+		if key := keyOf(a.Payer, a.instruction); !key.IsZero() {
+			return key
 		}
 	}
-	return nil, nil
+	return a.key
 }
 
 // prepare makes the unsigned transaction, if the precondition is met.
@@ -158,15 +157,20 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 	if err := simulationError(transaction, result); err != nil {
 		return nil, a.explain(ctx, err)
 	}
-	return &outgoing{
+	draft := &outgoing{
 		transaction: transaction,
-		valid:       facts.valid,
+		valid:       &facts.valid,
 		commitment:  facts.commitment,
 		action:      a.Name,
 		negotiation: a.Negotiation,
 		expects:     a.Precondition,
+		key:         a.idempotencyKey(),
 		intent:      a.intent,
-	}, nil
+	}
+	if creation, ok := a.instruction.(*protocol.CreateNegotiation); ok {
+		draft.sessionID = creation.SessionID
+	}
+	return draft, nil
 }
 
 // explain returns an *AlreadyDone for a refusal if the postcondition is met, otherwise the refusal.
@@ -239,7 +243,7 @@ func (a *Action) date(ctx context.Context, found *facts) error {
 		return err
 	}
 	found.blockhash = latest.Blockhash
-	found.valid = validity{lastHeight: latest.LastValidBlockHeight, since: slot}
+	found.valid = validity{lastHeight: latest.LastValidBlockHeight, blockhash: latest.Blockhash, since: slot}
 	return nil
 }
 

@@ -88,8 +88,16 @@ type Client struct {
 	feePercentile  int
 	computeMargin  uint64
 	mints          mintCache
-	// book is the journal; nil if there is none.
-	book *book
+	// inFlight has the journal; nil if there is none.
+	inFlight *inFlight
+	statuses *statusPoller
+	drafts   drafts
+	// observers receive the outcomes of transactions.
+	observers observers
+	// resolving limits how many transactions are resolved in the background at once; background has the wallets whose
+	// transactions are.
+	resolving  chan struct{}
+	background sync.Map
 	// source is where subscriptions learn what has happened; nil is the nodes' WebSocket interfaces. feed is what they share; nil
 	// until the first one.
 	source EventSource
@@ -156,7 +164,8 @@ func NewClient(config Config) (*Client, error) {
 		maxPriorityFee: config.MaxPriorityFee,
 		feePercentile:  percentile,
 		computeMargin:  margin,
-		book:           newBook(config.Journal),
+		inFlight:       newInFlight(config.Journal),
+		resolving:      make(chan struct{}, resolversMost),
 		source:         config.Source,
 		logger:         config.Logger,
 		telemetry:      telemetry,
@@ -165,8 +174,17 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	client.rpc = rpc.NewWithCustomRPCClient(nodes{client.pool})
+	client.statuses = newStatusPoller(client)
 	client.closing, client.close = context.WithCancel(context.Background())
 	return client, nil
+}
+
+// commitmentOf returns the commitment at which an entry's transaction counts as confirmed.
+func (c *Client) commitmentOf(entry *JournalEntry) rpc.CommitmentType {
+	if entry.Commitment == "" {
+		return c.commitment
+	}
+	return entry.Commitment
 }
 
 // RPC is the client's JSON-RPC client, for everything that is not Haggle's.

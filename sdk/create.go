@@ -31,8 +31,12 @@ type CreateRequest struct {
 	EscrowAmount uint64
 	// ServiceHash commits to the purchased service: see ServiceHash, the function.
 	ServiceHash [32]byte
-	// SessionID tells this pair's negotiations apart. Nil picks a random one below 2^53, so that JSON numbers can hold it.
-	// [SessionIDFor] makes one from a name of the caller's own, under which a creation that is repeated finds the first one.
+	// Key names the purchase: an order number, or whatever else survives a crash of the caller. The session id is derived
+	// from it, and a creation with the same key, buyer and seller is not carried out twice: it returns [*AlreadyDone] if
+	// the client has a journal, otherwise [*SessionUsedError]. If Key and SessionID are empty, the session id is random, and
+	// with a journal only a creation on the same terms whose caller has not received its outcome counts as the same.
+	Key string
+	// SessionID tells this pair's negotiations apart, instead of Key.
 	SessionID *uint64
 	// MaxRounds is how many offers can be made, 1 to 20. Zero is the configuration's default.
 	MaxRounds uint8
@@ -98,9 +102,8 @@ type CreateAction struct {
 
 // CreateNegotiation invites a seller and deposits the escrow.
 //
-// A creation that is sent a second time because it is not known what has become of the first escrows a second time, unless the
-// client has a journal ([Config].Journal): [Action.Do] then answers [*AlreadyDone] if the payer has left one with the same terms
-// unfinished and it has been executed. Or SessionID is given, and the same one again.
+// With a Key, or with a journal ([Config].Journal), a repeated creation does not deposit the escrow a second time: see
+// [CreateRequest].Key.
 //
 // It fails with [*SessionUsedError] for a session id that the pair has used before, with [*InsufficientFunds],
 // with [ErrAccountNotFound] for a buyer without the token account, with [ErrCPIGuard] for one from which nothing can
@@ -128,19 +131,23 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
 	// Whoever repeats a purchase under the same session id has less than the first time, and is to learn that it was a repetition.
-	sessionID, negotiation, err := c.freeSession(ctx, request)
+	params := request.params(&config.ProtocolConfig, now)
+	intent := request.intent(params)
+	sessionID, negotiation, err := c.freeSession(ctx, request, intent)
 	if err != nil {
 		return nil, err
 	}
 	from, wrapping, err := c.depositOf(ctx, request.WrapSOL, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
 	if err != nil {
+		if done := c.createdBefore(ctx, request.Buyer, negotiation); done != nil {
+			return nil, done
+		}
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
 	vault, _, err := protocol.FindVaultAddress(negotiation)
 	if err != nil {
 		return nil, err
 	}
-	params := request.params(&config.ProtocolConfig, now)
 	action, err := c.newAction(negotiation, request.Buyer, &protocol.CreateNegotiation{
 		Buyer:             request.Buyer,
 		Seller:            request.Seller,
@@ -157,7 +164,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 		return nil, err
 	}
 	action.Precondition = Precondition{Absent: true}
-	action.intent = request.intent(params)
+	action.intent = intent
 	action.Warnings = partyWarnings(request.Buyer, request.Seller)
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
 }
@@ -189,7 +196,7 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	if r.SessionID != nil {
 		named[0] = 1
 	}
-	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, terms.AppendData(nil))
+	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, []byte(r.Key), terms.AppendData(nil))
 }
 
 // executionSlack is how many seconds may pass between reading the chain's clock and the transaction's execution.
@@ -244,19 +251,22 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 	return address, nil
 }
 
-// freeSession is the session id that is asked for, or a random one, with the address that it leads to.
-func (c *Client) freeSession(ctx context.Context, request CreateRequest) (uint64, solana.PublicKey, error) {
+// freeSession returns the session id that is asked for, the one of an earlier creation that this one repeats, or a random
+// one, with the address that it leads to.
+func (c *Client) freeSession(ctx context.Context, request CreateRequest, intent solana.Hash) (uint64, solana.PublicKey, error) {
 	c.orient(ctx)
-	if request.SessionID != nil {
-		negotiation, err := DerivePDA(request.Buyer, request.Seller, *request.SessionID)
-		if err != nil {
-			return 0, solana.PublicKey{}, err
-		}
-		used, err := c.hasHistory(ctx, negotiation)
-		if used {
-			err = &SessionUsedError{SessionID: *request.SessionID, Negotiation: negotiation}
-		}
-		return *request.SessionID, negotiation, err
+	switch {
+	case request.SessionID != nil:
+		return c.namedSession(ctx, &request, *request.SessionID)
+	case request.Key != "":
+		return c.namedSession(ctx, &request, SessionIDFor(request.Key))
+	}
+	sessionID, repeated, err := c.repeatedSession(ctx, request.Buyer, intent)
+	if err != nil {
+		return 0, solana.PublicKey{}, err
+	}
+	if repeated {
+		return c.namedSession(ctx, &request, sessionID)
 	}
 	for range sessionAttempts {
 		sessionID, negotiation, err := cheapSession(request.Buyer, request.Seller)
@@ -268,6 +278,23 @@ func (c *Client) freeSession(ctx context.Context, request CreateRequest) (uint64
 		}
 	}
 	return 0, solana.PublicKey{}, errors.New("haggle: found no free session id")
+}
+
+// namedSession returns a session that is not random. If it has been used, and the journal knows the creation, the action
+// itself finds out its outcome.
+func (c *Client) namedSession(ctx context.Context, request *CreateRequest, sessionID uint64) (uint64, solana.PublicKey, error) {
+	negotiation, err := DerivePDA(request.Buyer, request.Seller, sessionID)
+	if err != nil {
+		return 0, solana.PublicKey{}, err
+	}
+	used, err := c.hasHistory(ctx, negotiation)
+	if err != nil || !used {
+		return sessionID, negotiation, err
+	}
+	if known, err := c.knowsCreation(ctx, request.Buyer, negotiation); known || err != nil {
+		return sessionID, negotiation, err
+	}
+	return 0, solana.PublicKey{}, &SessionUsedError{SessionID: sessionID, Negotiation: negotiation}
 }
 
 const (
@@ -300,9 +327,7 @@ func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation
 	return sessionID, negotiation, nil
 }
 
-// SessionIDFor is the session id, below 2^53, that follows from a name which the caller gives to what it is about to buy: an order
-// number, or what else survives its own crash. With it as [CreateRequest].SessionID the same purchase is not made twice: the second
-// creation is [*SessionUsedError], with the address of the first.
+// SessionIDFor returns the session id, below 2^53, of a creation with this [CreateRequest].Key.
 func SessionIDFor(name string) uint64 {
 	hash := sha256.Sum256([]byte("haggle-session:" + name))
 	return binary.LittleEndian.Uint64(hash[:]) >> 11

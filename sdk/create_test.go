@@ -70,7 +70,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		_, err = first.Do(ctx, a.me)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 
-		// It is started again a minute later, knows nothing, and wants to create the same: with another session id and deadline.
+		// It is started again a minute later, knows nothing, and wants to create the same: with another deadline.
 		time.Sleep(time.Minute)
 		a = a.restart(t)
 		a.becomesBuyer(t)
@@ -78,7 +78,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
 		second, err := a.create(t, nil)
 		require.NoError(t, err)
-		require.NotEqual(t, first.Negotiation, second.Negotiation)
+		require.Equal(t, first.Negotiation, second.Negotiation, "the session id follows from the key of the first")
 		_, err = second.Do(t.Context(), a.me)
 		var done *AlreadyDone
 		require.ErrorAs(t, err, &done)

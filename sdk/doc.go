@@ -37,9 +37,10 @@
 //
 // # Nothing is done twice
 //
-// With a journal ([Config].Journal; package journal has one in a file) every transaction is on the disk before it is sent, with what
-// it takes to find out later what has become of it. Whoever is killed and started again sends nothing new before that is known: see
-// [Client.Recover].
+// With a journal ([Config].Journal; package journal has one in a file) every transaction is on the disk before it is sent, with the
+// idempotency key of its action. An action whose key is confirmed is not carried out again, and returns [*AlreadyDone]. A
+// transaction of unknown outcome blocks actions with the same key or on the same negotiation until the outcome is known, and is
+// resolved in the background: see [Client.Recover]. [CreateRequest].Key names a purchase.
 //
 // Each action carries what it expects of the negotiation ([Precondition]). [Action.Do] reads it again before anyone signs: [*StateChangedError]
 // says that it is another one by now, [*AlreadyDone] that this very action has been done.

@@ -140,7 +140,7 @@ func TestCommitmentOfOneActionIsItsOwn(t *testing.T) {
 	assert.Equal(t, rpc.CommitmentFinalized, a.only(t).Commitment)
 	assert.Empty(t, action.options.commitment, "the action itself stays as it is")
 
-	_, err = action.With(WithCommitment(rpc.CommitmentProcessed)).Do(t.Context(), a.me)
+	_, err = a.pay(t, 2).With(WithCommitment(rpc.CommitmentProcessed)).Do(t.Context(), a.me)
 	require.ErrorContains(t, err, "processed")
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
 }

@@ -143,7 +143,7 @@ type UnknownOutcome struct {
 	Signature solana.Signature
 	// LastValidBlockHeight is the height after which the transaction can no longer be executed; zero with Nonce.
 	LastValidBlockHeight uint64
-	// Blockhash is the transaction's if LastValidBlockHeight is an estimate; with Nonce the nonce's value; otherwise zero.
+	// Blockhash is the transaction's; with Nonce the nonce's value.
 	Blockhash solana.Hash
 	// Nonce is the nonce account of a transaction with a durable nonce; otherwise zero.
 	Nonce solana.PublicKey

@@ -5,58 +5,65 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// Journal remembers, beyond the life of the process, what has been sent and what has become of it. With [Config].Journal every
-// transaction is written to it before it is sent, so that whoever starts after a crash resolves it instead of doing it again: see
-// [Client.Recover]. The package journal has one in a file, journal/sqlite one in a database; journal/journaltest tests others.
+// Journal records, beyond the life of the process, which transactions have been sent and what their outcomes are. With
+// [Config].Journal each transaction is written to it before it is sent, so that a process that starts after a crash
+// resolves it and does not repeat it: see [Client.Recover]. Package journal stores one in a file, journal/sqlite in a
+// database; journal/journaltest tests others.
 //
 // Its methods may be called from several goroutines. One process at a time may use a journal.
 type Journal interface {
-	// Begin writes an entry, which is durable when Begin returns nil. If it fails, nothing is sent. An entry with the signature of
-	// one that is unfinished is [ErrInJournal].
+	// Begin writes an entry, which is durable when Begin returns nil. If it fails, nothing is sent. An entry with the
+	// signature of an unfinished one is [ErrInJournal].
 	Begin(ctx context.Context, entry JournalEntry) error
-	// Finish writes what has become of the transaction with this signature. A signature that is unknown, or has been finished
-	// before, is no error: the outcome that was written first stays. An outcome that is not final is an error.
-	Finish(ctx context.Context, signature solana.Signature, outcome Outcome) error
-	// Unfinished are a wallet's entries that have not been finished, in the order in which they were begun.
+	// Finish writes the outcome of the transaction with this signature. The first outcome stays; an unknown signature
+	// is no error; an outcome that is not final is one. Acknowledged says that the caller of the action has received
+	// the outcome, and is false if only a recovery has. It can be set later, by another call, and not be taken back.
+	Finish(ctx context.Context, signature solana.Signature, outcome Outcome, acknowledged bool) error
+	// Unfinished returns a wallet's entries that have not been finished, in the order in which they were begun.
 	Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error]
+	// Confirmed returns an entry of the wallet that was finished as [OutcomeConfirmed]: the one whose Key is key, or
+	// otherwise the oldest one whose Intent is intent and which has not been acknowledged. It returns nil if there is
+	// none. A key or an intent that is zero matches nothing. What was needed to resolve the entry may be missing in it:
+	// Transaction, Expects, Blockhash, LastValidBlockHeight, Nonce and Slot.
+	Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error)
 }
 
 // JournalEntry is a transaction that is about to be sent.
 type JournalEntry struct {
 	// Wallet pays the transaction's fee.
 	Wallet solana.PublicKey `json:"wallet"`
-	// Action is the instruction's name in the IDL; empty for a transaction that was given to [Client.Submit].
+	// Action is the instruction's name in the IDL; empty for a transaction without an instruction of this program.
 	Action string `json:"action,omitempty"`
-	// Negotiation is the negotiation's address; zero if the action is not on one, or that is not known.
+	// Negotiation is the negotiation's address; zero if the action is not on one.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
 	// Expects is the state that the action was built on.
 	Expects Precondition `json:"expects,omitzero"`
-	// Intent tells one action from others: a repetition of it after a crash has the same one, though it is another transaction.
-	// Zero for a transaction that was given to [Client.Submit].
+	// Key is the idempotency key. A wallet does not carry out two actions with one key.
+	Key solana.Hash `json:"key,omitzero"`
+	// Intent is a hash of what the action does. An action that is built anew after a crash has the same intent.
 	Intent solana.Hash `json:"intent,omitzero"`
+	// SessionID is that of the negotiation that the transaction creates; otherwise zero.
+	SessionID uint64 `json:"session_id,omitempty"`
 	// Signature is the payer's, by which the chain knows the transaction.
 	Signature solana.Signature `json:"signature"`
 	// Blockhash is the transaction's: a recent block's, or with Nonce the nonce's value.
 	Blockhash solana.Hash `json:"blockhash"`
 	// LastValidBlockHeight is the last height of a block that the transaction can be in; zero with Nonce.
 	LastValidBlockHeight uint64 `json:"last_valid_block_height,omitempty"`
-	// Estimated says that LastValidBlockHeight is an estimate, and may be too low.
-	Estimated bool `json:"estimated,omitempty"`
 	// Nonce is the nonce account of a transaction with a durable nonce, which can be executed until that has another value.
 	Nonce solana.PublicKey `json:"nonce,omitzero"`
 	// Slot is one before which the transaction cannot have been executed; zero if that is not known.
 	Slot uint64 `json:"slot,omitempty"`
-	// Commitment is how certain the transaction has to be to be called done; empty is the client's.
+	// Commitment is how certain the transaction has to be to be confirmed; empty is the client's.
 	Commitment rpc.CommitmentType `json:"commitment,omitempty"`
 	// Transaction is the signed transaction as it is sent.
-	Transaction []byte `json:"transaction"`
+	Transaction []byte `json:"transaction,omitempty"`
 	// Begun is the machine's time.
 	Begun time.Time `json:"begun"`
 }
@@ -76,11 +83,7 @@ func (e *JournalEntry) Validate() error {
 
 // validity is until when the entry's transaction can be executed.
 func (e *JournalEntry) validity() validity {
-	valid := validity{lastHeight: e.LastValidBlockHeight, nonce: e.Nonce, since: e.Slot}
-	if e.Estimated || !e.Nonce.IsZero() {
-		valid.blockhash = e.Blockhash
-	}
-	return valid
+	return validity{lastHeight: e.LastValidBlockHeight, blockhash: e.Blockhash, nonce: e.Nonce, since: e.Slot}
 }
 
 var (
@@ -97,9 +100,9 @@ var (
 
 // JournalError says that the journal could not be written or read.
 type JournalError struct {
-	// Op is what failed: "begin", "finish" or "unfinished".
+	// Op is what failed: "begin", "finish", "unfinished" or "confirmed".
 	Op string
-	// Signature is the transaction's; zero with "unfinished".
+	// Signature is the transaction's; zero with "unfinished" and "confirmed".
 	Signature solana.Signature
 	// Outcome is what has become of the transaction: OutcomeNotSent unless Op is "finish". Then it has been sent, and its entry
 	// stays unfinished until it is resolved again.
@@ -129,105 +132,5 @@ const (
 	journalBegin      = "begin"
 	journalFinish     = "finish"
 	journalUnfinished = "unfinished"
+	journalConfirmed  = "confirmed"
 )
-
-// book is what a client knows of its journal: which of the unfinished entries it is waiting for itself. What is unfinished
-// otherwise was left behind, by a process before this one or by a call that has ended with an [*UnknownOutcome].
-type book struct {
-	journal Journal
-
-	// lock is held shared while an entry changes in the journal and in inFlight, and alone while both are compared.
-	lock     sync.RWMutex
-	flights  sync.Mutex
-	inFlight map[solana.Signature]struct{}
-
-	gatesLock sync.Mutex
-	gates     map[solana.PublicKey]chan struct{}
-}
-
-func newBook(journal Journal) *book {
-	if journal == nil {
-		return nil
-	}
-	return &book{journal: journal, inFlight: make(map[solana.Signature]struct{}), gates: make(map[solana.PublicKey]chan struct{})}
-}
-
-// enter waits until nobody else resolves a wallet's entries, and says how to leave.
-func (b *book) enter(ctx context.Context, wallet solana.PublicKey) (leave func(), err error) {
-	b.gatesLock.Lock()
-	gate, ok := b.gates[wallet]
-	if !ok {
-		gate = make(chan struct{}, 1)
-		b.gates[wallet] = gate
-	}
-	b.gatesLock.Unlock()
-	select {
-	case gate <- struct{}{}:
-		return func() { <-gate }, nil
-	case <-ctx.Done():
-		return nil, unsent{context.Cause(ctx)}
-	}
-}
-
-// begin writes an entry that this process will finish.
-func (b *book) begin(ctx context.Context, entry JournalEntry) error {
-	b.lock.RLock()
-	defer b.lock.RUnlock()
-	if !b.take(entry.Signature) {
-		return &JournalError{Op: journalBegin, Signature: entry.Signature, Outcome: OutcomeNotSent, Err: ErrInJournal}
-	}
-	if err := b.journal.Begin(ctx, entry); err != nil {
-		b.drop(entry.Signature)
-		return &JournalError{Op: journalBegin, Signature: entry.Signature, Outcome: OutcomeNotSent, Err: err}
-	}
-	return nil
-}
-
-// end writes what has become of a transaction. One whose outcome is unknown stays unfinished, to be resolved by whoever is next.
-// failure is what the transaction's sender gets to know otherwise.
-func (b *book) end(ctx context.Context, signature solana.Signature, failure error) error {
-	b.lock.RLock()
-	defer b.lock.RUnlock()
-	defer b.drop(signature)
-	outcome := OutcomeOf(failure)
-	if !outcome.IsFinal() {
-		return failure
-	}
-	// The outcome is worth writing down even for somebody who no longer waits for it.
-	if err := b.journal.Finish(context.WithoutCancel(ctx), signature, outcome); err != nil {
-		return &JournalError{Op: journalFinish, Signature: signature, Outcome: outcome, Err: err, Failure: failure}
-	}
-	return failure
-}
-
-func (b *book) take(signature solana.Signature) bool {
-	b.flights.Lock()
-	defer b.flights.Unlock()
-	if _, flies := b.inFlight[signature]; flies {
-		return false
-	}
-	b.inFlight[signature] = struct{}{}
-	return true
-}
-
-func (b *book) drop(signature solana.Signature) {
-	b.flights.Lock()
-	defer b.flights.Unlock()
-	delete(b.inFlight, signature)
-}
-
-// left are a wallet's unfinished entries that nobody in this process waits for.
-func (b *book) left(ctx context.Context, wallet solana.PublicKey) ([]JournalEntry, error) {
-	b.lock.Lock()
-	defer b.lock.Unlock()
-	var left []JournalEntry
-	for entry, err := range b.journal.Unfinished(ctx, wallet) {
-		if err != nil {
-			return nil, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
-		}
-		if _, flies := b.inFlight[entry.Signature]; !flies {
-			left = append(left, entry)
-		}
-	}
-	return left, nil
-}

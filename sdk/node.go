@@ -98,18 +98,18 @@ func (n nodes) Close() error {
 	return nil
 }
 
-// eachNode has something done with one node after the other, the fittest first, as long as that says that it is to go on. Each node is
-// asked alone, and once: what one of them answers fits together, which what several answer need not.
-func (c *Client) eachNode(do func(node *rpc.Client) (goOn bool)) {
+// eachNode calls do with one node after the other, the fittest first, until it returns false. The answers of a single node fit
+// together, which those of several nodes need not.
+func (c *Client) eachNode(do func(node *rpc.Client) (next bool)) {
 	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
-		return do(rpc.NewWithCustomRPCClient(oneNode{single}))
+		return do(rpc.NewWithCustomRPCClient(singleNode{single}))
 	})
 }
 
-// eachNodeHoweverOld is as eachNode, and takes also what nodes say that are behind.
-func (c *Client) eachNodeHoweverOld(do func(node *rpc.Client) (goOn bool)) {
+// eachNodeHoweverOld is eachNode that accepts answers of nodes that are behind.
+func (c *Client) eachNodeHoweverOld(do func(node *rpc.Client) (next bool)) {
 	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
-		return do(rpc.NewWithCustomRPCClient(oneNode{single.HoweverOld()}))
+		return do(rpc.NewWithCustomRPCClient(singleNode{single.HoweverOld()}))
 	})
 }
 
@@ -117,25 +117,25 @@ func (c *Client) eachNodeHoweverOld(do func(node *rpc.Client) (goOn bool)) {
 // not believed then even if it is the first to be asked.
 func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) }
 
-// oneNode is the JSON-RPC client of one of several nodes. It reads.
-type oneNode struct {
+// singleNode is the JSON-RPC client of one of several nodes. It serves read requests only.
+type singleNode struct {
 	single rpcpool.Single
 }
 
 // CallForInto makes a request and decodes its result.
-func (o oneNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
-	return nodeError(method, o.single.Call(ctx, out, method, params))
+func (n singleNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
+	return nodeError(method, n.single.Call(ctx, out, method, params))
 }
 
-var errOnlyReads = errors.New("haggle: one node alone is only read from")
+var errOnlyReads = errors.New("haggle: a single node serves read requests only")
 
 // CallWithCallback is not used.
-func (oneNode) CallWithCallback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
+func (singleNode) CallWithCallback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
 	return errOnlyReads
 }
 
 // CallBatch is not used.
-func (oneNode) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+func (singleNode) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
 	return nil, errOnlyReads
 }
 
@@ -158,10 +158,10 @@ func nodeError(method string, err error) error {
 	if errors.As(err, &failures) {
 		return newNodesError(method, failures)
 	}
-	return oneNodesError(method, err)
+	return errorOfNode(method, err)
 }
 
-func oneNodesError(method string, err error) error {
+func errorOfNode(method string, err error) error {
 	var refusal *rpcpool.Refusal
 	if errors.As(err, &refusal) {
 		if refusal.Method != "" {
@@ -198,7 +198,7 @@ func newNodesError(method string, failures rpcpool.Failures) error {
 	texts, all := make([]string, len(failures)), make([]error, len(failures))
 	for i, failure := range failures {
 		texts[i] = failure.Host + ": " + failure.Err.Error()
-		all[i] = oneNodesError(method, failure.Err)
+		all[i] = errorOfNode(method, failure.Err)
 	}
 	return &nodesError{text: "haggle: " + method + ": " + strings.Join(texts, "; "), all: all}
 }

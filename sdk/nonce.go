@@ -123,7 +123,7 @@ func (c *Client) systemAction(name string, payer solana.PublicKey, instructions 
 		}
 		content = append(content, instruction.Accounts()[0].PublicKey[:], data)
 	}
-	return &Action{Name: name, Instructions: instructions, Payer: payer, client: c, intent: intentOf(payer, name, content...)}, nil
+	return &Action{Name: name, Instructions: instructions, Payer: payer, client: c, key: randomKey(), intent: intentOf(payer, name, content...)}, nil
 }
 
 // holdsNonce says whether an account is a nonce account with a value.

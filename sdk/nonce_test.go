@@ -72,7 +72,6 @@ func TestTransactionWithANonceBeginsWithItsAdvance(t *testing.T) {
 	assert.Equal(t, testNonce, entry.Nonce)
 	assert.Equal(t, solana.Hash{8}, entry.Blockhash)
 	assert.Zero(t, entry.LastValidBlockHeight)
-	assert.False(t, entry.Estimated)
 	assert.EqualValues(t, testSlot, entry.Slot)
 	assert.Zero(t, a.node.called("getLatestBlockhash"))
 

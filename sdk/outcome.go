@@ -176,7 +176,7 @@ func (c *Client) Outcome(ctx context.Context, unknown *UnknownOutcome) (*Receipt
 
 func (c *Client) pendingUnknown(unknown *UnknownOutcome) *pendingTransaction {
 	return &pendingTransaction{
-		client: c, signature: unknown.Signature, blockhash: unknown.Blockhash, sentAt: unknown.SentAt, commitment: c.commitment,
+		client: c, signature: unknown.Signature, sentAt: unknown.SentAt, commitment: c.commitment,
 		valid: validity{
 			lastHeight: unknown.LastValidBlockHeight, blockhash: unknown.Blockhash, nonce: unknown.Nonce, since: unknown.Slot,
 		},

@@ -5,17 +5,21 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"sync"
+	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// ErrUnresolved: the journal has transactions of which it is still not known what has become of them, so nothing new is sent.
+// ErrUnresolved: the outcome of an earlier transaction is still unknown, and the action conflicts with it.
 var ErrUnresolved = errors.New("haggle: earlier transactions are unresolved")
 
-// Unresolved says which transactions keep a wallet from sending new ones. errors.Is finds [ErrUnresolved].
+// Unresolved says which transactions keep an action from being sent: those with the same idempotency key or on the same
+// negotiation. errors.Is finds [ErrUnresolved].
 type Unresolved struct {
-	// Wallet is whose they are.
+	// Wallet pays for them.
 	Wallet solana.PublicKey
 	// Entries are those whose outcome stays unknown, or cannot be written to the journal, with the reason in Err.
 	Entries []Recovered
@@ -26,55 +30,50 @@ func (e *Unresolved) Error() string {
 		ErrUnresolved, len(e.Entries), e.Wallet, e.Entries[0].Entry.Signature, e.Entries[0].Err)
 }
 
-// Unwrap is ErrUnresolved. It is not the reasons: they are other transactions' than the one that has not been sent.
+// Unwrap returns ErrUnresolved and not the reasons, which are those of other transactions.
 func (e *Unresolved) Unwrap() error { return ErrUnresolved }
 
-// Recovered is a transaction that an earlier process, or an earlier call, had left unfinished.
+// Recovered is a transaction that an earlier process, or an earlier call, left unfinished.
 type Recovered struct {
-	// Entry is what the journal knew of it.
+	// Entry is the journal's.
 	Entry JournalEntry
-	// Outcome is what has become of it.
+	// Outcome is the transaction's.
 	Outcome Outcome
-	// Receipt is what it has done; nil unless Outcome is OutcomeConfirmed.
+	// Receipt is the transaction's; nil unless Outcome is OutcomeConfirmed.
 	Receipt *Receipt
-	// Err is as [Action.Do]'s.
+	// Err is the error that [Action.Do] would have returned.
 	Err error
 }
 
-// Recover finds out what has become of a wallet's transactions that an earlier process was killed over, or an earlier call left
-// unknown, and writes it to the journal. A transaction that has not been executed and still can be is sent again, the same one: it
-// cannot be executed twice. Otherwise Recover waits until it is certain that it has expired, which takes about a minute from its
-// signing.
+// Recover resolves a wallet's transactions that an earlier process was killed over, or whose outcome an earlier call has
+// left unknown, and writes the outcomes to the journal. A transaction that has not been executed and still can be is sent
+// again, the same one: it cannot be executed twice. Otherwise Recover waits until it has certainly expired, which takes
+// about a minute from its signing.
 //
-// [Action.Do] and [Client.Submit] do the same before they send anything new. Who calls Recover first learns what they do not tell:
-// that a negotiation has been created after all, for example.
+// The client does the same in the background, from when an outcome is left unknown or the wallet acts for the first time.
+// Action.Do and Client.Submit wait for those transactions only that conflict with theirs.
 //
-// If some stay unknown it fails with [*Unresolved], beside those that are resolved; the wallet sends nothing new until they are.
-// Without a journal it fails with [ErrNoJournal], and with [*JournalError] if that cannot be read.
+// If some stay unknown, it returns [*Unresolved] beside those that are resolved. Without a journal it returns
+// [ErrNoJournal], and [*JournalError] if the journal cannot be read.
 func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recovered, error) {
-	if c.book == nil {
+	if c.inFlight == nil {
 		return nil, ErrNoJournal
 	}
 	c.orient(ctx)
-	leave, err := c.book.enter(ctx, wallet)
+	all, err := c.inFlight.unfinished(ctx, wallet, c.resolve)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
-	left, err := c.book.left(ctx, wallet)
-	if err != nil || len(left) == 0 {
-		return nil, err
-	}
-	recovered := c.resolveAll(ctx, left)
+	var resolved []Recovered
 	unresolved := &Unresolved{Wallet: wallet}
-	resolved := make([]Recovered, 0, len(recovered))
-	for _, one := range recovered {
-		// What the journal does not take would be resolved again by whoever is next.
-		var journal *JournalError
-		if one.Outcome.IsFinal() && !errors.As(one.Err, &journal) {
-			resolved = append(resolved, one)
+	for _, one := range all {
+		if !one.flight.background {
+			continue
+		}
+		if result := one.wait(ctx); result.isResolved() {
+			resolved = append(resolved, result)
 		} else {
-			unresolved.Entries = append(unresolved.Entries, one)
+			unresolved.Entries = append(unresolved.Entries, result)
 		}
 	}
 	if len(unresolved.Entries) > 0 {
@@ -83,48 +82,79 @@ func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recove
 	return resolved, nil
 }
 
-// resolversMost is how many transactions are looked for at once.
-const resolversMost = 8
-
-// resolveAll resolves entries, several at a time: they expire at the same time rather than one after the other.
-func (c *Client) resolveAll(ctx context.Context, entries []JournalEntry) []Recovered {
-	recovered := make([]Recovered, len(entries))
-	slots := make(chan struct{}, resolversMost)
-	var running sync.WaitGroup
-	for i := range entries {
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			recovered[i] = c.resolve(ctx, entries[i])
-		})
-	}
-	running.Wait()
-	return recovered
+// isResolved reports whether the outcome is final and in the journal.
+func (r *Recovered) isResolved() bool {
+	var journal *JournalError
+	return r.Outcome.IsFinal() && !errors.As(r.Err, &journal)
 }
 
-// resolve waits until it is certain what has become of an entry's transaction, and finishes the entry.
-func (c *Client) resolve(ctx context.Context, entry JournalEntry) Recovered {
-	pending, err := c.pendingEntry(&entry)
-	if err != nil {
-		return Recovered{Entry: entry, Outcome: OutcomeUnknown, Err: err}
+// wait waits for the end of a flight in the background.
+func (l *left) wait(ctx context.Context) Recovered {
+	select {
+	case <-l.flight.ended:
+		return l.flight.result
+	case <-ctx.Done():
+		return Recovered{Entry: l.entry, Outcome: OutcomeUnknown, Err: unsent{context.Cause(ctx)}}
 	}
-	receipt, err := pending.await(ctx)
-	err = c.book.end(ctx, entry.Signature, err)
-	return Recovered{Entry: entry, Outcome: OutcomeOf(err), Receipt: receipt, Err: err}
 }
 
-// pendingEntry is an entry's transaction, to be waited for and sent again. It fails if it is not the one that the entry is about.
+// resolversMost is how many transactions are resolved in the background at once.
+const resolversMost = 64
+
+// resolve starts to resolve an entry in the background. It returns false if the client is closed.
+func (c *Client) resolve(entry JournalEntry, f *flight) bool {
+	return c.start(func() {
+		defer c.inFlight.remove(entry.Signature)
+		f.result = Recovered{Entry: entry, Outcome: OutcomeUnknown, Err: ErrClientClosed}
+		select {
+		case c.resolving <- struct{}{}:
+			defer func() { <-c.resolving }()
+		case <-c.closing.Done():
+			return
+		}
+		pending, err := c.pendingEntry(&entry)
+		if err != nil {
+			f.result.Err = err
+			return
+		}
+		receipt, err := pending.await(c.closing)
+		err = c.inFlight.end(c.closing, entry.Signature, err, false)
+		f.result = Recovered{Entry: entry, Outcome: OutcomeOf(err), Receipt: receipt, Err: err}
+		if transaction, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
+			c.observers.report(c.closing, transaction, f.result.Outcome)
+		}
+	})
+}
+
+// resolveInBackground resolves what a wallet has left unfinished, until there is nothing left.
+func (c *Client) resolveInBackground(wallet solana.PublicKey) {
+	if _, running := c.background.LoadOrStore(wallet, true); running {
+		return
+	}
+	started := c.start(func() {
+		defer c.background.Delete(wallet)
+		pause := backoff.NewExponentialBackOff()
+		pause.InitialInterval, pause.MaxInterval = 2*time.Second, time.Minute
+		pause.Reset()
+		for wait.For(c.closing, pause.NextBackOff()) == nil {
+			if _, err := c.Recover(c.closing, wallet); err == nil {
+				return
+			}
+		}
+	})
+	if !started {
+		c.background.Delete(wallet)
+	}
+}
+
+// pendingEntry returns an entry's transaction, to be sent again. It fails if the entry contains another transaction.
 func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) {
 	transaction, err := solana.TransactionFromBytes(entry.Transaction)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the transaction of %s cannot be read: %w", ErrJournalDamaged, entry.Signature, err)
+		return nil, fmt.Errorf("%w: the transaction of %s cannot be decoded: %w", ErrJournalDamaged, entry.Signature, err)
 	}
 	if len(transaction.Signatures) == 0 || transaction.Signatures[0] != entry.Signature {
 		return nil, fmt.Errorf("%w: the transaction of %s is another one", ErrJournalDamaged, entry.Signature)
-	}
-	commitment := entry.Commitment
-	if commitment == "" {
-		commitment = c.commitment
 	}
 	return &pendingTransaction{
 		client:     c,
@@ -132,16 +162,92 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) 
 		encoded:    base64.StdEncoding.EncodeToString(entry.Transaction),
 		invoked:    invokedPrograms(transaction),
 		valid:      entry.validity(),
-		blockhash:  transaction.Message.RecentBlockhash,
-		commitment: commitment,
+		commitment: c.commitmentOf(entry),
 		sentAt:     entry.Begun,
 	}, nil
 }
 
-// clear resolves what a wallet has left unfinished, before something new is sent.
-func (c *Client) clear(ctx context.Context, wallet solana.PublicKey) ([]Recovered, error) {
-	if c.book == nil {
+// conflicts are what transactions conflict with an action by: the same key, intent, signature or negotiation. The intent
+// counts only until the caller of the other action has received its outcome. Zero values match nothing.
+type conflicts struct {
+	wallet      solana.PublicKey
+	key, intent solana.Hash
+	negotiation solana.PublicKey
+	signature   solana.Signature
+}
+
+func (k *conflicts) isSame(entry *JournalEntry) bool {
+	return !k.key.IsZero() && entry.Key == k.key || !k.signature.IsZero() && entry.Signature == k.signature
+}
+
+func (k *conflicts) conflictsWith(entry *JournalEntry) bool {
+	return k.isSame(entry) || !k.intent.IsZero() && entry.Intent == k.intent ||
+		!k.negotiation.IsZero() && entry.Negotiation == k.negotiation
+}
+
+// resolveConflicts waits for the unfinished transactions that conflict with an action. Others are resolved in the
+// background. It returns the transaction that has carried out this very action; nil if there is none.
+func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recovered, error) {
+	if c.inFlight == nil {
 		return nil, nil
 	}
-	return c.Recover(ctx, wallet)
+	c.orient(ctx)
+	for {
+		all, err := c.inFlight.unfinished(ctx, with.wallet, c.resolve)
+		if err != nil {
+			return nil, err
+		}
+		unresolved := &Unresolved{Wallet: with.wallet}
+		waited := false
+		for _, one := range all {
+			if !with.isSame(&one.entry) && !(one.flight.background && with.conflictsWith(&one.entry)) {
+				continue
+			}
+			waited = true
+			result := one.wait(ctx)
+			switch {
+			case ctx.Err() != nil:
+				return nil, unsent{context.Cause(ctx)}
+			case !one.flight.background:
+				// Another call in this process carries out the same action.
+			case !result.isResolved():
+				unresolved.Entries = append(unresolved.Entries, result)
+			case one.entry.Signature == with.signature:
+				return &result, nil
+			}
+		}
+		if len(unresolved.Entries) > 0 {
+			return nil, unresolved
+		}
+		if waited {
+			continue
+		}
+		entry, err := c.inFlight.confirmed(ctx, with.wallet, with.key, with.intent)
+		if entry == nil || err != nil {
+			return nil, err
+		}
+		return &Recovered{Entry: *entry, Outcome: OutcomeConfirmed}, nil
+	}
+}
+
+// receiptOf returns the receipt of a transaction that has carried out an action, or its error, to the caller who repeats
+// the action. If the nodes do not have the transaction any more, the receipt has its signature alone.
+func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, error) {
+	receipt := done.Receipt
+	if receipt == nil && done.Err == nil {
+		receipt = &Receipt{Signature: done.Entry.Signature}
+		if status, _, err := statusAt(ctx, c.rpc, done.Entry.Signature); err == nil && status != nil {
+			confirmed := &pendingTransaction{client: c, signature: done.Entry.Signature, commitment: c.commitmentOf(&done.Entry), sentAt: time.Now()}
+			if found, _ := confirmed.settle(ctx, status); found != nil {
+				receipt = found
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, unsent{context.Cause(ctx)}
+		}
+	}
+	if err := c.inFlight.journal.Finish(context.WithoutCancel(ctx), done.Entry.Signature, done.Outcome, true); err != nil {
+		c.logger.Error("the journal cannot be written", "signature", done.Entry.Signature, "error", err)
+	}
+	return receipt, done.Err
 }

@@ -45,13 +45,13 @@ func TestMain(m *testing.M) {
 
 // act is what the process does: it advances a nonce account, which stands for any action.
 func act(path string) error {
-	book, err := journal.Open(path)
+	store, err := journal.Open(path)
 	if err != nil {
 		return err
 	}
-	var kept haggle.Journal = book
+	var kept haggle.Journal = store
 	if os.Getenv(victimStops) != "" {
-		kept = stopping{book}
+		kept = stopping{store}
 	}
 	client, err := haggle.NewClient(haggle.Config{Endpoint: os.Getenv(victimEndpoint), Journal: kept})
 	if err != nil {
@@ -144,11 +144,13 @@ func (c *chainOfOne) answer(method string, params []json.RawMessage) (any, error
 		if err := json.Unmarshal(params[0], &asked); err != nil {
 			return nil, err
 		}
-		var status any
-		if slices.Contains(c.executed, asked[0]) {
-			status = object{"slot": 1_000, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
+		statuses := make([]any, len(asked))
+		for i := range asked {
+			if slices.Contains(c.executed, asked[i]) {
+				statuses[i] = object{"slot": 1_000, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
+			}
 		}
-		return object{"context": at, "value": []any{status}}, nil
+		return object{"context": at, "value": statuses}, nil
 	case "getTransaction":
 		var asked solana.Signature
 		if err := json.Unmarshal(params[0], &asked); err != nil {
@@ -252,10 +254,10 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			assert.Len(t, chain.arrived, c.arrivals)
 			assert.Len(t, chain.executed, c.executions, "once, whatever happens")
 
-			book, err := journal.Open(filepath.Join(folder, "journal"))
+			store, err := journal.Open(filepath.Join(folder, "journal"))
 			require.NoError(t, err)
-			defer func() { assert.NoError(t, book.Close()) }()
-			for entry, err := range book.Unfinished(t.Context(), key.PublicKey()) {
+			defer func() { assert.NoError(t, store.Close()) }()
+			for entry, err := range store.Unfinished(t.Context(), key.PublicKey()) {
 				require.NoError(t, err)
 				t.Errorf("transaction %s is unfinished", entry.Signature)
 			}

@@ -24,6 +24,8 @@ type heldJournal struct {
 	lock     sync.Mutex
 	entries  []JournalEntry
 	outcomes map[solana.Signature]Outcome
+	// acknowledged are the transactions whose senders have received the outcome.
+	acknowledged map[solana.Signature]bool
 	// begun counts how often something was begun, and finished how often something was finished that had not been.
 	begun, finished int
 	// afterBegin is called when an entry is safe.
@@ -31,7 +33,9 @@ type heldJournal struct {
 	beginFails, finishFails, listingFails error
 }
 
-func newHeldJournal() *heldJournal { return &heldJournal{outcomes: make(map[solana.Signature]Outcome)} }
+func newHeldJournal() *heldJournal {
+	return &heldJournal{outcomes: make(map[solana.Signature]Outcome), acknowledged: make(map[solana.Signature]bool)}
+}
 
 func (m *heldJournal) Begin(_ context.Context, entry JournalEntry) error {
 	m.lock.Lock()
@@ -54,11 +58,29 @@ func (m *heldJournal) has(signature solana.Signature) bool {
 	return slices.ContainsFunc(m.entries, func(e JournalEntry) bool { return e.Signature == signature })
 }
 
-func (m *heldJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome) error {
+func (m *heldJournal) Confirmed(_ context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	for _, byIntent := range []bool{false, true} {
+		for _, entry := range m.entries {
+			found := !byIntent && !key.IsZero() && entry.Key == key ||
+				byIntent && !intent.IsZero() && entry.Intent == intent && !m.acknowledged[entry.Signature]
+			if outcome := m.outcomes[entry.Signature]; found && outcome == OutcomeConfirmed && entry.Wallet == wallet {
+				return &entry, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (m *heldJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome, acknowledged bool) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	if m.finishFails != nil {
 		return m.finishFails
+	}
+	if acknowledged {
+		m.acknowledged[signature] = true
 	}
 	if _, finished := m.outcomes[signature]; !finished && m.has(signature) {
 		m.outcomes[signature] = outcome
@@ -121,7 +143,7 @@ func newAgent(t *testing.T, answers map[string]func(int) (any, error)) *agent {
 			node.answers[method] = answer
 		}
 	}
-	a.book = newBook(a.journal)
+	a.inFlight = newInFlight(a.journal)
 	node.transaction = a.details
 	return a
 }
@@ -145,9 +167,10 @@ func (a *agent) details(signature solana.Signature) any {
 // restart has the agent begin again with nothing but its journal and its key.
 func (a *agent) restart(t *testing.T) *agent {
 	t.Helper()
+	require.NoError(t, a.Close())
 	again := newAgent(t, nil)
 	again.journal, again.me = a.journal, a.me
-	again.book = newBook(a.journal)
+	again.inFlight = newInFlight(a.journal)
 	again.lives = a.lives + 1
 	for method, answer := range a.node.answers {
 		if method != "getLatestBlockhash" {
@@ -202,7 +225,6 @@ func TestEntryIsInTheJournalBeforeAnythingIsSent(t *testing.T) {
 	assert.Equal(t, "pay", entry.Action)
 	assert.EqualValues(t, testLastValid, entry.LastValidBlockHeight)
 	assert.EqualValues(t, testSlot, entry.Slot)
-	assert.False(t, entry.Estimated)
 	assert.Equal(t, rpc.CommitmentConfirmed, entry.Commitment)
 	transaction, err := solana.TransactionFromBytes(entry.Transaction)
 	require.NoError(t, err)
@@ -236,8 +258,8 @@ func TestJournalThatDoesNotTakeTheOutcomeDoesNotHideIt(t *testing.T) {
 	require.NotNil(t, receipt)
 	assert.Equal(t, OutcomeConfirmed, OutcomeOf(err))
 
-	// Nothing new is sent before that is written; and the new action is not taken for the one before.
-	_, err = a.pay(t, 2).Do(t.Context(), a.me)
+	// The action is not repeated before that is written.
+	_, err = a.pay(t, 1).Do(t.Context(), a.me)
 	require.ErrorIs(t, err, ErrUnresolved)
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
 	assert.Equal(t, 1, a.journal.begun)
@@ -317,7 +339,7 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 	}
 }
 
-func TestUnknownTransactionKeepsItsWalletFromSending(t *testing.T) {
+func TestUnknownTransactionKeepsItsActionFromBeingSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("connection refused")
 		a := newAgent(t, map[string]func(int) (any, error){"sendTransaction": failing(down), "getSignatureStatuses": failing(down)})
@@ -325,7 +347,7 @@ func TestUnknownTransactionKeepsItsWalletFromSending(t *testing.T) {
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 		sent := a.node.called("sendTransaction")
 
-		_, err = a.pay(t, 2).Do(t.Context(), a.me)
+		_, err = a.pay(t, 1).Do(t.Context(), a.me)
 		var unresolved *Unresolved
 		require.ErrorAs(t, err, &unresolved)
 		require.ErrorIs(t, err, ErrUnresolved)
@@ -338,10 +360,12 @@ func TestUnknownTransactionKeepsItsWalletFromSending(t *testing.T) {
 		// Another wallet has nothing to do with it.
 		somebody := newKeypair(t)
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
-		_, err = a.restart(t).Recover(t.Context(), somebody.PublicKey())
+		_, err = a.Recover(t.Context(), somebody.PublicKey())
 		require.NoError(t, err)
 
 		// The node is back.
+		_, err = a.pay(t, 1).Do(t.Context(), a.me)
+		require.ErrorIs(t, err, ErrAlreadyDone)
 		_, err = a.pay(t, 2).Do(t.Context(), a.me)
 		require.NoError(t, err)
 		assert.Equal(t, 2, a.journal.finished)
@@ -417,7 +441,7 @@ func TestWhatIsUnderWayIsNotTakenForLeftBehind(t *testing.T) {
 		running.Wait()
 		assert.Equal(t, 10, a.journal.finished)
 		assert.Less(t, time.Since(began), 25*time.Second, "at the same time")
-		assert.Empty(t, a.book.inFlight)
+		assert.Empty(t, a.inFlight.flights)
 	})
 }
 
@@ -484,7 +508,6 @@ func TestSubmittedTransactionIsInTheJournalToo(t *testing.T) {
 		_, err = a.Submit(ctx, transaction)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 		entry := a.only(t)
-		assert.True(t, entry.Estimated)
 		assert.Equal(t, transaction.Message.RecentBlockhash, entry.Blockhash)
 
 		// The same one again is no second one.
@@ -500,19 +523,18 @@ func TestSubmittedTransactionIsInTheJournalToo(t *testing.T) {
 
 func TestRecoverWithoutAJournalIsAnError(t *testing.T) {
 	a := newAgent(t, nil)
-	a.book = nil
+	a.inFlight = nil
 	_, err := a.Recover(t.Context(), a.me.PublicKey())
 	require.ErrorIs(t, err, ErrNoJournal)
 }
 
-func TestWhoeverWaitsForAnotherRecoveryCanGiveUp(t *testing.T) {
+func TestWaitForAConflictingTransactionCanBeGivenUp(t *testing.T) {
 	a := newAgent(t, nil)
-	leave, err := a.book.enter(t.Context(), a.me.PublicKey())
-	require.NoError(t, err)
-	defer leave()
+	a.abandon(t, a.pay(t, 1))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err = a.pay(t, 1).Do(ctx, a.me)
+	_, err := a.pay(t, 1).Do(ctx, a.me)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, 1, a.journal.begun)
 }

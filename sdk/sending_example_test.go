@@ -117,20 +117,22 @@ func ExampleAction_With() {
 	fmt.Println(receipt.Slot)
 }
 
-// A purchase that has a name of its own is not made twice, even without a journal.
-func ExampleSessionIDFor() {
+// A purchase with a key is not made twice: with a journal the second creation returns the receipt of the first.
+func ExampleCreateRequest_key() {
 	var (
 		ctx          context.Context
 		client       *haggle.Client
 		buyer        *haggle.Keypair
 		seller, mint solana.PublicKey
 	)
-	session := haggle.SessionIDFor("order 1234")
-	_, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
-		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, SessionID: &session,
+	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, Key: "order 1234",
 	})
-	var used *haggle.SessionUsedError
-	if errors.As(err, &used) {
-		fmt.Println("it has been made:", used.Negotiation)
+	if err == nil {
+		_, err = action.Do(ctx, buyer)
+	}
+	var done *haggle.AlreadyDone
+	if errors.As(err, &done) {
+		fmt.Println("the purchase was made:", done.Negotiation, done.Receipt.Signature)
 	}
 }

@@ -2,6 +2,9 @@ package haggle
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"sync"
 
 	"github.com/gagliardetto/solana-go"
 )
@@ -33,15 +36,40 @@ func SigningFrom(ctx context.Context) Signing {
 }
 
 // OutcomeObserver is a [Signer] that receives the final outcomes of the transactions that it signed, for
-// example to give back what an expired transaction did not spend.
+// example to give back what an expired transaction did not spend. It must be comparable, as a pointer is.
 type OutcomeObserver interface {
-	// ObserveOutcome receives the message of a transaction and its outcome, after [Action.Do] knows it or has
-	// recovered it from the journal. The outcome may be of a transaction that another signer signed.
+	// ObserveOutcome receives the message of a transaction and its outcome: when [Action.Do] or [Client.Submit] ends, or
+	// later, when the client has resolved an unknown outcome. The client calls it for every transaction of a wallet for
+	// which this signer has signed an action, so the transaction may be one that another signer signed.
 	ObserveOutcome(ctx context.Context, message []byte, outcome Outcome)
 }
 
-// reportOutcome passes the outcome of a transaction to the signers that observe outcomes.
-func reportOutcome(ctx context.Context, signers []Signer, transaction *solana.Transaction, outcome Outcome) {
+// observers are the signers of each wallet's actions that observe outcomes.
+type observers struct {
+	lock     sync.Mutex
+	byWallet map[solana.PublicKey]map[OutcomeObserver]struct{}
+}
+
+func (o *observers) add(wallet solana.PublicKey, signers []Signer) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	for _, signer := range signers {
+		observer, ok := signer.(OutcomeObserver)
+		if !ok {
+			continue
+		}
+		if o.byWallet == nil {
+			o.byWallet = make(map[solana.PublicKey]map[OutcomeObserver]struct{})
+		}
+		if o.byWallet[wallet] == nil {
+			o.byWallet[wallet] = make(map[OutcomeObserver]struct{})
+		}
+		o.byWallet[wallet][observer] = struct{}{}
+	}
+}
+
+// report passes the outcome of a transaction to the observers of its payer.
+func (o *observers) report(ctx context.Context, transaction *solana.Transaction, outcome Outcome) {
 	if !outcome.IsFinal() {
 		return
 	}
@@ -49,18 +77,10 @@ func reportOutcome(ctx context.Context, signers []Signer, transaction *solana.Tr
 	if err != nil {
 		return
 	}
-	for _, signer := range signers {
-		if observer, ok := signer.(OutcomeObserver); ok {
-			observer.ObserveOutcome(context.WithoutCancel(ctx), message, outcome)
-		}
-	}
-}
-
-// reportRecovered passes the outcomes of recovered journal entries to the signers that observe outcomes.
-func reportRecovered(ctx context.Context, signers []Signer, recovered []Recovered) {
-	for _, entry := range recovered {
-		if transaction, err := solana.TransactionFromBytes(entry.Entry.Transaction); err == nil {
-			reportOutcome(ctx, signers, transaction, entry.Outcome)
-		}
+	o.lock.Lock()
+	observing := slices.Collect(maps.Keys(o.byWallet[transaction.Message.AccountKeys[0]]))
+	o.lock.Unlock()
+	for _, observer := range observing {
+		observer.ObserveOutcome(context.WithoutCancel(ctx), message, outcome)
 	}
 }

@@ -31,6 +31,10 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
 		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline, Metadata: b.Metadata,
 	})
+	var already *haggle.AlreadyDone
+	if errors.As(err, &already) {
+		return already.Negotiation, nil
+	}
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
@@ -40,7 +44,6 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	begun, cancel := context.WithTimeout(context.WithoutCancel(ctx), inviteLimit)
 	defer cancel()
 	receipt, err := created.Do(begun, b.Signer)
-	var already *haggle.AlreadyDone
 	switch {
 	case errors.As(err, &already):
 		return already.Negotiation, nil

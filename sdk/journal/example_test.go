@@ -21,12 +21,12 @@ func ExampleOpen() {
 		endpoint string
 		me       *haggle.Keypair
 	)
-	book, err := journal.Open("agent.journal")
+	store, err := journal.Open("agent.journal")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer book.Close()
-	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: book})
+	defer store.Close()
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -50,23 +50,23 @@ func ExampleFile() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(folder)
-	book, err := journal.Open(filepath.Join(folder, "journal"))
+	store, err := journal.Open(filepath.Join(folder, "journal"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer book.Close()
+	defer store.Close()
 
 	ctx, wallet := context.Background(), solana.PublicKey{1}
 	for _, action := range []string{"submit_offer", "accept_offer"} {
 		entry := haggle.JournalEntry{Wallet: wallet, Action: action, Signature: solana.Signature{action[0]}, Transaction: []byte{1}}
-		if err := book.Begin(ctx, entry); err != nil {
+		if err := store.Begin(ctx, entry); err != nil {
 			log.Fatal(err)
 		}
 	}
-	if err := book.Finish(ctx, solana.Signature{'s'}, haggle.OutcomeConfirmed); err != nil {
+	if err := store.Finish(ctx, solana.Signature{'s'}, haggle.OutcomeConfirmed, true); err != nil {
 		log.Fatal(err)
 	}
-	for entry, err := range book.Unfinished(ctx, wallet) {
+	for entry, err := range store.Unfinished(ctx, wallet) {
 		if err != nil {
 			log.Fatal(err)
 		}

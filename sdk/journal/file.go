@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,9 +17,10 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
 )
 
 // ErrClosed: the journal has been closed.
@@ -27,7 +29,7 @@ var ErrClosed = errors.New("journal: closed")
 // File is a journal in a file. Its methods may be called from several goroutines, which then share the waits for the disk.
 type File struct {
 	path string
-	lock *os.File
+	lock *flock.Flock
 
 	// writing orders what is appended. It guards all of the following but synced.
 	writing sync.Mutex
@@ -37,8 +39,9 @@ type File struct {
 	// generation counts the files that have been in this place.
 	generation uint64
 	unfinished map[solana.Signature]*pending
+	confirmed  confirmedEntries
 	order      uint64
-	// live is about what the unfinished entries take in the file, in bytes.
+	// live is about what the unfinished and the confirmed entries take in a compacted file, in bytes.
 	live int64
 	// broken is why nothing can be written any more: after a failure the disk may have anything.
 	broken error
@@ -70,7 +73,11 @@ type pending struct {
 	size  int64
 	// finishing: its end has been written, and may not be on the disk yet.
 	finishing bool
+	end       *finish
 }
+
+// confirmedSize is about what a confirmed entry takes in a compacted file, in bytes.
+const confirmedSize = 700
 
 // compactFrom is a file's size in bytes from which it is worth while to remove what is finished.
 const compactFrom = 1 << 20
@@ -78,19 +85,21 @@ const compactFrom = 1 << 20
 // Open opens the journal in a file, or begins one; its directory has to exist. It fails with [haggle.ErrJournalLocked] if it is in
 // use, and with [haggle.ErrJournalDamaged].
 func Open(path string) (*File, error) {
-	lock, taken, err := lockfile.Take(path)
-	if taken {
-		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
-	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
+	if !locked {
+		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
+	}
 	f := &File{path: path, lock: lock, unfinished: make(map[solana.Signature]*pending), compactAt: compactFrom}
+	f.confirmed.init()
 	if err := f.open(); err != nil {
 		if f.file != nil {
 			err = errors.Join(err, f.file.Close())
 		}
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, lock.Unlock())
 	}
 	return f, nil
 }
@@ -172,19 +181,37 @@ func (f *File) read(content []byte) error {
 
 // replay repeats a record.
 func (f *File) replay(r record, size int64) error {
-	if r.Finish != nil {
-		f.forget(r.Finish.Signature)
-		return nil
+	switch {
+	case r.Confirmed != nil:
+		f.live += size
+		f.confirmed.add(*r.Confirmed)
+	case r.Finish != nil:
+		f.finished(r.Finish)
+	default:
+		if _, begun := f.unfinished[r.Begin.Signature]; begun {
+			return fmt.Errorf("%w: %s", haggle.ErrInJournal, r.Begin.Signature)
+		}
+		f.remember(r.Begin, size)
 	}
-	if _, begun := f.unfinished[r.Begin.Signature]; begun {
-		return fmt.Errorf("%w: %s", haggle.ErrInJournal, r.Begin.Signature)
-	}
-	f.remember(r.Begin, size)
 	return nil
+}
+
+// finished applies the end of an entry, or its acknowledgement.
+func (f *File) finished(end *finish) {
+	if begun := f.unfinished[end.Signature]; begun != nil {
+		f.forget(end.Signature)
+		if end.Outcome == haggle.OutcomeConfirmed {
+			f.confirmed.add(confirmed{Entry: begun.entry, Acknowledged: end.Acknowledged, At: end.At})
+			f.live += confirmedSize
+		}
+	} else if end.Acknowledged {
+		f.confirmed.acknowledge(end.Signature)
+	}
 }
 
 func (f *File) remember(entry *haggle.JournalEntry, size int64) {
 	f.order++
+	f.confirmed.remove(entry.Signature)
 	f.unfinished[entry.Signature] = &pending{entry: *entry, order: f.order, size: size}
 	f.live += size
 }
@@ -231,14 +258,15 @@ func (f *File) writeBegin(entry *haggle.JournalEntry) (position, error) {
 }
 
 // Finish is [haggle.Journal]'s.
-func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome) error {
+func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if !outcome.IsFinal() {
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
 	}
-	written, known, err := f.writeFinish(signature, outcome)
+	end := &finish{Signature: signature, Outcome: outcome, Acknowledged: acknowledged, At: time.Now().Round(0).UTC()}
+	written, known, err := f.writeFinish(end)
 	if err != nil || !known {
 		return err
 	}
@@ -246,7 +274,7 @@ func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome h
 		return err
 	}
 	f.writing.Lock()
-	f.forget(signature)
+	f.finished(end)
 	due := f.size >= f.compactAt && f.live*2 < f.size
 	f.writing.Unlock()
 	if due {
@@ -255,22 +283,26 @@ func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome h
 	return nil
 }
 
-func (f *File) writeFinish(signature solana.Signature, outcome haggle.Outcome) (written position, known bool, err error) {
+func (f *File) writeFinish(end *finish) (written position, known bool, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if err := f.usable(); err != nil {
 		return position{}, false, err
 	}
-	begun := f.unfinished[signature]
-	if begun == nil {
+	begun := f.unfinished[end.Signature]
+	if begun == nil && !(end.Acknowledged && f.confirmed.isUnacknowledged(end.Signature)) {
 		return position{}, false, nil
 	}
-	if begun.finishing {
-		// Somebody is at it: what they have written has to be on the disk for this call, too.
+	if begun != nil && begun.finishing {
+		// Another call writes the end: what it has written has to be on the disk for this call, too.
 		return position{f.generation, f.size}, true, nil
 	}
-	written, err = f.append(record{Finish: &finish{Signature: signature, Outcome: outcome, At: time.Now().Round(0).UTC()}})
-	begun.finishing = err == nil
+	written, err = f.append(record{Finish: end})
+	if begun != nil {
+		begun.finishing, begun.end = err == nil, end
+	} else if err == nil {
+		f.confirmed.acknowledge(end.Signature)
+	}
 	return written, err == nil, err
 }
 
@@ -327,7 +359,8 @@ func (f *File) sync(written position) error {
 	return nil
 }
 
-// compact replaces the file by one without what is finished. If that cannot be done, the file grows on.
+// compact replaces the file by one without the entries that are finished and not confirmed, and without the transactions
+// of the confirmed ones. If that fails, the file continues to grow.
 func (f *File) compact() {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
@@ -338,15 +371,16 @@ func (f *File) compact() {
 	}
 	f.compactAt = max(compactFrom, 2*f.size)
 	content, err := f.living()
-	if err != nil {
-		return
-	}
-	fresh, err := replace(f.path, content)
-	if fresh == nil {
+	if err != nil || renameio.WriteFile(f.path, content, 0o600) != nil {
 		return // the old file is still in its place, and complete
 	}
 	_ = f.file.Close() // nobody reads it again
-	f.file, f.size, f.generation = fresh, int64(len(content)), f.generation+1
+	if f.file, err = os.OpenFile(f.path, os.O_RDWR, 0o600); err == nil {
+		err = syncDirectory(f.path)
+	} else {
+		f.file = nil
+	}
+	f.size, f.live, f.generation = int64(len(content)), int64(len(content)), f.generation+1
 	f.compactAt = max(compactFrom, 2*f.size)
 	f.synced = position{f.generation, f.size}
 	if err != nil {
@@ -355,49 +389,32 @@ func (f *File) compact() {
 	}
 }
 
-// living is a file's content with what is unfinished alone. What is being finished is left out: once the new file is in its place,
-// its end is on the disk.
+// living returns the content of a compacted file.
 func (f *File) living() ([]byte, error) {
 	content := []byte(magic)
-	for _, begun := range f.sorted() {
-		if begun.finishing {
-			continue
+	var err error
+	for _, kept := range f.confirmed.sorted() {
+		if content, err = appendRecord(content, record{Confirmed: &kept}); err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
 		}
-		var err error
+	}
+	for _, begun := range f.sorted() {
 		if content, err = appendRecord(content, record{Begin: &begun.entry}); err != nil {
 			return nil, fmt.Errorf("journal: %w", err)
+		}
+		if begun.finishing {
+			// Its end is in the old file, and not in the maps yet.
+			if content, err = appendRecord(content, record{Finish: begun.end}); err != nil {
+				return nil, fmt.Errorf("journal: %w", err)
+			}
 		}
 	}
 	return content, nil
 }
 
-// sorted are the unfinished entries in the order of their beginnings.
+// sorted returns the unfinished entries in the order of their beginnings.
 func (f *File) sorted() []*pending {
-	all := make([]*pending, 0, len(f.unfinished))
-	for _, begun := range f.unfinished {
-		all = append(all, begun)
-	}
-	slices.SortFunc(all, func(a, b *pending) int { return cmp.Compare(a.order, b.order) })
-	return all
-}
-
-// replace puts a new file in the place of another one, at once or not at all. If there is a file it is in its place; with an error
-// it may not be there after a crash of the machine.
-func replace(path string, content []byte) (*os.File, error) {
-	fresh, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = fresh.Write(content); err == nil {
-		err = fresh.Sync()
-	}
-	if err == nil {
-		err = os.Rename(fresh.Name(), path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, fresh.Close(), os.Remove(fresh.Name()))
-	}
-	return fresh, syncDirectory(path)
+	return slices.SortedFunc(maps.Values(f.unfinished), func(a, b *pending) int { return cmp.Compare(a.order, b.order) })
 }
 
 // syncDirectory has the disk know of a file by its name. Windows has no such thing.
@@ -410,6 +427,19 @@ func syncDirectory(path string) error {
 		return err
 	}
 	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// Confirmed is [haggle.Journal]'s.
+func (f *File) Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*haggle.JournalEntry, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	if err := f.usable(); err != nil {
+		return nil, err
+	}
+	return f.confirmed.find(wallet, key, intent), nil
 }
 
 // Unfinished is [haggle.Journal]'s.
@@ -457,7 +487,7 @@ func (f *File) Close() error {
 	if f.file == nil {
 		return nil
 	}
-	err := errors.Join(f.file.Close(), f.lock.Close())
+	err := errors.Join(f.file.Close(), f.lock.Unlock())
 	f.file = nil
 	return err
 }

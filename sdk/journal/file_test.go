@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
@@ -28,7 +29,7 @@ func newFile(t *testing.T, entries uint64) (path string, content []byte) {
 		require.NoError(t, f.Begin(t.Context(), journaltest.Entry(wallet, i)))
 	}
 	if entries > 1 {
-		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), haggle.OutcomeConfirmed))
+		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), haggle.OutcomeConfirmed, true))
 	}
 	require.NoError(t, f.Close())
 	content, err := os.ReadFile(path)
@@ -164,7 +165,7 @@ func TestZerosInTheMiddleAreDamage(t *testing.T) {
 }
 
 func TestFileOfAnotherKindIsNotTouched(t *testing.T) {
-	for _, content := range []string{"[1,2,3]\n", "haggle journal 2\n", "haggle journal 10\n", "h@", string(make([]byte, 100))} {
+	for _, content := range []string{"[1,2,3]\n", "haggle journal 1\n", "haggle journal 20\n", "h@", string(make([]byte, 100))} {
 		path := filepath.Join(t.TempDir(), "journal")
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		_, err := Open(path)
@@ -203,7 +204,7 @@ func TestWhatIsFinishedIsRemovedFromTheFile(t *testing.T) {
 	var largest int64
 	for i := range uint64(200) {
 		require.NoError(t, f.Begin(t.Context(), journaltest.Entry(wallet, i)))
-		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed))
+		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeExpired, true))
 		f.compactAt = min(f.compactAt, 20_000)
 		largest = max(largest, f.size)
 	}
@@ -222,6 +223,39 @@ func TestWhatIsFinishedIsRemovedFromTheFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+func TestConfirmedKeysSurviveTheRemovalOfTheirTransactions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	f := openAt(t, path)
+	const entries = 200
+	var whole int64
+	for i := range uint64(entries) {
+		require.NoError(t, f.Begin(t.Context(), journaltest.Entry(wallet, i)))
+		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed, i > 0))
+		whole = f.size
+	}
+	f.compact()
+	assert.Less(t, f.size, whole/2)
+	require.NoError(t, f.Close())
+	f = openAt(t, path)
+	find := func(key, intent solana.Hash) *haggle.JournalEntry {
+		found, err := f.Confirmed(t.Context(), wallet, key, intent)
+		require.NoError(t, err)
+		return found
+	}
+	for i := range uint64(entries) {
+		entry := journaltest.Entry(wallet, i)
+		require.NotNil(t, find(entry.Key, solana.Hash{}), i)
+		assert.Equal(t, i == 0, find(solana.Hash{}, entry.Intent) != nil, i)
+	}
+	removed, err := f.Forget(time.Now().Add(time.Hour))
+	require.NoError(t, err)
+	assert.EqualValues(t, entries-1, removed, "one is not acknowledged")
+	require.NoError(t, f.Close())
+	f = openAt(t, path)
+	require.Nil(t, find(journaltest.Entry(wallet, 1).Key, solana.Hash{}))
+	require.NotNil(t, find(journaltest.Entry(wallet, 0).Key, solana.Hash{}))
+}
+
 func TestRemovingWhatIsFinishedLosesNothingThatIsBegunMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	f := openAt(t, path)
@@ -235,7 +269,7 @@ func TestRemovingWhatIsFinishedLosesNothingThatIsBegunMeanwhile(t *testing.T) {
 					return
 				}
 				if i%10 > 0 {
-					assert.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, number), haggle.OutcomeConfirmed))
+					assert.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, number), haggle.OutcomeConfirmed, true))
 				}
 				f.compact()
 			}
@@ -276,7 +310,7 @@ func TestJournalThatTheDiskHasFailedTakesNothingMore(t *testing.T) {
 	f.file = writable
 	require.NoError(t, readOnly.Close())
 	require.ErrorContains(t, f.Begin(t.Context(), journaltest.Entry(wallet, 3)), "cannot be written any more")
-	require.ErrorContains(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), haggle.OutcomeConfirmed), path)
+	require.ErrorContains(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), haggle.OutcomeConfirmed, true), path)
 	_, err = journaltest.Unfinished(t.Context(), f, wallet)
 	require.ErrorContains(t, err, "cannot be written any more")
 	require.NoError(t, f.Close())

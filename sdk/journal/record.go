@@ -16,7 +16,7 @@ import (
 )
 
 // magic is what the file begins with: its kind, and the version of its format.
-const magic = "haggle journal 1\n"
+const magic = "haggle journal 2\n"
 
 const (
 	// A record: the content's length (4 bytes, little endian), the checksum of those 4 bytes, the content, the content's checksum.
@@ -28,25 +28,37 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// record is one of begin and finish.
+// record is the beginning or the end of an entry, or in a compacted file a confirmed entry without its transaction.
 type record struct {
-	Begin  *haggle.JournalEntry `json:"begin,omitempty"`
-	Finish *finish              `json:"finish,omitempty"`
+	Begin     *haggle.JournalEntry `json:"begin,omitempty"`
+	Finish    *finish              `json:"finish,omitempty"`
+	Confirmed *confirmed           `json:"confirmed,omitempty"`
 }
 
-// finish says what has become of a transaction.
+// finish is the outcome of a transaction.
 type finish struct {
 	Signature solana.Signature `json:"signature"`
 	Outcome   haggle.Outcome   `json:"outcome"`
+	// Acknowledged says that the caller of the action has received the outcome.
+	Acknowledged bool `json:"acknowledged,omitempty"`
 	// At is the machine's time.
 	At time.Time `json:"at"`
 }
 
+// confirmed is an entry whose transaction is confirmed.
+type confirmed struct {
+	Entry        haggle.JournalEntry `json:"entry"`
+	Acknowledged bool                `json:"acknowledged,omitempty"`
+	At           time.Time           `json:"at"`
+}
+
 func (r record) check() error {
 	switch {
-	case r.Begin != nil && r.Finish == nil:
+	case r.Begin != nil && r.Finish == nil && r.Confirmed == nil:
 		return r.Begin.Validate()
-	case r.Finish != nil && r.Begin == nil && r.Finish.Outcome.IsFinal():
+	case r.Finish != nil && r.Begin == nil && r.Confirmed == nil && r.Finish.Outcome.IsFinal():
+		return nil
+	case r.Confirmed != nil && r.Begin == nil && r.Finish == nil && !r.Confirmed.Entry.Signature.IsZero():
 		return nil
 	}
 	return errors.New("neither the beginning of an entry nor its end")

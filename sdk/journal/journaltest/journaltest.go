@@ -53,6 +53,8 @@ func Run(t *testing.T, open Open) {
 		"reading can be given up":                           canBeGivenUp,
 		"a journal in use is not opened again":              isLocked,
 		"a closed journal takes nothing":                    staysClosed,
+		"a confirmed key is found for ever":                 findsKeys,
+		"a confirmed intent is found until acknowledged":    findsIntents,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +138,8 @@ func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 		Signature:            Signature(wallet, number),
 		Blockhash:            solana.Hash(key("blockhash", number)),
 		LastValidBlockHeight: 1<<63 + number,
-		Estimated:            true,
+		SessionID:            number,
+		Key:                  solana.Hash(key("key", number)),
 		Nonce:                key("nonce", number),
 		Slot:                 number,
 		Commitment:           rpc.CommitmentFinalized,
@@ -197,28 +200,28 @@ func finishedIsGone(t *testing.T, s *shelf) {
 	outcomes := []haggle.Outcome{haggle.OutcomeConfirmed, haggle.OutcomeFailed, haggle.OutcomeExpired, haggle.OutcomeNotSent}
 	for i, outcome := range outcomes {
 		s.begin(Entry(Wallet(1), uint64(i)))
-		require.NoError(t, s.Finish(t.Context(), Signature(Wallet(1), uint64(i)), outcome))
+		require.NoError(t, s.Finish(t.Context(), Signature(Wallet(1), uint64(i)), outcome, true))
 	}
 	left := Entry(Wallet(1), 10)
 	s.begin(left)
 	s.has(left)
 	s.reopen()
 	s.has(left)
-	require.NoError(t, s.Finish(t.Context(), left.Signature, haggle.OutcomeConfirmed))
+	require.NoError(t, s.Finish(t.Context(), left.Signature, haggle.OutcomeConfirmed, true))
 	s.reopen()
 	assert.Empty(t, s.unfinished(Wallet(1)))
 }
 
 func finishesOnce(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
-	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed), "never begun")
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true), "never begun")
 	s.begin(entry)
 	s.has(entry)
 	for range 2 {
-		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed))
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
 	}
 	s.reopen()
-	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeFailed))
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeFailed, true))
 	assert.Empty(t, s.unfinished(Wallet(1)))
 }
 
@@ -230,7 +233,7 @@ func keepsOrder(t *testing.T, s *shelf) {
 		entries = append(entries, entry)
 		s.begin(entry)
 	}
-	require.NoError(t, s.Finish(t.Context(), entries[7].Signature, haggle.OutcomeExpired))
+	require.NoError(t, s.Finish(t.Context(), entries[7].Signature, haggle.OutcomeExpired, true))
 	entries = append(entries[:7], entries[8:]...)
 	s.has(entries...)
 	s.reopen()
@@ -256,7 +259,7 @@ func refusesTwice(t *testing.T, s *shelf) {
 func beginsAgain(t *testing.T, s *shelf) {
 	again, other := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
 	s.begin(again, other)
-	require.NoError(t, s.Finish(t.Context(), again.Signature, haggle.OutcomeNotSent))
+	require.NoError(t, s.Finish(t.Context(), again.Signature, haggle.OutcomeNotSent, true))
 	again.Slot++
 	s.begin(again)
 	s.has(other, again)
@@ -281,8 +284,8 @@ func refusesUseless(t *testing.T, s *shelf) {
 func refusesOpenOutcome(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
 	s.begin(entry)
-	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeUnknown))
-	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.Outcome(99)))
+	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeUnknown, true))
+	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.Outcome(99), true))
 	s.reopen()
 	s.has(entry)
 }
@@ -293,7 +296,7 @@ func heedsContext(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
 	require.ErrorIs(t, s.Begin(ended, entry), context.Canceled)
 	s.begin(entry)
-	require.ErrorIs(t, s.Finish(ended, entry.Signature, haggle.OutcomeConfirmed), context.Canceled)
+	require.ErrorIs(t, s.Finish(ended, entry.Signature, haggle.OutcomeConfirmed, true), context.Canceled)
 	_, err := Unfinished(ended, s.Store, Wallet(1))
 	require.ErrorIs(t, err, context.Canceled)
 	s.has(entry)
@@ -310,7 +313,7 @@ func keepsMany(t *testing.T, s *shelf) {
 					return
 				}
 				if i%3 > 0 {
-					assert.NoError(t, s.Finish(t.Context(), Signature(wallet, i), haggle.OutcomeConfirmed))
+					assert.NoError(t, s.Finish(t.Context(), Signature(wallet, i), haggle.OutcomeConfirmed, true))
 				}
 				_, err := Unfinished(t.Context(), s.Store, wallet)
 				assert.NoError(t, err)
@@ -333,7 +336,7 @@ func canBeGivenUp(t *testing.T, s *shelf) {
 	for entry, err := range s.Unfinished(t.Context(), Wallet(1)) {
 		require.NoError(t, err)
 		// Whoever reads may write.
-		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed))
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
 		break
 	}
 	s.has(Entry(Wallet(1), 2))
@@ -353,11 +356,61 @@ func staysClosed(t *testing.T, s *shelf) {
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
 	require.Error(t, s.Begin(t.Context(), Entry(Wallet(1), 2)))
-	require.Error(t, s.Finish(t.Context(), Signature(Wallet(1), 1), haggle.OutcomeConfirmed))
+	require.Error(t, s.Finish(t.Context(), Signature(Wallet(1), 1), haggle.OutcomeConfirmed, true))
 	_, err := Unfinished(t.Context(), s.Store, Wallet(1))
 	require.Error(t, err)
 	require.False(t, errors.Is(err, context.Canceled))
 	s.Store = nil
 	s.reopen()
 	s.has(Entry(Wallet(1), 1))
+}
+
+func (s *shelf) confirmed(wallet solana.PublicKey, key, intent solana.Hash) *haggle.JournalEntry {
+	s.t.Helper()
+	found, err := s.Confirmed(s.t.Context(), wallet, key, intent)
+	require.NoError(s.t, err)
+	return found
+}
+
+func findsKeys(t *testing.T, s *shelf) {
+	entry, other := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
+	s.begin(entry, other)
+	assert.Nil(t, s.confirmed(Wallet(1), entry.Key, solana.Hash{}), "it is unfinished")
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
+	require.NoError(t, s.Finish(t.Context(), other.Signature, haggle.OutcomeExpired, true))
+	for range 2 {
+		found := s.confirmed(Wallet(1), entry.Key, solana.Hash{})
+		require.NotNil(t, found)
+		assert.Equal(t, entry.Signature, found.Signature)
+		assert.Equal(t, entry.Negotiation, found.Negotiation)
+		assert.Equal(t, entry.Action, found.Action)
+		assert.Equal(t, entry.SessionID, found.SessionID)
+		assert.Equal(t, entry.Commitment, found.Commitment)
+		assert.Nil(t, s.confirmed(Wallet(1), other.Key, other.Intent), "it has expired")
+		assert.Nil(t, s.confirmed(Wallet(2), entry.Key, solana.Hash{}), "of another wallet")
+		assert.Nil(t, s.confirmed(Wallet(1), solana.Hash{}, solana.Hash{}))
+		assert.Nil(t, s.confirmed(Wallet(1), solana.Hash{}, entry.Intent), "it is acknowledged")
+		s.reopen()
+	}
+}
+
+func findsIntents(t *testing.T, s *shelf) {
+	first, second := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
+	second.Intent = first.Intent
+	s.begin(first, second)
+	for _, entry := range []haggle.JournalEntry{second, first} {
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, false))
+	}
+	s.reopen()
+	left := make(map[solana.Signature]bool)
+	for range 2 {
+		found := s.confirmed(Wallet(1), solana.Hash{9}, first.Intent)
+		require.NotNil(t, found)
+		left[found.Signature] = true
+		require.NoError(t, s.Finish(t.Context(), found.Signature, haggle.OutcomeConfirmed, true))
+		s.reopen()
+	}
+	assert.Len(t, left, 2)
+	assert.Nil(t, s.confirmed(Wallet(1), solana.Hash{9}, first.Intent))
+	assert.NotNil(t, s.confirmed(Wallet(1), second.Key, solana.Hash{}), "the key is found all the same")
 }

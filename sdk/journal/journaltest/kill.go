@@ -159,7 +159,7 @@ func writeOne(store haggle.Journal, wallet solana.PublicKey, number uint64, say 
 		return nil
 	}
 	say("finishing", number)
-	if err := store.Finish(ctx, Signature(wallet, number), haggle.OutcomeConfirmed); err != nil {
+	if err := store.Finish(ctx, Signature(wallet, number), haggle.OutcomeConfirmed, true); err != nil {
 		return err
 	}
 	say("finished", number)

@@ -1,9 +1,9 @@
 // Package sqlite remembers in a SQLite database what a wallet has sent, as package journal does in a plain file:
 //
-//	book, err := sqlite.Open("/var/lib/agent/journal.db")
+//	store, err := sqlite.Open("/var/lib/agent/journal.db")
 //	...
-//	defer book.Close()
-//	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: book})
+//	defer store.Close()
+//	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
 //
 // Unlike the file it keeps what is finished, with its outcome, for whoever wants to look it up: the table is journal, with the
 // columns signature, wallet, action, negotiation, begun, outcome and finished (times in RFC 3339) beside the whole entry as JSON.
@@ -21,20 +21,19 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // the driver
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/internal/lockfile"
 )
 
-// schema is the first version's; user_version says which one a database has.
+// schema is the current version's; user_version says which one a database has.
 const (
-	schemaVersion = 1
+	schemaVersion = 2
 	schema        = `
 CREATE TABLE journal (
 	number      INTEGER PRIMARY KEY,
@@ -44,30 +43,36 @@ CREATE TABLE journal (
 	negotiation TEXT NOT NULL,
 	begun       TEXT NOT NULL,
 	entry       TEXT NOT NULL,
+	idempotency TEXT NOT NULL,
+	intent      TEXT NOT NULL,
 	outcome     TEXT,
 	finished    TEXT,
+	acknowledged INTEGER NOT NULL DEFAULT 0,
 	CHECK ((outcome IS NULL) = (finished IS NULL))
 ) STRICT;
 CREATE INDEX journal_unfinished ON journal (wallet, number) WHERE outcome IS NULL;
-PRAGMA user_version = 1;`
+CREATE INDEX journal_confirmed ON journal (wallet, idempotency) WHERE outcome = 'confirmed';
+CREATE INDEX journal_unacknowledged ON journal (wallet, intent) WHERE outcome = 'confirmed' AND acknowledged = 0;
+PRAGMA user_version = 2;`
 )
 
 // Store is a journal in a SQLite database. Its methods may be called from several goroutines.
 type Store struct {
 	path string
-	lock *os.File
+	lock *flock.Flock
 	db   *sql.DB
 }
 
 // Open opens the journal in a database, or makes one; its directory has to exist. It fails with [haggle.ErrJournalLocked] if it is
 // in use, and with [haggle.ErrJournalDamaged] if the file is no such database.
 func Open(path string) (*Store, error) {
-	lock, taken, err := lockfile.Take(path)
-	if taken {
-		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
-	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
+	}
+	if !locked {
+		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
 	}
 	store := &Store{path: path, lock: lock}
 	if err := store.open(); err != nil {
@@ -126,10 +131,11 @@ func (s *Store) create(ctx context.Context) error {
 
 // begin either adds an entry, or begins one again that has been finished.
 const begin = `
-INSERT INTO journal (signature, wallet, action, negotiation, begun, entry) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO journal (signature, wallet, action, negotiation, begun, entry, idempotency, intent) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (signature) DO UPDATE SET
 	number = (SELECT max(number) + 1 FROM journal), wallet = excluded.wallet, action = excluded.action,
-	negotiation = excluded.negotiation, begun = excluded.begun, entry = excluded.entry, outcome = NULL, finished = NULL
+	negotiation = excluded.negotiation, begun = excluded.begun, entry = excluded.entry, idempotency = excluded.idempotency,
+	intent = excluded.intent, outcome = NULL, finished = NULL, acknowledged = 0
 WHERE outcome IS NOT NULL`
 
 // Begin is [haggle.Journal]'s.
@@ -146,7 +152,8 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 		negotiation = entry.Negotiation.String()
 	}
 	result, err := s.db.ExecContext(ctx, begin,
-		entry.Signature.String(), entry.Wallet.String(), entry.Action, negotiation, timestamp(entry.Begun), string(encoded))
+		entry.Signature.String(), entry.Wallet.String(), entry.Action, negotiation, timestamp(entry.Begun), string(encoded),
+		entry.Key.String(), entry.Intent.String())
 	if err != nil {
 		return s.failed(ctx, err)
 	}
@@ -158,13 +165,47 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 }
 
 // Finish is [haggle.Journal]'s.
-func (s *Store) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome) error {
+func (s *Store) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
 	if !outcome.IsFinal() {
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE journal SET outcome = ?, finished = ? WHERE signature = ? AND outcome IS NULL`,
-		outcome.String(), timestamp(time.Now()), signature.String())
+	_, err := s.db.ExecContext(ctx, `UPDATE journal SET outcome = coalesce(outcome, ?), finished = coalesce(finished, ?),
+		acknowledged = max(acknowledged, ?) WHERE signature = ? AND (outcome IS NULL OR acknowledged < ?)`,
+		outcome.String(), timestamp(time.Now()), acknowledged, signature.String(), acknowledged)
 	return s.failed(ctx, err)
+}
+
+// confirmedEntry prefers the entry with the key, which is sorted first.
+const confirmedEntry = `
+SELECT entry FROM (
+	SELECT 0 AS rank, number, entry FROM journal WHERE wallet = ?1 AND idempotency = ?2 AND outcome = 'confirmed'
+	UNION ALL
+	SELECT 1, number, entry FROM journal WHERE wallet = ?1 AND intent = ?3 AND outcome = 'confirmed' AND acknowledged = 0
+) ORDER BY rank, number LIMIT 1`
+
+// Confirmed is [haggle.Journal]'s.
+func (s *Store) Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*haggle.JournalEntry, error) {
+	var encoded string
+	err := s.db.QueryRowContext(ctx, confirmedEntry, wallet.String(), unlessZero(key), unlessZero(intent)).Scan(&encoded)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, s.failed(ctx, err)
+	}
+	entry, err := decode(encoded)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.path, err)
+	}
+	return &entry, nil
+}
+
+// unlessZero is NULL for a zero hash, which equals nothing.
+func unlessZero(hash solana.Hash) any {
+	if hash.IsZero() {
+		return nil
+	}
+	return hash.String()
 }
 
 // Unfinished is [haggle.Journal]'s.
@@ -216,9 +257,11 @@ func decode(encoded string) (entry haggle.JournalEntry, err error) {
 	return entry, entry.Validate()
 }
 
-// Forget removes what was finished before a time, and says how many entries that were.
+// Forget removes what was finished before a time, and returns the number of entries. Confirmed ones stay until they are
+// acknowledged. The idempotency keys of the removed ones are then no longer known.
 func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
-	result, err := s.db.ExecContext(ctx, `DELETE FROM journal WHERE outcome IS NOT NULL AND finished < ?`, timestamp(before))
+	result, err := s.db.ExecContext(ctx, `DELETE FROM journal WHERE outcome IS NOT NULL AND finished < ?
+		AND (outcome <> 'confirmed' OR acknowledged = 1)`, timestamp(before))
 	if err != nil {
 		return 0, s.failed(ctx, err)
 	}
@@ -234,10 +277,7 @@ func (s *Store) Close() error {
 	if s.db != nil {
 		err = s.db.Close()
 	}
-	if closed := s.lock.Close(); !errors.Is(closed, os.ErrClosed) {
-		err = errors.Join(err, closed)
-	}
-	return err
+	return errors.Join(err, s.lock.Unlock())
 }
 
 // failed is a database's error; the context's if that has ended, which the driver calls an interruption.

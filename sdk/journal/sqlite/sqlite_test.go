@@ -37,7 +37,7 @@ func TestWhatWasFinishedLongAgoIsForgottenOnRequest(t *testing.T) {
 		require.NoError(t, store.Begin(t.Context(), journaltest.Entry(wallet, i)))
 	}
 	for i := range uint64(2) {
-		require.NoError(t, store.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed))
+		require.NoError(t, store.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed, true))
 	}
 	forgotten, err := store.Forget(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)

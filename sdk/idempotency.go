@@ -1,0 +1,198 @@
+package haggle
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Each action has an idempotency key and an intent. A wallet with a journal never carries out two actions with one key.
+// The key of an action that names the state it is built on follows from the instruction, so that it is the same for the
+// same instruction in another transaction; the key of a creation follows from its session. Other actions can be meant
+// more than once with the same content, and have random keys: only if the caller of the first one has not received its
+// outcome, a second one with the same intent is taken for its repetition.
+
+// intentOf returns a hash of an action's content.
+func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Hash {
+	hash := sha256.New()
+	for _, part := range append([][]byte{payer[:], []byte(name)}, content...) {
+		hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
+		hash.Write(part)
+	}
+	return solana.Hash(hash.Sum(nil))
+}
+
+// keyOf returns the idempotency key of an instruction; zero if the same instruction can be meant more than once.
+func keyOf(payer solana.PublicKey, instruction protocol.AnyInstruction) solana.Hash {
+	negotiation := negotiationIn(instruction)
+	switch instruction.(type) {
+	case *protocol.CreateNegotiation:
+		return intentOf(payer, instruction.InstructionName(), negotiation[:])
+	case *protocol.AcceptInvitation, *protocol.SubmitOffer, *protocol.AcceptOffer, *protocol.RejectNegotiation,
+		*protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice, *protocol.ClaimMilestone, *protocol.ReleaseMilestone,
+		*protocol.DisputeMilestone, *protocol.ResolveDispute, *protocol.SettleByAgreement:
+		return intentOf(payer, instruction.InstructionName(), negotiation[:], instruction.AppendData(nil))
+	}
+	return solana.Hash{}
+}
+
+// negotiationIn returns the address of the instruction's negotiation; zero if it is on none.
+func negotiationIn(instruction protocol.AnyInstruction) (address solana.PublicKey) {
+	field := reflect.ValueOf(instruction).Elem().FieldByName("Negotiation")
+	if field.IsValid() {
+		address, _ = field.Interface().(solana.PublicKey)
+	}
+	return address
+}
+
+// randomKey returns a key that no other action has.
+func randomKey() (key solana.Hash) {
+	_, _ = rand.Read(key[:]) // it never fails
+	return key
+}
+
+// drafts are the transactions that this client has built and not sent, without the transactions themselves.
+type drafts struct {
+	lock   sync.Mutex
+	known  map[[sha256.Size]byte]outgoing
+	oldest [][sha256.Size]byte
+}
+
+// draftsMost is the number of transactions that are kept. Those that have been forgotten can be submitted all the same.
+const draftsMost = 1024
+
+func (d *drafts) add(draft *outgoing) error {
+	message, err := draft.transaction.Message.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("haggle: encode the transaction: %w", err)
+	}
+	hash, kept := sha256.Sum256(message), *draft
+	kept.transaction = nil
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if d.known == nil {
+		d.known = make(map[[sha256.Size]byte]outgoing)
+	}
+	if _, again := d.known[hash]; !again {
+		d.oldest = append(d.oldest, hash)
+	}
+	d.known[hash] = kept
+	if len(d.oldest) > draftsMost {
+		delete(d.known, d.oldest[0])
+		d.oldest = d.oldest[1:]
+	}
+	return nil
+}
+
+// drafted returns the description of a transaction. One that this client has not built has no validity.
+func (c *Client) drafted(transaction *solana.Transaction) (*outgoing, error) {
+	message, err := transaction.Message.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("haggle: encode the transaction: %w", err)
+	}
+	c.drafts.lock.Lock()
+	draft, known := c.drafts.known[sha256.Sum256(message)]
+	c.drafts.lock.Unlock()
+	draft.transaction = transaction
+	if !known {
+		draft.commitment = c.commitment
+		draft.describe()
+	}
+	return &draft, nil
+}
+
+// describe sets what follows from the first instruction of this program in the transaction.
+func (o *outgoing) describe() {
+	// A transaction without a key of its own is sent once, like any other one.
+	o.key = intentOf(o.Payer(), "submit", o.transaction.Signatures[0][:])
+	message := &o.transaction.Message
+	for _, compiled := range message.Instructions {
+		program, err := message.Program(compiled.ProgramIDIndex)
+		if err != nil || program != protocol.ProgramID {
+			continue
+		}
+		accounts, err := compiled.ResolveInstructionAccounts(message)
+		if err != nil {
+			return
+		}
+		instruction, err := protocol.DecodeInstruction(accounts, compiled.Data)
+		if err != nil {
+			return
+		}
+		o.action, o.negotiation = instruction.InstructionName(), negotiationIn(instruction)
+		o.intent = intentOf(o.Payer(), o.action, o.negotiation[:], compiled.Data)
+		if key := keyOf(o.Payer(), instruction); !key.IsZero() {
+			o.key = key
+		}
+		if creation, ok := instruction.(*protocol.CreateNegotiation); ok {
+			o.sessionID = creation.SessionID
+		}
+		return
+	}
+}
+
+// repeatedSession returns the session id of an earlier creation on the same terms whose caller has not received its
+// outcome. ok is false if there is none.
+func (c *Client) repeatedSession(ctx context.Context, buyer solana.PublicKey, intent solana.Hash) (sessionID uint64, ok bool, err error) {
+	if c.inFlight == nil {
+		return 0, false, nil
+	}
+	for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
+		if err != nil {
+			return 0, false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+		}
+		if entry.Intent == intent && c.inFlight.isLeft(entry.Signature) {
+			return entry.SessionID, true, nil
+		}
+	}
+	entry, err := c.inFlight.confirmed(ctx, buyer, solana.Hash{}, intent)
+	if entry == nil || err != nil {
+		return 0, false, err
+	}
+	return entry.SessionID, true, nil
+}
+
+// creationKey returns the idempotency key of the creation of a negotiation.
+func creationKey(buyer, negotiation solana.PublicKey) solana.Hash {
+	return keyOf(buyer, &protocol.CreateNegotiation{Negotiation: negotiation})
+}
+
+// knowsCreation reports whether the journal has a creation of a negotiation that is unfinished or confirmed.
+func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.PublicKey) (bool, error) {
+	if c.inFlight == nil {
+		return false, nil
+	}
+	key := creationKey(buyer, negotiation)
+	for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
+		if err != nil {
+			return false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+		}
+		if entry.Key == key {
+			return true, nil
+		}
+	}
+	entry, err := c.inFlight.confirmed(ctx, buyer, key, solana.Hash{})
+	return entry != nil, err
+}
+
+// createdBefore returns [*AlreadyDone] if a negotiation has been created by this buyer; otherwise nil. An earlier creation
+// has taken the money that a repeated one does not find.
+func (c *Client) createdBefore(ctx context.Context, buyer, negotiation solana.PublicKey) error {
+	done, err := c.resolveConflicts(ctx, conflicts{wallet: buyer, key: creationKey(buyer, negotiation)})
+	if err != nil || done == nil {
+		return err
+	}
+	receipt, err := c.receiptOf(ctx, done)
+	if err != nil {
+		return err
+	}
+	return &AlreadyDone{Action: done.Entry.Action, Negotiation: done.Entry.Negotiation, Receipt: receipt}
+}

@@ -1,0 +1,59 @@
+package haggle
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// observingSigner records the outcomes that it receives.
+type observingSigner struct {
+	*Keypair
+	outcomes []Outcome
+}
+
+func (o *observingSigner) ObserveOutcome(_ context.Context, _ []byte, outcome Outcome) {
+	o.outcomes = append(o.outcomes, outcome)
+}
+
+func TestSignerReceivesTheOutcomeThatIsResolvedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		began := time.Now()
+		a.node.statusOf = func(solana.Signature) any {
+			if time.Since(began) < 30*time.Second {
+				return nil
+			}
+			return executedStatus("confirmed", nil)
+		}
+		signer := &observingSigner{Keypair: a.me}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := a.pay(t, 1).Do(ctx, signer)
+		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Empty(t, signer.outcomes)
+
+		time.Sleep(time.Minute)
+		assert.Equal(t, []Outcome{OutcomeConfirmed}, signer.outcomes)
+	})
+}
+
+func TestSignerReceivesTheOutcomeThatAnEarlierProcessLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, nil)
+		a.abandon(t, a.on(t, solana.PublicKey{1}, 1))
+		a = a.restart(t)
+		a.node.answers["getSignatureStatuses"] = executed(testSlot)
+		signer := &observingSigner{Keypair: a.me}
+		_, err := a.on(t, solana.PublicKey{2}, 2).Do(t.Context(), signer)
+		require.NoError(t, err)
+
+		time.Sleep(time.Minute)
+		assert.Equal(t, []Outcome{OutcomeConfirmed, OutcomeConfirmed}, signer.outcomes)
+	})
+}

@@ -1,0 +1,214 @@
+package haggle
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+const (
+	// The statuses of a new transaction are requested at intervals that double, because a local chain confirms in
+	// milliseconds, and a public one in a second.
+	firstPoll = 30 * time.Millisecond
+	lastPoll  = 500 * time.Millisecond
+	// statusesAtOnce is how many signatures a node takes in one request.
+	statusesAtOnce = 256
+	// recentStatuses is how long nodes know a transaction without a search of their history, with some margin.
+	recentStatuses = time.Minute
+)
+
+// newPolling returns the intervals at which something is requested again that a node may have soon.
+func newPolling() *backoff.ExponentialBackOff {
+	polling := backoff.NewExponentialBackOff()
+	polling.InitialInterval, polling.MaxInterval = firstPoll, lastPoll
+	polling.Multiplier, polling.RandomizationFactor = 2, 0
+	polling.Reset()
+	return polling
+}
+
+// statusPoller requests the statuses of all transactions that the client waits for, in one request for all of them. It
+// runs while there are any.
+type statusPoller struct {
+	client *Client
+
+	lock    sync.Mutex
+	waiting map[solana.Signature][]*watchedStatus
+	// added wakes the poller when a transaction is added.
+	added   chan struct{}
+	running bool
+
+	// heights is held while the finalized block height is requested, which is height, as of asked.
+	heights sync.Mutex
+	height  uint64
+	asked   time.Time
+}
+
+// watchedStatus is a transaction that somebody waits for.
+type watchedStatus struct {
+	updates chan statusUpdate
+	polling *backoff.ExponentialBackOff
+	due     time.Time
+}
+
+// statusUpdate is a node's answer. The status is nil if the node does not know the transaction.
+type statusUpdate struct {
+	status *rpc.SignatureStatusesResult
+	err    error
+}
+
+func newStatusPoller(client *Client) *statusPoller {
+	return &statusPoller{client: client, waiting: make(map[solana.Signature][]*watchedStatus), added: make(chan struct{}, 1)}
+}
+
+// watch returns the newest status of a transaction whenever there is one, until unwatch.
+func (s *statusPoller) watch(signature solana.Signature) chan statusUpdate {
+	watched := &watchedStatus{updates: make(chan statusUpdate, 1), polling: newPolling()}
+	watched.due = time.Now().Add(watched.polling.NextBackOff())
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.waiting[signature] = append(s.waiting[signature], watched)
+	if !s.running {
+		s.running = true
+		if !s.client.start(s.run) {
+			s.running = false
+			watched.updates <- statusUpdate{err: ErrClientClosed}
+		}
+	}
+	select {
+	case s.added <- struct{}{}:
+	default:
+	}
+	return watched.updates
+}
+
+func (s *statusPoller) unwatch(signature solana.Signature, updates chan statusUpdate) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	left := s.waiting[signature][:0]
+	for _, watched := range s.waiting[signature] {
+		if watched.updates != updates {
+			left = append(left, watched)
+		}
+	}
+	if s.waiting[signature] = left; len(left) == 0 {
+		delete(s.waiting, signature)
+	}
+	// The poller ends if this was the last one.
+	select {
+	case s.added <- struct{}{}:
+	default:
+	}
+}
+
+func (s *statusPoller) run() {
+	for {
+		due, idle := s.next()
+		if idle {
+			return
+		}
+		timer := time.NewTimer(time.Until(due))
+		select {
+		case <-s.client.closing.Done():
+			timer.Stop()
+			s.deliver(nil, nil, ErrClientClosed)
+			s.stop()
+			return
+		case <-s.added:
+			timer.Stop()
+			continue
+		case <-timer.C:
+		}
+		s.poll()
+	}
+}
+
+// next returns when the next request is due. If there is nothing to wait for, the poller is no longer running.
+func (s *statusPoller) next() (due time.Time, idle bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for _, all := range s.waiting {
+		for _, watched := range all {
+			if due.IsZero() || watched.due.Before(due) {
+				due = watched.due
+			}
+		}
+	}
+	s.running = !due.IsZero()
+	return due, !s.running
+}
+
+func (s *statusPoller) stop() {
+	s.lock.Lock()
+	s.running = false
+	s.lock.Unlock()
+}
+
+// poll requests the statuses of all transactions, of those that are due first.
+func (s *statusPoller) poll() {
+	s.lock.Lock()
+	signatures := make([]solana.Signature, 0, len(s.waiting))
+	for signature := range s.waiting {
+		signatures = append(signatures, signature)
+	}
+	s.lock.Unlock()
+	for len(signatures) > 0 {
+		batch := signatures[:min(len(signatures), statusesAtOnce)]
+		signatures = signatures[len(batch):]
+		answer, err := s.client.rpc.GetSignatureStatuses(s.client.closing, false, batch...)
+		if err == nil && len(answer.Value) != len(batch) {
+			err = malformed("the node answers with %d statuses instead of %d", len(answer.Value), len(batch))
+		}
+		if err != nil {
+			s.deliver(batch, nil, err)
+			continue
+		}
+		s.deliver(batch, answer.Value, nil)
+	}
+}
+
+// deliver passes on an answer, in place of one that nobody has taken yet. If batch is nil, all get the error.
+func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.SignatureStatusesResult, err error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if batch == nil {
+		for signature := range s.waiting {
+			batch = append(batch, signature)
+		}
+	}
+	for i, signature := range batch {
+		update := statusUpdate{err: err}
+		if err == nil {
+			update.status = statuses[i]
+		}
+		for _, watched := range s.waiting[signature] {
+			select {
+			case <-watched.updates:
+			default:
+			}
+			watched.updates <- update
+			watched.due = time.Now().Add(watched.polling.NextBackOff())
+		}
+	}
+}
+
+// mayHaveExpired reports whether a transaction is worth a check of its expiry. The finalized block height is requested
+// once for all transactions.
+func (s *statusPoller) mayHaveExpired(ctx context.Context, p *pendingTransaction) bool {
+	if !p.valid.nonce.IsZero() {
+		return true
+	}
+	s.heights.Lock()
+	defer s.heights.Unlock()
+	if time.Since(s.asked) >= rebroadcastEvery/2 {
+		epoch, err := s.client.rpc.GetEpochInfo(ctx, rpc.CommitmentFinalized)
+		if err != nil || epoch == nil {
+			return true // hasExpired asks each node
+		}
+		s.height, s.asked = epoch.BlockHeight, time.Now()
+	}
+	return s.height > p.valid.lastHeight
+}
