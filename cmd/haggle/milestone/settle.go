@@ -66,24 +66,21 @@ func (f *agreementFlags) run(ctx context.Context, s *session.Session, written st
 	if f.validFor <= 0 {
 		return exitcode.Usagef("--valid-for must be positive")
 	}
-	client, key, err := s.ClientAndKey(ctx)
+	t, err := onchain.Open(ctx, s, written)
 	if err != nil {
 		return err
 	}
-	n, err := onchain.Snapshot(ctx, s, client, written)
-	if err != nil {
-		return err
-	}
-	if _, isParty := n.SideOf(key.PublicKey()); !isParty {
-		return exitcode.WithHint(fmt.Errorf("%w: %s is not a party", haggle.ErrNotAsExpected, key.PublicKey()),
+	n := t.Snapshot
+	if _, isParty := n.SideOf(t.Key.PublicKey()); !isParty {
+		return exitcode.WithHint(fmt.Errorf("%w: %s is not a party", haggle.ErrNotAsExpected, t.Key.PublicKey()),
 			fmt.Sprintf("the parties are %s (buyer) and %s (seller): --keypair", n.Buyer, n.Seller))
 	}
 	if f.complete != "" {
-		err = f.finish(ctx, s, client, key, n)
+		err = f.finish(ctx, t)
 	} else {
-		err = f.prepare(ctx, s, client, key, n)
+		err = f.prepare(ctx, t)
 	}
-	return onchain.Explain(ctx, s, client, n.Address, err)
+	return t.Explain(ctx, err)
 }
 
 // agreementView is a prepared transaction.
@@ -102,9 +99,11 @@ type agreementView struct {
 }
 
 // prepare prints a transaction with one of its two signatures.
-func (f *agreementFlags) prepare(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, n *haggle.NegotiationAccount) error {
-	action, err := client.SettleByAgreement(ctx, haggle.SettleByAgreementRequest{
-		Payer: key.PublicKey(), Seen: n, SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps, ValidFor: time.Duration(f.validFor),
+func (f *agreementFlags) prepare(ctx context.Context, t onchain.Step) error {
+	n := t.Snapshot
+	action, err := t.Client.SettleByAgreement(ctx, haggle.SettleByAgreementRequest{
+		Payer: t.Key.PublicKey(), Seen: n, SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps,
+		ValidFor: time.Duration(f.validFor),
 	})
 	if err != nil {
 		return err
@@ -116,14 +115,14 @@ func (f *agreementFlags) prepare(ctx context.Context, s *session.Session, client
 	if err != nil {
 		return err
 	}
-	if err := haggle.SignTransaction(ctx, transaction, key); err != nil {
+	if err := haggle.SignTransaction(ctx, transaction, t.Key); err != nil {
 		return err
 	}
 	encoded, err := transaction.ToBase64()
 	if err != nil {
 		return err
 	}
-	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	tokens, err := t.Session.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (f *agreementFlags) prepare(ctx context.Context, s *session.Session, client
 		ToSeller: tokens(paid.ToSeller), Fee: tokens(paid.Fee), ToBuyer: tokens(paid.ToBuyer),
 		BondToSeller: tokens(paid.BondToSeller), BondToBuyer: tokens(paid.BondToBuyer), Transaction: encoded,
 	}
-	return s.Print(v, "prepared, not sent: "+agreementText(paid, tokens), encoded,
+	return t.Session.Print(v, "prepared, not sent: "+agreementText(paid, tokens), encoded,
 		"next: haggle milestone settle "+n.Address.String()+" "+f.shares()+" --complete TRANSACTION   (the other party)")
 }
 
@@ -154,12 +153,13 @@ func agreementText(paid protocol.AgreementAmounts, tokens func(uint64) amount.To
 }
 
 // finish signs and sends a transaction of the other party with the same shares.
-func (f *agreementFlags) finish(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, n *haggle.NegotiationAccount) error {
+func (f *agreementFlags) finish(ctx context.Context, t onchain.Step) error {
+	n := t.Snapshot
 	transaction, err := solana.TransactionFromBase64(strings.TrimSpace(f.complete))
 	if err != nil {
 		return exitcode.Usagef("--complete: not a transaction in base64: %w", err)
 	}
-	agreement, err := client.ReviewAgreement(ctx, transaction, key.PublicKey())
+	agreement, err := t.Client.ReviewAgreement(ctx, transaction, t.Key.PublicKey())
 	switch {
 	case errors.Is(err, haggle.ErrAgreement):
 		return exitcode.WithHint(fmt.Errorf("%w: %w", haggle.ErrNotAsExpected, err), "nothing was signed; the other party has to prepare it again")
@@ -171,17 +171,17 @@ func (f *agreementFlags) finish(ctx context.Context, s *session.Session, client 
 		return exitcode.WithHint(fmt.Errorf("%w: the transaction gives the seller %d basis points of the undecided price, and the buyer %d of the bond",
 			haggle.ErrNotAsExpected, agreement.Terms.SellerBps, agreement.Terms.BondToBuyerBps), "nothing was signed")
 	}
-	if err := haggle.SignTransaction(ctx, transaction, key); err != nil {
+	if err := haggle.SignTransaction(ctx, transaction, t.Key); err != nil {
 		return err
 	}
-	tokens, err := s.TokensOf(ctx, n.TokenMint)
+	tokens, err := t.Session.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	receipt, err := onchain.Submit(ctx, s, client, transaction)
+	receipt, err := onchain.Submit(ctx, t.Session, t.Client, transaction)
 	if err != nil {
 		return err
 	}
 	v := onchain.ViewOf(n.Address, agreement.Terms.InstructionName(), receipt)
-	return s.Print(v, "settled by agreement: "+agreementText(agreement.Amounts, tokens), v.Text())
+	return t.Session.Print(v, "settled by agreement: "+agreementText(agreement.Amounts, tokens), v.Text())
 }

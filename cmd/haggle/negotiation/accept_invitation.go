@@ -66,14 +66,11 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 	if err != nil {
 		return err
 	}
-	client, key, err := s.ClientAndKey(ctx)
+	t, err := onchain.Open(ctx, s, written)
 	if err != nil {
 		return err
 	}
-	n, err := onchain.Snapshot(ctx, s, client, written)
-	if err != nil {
-		return err
-	}
+	n := t.Snapshot
 	if err := expectTerms(n, f.terms); err != nil {
 		return err
 	}
@@ -84,7 +81,7 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		return notAccepted("--mint "+n.TokenMint.String(), "the payment is in mint %s", n.TokenMint)
 	}
 	if n.Status == protocol.NegotiationStatusCreated && !given && f.terms == "" && !f.yes {
-		if err := agreeToTerms(ctx, s, client, n); err != nil {
+		if err := agreeToTerms(ctx, s, t.Client, n); err != nil {
 			return err
 		}
 	}
@@ -93,24 +90,23 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 			return err
 		}
 	}
-	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
+	action, err := t.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+		Seller: t.Key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
 	})
 	if errors.Is(err, haggle.ErrNotAsExpected) {
 		err = exitcode.WithHint(err, "nothing was signed; to see its service: haggle negotiation show "+n.Address.String())
 	}
 	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
-	}
-	receipt, err := onchain.Do(ctx, s, client, action, key)
-	if err != nil {
-		return err
+		return t.Explain(ctx, err)
 	}
 	next := "the buyer makes the first offer"
 	if n.ZopaEnabled {
 		next = "the buyer commits to its reservation price first"
 	}
-	return onchain.Print(s, action, receipt, fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s", n.MaxRounds, format.Percent(n.DecayRateBps), next))
+	return t.Do(ctx, action, func(*haggle.Receipt) string {
+		return fmt.Sprintf("invitation accepted: %d rounds, %s of the escrow decay each; %s",
+			n.MaxRounds, format.Percent(n.DecayRateBps), next)
+	})
 }
 
 // agreeToDuties refuses each duty of the seller that the flags do not accept: a bond in a mint of the buyer's

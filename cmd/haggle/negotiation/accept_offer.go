@@ -65,17 +65,14 @@ func (p payment) text(terms string) string {
 }
 
 func acceptOffer(ctx context.Context, s *session.Session, written string, expected amount.Text, round uint8, unwrap unwrapFlag) error {
-	client, key, err := s.ClientAndKey(ctx)
+	t, err := onchain.Open(ctx, s, written)
 	if err != nil {
 		return err
 	}
-	n, err := onchain.Snapshot(ctx, s, client, written)
-	if err != nil {
-		return err
-	}
+	n := t.Snapshot
 	if !n.HasOffer() || !n.IsBargaining() {
 		return exitcode.WithHint(fmt.Errorf("%w: there is no offer to accept", haggle.ErrNotAsExpected),
-			onchain.StateHint(ctx, s, client, n, protocol.ErrInvalidState))
+			onchain.StateHint(ctx, s, t.Client, n, protocol.ErrInvalidState))
 	}
 	if err := expectRound(n, n.CurrentRound, round); err != nil {
 		return err
@@ -88,18 +85,20 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 	if err := agree(ctx, s, n, paid, expected, round); err != nil {
 		return err
 	}
-	action, err := unwrap.of(key)(client.Accept(ctx, haggle.AcceptRequest{Acceptor: key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount}))
+	action, err := unwrap.of(t.Key)(t.Client.Accept(ctx, haggle.AcceptRequest{
+		Acceptor: t.Key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount,
+	}))
 	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
+		return t.Explain(ctx, err)
 	}
-	receipt, err := onchain.Do(ctx, s, client, action, key)
-	if err != nil {
-		return err
-	}
-	if count := n.MilestoneCount(); count > 0 {
-		return onchain.Print(s, action, receipt, fmt.Sprintf("offer accepted: %s, to be paid by %d milestones; %s back to the buyer", paid.Price, count, paid.ToBuyer))
-	}
-	return onchain.Print(s, action, receipt, fmt.Sprintf("offer accepted: %s; %s to the seller, fee %s, %s back to the buyer", paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer))
+	return t.Do(ctx, action, func(*haggle.Receipt) string {
+		if count := n.MilestoneCount(); count > 0 {
+			return fmt.Sprintf("offer accepted: %s, to be paid by %d milestones; %s back to the buyer",
+				paid.Price, count, paid.ToBuyer)
+		}
+		return fmt.Sprintf("offer accepted: %s; %s to the seller, fee %s, %s back to the buyer",
+			paid.Price, paid.ToSeller, paid.Fee, paid.ToBuyer)
+	})
 }
 
 // agree checks the price against --expect, or asks for confirmation.

@@ -46,14 +46,11 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 	if err != nil {
 		return exitcode.Usagef("AMOUNT: %w", err)
 	}
-	client, key, err := s.ClientAndKey(ctx)
+	t, err := onchain.Open(ctx, s, written)
 	if err != nil {
 		return err
 	}
-	n, err := onchain.Snapshot(ctx, s, client, written)
-	if err != nil {
-		return err
-	}
+	n := t.Snapshot
 	if err := expectRound(n, n.CurrentRound+1, round); err != nil {
 		return err
 	}
@@ -65,22 +62,20 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 	if err != nil {
 		return err
 	}
-	action, err := client.Offer(ctx, haggle.OfferRequest{
-		Offerer: key.PublicKey(), Seen: n, Amount: price, DeadlineExtension: extension, Metadata: metadata,
+	action, err := t.Client.Offer(ctx, haggle.OfferRequest{
+		Offerer: t.Key.PublicKey(), Seen: n, Amount: price, DeadlineExtension: extension, Metadata: metadata,
 	})
 	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
+		return t.Explain(ctx, err)
 	}
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	receipt, err := onchain.Do(ctx, s, client, action, key)
-	if err != nil {
-		return err
-	}
-	return onchain.Print(s, action, receipt, fmt.Sprintf("offered: %s in round %d of %d; the escrow is now worth %s",
-		tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound())))
+	return t.Do(ctx, action, func(*haggle.Receipt) string {
+		return fmt.Sprintf("offered: %s in round %d of %d; the escrow is now worth %s",
+			tokens(price), n.CurrentRound+1, n.MaxRounds, tokens(n.EscrowAfterRound()))
+	})
 }
 
 // expectRound returns an error in another round than the expected one. Zero expects any round.

@@ -24,7 +24,7 @@ the next offer. Needs no keypair.`,
 		if err != nil {
 			return err
 		}
-		n, err := onchain.Snapshot(ctx, s, client, arguments[0])
+		n, err := onchain.Snapshot(ctx, client, arguments[0])
 		if err != nil {
 			return err
 		}

@@ -40,34 +40,29 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 	if err != nil {
 		return err
 	}
-	client, key, err := s.ClientAndKey(ctx)
+	t, err := onchain.Open(ctx, s, written)
 	if err != nil {
 		return err
 	}
-	n, err := onchain.Snapshot(ctx, s, client, written)
-	if err != nil {
-		return err
-	}
+	n := t.Snapshot
 	price, err := s.Units(ctx, n.TokenMint, "PRICE", text)
 	if err != nil {
 		return err
 	}
-	sealedPrice, err := sealFor(store, n, key, price)
+	sealedPrice, err := sealFor(store, n, t.Key, price)
 	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
+		return t.Explain(ctx, err)
 	}
-	action, err := client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealedPrice, Seen: n})
+	action, err := t.Client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealedPrice, Seen: n})
 	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
+		return t.Explain(ctx, err)
 	}
 	if err := store.Keep(sealedPrice); err != nil {
 		return err
 	}
-	receipt, err := onchain.Do(ctx, s, client, action, key)
-	if err != nil {
-		return err
-	}
-	return onchain.Print(s, action, receipt, "price committed; it is stored until it is revealed, in "+store.Path(sealedPrice))
+	return t.Do(ctx, action, func(*haggle.Receipt) string {
+		return "price committed; it is stored until it is revealed, in " + store.Path(sealedPrice)
+	})
 }
 
 // sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,

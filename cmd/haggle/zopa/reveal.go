@@ -36,34 +36,29 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 	if err != nil {
 		return err
 	}
-	client, key, err := s.ClientAndKey(ctx)
+	t, err := onchain.Open(ctx, s, written)
 	if err != nil {
 		return err
 	}
-	n, err := onchain.Snapshot(ctx, s, client, written)
+	n := t.Snapshot
+	price, err := committed(store, n, t.Key)
 	if err != nil {
-		return err
+		return t.Explain(ctx, err)
 	}
-	price, err := committed(store, n, key)
+	action, err := t.Client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: price, Seen: n})
 	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
-	}
-	action, err := client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: price, Seen: n})
-	if err != nil {
-		return onchain.Explain(ctx, s, client, n.Address, err)
+		return t.Explain(ctx, err)
 	}
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	receipt, err := onchain.Do(ctx, s, client, action, key)
-	if err != nil {
-		return err
-	}
-	if err := store.Forget(n.Address, key.PublicKey()); err != nil {
-		fmt.Fprintf(s.Stderr, "price revealed, but its stored copy could not be deleted: %v\n", err)
-	}
-	return onchain.Print(s, action, receipt, revealed(receipt, price.Price(), tokens))
+	return t.Do(ctx, action, func(receipt *haggle.Receipt) string {
+		if err := store.Forget(n.Address, t.Key.PublicKey()); err != nil {
+			fmt.Fprintf(s.Stderr, "price revealed, but its stored copy could not be deleted: %v\n", err)
+		}
+		return revealed(receipt, price.Price(), tokens)
+	})
 }
 
 // committed returns the stored price whose hash is on chain.

@@ -17,8 +17,8 @@ import (
 )
 
 // Snapshot reads the negotiation that a command names.
-func Snapshot(ctx context.Context, s *session.Session, client *haggle.Client, written string) (*haggle.NegotiationAccount, error) {
-	address, err := connection.ParseAddress(written)
+func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.NegotiationAccount, error) {
+	address, err := connection.ParseAddress(name)
 	if err != nil {
 		return nil, exitcode.Usagef("NEGOTIATION: %w", err)
 	}
@@ -47,7 +47,7 @@ func Do(ctx context.Context, s *session.Session, client *haggle.Client, action *
 	s.Stage("waiting for the confirmation of " + action.Name)
 	receipt, err := action.Do(ctx, key)
 	receipt, err = resolve(ctx, s, client, receipt, err)
-	return receipt, Explain(ctx, s, client, action.Negotiation, exitcode.OfAction(err))
+	return receipt, explain(ctx, s, client, action.Negotiation, exitcode.OfAction(err))
 }
 
 // Submit sends a signed transaction and waits for its outcome as Do does.
@@ -72,8 +72,10 @@ func resolve(ctx context.Context, s *session.Session, client *haggle.Client, rec
 	return receipt, err
 }
 
-// Explain adds to the program's refusal the hint that the negotiation's state gives.
-func Explain(ctx context.Context, s *session.Session, client *haggle.Client, address solana.PublicKey, err error) error {
+// explain adds to the program's refusal the hint that the negotiation's state gives.
+func explain(
+	ctx context.Context, s *session.Session, client *haggle.Client, address solana.PublicKey, err error,
+) error {
 	var code protocol.ErrorCode
 	if !errors.As(err, &code) || address.IsZero() {
 		return err
@@ -85,34 +87,52 @@ func Explain(ctx context.Context, s *session.Session, client *haggle.Client, add
 	return exitcode.WithHint(err, StateHint(ctx, s, client, n, code))
 }
 
-// Step is an action on a negotiation that needs only a snapshot of it and a signature.
+// Step has the parts of an action on a negotiation: the client, the wallet, and the snapshot that the action
+// is built on.
 type Step struct {
+	Session  *session.Session
 	Client   *haggle.Client
 	Key      haggle.Signer
 	Snapshot *haggle.NegotiationAccount
+}
+
+// Open opens the client and the wallet, and reads the negotiation that a command names.
+func Open(ctx context.Context, s *session.Session, name string) (Step, error) {
+	client, key, err := s.ClientAndKey(ctx)
+	if err != nil {
+		return Step{}, err
+	}
+	n, err := Snapshot(ctx, client, name)
+	return Step{s, client, key, n}, err
+}
+
+// Explain adds to the program's refusal the hint that the negotiation's state gives.
+func (t Step) Explain(ctx context.Context, err error) error {
+	return explain(ctx, t.Session, t.Client, t.Snapshot.Address, err)
+}
+
+// Do carries out an action as the function Do does, and prints its effect. Because the context can be over by
+// then, effect must not read.
+func (t Step) Do(ctx context.Context, action *haggle.Action, effect func(*haggle.Receipt) string) error {
+	receipt, err := Do(ctx, t.Session, t.Client, action, t.Key)
+	if err != nil {
+		return err
+	}
+	return Print(t.Session, action, receipt, effect(receipt))
 }
 
 // OnNegotiation returns a command that reads the negotiation of its first argument, builds an action, carries
 // it out and prints its effect.
 func OnNegotiation(s *session.Session, build func(ctx context.Context, t Step) (*haggle.Action, error), effect func(t Step, receipt *haggle.Receipt) string) func(context.Context, []string) error {
 	return func(ctx context.Context, arguments []string) error {
-		client, key, err := s.ClientAndKey(ctx)
+		t, err := Open(ctx, s, arguments[0])
 		if err != nil {
 			return err
 		}
-		n, err := Snapshot(ctx, s, client, arguments[0])
-		if err != nil {
-			return err
-		}
-		t := Step{client, key, n}
 		action, err := build(ctx, t)
 		if err != nil {
-			return Explain(ctx, s, client, n.Address, err)
+			return t.Explain(ctx, err)
 		}
-		receipt, err := Do(ctx, s, client, action, key)
-		if err != nil {
-			return err
-		}
-		return Print(s, action, receipt, effect(t, receipt))
+		return t.Do(ctx, action, func(receipt *haggle.Receipt) string { return effect(t, receipt) })
 	}
 }
