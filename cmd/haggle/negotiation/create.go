@@ -262,10 +262,9 @@ func (f *createFlags) create(ctx context.Context, s *session.Session, client *ha
 
 // withSession adds the hint that prevents a second escrow after a creation with an unknown outcome.
 func withSession(err error, negotiation solana.PublicKey, session uint64) error {
-	switch exitcode.KindOf(err) {
-	case exitcode.Unknown, exitcode.Expired, exitcode.Network, exitcode.Interrupted:
-		return exitcode.WithHint(err, fmt.Sprintf(
-			"first read the state: haggle negotiation show %s; to repeat the creation safely add --session %d, which can be created only once", negotiation, session))
+	if exitcode.KindOf(err) != exitcode.Unknown {
+		return err
 	}
-	return err
+	return exitcode.WithHint(err, fmt.Sprintf("first read the state: haggle negotiation show %s; "+
+		"to repeat the creation safely add --session %d, which can be created only once", negotiation, session))
 }

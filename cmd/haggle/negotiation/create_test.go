@@ -23,3 +23,10 @@ func TestACreationOfUnknownOutcomeSaysHowToRepeatIt(t *testing.T) {
 	other := errors.New("other")
 	require.Equal(t, other, withSession(other, address, 42))
 }
+
+func TestCreationThatProvablyDidNotHappenNeedsNoSession(t *testing.T) {
+	for _, kind := range []exitcode.Kind{exitcode.Interrupted, exitcode.Network, exitcode.Expired} {
+		err := &exitcode.Error{Kind: kind, Err: errors.New("not sent")}
+		require.Equal(t, error(err), withSession(err, solana.PublicKey{7}, 42))
+	}
+}

@@ -104,13 +104,19 @@ func WithHint(err error, hint string) error {
 	return &Error{Kind: KindOf(err), Hint: hint, Err: err}
 }
 
-// OfAction returns the error of a transaction with the kind Unknown if it does not prove what became of the
-// transaction: a network error would read as if nothing had been sent. A nil error stays nil.
+// OfAction returns the error of a transaction with the kind Unknown if it does not prove the outcome, because
+// a network error would read as if nothing had been sent. After an interrupt before the send, the message says
+// that nothing was sent. A nil error stays nil.
 func OfAction(err error) error {
-	if haggle.OutcomeOf(err) != haggle.OutcomeUnknown || errors.As(err, new(*Error)) || KindOf(err) == Unknown {
-		return err
+	outcome, kind := haggle.OutcomeOf(err), KindOf(err)
+	switch {
+	case errors.As(err, new(*Error)):
+	case outcome == haggle.OutcomeUnknown && kind != Unknown:
+		return &Error{Kind: Unknown, Err: err}
+	case outcome == haggle.OutcomeNotSent && kind == Interrupted:
+		return &Error{Kind: Interrupted, Err: errors.New("interrupted: nothing was sent")}
 	}
-	return &Error{Kind: Unknown, Err: err}
+	return err
 }
 
 // KindOf classifies an error. An error that is neither an *Error nor the SDK's nor the network's is Other.

@@ -40,6 +40,21 @@ func TestExitCodeOfAnAction(t *testing.T) {
 	require.Equal(t, Other, KindOf(OfAction(&haggle.InsufficientFunds{})))
 }
 
+// The message after an interrupt says that nothing was sent only if the error proves it.
+func TestInterruptBeforeTheSend(t *testing.T) {
+	unsent := &haggle.JournalError{Outcome: haggle.OutcomeNotSent, Err: context.Canceled}
+	for _, err := range []error{unsent, fmt.Errorf("it: %w", unsent)} {
+		var out bytes.Buffer
+		require.Equal(t, int(Interrupted), Report(&out, "haggle", OfAction(err), false))
+		require.Equal(t, "haggle: interrupted: nothing was sent\n", out.String())
+	}
+	var out bytes.Buffer
+	require.Equal(t, int(Unknown), Report(&out, "haggle", OfAction(context.Canceled), false))
+	require.NotContains(t, out.String(), "nothing was sent")
+	late := &haggle.JournalError{Outcome: haggle.OutcomeNotSent, Err: context.DeadlineExceeded}
+	require.Equal(t, error(late), OfAction(late))
+}
+
 func TestExitCodes(t *testing.T) {
 	for _, sample := range []struct {
 		err  error
