@@ -69,7 +69,7 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 		return indexFailure(err)
 	}
 	config.RPC, config.Commitment = client.RPC(), settings.Commitment
-	config.Logger = i.logger()
+	config.Logger = i.Logger(slog.LevelInfo)
 	progress := &indexProgress{Session: i.Session}
 	config.Report = progress.report
 	indexer, err := indexer.New(database, config)
@@ -84,13 +84,6 @@ func (i *indexCommand) run(ctx context.Context, config indexer.Config) error {
 		err = i.printStatus(context.WithoutCancel(ctx), database)
 	}
 	return indexFailure(errors.Join(err, database.Close()))
-}
-
-func (i *indexCommand) logger() *slog.Logger {
-	if i.JSON {
-		return slog.New(slog.NewJSONHandler(i.Stderr, nil))
-	}
-	return slog.New(slog.NewTextHandler(i.Stderr, nil))
 }
 
 // indexProgress prints the indexer's progress at an interval.

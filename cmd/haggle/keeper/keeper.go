@@ -131,15 +131,11 @@ func orNone(length duration.Flag) time.Duration {
 }
 
 func (k *keeperCommand) logger() *slog.Logger {
-	// What has been done, or put off, is told anyway.
-	options := &slog.HandlerOptions{Level: slog.LevelError}
 	if k.verbose {
-		options.Level = slog.LevelDebug
+		return k.Logger(slog.LevelDebug)
 	}
-	if k.JSON {
-		return slog.New(slog.NewJSONHandler(k.Stderr, options))
-	}
-	return slog.New(slog.NewTextHandler(k.Stderr, options))
+	// The command prints actions, also postponed ones, without a logger.
+	return k.Logger(slog.LevelError)
 }
 
 // keeperAction is what is told of an action.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"time"
 
@@ -57,6 +58,15 @@ func (s *Session) Report(stage string) { s.progress.Report(stage) }
 
 // Stage names the step of the command that has begun, for the progress report.
 func (s *Session) Stage(stage string) { s.progress.Stage(stage) }
+
+// Logger returns a logger that writes messages of at least this level to stderr, as JSON with --json.
+func (s *Session) Logger(level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if s.JSON {
+		return slog.New(slog.NewJSONHandler(s.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(s.Stderr, options))
+}
 
 // Colourful reports whether the output is a terminal whose user accepts colours (https://no-color.org).
 func (s *Session) Colourful() bool {
