@@ -164,13 +164,10 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 
 // known refuses an address without a history.
 func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
-	n, err := w.client.GetNegotiation(ctx, address)
+	n, err := onchain.Read(ctx, w.client, address)
 	if err == nil {
 		w.mints[address] = n.TokenMint
 		return nil
-	}
-	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
-		return onchain.NotNegotiation(address)
 	}
 	if !errors.Is(err, haggle.ErrAccountNotFound) {
 		return err

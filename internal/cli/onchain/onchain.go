@@ -22,16 +22,20 @@ func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.
 	if err != nil {
 		return nil, exitcode.Usagef("NEGOTIATION: %w", err)
 	}
-	n, err := client.GetNegotiation(ctx, address)
-	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
-		return nil, NotNegotiation(address)
-	}
+	n, err := Read(ctx, client, address)
 	return n, session.NotFound(err, fmt.Sprintf("it does not exist on this cluster or is closed; its history: haggle negotiation watch %s", address))
 }
 
-// NotNegotiation is the error for an address with another account.
-func NotNegotiation(address solana.PublicKey) error {
-	return &exitcode.Error{Kind: exitcode.NotFound, Hint: "to list the negotiations of the wallet: haggle negotiation list", Err: fmt.Errorf("%s is not a negotiation", address)}
+// Read reads the negotiation at an address. It refuses another account with a hint.
+func Read(
+	ctx context.Context, client *haggle.Client, address solana.PublicKey,
+) (*haggle.NegotiationAccount, error) {
+	n, err := client.GetNegotiation(ctx, address)
+	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
+		return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%s is not a negotiation", address),
+			Hint: "to list the negotiations of the wallet: haggle negotiation list"}
+	}
+	return n, err
 }
 
 // resolveLimit is longer than a transaction takes to land or to expire.
