@@ -3,6 +3,7 @@
 package connection
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,7 +72,7 @@ func (f *Flags) Settle() (Settings, error) {
 	if err != nil {
 		return Settings{}, exitcode.Usagef("--config: %w", err)
 	}
-	url := firstOf(f.URL, configured.URL, solanaconfig.LocalhostURL)
+	url := cmp.Or(f.URL, configured.URL, solanaconfig.LocalhostURL)
 	endpoint, err := solanaconfig.ResolveURL(url)
 	if err != nil {
 		return Settings{}, exitcode.Usagef("--url: %w", err)
@@ -88,7 +89,8 @@ func (f *Flags) Settle() (Settings, error) {
 		// A processed state can still be dropped, so no payment may depend on it.
 		configured.Commitment = rpc.CommitmentConfirmed
 	}
-	commitment, err := solanaconfig.ParseCommitment(firstOf(f.Commitment, string(configured.Commitment), string(rpc.CommitmentConfirmed)))
+	commitment, err := solanaconfig.ParseCommitment(
+		cmp.Or(f.Commitment, string(configured.Commitment), string(rpc.CommitmentConfirmed)))
 	if err != nil {
 		return Settings{}, exitcode.Usagef("--commitment: %w", err)
 	}
@@ -101,7 +103,7 @@ func (f *Flags) Settle() (Settings, error) {
 	}
 	return Settings{
 		Config:      haggle.Config{Endpoint: endpoint, Fallbacks: fallbacks, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
-		KeypairPath: firstOf(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
+		KeypairPath: cmp.Or(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
 	}, nil
 }
 
@@ -133,15 +135,6 @@ func (f *Flags) Close() error {
 	}
 	f.client, f.signer, f.usage = nil, nil, nil
 	return errors.Join(failures...)
-}
-
-func firstOf(candidates ...string) string {
-	for _, candidate := range candidates {
-		if candidate != "" {
-			return candidate
-		}
-	}
-	return ""
 }
 
 // Address is a flag with an account's address. The zero value is unset.
