@@ -70,7 +70,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"chain": startChain, "advance": advance, "give": give, "freeze": freeze, "thaw": thaw,
+			"chain": startChain, "advance": advance, "give": give,
+			"freeze": onTokenAccount((*testchain.Chain).Freeze), "thaw": onTokenAccount((*testchain.Chain).Thaw),
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 			"slow-node": slowNode,
@@ -155,18 +156,16 @@ func advance(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(s.chain.AdvanceTo(ctx, now+int64(length/time.Second)))
 }
 
-func freeze(ts *testscript.TestScript, _ bool, arguments []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	net := ts.Value(stageKey{}).(*stage).net
-	ts.Check(net.Chain.Freeze(ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
-}
-
-func thaw(ts *testscript.TestScript, _ bool, arguments []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	net := ts.Value(stageKey{}).(*stage).net
-	ts.Check(net.Chain.Thaw(ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
+// onTokenAccount returns the command that changes an agent's associated token account.
+func onTokenAccount(
+	change func(chain *testchain.Chain, ctx context.Context, mint, account solana.PublicKey) error,
+) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, arguments []string) {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		net := ts.Value(stageKey{}).(*stage).net
+		ts.Check(change(net.Chain, ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
+	}
 }
 
 func give(ts *testscript.TestScript, _ bool, arguments []string) {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
@@ -25,11 +24,7 @@ func configured(t *testing.T, content string) {
 
 func settle(t *testing.T, arguments ...string) (Settings, error) {
 	t.Helper()
-	var flags Flags
-	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	flags.Register(set)
-	require.NoError(t, set.Parse(arguments))
-	return flags.Settle()
+	return flagsOf(t, arguments...).Settle()
 }
 
 func TestFlagsThenConfigurationThenLocalhost(t *testing.T) {
