@@ -39,6 +39,23 @@ func TestNegotiationIsReadWithWhatItsReaderHasSeen(t *testing.T) {
 	assert.Equal(t, protocol.TermsHash(address, data), read.TermsHash())
 }
 
+// A clock of another slot could be past a deadline that the negotiation no longer has.
+func TestNegotiationAndClockAreOfOneSlot(t *testing.T) {
+	data := (&protocol.Negotiation{Version: protocol.NegotiationVersion}).Encode()
+	address := solana.PublicKey{3}
+	client, node, _ := newScripted(t, nil)
+	node.accounts = map[solana.PublicKey]any{address: storedAccount(protocol.ProgramID, data), solana.SysVarClockPubkey: storedClock(1_700_000_000)}
+	read, err := client.GetNegotiation(t.Context(), address)
+	require.NoError(t, err)
+	assert.EqualValues(t, 1_700_000_000, read.Time)
+	assert.EqualValues(t, testSlot, read.Slot)
+	assert.Equal(t, 1, node.called("getMultipleAccounts"))
+
+	node.accounts[solana.SysVarClockPubkey] = storedAccount(solana.SystemProgramID, make([]byte, clockSize))
+	_, err = client.GetNegotiation(t.Context(), address)
+	require.ErrorIs(t, err, ErrWrongOwner)
+}
+
 func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
 	negotiation := (&protocol.Negotiation{Version: protocol.NegotiationVersion}).Encode()
 	foreign := append([]byte{}, negotiation...)
@@ -117,9 +134,12 @@ func TestFiltersAreTheNodes(t *testing.T) {
 	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Agent: agent}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Agent: agent, Role: RoleSeller}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))}, Filter{Agent: agent, Role: RoleArbiter}.queries())
-	assert.Equal(t,
-		[][]rpc.RPCFilter{with(buyer, status(1)), with(buyer, status(2))},
-		Filter{Agent: agent, Role: RoleBuyer, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered}}.queries())
+	proposed, countered := protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered
+	as := func(statuses ...protocol.NegotiationStatus) Filter {
+		return Filter{Agent: agent, Role: RoleBuyer, Status: statuses}
+	}
+	assert.Equal(t, [][]rpc.RPCFilter{with(status(1), buyer)}, as(proposed).queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(buyer)}, as(proposed, countered).queries(), "one snapshot for both")
 }
 
 func TestTermsThatAreLeftOutComeFromTheConfiguration(t *testing.T) {
@@ -215,13 +235,16 @@ func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
 		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled, protocol.NegotiationStatusProposed}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, _, err := client.findNegotiations(t.Context(), c.filter)
-			if !c.selected {
-				require.ErrorContains(t, err, "not been asked for")
-				return
+			found := 0
+			for _, err := range client.FindNegotiations(t.Context(), c.filter) {
+				if !c.selected {
+					require.ErrorContains(t, err, "not been asked for")
+					return
+				}
+				require.NoError(t, err)
+				found++
 			}
-			require.NoError(t, err)
-			assert.Len(t, found, 1)
+			assert.Equal(t, max(1, len(c.filter.queries())), found, "the scripted node has it in every answer")
 		})
 	}
 }

@@ -96,8 +96,9 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 		"getRecentPrioritizationFees": always([]any{nil}),
 	})
 	client.maxPriorityFee = 1
-	_, _, err := client.findNegotiations(t.Context(), Filter{})
-	require.Error(t, err)
+	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
+		require.ErrorIs(t, err, ErrMalformedAnswer)
+	}
 	other, err := client.otherAccount(t.Context(), &Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
 	require.NoError(t, err)
 	assert.True(t, other.IsZero())

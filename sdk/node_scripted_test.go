@@ -3,8 +3,10 @@ package haggle
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/gagliardetto/solana-go/rpc"
@@ -73,6 +75,14 @@ func (s scriptedTransport) Callback(ctx context.Context, method string, params [
 
 func (s scriptedTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
 	return s.client.CallBatch(ctx, requests)
+}
+
+func (s scriptedTransport) Stream(ctx context.Context, method string, params []any) (*rpcpool.Stream, error) {
+	result, err := s.Call(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return &rpcpool.Stream{Body: io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","result":` + string(result) + `}`))}, nil
 }
 
 func (s scriptedTransport) CloseIdleConnections() {}

@@ -2,6 +2,7 @@ package haggle
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,7 +66,11 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 	if method == "getMultipleAccounts" && each != nil {
 		values := []any{}
 		for _, address := range params[0].([]solana.PublicKey) {
-			values = append(values, each(address))
+			value := each(address)
+			if value == nil && address == solana.SysVarClockPubkey {
+				value = storedClock(0)
+			}
+			values = append(values, value)
 		}
 		answer, ok = always(object{"context": object{"slot": testSlot}, "value": values}), true
 	}
@@ -107,11 +112,34 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 		}
 		value = object{"context": all["context"], "value": values}
 	}
+	if method == "getMultipleAccounts" {
+		value = withClock(value, params[0].([]solana.PublicKey))
+	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(encoded, out)
+}
+
+// storedClock returns the Clock sysvar with this Unix time.
+func storedClock(now int64) any {
+	data := make([]byte, clockSize)
+	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
+	return storedAccount(sysvarOwner, data)
+}
+
+// withClock adds the Clock sysvar to a scripted answer that has only the account before it.
+func withClock(answer any, asked []solana.PublicKey) any {
+	scripted, ok := answer.(object)
+	if !ok {
+		return answer
+	}
+	values, ok := scripted["value"].([]any)
+	if ok && len(values) == len(asked)-1 && asked[len(asked)-1] == solana.SysVarClockPubkey {
+		return object{"context": scripted["context"], "value": append(values[:len(values):len(values)], storedClock(0))}
+	}
+	return answer
 }
 
 func (n *scriptedNode) Close() error { return nil }

@@ -82,8 +82,10 @@ func newQuietChain() *watchedChain {
 	return &watchedChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int), withheld: make(map[solana.Signature]int)}
 }
 
-// rpc is a JSON-RPC client of the chain's.
-func (c *watchedChain) rpc() *rpc.Client { return rpc.NewWithCustomRPCClient(c) }
+// serves has a client talk to the chain.
+func (c *watchedChain) serves(client *Client) {
+	client.rpc, client.pool = rpc.NewWithCustomRPCClient(c), scriptedPool(c)
+}
 
 // client is one that talks to the chain.
 func (c *watchedChain) client(t testing.TB) *Client {
@@ -91,7 +93,7 @@ func (c *watchedChain) client(t testing.TB) *Client {
 	client, err := NewClient(Config{Endpoint: "http://localhost", WSEndpoint: c.url()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	client.rpc = c.rpc()
+	c.serves(client)
 	return client
 }
 

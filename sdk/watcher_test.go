@@ -73,7 +73,8 @@ func inABubble(t *testing.T, test func(t *testing.T, chain *watchedChain, client
 		chain := newQuietChain()
 		client, err := NewClient(Config{Endpoint: "http://localhost"})
 		require.NoError(t, err)
-		client.rpc, client.source = chain.rpc(), &toldSource{}
+		client.source = &toldSource{}
+		chain.serves(client)
 		defer func() { require.NoError(t, client.Close()) }()
 		test(t, chain, client, client.source.(*toldSource))
 	})

@@ -18,14 +18,18 @@ func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*h
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
+	var oldest *haggle.NegotiationAccount
 	for n, err := range p.Client.FindNegotiations(ctx, haggle.Filter{Agent: p.Self, Role: role}) {
 		if err != nil {
 			return solana.PublicKey{}, err
 		}
-		if isOurs(n) {
-			p.Note("going on with %s, which is %s after %d offers", n.Address, n.Status, n.CurrentRound)
-			return n.Address, nil
+		if isOurs(n) && (oldest == nil || n.CreatedAt < oldest.CreatedAt) {
+			oldest = n
 		}
+	}
+	if oldest != nil {
+		p.Note("going on with %s, which is %s after %d offers", oldest.Address, oldest.Status, oldest.CurrentRound)
+		return oldest.Address, nil
 	}
 	if !created.IsZero() {
 		p.Note("going on with %s, which an earlier run has created", created)

@@ -1,8 +1,11 @@
 package negotiation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
@@ -18,8 +21,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-const listHelp = `Lists an agent's negotiations that are not closed, the oldest first; with --json one document per line.
-The node filters, so that only these are transferred.`
+const listHelp = `Lists the negotiations of an agent that are not closed, the oldest first. With --json it prints one document
+per line, in the order in which the node sends them.`
 
 var roles = map[string]haggle.Role{"any": haggle.RoleAny, "buyer": haggle.RoleBuyer, "seller": haggle.RoleSeller}
 
@@ -95,7 +98,11 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
 	}
 	decimals := map[solana.PublicKey]uint8{}
 	listed := 0
-	for n, err := range client.FindNegotiations(ctx, filter) {
+	found := client.FindNegotiations(ctx, filter)
+	if !s.JSON {
+		found = oldestFirst(found)
+	}
+	for n, err := range found {
 		if err != nil {
 			return err
 		}
@@ -115,6 +122,28 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
 		fmt.Fprintln(s.Stderr, "no negotiations")
 	}
 	return nil
+}
+
+// oldestFirst sorts a list by the time of creation. It keeps the whole list in memory.
+func oldestFirst(list iter.Seq2[*haggle.NegotiationAccount, error]) iter.Seq2[*haggle.NegotiationAccount, error] {
+	return func(yield func(*haggle.NegotiationAccount, error) bool) {
+		var sorted []*haggle.NegotiationAccount
+		for n, err := range list {
+			if err != nil {
+				if !yield(nil, err) {
+					return
+				}
+				continue
+			}
+			sorted = append(sorted, n)
+		}
+		slices.SortFunc(sorted, func(a, b *haggle.NegotiationAccount) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+		for _, n := range sorted {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
 }
 
 // line describes a negotiation in one line, from the agent's side.

@@ -40,3 +40,29 @@ func TestOwnRateLimitIsNeitherLatencyNorError(t *testing.T) {
 		})
 	}
 }
+
+func TestOwnRateLimitIsNoLatencyOfStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		node := &player{slot: 100, latency: 5 * time.Millisecond, answer: func(method string, _ []any) any {
+			if method != "getProgramAccounts" {
+				return nil
+			}
+			return object{"context": object{"slot": 100}, "value": []any{1}}
+		}}
+		pool := newPlayed(t, func(o *Options) { o.RequestsPerSecond = 1 }, node)
+		defer pool.Close()
+		began := time.Now()
+		var reading sync.WaitGroup
+		for range 90 {
+			reading.Go(func() {
+				assert.NoError(t, pool.Values(t.Context(), "getProgramAccounts", nil, func(uint64, func(any) error) error { return nil }))
+			})
+		}
+		reading.Wait()
+		require.Greater(t, time.Since(began), 40*time.Second, "the limit is kept")
+		health := pool.Health()[0]
+		assert.Zero(t, health.Errors)
+		assert.NoError(t, health.Err)
+		assert.Less(t, health.Latency, 50*time.Millisecond)
+	})
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -102,6 +104,14 @@ func (p *player) Callback(context.Context, string, []any, func(*http.Request, *h
 
 func (p *player) Batch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
 	return jsonrpc.RPCResponses{{}}, nil
+}
+
+func (p *player) Stream(ctx context.Context, method string, params []any) (*Stream, error) {
+	result, err := p.Call(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{Body: io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","result":` + string(result) + `}`))}, nil
 }
 
 func (p *player) CloseIdleConnections() {}

@@ -29,6 +29,8 @@ type Transport interface {
 	Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error
 	// Batch makes several requests at once.
 	Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error)
+	// Stream makes one request and returns the response unread.
+	Stream(ctx context.Context, method string, params []any) (*Stream, error)
 	CloseIdleConnections()
 }
 

@@ -1,0 +1,130 @@
+package haggle
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// manyNegotiations is a node with so many negotiations. It sends the second half when half is closed, and leaves the answer
+// incomplete if cut is set.
+type manyNegotiations struct {
+	count int
+	half  chan struct{}
+	cut   bool
+}
+
+func (m *manyNegotiations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var request struct{ ID string }
+	if json.NewDecoder(r.Body).Decode(&request) != nil {
+		return
+	}
+	stored := (&protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, Version: protocol.NegotiationVersion}).Encode()
+	content := base64.StdEncoding.EncodeToString(stored)
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"3.0.0","slot":%d},"value":[`, testSlot)
+	for i := range m.count {
+		if i == m.count/2 {
+			_ = out.Flush()
+			w.(http.Flusher).Flush()
+			select {
+			case <-m.half:
+			case <-r.Context().Done():
+				return
+			}
+			if m.cut {
+				panic(http.ErrAbortHandler)
+			}
+		}
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		fmt.Fprintf(out, `{"account":{"data":["%s","base64"],"executable":false,"lamports":4454400,"owner":"%s","rentEpoch":18446744073709551615,"space":512},"pubkey":"%s"}`,
+			content, protocol.ProgramID, negotiationNumber(i))
+	}
+	fmt.Fprintf(out, `]},"id":%q}`, request.ID)
+	_ = out.Flush()
+}
+
+func negotiationNumber(i int) (address solana.PublicKey) {
+	binary.LittleEndian.PutUint64(address[:], uint64(i)+1)
+	return address
+}
+
+func (m *manyNegotiations) client(t *testing.T) *Client {
+	t.Helper()
+	server := httptest.NewServer(m)
+	t.Cleanup(server.Close)
+	client, err := NewClient(Config{Endpoint: server.URL})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+func TestListOf100000NegotiationsIsAStream(t *testing.T) {
+	const all, most = 100_000, 8 << 20
+	node := &manyNegotiations{count: all, half: make(chan struct{})}
+	client := node.client(t)
+	before := heapInUse()
+	late := time.AfterFunc(time.Minute, func() { panic("no negotiation arrives before the last one is sent") })
+	defer late.Stop()
+	found := 0
+	for negotiation, err := range client.FindNegotiations(t.Context(), Filter{}) {
+		require.NoError(t, err)
+		if found == 0 {
+			close(node.half)
+		}
+		require.Equal(t, negotiationNumber(found), negotiation.Address)
+		require.EqualValues(t, testSlot, negotiation.Slot)
+		if found++; found%(all/4) == 0 {
+			require.Less(t, heapInUse(), before+most, "after %d negotiations", found)
+		}
+	}
+	assert.Equal(t, all, found)
+}
+
+func TestListThatIsCutOffYieldsWhatArrivedAndAnError(t *testing.T) {
+	node := &manyNegotiations{count: 1_000, half: make(chan struct{}), cut: true}
+	close(node.half)
+	found, failures := 0, 0
+	for negotiation, err := range node.client(t).FindNegotiations(t.Context(), Filter{}) {
+		if err != nil {
+			failures++
+			continue
+		}
+		require.Equal(t, negotiationNumber(found), negotiation.Address)
+		found++
+	}
+	assert.Equal(t, 1, failures)
+	assert.Equal(t, 500, found)
+}
+
+func TestListThatIsLeftEndsTheRequest(t *testing.T) {
+	node := &manyNegotiations{count: 1_000, half: make(chan struct{})}
+	client := node.client(t)
+	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
+		require.NoError(t, err)
+		break
+	}
+	assert.Zero(t, client.Nodes()[0].Errors)
+}
