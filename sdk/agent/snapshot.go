@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -70,9 +69,10 @@ type readRequest struct {
 type snapshot struct {
 	// negotiation is nil if it has been closed.
 	negotiation *haggle.NegotiationAccount
-	now         int64
-	read        time.Time
-	offers      []PastOffer
+	// now is the chain's clock at the negotiation's slot, and read when it was read.
+	now    int64
+	read   time.Time
+	offers []PastOffer
 	// result is the result of a negotiation that has been closed; nil if the node does not have its events
 	// any more. replaced reports that another negotiation has its address now.
 	result   *Result
@@ -80,16 +80,12 @@ type snapshot struct {
 	err      error
 }
 
-// read reads a negotiation, the clock, and the offers before the standing one.
+// read reads a negotiation with the clock of its slot, and the offers before the standing one.
 func (l *loop) read(wanted readRequest) snapshot {
 	ctx, cancel := context.WithTimeout(l.ctx, readTimeout)
 	defer cancel()
 	var seen snapshot
-	var clock error
-	var reading sync.WaitGroup
-	reading.Go(func() { seen.now, clock = l.client.Now(ctx) })
 	seen.negotiation, seen.err = l.client.GetNegotiation(ctx, wanted.address)
-	reading.Wait()
 	n := seen.negotiation
 	switch {
 	case errors.Is(seen.err, haggle.ErrAccountNotFound):
@@ -99,9 +95,6 @@ func (l *loop) read(wanted readRequest) snapshot {
 		return seen
 	case seen.err != nil:
 		return seen
-	case clock != nil:
-		seen.err = clock
-		return seen
 	case isBefore(n.Slot, wanted.notBefore):
 		seen.err = errNodeBehind
 		return seen
@@ -110,7 +103,7 @@ func (l *loop) read(wanted readRequest) snapshot {
 		seen.result, seen.err = l.readResult(ctx, wanted)
 		return seen
 	}
-	seen.read = time.Now()
+	seen.now, seen.read = n.Time, time.Now()
 	seen.offers = l.offersOf(ctx, n, wanted.offers)
 	return seen
 }

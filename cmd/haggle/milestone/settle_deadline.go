@@ -27,11 +27,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 	}
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
-			now, err := t.Client.Now(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if t.Snapshot.IsAgreed() && now < t.Snapshot.SettleDueAt() {
+			if t.Snapshot.IsAgreed() && t.Snapshot.Time < t.Snapshot.SettleDueAt() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be settled from "+format.Clock(t.Snapshot.SettleDueAt()))
 			}

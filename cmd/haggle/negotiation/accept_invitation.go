@@ -81,7 +81,7 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 		return notAccepted("--mint "+n.TokenMint.String(), "the payment is in mint %s", n.TokenMint)
 	}
 	if n.Status == protocol.NegotiationStatusCreated && !given && f.terms == "" && !f.yes {
-		if err := agreeToTerms(ctx, s, t.Client, n); err != nil {
+		if err := agreeToTerms(ctx, s, n); err != nil {
 			return err
 		}
 	}
@@ -154,19 +154,15 @@ func notAccepted(flags, what string, values ...any) error {
 }
 
 // agreeToTerms shows an invitation and asks for confirmation.
-func agreeToTerms(ctx context.Context, s *session.Session, client *haggle.Client, n *haggle.NegotiationAccount) error {
+func agreeToTerms(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount) error {
 	if !s.Interactive() {
 		return exitcode.Usagef("terms not stated: add --service, --terms-hash %x, or --yes", n.TermsHash())
-	}
-	now, err := client.Now(ctx)
-	if err != nil {
-		return err
 	}
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	return s.Confirm(ctx, view(n, now, tokens).text()+"\naccept the invitation?", "invitation not accepted: nothing was signed")
+	return s.Confirm(ctx, view(n, n.Time, tokens).text()+"\naccept the invitation?", "invitation not accepted: nothing was signed")
 }
 
 func expectTerms(n *haggle.NegotiationAccount, written string) error {

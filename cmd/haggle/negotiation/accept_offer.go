@@ -72,7 +72,7 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 	n := t.Snapshot
 	if !n.HasOffer() || !n.IsBargaining() {
 		return exitcode.WithHint(fmt.Errorf("%w: there is no offer to accept", haggle.ErrNotAsExpected),
-			onchain.StateHint(ctx, s, t.Client, n, protocol.ErrInvalidState))
+			onchain.StateHint(ctx, s, n, protocol.ErrInvalidState))
 	}
 	if err := expectRound(n, n.CurrentRound, round); err != nil {
 		return err

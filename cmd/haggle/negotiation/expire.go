@@ -26,11 +26,7 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 	unwrap.register(cmd)
 	cmd.RunE = s.Limited(onchain.OnNegotiation(s,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
-			now, err := t.Client.Now(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(now) {
+			if t.Snapshot.IsOpen() && !t.Snapshot.IsOverdue(t.Snapshot.Time) {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be expired from "+format.Clock(t.Snapshot.TurnDeadline)+"; to end it before as a party: haggle negotiation reject "+t.Snapshot.Address.String())
 			}

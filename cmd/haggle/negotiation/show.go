@@ -28,20 +28,16 @@ the next offer. Needs no keypair.`,
 		if err != nil {
 			return err
 		}
-		now, err := client.Now(ctx)
-		if err != nil {
-			return err
-		}
-		return show(ctx, s, n, now)
+		return show(ctx, s, n)
 	})
 	return cmd
 }
 
-func show(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, now int64) error {
+func show(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount) error {
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err
 	}
-	v := view(n, now, tokens)
+	v := view(n, n.Time, tokens)
 	return s.Print(v, v.text())
 }

@@ -12,18 +12,14 @@ import (
 
 // StateHint returns the next step after a refusal, derived from the negotiation's state. It is empty if the
 // state adds nothing to the refusal.
-func StateHint(ctx context.Context, s *session.Session, client *haggle.Client, n *haggle.NegotiationAccount, code protocol.ErrorCode) string {
-	now, err := client.Now(ctx)
-	if err != nil {
-		return ""
-	}
+func StateHint(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, code protocol.ErrorCode) string {
 	step := n.ZopaStep()
 	switch {
 	case n.EndedWithoutZone():
 		return fmt.Sprintf("it has ended without a zone of agreement; to close it: haggle negotiation close %s", n.Address)
 	case n.IsOver():
 		return fmt.Sprintf("it has ended (%s); to close it: haggle negotiation close %s", n.Status, n.Address)
-	case n.IsOpen() && n.IsOverdue(now):
+	case n.IsOpen() && n.IsOverdue(n.Time):
 		return fmt.Sprintf("the deadline passed at %s; to return the escrow: haggle negotiation expire %s", format.Clock(n.TurnDeadline), n.Address)
 	case n.IsAgreed():
 		return fmt.Sprintf("the offer is accepted and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)

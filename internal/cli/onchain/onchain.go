@@ -88,7 +88,7 @@ func explain(
 	if readErr != nil {
 		return err
 	}
-	return exitcode.WithHint(err, StateHint(ctx, s, client, n, code))
+	return exitcode.WithHint(err, StateHint(ctx, s, n, code))
 }
 
 // Step has the parts of an action on a negotiation: the client, the wallet, and the snapshot that the action
