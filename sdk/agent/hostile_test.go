@@ -128,9 +128,9 @@ func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 		result := ""
 		switch request.Method {
 		case "getMultipleAccounts":
-			result = account(protocol.ProgramAddress, n.AppendTo(nil))
-			if string(request.Params[0]) == fmt.Sprintf("[%q]", solana.SysVarClockPubkey) {
-				result = account("Sysvar1111111111111111111111111111111111111", clock)
+			result = account("Sysvar1111111111111111111111111111111111111", clock)
+			if string(request.Params[0]) != fmt.Sprintf("[%q]", solana.SysVarClockPubkey) {
+				result = account(protocol.ProgramAddress, n.AppendTo(nil)) + "," + result
 			}
 			result = `{"context":{"slot":1},"value":[` + result + `]}`
 		default:

@@ -292,15 +292,18 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 		}
 		result := "[]"
 		if request.Method == "getMultipleAccounts" {
-			account := "null"
-			if strings.Contains(string(request.Params[0]), solana.SysVarClockPubkey.String()) {
-				account = clockJSON(idleNow)
-			} else if known := scriptedAccount(addresses[0], me.PublicKey()); known != "" {
-				account = known
-			} else {
-				looks.Add(1)
+			accounts := make([]string, len(addresses))
+			for i, address := range addresses {
+				accounts[i] = "null"
+				if address == solana.SysVarClockPubkey.String() {
+					accounts[i] = clockJSON(idleNow)
+				} else if known := scriptedAccount(address, me.PublicKey()); known != "" {
+					accounts[i] = known
+				} else {
+					looks.Add(1)
+				}
 			}
-			result = fmt.Sprintf(`{"context":{"slot":1},"value":[%s]}`, account)
+			result = fmt.Sprintf(`{"context":{"slot":1},"value":[%s]}`, strings.Join(accounts, ","))
 		}
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result)
