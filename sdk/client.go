@@ -98,10 +98,10 @@ type Client struct {
 	// transactions are.
 	resolving  chan struct{}
 	background sync.Map
-	// source is where subscriptions learn what has happened; nil is the nodes' WebSocket interfaces. feed is what they share; nil
-	// until the first one.
+	// source gives the hints; nil is the nodes' WebSocket interfaces. stream is the one that all subscriptions share; nil until the
+	// first one.
 	source EventSource
-	feed   *feed
+	stream *stream
 
 	// closing ends with Close, which then waits for what is running. The lock keeps anything from starting in between.
 	closing context.Context

@@ -28,7 +28,7 @@ const (
 var ErrHistoryTooLong = errors.New("haggle: the address has too long a history")
 
 // mark is a point in the history of an address: everything up to it has been seen.
-type mark struct {
+type position struct {
 	// signature is the last transaction that has been seen; zero if that is none.
 	signature solana.Signature
 	// slot is the first one of which something may not have been seen.
@@ -57,33 +57,33 @@ func (c *Client) signatures(ctx context.Context, address solana.PublicKey, optio
 }
 
 // newest is the mark at which an address is now. slot is one that the node had reached before.
-func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint64) (mark, error) {
+func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
 	one := 1
 	listed, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment, MinContextSlot: &slot})
 	if err != nil {
-		return mark{}, err
+		return position{}, err
 	}
 	if len(listed) == 0 {
-		return mark{slot: slot}, nil
+		return position{slot: slot}, nil
 	}
-	return mark{signature: listed[0].Signature, slot: listed[0].Slot}, nil
+	return position{signature: listed[0].Signature, slot: listed[0].Slot}, nil
 }
 
 // markAt is the mark of a transaction.
-func (c *Client) markAt(ctx context.Context, signature solana.Signature) (mark, error) {
+func (c *Client) positionOf(ctx context.Context, signature solana.Signature) (position, error) {
 	statuses, err := c.rpc.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
-		return mark{}, err
+		return position{}, err
 	}
 	if len(statuses.Value) != 1 || statuses.Value[0] == nil {
-		return mark{}, fmt.Errorf("haggle: the node does not know transaction %s", signature)
+		return position{}, fmt.Errorf("haggle: the node does not know transaction %s", signature)
 	}
-	return mark{signature: signature, slot: statuses.Value[0].Slot}, nil
+	return position{signature: signature, slot: statuses.Value[0].Slot}, nil
 }
 
 // since lists what has happened at an address after a mark, the oldest first. A node that has not reached the slot head, unless that
 // is zero, must not answer: another one may have.
-func (c *Client) since(ctx context.Context, address solana.PublicKey, from mark, head uint64) ([]entry, error) {
+func (c *Client) since(ctx context.Context, address solana.PublicKey, from position, head uint64) ([]entry, error) {
 	var entries []entry
 	page := historyPage
 	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment, MinContextSlot: &head}
@@ -139,11 +139,11 @@ func (c *Client) blockPositions(ctx context.Context, slot uint64) (map[solana.Si
 // with the first error; [ErrHistoryTooLong] is one. What happens meanwhile may not be in it: see Watch with [FromBeginning].
 //
 //	for seen, err := range client.History(ctx, negotiation) {
-func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter.Seq2[Observation, error] {
-	return func(yield func(Observation, error) bool) {
-		entries, err := c.since(ctx, negotiation, mark{}, 0)
+func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter.Seq2[EventEnvelope, error] {
+	return func(yield func(EventEnvelope, error) bool) {
+		entries, err := c.since(ctx, negotiation, position{}, 0)
 		if err != nil {
-			yield(Observation{}, err)
+			yield(EventEnvelope{}, err)
 			return
 		}
 		for _, item := range entries {
@@ -152,7 +152,7 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 			}
 			observations, err := c.observe(ctx, negotiation, item)
 			if err != nil {
-				yield(Observation{}, err)
+				yield(EventEnvelope{}, err)
 				return
 			}
 			for _, seen := range observations {
@@ -165,11 +165,11 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 }
 
 // observe fetches what one transaction has to tell of a negotiation.
-func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item entry) ([]Observation, error) {
-	unclear := Observation{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Truncated: true}
+func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item entry) ([]EventEnvelope, error) {
+	unclear := EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Truncated: true}
 	details, err := c.executed(ctx, item.signature, detailsLimit)
 	if errors.Is(err, errNoDetails) {
-		return []Observation{unclear}, nil
+		return []EventEnvelope{unclear}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -177,11 +177,11 @@ func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item
 	if details.Meta.Err != nil {
 		return nil, nil
 	}
-	var observations []Observation
+	var observations []EventEnvelope
 	events, failed := protocol.ParseLogs(details.Meta.LogMessages)
 	for _, event := range events {
 		if about, ok := event.NegotiationAddress(); ok && about == negotiation {
-			observations = append(observations, Observation{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})
+			observations = append(observations, EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})
 		}
 	}
 	if failed != nil && mentionsProgram(details) {
@@ -192,7 +192,7 @@ func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item
 
 // advance moves a mark to the newest entry that the node has certainly listed together with everything before it. head is a slot
 // that the node had reached when it was asked for the entries.
-func (m mark) advance(entries []entry, head uint64) mark {
+func (m position) advance(entries []entry, head uint64) position {
 	certain := head - min(head, settledSlots)
 	if m.slot > head {
 		m.slot = certain

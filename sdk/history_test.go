@@ -49,14 +49,14 @@ func (l *ledgerNode) list(options rpc.M) any {
 func TestHistoryIsListedFromTheOldestOn(t *testing.T) {
 	client, ledger := newLedger(t, 2_500)
 	cases := map[string]struct {
-		from  mark
+		from  position
 		first int
 	}{
-		"everything":              {mark{}, 1},
-		"after a transaction":     {mark{signature: numbered(900), slot: 450}, 901},
-		"after the newest":        {mark{signature: numbered(2_500), slot: 1_250}, 2_501},
-		"from a slot on":          {mark{slot: 1_000}, 2_000},
-		"in the middle of a slot": {mark{signature: numbered(2_000), slot: 1_000}, 2_001},
+		"everything":              {position{}, 1},
+		"after a transaction":     {position{signature: numbered(900), slot: 450}, 901},
+		"after the newest":        {position{signature: numbered(2_500), slot: 1_250}, 2_501},
+		"from a slot on":          {position{slot: 1_000}, 2_000},
+		"in the middle of a slot": {position{signature: numbered(2_000), slot: 1_000}, 2_001},
 	}
 	for _, forgets := range []bool{false, true} {
 		ledger.forgetsUntil = forgets
@@ -83,7 +83,7 @@ func TestListThatDoesNotSayWhichTransactionIsAnError(t *testing.T) {
 	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
 	_, err := client.newest(t.Context(), solana.PublicKey{1}, testSlot)
 	require.ErrorContains(t, err, "without saying which")
-	_, err = client.since(t.Context(), solana.PublicKey{1}, mark{}, 0)
+	_, err = client.since(t.Context(), solana.PublicKey{1}, position{}, 0)
 	require.ErrorContains(t, err, "without saying which")
 	_, err = client.hasHistory(t.Context(), solana.PublicKey{1})
 	require.ErrorContains(t, err, "without saying which")
@@ -102,7 +102,7 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 	other, err := client.otherAccount(t.Context(), &Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
 	require.NoError(t, err)
 	assert.True(t, other.IsZero())
-	_, err = client.markAt(t.Context(), numbered(1))
+	_, err = client.positionOf(t.Context(), numbered(1))
 	require.Error(t, err)
 	_, err = client.GetConfig(t.Context())
 	require.ErrorIs(t, err, ErrAccountNotFound)
@@ -113,27 +113,27 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 
 func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
 	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110}, {signature: numbered(3), slot: 141}}
-	assert.Equal(t, mark{signature: numbered(2), slot: 110}, mark{}.advance(entries, 142))
-	assert.Equal(t, mark{signature: numbered(3), slot: 141}, mark{}.advance(entries, 173))
-	assert.Equal(t, mark{signature: numbered(9), slot: 90}, mark{signature: numbered(9), slot: 90}.advance(entries, 100))
-	assert.Equal(t, mark{signature: numbered(9), slot: 500}, mark{signature: numbered(9), slot: 90}.advance(nil, 532), "nothing happened until then")
-	assert.Equal(t, mark{}, mark{}.advance(nil, 5))
+	assert.Equal(t, position{signature: numbered(2), slot: 110}, position{}.advance(entries, 142))
+	assert.Equal(t, position{signature: numbered(3), slot: 141}, position{}.advance(entries, 173))
+	assert.Equal(t, position{signature: numbered(9), slot: 90}, position{signature: numbered(9), slot: 90}.advance(entries, 100))
+	assert.Equal(t, position{signature: numbered(9), slot: 500}, position{signature: numbered(9), slot: 90}.advance(nil, 532), "nothing happened until then")
+	assert.Equal(t, position{}, position{}.advance(nil, 5))
 }
 
 // A node has shown a slot that there has never been, and a list that goes up to it. What happens from then on must not be missed.
 func TestNodeThatWasAheadOfTheChainDoesNotHideWhatHappens(t *testing.T) {
 	const ahead = 1_000_000_000
-	wrong := mark{signature: numbered(900), slot: 450}.advance(nil, ahead)
+	wrong := position{signature: numbered(900), slot: 450}.advance(nil, ahead)
 	client, _ := newLedger(t, 1_000)
 	entries, err := client.since(t.Context(), solana.PublicKey{1}, wrong, 520)
 	require.NoError(t, err)
 	require.Len(t, entries, 100)
 	assert.Equal(t, numbered(901), entries[0].signature)
-	assert.Equal(t, mark{signature: numbered(977), slot: 488}, wrong.advance(entries, 520))
+	assert.Equal(t, position{signature: numbered(977), slot: 488}, wrong.advance(entries, 520))
 
-	feed := client.join()
-	assert.EqualValues(t, 500, feed.advanceHead(500))
-	assert.EqualValues(t, 500, feed.advanceHead(499), "an answer that was on its way for longer")
-	assert.EqualValues(t, ahead, feed.advanceHead(ahead))
-	assert.EqualValues(t, 520, feed.advanceHead(520), "the client has found out, or it would not take that")
+	stream := client.join()
+	assert.EqualValues(t, 500, stream.advanceHead(500))
+	assert.EqualValues(t, 500, stream.advanceHead(499), "an answer that was on its way for longer")
+	assert.EqualValues(t, ahead, stream.advanceHead(ahead))
+	assert.EqualValues(t, 520, stream.advanceHead(520), "the client has found out, or it would not take that")
 }

@@ -12,8 +12,8 @@ import (
 // ErrClientClosed: the client has been closed, and its subscriptions with it.
 var ErrClientClosed = errors.New("haggle: the client is closed")
 
-// Observation is an event that a subscription has seen.
-type Observation struct {
+// EventEnvelope is an event that a subscription has seen.
+type EventEnvelope struct {
 	// Signature is the transaction's that the event is from.
 	Signature solana.Signature
 	// Slot is when it was executed.
@@ -87,7 +87,7 @@ func startOf(options []WatchOption) (start watchStart) {
 }
 
 func (c *Client) watch(ctx context.Context, w *watcher) (*Subscription, error) {
-	w.feed = c.join()
+	w.stream = c.join()
 	subscription, err := newSubscription(ctx, w)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (c *Client) watch(ctx context.Context, w *watcher) (*Subscription, error) {
 		<-subscription.done
 		return nil, err
 	}
-	w.feed.schedule(w)
+	w.stream.schedule(w)
 	return subscription, nil
 }
 

@@ -406,12 +406,12 @@ func offerAt(negotiation solana.PublicKey, round uint8) *protocol.OfferSubmitted
 }
 
 // told is what a listener is told of an event.
-func (e *happening) told(event protocol.Event) Observation {
+func (e *happening) told(event protocol.Event) EventEnvelope {
 	negotiation, _ := event.NegotiationAddress()
-	return Observation{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}
+	return EventEnvelope{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}
 }
 
-func receive(t *testing.T, subscription *Subscription) Observation {
+func receive(t *testing.T, subscription *Subscription) EventEnvelope {
 	t.Helper()
 	select {
 	case seen, ok := <-subscription.Events():
@@ -419,7 +419,7 @@ func receive(t *testing.T, subscription *Subscription) Observation {
 		return seen
 	case <-time.After(40 * time.Second):
 		t.Fatal("nothing is told")
-		return Observation{}
+		return EventEnvelope{}
 	}
 }
 
@@ -434,7 +434,7 @@ func staysSilent(t *testing.T, subscription *Subscription) {
 }
 
 // history is what Client.History yields.
-func history(t *testing.T, client *Client, negotiation solana.PublicKey) (all []Observation) {
+func history(t *testing.T, client *Client, negotiation solana.PublicKey) (all []EventEnvelope) {
 	t.Helper()
 	for seen, err := range client.History(t.Context(), negotiation) {
 		require.NoError(t, err)

@@ -50,7 +50,7 @@ func TestListenerIsToldWhatTheChainHas(t *testing.T) {
 	defer before()
 
 	const rounds = 120
-	var told []Observation
+	var told []EventEnvelope
 	var listening sync.WaitGroup
 	listening.Go(func() {
 		for len(told) < rounds {
@@ -84,7 +84,7 @@ func newFeedGoesRoundOften(client *Client) (stop func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for wait.For(ctx, 100*time.Millisecond) == nil {
-			signal(client.join().sweep)
+			signal(client.join().reconcileNow)
 		}
 	})
 	return func() {
@@ -101,7 +101,7 @@ func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
 	require.NoError(t, err)
 	defer newFeedGoesRoundOften(client)()
 
-	var want []Observation
+	var want []EventEnvelope
 	for n := range uint8(10) {
 		chain.next()
 		negotiation := solana.PublicKey{100, n}
@@ -115,11 +115,11 @@ func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
 		closed := &protocol.NegotiationClosed{NegotiationID: negotiation}
 		want = append(want, chain.happens(closed).told(closed))
 	}
-	var told []Observation
+	var told []EventEnvelope
 	for range want {
 		told = append(told, receive(t, subscription))
 	}
-	slices.SortStableFunc(told, func(a, b Observation) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
+	slices.SortStableFunc(told, func(a, b EventEnvelope) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
 	assert.Equal(t, want, told, "those of each negotiation in their order")
 	staysSilent(t, subscription)
 	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second, 10*time.Millisecond, "closed ones are not listened to")
@@ -131,11 +131,11 @@ func TestSilentlyDroppedNotificationIsMadeUpFor(t *testing.T) {
 	chain.tell = func(int) int { return 0 }
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	signal(client.feed.sweep) // it sees how the account is now
+	signal(client.stream.reconcileNow) // it sees how the account is now
 	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second, 5*time.Millisecond)
 	happened := chain.happens(offerOf(1))
 	lists := chain.called("getSignaturesForAddress")
-	signal(client.feed.sweep)
+	signal(client.stream.reconcileNow)
 	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
 	assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+3)
 }
@@ -150,7 +150,7 @@ func TestSlowListenerLosesNothingAndHoldsUpNobody(t *testing.T) {
 	require.NoError(t, err)
 
 	const many = 5 * EventsHeld
-	var want []Observation
+	var want []EventEnvelope
 	for n := range many {
 		chain.next()
 		want = append(want, chain.happens(offerOf(uint8(n))).told(offerOf(uint8(n))))
@@ -167,7 +167,7 @@ func TestSlowListenerLosesNothingAndHoldsUpNobody(t *testing.T) {
 	fetched := chain.called("getTransaction")
 	assert.Less(t, fetched, many, "what there is no room for is not fetched")
 
-	var told []Observation
+	var told []EventEnvelope
 	for range many {
 		told = append(told, receive(t, slow))
 	}

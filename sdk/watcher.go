@@ -25,9 +25,9 @@ const (
 	seenKept = 1024
 	// strangersAtOnce is how many transactions that the stream has not told of are fetched at once because they mention an agent, and
 	// strangersEvery how often another is beyond that.
-	strangersAtOnce = 1000
-	strangersEvery  = 50 * time.Millisecond
-	strangersPause  = time.Second
+	unrelatedAtOnce = 1000
+	unrelatedEvery  = 50 * time.Millisecond
+	unrelatedPause  = time.Second
 	// discoverEvery is how often at most the agent's negotiations are listed because logs may not have told of them.
 	discoverEvery = 10 * time.Second
 )
@@ -35,7 +35,7 @@ const (
 // watcher keeps a subscription going. It has no goroutine: when there is something to do, one of the feed's workers does it.
 type watcher struct {
 	client       *Client
-	feed         *feed
+	stream       *stream
 	subscription *Subscription
 	start        watchStart
 	// Either fixed is the negotiation to watch, or agent is the one whose negotiations are watched.
@@ -46,7 +46,7 @@ type watcher struct {
 
 	// watched are the addresses whose transactions are listened to, which is changed under the lock only; asked are those that the
 	// stream was last asked for.
-	watched map[solana.PublicKey]*watchedAddress
+	watched map[solana.PublicKey]*cursor
 	asked   []solana.PublicKey
 	// seen are the transactions that have been handled since the oldest mark, with their slots.
 	seen map[solana.Signature]uint64
@@ -58,7 +58,7 @@ type watcher struct {
 	// fresh are negotiations that have been found in the backlog and not been listed.
 	fresh []solana.PublicKey
 	// strangers are more of them that mention the agent than may be fetched at once.
-	strangers []*queued
+	unrelated []*queued
 	allowance allowance
 	// incomplete says that some of the agent's negotiations may not be watched, because logs did not tell of them.
 	incomplete bool
@@ -90,7 +90,7 @@ type hint struct {
 }
 
 // hint is told by the feed.
-func (w *watcher) hint(n Notice, wallet bool) {
+func (w *watcher) hint(n Hint, wallet bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	if !n.Signature.IsZero() {
@@ -106,16 +106,16 @@ func (w *watcher) hint(n Notice, wallet bool) {
 	}
 	w.addDue(n.Address, n.Signature.IsZero())
 	w.waits(n.Slot)
-	w.poke()
+	w.wake()
 }
 
 // look has an address listed.
-func (w *watcher) look(address solana.PublicKey) {
+func (w *watcher) refresh(address solana.PublicKey) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.addDue(address, true)
 	w.waits(0)
-	w.poke()
+	w.wake()
 }
 
 // hasListed says whether everything at an address has been handled that the node had listed in a slot.
@@ -125,6 +125,11 @@ func (w *watcher) hasListed(address solana.PublicKey, slot uint64) bool {
 	watched := w.watched[address]
 	return watched != nil && watched.listedAt >= slot
 }
+
+// setConnected does nothing: Lag reads the state of the stream.
+func (w *watcher) setConnected(bool) {}
+
+func (w *watcher) fail(err error) { w.subscription.fail(err) }
 
 func (w *watcher) addDue(address solana.PublicKey, all bool) {
 	if w.due == nil {
@@ -143,17 +148,17 @@ func (w *watcher) waits(slot uint64) {
 func (w *watcher) resume() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.poke()
+	w.wake()
 }
 
 // poke has a worker come.
-func (w *watcher) poke() {
+func (w *watcher) wake() {
 	if w.scheduled {
 		w.again = true
 		return
 	}
 	w.scheduled = true
-	w.feed.schedule(w)
+	w.stream.schedule(w)
 }
 
 // work does what there is to do.
@@ -182,7 +187,7 @@ func (w *watcher) work() {
 	defer w.lock.Unlock()
 	w.scheduled = false
 	if w.again && err == nil {
-		w.poke()
+		w.wake()
 	} else if pause > 0 {
 		w.later(pause)
 	}
@@ -242,12 +247,12 @@ func (a *allowance) left() int {
 	if a.since.IsZero() {
 		a.since = now
 	}
-	regained := int(now.Sub(a.since) / strangersEvery)
+	regained := int(now.Sub(a.since) / unrelatedEvery)
 	if regained >= a.used {
 		a.used, a.since = 0, now
 	} else {
 		a.used -= regained
-		a.since = a.since.Add(time.Duration(regained) * strangersEvery)
+		a.since = a.since.Add(time.Duration(regained) * unrelatedEvery)
 	}
-	return strangersAtOnce - a.used
+	return unrelatedAtOnce - a.used
 }

@@ -18,7 +18,7 @@ import (
 // toldSource is a source that tells what a test has it tell, without a network.
 type toldSource struct {
 	lock   sync.Mutex
-	notify func(Notice)
+	notify func(Hint)
 	opened []StreamOptions
 	// refusing is the error of Open, if there is one.
 	refusing error
@@ -84,11 +84,11 @@ func (s *toldSource) tells(e *happening, address solana.PublicKey) {
 	s.lock.Lock()
 	notify := s.notify
 	s.lock.Unlock()
-	notify(Notice{Address: address, Signature: e.signature, Slot: e.slot})
+	notify(Hint{Address: address, Signature: e.signature, Slot: e.slot})
 }
 
 // soFar is what a subscription has told when nothing more happens by itself for a while.
-func soFar(subscription *Subscription, patience time.Duration) (told []Observation) {
+func soFar(subscription *Subscription, patience time.Duration) (told []EventEnvelope) {
 	for {
 		select {
 		case seen, open := <-subscription.Events():
@@ -112,12 +112,12 @@ func TestOnlyWhatIsInABlockIsTold(t *testing.T) {
 		second := chain.happens(offerOf(2))
 		source.tells(second, watchedNegotiation)
 		source.tells(second, watchedNegotiation)
-		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, time.Second))
 
 		// It is executed again after all, and nobody tells of it.
 		chain.next()
 		again := chain.happens(offerOf(3))
-		assert.Equal(t, []Observation{again.told(offerOf(3))}, soFar(subscription, 2*recheckEvery))
+		assert.Equal(t, []EventEnvelope{again.told(offerOf(3))}, soFar(subscription, 2*recheckEvery))
 	})
 }
 
@@ -167,8 +167,8 @@ func TestIdleSubscriptionsCostAHandfulOfRequests(t *testing.T) {
 		// A round takes 25 seconds: a request for each hundred, and one for how far the node has come.
 		assert.LessOrEqual(t, count()-before, 11*(10*60/25+1))
 		before = count()
-		client.feed.lost(assert.AnError)
-		client.feed.restored()
+		client.stream.lost(assert.AnError)
+		client.stream.restored()
 		time.Sleep(5 * time.Second)
 		assert.LessOrEqual(t, count()-before, 11, "a lost connection is made up for")
 	})
@@ -184,8 +184,8 @@ func TestFailedTransactionsAndOtherNegotiationsAreNotTold(t *testing.T) {
 		both := chain.happens(other, offerOf(2), other)
 		source.tells(failed, watchedNegotiation)
 		source.tells(both, watchedNegotiation)
-		assert.Equal(t, []Observation{both.told(offerOf(2))}, soFar(subscription, time.Minute))
-		assert.Equal(t, []Observation{both.told(offerOf(2))}, history(t, client, watchedNegotiation))
+		assert.Equal(t, []EventEnvelope{both.told(offerOf(2))}, soFar(subscription, time.Minute))
+		assert.Equal(t, []EventEnvelope{both.told(offerOf(2))}, history(t, client, watchedNegotiation))
 	})
 }
 
@@ -195,7 +195,7 @@ func TestLogsThatDoNotTellEverything(t *testing.T) {
 		require.NoError(t, err)
 		cut := chain.execute([]solana.PublicKey{watchedNegotiation}, []string{"Log truncated"}, watchedNegotiation)
 		source.tells(cut, watchedNegotiation)
-		want := []Observation{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation, Truncated: true}}
+		want := []EventEnvelope{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation, Truncated: true}}
 		assert.Equal(t, want, soFar(subscription, time.Minute))
 		assert.Equal(t, want, history(t, client, watchedNegotiation))
 	})
@@ -206,7 +206,7 @@ func TestTransactionWhoseDetailsAreGoneIsToldAsUnclear(t *testing.T) {
 		gone := chain.happens(offerOf(1))
 		chain.change(func() { chain.withheld[gone.signature] = 1 << 30 })
 		next := chain.happens(offerOf(2))
-		want := []Observation{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation, Truncated: true}, next.told(offerOf(2))}
+		want := []EventEnvelope{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation, Truncated: true}, next.told(offerOf(2))}
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
 		assert.Equal(t, want, soFar(subscription, 2*detailsLimit))
@@ -223,12 +223,12 @@ func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
 		second := chain.happens(offerOf(2))
 		chain.hide(first)
 		source.tells(second, watchedNegotiation)
-		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, time.Second))
 		chain.show(first)
 		source.tells(first, watchedNegotiation)
 		want := first.told(offerOf(1))
 		want.Late = true
-		assert.Equal(t, []Observation{want}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{want}, soFar(subscription, time.Second))
 	})
 }
 
@@ -238,7 +238,7 @@ func TestOrderWithinABlockIsTheBlocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 				agent := solana.PublicKey{7}
-				var want []Observation
+				var want []EventEnvelope
 				for _, n := range []byte{50, 51} {
 					created := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{n}, Seller: agent}
 					want = append(want, chain.created(created).told(created))
@@ -267,7 +267,7 @@ func TestTransactionsOfABlockThatIsNotCompleteAreToldInItsFinalOrder(t *testing.
 		source.tells(second, watchedNegotiation)
 		assert.Empty(t, soFar(subscription, 300*time.Millisecond))
 		chain.next()
-		assert.Equal(t, []Observation{first.told(offerOf(1)), second.told(offerOf(2))}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{first.told(offerOf(1)), second.told(offerOf(2))}, soFar(subscription, time.Second))
 	})
 }
 
@@ -280,17 +280,17 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		source.tells(creation, agent)
-		assert.Equal(t, []Observation{creation.told(created)}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{creation.told(created)}, soFar(subscription, time.Second))
 
-		const many = strangersAtOnce + 500
+		const many = unrelatedAtOnce + 500
 		for range many {
 			chain.mentions(agent)
 		}
 		fetched := chain.called("getTransaction")
-		client.feed.lost(assert.AnError)
-		client.feed.restored() // the connection was away meanwhile
+		client.stream.lost(assert.AnError)
+		client.stream.restored() // the connection was away meanwhile
 		time.Sleep(time.Second)
-		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, strangersAtOnce+20)
+		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, unrelatedAtOnce+20)
 		assert.NotZero(t, subscription.Lag().Time, "what has not been looked at is no secret")
 
 		offer := chain.happens(offerOf(1))
@@ -298,7 +298,7 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 		late := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		second := chain.created(late)
 		source.tells(second, agent)
-		assert.Equal(t, []Observation{offer.told(offerOf(1)), second.told(late)}, soFar(subscription, 5*time.Second))
+		assert.Equal(t, []EventEnvelope{offer.told(offerOf(1)), second.told(late)}, soFar(subscription, 5*time.Second))
 		time.Sleep(time.Minute)
 		assert.Zero(t, subscription.Lag().Time)
 		assert.Less(t, chain.called("getTransaction")-fetched, many+20, "each once")
@@ -312,15 +312,15 @@ func TestTransactionsThatTheSourceKnowsToBeUnrelatedAreNotFetched(t *testing.T) 
 		require.NoError(t, err)
 		for range 100 {
 			e := chain.mentions(agent)
-			source.notify(Notice{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
+			source.notify(Hint{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
 		}
-		time.Sleep(3 * sweepEvery)
+		time.Sleep(3 * reconcileEvery)
 		assert.Zero(t, chain.called("getTransaction"))
 		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		// The same transaction in another slot is another execution.
-		source.notify(Notice{Address: agent, Signature: creation.signature, Slot: creation.slot - 1, Unrelated: true})
-		assert.Equal(t, []Observation{creation.told(created)}, soFar(subscription, 2*sweepEvery))
+		source.notify(Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1, Unrelated: true})
+		assert.Equal(t, []EventEnvelope{creation.told(created)}, soFar(subscription, 2*reconcileEvery))
 		assert.Equal(t, 1, chain.called("getTransaction"))
 	})
 }
@@ -335,7 +335,7 @@ func TestNodeThatIsAwayDelaysAndLosesNothing(t *testing.T) {
 		assert.Empty(t, soFar(subscription, time.Second))
 		assert.GreaterOrEqual(t, subscription.Lag().Time, time.Second)
 		chain.change(func() { chain.failing = false })
-		assert.Equal(t, []Observation{happened.told(offerOf(1))}, soFar(subscription, 3*time.Second), "long before the patrol comes")
+		assert.Equal(t, []EventEnvelope{happened.told(offerOf(1))}, soFar(subscription, 3*time.Second), "long before the patrol comes")
 	})
 }
 
@@ -358,7 +358,7 @@ func TestLostSourceIsVisibleAndOpenedAgainFromWhereItWasLost(t *testing.T) {
 		assert.InDelta(t, 2*time.Minute, lag.Time, float64(5*time.Second))
 		assert.EqualValues(t, 150, lag.Slots)
 		second := chain.happens(offerOf(2))
-		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, 30*time.Second), "the patrol goes on")
+		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, 30*time.Second), "the patrol goes on")
 
 		source.lock.Lock()
 		source.refusing = nil
@@ -391,7 +391,7 @@ func TestNegotiationWithMoreHistoryThanCanBeMadeUpForEndsWithAnError(t *testing.
 
 func TestNothingIsForgottenThatALateNoticeMayTellOf(t *testing.T) {
 	w := &watcher{
-		watched: map[solana.PublicKey]*watchedAddress{watchedNegotiation: {}},
+		watched: map[solana.PublicKey]*cursor{watchedNegotiation: {}},
 		seen:    map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101},
 	}
 	w.watched[watchedNegotiation].known.slot = 101 + lateSlots
@@ -401,7 +401,7 @@ func TestNothingIsForgottenThatALateNoticeMayTellOf(t *testing.T) {
 
 func TestHistoryHasEverythingAndStopsWhenAsked(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
-		var want []Observation
+		var want []EventEnvelope
 		for n := range uint8(10) {
 			chain.mentions(watchedNegotiation)
 			want = append(want, chain.happens(offerOf(n)).told(offerOf(n)))

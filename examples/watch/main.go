@@ -87,7 +87,7 @@ func watchBargaining(ctx context.Context) error {
 }
 
 // show prints an event. Type switches like this one are how agents react.
-func show(seen haggle.Observation) {
+func show(seen haggle.EventEnvelope) {
 	if seen.Truncated {
 		fmt.Printf("slot %d: something that the logs do not tell, %s\n", seen.Slot, seen.Signature)
 		return

@@ -141,7 +141,7 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 	}
 	f.notBefore = max(f.notBefore, receipt.Slot)
 	for _, event := range receipt.Events {
-		f.note(haggle.Observation{Slot: receipt.Slot, Negotiation: f.address, Event: event})
+		f.note(haggle.EventEnvelope{Slot: receipt.Slot, Negotiation: f.address, Event: event})
 	}
 	l.config.Logger.Info("action done", f.attributes("action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
 	if l.config.Acted != nil {

@@ -87,9 +87,9 @@ func (s *stage) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
 }
 
 // history are a negotiation's events.
-func (s *stage) history(negotiation solana.PublicKey) []haggle.Observation {
+func (s *stage) history(negotiation solana.PublicKey) []haggle.EventEnvelope {
 	s.t.Helper()
-	var all []haggle.Observation
+	var all []haggle.EventEnvelope
 	for seen, err := range s.Client.History(s.ctx, negotiation) {
 		require.NoError(s.t, err)
 		all = append(all, seen)
@@ -98,7 +98,7 @@ func (s *stage) history(negotiation solana.PublicKey) []haggle.Observation {
 }
 
 // eventsOf are the events of one kind.
-func eventsOf[E protocol.Event](all []haggle.Observation) []E {
+func eventsOf[E protocol.Event](all []haggle.EventEnvelope) []E {
 	var found []E
 	for _, seen := range all {
 		if event, ok := seen.Event.(E); ok {

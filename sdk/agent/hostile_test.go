@@ -49,7 +49,7 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 		withdrawn := false
 		f := &tracked{address: solana.PublicKey{7}, index: -1, call: &call{cancel: func(error) { withdrawn = true }}}
 		l.tracked[f.address] = f
-		dust := haggle.Observation{Negotiation: f.address, Slot: 9, Truncated: true}
+		dust := haggle.EventEnvelope{Negotiation: f.address, Slot: 9, Truncated: true}
 		count := func() (reads int) {
 			for range 100 {
 				l.onEvent(dust)
@@ -174,7 +174,7 @@ func TestSlotThatThereHasNeverBeenDoesNotMakeAnAgentDeaf(t *testing.T) {
 		return n
 	}
 	l.update(f, read(1, ahead))
-	l.onEvent(haggle.Observation{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
+	l.onEvent(haggle.EventEnvelope{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
 	require.True(t, f.reading, "it is refreshed")
 	f.reading = false
 	l.onListed(read(3, 1_000))

@@ -71,7 +71,7 @@ func (l *loop) subscribe() (*haggle.Subscription, error) {
 }
 
 // onEvent processes an event.
-func (l *loop) onEvent(seen haggle.Observation) {
+func (l *loop) onEvent(seen haggle.EventEnvelope) {
 	if seen.Truncated {
 		if f := l.tracked[seen.Negotiation]; f != nil {
 			f.offers = nil
@@ -144,7 +144,7 @@ func (l *loop) pauseHints(f *tracked) {
 }
 
 // note keeps what an event shows and the account does not.
-func (f *tracked) note(seen haggle.Observation) {
+func (f *tracked) note(seen haggle.EventEnvelope) {
 	switch event := seen.Event.(type) {
 	case *protocol.NegotiationCreated:
 		f.offers, f.result, f.closed, f.live = nil, nil, false, true

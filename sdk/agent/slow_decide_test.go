@@ -75,7 +75,7 @@ func TestSlowDecisionIsCarriedOutWhateverIsObservedMeanwhile(t *testing.T) {
 			l.post(func() {
 				if f := l.tracked[created.Negotiation]; f != nil {
 					l.refresh(f)
-					l.onEvent(haggle.Observation{Slot: receipt.Slot, Negotiation: f.address, Event: receipt.Events[0]})
+					l.onEvent(haggle.EventEnvelope{Slot: receipt.Slot, Negotiation: f.address, Event: receipt.Events[0]})
 				}
 			})
 		case <-ctx.Done():

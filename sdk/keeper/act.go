@@ -4,40 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
-	// farewell is how long an action that is under way may take once Run is to end.
-	farewell = 20 * time.Second
+	// shutdownTimeout is how long an action that is in flight may take after the context of Run has ended.
+	shutdownTimeout = 20 * time.Second
 	// actionLimit is longer than a transaction takes to land or to expire.
 	actionLimit = 3 * time.Minute
 )
 
-// do does what a negotiation needs, if it still does.
+// do carries out the task of a negotiation.
 func (k *Keeper) do(ended context.Context, r *record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), actionLimit)
 	defer cancel()
-	hurry := context.AfterFunc(ended, func() { time.AfterFunc(farewell, cancel) })
-	defer hurry()
+	stop := context.AfterFunc(ended, func() { time.AfterFunc(shutdownTimeout, cancel) })
+	defer stop()
 	acted := k.attempt(ctx, r)
 	acted.Kind, acted.Negotiation = r.task.kind, r.address
 	k.finish(r, acted)
 	if acted.Outcome == Done || acted.Outcome == lost {
-		// What it needs next may have been heard of while it was busy.
+		// A hint of the next task may have come while the record was busy.
 		if err := k.read(ctx, r.address); err != nil {
-			k.askForList()
+			k.requestScan()
 		}
 	}
 }
 
-// attempt reads the negotiation again, finds out what it would cost to act, and acts.
+// attempt reads the negotiation again, simulates the action, reserves its highest cost and sends it.
 func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	n, err := k.client.GetNegotiation(ctx, r.address)
-	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && (n.CreatedAt != r.created || taskFor(&n.Negotiation) != r.task) {
+	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && (n.CreatedAt != r.created || taskFor(&n.Negotiation) != r.task || n.Time < r.task.due) {
 		return Action{Outcome: lost}
 	}
 	if err != nil {
@@ -51,127 +56,177 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	if err != nil {
 		return Action{Outcome: outcomeOf(err), Err: err}
 	}
-	cost := costOf(simulated)
-	if cost > k.config.MaxFee {
-		return Action{Outcome: TooExpensive, Cost: cost, Err: fmt.Errorf("keeper: it costs %d lamports, at most %d", cost, k.config.MaxFee)}
+	most := highestCost(simulated)
+	if most > k.config.MaxFee {
+		return Action{Outcome: TooExpensive, Cost: most, Err: fmt.Errorf("keeper: the cost of %d lamports exceeds the limit of %d", most, k.config.MaxFee)}
 	}
 	if k.config.DryRun {
-		return Action{Outcome: WouldDo, Cost: cost}
+		return Action{Outcome: WouldDo, Cost: most}
 	}
-	free, again, err := k.budget.reserve(cost, time.Now())
+	free, again, err := k.budget.reserve(most, time.Now())
 	switch {
 	case err != nil:
-		return Action{Outcome: Failed, Cost: cost, Err: err}
+		return Action{Outcome: Failed, Cost: most, Err: err}
 	case !free:
-		return Action{Outcome: OverBudget, Cost: cost, Again: again, Err: fmt.Errorf("keeper: the day's budget of %d lamports is used up", k.config.DailyBudget)}
+		return Action{Outcome: OverBudget, Cost: most, Again: again, Err: fmt.Errorf("keeper: the daily budget of %d lamports is used up", k.config.DailyBudget)}
 	}
-	receipt, err := action.Do(ctx, k.signer)
-	done := k.done(cost, simulated.Fee, receipt, err)
-	if err := k.budget.settle(cost, done.Cost, time.Now()); err != nil {
-		k.config.Logger.Error("the budget file says that more has been spent than has been", "error", err)
+	// The fees of others may rise until the transaction is made; its own stays within the reserved amount.
+	receipt, err := action.With(haggle.WithMaxPriorityFee(simulated.PriorityFee)).Do(ctx, k.signer)
+	done := k.done(ctx, most, simulated.Fee, receipt, err)
+	if err := k.budget.settle(most, done.Cost, time.Now()); err != nil {
+		k.config.Logger.Error("the budget file still has the reserved amount", "error", err)
 	}
 	return done
 }
 
-// done says what has come of an action, and what it has cost: a transaction that fails on chain pays its fee, and creates nothing.
-func (k *Keeper) done(cost, fee uint64, receipt *haggle.Receipt, err error) Action {
+// done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved amount, or after a
+// failure, which creates nothing, the highest fee.
+func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle.Receipt, err error) Action {
 	if err == nil || errors.Is(err, haggle.ErrDetailsUnavailable) {
-		return Action{Outcome: Done, Cost: cost, Receipt: receipt}
+		return Action{Outcome: Done, Cost: k.spent(ctx, receipt.Signature, reserved), Receipt: receipt}
 	}
 	failed := Action{Outcome: outcomeOf(err), Err: err}
 	switch haggle.OutcomeOf(err) {
 	case haggle.OutcomeFailed:
-		failed.Cost = fee
+		failed.Cost = k.spent(ctx, signatureOf(err), fee)
 	case haggle.OutcomeUnknown:
 		// It may still be executed.
-		failed.Cost = cost
+		failed.Cost = reserved
 	case haggle.OutcomeConfirmed:
-		// Something is wrong beside that, such as with the journal; if it was done before, that has been paid for.
+		// Another error, such as the journal's, came with it. An action that was done before was paid for before.
 		if !errors.Is(err, haggle.ErrAlreadyDone) {
-			failed.Cost = cost
+			failed.Cost = reserved
 		}
 	}
 	return failed
 }
 
-// costOf is what the payer would lose: the fee, and the rent of accounts that are created.
-func costOf(run *haggle.DryRun) uint64 {
-	cost := run.Fee
-	for _, change := range run.Changes {
-		if change.LamportsBefore == 0 {
-			cost += rentOf(change)
+// signatureOf returns the signature of a transaction that was executed and failed; zero if there is none.
+func signatureOf(err error) solana.Signature {
+	var program *protocol.ProgramError
+	var transaction *haggle.TransactionError
+	switch {
+	case errors.As(err, &program):
+		return program.Signature
+	case errors.As(err, &transaction):
+		return transaction.Signature
+	}
+	return solana.Signature{}
+}
+
+// spent returns the cost of an executed transaction: its fee, and the rent of the accounts that it created. If that cannot be
+// read, it returns the most that it can be.
+func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uint64) uint64 {
+	if signature.IsZero() {
+		return most
+	}
+	newest := uint64(math.MaxUint8)
+	executed, err := k.client.RPC().GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
+		Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed, MaxSupportedTransactionVersion: &newest,
+	})
+	if err != nil || executed == nil || executed.Meta == nil || len(executed.Meta.PreBalances) != len(executed.Meta.PostBalances) {
+		k.config.Logger.Debug("the cost of a transaction cannot be read", "signature", signature, "error", err)
+		return most
+	}
+	meta := executed.Meta
+	cost := meta.Fee
+	for i, before := range meta.PreBalances {
+		if before == 0 {
+			cost += rentOf(meta.PostBalances[i], tokensAt(meta, i))
 		}
 	}
 	return cost
 }
 
-// rentOf is what whoever creates an account puts into it. Wrapped SOL that it holds besides, which are lamports too, comes from elsewhere.
-func rentOf(created haggle.BalanceChange) uint64 {
-	if created.Tokens == nil {
-		return created.LamportsAfter
+// tokensAt returns what an account of a transaction holds as a token account; nil if it is none.
+func tokensAt(meta *rpc.TransactionMeta, account int) *haggle.TokenChange {
+	at := slices.IndexFunc(meta.PostTokenBalances, func(b rpc.TokenBalance) bool { return int(b.AccountIndex) == account })
+	if at < 0 || meta.PostTokenBalances[at].UiTokenAmount == nil {
+		return nil
 	}
-	if _, wraps := haggle.WrappedSOLProgram(created.Tokens.Mint); !wraps {
-		return created.LamportsAfter
+	var units uint64
+	if _, err := fmt.Sscan(meta.PostTokenBalances[at].UiTokenAmount.Amount, &units); err != nil {
+		return nil
 	}
-	return created.LamportsAfter - min(created.LamportsAfter, created.Tokens.After)
+	return &haggle.TokenChange{Mint: meta.PostTokenBalances[at].Mint, After: units}
 }
 
-func (k *Keeper) action(ctx context.Context, what task, n *haggle.NegotiationAccount) (*haggle.Action, error) {
-	switch what.kind {
+// highestCost returns the most that the payer can lose: the fee of the simulation, which limits that of the transaction, and
+// the rent of the accounts that it creates.
+func highestCost(run *haggle.DryRun) uint64 {
+	cost := run.Fee
+	for _, change := range run.Changes {
+		if change.LamportsBefore == 0 {
+			cost += rentOf(change.LamportsAfter, change.Tokens)
+		}
+	}
+	return cost
+}
+
+// rentOf returns the rent of a created account with so many lamports. Its wrapped SOL is not rent.
+func rentOf(lamports uint64, tokens *haggle.TokenChange) uint64 {
+	if tokens == nil {
+		return lamports
+	}
+	if _, wraps := haggle.WrappedSOLProgram(tokens.Mint); !wraps {
+		return lamports
+	}
+	return lamports - min(lamports, tokens.After)
+}
+
+func (k *Keeper) action(ctx context.Context, next task, n *haggle.NegotiationAccount) (*haggle.Action, error) {
+	switch next.kind {
 	case Expire:
 		return k.client.Expire(ctx, haggle.ExpireRequest{Payer: k.self, Seen: n})
 	case Release:
-		return k.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: k.self, Seen: n, Index: what.index})
+		return k.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: k.self, Seen: n, Index: next.index})
 	case Settle:
 		return k.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: k.self, Seen: n})
 	}
 	return k.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: k.self, Seen: n})
 }
 
-// outcomeOf says what an error means. Somebody else being faster shows in many ways: the state is another one, or there is no account
-// any more, neither the negotiation's nor its vault's.
+// outcomeOf returns the outcome of an error. After the action of a faster sender the state differs, or the negotiation or its
+// vault is missing.
 func outcomeOf(err error) Outcome {
 	if errors.Is(err, protocol.ErrPayoutPending) {
 		return Pending
 	}
-	for _, sooner := range []error{
+	for _, earlier := range []error{
 		protocol.ErrInvalidState, protocol.ErrStaleState, haggle.ErrAlreadyDone, haggle.ErrAccountNotFound, protocol.ErrAccountOwnedByWrongProgram,
 	} {
-		if errors.Is(err, sooner) {
+		if errors.Is(err, earlier) {
 			return lost
 		}
 	}
 	return Failed
 }
 
-// finish tells what has come of it, and says when to try again.
+// finish reports the result of an action, and sets the time of the next attempt.
 func (k *Keeper) finish(r *record, acted Action) {
-	k.telling.Lock()
-	defer k.telling.Unlock()
+	k.lock.Lock()
+	defer k.lock.Unlock()
 	now := time.Now()
 	r.busy = false
 	log := k.config.Logger.With("action", acted.Kind, "negotiation", acted.Negotiation, "outcome", acted.Outcome, "lamports", acted.Cost)
 	switch acted.Outcome {
 	case lost:
-		// Unless it needs something else by now.
-		r.notBefore = now.Add(min(k.config.ScanEvery, deafEvery))
-		log.Debug("somebody else was faster", "error", acted.Err)
+		r.notBefore = now.Add(min(k.config.ScanEvery, scanEveryUnconnected))
+		log.Debug("another sender was faster", "error", acted.Err)
 		return
 	case Done:
-		r.task = task{}
+		r.task, r.backoff = task{}, nil
 		log.Info("done", "signature", acted.Receipt.Signature, "slot", acted.Receipt.Slot)
 	case WouldDo:
-		r.told = true
+		r.reported = true
 		log.Info("would do")
 	default:
-		first, last := firstPause, lastPause
-		if acted.Outcome == Pending || acted.Outcome == TooExpensive {
-			first, last = firstPendingPause, lastPendingPause
+		if r.backoff == nil {
+			r.backoff = retryPause(acted.Outcome)
 		}
 		if acted.Again.IsZero() {
-			acted.Again = now.Add(min(first<<min(r.failures, 20), last))
+			acted.Again = now.Add(r.backoff.NextBackOff())
 		}
-		r.failures++
 		r.notBefore = acted.Again
 		log.Warn("put off", "error", acted.Err, "again", acted.Again)
 	}

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// day is over what time a budget is.
+// day is the period of a budget.
 const day = 24 * time.Hour
 
-// budget limits what is spent within a day.
+// budget limits the expenses of a day.
 type budget struct {
 	limit uint64
-	// file is where what has been spent survives the process; nil if it does not.
+	// file keeps the expenses when the process ends; nil keeps them in memory only.
 	file *budgetFile
 
 	lock sync.Mutex
-	// spent is what has been spent when, the oldest first; reserved is what may be, by actions that are under way.
+	// spent are the expenses, the oldest first; reserved is the highest cost of the actions in flight.
 	spent    []expense
 	reserved uint64
 }
 
-// expense is what has been spent within a minute, and its last moment.
+// expense is the amount spent within a minute, and the time of its last part.
 type expense struct {
 	at     time.Time
 	amount uint64
 }
 
-// reserve takes an amount off what is left. If that is too little, it says when there will be more. When it returns, a crash does not
-// undo it.
+// reserve takes the highest cost of an action off the rest, before the action is sent. It returns false if the rest is too
+// small, with the time when it grows. When reserve returns, the amount is in the file.
 func (b *budget) reserve(amount uint64, now time.Time) (ok bool, again time.Time, err error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -46,7 +46,8 @@ func (b *budget) reserve(amount uint64, now time.Time) (ok bool, again time.Time
 	return false, b.spent[0].at.Add(day), nil
 }
 
-// settle replaces what has been reserved by what has been spent. If that cannot be written, the file says that more has been spent.
+// settle replaces a reserved amount by the amount spent, and gives back the difference. If it fails, the file still has the
+// reserved amount.
 func (b *budget) settle(reserved, spent uint64, now time.Time) error {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -55,7 +56,7 @@ func (b *budget) settle(reserved, spent uint64, now time.Time) error {
 	return b.save(now)
 }
 
-// spend adds an expense, to that of the same minute if there is one: however much is done in a day, that is not many.
+// spend adds an expense to the one of the same minute, if there is one. So their number is limited.
 func spend(spent []expense, added expense) []expense {
 	if added.amount == 0 {
 		return spent
@@ -67,7 +68,7 @@ func spend(spent []expense, added expense) []expense {
 	return append(spent, added)
 }
 
-// used is what has been spent within the last day, or may be; the lock is held.
+// used returns the expenses of the last day and the reserved amounts. The lock must be held.
 func (b *budget) used(now time.Time) uint64 {
 	for len(b.spent) > 0 && now.Sub(b.spent[0].at) >= day {
 		b.spent = b.spent[1:]
@@ -79,7 +80,7 @@ func (b *budget) used(now time.Time) uint64 {
 	return used
 }
 
-// sum is the most that there can be if it would be more.
+// sum returns the largest number if the sum overflows.
 func sum(a, b uint64) uint64 {
 	if a > math.MaxUint64-b {
 		return math.MaxUint64
@@ -87,7 +88,7 @@ func sum(a, b uint64) uint64 {
 	return a + b
 }
 
-// save writes what has been spent, and what may be, as if it were; the lock is held.
+// save writes the expenses to the file, reserved amounts included. The lock must be held.
 func (b *budget) save(now time.Time) error {
 	if b.file == nil {
 		return nil
@@ -95,7 +96,7 @@ func (b *budget) save(now time.Time) error {
 	return b.file.write(spend(append([]expense(nil), b.spent...), expense{now, b.reserved}))
 }
 
-// open has the budget continue what its file says, if it has one. It is the file's only user until close.
+// open reads the file, if there is one, and locks it until close.
 func (b *budget) open(now time.Time) error {
 	if b.file == nil {
 		return nil

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
 )
 
 var (
-	// ErrBudgetInUse: another keeper has the budget file.
+	// ErrBudgetInUse: another keeper uses the budget file.
 	ErrBudgetInUse = errors.New("keeper: the budget file is in use by another process")
-	// ErrBudgetDamaged: the budget file contains something that no keeper has written. What has been spent is not known then.
+	// ErrBudgetDamaged: the budget file cannot be decoded. The amount spent is not known then.
 	ErrBudgetDamaged = errors.New("keeper: the budget file is damaged")
 )
 
-// budgetFile keeps what has been spent within a day.
+// budgetFile keeps the expenses of a day.
 type budgetFile struct {
 	path string
 	lock *flock.Flock
@@ -39,7 +40,7 @@ type expenseDocument struct {
 	Lamports uint64 `json:"lamports"`
 }
 
-// open reads the file, which need not exist, and keeps others from it.
+// open reads the file, which need not exist, and locks it.
 func (f *budgetFile) open() ([]expense, error) {
 	lock := flock.New(f.path+".lock", flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
@@ -85,7 +86,7 @@ func (f *budgetFile) read() ([]expense, error) {
 	return spent, nil
 }
 
-// write replaces the file at once: whoever is killed while it happens leaves the old one or the new one.
+// write replaces the file atomically: a process that is killed leaves the old content or the new one.
 func (f *budgetFile) write(spent []expense) error {
 	document := budgetDocument{Version: budgetVersion, Spent: []expenseDocument{}}
 	for _, one := range spent {
@@ -95,29 +96,20 @@ func (f *budgetFile) write(spent []expense) error {
 	if err != nil {
 		return fmt.Errorf("keeper: %w", err)
 	}
-	if err := f.replace(append(content, '\n')); err != nil {
+	if err := renameio.WriteFile(f.path, append(content, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keeper: the budget file cannot be written: %w", err)
+	}
+	if err := syncFolder(f.path); err != nil {
+		return fmt.Errorf("keeper: the budget file's folder cannot be synced: %w", err)
 	}
 	return nil
 }
 
-func (f *budgetFile) replace(content []byte) error {
-	folder := filepath.Dir(f.path)
-	fresh, err := os.CreateTemp(folder, "."+filepath.Base(f.path)+".")
+// syncFolder makes the file's new name as durable as its content: renameio syncs only the content.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
-	_, err = fresh.Write(content)
-	err = errors.Join(err, fresh.Sync(), fresh.Close())
-	if err == nil {
-		err = os.Rename(fresh.Name(), f.path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(fresh.Name()))
-	}
-	opened, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(opened.Sync(), opened.Close())
+	return errors.Join(folder.Sync(), folder.Close())
 }

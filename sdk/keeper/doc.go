@@ -23,7 +23,7 @@
 //
 // # How it knows
 //
-// The keeper hears of every transaction of the program ([haggle.Client.Hear], one connection), reads the negotiations that it was
+// The keeper hears of every transaction of the program ([haggle.Client.Listen], one connection), reads the negotiations that it was
 // about, and acts when their deadlines have passed by the chain's clock. What it may have missed a list of all negotiations has
 // (Config.ScanEvery); while it cannot hear anything, it lists them every half minute. The parties have more than a minute for
 // everything, so that nothing comes too late by that.

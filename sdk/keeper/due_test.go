@@ -46,8 +46,8 @@ func TestClosingWaitsForTheSecondAfterCreation(t *testing.T) {
 	over := &haggle.NegotiationAccount{Address: solana.PublicKey{1}, Negotiation: protocol.Negotiation{
 		Status: protocol.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
 	}}
-	k := &Keeper{known: make(map[solana.PublicKey]*record)}
-	k.note(over)
+	k := &Keeper{records: make(map[solana.PublicKey]*record)}
+	k.update(over, 0)
 	none := func(solana.PublicKey) time.Duration { return 0 }
 	due, next := k.due(over.CreatedAt, none)
 	require.Empty(t, due)
@@ -109,7 +109,7 @@ func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	} {
 		require.Equal(t, lost, outcomeOf(sooner), sooner)
 		k := &Keeper{}
-		require.Zero(t, k.done(5_000, 5_000, nil, sooner).Cost, sooner)
+		require.Zero(t, k.done(t.Context(), 5_000, 5_000, nil, sooner).Cost, sooner)
 	}
 	require.Equal(t, Failed, outcomeOf(&haggle.UnknownOutcome{Cause: errors.New("silence")}))
 	require.Equal(t, Failed, outcomeOf(haggle.ErrTransactionExpired))
@@ -119,7 +119,7 @@ func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
 	unknown := &haggle.UnknownOutcome{Cause: context.DeadlineExceeded}
 	for _, err := range []error{unknown, fmt.Errorf("act: %v", unknown), context.DeadlineExceeded, io.ErrUnexpectedEOF} {
-		require.EqualValues(t, 9_000, (&Keeper{}).done(9_000, 5_000, nil, err).Cost, "%v", err)
+		require.EqualValues(t, 9_000, (&Keeper{}).done(t.Context(), 9_000, 5_000, nil, err).Cost, "%v", err)
 	}
 }
 
@@ -131,6 +131,6 @@ func TestWhatTheJournalDoesNotTakeIsPaidForAllTheSame(t *testing.T) {
 		haggle.OutcomeConfirmed: 9_000, haggle.OutcomeFailed: 5_000, haggle.OutcomeExpired: 0, haggle.OutcomeNotSent: 0,
 	} {
 		failure := &haggle.JournalError{Op: "finish", Outcome: outcome, Err: full}
-		require.Equal(t, want, k.done(9_000, 5_000, nil, failure).Cost, outcome)
+		require.Equal(t, want, k.done(t.Context(), 9_000, 5_000, nil, failure).Cost, outcome)
 	}
 }

@@ -9,72 +9,82 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const (
-	// clockEvery is how often the chain's clock is read at most, and idleEvery how often at least while there are negotiations: it does
-	// not go as the machine's does.
+	// clockEvery is how often the chain's clock is read at most, and idleEvery how often at least while there are negotiations:
+	// its seconds are not those of the machine.
 	clockEvery = 2 * time.Second
 	idleEvery  = 15 * time.Second
-	// deafEvery is how often the negotiations are listed at least while events cannot be heard, and listPause how long after a list the
-	// next one is made at the earliest because something has been missed.
-	deafEvery = 30 * time.Second
-	listPause = 5 * time.Second
-	// Pauses after something has failed, which double, and after a payout could not be delivered.
+	// scanEveryUnconnected is how often the negotiations are scanned at least while no hints arrive. scanPause is the least time
+	// between two scans.
+	scanEveryUnconnected = 30 * time.Second
+	scanPause            = 5 * time.Second
+	// Pauses after a failure, which double, and after a payout that could not be delivered.
 	firstPause        = 15 * time.Second
 	lastPause         = time.Hour
 	firstPendingPause = 10 * time.Minute
 	lastPendingPause  = day
-	// roundsAtOnce is how many rounds Once makes at most: an expired negotiation is closed in the second.
-	roundsAtOnce = 4
+	// mostRounds is how many rounds Once makes at most: an expired negotiation is closed in the second.
+	mostRounds = 4
 )
 
-// Keeper does for all negotiations what anyone may. See the package documentation.
+// Keeper carries out the instructions that anyone may send. See the package documentation.
 type Keeper struct {
 	client *haggle.Client
 	signer haggle.Signer
 	self   solana.PublicKey
 	config Config
 	budget budget
-	// pace lets actions begin.
-	pace pace
+	// pace limits how often actions begin.
+	pace *rate.Limiter
 
 	running atomic.Bool
-	ears    ears
+	// hints are transactions of the program.
+	hints chan solana.Signature
+	// changed has an element when Run is to compute the next step again.
+	changed chan struct{}
 
-	// telling is held while somebody is told something, and for all that follows.
-	telling sync.Mutex
-	// known are the negotiations that there are, as far as is known.
-	known map[solana.PublicKey]*record
-	// hearing says that events are heard, and listAsked that some may have been missed.
-	hearing, listAsked bool
+	// lock protects what follows, and is held while Config.Acted runs.
+	lock    sync.Mutex
+	records map[solana.PublicKey]*record
+	// connected reports whether hints arrive, and scanRequested whether some may be lost.
+	connected, scanRequested bool
+	// scans counts the scans.
+	scans uint64
 }
 
-// record is what is known of a negotiation.
+// record is the state of a negotiation.
 type record struct {
 	address solana.PublicKey
 	task    task
-	// created and slot tell which one it is, and how old the news of it are.
+	// created identifies the negotiation at its address, and slot is that of its last snapshot.
 	created int64
 	slot    uint64
-	// since is when its task became known, and heard when it was last read, by the machine's clock.
-	since, heard time.Time
-	// failures are those in a row; it is not tried again before notBefore.
-	failures  int
+	// since is the time when the task became known, and updated that of the last snapshot, by the machine's clock.
+	since, updated time.Time
+	// scan is the last scan that had the negotiation.
+	scan uint64
+	// backoff gives the pauses between failed attempts; nil if there is none. No attempt begins before notBefore.
+	backoff   *backoff.ExponentialBackOff
 	notBefore time.Time
-	// told says that what would be done has been told, in a dry run.
-	told bool
-	busy bool
+	// reported is set in a dry run when the action has been reported.
+	reported bool
+	busy     bool
 }
 
-// New makes a keeper that pays with the signer's account.
+// New returns a keeper that pays with the signer's account.
 func New(client *haggle.Client, signer haggle.Signer, config Config) (*Keeper, error) {
 	if client == nil || signer == nil {
-		return nil, errors.New("keeper: client or signer is not given")
+		return nil, errors.New("keeper: client or signer not set")
 	}
 	config, err := config.withDefaults()
 	if err != nil {
@@ -82,19 +92,30 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Keeper, e
 	}
 	return &Keeper{
 		client: client, signer: signer, self: signer.PublicKey(), config: config,
-		budget: budget{limit: config.DailyBudget, file: config.budgetFile()},
-		pace:   pace{every: time.Minute / time.Duration(config.ActionsPerMinute)},
-		ears:   newEars(),
-		known:  make(map[solana.PublicKey]*record),
+		budget:  budget{limit: config.DailyBudget, file: config.budgetFile()},
+		pace:    rate.NewLimiter(rate.Every(time.Minute/time.Duration(config.ActionsPerMinute)), 1),
+		hints:   make(chan solana.Signature, hintsHeld),
+		changed: make(chan struct{}, 1),
+		records: make(map[solana.PublicKey]*record),
 	}, nil
+}
+
+// retryPause returns the pauses between attempts. They are long if only somebody else can remove the cause.
+func retryPause(outcome Outcome) *backoff.ExponentialBackOff {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = firstPause, lastPause
+	if outcome == Pending || outcome == TooExpensive {
+		pause.InitialInterval, pause.MaxInterval = firstPendingPause, lastPendingPause
+	}
+	pause.Multiplier, pause.RandomizationFactor = 2, 0
+	return pause
 }
 
 // ErrRunning: Run or Once has been called and has not returned.
 var ErrRunning = errors.New("keeper: the keeper is running already")
 
-// Run keeps until the context ends, finishes what is under way, and answers with the context's error. Nothing else ends it, once it
-// has its budget file: a node that does not answer is asked again. Without that file, if Config.BudgetFile names one, it fails at
-// once, with [ErrBudgetInUse], [ErrBudgetDamaged] or the system's error.
+// Run acts until the context ends, completes the actions in flight, and returns the context's error. It retries every failed
+// request. It returns [ErrBudgetInUse], [ErrBudgetDamaged] or the system's error if it cannot open Config.BudgetFile.
 func (k *Keeper) Run(ctx context.Context) (err error) {
 	end, err := k.begin()
 	if err != nil {
@@ -104,34 +125,38 @@ func (k *Keeper) Run(ctx context.Context) (err error) {
 	var listening sync.WaitGroup
 	defer listening.Wait()
 	listening.Go(func() { k.listen(ctx) })
-	for range lookers {
-		listening.Go(func() { k.follow(ctx) })
+	for range readers {
+		listening.Go(func() { k.readHinted(ctx) })
 	}
-	workers := newCrew(k.config.Concurrency)
-	defer workers.wait()
-	var listed time.Time
+	workers := k.newWorkers()
+	defer workers.Wait()
+	var scanned time.Time
 	for ctx.Err() == nil {
-		if until := k.untilList(listed); until <= 0 {
-			if err := k.list(ctx); err != nil {
-				k.config.Logger.Warn("the negotiations could not be listed", "error", err)
-				if !sleep(ctx, min(firstPause, k.config.ScanEvery)) {
-					break
-				}
+		if k.untilScan(scanned) <= 0 {
+			if err := k.scan(ctx); err != nil {
+				k.config.Logger.Warn("the negotiations cannot be scanned", "error", err)
+				_ = wait.For(ctx, min(firstPause, k.config.ScanEvery))
 				continue
 			}
-			listed = time.Now()
+			scanned = time.Now()
 		}
 		_, next, err := k.round(ctx, workers, k.patience)
 		if err != nil {
-			k.config.Logger.Warn("the chain's clock could not be read", "error", err)
+			k.config.Logger.Warn("the chain's clock cannot be read", "error", err)
 			next = clockEvery
 		}
-		k.rest(ctx, min(next, k.untilList(listed)))
+		k.rest(ctx, min(next, k.untilScan(scanned)))
 	}
 	return context.Cause(ctx)
 }
 
-// begin has nobody else run the keeper, nor use its budget file, until end is called.
+func (k *Keeper) newWorkers() *errgroup.Group {
+	workers := new(errgroup.Group)
+	workers.SetLimit(k.config.Concurrency)
+	return workers
+}
+
+// begin reserves the keeper and its budget file until end is called.
 func (k *Keeper) begin() (end func() error, err error) {
 	if k.running.Swap(true) {
 		return nil, ErrRunning
@@ -146,53 +171,53 @@ func (k *Keeper) begin() (end func() error, err error) {
 	}, nil
 }
 
-// untilList is how long it is until the negotiations are to be listed, for a last list of some time ago.
-func (k *Keeper) untilList(listed time.Time) time.Duration {
-	if listed.IsZero() {
+// untilScan returns the time until the next scan; scanned is that of the last one.
+func (k *Keeper) untilScan(scanned time.Time) time.Duration {
+	if scanned.IsZero() {
 		return 0
 	}
-	k.telling.Lock()
-	defer k.telling.Unlock()
+	k.lock.Lock()
+	defer k.lock.Unlock()
 	every := k.config.ScanEvery
-	if !k.hearing {
-		every = min(every, deafEvery)
+	if !k.connected {
+		every = min(every, scanEveryUnconnected)
 	}
-	if k.listAsked {
-		every = min(every, listPause)
+	if k.scanRequested {
+		every = min(every, scanPause)
 	}
-	return time.Until(listed.Add(every))
+	return time.Until(scanned.Add(every))
 }
 
-// rest waits until there is something new, but so long that the clock is not read too often.
+// rest waits until something has changed, but so long that the clock is not read too often.
 func (k *Keeper) rest(ctx context.Context, length time.Duration) {
 	least := min(clockEvery, k.config.ScanEvery)
-	if !sleep(ctx, min(least, max(length, 0))) || length <= least {
+	if wait.For(ctx, min(least, max(length, 0))) != nil || length <= least {
 		return
 	}
 	timer := time.NewTimer(length - least)
 	defer timer.Stop()
 	select {
-	case <-k.ears.news:
+	case <-k.changed:
 	case <-timer.C:
 	case <-ctx.Done():
 	}
 }
 
-// Once does everything that is due, what falls due by that included, without giving others time to do it, and returns. It fails
-// without its budget file as Run does.
+// Once carries out everything that is due, and what becomes due by that, without Config.Grace, and returns. Its errors are
+// those of Run.
 func (k *Keeper) Once(ctx context.Context) (err error) {
 	end, err := k.begin()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	for range roundsAtOnce {
-		if err := k.list(ctx); err != nil {
+	for range mostRounds {
+		if err := k.scan(ctx); err != nil {
 			return err
 		}
-		workers := newCrew(k.config.Concurrency)
+		workers := k.newWorkers()
 		begun, _, err := k.round(ctx, workers, func(solana.PublicKey) time.Duration { return 0 })
-		workers.wait()
+		_ = workers.Wait()
 		if err != nil || begun == 0 || k.config.DryRun {
 			return err
 		}
@@ -200,59 +225,63 @@ func (k *Keeper) Once(ctx context.Context) (err error) {
 	return context.Cause(ctx)
 }
 
-// list finds all negotiations.
-func (k *Keeper) list(ctx context.Context) error {
-	k.telling.Lock()
-	k.listAsked = false
-	began := time.Now()
-	k.telling.Unlock()
-	seen := make(map[solana.PublicKey]struct{})
+// scan updates the records of all negotiations. It keeps none of the accounts.
+func (k *Keeper) scan(ctx context.Context) error {
+	k.lock.Lock()
+	k.scanRequested = false
+	k.scans++
+	scan, began := k.scans, time.Now()
+	k.lock.Unlock()
 	for n, err := range k.client.FindNegotiations(ctx, haggle.Filter{}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
-			k.config.Logger.Debug("a negotiation cannot be read", "error", err)
+			k.config.Logger.Debug("a negotiation cannot be decoded", "error", err)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		seen[n.Address] = struct{}{}
-		k.note(n)
+		k.update(n, scan)
 	}
-	k.telling.Lock()
-	defer k.telling.Unlock()
-	for address, r := range k.known {
-		// What has been heard of since may be newer than the list.
-		if _, there := seen[address]; !there && !r.busy && r.heard.Before(began) {
-			delete(k.known, address)
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	for address, r := range k.records {
+		// A record that was read since may be newer than the scan.
+		if r.scan != scan && !r.busy && r.updated.Before(began) {
+			delete(k.records, address)
 		}
 	}
 	return nil
 }
 
-// note takes over what has been read of a negotiation.
-func (k *Keeper) note(n *haggle.NegotiationAccount) {
-	k.telling.Lock()
-	defer k.telling.Unlock()
-	r := k.known[n.Address]
+// update enters a snapshot into the records. scan is zero if it is not from a scan.
+func (k *Keeper) update(n *haggle.NegotiationAccount, scan uint64) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	r := k.records[n.Address]
+	if r != nil {
+		r.scan = max(r.scan, scan)
+	}
 	next := taskFor(&n.Negotiation)
 	switch {
 	case r == nil || r.created != n.CreatedAt:
 		if r != nil && n.Slot < r.slot {
 			return // an older negotiation at the same address
 		}
-		k.known[n.Address] = &record{address: n.Address, task: next, created: n.CreatedAt, slot: n.Slot, since: time.Now(), heard: time.Now()}
+		k.records[n.Address] = &record{
+			address: n.Address, task: next, created: n.CreatedAt, slot: n.Slot, since: time.Now(), updated: time.Now(), scan: scan,
+		}
 	case r.busy || n.Slot < r.slot:
 	case r.task != next:
-		r.task, r.since, r.failures, r.notBefore, r.told = next, time.Now(), 0, time.Time{}, false
+		r.task, r.since, r.backoff, r.notBefore, r.reported = next, time.Now(), nil, time.Time{}, false
 		fallthrough
 	default:
-		r.slot, r.heard = n.Slot, time.Now()
+		r.slot, r.updated = n.Slot, time.Now()
 	}
 }
 
-// round begins everything that is due, the oldest first, and says how much that is, and after what time something else will be.
-func (k *Keeper) round(ctx context.Context, workers *crew, patience func(solana.PublicKey) time.Duration) (begun int, next time.Duration, err error) {
+// round begins everything that is due, the oldest first. It returns how much that is, and the time until something else is due.
+func (k *Keeper) round(ctx context.Context, workers *errgroup.Group, patience func(solana.PublicKey) time.Duration) (begun int, next time.Duration, err error) {
 	if k.isIdle() {
 		return 0, k.config.ScanEvery, nil
 	}
@@ -262,34 +291,42 @@ func (k *Keeper) round(ctx context.Context, workers *crew, patience func(solana.
 	}
 	due, next := k.due(now, patience)
 	for _, r := range due {
-		if !k.pace.wait(ctx) || !workers.start(ctx, func() { k.do(ctx, r) }) {
+		if k.pace.Wait(ctx) != nil {
 			k.release(r)
 			continue
 		}
 		begun++
+		workers.Go(func() error {
+			if ctx.Err() != nil {
+				k.release(r)
+				return nil
+			}
+			k.do(ctx, r)
+			return nil
+		})
 	}
 	return begun, next, nil
 }
 
 func (k *Keeper) isIdle() bool {
-	k.telling.Lock()
-	defer k.telling.Unlock()
-	return len(k.known) == 0
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	return len(k.records) == 0
 }
 
-// due are the negotiations whose time has come, marked as busy, and after what time the next one's will have.
+// due returns the records whose task is due, marked as busy, and the time until the next one is.
 func (k *Keeper) due(now int64, patience func(solana.PublicKey) time.Duration) (due []*record, next time.Duration) {
-	k.telling.Lock()
-	defer k.telling.Unlock()
+	k.lock.Lock()
+	defer k.lock.Unlock()
 	next = idleEvery
-	for _, r := range k.known {
-		if r.task.kind == "" || r.busy || r.told {
+	for _, r := range k.records {
+		if r.task.kind == "" || r.busy || r.reported {
 			continue
 		}
-		wait := patience(r.address)
-		left := wait - time.Since(r.since)
+		grace := patience(r.address)
+		left := grace - time.Since(r.since)
 		if r.task.due > 0 {
-			left = time.Duration(r.task.due+seconds(wait)-now) * time.Second
+			left = time.Duration(r.task.due+seconds(grace)-now) * time.Second
 		} else {
 			left = max(left, time.Duration(r.task.earliest-now)*time.Second)
 		}
@@ -305,58 +342,7 @@ func (k *Keeper) due(now int64, patience func(solana.PublicKey) time.Duration) (
 }
 
 func (k *Keeper) release(r *record) {
-	k.telling.Lock()
-	defer k.telling.Unlock()
+	k.lock.Lock()
+	defer k.lock.Unlock()
 	r.busy = false
-}
-
-// pace lets things begin one after the other, at least so far apart. One goroutine uses it.
-type pace struct {
-	every time.Duration
-	next  time.Time
-}
-
-// wait is false if the context has ended.
-func (p *pace) wait(ctx context.Context) bool {
-	if pause := time.Until(p.next); pause > 0 && !sleep(ctx, pause) {
-		return false
-	}
-	p.next = time.Now().Add(p.every)
-	return ctx.Err() == nil
-}
-
-// crew does several things at once, and not more.
-type crew struct {
-	places  chan struct{}
-	working sync.WaitGroup
-}
-
-func newCrew(size int) *crew { return &crew{places: make(chan struct{}, size)} }
-
-// start is false if the context has ended.
-func (c *crew) start(ctx context.Context, do func()) bool {
-	select {
-	case c.places <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	c.working.Go(func() {
-		defer func() { <-c.places }()
-		do()
-	})
-	return true
-}
-
-func (c *crew) wait() { c.working.Wait() }
-
-// sleep waits; false if the context has ended.
-func sleep(ctx context.Context, length time.Duration) bool {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

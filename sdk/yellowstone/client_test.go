@@ -126,7 +126,7 @@ func TestClientIsToldWhatTheChainHas(t *testing.T) {
 			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		}
 	}()
-	var told []haggle.Observation
+	var told []haggle.EventEnvelope
 	for len(told) < rounds {
 		select {
 		case seen, open := <-subscription.Events():
@@ -136,7 +136,7 @@ func TestClientIsToldWhatTheChainHas(t *testing.T) {
 			t.Fatalf("%d of %d are told", len(told), rounds)
 		}
 	}
-	var history []haggle.Observation
+	var history []haggle.EventEnvelope
 	for seen, err := range client.History(t.Context(), watched) {
 		require.NoError(t, err)
 		history = append(history, seen)

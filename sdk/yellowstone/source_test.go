@@ -32,7 +32,7 @@ var (
 )
 
 // open opens a stream whose notices are in the channel.
-func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (haggle.EventStream, <-chan haggle.Notice) {
+func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (haggle.EventStream, <-chan haggle.Hint) {
 	t.Helper()
 	if config.Endpoint == "" {
 		config.Endpoint = "http://" + p.address
@@ -42,25 +42,25 @@ func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (hagg
 	return openFrom(t, source, from)
 }
 
-func openFrom(t *testing.T, source *yellowstone.Source, from uint64) (haggle.EventStream, <-chan haggle.Notice) {
+func openFrom(t *testing.T, source *yellowstone.Source, from uint64) (haggle.EventStream, <-chan haggle.Hint) {
 	t.Helper()
-	notices := make(chan haggle.Notice, 16)
+	notices := make(chan haggle.Hint, 16)
 	stream, err := source.Open(t.Context(), haggle.StreamOptions{
-		Commitment: rpc.CommitmentConfirmed, FromSlot: from, Notify: func(n haggle.Notice) { notices <- n },
+		Commitment: rpc.CommitmentConfirmed, FromSlot: from, Notify: func(n haggle.Hint) { notices <- n },
 	})
 	require.NoError(t, err)
 	t.Cleanup(stream.Close)
 	return stream, notices
 }
 
-func heard(t *testing.T, notices <-chan haggle.Notice) haggle.Notice {
+func heard(t *testing.T, notices <-chan haggle.Hint) haggle.Hint {
 	t.Helper()
 	select {
 	case notice := <-notices:
 		return notice
 	case <-time.After(10 * time.Second):
 		t.Fatal("nothing is told")
-		return haggle.Notice{}
+		return haggle.Hint{}
 	}
 }
 
@@ -84,9 +84,9 @@ func TestTransactionsAreToldAtTheAddressesTheyMention(t *testing.T) {
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{second}))
 
 	p.publish(transaction(2, 101, ours, watched))
-	assert.Equal(t, haggle.Notice{Address: watched, Signature: solana.Signature{2, 1}, Slot: 101}, heard(t, notices))
+	assert.Equal(t, haggle.Hint{Address: watched, Signature: solana.Signature{2, 1}, Slot: 101}, heard(t, notices))
 	p.publish(transaction(3, 102, others, solana.PublicKey{9}, second))
-	assert.Equal(t, haggle.Notice{Address: second, Signature: solana.Signature{3, 1}, Slot: 102, Unrelated: true}, heard(t, notices))
+	assert.Equal(t, haggle.Hint{Address: second, Signature: solana.Signature{3, 1}, Slot: 102, Unrelated: true}, heard(t, notices))
 	failed := transaction(4, 103, ours, watched)
 	failed.Transaction.Meta.Err = &geyser.TransactionError{Err: []byte{1}}
 	p.publish(failed)
@@ -194,7 +194,7 @@ func TestTokenIsSent(t *testing.T) {
 	p.token = "secret"
 	source, err := yellowstone.New(yellowstone.Config{Endpoint: "http://" + p.address, Token: "wrong"})
 	require.NoError(t, err)
-	_, err = source.Open(t.Context(), haggle.StreamOptions{Commitment: rpc.CommitmentFinalized, Notify: func(haggle.Notice) {}})
+	_, err = source.Open(t.Context(), haggle.StreamOptions{Commitment: rpc.CommitmentFinalized, Notify: func(haggle.Hint) {}})
 	require.Error(t, err)
 	assert.Equal(t, codes.Unauthenticated, status.Code(err))
 	stream, _ := open(t, p, yellowstone.Config{Token: "secret"}, 0)
@@ -214,7 +214,7 @@ func TestTransportIsEncryptedAndChecked(t *testing.T) {
 
 	source, err := yellowstone.New(yellowstone.Config{Endpoint: "https://" + p.address})
 	require.NoError(t, err)
-	_, err = source.Open(t.Context(), haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Notice) {}})
+	_, err = source.Open(t.Context(), haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}})
 	require.ErrorContains(t, err, "certificate")
 }
 
@@ -238,7 +238,7 @@ func TestOpeningEndsWithItsContext(t *testing.T) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = source.Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Notice) {}})
+	_, err = source.Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}})
 	require.Error(t, err)
 	assert.Less(t, time.Since(began), 5*time.Second)
 }
@@ -256,7 +256,7 @@ func TestConfigurationIsChecked(t *testing.T) {
 	require.NoError(t, err)
 	for _, options := range []haggle.StreamOptions{
 		{Commitment: rpc.CommitmentConfirmed},
-		{Commitment: rpc.CommitmentProcessed, Notify: func(haggle.Notice) {}},
+		{Commitment: rpc.CommitmentProcessed, Notify: func(haggle.Hint) {}},
 	} {
 		_, err := source.Open(t.Context(), options)
 		require.Error(t, err)

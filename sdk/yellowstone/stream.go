@@ -34,7 +34,7 @@ type stream struct {
 	source     *Source
 	connection *grpc.ClientConn
 	updates    grpc.BidiStreamingClient[geyser.SubscribeRequest, geyser.SubscribeUpdate]
-	notify     func(haggle.Notice)
+	notify     func(haggle.Hint)
 	level      geyser.CommitmentLevel
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
@@ -240,7 +240,7 @@ func (s *stream) tell(update *geyser.SubscribeUpdateTransaction) error {
 	if info.GetMeta() == nil || info.GetMeta().GetErr() != nil {
 		return nil
 	}
-	notice := haggle.Notice{Signature: solana.SignatureFromBytes(info.GetSignature()), Slot: update.GetSlot()}
+	notice := haggle.Hint{Signature: solana.SignatureFromBytes(info.GetSignature()), Slot: update.GetSlot()}
 	notice.Unrelated = !info.GetMeta().GetLogMessagesNone() && !haggle.CallsProgram(info.GetMeta().GetLogMessages())
 	for _, keys := range [][][]byte{
 		info.GetTransaction().GetMessage().GetAccountKeys(),

@@ -25,7 +25,7 @@ type heard struct {
 	Data string
 }
 
-func heardOf(seen haggle.Observation) heard {
+func heardOf(seen haggle.EventEnvelope) heard {
 	h := heard{Signature: seen.Signature, Slot: seen.Slot, Event: "truncated"}
 	if seen.Event != nil {
 		h.Event, h.Data = seen.Event.EventName(), hex.EncodeToString(seen.Event.AppendTo(nil))

@@ -47,7 +47,7 @@ func (s *station) listen(t *testing.T, commitment rpc.CommitmentType) *listener 
 }
 
 // untilClosed takes what a subscription tells until negotiations have been closed.
-func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (told []haggle.Observation) {
+func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (told []haggle.EventEnvelope) {
 	t.Helper()
 	for closed > 0 {
 		select {
@@ -64,7 +64,7 @@ func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (t
 	return told
 }
 
-func signatures(observed []haggle.Observation) (all []solana.Signature) {
+func signatures(observed []haggle.EventEnvelope) (all []solana.Signature) {
 	for _, seen := range observed {
 		if len(all) == 0 || all[len(all)-1] != seen.Signature {
 			all = append(all, seen.Signature)
@@ -157,9 +157,9 @@ func (s *station) subscribeTwice(t *testing.T) {
 	happened := history(t, s.Client, n.address)
 	source := s.source(t, s.address, 0)
 	for range repetitions {
-		heard := make(chan haggle.Notice, 64)
+		heard := make(chan haggle.Hint, 64)
 		stream, err := source.Open(ctx, haggle.StreamOptions{
-			Commitment: rpc.CommitmentConfirmed, FromSlot: happened[0].Slot, Notify: func(n haggle.Notice) { heard <- n },
+			Commitment: rpc.CommitmentConfirmed, FromSlot: happened[0].Slot, Notify: func(n haggle.Hint) { heard <- n },
 		})
 		require.NoError(t, err)
 		require.NoError(t, stream.Subscribe(ctx, []solana.PublicKey{n.address}))
@@ -183,8 +183,8 @@ func (s *station) askForTheForgotten(t *testing.T) {
 	s.awaitSlot(t, ctx, pluginReplays+50)
 	source := s.source(t, s.address, 0)
 	n, create := s.prepare(t, ctx)
-	heard := make(chan haggle.Notice, 64)
-	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, FromSlot: 1, Notify: func(n haggle.Notice) { heard <- n }}
+	heard := make(chan haggle.Hint, 64)
+	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, FromSlot: 1, Notify: func(n haggle.Hint) { heard <- n }}
 	first, err := source.Open(ctx, options)
 	require.NoError(t, err)
 	defer first.Close()
@@ -211,7 +211,7 @@ func (s *station) askForTheForgotten(t *testing.T) {
 
 // Nobody listens without the token, and nobody is believed to be the plugin without its certificate.
 func (s *station) turnAwayStrangers(t *testing.T) {
-	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Notice) {}}
+	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}}
 	withoutToken := *s
 	withoutToken.token = "another"
 	_, err := withoutToken.source(t, s.address, 0).Open(t.Context(), options)
@@ -255,7 +255,7 @@ func TestModestServiceIsEnough(t *testing.T) {
 		n.offer(1)
 		n.end()
 	}
-	told := make(map[solana.PublicKey][]haggle.Observation)
+	told := make(map[solana.PublicKey][]haggle.EventEnvelope)
 	for _, seen := range untilClosed(t, subscription, len(played)) {
 		told[seen.Negotiation] = append(told[seen.Negotiation], seen)
 	}
@@ -264,7 +264,7 @@ func TestModestServiceIsEnough(t *testing.T) {
 	}
 	assert.Contains(t, strings.Join(l.recorder.reasons(), "\n"), "from_slot is not supported")
 
-	demanding, err := s.source(t, s.address, 0).Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Notice) {}})
+	demanding, err := s.source(t, s.address, 0).Open(ctx, haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}})
 	require.NoError(t, err)
 	defer demanding.Close()
 	addresses := []solana.PublicKey{s.Buyer.PublicKey(), s.Seller.PublicKey(), s.Mint, s.Treasury}

@@ -81,7 +81,7 @@ func (n *negotiation) end() {
 }
 
 // history is what a client's History has.
-func history(t *testing.T, client *haggle.Client, address solana.PublicKey) (all []haggle.Observation) {
+func history(t *testing.T, client *haggle.Client, address solana.PublicKey) (all []haggle.EventEnvelope) {
 	t.Helper()
 	for seen, err := range client.History(t.Context(), address) {
 		require.NoError(t, err)

@@ -14,7 +14,7 @@ type recorder struct {
 	haggle.EventSource
 
 	lock    sync.Mutex
-	notices []haggle.Notice
+	notices []haggle.Hint
 	// opened is how many streams have been opened, and resumed how many of them from a slot.
 	opened, resumed int
 	// ended is why streams have ended by themselves.
@@ -23,7 +23,7 @@ type recorder struct {
 
 func (r *recorder) Open(ctx context.Context, options haggle.StreamOptions) (haggle.EventStream, error) {
 	notify := options.Notify
-	options.Notify = func(n haggle.Notice) {
+	options.Notify = func(n haggle.Hint) {
 		r.lock.Lock()
 		r.notices = append(r.notices, n)
 		r.lock.Unlock()

@@ -237,7 +237,7 @@ type observationView struct {
 	Event       jsonview.List    `json:"event"`
 }
 
-func (w *watcher) print(ctx context.Context, observation haggle.Observation) error {
+func (w *watcher) print(ctx context.Context, observation haggle.EventEnvelope) error {
 	if observation.Event == nil {
 		return w.printTruncated(observation)
 	}
@@ -268,7 +268,7 @@ func (w *watcher) print(ctx context.Context, observation haggle.Observation) err
 }
 
 // printTruncated reports a transaction whose events may be incomplete.
-func (w *watcher) printTruncated(observation haggle.Observation) error {
+func (w *watcher) printTruncated(observation haggle.EventEnvelope) error {
 	v := struct {
 		Signature solana.Signature `json:"signature"`
 		Slot      uint64           `json:"slot"`

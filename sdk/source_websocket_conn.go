@@ -38,13 +38,13 @@ const subscribeMethod = "logsSubscribe"
 // errFull: the node does not take another subscription on this connection.
 var errFull = errors.New("haggle: the node takes no more subscriptions on this connection")
 
-// logStream is a WebSocket connection on which a node tells of transactions that mention addresses. What it tells is a hint: a
+// logConn is a WebSocket connection on which a node tells of transactions that mention addresses. What it tells is a hint: a
 // validator collects the logs of an execution before it records it in a block, and should that fail it executes the transaction
 // again in a later one, or not at all.
-type logStream struct {
+type logConn struct {
 	conn       *websocket.Conn
 	commitment rpc.CommitmentType
-	notify     func(Notice)
+	notify     func(Hint)
 	// done is closed when the connection has ended; err says why.
 	done    chan struct{}
 	running sync.WaitGroup
@@ -57,7 +57,7 @@ type logStream struct {
 	addresses map[uint64]solana.PublicKey
 	numbers   map[solana.PublicKey]uint64
 	// early are notifications with a number that the node has not said yet what it is for.
-	early map[uint64][]Notice
+	early map[uint64][]Hint
 	// earlyCount is how many there are.
 	earlyCount int
 	err        error
@@ -90,7 +90,7 @@ type message struct {
 	} `json:"params"`
 }
 
-func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Notice)) (*logStream, error) {
+func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Hint)) (*logConn, error) {
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeLimit}
 	conn, response, err := dialer.DialContext(ctx, endpoint, nil)
 	if response != nil && response.Body != nil {
@@ -102,7 +102,7 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 		}
 		return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint: %w", err)
 	}
-	stream := &logStream{
+	stream := &logConn{
 		conn:       conn,
 		commitment: commitment,
 		notify:     notify,
@@ -110,7 +110,7 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 		asked:      make(map[uint64]ask),
 		addresses:  make(map[uint64]solana.PublicKey),
 		numbers:    make(map[solana.PublicKey]uint64),
-		early:      make(map[uint64][]Notice),
+		early:      make(map[uint64][]Hint),
 	}
 	conn.SetReadLimit(messageLimit)
 	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(silentLimit)) }
@@ -122,12 +122,12 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 }
 
 // close ends the connection and waits until nothing of it runs.
-func (s *logStream) close() {
+func (s *logConn) close() {
 	_ = s.conn.Close()
 	s.running.Wait()
 }
 
-func (s *logStream) read() {
+func (s *logConn) read() {
 	defer close(s.done)
 	for {
 		_, encoded, err := s.conn.ReadMessage()
@@ -145,7 +145,7 @@ func (s *logStream) read() {
 	}
 }
 
-func (s *logStream) end(err error) {
+func (s *logConn) end(err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.err = fmt.Errorf("haggle: the WebSocket connection has ended: %w", err)
@@ -155,7 +155,7 @@ func (s *logStream) end(err error) {
 	}
 }
 
-func (s *logStream) receive(encoded []byte) error {
+func (s *logConn) receive(encoded []byte) error {
 	var received message
 	if err := json.Unmarshal(encoded, &received); err != nil {
 		return fmt.Errorf("a message that is not what a node sends: %w", err)
@@ -169,17 +169,17 @@ func (s *logStream) receive(encoded []byte) error {
 	if value.Signature.IsZero() || failed {
 		return nil
 	}
-	notice := Notice{Signature: value.Signature, Slot: received.Params.Result.Context.Slot, Unrelated: unrelated(encoded)}
+	hint := Hint{Signature: value.Signature, Slot: received.Params.Result.Context.Slot, Unrelated: unrelated(encoded)}
 	number := received.Params.Subscription
 	s.lock.Lock()
 	address, known := s.addresses[number]
 	if !known {
 		defer s.lock.Unlock()
-		return s.keepEarly(number, notice)
+		return s.keepEarly(number, hint)
 	}
 	s.lock.Unlock()
-	notice.Address = address
-	s.notify(notice)
+	hint.Address = address
+	s.notify(hint)
 	return nil
 }
 
@@ -191,7 +191,7 @@ func unrelated(notification []byte) bool {
 }
 
 // keepEarly keeps a notification for when the node says what it is about. After an unsubscription some come that nobody waits for.
-func (s *logStream) keepEarly(number uint64, notice Notice) error {
+func (s *logConn) keepEarly(number uint64, hint Hint) error {
 	if len(s.asked) == 0 {
 		return nil
 	}
@@ -199,11 +199,11 @@ func (s *logStream) keepEarly(number uint64, notice Notice) error {
 		return errors.New("too many notifications of subscriptions that the node has not named")
 	}
 	s.earlyCount++
-	s.early[number] = append(s.early[number], notice)
+	s.early[number] = append(s.early[number], hint)
 	return nil
 }
 
-func (s *logStream) answer(received *message) error {
+func (s *logConn) answer(received *message) error {
 	s.lock.Lock()
 	waiting, ok := s.asked[*received.ID]
 	delete(s.asked, *received.ID)
@@ -231,9 +231,9 @@ func (s *logStream) answer(received *message) error {
 		s.earlyCount = 0
 	}
 	s.lock.Unlock()
-	for _, notice := range early {
-		notice.Address = waiting.address
-		s.notify(notice)
+	for _, hint := range early {
+		hint.Address = waiting.address
+		s.notify(hint)
 	}
 	waiting.answers <- nil
 	return nil
@@ -250,21 +250,21 @@ func subscriptionRefusal(code int, message string) error {
 }
 
 // failure says why the connection has ended.
-func (s *logStream) failure() error {
+func (s *logConn) failure() error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.err
 }
 
 // size is how many subscriptions the connection has.
-func (s *logStream) size() int {
+func (s *logConn) size() int {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return len(s.numbers)
 }
 
 // has says whether an address is subscribed to.
-func (s *logStream) has(address solana.PublicKey) bool {
+func (s *logConn) has(address solana.PublicKey) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	_, subscribed := s.numbers[address]
@@ -272,8 +272,8 @@ func (s *logStream) has(address solana.PublicKey) bool {
 }
 
 // subscribe returns once the node tells of every transaction that mentions one of the addresses. After errFull it does so for those
-// that [logStream.has] says.
-func (s *logStream) subscribe(ctx context.Context, addresses []solana.PublicKey) error {
+// that [logConn.has] says.
+func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	answers := make(chan error, pipelined)
 	outstanding := 0
 	var failed error
@@ -307,7 +307,7 @@ func (s *logStream) subscribe(ctx context.Context, addresses []solana.PublicKey)
 	return failed
 }
 
-func (s *logStream) ask(address solana.PublicKey, answers chan<- error) error {
+func (s *logConn) ask(address solana.PublicKey, answers chan<- error) error {
 	s.lock.Lock()
 	if s.err != nil {
 		defer s.lock.Unlock()
@@ -323,7 +323,7 @@ func (s *logStream) ask(address solana.PublicKey, answers chan<- error) error {
 }
 
 // unsubscribe does not wait for the answer.
-func (s *logStream) unsubscribe(address solana.PublicKey) error {
+func (s *logConn) unsubscribe(address solana.PublicKey) error {
 	s.lock.Lock()
 	number, subscribed := s.numbers[address]
 	delete(s.numbers, address)
@@ -338,7 +338,7 @@ func (s *logStream) unsubscribe(address solana.PublicKey) error {
 }
 
 // request writes; only one goroutine may at a time.
-func (s *logStream) request(id uint64, method string, params ...any) error {
+func (s *logConn) request(id uint64, method string, params ...any) error {
 	if err := s.conn.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
 		return err
 	}
@@ -350,7 +350,7 @@ func (s *logStream) request(id uint64, method string, params ...any) error {
 }
 
 // ping finds out that the connection is dead, and lets the node know that this end is not.
-func (s *logStream) ping() {
+func (s *logConn) ping() {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	for {

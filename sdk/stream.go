@@ -26,24 +26,24 @@ const (
 	replayed = 32
 	// takenBack is how many slots further back than ever no node is that the client believes, unless it has found out that a node has
 	// shown a slot that there has never been.
-	takenBack = 150
+	rollbackLimit = 150
 )
 
 // feed is what a client's subscriptions share: the stream that tells of transactions, the workers that fetch them, and the patrol
 // that looks for what the stream has kept to itself. It runs while there are subscriptions.
-type feed struct {
+type stream struct {
 	client *Client
 	// source is the client's, or the default.
 	source EventSource
 
 	lock sync.Mutex
 	// places are the addresses that are watched.
-	places map[solana.PublicKey]*place
+	topics map[solana.PublicKey]*topic
 	// abandoned are addresses that nobody watches any more and that the stream still tells of.
 	abandoned map[solana.PublicKey]struct{}
 	running   bool
 	// wake has an element when there are addresses to subscribe to or to unsubscribe from; sweep when the patrol is to go round now.
-	wake, sweep chan struct{}
+	wake, reconcileNow chan struct{}
 	// downSince is when the stream was lost, and lostAt the newest slot then; zero while there is one.
 	downSince time.Time
 	lostAt    uint64
@@ -53,8 +53,8 @@ type feed struct {
 	head   uint64
 	headAt time.Time
 	// sweptAt is when the patrol last came round, and sweptTo the slot from which on it did.
-	sweptAt time.Time
-	sweptTo uint64
+	reconciledAt time.Time
+	reconciledTo uint64
 	// unrelated are transactions that have nothing to do with this program, with their slots; unrelatedOrder says which is the oldest.
 	unrelated      map[solana.Signature]uint64
 	unrelatedOrder []solana.Signature
@@ -68,8 +68,8 @@ type feed struct {
 }
 
 // place is an address that is watched.
-type place struct {
-	watchers []*watcher
+type topic struct {
+	subscribers []subscriber
 	// subscribed says that the stream tells of it; waiting are those who want to know.
 	subscribed bool
 	waiting    []chan<- error
@@ -83,24 +83,38 @@ type place struct {
 }
 
 // join has the feed of the client exist.
-func (c *Client) join() *feed {
+func (c *Client) join() *stream {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if c.feed == nil {
-		c.feed = &feed{
-			client:    c,
-			places:    make(map[solana.PublicKey]*place),
-			abandoned: make(map[solana.PublicKey]struct{}),
-			unrelated: make(map[solana.Signature]uint64),
-			wake:      make(chan struct{}, 1),
-			sweep:     make(chan struct{}, 1),
+	if c.stream == nil {
+		c.stream = &stream{
+			client:       c,
+			topics:       make(map[solana.PublicKey]*topic),
+			abandoned:    make(map[solana.PublicKey]struct{}),
+			unrelated:    make(map[solana.Signature]uint64),
+			wake:         make(chan struct{}, 1),
+			reconcileNow: make(chan struct{}, 1),
 		}
 	}
-	return c.feed
+	return c.stream
+}
+
+// subscriber receives what the stream knows of its addresses. Its methods return at once.
+type subscriber interface {
+	// hint reports a transaction; wallet reports whether the address is an agent's.
+	hint(h Hint, wallet bool)
+	// refresh asks to list an address, because something may have happened there.
+	refresh(address solana.PublicKey)
+	// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
+	hasListed(address solana.PublicKey, slot uint64) bool
+	// setConnected reports whether hints arrive.
+	setConnected(connected bool)
+	// fail reports that no hint will arrive any more.
+	fail(err error)
 }
 
 // attach has addresses watched for a subscription. What is returned tells of each when the stream tells of it, or why not.
-func (f *feed) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
+func (f *stream) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
 	told := make(chan error, len(addresses))
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -116,8 +130,20 @@ func (f *feed) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<
 	return told, f.ensureRunning()
 }
 
+// attachListener subscribes a listener to an address that is not an account of the program.
+func (f *stream) attachListener(l *listener, address solana.PublicKey) error {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	at := f.at(address, l)
+	at.wallet = true
+	if at.subscribed {
+		l.setConnected(true)
+	}
+	return f.ensureRunning()
+}
+
 // attachLater has an address watched, and looked at once more when the stream tells of it.
-func (f *feed) attachLater(w *watcher, address solana.PublicKey) error {
+func (f *stream) attachLater(w *watcher, address solana.PublicKey) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if at := f.at(address, w); !at.subscribed {
@@ -126,21 +152,21 @@ func (f *feed) attachLater(w *watcher, address solana.PublicKey) error {
 	return f.ensureRunning()
 }
 
-func (f *feed) at(address solana.PublicKey, w *watcher) *place {
-	at := f.places[address]
+func (f *stream) at(address solana.PublicKey, s subscriber) *topic {
+	at := f.topics[address]
 	if at == nil {
 		_, stillTold := f.abandoned[address]
 		delete(f.abandoned, address)
-		at = &place{subscribed: stillTold}
-		f.places[address] = at
+		at = &topic{subscribed: stillTold}
+		f.topics[address] = at
 	}
-	if !slices.Contains(at.watchers, w) {
-		at.watchers = append(at.watchers, w)
+	if !slices.Contains(at.subscribers, s) {
+		at.subscribers = append(at.subscribers, s)
 	}
 	return at
 }
 
-func (f *feed) ensureRunning() error {
+func (f *stream) ensureRunning() error {
 	if !f.running {
 		if !f.client.start(f.run) {
 			return ErrClientClosed
@@ -152,19 +178,19 @@ func (f *feed) ensureRunning() error {
 }
 
 // detach ends that an address is watched for a subscription.
-func (f *feed) detach(w *watcher, addresses ...solana.PublicKey) {
+func (f *stream) detach(s subscriber, addresses ...solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for _, address := range addresses {
-		at := f.places[address]
+		at := f.topics[address]
 		if at == nil {
 			continue
 		}
-		at.watchers = slices.DeleteFunc(at.watchers, func(other *watcher) bool { return other == w })
-		if len(at.watchers) > 0 {
+		at.subscribers = slices.DeleteFunc(at.subscribers, func(other subscriber) bool { return other == s })
+		if len(at.subscribers) > 0 {
 			continue
 		}
-		delete(f.places, address)
+		delete(f.topics, address)
 		if at.subscribed {
 			f.abandoned[address] = struct{}{}
 		}
@@ -180,11 +206,11 @@ func signal(channel chan<- struct{}) {
 }
 
 // run keeps a stream open while anything is watched.
-func (f *feed) run() {
+func (f *stream) run() {
 	ctx, cancel := context.WithCancel(f.client.closing)
-	var patrol sync.WaitGroup
-	patrol.Go(func() { f.patrol(ctx) })
-	defer patrol.Wait()
+	var reconciling sync.WaitGroup
+	reconciling.Go(func() { f.reconcileLoop(ctx) })
+	defer reconciling.Wait()
 	defer cancel()
 	if f.source == nil {
 		f.source = f.client.eventSource()
@@ -209,10 +235,10 @@ func (f *feed) run() {
 }
 
 // stopIfIdle ends the feed if nothing is watched. The next one who watches something starts it again.
-func (f *feed) stopIfIdle() bool {
+func (f *stream) stopIfIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if len(f.places) > 0 {
+	if len(f.topics) > 0 {
 		return false
 	}
 	f.running = false
@@ -221,7 +247,7 @@ func (f *feed) stopIfIdle() bool {
 }
 
 // await waits before the stream is opened again, less long if somebody new wants it.
-func (f *feed) await(ctx context.Context, pause time.Duration) {
+func (f *stream) await(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
@@ -232,8 +258,8 @@ func (f *feed) await(ctx context.Context, pause time.Duration) {
 			return
 		case <-f.wake:
 			f.lock.Lock()
-			wanted := len(f.places) == 0
-			for _, at := range f.places {
+			wanted := len(f.topics) == 0
+			for _, at := range f.topics {
 				wanted = wanted || len(at.waiting) > 0
 			}
 			f.lock.Unlock()
@@ -246,7 +272,7 @@ func (f *feed) await(ctx context.Context, pause time.Duration) {
 
 // lost notes that there is no stream. If that is for an error, it tells those who wait for a subscription, and everyone if there never
 // will be one.
-func (f *feed) lost(err error) {
+func (f *stream) lost(err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if f.downSince.IsZero() {
@@ -256,25 +282,28 @@ func (f *feed) lost(err error) {
 		}
 	}
 	clear(f.abandoned)
-	for _, at := range f.places {
+	for _, at := range f.topics {
 		at.subscribed = false
 		if err == nil {
 			continue
+		}
+		for _, s := range at.subscribers {
+			s.setConnected(false)
 		}
 		for _, waiting := range at.waiting {
 			waiting <- err
 		}
 		at.waiting = nil
 		if isPermanent(err) {
-			for _, w := range at.watchers {
-				w.subscription.fail(err)
+			for _, s := range at.subscribers {
+				s.fail(err)
 			}
 		}
 	}
 }
 
 // listen opens a stream and keeps its subscriptions until it ends.
-func (f *feed) listen(ctx context.Context) error {
+func (f *stream) listen(ctx context.Context) error {
 	f.lock.Lock()
 	var from uint64
 	if !f.downSince.IsZero() {
@@ -282,7 +311,7 @@ func (f *feed) listen(ctx context.Context) error {
 	}
 	f.lock.Unlock()
 	stream, err := f.source.Open(ctx, StreamOptions{
-		Commitment: f.client.commitment, FromSlot: from, Notify: f.notice, RPC: f.client.rpc,
+		Commitment: f.client.commitment, FromSlot: from, Notify: f.hint, RPC: f.client.rpc,
 	})
 	if err != nil {
 		return err
@@ -305,14 +334,14 @@ func (f *feed) listen(ctx context.Context) error {
 	}
 }
 
-func (f *feed) isIdle() bool {
+func (f *stream) isIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return len(f.places) == 0
+	return len(f.topics) == 0
 }
 
 // resubscribe has the stream tell of all places, and of no others.
-func (f *feed) resubscribe(ctx context.Context, stream EventStream) error {
+func (f *stream) resubscribe(ctx context.Context, stream EventStream) error {
 	for {
 		add, remove := f.changes()
 		if len(add) == 0 && len(remove) == 0 {
@@ -334,10 +363,10 @@ func (f *feed) resubscribe(ctx context.Context, stream EventStream) error {
 	}
 }
 
-func (f *feed) changes() (add, remove []solana.PublicKey) {
+func (f *stream) changes() (add, remove []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	for address, at := range f.places {
+	for address, at := range f.topics {
 		if !at.subscribed && len(add) < subscribedAtOnce {
 			add = append(add, address)
 		}
@@ -350,41 +379,44 @@ func (f *feed) changes() (add, remove []solana.PublicKey) {
 }
 
 // subscribed tells those who wait.
-func (f *feed) subscribed(addresses []solana.PublicKey) {
+func (f *stream) subscribed(addresses []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for _, address := range addresses {
-		at := f.places[address]
+		at := f.topics[address]
 		if at == nil {
 			f.abandoned[address] = struct{}{}
 			continue
 		}
 		at.subscribed = true
+		for _, s := range at.subscribers {
+			s.setConnected(true)
+		}
 		for _, waiting := range at.waiting {
 			waiting <- nil
 		}
 		for _, w := range at.later {
-			w.look(address)
+			w.refresh(address)
 		}
 		at.waiting, at.later = nil, nil
 	}
 }
 
 // restored has the patrol look for what has happened while there was no stream.
-func (f *feed) restored() {
+func (f *stream) restored() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if !f.downSince.IsZero() {
 		if f.client.logger != nil {
-			f.client.logger.Info("the source of events is back", "away", time.Since(f.downSince), "addresses", len(f.places))
+			f.client.logger.Info("the source of events is back", "away", time.Since(f.downSince), "addresses", len(f.topics))
 		}
 		f.downSince = time.Time{}
-		signal(f.sweep)
+		signal(f.reconcileNow)
 	}
 }
 
 // notice is told by the source. It only takes notes.
-func (f *feed) notice(n Notice) {
+func (f *stream) hint(n Hint) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.newest = max(f.newest, n.Slot)
@@ -392,14 +424,14 @@ func (f *feed) notice(n Notice) {
 		f.keepUnrelated(n.Signature, n.Slot)
 		return
 	}
-	if at := f.places[n.Address]; at != nil {
-		for _, w := range at.watchers {
-			w.hint(n, at.wallet)
+	if at := f.topics[n.Address]; at != nil {
+		for _, s := range at.subscribers {
+			s.hint(n, at.wallet)
 		}
 	}
 }
 
-func (f *feed) keepUnrelated(signature solana.Signature, slot uint64) {
+func (f *stream) keepUnrelated(signature solana.Signature, slot uint64) {
 	if _, known := f.unrelated[signature]; !known {
 		if len(f.unrelatedOrder) < unrelatedKept {
 			f.unrelatedOrder = append(f.unrelatedOrder, signature)
@@ -414,7 +446,7 @@ func (f *feed) keepUnrelated(signature solana.Signature, slot uint64) {
 
 // isUnrelated says whether this execution of a transaction is known to have nothing to do with this program. In another slot it
 // would be another execution.
-func (f *feed) isUnrelated(item entry) bool {
+func (f *stream) isUnrelated(item entry) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	slot, known := f.unrelated[item.signature]
@@ -422,7 +454,7 @@ func (f *feed) isUnrelated(item entry) bool {
 }
 
 // reached is a slot that the node had reached a moment ago.
-func (f *feed) reached(ctx context.Context) (uint64, error) {
+func (f *stream) reached(ctx context.Context) (uint64, error) {
 	f.lock.Lock()
 	head, at := f.head, f.headAt
 	f.lock.Unlock()
@@ -437,10 +469,10 @@ func (f *feed) reached(ctx context.Context) (uint64, error) {
 }
 
 // advanceHead notes how far the node has come.
-func (f *feed) advanceHead(slot uint64) uint64 {
+func (f *stream) advanceHead(slot uint64) uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if slot >= f.head || slot+takenBack < f.head {
+	if slot >= f.head || slot+rollbackLimit < f.head {
 		f.head, f.headAt = slot, time.Now()
 	}
 	f.newest = max(f.newest, slot)
@@ -448,14 +480,14 @@ func (f *feed) advanceHead(slot uint64) uint64 {
 }
 
 // sweptUntil is the slot from which on the patrol last went round.
-func (f *feed) sweptUntil() uint64 {
+func (f *stream) reconciledUntil() uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return f.sweptTo
+	return f.reconciledTo
 }
 
 // schedule has a worker look after a subscription.
-func (f *feed) schedule(w *watcher) {
+func (f *stream) schedule(w *watcher) {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()
 	f.ready = append(f.ready, w)
@@ -464,14 +496,14 @@ func (f *feed) schedule(w *watcher) {
 	}
 }
 
-func (f *feed) work() {
+func (f *stream) work() {
 	for w := f.nextReady(); w != nil; w = f.nextReady() {
 		w.work()
 	}
 }
 
 // nextReady is nil, and the worker's end noted, when there is nothing to do.
-func (f *feed) nextReady() *watcher {
+func (f *stream) nextReady() *watcher {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()
 	if len(f.ready) == 0 {

@@ -15,10 +15,10 @@ import (
 //
 // What a source tells is a hint. Before a listener is told anything, the client reads the chain's own list of transactions, so that
 // a source may drop, repeat, delay or invent what it likes: that costs time or requests, and neither an event nor their order. The
-// one thing that is believed is [Notice.Unrelated].
+// one thing that is believed is [Hint.Unrelated].
 type EventSource interface {
 	// Open begins a stream. The client has one at a time, which carries all its subscriptions, and opens the next one when it ends;
-	// beside it each call of [Client.Hear] has one of its own.
+	// beside it each call of [Client.Listen] has one of its own.
 	Open(ctx context.Context, options StreamOptions) (EventStream, error)
 }
 
@@ -30,7 +30,7 @@ type StreamOptions struct {
 	// that can repeat what has happened since begins there. The client looks for itself in any case.
 	FromSlot uint64
 	// Notify is told of each transaction. It returns at once and may be called from several goroutines.
-	Notify func(Notice)
+	Notify func(Hint)
 	// RPC is the client's own JSON-RPC client, for sources that have to ask.
 	RPC *rpc.Client
 }
@@ -51,8 +51,8 @@ type EventStream interface {
 	Close()
 }
 
-// Notice is what a source tells: something has happened at an address.
-type Notice struct {
+// Hint is what a source tells: something has happened at an address.
+type Hint struct {
 	// Address is the one that was subscribed to.
 	Address solana.PublicKey
 	// Signature is the transaction's; zero if the source does not know it.

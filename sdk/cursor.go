@@ -11,14 +11,14 @@ import (
 )
 
 // marksAtOnce is how many of an agent's negotiations the node is asked about at once.
-const marksAtOnce = 16
+const positionsAtOnce = 16
 
-type watchedAddress struct {
+type cursor struct {
 	address solana.PublicKey
 	// known is how far everything has been handled.
-	known mark
+	known position
 	// latest is the last transaction that has been handled. Something before it may still be missing.
-	latest mark
+	latest position
 	// told is the slot of the last event of it that has been told.
 	told uint64
 	// listedAt is a slot that the node had reached when everything until then had been handled. The patrol reads it.
@@ -27,16 +27,16 @@ type watchedAddress struct {
 
 // begin finds out what is to be watched, and from where. When it returns, the stream tells of all of it.
 func (w *watcher) begin(ctx context.Context) error {
-	w.watched = make(map[solana.PublicKey]*watchedAddress)
+	w.watched = make(map[solana.PublicKey]*cursor)
 	w.seen = make(map[solana.Signature]uint64)
 	address, wallet := w.fixed, false
 	if !w.agent.IsZero() {
 		address, wallet = w.agent, true
 	}
-	var from mark
+	var from position
 	if !w.start.after.IsZero() {
 		var err error
-		if from, err = w.client.markAt(ctx, w.start.after); err != nil {
+		if from, err = w.client.positionOf(ctx, w.start.after); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (w *watcher) begin(ctx context.Context) error {
 // listenTo returns when the stream tells of the addresses.
 func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana.PublicKey) error {
 	w.asked = addresses
-	told, err := w.feed.attach(w, wallet, addresses...)
+	told, err := w.stream.attach(w, wallet, addresses...)
 	if err != nil {
 		return err
 	}
@@ -78,15 +78,15 @@ func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana
 }
 
 // beginAt watches addresses that the stream tells of from where the subscription begins. If that is now, nothing has been missed.
-func (w *watcher) beginAt(ctx context.Context, from mark, addresses ...solana.PublicKey) error {
+func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solana.PublicKey) error {
 	if w.start.beginning || !w.start.after.IsZero() {
 		for _, address := range addresses {
-			w.add(&watchedAddress{address: address, known: from})
-			w.look(address)
+			w.add(&cursor{address: address, known: from})
+			w.refresh(address)
 		}
 		return nil
 	}
-	now, err := w.feed.reached(ctx)
+	now, err := w.stream.reached(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,11 +94,11 @@ func (w *watcher) beginAt(ctx context.Context, from mark, addresses ...solana.Pu
 	var lock sync.Mutex
 	var failed error
 	next := make(chan solana.PublicKey)
-	for range min(marksAtOnce, len(addresses)) {
+	for range min(positionsAtOnce, len(addresses)) {
 		group.Go(func() {
 			for address := range next {
 				known, err := w.client.newest(ctx, address, now)
-				w.add(&watchedAddress{address: address, known: known, listedAt: now})
+				w.add(&cursor{address: address, known: known, listedAt: now})
 				lock.Lock()
 				failed = errors.Join(failed, err)
 				lock.Unlock()
@@ -119,7 +119,7 @@ func (w *watcher) beginAt(ctx context.Context, from mark, addresses ...solana.Pu
 	return failed
 }
 
-func (w *watcher) add(watched *watchedAddress) {
+func (w *watcher) add(watched *cursor) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.watched[watched.address] = watched
@@ -144,7 +144,7 @@ func (w *watcher) negotiations(ctx context.Context) ([]solana.PublicKey, error) 
 }
 
 // follow watches a negotiation from a mark on.
-func (w *watcher) follow(address solana.PublicKey, from mark) error {
+func (w *watcher) follow(address solana.PublicKey, from position) error {
 	if watched := w.watched[address]; watched != nil {
 		// It was listed when it had just been created; its history begins before that.
 		if from.slot <= watched.known.slot && from.signature != watched.known.signature {
@@ -153,10 +153,10 @@ func (w *watcher) follow(address solana.PublicKey, from mark) error {
 		}
 		return nil
 	}
-	w.add(&watchedAddress{address: address, known: from})
+	w.add(&cursor{address: address, known: from})
 	// What is listed now is told in its order among the rest; what happens until the stream tells of it, then.
 	w.fresh = append(w.fresh, address)
-	return w.feed.attachLater(w, address)
+	return w.stream.attachLater(w, address)
 }
 
 // unfollow forgets a negotiation that has been closed.
@@ -164,7 +164,7 @@ func (w *watcher) unfollow(address solana.PublicKey) {
 	if w.watched[address] == nil {
 		return
 	}
-	w.feed.detach(w, address)
+	w.stream.detach(w, address)
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	delete(w.watched, address)
@@ -179,7 +179,7 @@ func (w *watcher) leave() {
 	}
 	// Those that the stream was asked for when the beginning failed.
 	addresses = append(addresses, w.asked...)
-	w.feed.detach(w, addresses...)
+	w.stream.detach(w, addresses...)
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.left = true

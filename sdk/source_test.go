@@ -90,17 +90,17 @@ func TestPollingTellsWhatHappens(t *testing.T) {
 		first := chain.happens(offerOf(1))
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
-		assert.Equal(t, []Observation{first.told(offerOf(1))}, soFar(subscription, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{first.told(offerOf(1))}, soFar(subscription, 3*time.Second))
 		second := chain.happens(offerOf(2))
-		assert.Equal(t, []Observation{second.told(offerOf(2))}, soFar(subscription, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, 3*time.Second))
 
 		agents, err := client.WatchAgent(t.Context(), agent)
 		require.NoError(t, err)
 		created := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		creation := chain.created(created)
-		assert.Equal(t, []Observation{creation.told(created)}, soFar(agents, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{creation.told(created)}, soFar(agents, 3*time.Second))
 		offer := chain.happens(offerAt(solana.PublicKey{43}, 1))
-		assert.Equal(t, []Observation{offer.told(offerAt(solana.PublicKey{43}, 1))}, soFar(agents, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{offer.told(offerAt(solana.PublicKey{43}, 1))}, soFar(agents, 3*time.Second))
 
 		chain.change(func() { chain.slot += 2 * settledSlots })
 		time.Sleep(time.Minute)
@@ -124,7 +124,7 @@ func TestPollingThatFailsIsVisible(t *testing.T) {
 		assert.False(t, subscription.Lag().Connected)
 		happened := chain.happens(offerOf(1))
 		chain.change(func() { chain.failing = false })
-		assert.Equal(t, []Observation{happened.told(offerOf(1))}, soFar(subscription, time.Minute))
+		assert.Equal(t, []EventEnvelope{happened.told(offerOf(1))}, soFar(subscription, time.Minute))
 		assert.True(t, subscription.Lag().Connected)
 	})
 }

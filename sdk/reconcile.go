@@ -15,90 +15,90 @@ import (
 const (
 	// sweepEvery is how often the patrol goes round: some nodes drop notifications silently. The more accounts there are, the longer
 	// it takes: sweepPerAccount.
-	sweepEvery      = 20 * time.Second
-	sweepPerAccount = 5 * time.Millisecond
+	reconcileEvery      = 20 * time.Second
+	reconcilePerAccount = 5 * time.Millisecond
 	// accountsAtOnce is the most accounts that a node is asked for at once.
 	accountsAtOnce = 100
 	// patrolPause is between two requests of the patrol, and between two lists that it has made of addresses that it does not know
 	// anything new of: at most twenty a second.
-	patrolPause = 50 * time.Millisecond
+	reconcilePause = 50 * time.Millisecond
 )
 
 // patrol goes round the watched addresses to see whether anything has happened there that the stream has not told of. Whatever
 // happens to a negotiation changes its account, and the accounts of a hundred are one request, so that 10,000 cost a hundred requests
 // instead of 10,000. Only where the account has changed the transactions are listed.
-func (f *feed) patrol(ctx context.Context) {
-	p := &patrol{feed: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
-	timer := time.NewTimer(f.untilSweep())
+func (f *stream) reconcileLoop(ctx context.Context) {
+	r := &reconciler{stream: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
+	timer := time.NewTimer(f.untilReconcile())
 	defer timer.Stop()
 	for {
-		var unhurried <-chan time.Time
-		if len(p.unhurried) > 0 {
-			unhurried = time.After(patrolPause)
+		var idle <-chan time.Time
+		if len(r.idle) > 0 {
+			idle = time.After(reconcilePause)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-unhurried:
-			p.lookAtNext()
+		case <-idle:
+			r.refreshNext()
 			continue
-		case <-f.sweep:
+		case <-f.reconcileNow:
 		case <-timer.C:
 		}
-		pause := f.untilSweep()
-		if err := p.goRound(ctx); err != nil {
+		pause := f.untilReconcile()
+		if err := r.reconcile(ctx); err != nil {
 			pause = min(pause, jitter(lastReconnect/2))
 		}
 		timer.Reset(pause)
 	}
 }
 
-func (f *feed) untilSweep() time.Duration {
+func (f *stream) untilReconcile() time.Duration {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	return sweepEvery + time.Duration(len(f.places))*sweepPerAccount
+	return reconcileEvery + time.Duration(len(f.topics))*reconcilePerAccount
 }
 
 // patrol is used by one goroutine.
-type patrol struct {
-	feed *feed
-	seed maphash.Seed
+type reconciler struct {
+	stream *stream
+	seed   maphash.Seed
 	// unhurried are addresses to list when there is time: to be sure, not because anything is known to have happened.
-	unhurried []solana.PublicKey
-	queued    map[solana.PublicKey]struct{}
+	idle   []solana.PublicKey
+	queued map[solana.PublicKey]struct{}
 }
 
-func (p *patrol) goRound(ctx context.Context) error {
-	accounts, wallets := p.places()
-	from, err := p.feed.reached(ctx)
+func (r *reconciler) reconcile(ctx context.Context) error {
+	accounts, wallets := r.topics()
+	from, err := r.stream.reached(ctx)
 	if err != nil {
 		return err
 	}
 	for _, wallet := range wallets {
-		p.look(wallet)
+		r.refresh(wallet)
 	}
 	for len(accounts) > 0 {
 		some := accounts[:min(len(accounts), accountsAtOnce)]
 		accounts = accounts[len(some):]
-		if err := p.compare(ctx, some); err != nil {
+		if err := r.compare(ctx, some); err != nil {
 			return err
 		}
 		if len(accounts) > 0 {
-			if err := wait.For(ctx, patrolPause); err != nil {
+			if err := wait.For(ctx, reconcilePause); err != nil {
 				return err
 			}
 		}
 	}
-	p.feed.lock.Lock()
-	defer p.feed.lock.Unlock()
-	p.feed.sweptAt, p.feed.sweptTo = time.Now(), from
+	r.stream.lock.Lock()
+	defer r.stream.lock.Unlock()
+	r.stream.reconciledAt, r.stream.reconciledTo = time.Now(), from
 	return nil
 }
 
-func (p *patrol) places() (accounts, wallets []solana.PublicKey) {
-	p.feed.lock.Lock()
-	defer p.feed.lock.Unlock()
-	for address, at := range p.feed.places {
+func (r *reconciler) topics() (accounts, wallets []solana.PublicKey) {
+	r.stream.lock.Lock()
+	defer r.stream.lock.Unlock()
+	for address, at := range r.stream.topics {
 		if at.wallet {
 			wallets = append(wallets, address)
 		} else {
@@ -109,16 +109,16 @@ func (p *patrol) places() (accounts, wallets []solana.PublicKey) {
 }
 
 // compare looks whether accounts are as they were.
-func (p *patrol) compare(ctx context.Context, addresses []solana.PublicKey) error {
-	slot, fingerprints, _, err := fingerprintsOf(ctx, p.feed.client.rpc, p.feed.client.commitment, p.seed, addresses)
+func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) error {
+	slot, fingerprints, _, err := fingerprintsOf(ctx, r.stream.client.rpc, r.stream.client.commitment, r.seed, addresses)
 	if err != nil {
 		return err
 	}
-	p.feed.advanceHead(slot)
-	p.feed.lock.Lock()
-	defer p.feed.lock.Unlock()
+	r.stream.advanceHead(slot)
+	r.stream.lock.Lock()
+	defer r.stream.lock.Unlock()
 	for i, address := range addresses {
-		at := p.feed.places[address]
+		at := r.stream.topics[address]
 		if at == nil {
 			continue
 		}
@@ -127,38 +127,38 @@ func (p *patrol) compare(ctx context.Context, addresses []solana.PublicKey) erro
 		if changed {
 			at.fingerprint, at.changedAt = fingerprints[i], slot
 		}
-		for _, w := range at.watchers {
+		for _, s := range at.subscribers {
 			switch {
 			case changed && known:
-				w.look(address)
-			case changed || !w.hasListed(address, at.changedAt+settledSlots):
-				p.whenThereIsTime(address)
+				s.refresh(address)
+			case changed || !s.hasListed(address, at.changedAt+settledSlots):
+				r.refreshWhenIdle(address)
 			}
 		}
 	}
 	return nil
 }
 
-func (p *patrol) whenThereIsTime(address solana.PublicKey) {
-	if _, queued := p.queued[address]; !queued {
-		p.queued[address] = struct{}{}
-		p.unhurried = append(p.unhurried, address)
+func (r *reconciler) refreshWhenIdle(address solana.PublicKey) {
+	if _, queued := r.queued[address]; !queued {
+		r.queued[address] = struct{}{}
+		r.idle = append(r.idle, address)
 	}
 }
 
-func (p *patrol) lookAtNext() {
-	address := p.unhurried[0]
-	p.unhurried = p.unhurried[1:]
-	delete(p.queued, address)
-	p.look(address)
+func (r *reconciler) refreshNext() {
+	address := r.idle[0]
+	r.idle = r.idle[1:]
+	delete(r.queued, address)
+	r.refresh(address)
 }
 
-func (p *patrol) look(address solana.PublicKey) {
-	p.feed.lock.Lock()
-	defer p.feed.lock.Unlock()
-	if at := p.feed.places[address]; at != nil {
-		for _, w := range at.watchers {
-			w.look(address)
+func (r *reconciler) refresh(address solana.PublicKey) {
+	r.stream.lock.Lock()
+	defer r.stream.lock.Unlock()
+	if at := r.stream.topics[address]; at != nil {
+		for _, s := range at.subscribers {
+			s.refresh(address)
 		}
 	}
 }

@@ -47,16 +47,16 @@ func (s *Subscription) Lag() Lag {
 	}
 	s.lock.Unlock()
 
-	w.feed.lock.Lock()
-	defer w.feed.lock.Unlock()
-	waits(w.feed.downSince, w.feed.lostAt)
-	lag.Connected = w.feed.downSince.IsZero()
-	lag.Checked = w.feed.sweptAt
+	w.stream.lock.Lock()
+	defer w.stream.lock.Unlock()
+	waits(w.stream.downSince, w.stream.lostAt)
+	lag.Connected = w.stream.downSince.IsZero()
+	lag.Checked = w.stream.reconciledAt
 	if !oldest.IsZero() {
 		lag.Time = now.Sub(oldest)
 	}
 	if from > 0 {
-		lag.Slots = w.feed.newest - min(from, w.feed.newest)
+		lag.Slots = w.stream.newest - min(from, w.stream.newest)
 	}
 	return lag
 }

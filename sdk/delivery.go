@@ -19,7 +19,7 @@ var errSubscriptionClosed = errors.New("haggle: the subscription is closed")
 // Subscription delivers events until it is closed, its context or its client ends, or it fails for good.
 type Subscription struct {
 	watcher *watcher
-	events  chan Observation
+	events  chan EventEnvelope
 	done    chan struct{}
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -41,13 +41,13 @@ type Subscription struct {
 
 // held is an event that waits for its listener.
 type held struct {
-	Observation
+	EventEnvelope
 	since time.Time
 }
 
 func newSubscription(ctx context.Context, w *watcher) (*Subscription, error) {
 	c := w.client
-	s := &Subscription{watcher: w, events: make(chan Observation), done: make(chan struct{})}
+	s := &Subscription{watcher: w, events: make(chan EventEnvelope), done: make(chan struct{})}
 	w.subscription = s
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	c.lock.Lock()
@@ -67,7 +67,7 @@ func newSubscription(ctx context.Context, w *watcher) (*Subscription, error) {
 }
 
 // Events are what has been seen. The channel is closed at the end of the subscription.
-func (s *Subscription) Events() <-chan Observation { return s.events }
+func (s *Subscription) Events() <-chan EventEnvelope { return s.events }
 
 // Err says why the subscription has ended: nil while it has not, and after Close.
 func (s *Subscription) Err() error {
@@ -132,13 +132,13 @@ func (s *Subscription) hasRoom() bool {
 }
 
 // deliver gives an event to the listener when that is ready for it, and does not wait.
-func (s *Subscription) deliver(seen Observation) {
+func (s *Subscription) deliver(seen EventEnvelope) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.over {
 		return
 	}
-	s.held = append(s.held, held{Observation: seen, since: time.Now()})
+	s.held = append(s.held, held{EventEnvelope: seen, since: time.Now()})
 	if !s.delivering {
 		s.delivering = true
 		s.running.Go(s.pass)
@@ -163,18 +163,18 @@ func (s *Subscription) pass() {
 	}
 }
 
-func (s *Subscription) next() (Observation, bool) {
+func (s *Subscription) next() (EventEnvelope, bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if len(s.held) > 0 {
-		return s.held[0].Observation, true
+		return s.held[0].EventEnvelope, true
 	}
 	s.held = nil
 	s.delivering = false
 	if s.failed != nil {
 		s.cancel(s.failed)
 	}
-	return Observation{}, false
+	return EventEnvelope{}, false
 }
 
 // received takes the first event away, and says whether there is room again for a watcher that has waited for it.

@@ -97,13 +97,13 @@ type webSocketStream struct {
 	running sync.WaitGroup
 
 	lock        sync.Mutex
-	connections []*logStream
+	connections []*logConn
 	closed      bool
 	err         error
 }
 
 // add watches a connection's end: the stream is over when one is, and all subscriptions are made again.
-func (s *webSocketStream) add(conn *logStream) {
+func (s *webSocketStream) add(conn *logConn) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.connections = append(s.connections, conn)
@@ -121,7 +121,7 @@ func (s *webSocketStream) add(conn *logStream) {
 	})
 }
 
-func (s *webSocketStream) last() *logStream {
+func (s *webSocketStream) last() *logConn {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.connections[len(s.connections)-1]

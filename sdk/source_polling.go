@@ -156,7 +156,7 @@ func (s *pollStream) poll(ctx context.Context, addresses []solana.PublicKey, add
 			}
 		}
 		if s.changed(address, now, added) {
-			s.options.Notify(Notice{Address: address, Slot: slot})
+			s.options.Notify(Hint{Address: address, Slot: slot})
 		}
 	}
 	return nil

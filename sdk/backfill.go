@@ -16,7 +16,7 @@ import (
 
 // listing is what the node has listed at an address, when it had reached the slot head.
 type listing struct {
-	watched *watchedAddress
+	watched *cursor
 	entries []entry
 	head    uint64
 	// all says that it goes back to the mark, not only to the last transaction that has been handled.
@@ -32,7 +32,7 @@ type queued struct {
 // gather lists what there is to handle, after what has been handled before has been noted. It returns when to come again if that is
 // nothing.
 func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
-	w.settle()
+	w.advanceCursors()
 	if err := w.complete(ctx); err != nil {
 		return 0, err
 	}
@@ -59,11 +59,11 @@ func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
 		w.putBack(due)
 		return 0, err
 	}
-	w.limitStrangers()
+	w.limitUnrelated()
 	if len(w.backlog) > 0 {
 		return 0, nil
 	}
-	w.settle()
+	w.advanceCursors()
 	return w.untilNext(), nil
 }
 
@@ -76,7 +76,7 @@ func (w *watcher) takeDue() map[solana.PublicKey]bool {
 	due := make(map[solana.PublicKey]bool, len(w.due))
 	for address, all := range w.due {
 		// An agent's address is listed again when what was found there has been fetched.
-		if w.watched[address] != nil && (address != w.agent || len(w.strangers) == 0) {
+		if w.watched[address] != nil && (address != w.agent || len(w.unrelated) == 0) {
 			due[address] = all
 		}
 	}
@@ -94,7 +94,7 @@ func (w *watcher) putBack(due map[solana.PublicKey]bool) {
 
 // list adds what has happened at an address to the backlog.
 func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
-	head, err := w.feed.reached(ctx)
+	head, err := w.stream.reached(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 	}
 	entries, err := w.client.since(ctx, address, from, head)
 	if errors.Is(err, ErrHistoryTooLong) && address == w.agent {
-		return w.skipStrangers(ctx, head)
+		return w.skipUnrelated(ctx, head)
 	}
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 		if _, seen := w.seen[item.signature]; seen {
 			continue
 		}
-		if item.failed || w.feed.isUnrelated(item) {
+		if item.failed || w.stream.isUnrelated(item) {
 			w.seen[item.signature] = item.slot
 			continue
 		}
@@ -135,13 +135,13 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 
 // skipStrangers gives up a list of transactions that mention the agent and are far too many to be its own. Its negotiations are found
 // otherwise, and the listener is told that there may have been more.
-func (w *watcher) skipStrangers(ctx context.Context, head uint64) error {
+func (w *watcher) skipUnrelated(ctx context.Context, head uint64) error {
 	newest, err := w.client.newest(ctx, w.agent, head)
 	if err != nil {
 		return err
 	}
 	w.watched[w.agent].known = newest
-	w.tellUnclear(newest.signature, newest.slot)
+	w.deliverTruncated(newest.signature, newest.slot)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (w *watcher) listFresh(ctx context.Context) error {
 // lookUpHinted adds transactions to the backlog that the stream has told of because they mention the agent, if they are in a block,
 // while its address is not listed because too many others are there.
 func (w *watcher) lookUpHinted(ctx context.Context) error {
-	if len(w.strangers) == 0 {
+	if len(w.unrelated) == 0 {
 		return nil
 	}
 	w.lock.Lock()
@@ -266,7 +266,7 @@ func commonList(items []*queued) map[solana.Signature]int {
 
 // limitStrangers takes transactions out of the backlog that only mention the agent, if there are more than may be fetched at once,
 // and puts some of those back that have been taken out before.
-func (w *watcher) limitStrangers() {
+func (w *watcher) limitUnrelated() {
 	wallet := w.listed[w.agent]
 	if wallet != nil {
 		left := w.allowance.left()
@@ -279,19 +279,19 @@ func (w *watcher) limitStrangers() {
 				w.allowance.used++
 				return false
 			}
-			w.strangers = append(w.strangers, item)
+			w.unrelated = append(w.unrelated, item)
 			return true
 		})
 		return
 	}
-	if len(w.strangers) > 0 && len(w.backlog) == 0 {
-		some := min(len(w.strangers), w.allowance.left())
+	if len(w.unrelated) > 0 && len(w.backlog) == 0 {
+		some := min(len(w.unrelated), w.allowance.left())
 		if some <= 0 {
 			return
 		}
 		w.allowance.used += some
-		w.backlog, w.strangers = slices.Clone(w.strangers[:some]), w.strangers[some:]
-		if len(w.strangers) == 0 {
+		w.backlog, w.unrelated = slices.Clone(w.unrelated[:some]), w.unrelated[some:]
+		if len(w.unrelated) == 0 {
 			w.putBack(map[solana.PublicKey]bool{w.agent: true})
 		}
 	}
@@ -311,7 +311,7 @@ func (w *watcher) handleNext(ctx context.Context) error {
 		if errors.Is(err, errNoDetails) {
 			w.backlog = w.backlog[1:]
 			w.seen[item.signature] = item.slot
-			w.tellUnclear(item.signature, item.slot)
+			w.deliverTruncated(item.signature, item.slot)
 			return nil
 		}
 		if err != nil {
@@ -328,13 +328,13 @@ func (w *watcher) handleNext(ctx context.Context) error {
 	w.backlog = w.backlog[1:]
 	delete(w.fetched, item.signature)
 	w.seen[item.signature] = details.Slot
-	at := mark{signature: item.signature, slot: details.Slot}
+	at := position{signature: item.signature, slot: details.Slot}
 	var failed error
 	for _, event := range events {
 		failed = errors.Join(failed, w.handleEvent(at, event))
 	}
 	if unclear != nil && mentionsProgram(details) {
-		w.tellUnclear(item.signature, details.Slot)
+		w.deliverTruncated(item.signature, details.Slot)
 	}
 	return failed
 }
@@ -361,7 +361,7 @@ func (w *watcher) listMentioned(ctx context.Context, events []protocol.Event) (a
 	return added, err
 }
 
-func (w *watcher) handleEvent(at mark, event protocol.Event) error {
+func (w *watcher) handleEvent(at position, event protocol.Event) error {
 	negotiation, ok := event.NegotiationAddress()
 	if !ok {
 		return nil
@@ -375,7 +375,7 @@ func (w *watcher) handleEvent(at mark, event protocol.Event) error {
 	if negotiation == w.agent || watched == nil {
 		return failed
 	}
-	w.subscription.deliver(Observation{
+	w.subscription.deliver(EventEnvelope{
 		Signature: at.signature, Slot: at.slot, Negotiation: negotiation, Event: event, Late: at.slot < watched.told,
 	})
 	watched.told = max(watched.told, at.slot)
@@ -386,8 +386,8 @@ func (w *watcher) handleEvent(at mark, event protocol.Event) error {
 }
 
 // tellUnclear tells that there may be more than can be told, and has negotiations looked for that may have been created there.
-func (w *watcher) tellUnclear(signature solana.Signature, slot uint64) {
-	w.subscription.deliver(Observation{Signature: signature, Slot: slot, Negotiation: w.fixed, Truncated: true})
+func (w *watcher) deliverTruncated(signature solana.Signature, slot uint64) {
+	w.subscription.deliver(EventEnvelope{Signature: signature, Slot: slot, Negotiation: w.fixed, Truncated: true})
 	w.incomplete = !w.agent.IsZero()
 }
 
@@ -402,23 +402,23 @@ func (w *watcher) complete(ctx context.Context) error {
 		return err
 	}
 	for _, negotiation := range negotiations {
-		err = errors.Join(err, w.follow(negotiation, mark{}))
+		err = errors.Join(err, w.follow(negotiation, position{}))
 	}
 	w.incomplete = err != nil
 	return err
 }
 
 // settle notes that everything that has been listed has been handled.
-func (w *watcher) settle() {
-	swept := w.feed.sweptUntil()
+func (w *watcher) advanceCursors() {
+	swept := w.stream.reconciledUntil()
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	for address, listed := range w.listed {
-		if address == w.agent && len(w.strangers) > 0 {
+		if address == w.agent && len(w.unrelated) > 0 {
 			continue
 		}
 		if last := len(listed.entries) - 1; last >= 0 && !listed.entries[last].processed {
-			listed.watched.latest = mark{signature: listed.entries[last].signature, slot: listed.entries[last].slot}
+			listed.watched.latest = position{signature: listed.entries[last].signature, slot: listed.entries[last].slot}
 		}
 		if listed.all {
 			listed.watched.known = listed.watched.known.advance(listed.entries, listed.head)
@@ -467,7 +467,7 @@ func (w *watcher) untilNext() time.Duration {
 			pause = other
 		}
 	}
-	waits := len(w.due) > 0 || len(w.strangers) > 0
+	waits := len(w.due) > 0 || len(w.unrelated) > 0
 	for _, told := range w.hints {
 		// What is not new may have been listed late.
 		w.addDue(told.address, true)
@@ -484,8 +484,8 @@ func (w *watcher) untilNext() time.Duration {
 		waits = true
 		sooner(recheckSoon)
 	}
-	if len(w.strangers) > 0 {
-		sooner(strangersPause)
+	if len(w.unrelated) > 0 {
+		sooner(unrelatedPause)
 	}
 	if w.incomplete {
 		sooner(discoverEvery)

@@ -43,13 +43,13 @@ func logServer(t *testing.T, answer func(request string) []string) string {
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-func serveLogs(t *testing.T, answer func(request string) []string) (*logStream, <-chan Notice) {
+func serveLogs(t *testing.T, answer func(request string) []string) (*logConn, <-chan Hint) {
 	t.Helper()
-	notices := make(chan Notice, 16)
-	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed, func(n Notice) { notices <- n })
+	hints := make(chan Hint, 16)
+	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed, func(n Hint) { hints <- n })
 	require.NoError(t, err)
 	t.Cleanup(stream.close)
-	return stream, notices
+	return stream, hints
 }
 
 func notified(n int, chainError string) string {
@@ -57,7 +57,7 @@ func notified(n int, chainError string) string {
 		n, numbered(n), chainError)
 }
 
-func awaitEnd(t *testing.T, stream *logStream) error {
+func awaitEnd(t *testing.T, stream *logConn) error {
 	t.Helper()
 	select {
 	case <-stream.done:
@@ -68,13 +68,13 @@ func awaitEnd(t *testing.T, stream *logStream) error {
 }
 
 func TestSuccessfulTransactionsAreToldInTheirOrder(t *testing.T) {
-	stream, notices := serveLogs(t, func(request string) []string {
+	stream, hints := serveLogs(t, func(request string) []string {
 		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+protocol.ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
 		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`, notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
 	})
 	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 	for _, n := range []int{1, 3} {
-		assert.Equal(t, Notice{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n), Unrelated: true}, <-notices)
+		assert.Equal(t, Hint{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n), Unrelated: true}, <-hints)
 	}
 }
 

@@ -1,0 +1,111 @@
+package keeper_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testchain"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/keeper"
+)
+
+// intercept answers or accompanies the requests of a client. before returns the result of a request, or nothing to pass it on.
+type intercept struct {
+	before func(method string) (result string)
+}
+
+func (i intercept) RoundTrip(request *http.Request) (*http.Response, error) {
+	body, err := request.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	var call struct{ ID, Method string }
+	if err := json.NewDecoder(body).Decode(&call); err != nil {
+		return nil, err
+	}
+	result := i.before(call.Method)
+	if result == "" {
+		return http.DefaultTransport.RoundTrip(request)
+	}
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":%s}`, call.ID, result)
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
+		Body: io.NopCloser(bytes.NewReader([]byte(answer))),
+	}, nil
+}
+
+// through has the keepers' client make its requests through an intercept.
+func (s *stage) through(before func(method string) string, maxPriorityFee uint64) {
+	s.t.Helper()
+	client, err := haggle.NewClient(haggle.Config{
+		Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL, MaxPriorityFee: maxPriorityFee,
+		HTTPClient: &http.Client{Transport: intercept{before}},
+	})
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() {
+		require.NoError(s.t, client.Close())
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	s.Client = client
+}
+
+// The market's fees rise between the simulation and the transaction.
+func TestKeeperSpendsNoMoreThanItHasReserved(t *testing.T) {
+	s := setStage(t)
+	negotiation := s.agreed()
+	asked := 0
+	s.through(func(method string) string {
+		if method != "getRecentPrioritizationFees" {
+			return ""
+		}
+		asked++
+		if asked == 1 {
+			return `[{"slot":1,"prioritizationFee":1000}]`
+		}
+		return `[{"slot":1,"prioritizationFee":100000000}]`
+	}, 1_000_000)
+	const limit = 10_000
+	w := s.keeper(keeper.Config{MaxFee: limit, DailyBudget: limit})
+	before := s.lamports(w.key.PublicKey())
+	require.NoError(t, w.Once(s.ctx))
+	cost := before - s.lamports(w.key.PublicKey())
+	require.LessOrEqual(t, cost, uint64(limit))
+	done := w.told(keeper.Done)
+	require.Len(t, done, 1)
+	require.Equal(t, cost, done[0].Cost)
+	require.Greater(t, cost, uint64(5_000), "a priority fee was paid")
+	require.Nil(t, s.state(negotiation))
+}
+
+// Somebody else creates the treasury's token account before the transaction of the keeper does.
+func TestRentThatTheKeeperDoesNotPayIsGivenBack(t *testing.T) {
+	s := setStage(t)
+	var err error
+	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
+	require.NoError(t, err)
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Buyer.PublicKey(), Tokens: 5_000_000}))
+	negotiation := s.agreed()
+	config, err := s.Client.GetConfig(s.ctx)
+	require.NoError(t, err)
+	created := false
+	s.through(func(method string) string {
+		if method == "sendTransaction" && !created {
+			created = true
+			require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: config.Treasury}))
+		}
+		return ""
+	}, 0)
+	w := s.keeper(keeper.Config{MaxFee: 3_000_000, DailyBudget: 3_000_000})
+	before := s.lamports(w.key.PublicKey())
+	require.NoError(t, w.Once(s.ctx))
+	require.Nil(t, s.state(negotiation))
+	require.True(t, created)
+	require.EqualValues(t, 5_000, before-s.lamports(w.key.PublicKey()))
+	require.EqualValues(t, 5_000, w.told(keeper.Done)[0].Cost)
+}

@@ -1,0 +1,127 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+const (
+	// hintsHeld is how many transactions wait to be read. Beyond that a scan finds what they have changed.
+	hintsHeld = 1024
+	// readers is how many of them are read at once.
+	readers = 4
+)
+
+// listen receives hints from the client's stream until the context or the client ends.
+func (k *Keeper) listen(ctx context.Context) {
+	err := k.client.Listen(ctx, protocol.ProgramID, k.setConnected, k.receive)
+	k.setConnected(false)
+	if ctx.Err() == nil && !errors.Is(err, haggle.ErrClientClosed) {
+		k.config.Logger.Warn("no events: the negotiations are only scanned", "error", err)
+	}
+}
+
+// setConnected notes whether hints arrive. When they begin to, the negotiations are scanned.
+func (k *Keeper) setConnected(connected bool) {
+	k.lock.Lock()
+	changed := k.connected != connected
+	k.connected = connected
+	k.lock.Unlock()
+	switch {
+	case connected:
+		k.requestScan()
+	case changed:
+		k.config.Logger.Warn("the source of events is lost: the negotiations are scanned more often")
+		k.wake()
+	}
+}
+
+// requestScan has the negotiations scanned soon.
+func (k *Keeper) requestScan() {
+	k.lock.Lock()
+	k.scanRequested = true
+	k.lock.Unlock()
+	k.wake()
+}
+
+// wake has Run compute the next step again.
+func (k *Keeper) wake() {
+	select {
+	case k.changed <- struct{}{}:
+	default:
+	}
+}
+
+// receive takes a hint.
+func (k *Keeper) receive(hint haggle.Hint) {
+	if hint.Signature.IsZero() {
+		k.requestScan()
+		return
+	}
+	select {
+	case k.hints <- hint.Signature:
+	default:
+		k.requestScan()
+	}
+}
+
+// readHinted reads the negotiations of hinted transactions until the context ends.
+func (k *Keeper) readHinted(ctx context.Context) {
+	for {
+		select {
+		case signature := <-k.hints:
+			k.readChanged(ctx, signature)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// readChanged reads the negotiations that a transaction has changed.
+func (k *Keeper) readChanged(ctx context.Context, signature solana.Signature) {
+	events, err := k.client.Events(ctx, signature)
+	done := make(map[solana.PublicKey]bool)
+	for _, event := range events {
+		address, about := event.NegotiationAddress()
+		if !about || done[address] {
+			continue
+		}
+		done[address] = true
+		if failed := k.read(ctx, address); failed != nil {
+			err = failed
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		k.config.Logger.Debug("a transaction cannot be read", "signature", signature, "error", err)
+		k.requestScan()
+	}
+}
+
+// read updates the record of a negotiation.
+func (k *Keeper) read(ctx context.Context, address solana.PublicKey) error {
+	n, err := k.client.GetNegotiation(ctx, address)
+	switch {
+	case errors.Is(err, haggle.ErrAccountNotFound):
+		k.forget(address)
+	case err != nil:
+		return err
+	default:
+		k.update(n, 0)
+	}
+	k.wake()
+	return nil
+}
+
+// forget deletes the record of a closed negotiation.
+func (k *Keeper) forget(address solana.PublicKey) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if r := k.records[address]; r != nil && !r.busy {
+		delete(k.records, address)
+	}
+}

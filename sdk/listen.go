@@ -1,0 +1,88 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Listen receives a hint for every transaction that mentions an address, until the context or the client ends. It returns the
+// reason. With [protocol.ProgramID] these are all transactions of the program; [Client.Events] returns their events.
+//
+// Listen uses the stream of the client's subscriptions, which reconnects. connected reports each time whether hints arrive. A
+// hint may come twice, late or never: a caller that must not miss anything lists the state when connected reports true, and from
+// time to time. [Client.Watch] and [Client.WatchAgent] do that for their listeners. Both functions return at once and do not
+// call the client; they may run in several goroutines, but not after Listen has returned.
+//
+// It returns a [*NodeError] if the node refuses to subscribe.
+func (c *Client) Listen(ctx context.Context, address solana.PublicKey, connected func(bool), received func(Hint)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.closing, func() { cancel(ErrClientClosed) })()
+	l := &listener{connected: connected, received: received, cancel: cancel}
+	joined := c.join()
+	if err := joined.attachListener(l, address); err != nil {
+		return err
+	}
+	defer l.end()
+	defer joined.detach(l, address)
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+// listener is the subscriber of a call of Listen.
+type listener struct {
+	connected func(bool)
+	received  func(Hint)
+	cancel    context.CancelCauseFunc
+
+	lock  sync.Mutex
+	ended bool
+}
+
+// end has the functions not be called any more.
+func (l *listener) end() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.ended = true
+}
+
+func (l *listener) hint(h Hint, _ bool) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if !l.ended && !h.Unrelated {
+		l.received(h)
+	}
+}
+
+func (l *listener) setConnected(connected bool) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if !l.ended {
+		l.connected(connected)
+	}
+}
+
+func (l *listener) fail(err error) { l.cancel(err) }
+
+// refresh and hasListed do nothing: the caller lists the state itself.
+func (l *listener) refresh(solana.PublicKey)                {}
+func (l *listener) hasListed(solana.PublicKey, uint64) bool { return true }
+
+// Events are what the program tells of one transaction that has been executed: none for one that has failed. It waits for a moment
+// for a node that does not have the transaction yet, and then fails with [ErrDetailsUnavailable]. If logs have been cut off, or are of
+// a later version, there is an error beside the events that can be read.
+func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
+	details, err := c.executed(ctx, signature, detailsLimit)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, signature, err)
+	}
+	if details.Meta.Err != nil {
+		return nil, nil
+	}
+	return protocol.ParseLogs(details.Meta.LogMessages)
+}
