@@ -20,6 +20,9 @@ import (
 //
 // It returns a [*NodeError] if the node refuses to subscribe.
 func (c *Client) Listen(ctx context.Context, address solana.PublicKey, connected func(bool), received func(Hint)) error {
+	if c.closing.Err() != nil {
+		return ErrClientClosed
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.closing, func() { cancel(ErrClientClosed) })()

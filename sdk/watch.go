@@ -88,6 +88,7 @@ func startOf(options []WatchOption) (start watchStart) {
 
 func (c *Client) watch(ctx context.Context, w *watcher) (*Subscription, error) {
 	w.stream = c.join()
+	w.backlog.client = c
 	subscription, err := newSubscription(ctx, w)
 	if err != nil {
 		return nil, err

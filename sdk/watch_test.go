@@ -46,7 +46,7 @@ func TestListenerIsToldWhatTheChainHas(t *testing.T) {
 	chain.tell = func(int) int { return random.IntN(4) } // dropped, once, twice, thrice
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	before := newFeedGoesRoundOften(client)
+	before := reconcileOften(client)
 	defer before()
 
 	const rounds = 120
@@ -78,8 +78,8 @@ func TestListenerIsToldWhatTheChainHas(t *testing.T) {
 	assert.Len(t, told, rounds)
 }
 
-// newFeedGoesRoundOften has the patrol come ten times a second.
-func newFeedGoesRoundOften(client *Client) (stop func()) {
+// reconcileOften reconciles the stream ten times a second.
+func reconcileOften(client *Client) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -99,7 +99,7 @@ func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
 	agent, buyer := solana.PublicKey{7}, solana.PublicKey{8}
 	subscription, err := client.WatchAgent(t.Context(), agent)
 	require.NoError(t, err)
-	defer newFeedGoesRoundOften(client)()
+	defer reconcileOften(client)()
 
 	var want []EventEnvelope
 	for n := range uint8(10) {

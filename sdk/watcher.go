@@ -21,8 +21,8 @@ const (
 	hintsKept = 4096
 	// lateSlots is how much later than another a source may tell of the same transaction: some minutes.
 	lateSlots = 512
-	// seenKept is how many handled transactions are remembered before it is worth looking which can be forgotten.
-	seenKept = 1024
+	// handledKept is how many handled transactions are remembered before it is worth looking which can be forgotten.
+	handledKept = 1024
 	// strangersAtOnce is how many transactions that the stream has not told of are fetched at once because they mention an agent, and
 	// strangersEvery how often another is beyond that.
 	unrelatedAtOnce = 1000
@@ -44,14 +44,11 @@ type watcher struct {
 
 	// From here on to lock, only one goroutine at a time has it: that of begin, and then one worker.
 
-	// watched are the addresses whose transactions are listened to, which is changed under the lock only; asked are those that the
-	// stream was last asked for.
-	watched map[solana.PublicKey]*cursor
+	// cursors are those of the watched addresses; asked are the addresses that the stream was last asked for.
+	cursors cursors
 	asked   []solana.PublicKey
-	// seen are the transactions that have been handled since the oldest mark, with their slots.
-	seen map[solana.Signature]uint64
-	// backlog are transactions to handle, in their order, and listed the lists that they are from.
-	backlog []*queued
+	// backlog is what is to be delivered, and listed are the lists that it is from.
+	backlog backlog
 	listed  map[solana.PublicKey]*listing
 	// fetched are those that have been looked at already.
 	fetched map[solana.Signature]*rpc.GetTransactionResult
@@ -118,12 +115,9 @@ func (w *watcher) refresh(address solana.PublicKey) {
 	w.wake()
 }
 
-// hasListed says whether everything at an address has been handled that the node had listed in a slot.
+// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
 func (w *watcher) hasListed(address solana.PublicKey, slot uint64) bool {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	watched := w.watched[address]
-	return watched != nil && watched.listedAt >= slot
+	return w.cursors.hasListed(address, slot)
 }
 
 // setConnected does nothing: Lag reads the state of the stream.
@@ -215,11 +209,11 @@ func jitter(pause time.Duration) time.Duration { return pause/2 + rand.N(pause) 
 // early when the listener has no room.
 func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	for {
-		for len(w.backlog) > 0 {
+		for len(w.backlog.items) > 0 {
 			if err := w.listFresh(ctx); err != nil {
 				return 0, err
 			}
-			if len(w.backlog) == 0 {
+			if len(w.backlog.items) == 0 {
 				break // transactions whose order is not known yet wait
 			}
 			if !w.subscription.hasRoom() {
@@ -230,7 +224,7 @@ func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 			}
 		}
 		pause, err := w.gather(ctx)
-		if err != nil || len(w.backlog) == 0 {
+		if err != nil || len(w.backlog.items) == 0 {
 			return pause, err
 		}
 	}

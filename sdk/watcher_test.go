@@ -126,7 +126,7 @@ func TestTransactionThatIsNeverExecutedIsNotLookedForForever(t *testing.T) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
-		chain.change(func() { chain.slot += 2 * settledSlots }) // the patrol is sure of how things are
+		chain.change(func() { chain.slot += 2 * settledSlots }) // the next reconciliation takes the state as settled
 		time.Sleep(time.Minute)
 		source.tells(&happening{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }
@@ -335,7 +335,7 @@ func TestNodeThatIsAwayDelaysAndLosesNothing(t *testing.T) {
 		assert.Empty(t, soFar(subscription, time.Second))
 		assert.GreaterOrEqual(t, subscription.Lag().Time, time.Second)
 		chain.change(func() { chain.failing = false })
-		assert.Equal(t, []EventEnvelope{happened.told(offerOf(1))}, soFar(subscription, 3*time.Second), "long before the patrol comes")
+		assert.Equal(t, []EventEnvelope{happened.told(offerOf(1))}, soFar(subscription, 3*time.Second), "long before the next reconciliation")
 	})
 }
 
@@ -358,7 +358,7 @@ func TestLostSourceIsVisibleAndOpenedAgainFromWhereItWasLost(t *testing.T) {
 		assert.InDelta(t, 2*time.Minute, lag.Time, float64(5*time.Second))
 		assert.EqualValues(t, 150, lag.Slots)
 		second := chain.happens(offerOf(2))
-		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, 30*time.Second), "the patrol goes on")
+		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, 30*time.Second), "reconciliation goes on")
 
 		source.lock.Lock()
 		source.refusing = nil
@@ -391,12 +391,11 @@ func TestNegotiationWithMoreHistoryThanCanBeMadeUpForEndsWithAnError(t *testing.
 
 func TestNothingIsForgottenThatALateNoticeMayTellOf(t *testing.T) {
 	w := &watcher{
-		watched: map[solana.PublicKey]*cursor{watchedNegotiation: {}},
-		seen:    map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101},
+		backlog: backlog{handled: map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101}},
 	}
-	w.watched[watchedNegotiation].known.slot = 101 + lateSlots
+	w.cursors.add(&cursor{address: watchedNegotiation, complete: position{slot: 101 + lateSlots}})
 	w.forget(0)
-	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.seen)
+	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.backlog.handled)
 }
 
 func TestHistoryHasEverythingAndStopsWhenAsked(t *testing.T) {

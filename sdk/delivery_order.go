@@ -1,0 +1,121 @@
+package haggle
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// queued is a transaction to deliver, with the lists that have it.
+type queued struct {
+	entry
+	lists []*listing
+}
+
+// backlog holds the transactions that are to be delivered, each once and in their order: that of slots, and within a block that
+// of its transactions.
+type backlog struct {
+	client *Client
+	items  []*queued
+	// handled are the transactions since the oldest cursor that have been delivered or skipped, with their slots.
+	handled map[solana.Signature]uint64
+}
+
+func (b *backlog) isHandled(signature solana.Signature) bool {
+	_, handled := b.handled[signature]
+	return handled
+}
+
+func (b *backlog) setHandled(signature solana.Signature, slot uint64) {
+	if b.handled == nil {
+		b.handled = make(map[solana.Signature]uint64)
+	}
+	b.handled[signature] = slot
+}
+
+func (b *backlog) has(signature solana.Signature) bool {
+	return slices.ContainsFunc(b.items, func(item *queued) bool { return item.signature == signature })
+}
+
+// add adds the entries of a list that have not been handled. Those that failed, and those that skip reports, are handled so.
+func (b *backlog) add(listed *listing, skip func(entry) bool) {
+	waiting := make(map[solana.Signature]*queued, len(b.items))
+	for _, item := range b.items {
+		waiting[item.signature] = item
+	}
+	for _, item := range listed.entries {
+		switch known := waiting[item.signature]; {
+		case b.isHandled(item.signature):
+		case item.failed || skip(item):
+			b.setHandled(item.signature, item.slot)
+		case known != nil:
+			known.lists = append(known.lists, listed)
+		default:
+			b.items = append(b.items, &queued{entry: item, lists: []*listing{listed}})
+		}
+	}
+}
+
+// order sorts the transactions. It removes and returns the end of the backlog if the node has not ordered that yet.
+func (b *backlog) order(ctx context.Context) (postponed []*queued, err error) {
+	slices.SortStableFunc(b.items, func(a, b *queued) int { return cmp.Compare(a.slot, b.slot) })
+	for first := 0; first < len(b.items); {
+		next := first + 1
+		for next < len(b.items) && b.items[next].slot == b.items[first].slot {
+			next++
+		}
+		same := b.items[first:next]
+		if len(same) > 1 && slices.ContainsFunc(same, func(item *queued) bool { return item.processed }) {
+			postponed, b.items = b.items[first:], b.items[:first]
+			return postponed, nil
+		}
+		if err := b.orderSlot(ctx, same); err != nil {
+			return nil, err
+		}
+		first = next
+	}
+	return nil, nil
+}
+
+// orderSlot sorts the transactions of one slot by a list that has all of them, otherwise by the block.
+func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
+	if len(items) == 1 {
+		return nil
+	}
+	positions := commonList(items)
+	if positions == nil {
+		var err error
+		if positions, err = b.client.blockPositions(ctx, items[0].slot); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(items, func(a, b *queued) int { return cmp.Compare(positions[a.signature], positions[b.signature]) })
+	return nil
+}
+
+// forget drops the handled transactions before a slot, apart from those that a late hint may report.
+func (b *backlog) forget(oldest uint64) {
+	for signature, slot := range b.handled {
+		if slot+lateSlots < oldest {
+			delete(b.handled, signature)
+		}
+	}
+}
+
+// commonList returns the positions of the transactions of one slot in a list that has all of them; nil if there is none.
+func commonList(items []*queued) map[solana.Signature]int {
+	for _, candidate := range items[0].lists {
+		if slices.ContainsFunc(items, func(item *queued) bool { return !slices.Contains(item.lists, candidate) }) {
+			continue
+		}
+		positions := make(map[solana.Signature]int, len(items))
+		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].slot, func(e entry, slot uint64) int { return cmp.Compare(e.slot, slot) })
+		for ; at < len(candidate.entries) && candidate.entries[at].slot == items[0].slot; at++ {
+			positions[candidate.entries[at].signature] = at
+		}
+		return positions
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package haggle
+
+import (
+	"context"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+func (f *stream) keepUnrelated(signature solana.Signature, slot uint64) {
+	if _, known := f.unrelated[signature]; !known {
+		if len(f.unrelatedOrder) < unrelatedKept {
+			f.unrelatedOrder = append(f.unrelatedOrder, signature)
+		} else {
+			delete(f.unrelated, f.unrelatedOrder[f.unrelatedNext])
+			f.unrelatedOrder[f.unrelatedNext] = signature
+			f.unrelatedNext = (f.unrelatedNext + 1) % unrelatedKept
+		}
+	}
+	f.unrelated[signature] = slot
+}
+
+// isUnrelated says whether this execution of a transaction is known to have nothing to do with this program. In another slot it
+// would be another execution.
+func (f *stream) isUnrelated(item entry) bool {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	slot, known := f.unrelated[item.signature]
+	return known && slot == item.slot
+}
+
+// reached is a slot that the node had reached a moment ago.
+func (f *stream) reached(ctx context.Context) (uint64, error) {
+	f.lock.Lock()
+	head, at := f.head, f.headAt
+	f.lock.Unlock()
+	if head > 0 && time.Since(at) < reachedFor {
+		return head, nil
+	}
+	slot, err := f.client.rpc.GetSlot(ctx, f.client.commitment)
+	if err != nil {
+		return 0, err
+	}
+	return f.advanceHead(slot), nil
+}
+
+// advanceHead notes how far the node has come.
+func (f *stream) advanceHead(slot uint64) uint64 {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if slot >= f.head || slot+rollbackLimit < f.head {
+		f.head, f.headAt = slot, time.Now()
+	}
+	f.newest = max(f.newest, slot)
+	return f.head
+}
+
+// sweptUntil is the slot from which on the patrol last went round.
+func (f *stream) reconciledUntil() uint64 {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	return f.reconciledTo
+}

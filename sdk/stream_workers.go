@@ -1,0 +1,32 @@
+package haggle
+
+// schedule has a worker look after a subscription.
+func (f *stream) schedule(w *watcher) {
+	f.readyLock.Lock()
+	defer f.readyLock.Unlock()
+	f.ready = append(f.ready, w)
+	if f.workers < mostWorkers && f.client.start(f.work) {
+		f.workers++
+	}
+}
+
+func (f *stream) work() {
+	for w := f.nextReady(); w != nil; w = f.nextReady() {
+		w.work()
+	}
+}
+
+// nextReady is nil, and the worker's end noted, when there is nothing to do.
+func (f *stream) nextReady() *watcher {
+	f.readyLock.Lock()
+	defer f.readyLock.Unlock()
+	if len(f.ready) == 0 {
+		f.ready = nil
+		f.workers--
+		return nil
+	}
+	w := f.ready[0]
+	f.ready[0] = nil
+	f.ready = f.ready[1:]
+	return w
+}

@@ -1,0 +1,297 @@
+package haggle
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+)
+
+// listing is what a node has listed at an address after it had reached the slot head.
+type listing struct {
+	cursor  *cursor
+	entries []entry
+	head    uint64
+	// all reports whether it begins at cursor.complete, instead of cursor.latest.
+	all bool
+}
+
+// gather lists what there is to handle, after what has been handled before has been noted. It returns when to come again if that is
+// nothing.
+func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
+	w.advanceCursors()
+	if err := w.complete(ctx); err != nil {
+		return 0, err
+	}
+	due := w.takeDue()
+	for _, address := range w.fresh {
+		due[address] = true
+	}
+	w.fresh = nil
+	w.listed = make(map[solana.PublicKey]*listing)
+	var err error
+	for address, all := range due {
+		if err == nil && w.cursors.at(address) != nil {
+			err = w.list(ctx, address, all)
+		}
+	}
+	if err == nil {
+		err = w.lookUpHinted(ctx)
+	}
+	if err == nil {
+		err = w.order(ctx)
+	}
+	if err != nil {
+		w.backlog.items, w.listed = nil, nil
+		w.putBack(due)
+		return 0, err
+	}
+	w.limitUnrelated()
+	if len(w.backlog.items) > 0 {
+		return 0, nil
+	}
+	w.advanceCursors()
+	return w.untilNext(), nil
+}
+
+// recheckSoon is how long after a node has not ordered the newest transactions it is asked again.
+const recheckSoon = 50 * time.Millisecond
+
+func (w *watcher) takeDue() map[solana.PublicKey]bool {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	due := make(map[solana.PublicKey]bool, len(w.due))
+	for address, all := range w.due {
+		// An agent's address is listed again when what was found there has been fetched.
+		if w.cursors.at(address) != nil && (address != w.agent || len(w.unrelated) == 0) {
+			due[address] = all
+		}
+	}
+	w.due = nil
+	return due
+}
+
+func (w *watcher) putBack(due map[solana.PublicKey]bool) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	for address, all := range due {
+		w.addDue(address, all)
+	}
+}
+
+// list adds what has happened at an address to the backlog.
+func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
+	head, err := w.stream.reached(ctx)
+	if err != nil {
+		return err
+	}
+	at := w.cursors.at(address)
+	from := at.latest
+	if all = all || from.signature.IsZero(); all {
+		from = at.complete
+	}
+	entries, err := w.client.since(ctx, address, from, head)
+	if errors.Is(err, ErrHistoryTooLong) && address == w.agent {
+		return w.skipUnrelated(ctx, head)
+	}
+	if err != nil {
+		return err
+	}
+	w.listed[address] = &listing{cursor: at, entries: entries, head: head, all: all}
+	w.backlog.add(w.listed[address], w.stream.isUnrelated)
+	return nil
+}
+
+// order orders the backlog. What the node has not ordered yet is listed again a little later.
+func (w *watcher) order(ctx context.Context) error {
+	postponed, err := w.backlog.order(ctx)
+	if err != nil || len(postponed) == 0 {
+		return err
+	}
+	again := make(map[solana.PublicKey]bool)
+	for _, item := range postponed {
+		for _, listed := range item.lists {
+			again[listed.cursor.address] = true
+		}
+	}
+	w.postponed = true
+	w.putBack(again)
+	return nil
+}
+
+// skipUnrelated moves the cursor behind transactions that mention the agent and are too many to be its own. A list of its
+// negotiations replaces them, and the listener receives an envelope that is Truncated.
+func (w *watcher) skipUnrelated(ctx context.Context, head uint64) error {
+	newest, err := w.client.newest(ctx, w.agent, head)
+	if err != nil {
+		return err
+	}
+	w.cursors.at(w.agent).complete = newest
+	w.deliverTruncated(newest.signature, newest.slot)
+	return nil
+}
+
+// listFresh adds what has happened to negotiations that have just been found.
+func (w *watcher) listFresh(ctx context.Context) error {
+	if len(w.fresh) == 0 {
+		return nil
+	}
+	for len(w.fresh) > 0 {
+		if w.cursors.at(w.fresh[0]) != nil {
+			if err := w.list(ctx, w.fresh[0], true); err != nil {
+				return err
+			}
+		}
+		w.fresh = w.fresh[1:]
+	}
+	return w.order(ctx)
+}
+
+// lookUpHinted adds transactions to the backlog that the stream has told of because they mention the agent, if they are in a block,
+// while its address is not listed because too many others are there.
+func (w *watcher) lookUpHinted(ctx context.Context) error {
+	if len(w.unrelated) == 0 {
+		return nil
+	}
+	w.lock.Lock()
+	var hinted []solana.Signature
+	for signature, told := range w.hints {
+		if told.wallet {
+			hinted = append(hinted, signature)
+		}
+	}
+	w.lock.Unlock()
+	for _, signature := range hinted {
+		if w.backlog.isHandled(signature) || w.backlog.has(signature) || w.allowance.left() <= 0 {
+			continue
+		}
+		details, err := w.client.lookUp(ctx, signature)
+		if err != nil {
+			return err
+		}
+		if details == nil {
+			continue
+		}
+		w.allowance.used++
+		if w.fetched == nil {
+			w.fetched = make(map[solana.Signature]*rpc.GetTransactionResult)
+		}
+		w.fetched[signature] = details
+		w.backlog.items = append(w.backlog.items, &queued{entry: entry{signature: signature, slot: details.Slot}})
+	}
+	return nil
+}
+
+// limitStrangers takes transactions out of the backlog that only mention the agent, if there are more than may be fetched at once,
+// and puts some of those back that have been taken out before.
+func (w *watcher) limitUnrelated() {
+	wallet := w.listed[w.agent]
+	if wallet != nil {
+		left := w.allowance.left()
+		w.backlog.items = slices.DeleteFunc(w.backlog.items, func(item *queued) bool {
+			if len(item.lists) != 1 || item.lists[0] != wallet {
+				return false
+			}
+			left--
+			if left >= 0 {
+				w.allowance.used++
+				return false
+			}
+			w.unrelated = append(w.unrelated, item)
+			return true
+		})
+		return
+	}
+	if len(w.unrelated) > 0 && len(w.backlog.items) == 0 {
+		some := min(len(w.unrelated), w.allowance.left())
+		if some <= 0 {
+			return
+		}
+		w.allowance.used += some
+		w.backlog.items, w.unrelated = slices.Clone(w.unrelated[:some]), w.unrelated[some:]
+		if len(w.unrelated) == 0 {
+			w.putBack(map[solana.PublicKey]bool{w.agent: true})
+		}
+	}
+}
+
+// settle notes that everything that has been listed has been handled.
+func (w *watcher) advanceCursors() {
+	swept := w.stream.reconciledUntil()
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	for address, listed := range w.listed {
+		if address != w.agent || len(w.unrelated) == 0 {
+			w.cursors.advance(listed)
+		}
+	}
+	w.listed, w.fetched = nil, nil
+	for signature, told := range w.hints {
+		if w.backlog.isHandled(signature) || time.Since(told.since) > doubtLimit {
+			delete(w.hints, signature)
+		}
+	}
+	if len(w.hints) == 0 {
+		w.hints = nil
+	}
+	if len(w.backlog.handled) > handledKept {
+		w.forget(swept)
+	}
+}
+
+// forget drops the handled transactions that no list will have again, and that no late hint will report. Nothing has happened
+// until the slot reconciled at addresses that are not due. The lock must be held.
+func (w *watcher) forget(reconciled uint64) {
+	oldest := uint64(math.MaxUint64)
+	for _, at := range w.cursors.all() {
+		if _, due := w.due[at.address]; !due && at.address != w.agent {
+			at.complete.slot = max(at.complete.slot, reconciled-min(reconciled, settledSlots))
+		}
+		oldest = min(oldest, at.complete.slot)
+	}
+	w.backlog.forget(oldest)
+}
+
+// untilNext is when there may be something to do of which nobody tells; zero if there is nothing. If nothing is left that waits, it
+// notes that too.
+func (w *watcher) untilNext() time.Duration {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	var pause time.Duration
+	sooner := func(other time.Duration) {
+		if pause == 0 || other < pause {
+			pause = other
+		}
+	}
+	waits := len(w.due) > 0 || len(w.unrelated) > 0
+	for _, told := range w.hints {
+		// What is not new may have been listed late.
+		w.addDue(told.address, true)
+		age := time.Since(told.since)
+		if age < hintLimit {
+			waits = true
+			sooner(min(max(age, firstPoll), lastPoll))
+		} else {
+			sooner(recheckEvery)
+		}
+	}
+	if w.postponed {
+		w.postponed = false
+		waits = true
+		sooner(recheckSoon)
+	}
+	if len(w.unrelated) > 0 {
+		sooner(unrelatedPause)
+	}
+	if w.incomplete {
+		sooner(discoverEvery)
+	}
+	if !waits {
+		w.waitingSince = time.Time{}
+	}
+	return pause
+}
