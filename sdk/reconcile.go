@@ -13,20 +13,18 @@ import (
 )
 
 const (
-	// sweepEvery is how often the patrol goes round: some nodes drop notifications silently. The more accounts there are, the longer
-	// it takes: sweepPerAccount.
+	// reconcileEvery is how often the accounts are compared: some nodes drop notifications silently. reconcilePerAccount is
+	// added for each account.
 	reconcileEvery      = 20 * time.Second
 	reconcilePerAccount = 5 * time.Millisecond
 	// accountsAtOnce is the most accounts that a node is asked for at once.
 	accountsAtOnce = 100
-	// patrolPause is between two requests of the patrol, and between two lists that it has made of addresses that it does not know
-	// anything new of: at most twenty a second.
+	// reconcilePause is between two requests, and between two lists of addresses without a known change: at most twenty a second.
 	reconcilePause = 50 * time.Millisecond
 )
 
-// patrol goes round the watched addresses to see whether anything has happened there that the stream has not told of. Whatever
-// happens to a negotiation changes its account, and the accounts of a hundred are one request, so that 10,000 cost a hundred requests
-// instead of 10,000. Only where the account has changed the transactions are listed.
+// reconcileLoop finds transactions that the source has missed. It compares the accounts of all topics with their last
+// fingerprints, a hundred in one request, and lists the transactions only where the account has changed.
 func (f *stream) reconcileLoop(ctx context.Context) {
 	r := &reconciler{stream: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
 	timer := time.NewTimer(f.untilReconcile())
@@ -59,11 +57,11 @@ func (f *stream) untilReconcile() time.Duration {
 	return reconcileEvery + time.Duration(len(f.topics))*reconcilePerAccount
 }
 
-// patrol is used by one goroutine.
+// reconciler is used by one goroutine.
 type reconciler struct {
 	stream *stream
 	seed   maphash.Seed
-	// unhurried are addresses to list when there is time: to be sure, not because anything is known to have happened.
+	// idle are addresses without a known change, to be listed when there is time.
 	idle   []solana.PublicKey
 	queued map[solana.PublicKey]struct{}
 }
@@ -108,7 +106,7 @@ func (r *reconciler) topics() (accounts, wallets []solana.PublicKey) {
 	return accounts, wallets
 }
 
-// compare looks whether accounts are as they were.
+// compare lists the transactions of accounts that have changed.
 func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) error {
 	slot, fingerprints, _, err := fingerprintsOf(ctx, r.stream.client.rpc, r.stream.client.commitment, r.seed, addresses)
 	if err != nil {

@@ -29,20 +29,21 @@ const (
 	rollbackLimit = 150
 )
 
-// feed is what a client's subscriptions share: the stream that tells of transactions, the workers that fetch them, and the patrol
-// that looks for what the stream has kept to itself. It runs while there are subscriptions.
+// stream is what a client's subscriptions share: it keeps an EventStream of the source open, reconnects, and passes the hints on
+// to the subscribers. Its workers run the watchers; its reconciler finds what the source has missed. It runs while there are
+// subscribers.
 type stream struct {
 	client *Client
 	// source is the client's, or the default.
 	source EventSource
 
 	lock sync.Mutex
-	// places are the addresses that are watched.
+	// topics are the addresses that have subscribers.
 	topics map[solana.PublicKey]*topic
 	// abandoned are addresses that nobody watches any more and that the stream still tells of.
 	abandoned map[solana.PublicKey]struct{}
 	running   bool
-	// wake has an element when there are addresses to subscribe to or to unsubscribe from; sweep when the patrol is to go round now.
+	// wake has an element when there are addresses to subscribe to or to unsubscribe from; reconcileNow when the reconciler is to run now.
 	wake, reconcileNow chan struct{}
 	// downSince is when the stream was lost, and lostAt the newest slot then; zero while there is one.
 	downSince time.Time
@@ -52,7 +53,7 @@ type stream struct {
 	// head is a slot that the node had reached at headAt.
 	head   uint64
 	headAt time.Time
-	// sweptAt is when the patrol last came round, and sweptTo the slot from which on it did.
+	// reconciledAt is the end of the last reconciliation, and reconciledTo the slot at which it began.
 	reconciledAt time.Time
 	reconciledTo uint64
 	// unrelated are transactions that have nothing to do with this program, with their slots; unrelatedOrder says which is the oldest.
@@ -67,7 +68,7 @@ type stream struct {
 	workers int
 }
 
-// place is an address that is watched.
+// topic is an address that has subscribers.
 type topic struct {
 	subscribers []subscriber
 	// subscribed says that the stream tells of it; waiting are those who want to know.
@@ -82,7 +83,7 @@ type topic struct {
 	changedAt   uint64
 }
 
-// join has the feed of the client exist.
+// join returns the client's stream.
 func (c *Client) join() *stream {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -234,7 +235,7 @@ func (f *stream) run() {
 	}
 }
 
-// stopIfIdle ends the feed if nothing is watched. The next one who watches something starts it again.
+// stopIfIdle ends the stream if nothing is watched. The next one who watches something starts it again.
 func (f *stream) stopIfIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -340,7 +341,7 @@ func (f *stream) isIdle() bool {
 	return len(f.topics) == 0
 }
 
-// resubscribe has the stream tell of all places, and of no others.
+// resubscribe subscribes to all topics, and unsubscribes from all other addresses.
 func (f *stream) resubscribe(ctx context.Context, stream EventStream) error {
 	for {
 		add, remove := f.changes()
@@ -402,7 +403,7 @@ func (f *stream) subscribed(addresses []solana.PublicKey) {
 	}
 }
 
-// restored has the patrol look for what has happened while there was no stream.
+// restored has the reconciler find what has happened while there was no stream.
 func (f *stream) restored() {
 	f.lock.Lock()
 	defer f.lock.Unlock()

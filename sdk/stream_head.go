@@ -55,7 +55,7 @@ func (f *stream) advanceHead(slot uint64) uint64 {
 	return f.head
 }
 
-// sweptUntil is the slot from which on the patrol last went round.
+// reconciledUntil is the slot at which the last reconciliation began.
 func (f *stream) reconciledUntil() uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -32,7 +32,7 @@ const (
 	discoverEvery = 10 * time.Second
 )
 
-// watcher keeps a subscription going. It has no goroutine: when there is something to do, one of the feed's workers does it.
+// watcher keeps a subscription going. It has no goroutine: when there is something to do, one of the stream's workers does it.
 type watcher struct {
 	client       *Client
 	stream       *stream
@@ -86,7 +86,7 @@ type hint struct {
 	since   time.Time
 }
 
-// hint is told by the feed.
+// hint takes a hint from the stream.
 func (w *watcher) hint(n Hint, wallet bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()

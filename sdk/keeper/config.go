@@ -29,8 +29,8 @@ const Unlimited = ^uint64(0)
 
 // Config says how a keeper works. The zero value is complete.
 type Config struct {
-	// ScanEvery is how often all negotiations are listed, beside what is heard of them in between. Zero is DefaultScanEvery. While no
-	// events can be heard it is every 30 seconds, if that is more often.
+	// ScanEvery is how often all negotiations are scanned. If zero, DefaultScanEvery is used. While no hints arrive, they are
+	// scanned at least every 30 s.
 	ScanEvery time.Duration
 	// Grace is how long the parties have to do themselves what has fallen due. Zero is DefaultGrace; negative is none.
 	Grace time.Duration
@@ -43,11 +43,11 @@ type Config struct {
 	Concurrency int
 	// MaxFee is the most that one action may cost, in lamports, the rent of accounts that it creates included. Zero is DefaultMaxFee.
 	MaxFee uint64
-	// DailyBudget is the most that all actions of this keeper may cost within 24 hours, in lamports. What would exceed it waits. Zero
-	// is DefaultDailyBudget. Without BudgetFile a keeper that is started again begins anew.
+	// DailyBudget is the most that all actions of this keeper may cost within 24 hours, in lamports. An action that could exceed
+	// it waits. If zero, DefaultDailyBudget is used. Without BudgetFile a restarted keeper has the whole budget again.
 	DailyBudget uint64
-	// BudgetFile is the path of a file in which the keeper notes what it spends, before it does, so that the budget is that of a day
-	// however often it is killed and started again. One keeper at a time uses it. Empty is none.
+	// BudgetFile is the path of a file that keeps the expenses when the keeper ends. The highest cost of an action is written to
+	// it before the action is sent. Two keepers cannot share it. If empty, the expenses are kept in memory.
 	BudgetFile string
 	// DryRun says what would be done and at what cost, and signs nothing.
 	DryRun bool

@@ -1,32 +1,32 @@
-// Package keeper clears up after agents that do not. It looks at all negotiations of the program and does what anyone may: it ends
-// those whose time is over ([Expire]), has milestones paid that the buyer has been silent on ([Release]), has those decided whose
-// time is over ([Settle]), and closes what is over ([Close]).
+// Package keeper sends the instructions that anyone may send, for all negotiations of the program: it expires negotiations
+// after their deadline ([Expire]), releases milestones after their review ([Release]), settles milestones after their deadline
+// ([Settle]), and closes negotiations that are over ([Close]).
 //
 //	k, err := keeper.New(client, wallet, keeper.Config{})
 //	...
 //	err = k.Run(ctx)
 //
-// # Who pays
+// # Cost
 //
-// The keeper does, and gets nothing for it: 5,000 lamports a transaction and what [haggle.Config].MaxPriorityFee allows. Escrow,
-// bonds, payouts and rent go to the parties, fee and decay to the treasury. Only to close may cost more: where the treasury has no
-// token account for a mint yet, the closer pays that one's rent, about 2,000,000 lamports. Config.MaxFee is the most that one action
-// may cost, that included, and Config.DailyBudget the most that all may within 24 hours.
+// The keeper pays 5,000 lamports per transaction, and priority fees up to [haggle.Config].MaxPriorityFee. It earns nothing:
+// escrow, bonds, payouts and rent go to the parties, fee and decay to the treasury. To close a negotiation also costs about
+// 2,000,000 lamports of rent if the treasury has no token account for the mint. Config.MaxFee limits the cost of one action,
+// rent included, and Config.DailyBudget that of all actions within 24 hours. The highest cost is reserved before a transaction
+// is sent; the difference to its real cost is given back.
 //
-// # Next to others
+// # Several keepers
 //
-// Any number of keepers can run at the same time, and the parties' own agents besides. Everybody gets some time to do it
-// themselves (Config.Grace), and two keepers seldom try at the same moment (Config.Jitter). The state is read again right before
-// anything is done, and the transaction is simulated: who comes second learns it for free, and says nothing; only if both send before
-// either has landed does one of them pay a fee in vain. What cannot be done now, such as a payout that nobody can receive, is tried
-// ever more rarely.
+// Any number of keepers can run at the same time, beside the parties' agents. The parties have Config.Grace to act themselves,
+// and Config.Jitter separates the keepers. A keeper reads the negotiation again and simulates the transaction before it sends.
+// The later keeper fails in simulation, pays no fee and reports nothing; only two keepers that send at the same moment cost one
+// of them a fee. An action that fails, such as a closing with a payout that cannot be delivered, is retried after pauses that
+// double.
 //
-// # How it knows
+// # Events and scans
 //
-// The keeper hears of every transaction of the program ([haggle.Client.Listen], one connection), reads the negotiations that it was
-// about, and acts when their deadlines have passed by the chain's clock. What it may have missed a list of all negotiations has
-// (Config.ScanEvery); while it cannot hear anything, it lists them every half minute. The parties have more than a minute for
-// everything, so that nothing comes too late by that.
+// The keeper receives a hint of every transaction of the program ([haggle.Client.Listen]), reads the negotiations that it
+// changed, and acts when their deadlines have passed by the chain's clock. A periodic scan (Config.ScanEvery) finds missed
+// negotiations; while no hints arrive, it runs every 30 s.
 //
-// It can be killed at any time. All that it keeps is what it has spent, and only if Config.BudgetFile says where.
+// A keeper can be killed at any time. Its only state is the expenses, which Config.BudgetFile keeps.
 package keeper

@@ -20,19 +20,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
-const keeperHelp = `Watches all negotiations of the program and does what anyone may: ends those whose time is over, has
-milestones paid that the buyer has been silent on, has those decided whose time is over, and closes what is
-over. It goes on until Ctrl-C; with --once it does what is due and stops.
+const keeperHelp = `Sends the instructions that anyone may send, for all negotiations of the program: it expires negotiations
+after their deadline, releases milestones after their review, settles milestones after their deadline, and
+closes negotiations that are over. It runs until Ctrl-C; with --once it sends what is due and stops.
 
-The keypair pays 5,000 lamports a transaction, and gets nothing for it; escrow, payouts and rent go to the
-parties. Closing also pays the rent of the treasury's token account, about 2,000,000 lamports, where there
-is none for the mint yet: that is more than the default --max-fee allows.
+The keypair pays 5,000 lamports per transaction and earns nothing; escrow, payouts and rent go to the
+parties. To close a negotiation also costs about 2,000,000 lamports of rent if the treasury has no token
+account for the mint. The default --max-fee does not allow that.
 
-Any number of keepers can run next to each other. Whoever comes second finds that out for free and says
-nothing; two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper hears
-of what happens, and lists all negotiations now and then for what it may have missed. Started again it has
-its whole --budget again, unless --budget-file says where it notes what it spends. With --json it prints one
-document per action.`
+Several keepers can run at the same time. The later one fails in simulation, pays no fee and prints nothing;
+two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper receives
+events, and scans all negotiations from time to time for those that it missed. A restarted keeper has its
+whole --budget again, unless --budget-file keeps the expenses. With --json it prints one document per
+action.`
 
 // keeperCommand has the flags of haggle keeper.
 type keeperCommand struct {
@@ -57,16 +57,16 @@ func Command(s *session.Session) *cobra.Command {
 		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&k.once, "once", false, "do what is due, without giving others time to, and stop")
-	flags.BoolVar(&k.dryRun, "dry-run", false, "say what would be done and what it would cost; sign nothing")
-	flags.Var(&k.every, "every", "how often to list all negotiations; every 30s at least while no events can be heard")
-	flags.Var(&k.grace, "grace", "how long the parties have to do it themselves")
-	flags.Var(&k.jitter, "jitter", "wait up to so long beyond that, so that not all keepers try at once")
+	flags.BoolVar(&k.once, "once", false, "send what is due, without --grace, and stop")
+	flags.BoolVar(&k.dryRun, "dry-run", false, "print the actions and their cost; sign nothing")
+	flags.Var(&k.every, "every", "how often to scan all negotiations; at least every 30s while no events arrive")
+	flags.Var(&k.grace, "grace", "how long the parties have to act themselves")
+	flags.Var(&k.jitter, "jitter", "random additional wait, so that not all keepers act at once")
 	flags.Uint16Var(&k.rate, "rate", keeper.DefaultActionsPerMinute, "most actions begun in a minute")
 	flags.Uint64Var(&k.maxFee, "max-fee", keeper.DefaultMaxFee, "most that one action may cost, rent of new accounts included, in lamports")
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
 	flags.StringVar(&k.budgetFile, "budget-file", "", "file that keeps what has been spent within 24 hours; for one keeper at a time")
-	flags.BoolVarP(&k.verbose, "verbose", "v", false, "tell on stderr also what others have done first")
+	flags.BoolVarP(&k.verbose, "verbose", "v", false, "log to stderr also the actions that others sent first")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
 	return cmd
 }
@@ -74,11 +74,11 @@ func Command(s *session.Session) *cobra.Command {
 func (k *keeperCommand) keep(ctx context.Context) error {
 	switch {
 	case k.every <= 0:
-		return exitcode.Usagef("--every: at least a moment: 1s")
+		return exitcode.Usagef("--every must be positive")
 	case k.rate == 0:
-		return exitcode.Usagef("--rate: at least 1")
+		return exitcode.Usagef("--rate must be positive")
 	case k.maxFee == 0 || k.budget == 0:
-		return exitcode.Usagef("--max-fee and --budget: nothing can be done for nothing; see --dry-run")
+		return exitcode.Usagef("--max-fee and --budget must be positive; use --dry-run to send nothing")
 	}
 	client, key, err := k.ClientAndKey(ctx)
 	if err != nil {
@@ -115,9 +115,9 @@ func (k *keeperCommand) explained(err error) error {
 	case k.budgetFile != "" && errors.As(err, new(*fs.PathError)):
 		return fmt.Errorf("--budget-file: %w", err)
 	case errors.Is(err, keeper.ErrBudgetInUse):
-		return exitcode.WithHint(err, "each keeper has a --budget-file of its own")
+		return exitcode.WithHint(err, "use another --budget-file: two keepers cannot share one")
 	case errors.Is(err, keeper.ErrBudgetDamaged):
-		return exitcode.WithHint(err, "nothing is spent while nobody knows what has been: put the file back as it was, or name a new one with --budget-file")
+		return exitcode.WithHint(err, "restore the file, or start a new one with --budget-file")
 	}
 	return err
 }

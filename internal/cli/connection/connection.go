@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/spf13/pflag"
 
+	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -29,6 +31,8 @@ type Flags struct {
 	KeypairPath  string
 	ConfigPath   string
 	Commitment   string
+	// PollEvery polls for events instead of using the WebSocket endpoint; zero does not poll.
+	PollEvery duration.Flag
 	// MaxPriorityFee is in lamports.
 	MaxPriorityFee uint64
 	// PolicyPath is the file with the policy's limits, and UsagePath the file with their usage.
@@ -49,6 +53,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
 	set.StringSliceVar(&f.Fallbacks, "fallback", nil, "further RPC endpoint of the same cluster, used if the first one fails or lags; can be repeated")
 	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: derived from the RPC endpoint)")
+	set.Var(&f.PollEvery, "poll", "poll the node for events this often, without its WebSocket endpoint (0s: do not poll)")
 	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "wallet that signs and pays: a keypair file, env:NAME, age:FILE or https://HOST/PATH")
 	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
 	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "highest priority fee of a transaction, in lamports")
@@ -101,10 +106,14 @@ func (f *Flags) Settle() (Settings, error) {
 	if socket == "" && f.URL == "" {
 		socket = configured.WebSocketURL
 	}
-	return Settings{
+	settings := Settings{
 		Config:      haggle.Config{Endpoint: endpoint, Fallbacks: fallbacks, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
 		KeypairPath: cmp.Or(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
-	}, nil
+	}
+	if f.PollEvery > 0 {
+		settings.Source = haggle.NewPolling(time.Duration(f.PollEvery))
+	}
+	return settings, nil
 }
 
 // Client connects to the cluster. It returns the same client each time.

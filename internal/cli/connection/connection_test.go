@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,11 @@ func TestFlagsThenConfigurationThenLocalhost(t *testing.T) {
 	require.Equal(t, "https://api.devnet.solana.com", settings.Endpoint)
 	require.Equal(t, "ws://127.0.0.1:9", settings.WSEndpoint)
 
+	settings, err = settle(t, "--fallback", "https://a.example", "--fallback", "devnet", "--poll", "5s")
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://a.example", "https://api.devnet.solana.com"}, settings.Fallbacks)
+	require.Equal(t, haggle.NewPolling(5*time.Second), settings.Source)
+
 	t.Setenv("HOME", t.TempDir())
 	settings, err = settle(t)
 	require.NoError(t, err)
@@ -64,6 +70,7 @@ func TestMistakes(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for _, arguments := range [][]string{
 		{"--url", "nowhere"}, {"--commitment", "max"}, {"--config", "none.yml"},
+		{"--fallback", "nowhere"},
 	} {
 		_, err := settle(t, arguments...)
 		require.Equal(t, exitcode.Usage, exitcode.KindOf(err), "%v", arguments)
