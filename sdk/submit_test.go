@@ -2,13 +2,9 @@ package haggle
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,135 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// scriptedNode answers as a node does to which what a real one rarely does happens: it loses transactions, falls silent, lags. Time
-// is the test's.
-type scriptedNode struct {
-	jsonrpc.RPCClient
-	answers map[string]func(call int) (any, error)
-	// accounts answers getMultipleAccounts, if it is set.
-	accounts map[solana.PublicKey]any
-	// list answers getSignaturesForAddress.
-	list func(options rpc.M) any
-	// transaction answers getTransaction, if it is set.
-	transaction func(signature solana.Signature) any
-	// history is called when the history is searched for a status, if it is set.
-	history func()
-	// statusOf answers getSignatureStatuses, if it is set.
-	statusOf func(signature solana.Signature) any
-	// sent is told of sendTransaction, if it is set.
-	sent func(encoded string)
-	// each answers getMultipleAccounts for each address, and simulated simulateTransaction if it is asked for accounts; if they are
-	// set.
-	each      func(address solana.PublicKey) any
-	simulated func(addresses []solana.PublicKey) any
-
-	lock  sync.Mutex
-	calls map[string]int
-}
-
-func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	n.lock.Lock()
-	n.calls[method]++
-	call := n.calls[method]
-	n.lock.Unlock()
-	answer, ok := n.answers[method]
-	if method == "getSignaturesForAddress" {
-		answer, ok = always(n.list(params[1].(rpc.M))), true
-	}
-	each := n.each
-	if each == nil && n.accounts != nil {
-		each = func(address solana.PublicKey) any { return n.accounts[address] }
-	}
-	if method == "getMultipleAccounts" && each != nil {
-		values := []any{}
-		for _, address := range params[0].([]solana.PublicKey) {
-			value := each(address)
-			if value == nil && address == solana.SysVarClockPubkey {
-				value = storedClock(0)
-			}
-			values = append(values, value)
-		}
-		answer, ok = always(object{"context": object{"slot": testSlot}, "value": values}), true
-	}
-	if method == "simulateTransaction" && n.simulated != nil {
-		var addresses []solana.PublicKey
-		if asked, ok := params[1].(rpc.M)["accounts"].(rpc.M); ok {
-			addresses = asked["addresses"].([]solana.PublicKey)
-		}
-		answer, ok = always(n.simulated(addresses)), true
-	}
-	if method == "getTransaction" && n.transaction != nil {
-		answer, ok = always(n.transaction(params[0].(solana.Signature))), true
-	}
-	if method == "getSignatureStatuses" && n.statusOf != nil {
-		values := []any{}
-		for _, signature := range params[0].([]solana.Signature) {
-			values = append(values, n.statusOf(signature))
-		}
-		answer, ok = always(object{"context": object{"slot": testSlot}, "value": values}), true
-	}
-	if method == "getSignatureStatuses" && n.history != nil && len(params) > 1 && params[1].(rpc.M)["searchTransactionHistory"] == true {
-		n.history()
-	}
-	if method == "sendTransaction" && n.sent != nil {
-		n.sent(params[0].(string))
-	}
-	if !ok {
-		return fmt.Errorf("unexpected call of %s", method)
-	}
-	value, err := answer(call)
-	if err != nil {
-		return err
-	}
-	if all, isObject := value.(object); isObject && method == "getSignatureStatuses" && n.statusOf == nil {
-		// One status is that of all.
-		var values []any
-		for range params[0].([]solana.Signature) {
-			values = append(values, all["value"].([]any)[0])
-		}
-		value = object{"context": all["context"], "value": values}
-	}
-	if method == "getMultipleAccounts" {
-		value = withClock(value, params[0].([]solana.PublicKey))
-	}
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(encoded, out)
-}
-
-// storedClock returns the Clock sysvar with this Unix time.
-func storedClock(now int64) any {
-	data := make([]byte, clockSize)
-	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
-	return storedAccount(sysvarOwner, data)
-}
-
-// withClock adds the Clock sysvar to a scripted answer that has only the account before it.
-func withClock(answer any, asked []solana.PublicKey) any {
-	scripted, ok := answer.(object)
-	if !ok {
-		return answer
-	}
-	values, ok := scripted["value"].([]any)
-	if ok && len(values) == len(asked)-1 && asked[len(asked)-1] == solana.SysVarClockPubkey {
-		return object{"context": scripted["context"], "value": append(values[:len(values):len(values)], storedClock(0))}
-	}
-	return answer
-}
-
-func (n *scriptedNode) Close() error { return nil }
-
-func (n *scriptedNode) called(method string) int {
-	n.lock.Lock()
-	defer n.lock.Unlock()
-	return n.calls[method]
-}
 
 type object = map[string]any
 
