@@ -64,6 +64,23 @@ type row interface {
 	Scan(into ...any) error
 }
 
+// rows are the result of a query in either driver.
+type rows interface {
+	row
+	Next() bool
+	Err() error
+}
+
+// eachRow calls act for every row; act scans it. The caller closes rows.
+func eachRow(rows rows, act func(scan func(...any) error) error) error {
+	for rows.Next() {
+		if err := act(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Open opens a database and migrates it to the current schema. The address is "sqlite:PATH", or
 // "postgres://HOST/NAME" in any form that libpq accepts; missing parts are read from libpq's environment
 // (PGUSER, PGPASSWORD, PGPASSFILE, ...). A missing SQLite file is created. No error contains the address,

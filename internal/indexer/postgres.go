@@ -86,10 +86,5 @@ func (p postgresStatements) each(ctx context.Context, act func(scan func(...any)
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := act(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return eachRow(rows, act)
 }

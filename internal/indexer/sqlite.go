@@ -102,10 +102,5 @@ func (s sqliteStatements) each(ctx context.Context, act func(scan func(...any) e
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
-		if err := act(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return eachRow(rows, act)
 }
