@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/haggle-protocol/haggle/internal/childprocess"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 )
 
@@ -33,7 +33,6 @@ type process struct {
 // startProcess starts an agent. If the agent fails, it calls failed.
 func startProcess(ctx context.Context, failed func(), name, program string, arguments ...string) (*process, error) {
 	p := &process{name: name, command: exec.CommandContext(ctx, program, arguments...), actions: make(chan exampleagent.Action), ended: make(chan struct{})}
-	p.command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
 	p.command.Cancel = func() error { return syscall.Kill(-p.command.Process.Pid, syscall.SIGINT) }
 	p.command.WaitDelay = stopGrace
 	p.command.Stderr = &p.stderr
@@ -41,16 +40,7 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 	if err != nil {
 		return nil, err
 	}
-	starting := make(chan error, 1)
-	go func() {
-		// For the kernel, the end of the thread that started a child is the death of its parent.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := p.command.Start()
-		starting <- err
-		if err != nil {
-			return
-		}
+	err = childprocess.Start(p.command, func() {
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
 			var action exampleagent.Action
 			if json.Unmarshal(lines.Bytes(), &action) == nil && action.Name != "" {
@@ -65,8 +55,8 @@ func startProcess(ctx context.Context, failed func(), name, program string, argu
 		}
 		close(p.ended)
 		close(p.actions)
-	}()
-	if err := <-starting; err != nil {
+	})
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil

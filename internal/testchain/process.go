@@ -8,11 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/childprocess"
 )
 
 // stopGrace is how long a process may take to end by itself before it is killed.
@@ -111,26 +112,17 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 		return abandon(err)
 	}
 	command.Stdin, command.Stdout = stdinReader, stdoutWriter
-	command.SysProcAttr = diesWithParent(&syscall.SysProcAttr{Setpgid: true})
 
 	p := &process{command: command, stdin: stdinWriter, exited: make(chan struct{}), cleanUp: cleanUp}
-	starting := make(chan error, 1)
-	go func() {
-		// The kernel takes the end of the thread that started a child for the death of its parent.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := command.Start()
-		_, _ = stdinReader.Close(), stdoutWriter.Close()
-		starting <- err
-		if err == nil {
-			p.status = command.Wait()
-			if p.status == nil {
-				p.status = errors.New("exit status 0")
-			}
-			close(p.exited)
+	err = childprocess.Start(command, func() {
+		p.status = command.Wait()
+		if p.status == nil {
+			p.status = errors.New("exit status 0")
 		}
-	}()
-	if err := <-starting; err != nil {
+		close(p.exited)
+	})
+	_, _ = stdinReader.Close(), stdoutWriter.Close()
+	if err != nil {
 		_, _ = stdinWriter.Close(), stdoutReader.Close()
 		return abandon(err)
 	}
