@@ -42,21 +42,20 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 		item.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: step.state}
 		chain.add(uint64(100+i), 1, item)
 	}
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
+	f := follow(t, chain, rpc.CommitmentConfirmed)
 	ctx := t.Context()
-	require.Equal(t, "truncated", one[string](t, ctx, f.database, `SELECT flaw FROM transactions WHERE flaw IS NOT NULL`))
+	require.Equal(t, "truncated", value[string](f, `SELECT flaw FROM transactions WHERE flaw IS NOT NULL`))
 	var logs []string
-	require.NoError(t, json.Unmarshal([]byte(one[string](t, ctx, f.database, `SELECT logs FROM transactions WHERE flaw IS NOT NULL`)), &logs))
+	require.NoError(t, json.Unmarshal([]byte(value[string](f, `SELECT logs FROM transactions WHERE flaw IS NOT NULL`)), &logs))
 	require.Equal(t, truncated(), logs)
-	require.Equal(t, `{"instruction":"accept_offer"}`, one[string](t, ctx, f.database, `SELECT fields FROM events WHERE name = 'LogsTruncated'`))
-	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT instruction_index FROM events WHERE name = 'LogsTruncated'`))
-	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE NOT complete`))
+	require.Equal(t, `{"instruction":"accept_offer"}`, value[string](f, `SELECT fields FROM events WHERE name = 'LogsTruncated'`))
+	require.Equal(t, 1, value[int](f, `SELECT instruction_index FROM events WHERE name = 'LogsTruncated'`))
+	require.Equal(t, "Settled", value[string](f, `SELECT status FROM outcomes WHERE NOT complete`))
 	// The instruction has succeeded, so this much is known without the account too; but not the amounts.
-	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM negotiations`))
-	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT COUNT(*) FROM outcomes
+	require.Equal(t, "Settled", value[string](f, `SELECT status FROM negotiations`))
+	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM outcomes
 		WHERE settled_amount IS NULL AND net_amount IS NULL AND fee IS NULL AND decay IS NULL AND refund IS NULL AND ended_slot = 104`))
-	require.Equal(t, 1, one[int](t, ctx, f.database, `SELECT incomplete FROM totals`))
+	require.Equal(t, 1, value[int](f, `SELECT incomplete FROM totals`))
 	status, err := f.database.Status(ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, status.Flawed)
@@ -126,8 +125,7 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 			status, _, _ := strings.Cut(name, ",")
 			chain, _ := forkingChain(t)
 			scenario := newScriptedScenario(1, 1000)
-			f := newFollower(t, chain, rpc.CommitmentConfirmed)
-			f.poll()
+			f := follow(t, chain, rpc.CommitmentConfirmed)
 			ended, err := end(scenario)
 			chain.add(104, 1, transaction(t, 50, instructionOf(t, ended, err), truncated()))
 			closing, err := (&protocol.CloseNegotiation{Closer: scenario.seller, Negotiation: scenario.address, EscrowVault: numberedKey('V', 1), Buyer: scenario.buyer,
@@ -136,8 +134,8 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 			closed.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: nil}
 			chain.add(105, 1, closed)
 			f.poll()
-			require.Equal(t, status, one[string](t, t.Context(), f.database, `SELECT status FROM outcomes WHERE NOT complete AND closed_slot = 105`))
-			require.Equal(t, 0, one[int](t, t.Context(), f.database, `SELECT open FROM totals`))
+			require.Equal(t, status, value[string](f, `SELECT status FROM outcomes WHERE NOT complete AND closed_slot = 105`))
+			require.Equal(t, 0, value[int](f, `SELECT open FROM totals`))
 		})
 	}
 }
@@ -156,13 +154,11 @@ func TestACreationThatIsCutOffIsOne(t *testing.T) {
 	}
 	chain.add(110, 1, transaction(t, 50, instructionOf(t, built, err), truncated()))
 	chain.add(111, 1, transaction(t, 51, nil, logsOf(scenario.steps()[1].events...)))
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	ctx := t.Context()
-	require.Equal(t, "Settled", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE life = 1 AND complete`))
-	require.Equal(t, "Proposed", one[string](t, ctx, f.database, `SELECT status FROM outcomes WHERE life = 2 AND NOT complete`))
-	require.Equal(t, "1000000", one[string](t, ctx, f.database, `SELECT escrow_amount FROM outcomes WHERE life = 2`))
-	require.Zero(t, one[int](t, ctx, f.database, `SELECT COUNT(*) FROM violations`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, "Settled", value[string](f, `SELECT status FROM outcomes WHERE life = 1 AND complete`))
+	require.Equal(t, "Proposed", value[string](f, `SELECT status FROM outcomes WHERE life = 2 AND NOT complete`))
+	require.Equal(t, "1000000", value[string](f, `SELECT escrow_amount FROM outcomes WHERE life = 2`))
+	require.Zero(t, value[int](f, `SELECT COUNT(*) FROM violations`))
 }
 
 // Both databases store any bytes that another program logs.
@@ -185,10 +181,9 @@ func TestOtherProgramsLogsAreNotMarked(t *testing.T) {
 	chain := newScriptedChain()
 	other := solana.NewInstruction(solana.MemoProgramID, solana.AccountMetaSlice{{PublicKey: protocol.ProgramID}}, []byte("Program data:"))
 	chain.add(100, 1, transaction(t, 1, other, []string{"Program " + solana.MemoProgramID.String() + " invoke [1]", "Log truncated"}))
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM transactions WHERE flaw IS NULL`))
-	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM events`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM transactions WHERE flaw IS NULL`))
+	require.Zero(t, value[int](f, `SELECT COUNT(*) FROM events`))
 }
 
 // A transaction with an event of a later version is marked.
@@ -197,18 +192,16 @@ func TestAnUnknownEventIsMarked(t *testing.T) {
 	logs := logsOf()
 	logs = append(logs[:3], "Program data: AAECAwQFBgcICQ==", logs[3])
 	chain.add(100, 1, transaction(t, 1, nil, logs))
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, "unknown event", one[string](t, t.Context(), f.database, `SELECT flaw FROM transactions`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, "unknown event", value[string](f, `SELECT flaw FROM transactions`))
 }
 
 // An indexer writes only to a database of its own chain, and only as its only writer.
 func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	chain, steps := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
+	f := follow(t, chain, rpc.CommitmentConfirmed)
 	ctx := t.Context()
-	before := contents(t, ctx, f.database)
+	before := f.contents()
 
 	second, err := New(f.database, Config{RPC: chain.client(), Commitment: rpc.CommitmentConfirmed})
 	require.NoError(t, err)
@@ -218,7 +211,7 @@ func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 	require.ErrorIs(t, f.run(), ErrAnotherIndexer)
 	require.NoError(t, second.poll(ctx))
 	f.matches()
-	require.NotEqual(t, before, contents(t, ctx, f.database))
+	require.NotEqual(t, before, f.contents())
 
 	_, err = f.database.statements().exec(ctx, `UPDATE progress SET genesis_hash = 'another'`)
 	require.NoError(t, err)
@@ -235,9 +228,8 @@ func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(200, 200)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, 168, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, 168, value[int](f, `SELECT checkpoint_slot FROM progress`))
 	chain.add(201, 1, steps[4])
 	forgotten := chain.slots[:4]
 	chain.slots = chain.slots[4:]
@@ -250,9 +242,8 @@ func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
 // A change to commitment finalized starts with the final slots.
 func TestTheCommitmentCanChange(t *testing.T) {
 	chain, _ := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, 4, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, 4, value[int](f, `SELECT COUNT(*) FROM slots`))
 	runOnce(t, t.Context(), f.database, chain.client(), rpc.CommitmentFinalized)
-	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots`))
+	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM slots`))
 }

@@ -29,10 +29,31 @@ func newFollower(t *testing.T, chain *scriptedChain, commitment rpc.CommitmentTy
 	return &follower{t, chain, database, indexer}
 }
 
+// follow returns an indexer that has polled once.
+func follow(t *testing.T, chain *scriptedChain, commitment rpc.CommitmentType) *follower {
+	t.Helper()
+	f := newFollower(t, chain, commitment)
+	f.poll()
+	return f
+}
+
 func (f *follower) poll() {
 	f.t.Helper()
 	require.NoError(f.t, f.indexer.poll(f.t.Context()))
 }
+
+// refuses requires that a poll returns this error and changes nothing.
+func (f *follower) refuses(expected error) {
+	f.t.Helper()
+	before := f.contents()
+	require.ErrorIs(f.t, f.indexer.poll(f.t.Context()), expected)
+	require.Equal(f.t, before, f.contents())
+}
+
+func (f *follower) contents() string { return contents(f.t, f.t.Context(), f.database) }
+
+// value returns the only value of a query.
+func value[T any](f *follower, query string) T { return one[T](f.t, f.t.Context(), f.database, query) }
 
 // run indexes until an error.
 func (f *follower) run() error {
@@ -46,7 +67,7 @@ func (f *follower) matches() {
 	f.t.Helper()
 	fresh := newSQLite(f.t)
 	runOnce(f.t, f.t.Context(), fresh, f.chain.client(), f.indexer.config.Commitment)
-	require.Equal(f.t, contents(f.t, f.t.Context(), fresh), contents(f.t, f.t.Context(), f.database))
+	require.Equal(f.t, contents(f.t, f.t.Context(), fresh), f.contents())
 }
 
 // forkingChain has the first four steps of a negotiation in the slots 100 to 103, of which 100 is final.
@@ -80,44 +101,42 @@ func otherOffer(t require.TestingT) scriptedTransaction {
 
 func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
 	chain, steps := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, "600000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers WHERE round = 2`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, "600000", value[string](f, `SELECT amount FROM offers WHERE round = 2`))
 
 	// Another transaction in the same slot.
 	chain.forkAt(103)
 	chain.add(103, 2, otherOffer(t))
 	f.poll()
-	require.Equal(t, "555000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers WHERE round = 2`))
-	require.Equal(t, "555000", one[string](t, t.Context(), f.database, `SELECT current_offer_amount FROM account_states`))
+	require.Equal(t, "555000", value[string](f, `SELECT amount FROM offers WHERE round = 2`))
+	require.Equal(t, "555000", value[string](f, `SELECT current_offer_amount FROM account_states`))
 	f.matches()
 
 	// The slot is skipped, and the transaction is in another one.
 	chain.forkAt(103)
 	chain.add(105, 1, steps[3])
 	f.poll()
-	require.Equal(t, 105, one[int](t, t.Context(), f.database, `SELECT slot FROM offers WHERE round = 2`))
+	require.Equal(t, 105, value[int](f, `SELECT slot FROM offers WHERE round = 2`))
 	f.matches()
 
 	// Two slots go, and nothing comes for them.
 	chain.forkAt(102)
 	chain.reach(106, 101)
 	f.poll()
-	require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`))
-	require.Equal(t, "Proposed", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
+	require.Zero(t, value[int](f, `SELECT COUNT(*) FROM offers`))
+	require.Equal(t, "Proposed", value[string](f, `SELECT status FROM outcomes`))
 	f.matches()
 }
 
 func TestANegotiationThatNeverWasGoes(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(103, 99)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
+	f := follow(t, chain, rpc.CommitmentConfirmed)
 	chain.forkAt(100)
 	chain.reach(104, 99)
 	f.poll()
 	for _, table := range []string{"events", "transactions", "slots", "negotiations", "accounts", "totals"} {
-		require.Zero(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM `+table), table)
+		require.Zero(t, value[int](f, `SELECT COUNT(*) FROM `+table), table)
 	}
 	chain.add(105, 1, steps[0])
 	f.poll()
@@ -128,17 +147,16 @@ func TestANegotiationThatNeverWasGoes(t *testing.T) {
 // final.
 func TestABlockhashThatChangesIsFoundWhenTheSlotIsFinal(t *testing.T) {
 	chain, steps := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
+	f := follow(t, chain, rpc.CommitmentConfirmed)
 	chain.forkAt(102)
 	chain.add(102, 2, steps[2])
 	chain.add(103, 2, steps[3])
 	f.poll()
-	require.Equal(t, hash(102, 1).String(), one[string](t, t.Context(), f.database, `SELECT blockhash FROM slots WHERE slot = 102`))
+	require.Equal(t, hash(102, 1).String(), value[string](f, `SELECT blockhash FROM slots WHERE slot = 102`))
 	chain.reach(140, 103)
 	f.poll()
-	require.Equal(t, hash(102, 2).String(), one[string](t, t.Context(), f.database, `SELECT blockhash FROM slots WHERE slot = 102`))
-	require.Equal(t, 4, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots WHERE final`))
+	require.Equal(t, hash(102, 2).String(), value[string](f, `SELECT blockhash FROM slots WHERE slot = 102`))
+	require.Equal(t, 4, value[int](f, `SELECT COUNT(*) FROM slots WHERE final`))
 	f.matches()
 }
 
@@ -151,12 +169,11 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 			chain.add(103, 1, steps[4])
 			chain.reach(110, 105)
 			chain.unlisted[steps[2].signature] = true
-			f := newFollower(t, chain, commitment)
-			f.poll()
-			require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`))
+			f := follow(t, chain, commitment)
+			require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM offers`))
 			delete(chain.unlisted, steps[2].signature)
 			f.poll()
-			require.Equal(t, "400000", one[string](t, t.Context(), f.database, `SELECT amount FROM offers ORDER BY slot, position LIMIT 1`))
+			require.Equal(t, "400000", value[string](f, `SELECT amount FROM offers ORDER BY slot, position LIMIT 1`))
 			f.matches()
 		})
 	}
@@ -165,15 +182,13 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 // A node that lags behind another one at the same address deletes nothing.
 func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
 	chain, steps := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	before := contents(t, t.Context(), f.database)
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	before := f.contents()
 	chain.unlisted[steps[3].signature] = true
-	require.ErrorIs(t, f.indexer.poll(t.Context()), errBehind)
-	require.Equal(t, before, contents(t, t.Context(), f.database))
+	f.refuses(errBehind)
 	chain.reach(102, 100)
 	f.poll()
-	require.Equal(t, before, contents(t, t.Context(), f.database))
+	require.Equal(t, before, f.contents())
 }
 
 // The short list of a lagging node does not count as the whole list. Its missing transactions are neither
@@ -183,18 +198,15 @@ func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 		t.Run(string(commitment), func(t *testing.T) {
 			chain, steps := forkingChain(t)
 			chain.reach(110, 103)
-			f := newFollower(t, chain, commitment)
-			f.poll()
-			before := contents(t, t.Context(), f.database)
+			f := follow(t, chain, commitment)
 			chain.add(150, 1, steps[4])
 			chain.reach(300, 290)
 			chain.listsLate = 195
-			require.ErrorIs(t, f.indexer.poll(t.Context()), errBehind)
-			require.Equal(t, before, contents(t, t.Context(), f.database))
-			require.Less(t, one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`), 150)
+			f.refuses(errBehind)
+			require.Less(t, value[int](f, `SELECT checkpoint_slot FROM progress`), 150)
 			chain.listsLate = 0
 			f.poll()
-			require.Equal(t, "Settled", one[string](t, t.Context(), f.database, `SELECT status FROM outcomes`))
+			require.Equal(t, "Settled", value[string](f, `SELECT status FROM outcomes`))
 			f.matches()
 		})
 	}
@@ -203,13 +215,10 @@ func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 // A node that has just restarted does not know a status. That does not delete the transaction.
 func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
 	chain, steps := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	before := contents(t, t.Context(), f.database)
+	f := follow(t, chain, rpc.CommitmentConfirmed)
 	chain.unlisted[steps[3].signature] = true
 	chain.statusesLate = 2
-	require.ErrorIs(t, f.indexer.poll(t.Context()), errBehind)
-	require.Equal(t, before, contents(t, t.Context(), f.database))
+	f.refuses(errBehind)
 }
 
 // A reader of the database sees all of a fork or nothing of it, also if the node fails during the poll.
@@ -228,11 +237,10 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	}
 	blocks(1)
 	chain.reach(300, 99)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	count := func() int { return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`) }
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	count := func() int { return value[int](f, `SELECT COUNT(*) FROM offers`) }
 	require.Equal(t, negotiations, count())
-	before := contents(t, t.Context(), f.database)
+	before := f.contents()
 
 	chain.forkAt(100)
 	blocks(2)
@@ -241,7 +249,7 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 	was := missing.encoded
 	missing.encoded = "damaged"
 	require.Error(t, f.indexer.poll(t.Context()))
-	require.Equal(t, before, contents(t, t.Context(), f.database))
+	require.Equal(t, before, f.contents())
 	missing.encoded = was
 	f.indexer.config.Report = func(Report) { require.Equal(t, negotiations, count()) }
 	f.poll()
@@ -254,13 +262,12 @@ func TestCatchingUpTakesNothingAway(t *testing.T) {
 		t.Run(string(commitment), func(t *testing.T) {
 			chain := longChain(t, 60)
 			chain.reach(130, 125)
-			f := newFollower(t, chain, commitment)
-			f.poll()
+			f := follow(t, chain, commitment)
 			held := func() (offers, states int) {
-				return one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM offers`), one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM account_states`)
+				return value[int](f, `SELECT COUNT(*) FROM offers`), value[int](f, `SELECT COUNT(*) FROM account_states`)
 			}
 			offers, states := held()
-			require.Greater(t, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM slots, progress WHERE slot > checkpoint_slot`), 20)
+			require.Greater(t, value[int](f, `SELECT COUNT(*) FROM slots, progress WHERE slot > checkpoint_slot`), 20)
 			chain.reach(400, 390)
 			backlogs := 0
 			f.indexer.config.Report = func(report Report) {
@@ -290,7 +297,7 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 		if final > 100 {
 			chain.reach(140, final)
 			f.poll()
-			require.Equal(t, int(final-32), one[int](t, t.Context(), f.database, `SELECT checkpoint_slot FROM progress`))
+			require.Equal(t, int(final-32), value[int](f, `SELECT checkpoint_slot FROM progress`))
 		}
 		chain.add(141, 1, steps[4])
 		chain.add(142, 1, steps[5])
@@ -314,20 +321,19 @@ func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
 	chain.unlisted[steps[3].signature] = true
 	f.poll()
-	require.Equal(t, 2, one[int](t, t.Context(), f.database, `SELECT current_round FROM account_states`))
+	require.Equal(t, 2, value[int](f, `SELECT current_round FROM account_states`))
 	chain.forkAt(103)
 	chain.reach(140, 104)
 	f.poll()
-	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT current_round FROM account_states`))
-	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE final`))
+	require.Equal(t, 1, value[int](f, `SELECT current_round FROM account_states`))
+	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM accounts WHERE final`))
 }
 
 // The state of an account on a fork is not kept as its last state.
 func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	chain, _ := forkingChain(t)
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, 103, one[int](t, t.Context(), f.database, `SELECT as_of_slot FROM accounts`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, 103, value[int](f, `SELECT as_of_slot FROM accounts`))
 	chain.forkAt(103)
 	scenario := newScriptedScenario(1, 1000)
 	closing := transaction(t, 60, nil, logsOf(
@@ -337,7 +343,7 @@ func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	closing.accounts = map[solana.PublicKey]*protocol.Negotiation{scenario.address: nil}
 	chain.add(105, 1, closing)
 	f.poll()
-	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE state IS NULL AND NOT present`))
+	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM accounts WHERE state IS NULL AND NOT present`))
 	f.matches()
 }
 
@@ -350,12 +356,11 @@ func TestTheNextNegotiationIsNotTakenForTheLast(t *testing.T) {
 	again.accounts = steps[0].accounts
 	chain.add(106, 1, again)
 	chain.unlisted[again.signature] = true
-	f := newFollower(t, chain, rpc.CommitmentConfirmed)
-	f.poll()
-	require.Equal(t, 1, one[int](t, t.Context(), f.database, `SELECT COUNT(*) FROM accounts WHERE life = 1 AND state IS NULL AND NOT present`))
+	f := follow(t, chain, rpc.CommitmentConfirmed)
+	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM accounts WHERE life = 1 AND state IS NULL AND NOT present`))
 	delete(chain.unlisted, again.signature)
 	f.poll()
-	require.Equal(t, "Created", one[string](t, t.Context(), f.database, `SELECT status FROM account_states WHERE life = 2 AND present`))
+	require.Equal(t, "Created", value[string](f, `SELECT status FROM account_states WHERE life = 2 AND present`))
 	f.matches()
 }
 
