@@ -285,21 +285,13 @@ mod tests {
     use crate::error::Framework;
     use crate::runtime::programs;
     use crate::tests::fixture::{
-        assert_negotiation, event, mint, named, owned, rent, token_account,
+        assert_negotiation, event, metadata_of, mint, named, owned, rent, token_account,
         under_both_token_programs, Deal, Fixture, ARBITER, BUYER, ESCROW, FUNDS, LAMPORTS, MINT,
         NOW, SELLER,
     };
     use crate::ID;
 
     const ZERO: Address = Address::new_from_array([0; 32]);
-
-    /// Metadata of this kind whose fields, up to `end`, are not zero.
-    fn metadata_of(kind: u8, end: usize) -> [u8; 64] {
-        let mut metadata = [0xa5; 64];
-        metadata[0] = kind;
-        metadata[end..].fill(0);
-        metadata
-    }
 
     /// Sealed prices, a bond and three milestones; every term differs from its default.
     fn full_terms() -> NegotiationParams {

@@ -54,7 +54,7 @@ pub use tokens::{
     mint_with_every_extension, program_of, token_account, token_account_2022,
     under_both_token_programs, IMMUTABLE_OWNER,
 };
-pub use usual_calls::{zopa_commitment, COMPLAINT, EVIDENCE};
+pub use usual_calls::{metadata_of, zopa_commitment, COMPLAINT, EVIDENCE};
 
 /// The time at which every fixture begins.
 pub const NOW: i64 = 1_800_000_000;

@@ -1,11 +1,11 @@
 //! The ranges of a negotiation's terms, and of the defaults that the configuration proposes for them.
 
 use super::fixture::{
-    args_of, Call, Fixture, ARBITER, BUYER, ESCROW, FUNDS, NOW, SELLER, STRANGER, THIRDS,
+    metadata_of, Call, Fixture, ARBITER, BUYER, ESCROW, FUNDS, NOW, SELLER, STRANGER, THIRDS,
 };
 use crate::error::HaggleError;
 use crate::instructions::create_negotiation::NegotiationParams;
-use crate::instructions::{initialize_config, update_config};
+use crate::instructions::update_config;
 use crate::schema::declare::Flag;
 use crate::state::ProtocolConfig;
 use pinocchio::Address;
@@ -13,14 +13,6 @@ use pinocchio::Address;
 const ZERO: Address = Address::new_from_array([0; 32]);
 const DAY: i64 = 86_400;
 const YEAR: i64 = 365 * DAY;
-
-/// Metadata of this kind whose fields, up to `end`, are not zero.
-fn metadata_of(kind: u8, end: usize) -> [u8; 64] {
-    let mut metadata = [0xa5; 64];
-    metadata[0] = kind;
-    metadata[end..].fill(0);
-    metadata
-}
 
 /// Terms with three milestones.
 fn full_terms() -> NegotiationParams {
@@ -249,15 +241,7 @@ fn escrow_and_bond_fit_one_vault() {
 /// The calls that set these defaults: the first configuration, and a later change.
 fn configuring(config: &ProtocolConfig) -> [(Fixture, Call); 2] {
     let (unconfigured, configured) = (Fixture::unconfigured(), Fixture::new());
-    let args = initialize_config::Args {
-        treasury: config.treasury,
-        default_decay_rate_bps: config.default_decay_rate_bps,
-        default_response_window: config.default_response_window,
-        default_protocol_fee_bps: config.default_protocol_fee_bps,
-        default_max_rounds: config.default_max_rounds,
-    };
-    let data = [&initialize_config::ROW.discriminator, args_of(&args)].concat();
-    let initialize = unconfigured.initialize().with_data(data);
+    let initialize = unconfigured.initialize_with(config);
     let update = configured.update(config);
     assert_eq!(update.row.name, update_config::ROW.name);
     [(unconfigured, initialize), (configured, update)]

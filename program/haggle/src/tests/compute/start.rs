@@ -1,7 +1,7 @@
 //! The points of a negotiation that measurements start from. All addresses have the first bump.
 
 use super::super::fixture::{
-    associated, currency, mint_with_every_extension, named, program_of, token_account,
+    associated, currency, metadata_of, mint_with_every_extension, named, program_of, token_account,
     token_account_2022, wallet, Call, Deal, Fixture, CREATED, FUNDS, IMMUTABLE_OWNER, LAMPORTS,
     NOW, OFFER, TREASURY,
 };
@@ -33,13 +33,11 @@ pub fn deal_with_bumps(buyer: Address, seller: Address, bump: u8, vault_bump: u8
 
 /// Metadata of each kind, with all its bytes used.
 pub fn metadata() -> [[u8; 64]; 3] {
-    let mut terms = [0; 64];
-    terms[..50].fill(0x5a);
-    terms[0] = METADATA_TERMS;
-    let mut hash = [0; 64];
-    hash[..33].fill(0x5a);
-    hash[0] = METADATA_TERMS_HASH;
-    [[0; 64], terms, hash]
+    [
+        [0; 64],
+        metadata_of(METADATA_TERMS, 50),
+        metadata_of(METADATA_TERMS_HASH, 33),
+    ]
 }
 
 /// The points of one negotiation that measurements start from.
