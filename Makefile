@@ -84,7 +84,7 @@ cu: program ## measure the compute units of every instruction: program/CU.md, an
 	@go generate ./sdk/protocol
 
 bench: program chains ## measure the SDK: codecs, actions beyond their requests, subscriptions: docs/BENCHMARKS.md
-	@go run ./sdk/internal/benchreport && cat docs/BENCHMARKS.md
+	@go run ./internal/benchreport && cat docs/BENCHMARKS.md
 
 load: program ## many negotiations at once beside plain transfers, on a validator: docs/LOAD.md (PAIRS=1000)
 	@go build -o "$$HAGGLE_CACHE/bin/haggle-loadtest" ./tests/load/loadtest

@@ -9,37 +9,16 @@ import (
 	"github.com/gagliardetto/solana-go"
 	chart "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 
+	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
-)
-
-// The plot's size and colours, which differ also for readers with colour blindness.
-const (
-	plotWidth  = 16 * vg.Centimeter
-	plotHeight = 9 * vg.Centimeter
-	plotMargin = 3 * vg.Millimeter
-)
-
-var (
-	buyerColour  = color.RGBA{R: 0x1b, G: 0x6c, B: 0xa8, A: 0xff}
-	sellerColour = color.RGBA{R: 0xd9, G: 0x6b, B: 0x0b, A: 0xff}
-	escrowColour = color.RGBA{R: 0x80, G: 0x80, B: 0x80, A: 0xff}
 )
 
 // plot writes bids, asks and the effective escrow of each round as SVG.
 func plot(w io.Writer, a *account) error {
-	p := chart.New()
-	p.Title.Text = "Offers and the effective escrow"
-	p.X.Label.Text = "round"
-	p.Y.Label.Text = "tokens"
-	p.Title.Padding = plotMargin
-	p.Y.Min = 0
+	p := report.NewPlot("Offers and the effective escrow", "round", "tokens")
 	p.X.Tick.Marker = chart.ConstantTicks(rounds(len(a.offers)))
-	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = plotMargin/2, -plotMargin, plotMargin
-	p.Add(plotter.NewGrid())
 
 	escrow := plotter.XYs{{X: 0, Y: inTokens(a.created.EscrowAmount)}}
 	for _, offer := range a.offers {
@@ -49,22 +28,19 @@ func plot(w io.Writer, a *account) error {
 	if err != nil {
 		return err
 	}
-	worth.StepStyle, worth.Color = plotter.PostStep, escrowColour
+	worth.StepStyle, worth.Color = plotter.PostStep, report.Grey
 	p.Add(worth)
 	p.Legend.Add("effective escrow", worth)
-	if err := addOffers(p, "buyer", a.offersOf(a.created.Buyer), buyerColour); err != nil {
+	if err := addOffers(p, "buyer", a.offersOf(a.created.Buyer), report.Blue); err != nil {
 		return err
 	}
-	if err := addOffers(p, "seller", a.offersOf(a.created.Seller), sellerColour); err != nil {
+	if err := addOffers(p, "seller", a.offersOf(a.created.Seller), report.Orange); err != nil {
 		return err
 	}
 	if a.settled != nil {
 		p.Title.Text += fmt.Sprintf(": settled for %s", tokens(a.settled.SettledAmount))
 	}
-	canvas := vgsvg.New(plotWidth, plotHeight)
-	p.Draw(draw.Crop(draw.New(canvas), plotMargin, -plotMargin, plotMargin, -plotMargin))
-	_, err = canvas.WriteTo(w)
-	return err
+	return report.WriteSVG(w, p)
 }
 
 func addOffers(p *chart.Plot, name string, offers []protocol.OfferSubmitted, colour color.Color) error {

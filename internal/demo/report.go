@@ -3,10 +3,9 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
+	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
@@ -68,9 +67,9 @@ func (s *demonstration) reportAccount(a *account) {
 	for _, party := range []string{buyer, seller} {
 		s.printf("%s\n", balanceLine(party+" SOL", a.Before[party].Lamports, a.After[party].Lamports, amount.SOLDecimals))
 	}
-	s.printf("\n%d transactions cost the buyer %s and the seller %s lamports\n", a.Transactions, grouped(a.Fees[buyer]), grouped(a.Fees[seller]))
+	s.printf("\n%d transactions cost the buyer %s and the seller %s lamports\n", a.Transactions, report.Count(a.Fees[buyer]), report.Count(a.Fees[seller]))
 	if a.Gone {
-		s.printf("negotiation and vault are closed; their rent, %s lamports, is back with the buyer\n", grouped(a.Rent))
+		s.printf("negotiation and vault are closed; their rent, %s lamports, is back with the buyer\n", report.Count(a.Rent))
 	}
 	s.printf("\nescrow %s = paid %s + fee %s + decay %s + refund %s\n", a.Escrow, a.Paid, a.Fee, a.Decay, a.Refund)
 	if err := a.check(); err == nil {
@@ -89,15 +88,4 @@ func balanceLine(name string, before, after uint64, decimals uint8) string {
 	}
 	return fmt.Sprintf("%-16s  %16s  %16s  %16s", name,
 		amount.Tokens{Units: before, Decimals: decimals}, amount.Tokens{Units: after, Decimals: decimals}, sign+change.String())
-}
-
-// grouped writes a number with thousands separators: "10,000".
-func grouped(number uint64) string {
-	digits := strconv.FormatUint(number, 10)
-	var groups []string
-	for len(digits) > 3 {
-		groups = append([]string{digits[len(digits)-3:]}, groups...)
-		digits = digits[:len(digits)-3]
-	}
-	return strings.Join(append([]string{digits}, groups...), ",")
 }

@@ -13,7 +13,7 @@ import (
 // benchmarkSet are the fixtures that are measured: values that are neither all zero nor all alike.
 const benchmarkSet = "distinct 1"
 
-// anchorGo is anchor-go's client of the same IDL. sdk/internal/benchreport generates it and sets the functions;
+// anchorGo is anchor-go's client of the same IDL. internal/benchreport generates it and sets the functions;
 // without it only ours are measured.
 var anchorGo struct {
 	decodeAccount, decodeEvent func(data []byte) error

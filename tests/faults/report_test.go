@@ -12,19 +12,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/internal/report"
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// A report says what a run has come to.
-type report struct {
+// results are those of a run.
+type results struct {
 	*audit
 	counts proxy.Counts
 	// log counts what the processes have noted, by what it was.
 	log map[string]int
 }
 
-func newReport(t *testing.T, a *audit, counts proxy.Counts) *report {
-	r := &report{audit: a, counts: counts, log: make(map[string]int)}
+func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
+	s := &results{audit: a, counts: counts, log: make(map[string]int)}
 	for host := range a.plan.Hosts {
 		content, err := os.ReadFile(a.plan.logFile(host))
 		require.NoError(t, err)
@@ -35,20 +36,20 @@ func newReport(t *testing.T, a *audit, counts proxy.Counts) *report {
 			}
 			switch {
 			case noted.Outcome != "":
-				r.log[noted.Msg+": "+noted.Outcome]++
+				s.log[noted.Msg+": "+noted.Outcome]++
 			case noted.Action != "":
-				r.log[noted.Msg+": "+noted.Action]++
+				s.log[noted.Msg+": "+noted.Action]++
 			default:
-				r.log[noted.Msg]++
+				s.log[noted.Msg]++
 			}
 		}
 	}
-	return r
+	return s
 }
 
-func (r *report) page() string {
+func (s *results) page() string {
 	var page strings.Builder
-	anytime, sending := r.crew.kills()
+	anytime, sending := s.crew.kills()
 	fmt.Fprintf(&page, `# Faults
 
 Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, each with a journal, in %s processes.
@@ -60,41 +61,51 @@ Between them and a local chain (%s) are %d proxies that misbehave on purpose; on
 Processes were killed %d times with SIGKILL and started again with the same journal: %d times at a random moment, %d times when a
 transaction of theirs had reached the chain and they did not know yet.
 
-| fault | times |
-|---|---:|
-`, "`make faults`", grouped(r.scale.negotiations), grouped(r.scale.buyers), grouped(r.scale.sellers), grouped(r.scale.processes),
-		r.net.Chain.Kind, proxies, r.scale.seed,
-		grouped(r.counts.Requests), percent*r.counts.FaultyShare(), grouped(r.counts.Connections), grouped(r.counts.Subscriptions),
-		grouped(r.counts.Notifications), anytime+sending, anytime, sending)
+`, "`make faults`", report.Count(s.scale.negotiations), report.Count(s.scale.buyers), report.Count(s.scale.sellers), report.Count(s.scale.processes),
+		s.net.Chain.Kind, proxies, s.scale.seed,
+		report.Count(s.counts.Requests), percent*s.counts.FaultyShare(), report.Count(s.counts.Connections), report.Count(s.counts.Subscriptions),
+		report.Count(s.counts.Notifications), anytime+sending, anytime, sending)
+	faults := report.NewTable("fault", "times")
 	for _, kind := range proxy.Kinds() {
-		fmt.Fprintf(&page, "| %s | %s |\n", kind, grouped(r.counts.Faults[kind]))
+		faults.Row(kind.String(), report.Count(s.counts.Faults[kind]))
 	}
+	page.WriteString(faults.String())
 	endings := map[ending]int{}
 	moves := 0
-	for _, n := range r.plan.Negotiations {
+	for _, n := range s.plan.Negotiations {
 		endings[n.Script.Ending]++
 		moves += len(n.Script.moves())
+	}
+	outcome := report.NewTable("", "")
+	for _, row := range []struct {
+		name  string
+		count int
+	}{
+		{"negotiations settled, as the script says", endings[accepted]},
+		{"negotiations rejected, as the script says", endings[rejected]},
+		{"negotiations expired, as the script says", endings[expired]},
+		{"actions in the scripts", moves},
+		{"actions that the chain has executed", s.executed},
+		{"transactions passed on to the chain, repetitions included", s.counts.Transactions},
+		{"transactions that have failed on chain, for a fee and without effect", s.failed},
+		{"events", s.events},
+		{"listeners whose events are exactly the chain's, in its order", s.listeners},
+		{"of these events told after a later one", s.audience.late},
+		{"unfinished entries in the journals", 0},
+		{"differences found", len(s.findings)},
+	} {
+		outcome.Row(row.name, report.Count(row.count))
+	}
+	logged := report.NewTable("noted", "times")
+	for _, noted := range slices.Sorted(maps.Keys(s.log)) {
+		logged.Row(noted, report.Count(s.log[noted]))
 	}
 	fmt.Fprintf(&page, `
 ## What came of it
 
 Read from the chain over a clean connection, and compared with scripts that were written before:
 
-| | |
-|---|---:|
-| negotiations settled, as the script says | %s |
-| negotiations rejected, as the script says | %s |
-| negotiations expired, as the script says | %s |
-| actions in the scripts | %s |
-| actions that the chain has executed | %s |
-| transactions passed on to the chain, repetitions included | %s |
-| transactions that have failed on chain, for a fee and without effect | %s |
-| events | %s |
-| listeners whose events are exactly the chain's, in its order | %s |
-| of these events told after a later one | %s |
-| unfinished entries in the journals | 0 |
-| differences found | %d |
-
+%s
 Every negotiation has been closed, each action has been executed once, every token account holds what the scripts leave there, all
 rent has come back to who paid it, and all tokens together are what was issued.
 
@@ -102,21 +113,6 @@ rent has come back to who paid it, and all tokens together are what was issued.
 
 What the agents have noted, in the lives that were not cut short before they could.
 
-| noted | times |
-|---|---:|
-`, grouped(endings[accepted]), grouped(endings[rejected]), grouped(endings[expired]), grouped(moves), grouped(r.executed),
-		grouped(r.counts.Transactions), grouped(r.failed), grouped(r.events), grouped(r.listeners), grouped(r.audience.late), len(r.findings))
-	for _, noted := range slices.Sorted(maps.Keys(r.log)) {
-		fmt.Fprintf(&page, "| %s | %s |\n", noted, grouped(r.log[noted]))
-	}
+%s`, outcome, logged)
 	return page.String()
-}
-
-// grouped writes a number with commas between thousands.
-func grouped(number int) string {
-	text := fmt.Sprint(number)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }

@@ -56,7 +56,7 @@ func survive(t *testing.T, s scale) {
 	a := &audit{stage: st}
 	require.NoError(t, a.everything(ctx))
 	counts := st.counts()
-	r := newReport(t, a, counts)
+	r := newResults(t, a, counts)
 	t.Log("\n" + r.page())
 	st.showOutput(len(a.findings) > 0)
 	require.Empty(t, a.findings, strings.Join(a.findings, "\n"))

@@ -1,16 +1,13 @@
 package load
 
 import (
-	"bufio"
 	"context"
-	"fmt"
-	"os"
-	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 // describeMachine says what the figures have been measured on, without names.
@@ -19,30 +16,8 @@ func (r *Result) describeMachine(ctx context.Context, client *rpc.Client) error 
 	if err != nil {
 		return err
 	}
-	r.machine = fmt.Sprintf("%d cores", runtime.NumCPU())
-	if gigabytes := memory() >> 30; gigabytes > 0 {
-		r.machine += fmt.Sprintf(", %d GiB of memory", gigabytes)
-	}
-	r.machine += fmt.Sprintf(", %s/%s, %s, solana-test-validator %s", runtime.GOOS, runtime.GOARCH, runtime.Version(), version.SolanaCore)
+	r.machine = report.Machine() + ", solana-test-validator " + version.SolanaCore
 	return nil
-}
-
-// memory is the machine's in bytes; zero where the system does not say it as Linux does.
-func memory() uint64 {
-	file, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if rest, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
-			var kibibytes uint64
-			if _, err := fmt.Sscan(rest, &kibibytes); err == nil {
-				return kibibytes << 10
-			}
-		}
-	}
-	return 0
 }
 
 // ownTime is the processor time that this process has used.

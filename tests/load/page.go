@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 // Page is the report in Markdown. drawing is the file name of the latencies' drawing; empty if there is none.
@@ -38,7 +40,7 @@ under way at once. Meanwhile %s other wallets send plain SPL transfers on the sa
 SDK's Submit; those that begin while a stage is played are compared with it. Everybody pauses for a random part of a slot before
 acting, so that neither load keeps in step with the chain. The seconds are this machine's; what an action costs beside a transfer
 shows in the ratios.
-`, "`make load PAIRS="+fmt.Sprint(r.Options.Pairs)+"`", r.machine, grouped(r.Options.Pairs), grouped(r.Options.InFlight), grouped(r.Options.Transfers))
+`, "`make load PAIRS="+fmt.Sprint(r.Options.Pairs)+"`", r.machine, report.Count(r.Options.Pairs), report.Count(r.Options.InFlight), report.Count(r.Options.Transfers))
 }
 
 func isAction(m *record) bool { return !m.isTransfer() }
@@ -54,29 +56,36 @@ func (r *Result) sideBySide() string {
 Latency is the time from the first broadcast to the confirmation, as the SDK sees it: it asks at intervals that grow from 10 ms to
 500 ms, so a latency is one of a few steps. Both loads are measured alike.
 
-| stage | seconds | actions | per second | median s | p99 s | transfers | per second | median s | p99 s | median, times | p99, times |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 `)
+	table := report.NewTable("stage", "seconds", "actions", "per second", "median s", "p99 s",
+		"transfers", "per second", "median s", "p99 s", "median, times", "p99, times")
 	var total time.Duration
 	for _, stage := range stages {
 		total += r.lasted[stage.id]
-		out.WriteString(r.comparison(stage.title, r.lasted[stage.id], func(m *record) bool { return m.stage == stage.id }))
+		r.compare(table, stage.title, r.lasted[stage.id], func(m *record) bool { return m.stage == stage.id })
 	}
-	out.WriteString(r.comparison("all", total, func(m *record) bool { return m.stage != none }))
-	out.WriteString(`
+	r.compare(table, "all", total, func(m *record) bool { return m.stage != none })
+	out.WriteString(table.String() + `
 Create is one action per negotiation, bargain the acceptance of the invitation and four or five offers, end an acceptance or, for
 one in four, a rejection. A stage ends when the last negotiation is through.
 `)
 	return out.String()
 }
 
-func (r *Result) comparison(title string, lasted time.Duration, among func(*record) bool) string {
-	actions := latenciesOf(r.records, confirmation, func(m *record) bool { return isAction(m) && among(m) })
-	transfers := latenciesOf(r.records, confirmation, func(m *record) bool { return m.isTransfer() && among(m) })
-	return fmt.Sprintf("| %s | %.1f | %s | %.1f | %s | %s | %s | %.1f | %s | %s | %s | %s |\n", title, lasted.Seconds(),
-		grouped(len(actions)), float64(len(actions))/lasted.Seconds(), seconds(actions.quantile(50)), seconds(actions.quantile(99)),
-		grouped(len(transfers)), float64(len(transfers))/lasted.Seconds(), seconds(transfers.quantile(50)), seconds(transfers.quantile(99)),
-		ratio(actions.quantile(50), transfers.quantile(50)), ratio(actions.quantile(99), transfers.quantile(99)))
+// compare adds a row for the selected actions and transfers.
+func (r *Result) compare(table *report.Table, title string, lasted time.Duration, among func(*record) bool) {
+	row := []string{title, fmt.Sprintf("%.1f", lasted.Seconds())}
+	of := func(load func(*record) bool) []time.Duration {
+		latencies := measured(r.records, confirmation, func(m *record) bool { return load(m) && among(m) })
+		row = append(row, report.Count(len(latencies)), fmt.Sprintf("%.1f", float64(len(latencies))/lasted.Seconds()),
+			seconds(report.Quantile(latencies, 50)), seconds(report.Quantile(latencies, 99)))
+		return latencies
+	}
+	actions, transfers := of(isAction), of((*record).isTransfer)
+	for _, percent := range []int{50, 99} {
+		row = append(row, ratio(report.Quantile(actions, percent), report.Quantile(transfers, percent)))
+	}
+	table.Row(row...)
 }
 
 func seconds(latency time.Duration) string { return fmt.Sprintf("%.2f", latency.Seconds()) }
@@ -97,16 +106,17 @@ func (r *Result) byAction() string {
 *Whole* is the time from reading the state to the confirmation: reading, simulation and signature included. Compute units are the
 transaction's.
 
-| | confirmed | median s | p99 s | whole, median s | whole, p99 s | compute units, median |
-|---|---:|---:|---:|---:|---:|---:|
 `)
+	table := report.NewTable("", "confirmed", "median s", "p99 s", "whole, median s", "whole, p99 s", "compute units, median")
 	for _, action := range r.actions() {
 		named := func(m *record) bool { return m.action == action }
-		latency, all := latenciesOf(r.records, confirmation, named), latenciesOf(r.records, whole, named)
-		fmt.Fprintf(&out, "| `%s` | %s | %s | %s | %s | %s | %s |\n", action, grouped(len(latency)),
-			seconds(latency.quantile(50)), seconds(latency.quantile(99)), seconds(all.quantile(50)), seconds(all.quantile(99)),
-			grouped(r.medianUnits(named)))
+		latencies, all := measured(r.records, confirmation, named), measured(r.records, whole, named)
+		table.Row("`"+action+"`", report.Count(len(latencies)),
+			seconds(report.Quantile(latencies, 50)), seconds(report.Quantile(latencies, 99)),
+			seconds(report.Quantile(all, 50)), seconds(report.Quantile(all, 99)),
+			report.Count(report.Quantile(measured(r.records, units, named), 50)))
 	}
+	out.WriteString(table.String())
 	return out.String()
 }
 
@@ -120,27 +130,12 @@ func (r *Result) actions() (names []string) {
 	return append(names, plainTransfer)
 }
 
-func (r *Result) medianUnits(selected func(*record) bool) uint64 {
-	var units []uint64
-	for i := range r.records {
-		if made := &r.records[i]; made.done && selected(made) {
-			units = append(units, made.units)
-		}
-	}
-	if len(units) == 0 {
-		return 0
-	}
-	slices.Sort(units)
-	return units[(len(units)-1)/2]
-}
-
 // requests are what the node is asked for.
 func (r *Result) requests() string {
 	attempts := map[bool]int{}
 	for i := range r.records {
 		attempts[r.records[i].isTransfer()]++
 	}
-	per := func(requests, attempts int) float64 { return float64(requests) / float64(max(attempts, 1)) }
 	methods := map[string]bool{}
 	var actions, transfers int
 	for method, count := range r.partiesRequests {
@@ -159,14 +154,21 @@ Requests per attempt, waiting for the confirmation (getSignatureStatuses) includ
 simulated. The driver kept %.2f cores busy on average, and the validator %.2f over its whole life; the chain made a block every
 %.2f s, where 0.40 s is what it takes while the machine keeps up.
 
-| | action | transfer |
-|---|---:|---:|
 `, r.driverCores, r.validatorCores, r.blocks.lasted.Seconds()/float64(max(r.blocks.blocks, 1)))
-	for _, method := range slices.Sorted(maps.Keys(methods)) {
-		fmt.Fprintf(&out, "| %s | %.2f | %.2f |\n", method, per(r.partiesRequests[method], attempts[false]), per(r.payersRequests[method], attempts[true]))
+	table := report.NewTable("", "action", "transfer")
+	row := func(name string, actions, transfers int) {
+		table.Row(name, perAttempt(actions, attempts[false]), perAttempt(transfers, attempts[true]))
 	}
-	fmt.Fprintf(&out, "| all | %.2f | %.2f |\n", per(actions, attempts[false]), per(transfers, attempts[true]))
+	for _, method := range slices.Sorted(maps.Keys(methods)) {
+		row(method, r.partiesRequests[method], r.payersRequests[method])
+	}
+	row("all", actions, transfers)
+	out.WriteString(table.String())
 	return out.String()
+}
+
+func perAttempt(requests, attempts int) string {
+	return fmt.Sprintf("%.2f", float64(requests)/float64(max(attempts, 1)))
 }
 
 // outcomes counts every attempt by what came of it.
@@ -191,12 +193,12 @@ func (r *Result) outcomes() string {
 
 What certainly did not happen is tried again, at most twice.
 
-| outcome | actions | transfers |
-|---|---:|---:|
 `)
+	table := report.NewTable("outcome", "actions", "transfers")
 	for _, outcome := range slices.Sorted(maps.Keys(counts)) {
-		fmt.Fprintf(&out, "| %s | %s | %s |\n", outcome, grouped(counts[outcome][0]), grouped(counts[outcome][1]))
+		table.Row(outcome, report.Count(counts[outcome][0]), report.Count(counts[outcome][1]))
 	}
+	out.WriteString(table.String())
 	if len(counts) == 1 {
 		out.WriteString("\nNothing failed, expired, or stayed unknown.\n")
 	}
@@ -208,7 +210,7 @@ func (r *Result) nothingLost() string {
 	var out strings.Builder
 	verdict := "There was no difference."
 	if r.audit.findings.count > 0 {
-		verdict = fmt.Sprintf("**There were %s differences; the first ones are above.**", grouped(r.audit.findings.count))
+		verdict = fmt.Sprintf("**There were %s differences; the first ones are above.**", report.Count(r.audit.findings.count))
 	}
 	fmt.Fprintf(&out, `
 ## Nothing lost
@@ -218,9 +220,8 @@ negotiation's script. At the end every transaction of every block is compared wi
 negotiation's events with its script; the parties must have all their lamports back less the fees, and the protocol's totals must
 be the sums of the scripts. %s
 
-| | |
-|---|---:|
 `, verdict)
+	table := report.NewTable("", "")
 	for _, row := range []struct {
 		what  string
 		count int
@@ -233,8 +234,9 @@ be the sums of the scripts. %s
 		{"of these failed", r.blocks.failed},
 		{"plain transfers in them", r.blocks.plain},
 	} {
-		fmt.Fprintf(&out, "| %s | %s |\n", row.what, grouped(row.count))
+		table.Row(row.what, report.Count(row.count))
 	}
+	out.WriteString(table.String())
 	var escrow uint64
 	var sum division
 	for i := range r.scripts {
@@ -245,7 +247,7 @@ be the sums of the scripts. %s
 	fmt.Fprintf(&out, `
 Base units of the mint: %s in escrow = %s to sellers + %s in fees + %s of decay
 + %s back to buyers.
-`, grouped(escrow), grouped(sum.toSeller), grouped(sum.fee), grouped(sum.decay), grouped(sum.refund))
+`, report.Count(escrow), report.Count(sum.toSeller), report.Count(sum.fee), report.Count(sum.decay), report.Count(sum.refund))
 	return out.String()
 }
 
@@ -261,23 +263,23 @@ and read-only: %s negotiations write %s accounts, and **%s of these occur in the
 %s pairs), be it to read. So no action waits for another negotiation's. The fullest block held %s of these transactions,
 of %s negotiations.
 
-| named by several negotiations before the closings | transactions | that write it |
-|---|---:|---:|
-`, grouped(l.transactions), grouped(l.negotiations), grouped(l.writable), grouped(len(l.shared)), grouped(l.pairs()),
-		grouped(r.blocks.fullest), grouped(r.blocks.parties))
-	for _, account := range l.common {
-		fmt.Fprintf(&out, "| %s | %s | %s |\n", r.name(account), grouped(account.transactions), grouped(account.written))
-	}
+`, report.Count(l.transactions), report.Count(l.negotiations), report.Count(l.writable), report.Count(len(l.shared)), report.Count(l.pairs()),
+		report.Count(r.blocks.fullest), report.Count(r.blocks.parties))
+	out.WriteString(r.accountTable("named by several negotiations before the closings", l.common))
 	out.WriteString(`
 Closing is what collects the fees, when nobody waits any more; it alone writes what is everybody's.
 
-| written by the closings of several negotiations | transactions | that write it |
-|---|---:|---:|
 `)
-	for _, account := range l.atClose {
-		fmt.Fprintf(&out, "| %s | %s | %s |\n", r.name(account), grouped(account.transactions), grouped(account.written))
-	}
+	out.WriteString(r.accountTable("written by the closings of several negotiations", l.atClose))
 	return out.String()
+}
+
+func (r *Result) accountTable(title string, accounts []commonAccount) string {
+	table := report.NewTable(title, "transactions", "that write it")
+	for _, account := range accounts {
+		table.Row(r.name(account), report.Count(account.transactions), report.Count(account.written))
+	}
+	return table.String()
 }
 
 func (r *Result) name(account commonAccount) string {

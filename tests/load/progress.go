@@ -3,10 +3,11 @@ package load
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 // progressEvery is how often something that takes long says how far it is.
@@ -34,22 +35,13 @@ func (p *progress) watch(title, things string, total int, done *atomic.Int64) (s
 			case <-stopped:
 				return
 			case <-time.After(progressEvery):
-				p.say("%s: %s of %s %s, %.0f s", title, grouped(done.Load()), grouped(int64(total)), things, time.Since(began).Seconds())
+				p.say("%s: %s of %s %s, %.0f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
 			}
 		}
 	})
 	return func() {
 		close(stopped)
 		watching.Wait()
-		p.say("%s: %s of %s %s in %.1f s", title, grouped(done.Load()), grouped(int64(total)), things, time.Since(began).Seconds())
+		p.say("%s: %s of %s %s in %.1f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
 	}
-}
-
-// grouped writes a number with a comma between thousands.
-func grouped[N int | int64 | uint64](number N) string {
-	digits := strconv.FormatUint(uint64(number), 10)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }

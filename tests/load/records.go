@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -65,31 +66,19 @@ func (r *recorder) add(made record) {
 	r.records = append(r.records, made)
 }
 
-// latencies are sorted.
-type latencies []time.Duration
-
-// latenciesOf are those of the records that are selected and done.
-func latenciesOf(records []record, latency func(*record) time.Duration, selected func(*record) bool) latencies {
-	var all latencies
+// measured returns a value of each selected record that is done, sorted.
+func measured[T cmp.Ordered](records []record, value func(*record) T, selected func(*record) bool) (values []T) {
 	for i := range records {
 		if made := &records[i]; made.done && selected(made) {
-			all = append(all, latency(made))
+			values = append(values, value(made))
 		}
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(values)
+	return values
 }
 
 func confirmation(m *record) time.Duration { return m.confirmation }
 
 func whole(m *record) time.Duration { return m.whole }
 
-// quantile is the smallest latency that a share of them, given in percent, does not exceed: the nearest rank. It is zero if there
-// are none.
-func (l latencies) quantile(percent int) time.Duration {
-	if len(l) == 0 {
-		return 0
-	}
-	rank := (len(l)*percent + hundred - 1) / hundred
-	return l[max(rank, 1)-1]
-}
+func units(m *record) uint64 { return m.units }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -13,20 +12,6 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
-
-func TestQuantile(t *testing.T) {
-	var hundredOnes latencies
-	for second := range 100 {
-		hundredOnes = append(hundredOnes, time.Duration(second+1)*time.Second)
-	}
-	require.Equal(t, 50*time.Second, hundredOnes.quantile(50))
-	require.Equal(t, 99*time.Second, hundredOnes.quantile(99))
-	require.Equal(t, 100*time.Second, hundredOnes.quantile(100))
-	require.Equal(t, time.Second, hundredOnes.quantile(0))
-	require.Equal(t, 2*time.Second, latencies{time.Second, 2 * time.Second, 3 * time.Second}.quantile(50))
-	require.Equal(t, time.Second, latencies{time.Second}.quantile(99))
-	require.Zero(t, latencies(nil).quantile(50))
-}
 
 func TestOutcomes(t *testing.T) {
 	executed := solana.Signature{1}
@@ -49,11 +34,5 @@ func TestOutcomes(t *testing.T) {
 		require.Equal(t, example.outcome, outcomeOf(example.err))
 		require.Equal(t, example.signature, signatureOf(example.err))
 		require.Equal(t, example.repeat, canRepeat(example.err), "%v", example.err)
-	}
-}
-
-func TestGrouped(t *testing.T) {
-	for number, want := range map[int]string{0: "0", 999: "999", 1_000: "1,000", 1_234_567: "1,234,567"} {
-		require.Equal(t, want, grouped(number))
 	}
 }

@@ -26,7 +26,7 @@ PASS
 `
 
 func TestThePageComparesWhatWasMeasured(t *testing.T) {
-	r := &report{}
+	r := &benchmarks{}
 	require.NoError(t, r.read(strings.NewReader(output)))
 	require.Equal(t, "A processor", r.cpu)
 	page, err := r.page()
@@ -42,7 +42,7 @@ func TestThePageComparesWhatWasMeasured(t *testing.T) {
 
 // anchor-go's client is generated and measured beside ours, with nothing of it in the tree.
 func TestAnchorGoIsMeasured(t *testing.T) {
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	overlay, err := writeOverlay(root, t.TempDir())
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestAnchorGoIsMeasured(t *testing.T) {
 	command.Dir = root
 	measured, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", measured)
-	r := &report{}
+	r := &benchmarks{}
 	require.NoError(t, r.read(bytes.NewReader(measured)))
 	for _, group := range []string{"DecodeAccount/Negotiation", "DecodeEvent/OfferSubmitted", "RecogniseEvent/OfferSubmitted", "BuildInstruction/accept_offer"} {
 		group, name, _ := strings.Cut(group, "/")
@@ -63,9 +63,9 @@ func TestAnchorGoIsMeasured(t *testing.T) {
 }
 
 func TestARunWithoutBenchmarksIsAnError(t *testing.T) {
-	require.Error(t, (&report{}).read(strings.NewReader("PASS\n")))
-	require.Error(t, (&report{}).read(strings.NewReader("BenchmarkOther 1 2 ns/op\n")))
-	r := &report{}
+	require.Error(t, (&benchmarks{}).read(strings.NewReader("PASS\n")))
+	require.Error(t, (&benchmarks{}).read(strings.NewReader("BenchmarkOther 1 2 ns/op\n")))
+	r := &benchmarks{}
 	require.NoError(t, r.read(strings.NewReader("BenchmarkCall/one_node-2 1 2 ns/op\n")))
 	_, err := r.page()
 	require.ErrorContains(t, err, "requests_alone is missing")

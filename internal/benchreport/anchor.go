@@ -13,7 +13,7 @@ import (
 )
 
 // anchorBenchmarks is the file that adds anchor-go's client to the benchmarks of sdk/protocol.
-const anchorBenchmarks = "sdk/internal/benchreport/testdata/anchor_bench_test.go"
+const anchorBenchmarks = "internal/benchreport/testdata/anchor_bench_test.go"
 
 // writeOverlay generates anchor-go's client of the IDL into a folder, and returns the path of an overlay for
 // `go test -overlay` that puts it at sdk/internal/anchor, with the benchmarks that call it. root is the

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
+
+	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 func main() {
@@ -63,7 +64,7 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	r := &report{toolchain: runtime.Version()}
+	r := &benchmarks{machine: report.Machine()}
 	for _, m := range measurements {
 		command := exec.Command("go", m.arguments(overlay)...)
 		command.Env = append(os.Environ(), m.environment...)

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// report is what the benchmarks have measured.
-type report struct {
-	toolchain, cpu string
-	commands       []string
-	results        []*result
+// benchmarks has the results of all benchmarks.
+type benchmarks struct {
+	machine, cpu string
+	commands     []string
+	results      []*result
 }
 
 // result is the fastest run of a benchmark.
@@ -28,7 +28,7 @@ type result struct {
 func (r *result) ns() float64 { return r.values["ns/op"] }
 
 // read reads what `go test -bench` prints.
-func (r *report) read(output io.Reader) error {
+func (r *benchmarks) read(output io.Reader) error {
 	found := false
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
@@ -55,7 +55,7 @@ var processors = regexp.MustCompile(`-[0-9]+$`)
 // add takes a line such as
 //
 //	BenchmarkDecodeEvent/OfferSubmitted/haggle-2   20000000   55.1 ns/op   112 B/op   1 allocs/op
-func (r *report) add(fields []string) error {
+func (r *benchmarks) add(fields []string) error {
 	group, name, ok := strings.Cut(processors.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), ""), "/")
 	if !ok || len(fields)%2 != 0 {
 		return errors.New("not the line of a benchmark of ours")
@@ -79,7 +79,7 @@ func (r *report) add(fields []string) error {
 }
 
 // find is nil if there is no such result.
-func (r *report) find(group, name string) *result {
+func (r *benchmarks) find(group, name string) *result {
 	for _, one := range r.results {
 		if one.group == group && one.name == name {
 			return one
@@ -89,7 +89,7 @@ func (r *report) find(group, name string) *result {
 }
 
 // of are a group's results.
-func (r *report) of(group string) (all []*result) {
+func (r *benchmarks) of(group string) (all []*result) {
 	for _, one := range r.results {
 		if one.group == group {
 			all = append(all, one)

@@ -1,0 +1,47 @@
+package report
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCount(t *testing.T) {
+	for number, want := range map[uint64]string{
+		0: "0", 999: "999", 1_000: "1,000", 5_000: "5,000", 1_000_000: "1,000,000", 1_234_567: "1,234,567", 6_493_680: "6,493,680",
+	} {
+		require.Equal(t, want, Count(number))
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := NewTable("", "a", "b")
+	table.Row("x", "", "2")
+	require.Equal(t, "| | a | b |\n|---|---:|---:|\n| x | | 2 |\n", table.String())
+	require.Panics(t, func() { table.Row("x", "1") })
+}
+
+func TestQuantile(t *testing.T) {
+	var hundred []time.Duration
+	for second := range 100 {
+		hundred = append(hundred, time.Duration(second+1)*time.Second)
+	}
+	require.Equal(t, 50*time.Second, Quantile(hundred, 50))
+	require.Equal(t, 99*time.Second, Quantile(hundred, 99))
+	require.Equal(t, 100*time.Second, Quantile(hundred, 100))
+	require.Equal(t, time.Second, Quantile(hundred, 0))
+	require.Equal(t, 2*time.Second, Quantile([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, 50))
+	require.Equal(t, time.Second, Quantile([]time.Duration{time.Second}, 99))
+	require.Zero(t, Quantile([]time.Duration(nil), 50))
+	require.Equal(t, uint64(2), Quantile([]uint64{1, 2, 3, 4}, 50))
+}
+
+func TestMachine(t *testing.T) {
+	require.Regexp(t, `^\d+ cores(, \d+ GiB of memory)?, \w+/\w+, go1\.`, Machine())
+}
+
+func TestAPlotIsWritten(t *testing.T) {
+	require.NoError(t, WriteSVG(io.Discard, NewPlot("title", "x", "y")))
+}
