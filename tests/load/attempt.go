@@ -20,18 +20,18 @@ const attemptsPerAction = 3
 func (r *run) act(ctx context.Context, n *negotiation, signer agent, build func(context.Context) (*haggle.Action, error)) error {
 	for attempt := 1; ; attempt++ {
 		select {
-		case r.turns <- struct{}{}:
+		case r.inFlight <- struct{}{}:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		think(ctx)
-		made, err := r.attempt(ctx, signer, build)
-		<-r.turns
+		pause(ctx)
+		entry, err := r.attempt(ctx, signer, build)
+		<-r.inFlight
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		made.negotiation = n
-		r.records.add(made)
+		entry.negotiation = n
+		r.records.add(entry)
 		if err == nil || attempt == attemptsPerAction || !canRepeat(err) {
 			return err
 		}
@@ -43,7 +43,7 @@ const slotTime = 400 * time.Millisecond
 
 // think pauses for a random part of a slot. Without it everyone would act in step with the slots, because everyone acts upon a
 // confirmation, and a latency would say how long it takes from there to the next slot.
-func think(ctx context.Context) {
+func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(rand.N(slotTime)):
@@ -51,24 +51,24 @@ func think(ctx context.Context) {
 }
 
 func (r *run) attempt(ctx context.Context, signer agent, build func(context.Context) (*haggle.Action, error)) (record, error) {
-	made := record{stage: r.records.now(), action: "unbuilt action"}
+	entry := record{stage: r.records.now(), action: "unbuilt action"}
 	began := time.Now()
 	action, err := build(ctx)
 	if err == nil {
-		made.action = action.Name
+		entry.action = action.Name
 		var receipt *haggle.Receipt
 		receipt, err = action.Do(ctx, signer)
-		err = made.conclude(ctx, r.parties.Client, receipt, err)
+		err = entry.setOutcome(ctx, r.parties.Client, receipt, err)
 	} else {
-		made.outcome = outcomeOf(err)
+		entry.outcome = outcomeOf(err)
 	}
-	made.whole = time.Since(began)
-	return made, err
+	entry.whole = time.Since(began)
+	return entry, err
 }
 
 // conclude notes what a transaction has come to. Where that is not known, it looks again. What has been done is no error, even
 // if the node has no details of it.
-func (m *record) conclude(ctx context.Context, client *haggle.Client, receipt *haggle.Receipt, err error) error {
+func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt *haggle.Receipt, err error) error {
 	prefix := ""
 	var unknown *haggle.UnknownOutcome
 	if errors.As(err, &unknown) && ctx.Err() == nil {
@@ -105,9 +105,9 @@ func outcomeOf(err error) string {
 	case errors.As(err, &unknown):
 		return "unknown"
 	case errors.As(err, &refused):
-		return where(refused.Signature) + refused.Name
+		return failurePrefix(refused.Signature) + refused.Name
 	case errors.As(err, &failed):
-		return where(failed.Signature) + failed.Reason
+		return failurePrefix(failed.Signature) + failed.Reason
 	case errors.As(err, &node):
 		return fmt.Sprintf("not sent: %s answered with error %d", node.Method, node.Code)
 	default:
@@ -115,7 +115,7 @@ func outcomeOf(err error) string {
 	}
 }
 
-func where(signature solana.Signature) string {
+func failurePrefix(signature solana.Signature) string {
 	if signature.IsZero() {
 		return "refused in the simulation: "
 	}

@@ -51,8 +51,8 @@ func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
 		if have != nil {
 			a.open[after]++
 		}
-		if n.stuck != nil {
-			a.findings.add("negotiation %d (%s) after %q: stuck: %v", n.number, n.address, stages[after].title, n.stuck)
+		if n.err != nil {
+			a.findings.add("negotiation %d (%s) after %q: stuck: %v", n.number, n.address, stages[after].title, n.err)
 		} else if difference := n.compare(have, r, after); difference != "" {
 			a.findings.add("negotiation %d (%s) after %q: %s", n.number, n.address, stages[after].title, difference)
 		}
@@ -120,7 +120,7 @@ func (a *audit) afterAll(ctx context.Context, r *run) error {
 	for _, address := range a.locks.shared {
 		a.findings.add("transactions of different negotiations share %s before the closings, and some write it", address)
 	}
-	for _, signature := range a.locks.foreign {
+	for _, signature := range a.locks.unrelated {
 		a.findings.add("transaction %s names no negotiation of the run, or more than one", signature)
 	}
 	a.compareSignatures(r.records.records, r.blocks)

@@ -57,8 +57,8 @@ func (b *blockReader) finish() {
 	close(b.finishing)
 }
 
-// blocksEvery is how often new blocks are looked for.
-const blocksEvery = time.Second
+// pollInterval is how often new blocks are looked for.
+const pollInterval = time.Second
 
 func (b *blockReader) follow(ctx context.Context) error {
 	for {
@@ -68,7 +68,7 @@ func (b *blockReader) follow(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-b.finishing:
 			finishing = true
-		case <-time.After(blocksEvery):
+		case <-time.After(pollInterval):
 		}
 		newest, err := b.client.GetSlot(ctx, rpc.CommitmentConfirmed)
 		if err != nil {
@@ -83,13 +83,13 @@ func (b *blockReader) follow(ctx context.Context) error {
 	}
 }
 
-// listedLater is how long the node may take to list a block that it calls confirmed.
-const listedLater = 10 * time.Second
+// listTimeout is how long the node may take to list a block that it calls confirmed.
+const listTimeout = 10 * time.Second
 
 // readTo reads up to a slot that has a confirmed block.
 func (b *blockReader) readTo(ctx context.Context, newest uint64) error {
 	for began := time.Now(); b.next <= newest; {
-		if time.Since(began) > listedLater {
+		if time.Since(began) > listTimeout {
 			return fmt.Errorf("the node does not list the block of slot %d", newest)
 		}
 		slots, err := b.client.GetBlocks(ctx, b.next, &newest, rpc.CommitmentConfirmed)
@@ -107,7 +107,7 @@ func (b *blockReader) readTo(ctx context.Context, newest uint64) error {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
-			case <-time.After(blocksEvery / 10):
+			case <-time.After(pollInterval / 10):
 			}
 		}
 	}
@@ -133,14 +133,14 @@ func (b *blockReader) read(ctx context.Context, slot uint64) error {
 		if meta == nil {
 			return errors.New("a transaction without its status")
 		}
-		if err := b.sort(slot, transaction, meta); err != nil {
+		if err := b.classify(slot, transaction, meta); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *blockReader) sort(slot uint64, transaction *solana.Transaction, meta *rpc.TransactionMeta) error {
+func (b *blockReader) classify(slot uint64, transaction *solana.Transaction, meta *rpc.TransactionMeta) error {
 	keys := transaction.Message.AccountKeys
 	if slices.Contains(keys, solana.VoteProgramID) {
 		return nil
@@ -151,7 +151,7 @@ func (b *blockReader) sort(slot uint64, transaction *solana.Transaction, meta *r
 	found := landed{
 		slot: slot, signature: transaction.Signatures[0], failed: meta.Err != nil, payer: keys[0], fee: meta.Fee,
 	}
-	found.writable, found.readOnly = divide(&transaction.Message)
+	found.writable, found.readOnly = splitAccounts(&transaction.Message)
 	if !slices.Contains(keys, protocol.ProgramID) {
 		b.plain = append(b.plain, found)
 		return nil
@@ -171,7 +171,7 @@ func (b *blockReader) sort(slot uint64, transaction *solana.Transaction, meta *r
 
 // divide tells the accounts of a message apart by its header alone: signers come first, and of the signers as of the others the
 // read-only ones last.
-func divide(message *solana.Message) (writable, readOnly []solana.PublicKey) {
+func splitAccounts(message *solana.Message) (writable, readOnly []solana.PublicKey) {
 	signers := int(message.Header.NumRequiredSignatures)
 	writableSigners := signers - int(message.Header.NumReadonlySignedAccounts)
 	writableEnd := len(message.AccountKeys) - int(message.Header.NumReadonlyUnsignedAccounts)

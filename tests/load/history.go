@@ -11,31 +11,31 @@ import (
 
 // compareSignatures asks for every transaction that somebody has had confirmed in the blocks, and the reverse.
 func (a *audit) compareSignatures(records []record, blocks *blockReader) {
-	believed := map[solana.Signature]*record{}
+	recorded := map[solana.Signature]*record{}
 	for i := range records {
-		if made := &records[i]; !made.signature.IsZero() {
-			believed[made.signature] = made
+		if entry := &records[i]; !entry.signature.IsZero() {
+			recorded[entry.signature] = entry
 		}
 	}
 	for _, transactions := range [][]landed{blocks.program, blocks.plain} {
 		for i := range transactions {
 			transaction := &transactions[i]
-			made := believed[transaction.signature]
-			delete(believed, transaction.signature)
+			entry := recorded[transaction.signature]
+			delete(recorded, transaction.signature)
 			switch {
-			case made == nil:
+			case entry == nil:
 				a.findings.add("transaction %s is in block %d, and nobody knows of it", transaction.signature, transaction.slot)
-			case made.done == transaction.failed:
-				a.findings.add("transaction %s is %q to whoever sent it, and failed is %v in its block", transaction.signature, made.outcome, transaction.failed)
-			case made.done && made.slot != transaction.slot:
-				a.findings.add("transaction %s is in slot %d to whoever sent it, and in block %d", transaction.signature, made.slot, transaction.slot)
-			case made.negotiation != nil && made.action != transaction.instruction:
-				a.findings.add("transaction %s is %s to whoever sent it, and %s in its block", transaction.signature, made.action, transaction.instruction)
+			case entry.done == transaction.failed:
+				a.findings.add("transaction %s is %q to whoever sent it, and failed is %v in its block", transaction.signature, entry.outcome, transaction.failed)
+			case entry.done && entry.slot != transaction.slot:
+				a.findings.add("transaction %s is in slot %d to whoever sent it, and in block %d", transaction.signature, entry.slot, transaction.slot)
+			case entry.negotiation != nil && entry.action != transaction.instruction:
+				a.findings.add("transaction %s is %s to whoever sent it, and %s in its block", transaction.signature, entry.action, transaction.instruction)
 			}
 		}
 	}
-	for signature, made := range believed {
-		a.findings.add("transaction %s (%s, %s) is in no block", signature, made.action, made.outcome)
+	for signature, entry := range recorded {
+		a.findings.add("transaction %s (%s, %s) is in no block", signature, entry.action, entry.outcome)
 	}
 }
 
@@ -44,7 +44,7 @@ func (a *audit) compareEvents(r *run) {
 	emitted := map[solana.PublicKey][]string{}
 	for i := range r.blocks.program {
 		for _, event := range r.blocks.program[i].events {
-			negotiation, text := tell(event)
+			negotiation, text := describe(event)
 			emitted[negotiation] = append(emitted[negotiation], text)
 		}
 	}
@@ -61,7 +61,7 @@ func (a *audit) compareEvents(r *run) {
 
 func (n *negotiation) expectedEvents(r *run) []string {
 	expect := func(event protocol.Event) string {
-		_, text := tell(event)
+		_, text := describe(event)
 		return text
 	}
 	buyer, seller := n.buyer.PublicKey(), n.seller.PublicKey()
@@ -97,7 +97,7 @@ func (n *negotiation) expectedEvents(r *run) []string {
 
 // tell is what an event says about who has done what and about money, and which negotiation it is of. Events that no script
 // leads to are told by their name.
-func tell(event protocol.Event) (negotiation solana.PublicKey, text string) {
+func describe(event protocol.Event) (negotiation solana.PublicKey, text string) {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:
 		return e.NegotiationID, fmt.Sprint("created ", e.Buyer, e.Seller, e.EscrowAmount, e.TokenMint)

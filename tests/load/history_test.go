@@ -9,10 +9,10 @@ import (
 
 func TestEveryTransactionIsAccountedFor(t *testing.T) {
 	mine := new(negotiation)
-	made := record{action: "submit_offer", negotiation: mine, outcome: confirmed, done: true, signature: solana.Signature{1}, slot: 5}
+	entry := record{action: "submit_offer", negotiation: mine, outcome: confirmed, done: true, signature: solana.Signature{1}, slot: 5}
 	found := landed{slot: 5, signature: solana.Signature{1}, instruction: "submit_offer"}
 	with := func(change func(*record, *landed)) (record, landed) {
-		changedRecord, changedLanded := made, found
+		changedRecord, changedLanded := entry, found
 		change(&changedRecord, &changedLanded)
 		return changedRecord, changedLanded
 	}

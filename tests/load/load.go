@@ -76,7 +76,7 @@ type run struct {
 	mint            solana.PublicKey
 	terms           terms
 	negotiations    []*negotiation
-	turns           chan struct{}
+	inFlight        chan struct{}
 	transfers       *transferStream
 	blocks          *blockReader
 	records         recorder
@@ -90,11 +90,11 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Options: options, progress: &progress{out: options.Progress}, turns: make(chan struct{}, options.InFlight)}
-	r.progress.say("starting a solana-test-validator with the program")
+	r := &run{Options: options, progress: &progress{out: options.Progress}, inFlight: make(chan struct{}, options.InFlight)}
+	r.progress.printf("starting a solana-test-validator with the program")
 	started := time.Now()
-	children := childrensTime()
-	r.net, err = localnet.Start(ctx, testchain.Options{Kind: testchain.Validator, Progress: func(line string) { r.progress.say("%s", line) }})
+	children := childTime()
+	r.net, err = localnet.Start(ctx, testchain.Options{Kind: testchain.Validator, Progress: func(line string) { r.progress.printf("%s", line) }})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	if err := shutDown(); err != nil {
 		return nil, err
 	}
-	result.validatorCores = cores(childrensTime()-children, time.Since(started))
+	result.validatorCores = cores(childTime()-children, time.Since(started))
 	return result, nil
 }
 
@@ -128,11 +128,11 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 	defer running.Wait()
 	defer stop()
 
-	var following error
+	var blocksErr error
 	caughtUp := make(chan struct{})
 	running.Go(func() {
 		defer close(caughtUp)
-		following = r.blocks.follow(background)
+		blocksErr = r.blocks.follow(background)
 	})
 	stopTransfers := r.transfers.start(background, r)
 	used, began := ownTime(), time.Now()
@@ -146,16 +146,16 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 	}
 	result.driverCores = cores(ownTime()-used, time.Since(began))
 	stopTransfers()
-	r.progress.say("reading the last blocks")
+	r.progress.printf("reading the last blocks")
 	r.blocks.finish()
 	<-caughtUp
-	if following != nil {
-		return nil, fmt.Errorf("read the chain's blocks: %w", following)
+	if blocksErr != nil {
+		return nil, fmt.Errorf("read the chain's blocks: %w", blocksErr)
 	}
 	if err := r.audit.afterAll(ctx, r); err != nil {
 		return nil, fmt.Errorf("compare the chain with what the parties believe: %w", err)
 	}
-	result.take(r)
+	result.collect(r)
 	return result, nil
 }
 
@@ -168,11 +168,11 @@ func (r *run) playStage(ctx context.Context, s stage) error {
 	r.records.enter(s.id)
 	var playing sync.WaitGroup
 	for _, n := range r.negotiations {
-		if n.stuck != nil {
+		if n.err != nil {
 			continue
 		}
 		playing.Go(func() {
-			if n.stuck = s.play(n, ctx, r); n.stuck == nil {
+			if n.err = s.play(n, ctx, r); n.err == nil {
 				done.Add(1)
 			}
 		})

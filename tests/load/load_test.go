@@ -25,11 +25,11 @@ func TestTwentyPairs(t *testing.T) {
 
 	done, transfers := map[string]int{}, 0
 	for i := range result.records {
-		switch made := &result.records[i]; {
-		case made.isTransfer() && made.done:
+		switch entry := &result.records[i]; {
+		case entry.isTransfer() && entry.done:
 			transfers++
-		case made.done:
-			done[made.action]++
+		case entry.done:
+			done[entry.action]++
 		}
 	}
 	offers := 0

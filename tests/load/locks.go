@@ -22,8 +22,8 @@ type locks struct {
 	// shared are the accounts that transactions of one negotiation write and those of another name, before the closings: none, if
 	// the protocol keeps its promise.
 	shared []solana.PublicKey
-	// foreign are transactions that name no negotiation of the run, or more than one.
-	foreign []solana.Signature
+	// unrelated are transactions that name no negotiation of the run, or more than one.
+	unrelated []solana.Signature
 	// common are the accounts that more than one negotiation names before the closings, the most often named first, and atClose
 	// those that more than one writes in its closing.
 	common, atClose []commonAccount
@@ -50,16 +50,16 @@ func findLocks(transactions []landed, negotiations map[solana.PublicKey]bool) *l
 		transaction := &transactions[i]
 		negotiation, ok := negotiationOf(transaction, negotiations)
 		if !ok {
-			found.foreign = append(found.foreign, transaction.signature)
+			found.unrelated = append(found.unrelated, transaction.signature)
 			continue
 		}
 		if transaction.instruction == closeInstruction {
-			note(closings, transaction, negotiation)
+			addUsage(closings, transaction, negotiation)
 			continue
 		}
 		found.transactions++
 		seen[negotiation] = true
-		note(before, transaction, negotiation)
+		addUsage(before, transaction, negotiation)
 	}
 	found.negotiations = len(seen)
 	for address, used := range before {
@@ -102,7 +102,7 @@ func negotiationOf(transaction *landed, negotiations map[solana.PublicKey]bool) 
 	return solana.PublicKey{}, false
 }
 
-func note(accounts map[solana.PublicKey]*usage, transaction *landed, negotiation solana.PublicKey) {
+func addUsage(accounts map[solana.PublicKey]*usage, transaction *landed, negotiation solana.PublicKey) {
 	entry := func(address solana.PublicKey) *usage {
 		used := accounts[address]
 		if used == nil {

@@ -30,7 +30,7 @@ func TestLocks(t *testing.T) {
 	}
 	found := findLocks(apart, negotiations)
 	require.Empty(t, found.shared)
-	require.Empty(t, found.foreign)
+	require.Empty(t, found.unrelated)
 	require.Equal(t, [4]int{2, 2, 4, 1}, [4]int{found.transactions, found.negotiations, found.writable, found.pairs()})
 	require.Equal(t, []commonAccount{{address: key(100), transactions: 2, negotiation: 2}}, found.common)
 	require.Equal(t, []commonAccount{
@@ -49,17 +49,17 @@ func TestLocks(t *testing.T) {
 		"names two":  {writable: keys(1, 2), signature: solana.Signature{1}},
 		"names none": {writable: keys(11), signature: solana.Signature{1}},
 	} {
-		require.Equal(t, []solana.Signature{{1}}, findLocks(append(apart, third), negotiations).foreign, name)
+		require.Equal(t, []solana.Signature{{1}}, findLocks(append(apart, third), negotiations).unrelated, name)
 	}
 }
 
 // The header's division is the one that the library would make, and the one that the instruction asks for.
-func TestDivide(t *testing.T) {
+func TestSplitAccounts(t *testing.T) {
 	payer, owner, from, mint, to := key(1), key(2), key(3), key(4), key(5)
 	transfer := token.NewTransferCheckedInstruction(7, 6, from, mint, to, owner, nil).Build()
 	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{}, solana.TransactionPayer(payer))
 	require.NoError(t, err)
-	writable, readOnly := divide(&transaction.Message)
+	writable, readOnly := splitAccounts(&transaction.Message)
 	require.ElementsMatch(t, []solana.PublicKey{payer, from, to}, writable)
 	require.ElementsMatch(t, []solana.PublicKey{owner, mint, solana.TokenProgramID}, readOnly)
 	for _, address := range transaction.Message.AccountKeys {

@@ -23,8 +23,8 @@ func (r *Result) describeMachine(ctx context.Context, client *rpc.Client) error 
 // ownTime is the processor time that this process has used.
 func ownTime() time.Duration { return processorTime(syscall.RUSAGE_SELF) }
 
-// childrensTime is the processor time that children have used which have ended.
-func childrensTime() time.Duration { return processorTime(syscall.RUSAGE_CHILDREN) }
+// childTime is the processor time that children have used which have ended.
+func childTime() time.Duration { return processorTime(syscall.RUSAGE_CHILDREN) }
 
 func processorTime(who int) time.Duration {
 	var usage syscall.Rusage

@@ -19,7 +19,7 @@ type negotiation struct {
 	// address and vault are known once it has been created.
 	address, vault solana.PublicKey
 	// stuck is why it does not go on; nil if it does.
-	stuck error
+	err error
 }
 
 // An agent has a wallet, and an associated token account for the mint.

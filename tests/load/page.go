@@ -17,15 +17,15 @@ func (r *Result) Page(drawing string) string {
 	if len(r.Findings) > 0 {
 		fmt.Fprintf(&page, "\n## Findings\n\n%s\n", list(r.Findings))
 	}
-	page.WriteString(r.sideBySide())
+	page.WriteString(r.comparisonSection())
 	if drawing != "" {
 		fmt.Fprintf(&page, "\n![How many have been confirmed within which time](%s)\n", drawing)
 	}
-	page.WriteString(r.byAction())
-	page.WriteString(r.requests())
-	page.WriteString(r.outcomes())
-	page.WriteString(r.nothingLost())
-	page.WriteString(r.lockTables())
+	page.WriteString(r.actionSection())
+	page.WriteString(r.requestSection())
+	page.WriteString(r.outcomeSection())
+	page.WriteString(r.consistencySection())
+	page.WriteString(r.lockSection())
 	return page.String()
 }
 
@@ -48,7 +48,7 @@ func isAction(m *record) bool { return !m.isTransfer() }
 func isTransferInStage(m *record) bool { return m.isTransfer() && m.stage != none }
 
 // sideBySide is the table of both loads, stage by stage.
-func (r *Result) sideBySide() string {
+func (r *Result) comparisonSection() string {
 	var out strings.Builder
 	out.WriteString(`
 ## Actions beside plain transfers
@@ -98,7 +98,7 @@ func ratio(a, b time.Duration) string {
 }
 
 // byAction is the table of the single instructions.
-func (r *Result) byAction() string {
+func (r *Result) actionSection() string {
 	var out strings.Builder
 	out.WriteString(`
 ## Action by action
@@ -123,15 +123,15 @@ transaction's.
 // actions are those that have been done, in the order of their first confirmation, and the plain transfer last.
 func (r *Result) actions() (names []string) {
 	for i := range r.records {
-		if made := &r.records[i]; made.done && !made.isTransfer() && !slices.Contains(names, made.action) {
-			names = append(names, made.action)
+		if entry := &r.records[i]; entry.done && !entry.isTransfer() && !slices.Contains(names, entry.action) {
+			names = append(names, entry.action)
 		}
 	}
 	return append(names, plainTransfer)
 }
 
 // requests are what the node is asked for.
-func (r *Result) requests() string {
+func (r *Result) requestSection() string {
 	attempts := map[bool]int{}
 	for i := range r.records {
 		attempts[r.records[i].isTransfer()]++
@@ -172,17 +172,17 @@ func perAttempt(requests, attempts int) string {
 }
 
 // outcomes counts every attempt by what came of it.
-func (r *Result) outcomes() string {
+func (r *Result) outcomeSection() string {
 	counts := map[string][2]int{}
 	for i := range r.records {
-		made := &r.records[i]
-		count := counts[made.outcome]
-		if made.isTransfer() {
+		entry := &r.records[i]
+		count := counts[entry.outcome]
+		if entry.isTransfer() {
 			count[1]++
 		} else {
 			count[0]++
 		}
-		counts[made.outcome] = count
+		counts[entry.outcome] = count
 	}
 	if _, some := counts[confirmed]; !some {
 		counts[confirmed] = [2]int{}
@@ -206,7 +206,7 @@ What certainly did not happen is tried again, at most twice.
 }
 
 // nothingLost says what has been compared, and where the money went.
-func (r *Result) nothingLost() string {
+func (r *Result) consistencySection() string {
 	var out strings.Builder
 	verdict := "There was no difference."
 	if r.audit.findings.count > 0 {
@@ -252,7 +252,7 @@ Base units of the mint: %s in escrow = %s to sellers + %s in fees + %s of decay
 }
 
 // lockTables say what the transactions' account lists have in common.
-func (r *Result) lockTables() string {
+func (r *Result) lockSection() string {
 	l := r.audit.locks
 	var out strings.Builder
 	fmt.Fprintf(&out, `

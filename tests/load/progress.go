@@ -10,15 +10,15 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
-// progressEvery is how often something that takes long says how far it is.
-const progressEvery = 2 * time.Second
+// progressInterval is how often something that takes long says how far it is.
+const progressInterval = 2 * time.Second
 
 type progress struct {
 	mutex sync.Mutex
 	out   io.Writer
 }
 
-func (p *progress) say(format string, arguments ...any) {
+func (p *progress) printf(format string, arguments ...any) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	fmt.Fprintf(p.out, format+"\n", arguments...)
@@ -34,14 +34,14 @@ func (p *progress) watch(title, things string, total int, done *atomic.Int64) (s
 			select {
 			case <-stopped:
 				return
-			case <-time.After(progressEvery):
-				p.say("%s: %s of %s %s, %.0f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
+			case <-time.After(progressInterval):
+				p.printf("%s: %s of %s %s, %.0f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
 			}
 		}
 	})
 	return func() {
 		close(stopped)
 		watching.Wait()
-		p.say("%s: %s of %s %s in %.1f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
+		p.printf("%s: %s of %s %s in %.1f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
 	}
 }

@@ -60,17 +60,17 @@ func (r *recorder) now() stageID {
 	return r.stage
 }
 
-func (r *recorder) add(made record) {
+func (r *recorder) add(entry record) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.records = append(r.records, made)
+	r.records = append(r.records, entry)
 }
 
 // measured returns a value of each selected record that is done, sorted.
 func measured[T cmp.Ordered](records []record, value func(*record) T, selected func(*record) bool) (values []T) {
 	for i := range records {
-		if made := &records[i]; made.done && selected(made) {
-			values = append(values, value(made))
+		if entry := &records[i]; entry.done && selected(entry) {
+			values = append(values, value(entry))
 		}
 	}
 	slices.Sort(values)

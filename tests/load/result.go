@@ -42,7 +42,7 @@ type blockStatistics struct {
 }
 
 // take copies what is to be reported out of a run.
-func (r *Result) take(from *run) {
+func (r *Result) collect(from *run) {
 	r.records, r.lasted, r.audit = from.records.records, from.records.lasted, from.audit
 	r.Findings = r.audit.findings.texts
 	if more := r.audit.findings.count - len(r.Findings); more > 0 {

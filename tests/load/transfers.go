@@ -37,7 +37,7 @@ func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
 				case <-stopped:
 					return
 				default:
-					think(ctx)
+					pause(ctx)
 					sender.transfer(ctx, r)
 				}
 			}
@@ -55,19 +55,19 @@ const pauseAfterFailure = 500 * time.Millisecond
 func (s *sender) transfer(ctx context.Context, r *run) {
 	// Another amount every time: two equal transactions in the life of one blockhash would be the same one.
 	s.sent++
-	made := record{stage: r.records.now(), action: plainTransfer}
+	entry := record{stage: r.records.now(), action: plainTransfer}
 	began := time.Now()
 	var receipt *haggle.Receipt
 	transaction, err := s.signed(ctx, r, s.sent)
 	if err == nil {
 		receipt, err = r.payers.Submit(ctx, transaction)
 	}
-	err = made.conclude(ctx, r.payers.Client, receipt, err)
-	made.whole = time.Since(began)
+	err = entry.setOutcome(ctx, r.payers.Client, receipt, err)
+	entry.whole = time.Since(began)
 	if ctx.Err() != nil {
 		return
 	}
-	r.records.add(made)
+	r.records.add(entry)
 	if err == nil {
 		s.paid += s.sent
 		return
