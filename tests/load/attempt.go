@@ -13,11 +13,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// attemptsPerAction is how often an action is tried of which it is certain that nothing has come.
+// attemptsPerAction is the number of attempts at an action while it is certain that no attempt took effect.
 const attemptsPerAction = 3
 
-// act waits for its turn, then builds an action and does it, again if nothing has come of it. The error is the last attempt's.
-func (r *run) act(ctx context.Context, n *negotiation, signer agent, build func(context.Context) (*haggle.Action, error)) error {
+// act waits until fewer than InFlight actions are in flight, then builds an action and executes it. It
+// repeats attempts that certainly had no effect. It returns the error of the last attempt.
+func (r *run) act(ctx context.Context, n *negotiation, signer agent,
+	build func(context.Context) (*haggle.Action, error)) error {
 	for attempt := 1; ; attempt++ {
 		select {
 		case r.inFlight <- struct{}{}:
@@ -38,11 +40,11 @@ func (r *run) act(ctx context.Context, n *negotiation, signer agent, build func(
 	}
 }
 
-// slotTime is about what the chain takes for a slot.
+// slotTime is the approximate duration of a slot.
 const slotTime = 400 * time.Millisecond
 
-// think pauses for a random part of a slot. Without it everyone would act in step with the slots, because everyone acts upon a
-// confirmation, and a latency would say how long it takes from there to the next slot.
+// pause waits for a random part of a slot. All parties act after a confirmation; without the pause they would
+// act in step with the slots, and a latency would be the time from a confirmation to the next slot.
 func pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -50,7 +52,8 @@ func pause(ctx context.Context) {
 	}
 }
 
-func (r *run) attempt(ctx context.Context, signer agent, build func(context.Context) (*haggle.Action, error)) (record, error) {
+func (r *run) attempt(ctx context.Context, signer agent,
+	build func(context.Context) (*haggle.Action, error)) (record, error) {
 	entry := record{stage: r.records.now(), action: "unbuilt action"}
 	began := time.Now()
 	action, err := build(ctx)
@@ -66,9 +69,10 @@ func (r *run) attempt(ctx context.Context, signer agent, build func(context.Cont
 	return entry, err
 }
 
-// conclude notes what a transaction has come to. Where that is not known, it looks again. What has been done is no error, even
-// if the node has no details of it.
-func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt *haggle.Receipt, err error) error {
+// setOutcome records the outcome of a transaction. If the outcome is unknown, it asks the node again. A
+// confirmed transaction is no error, even if the node has no details of it.
+func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt *haggle.Receipt,
+	err error) error {
 	prefix := ""
 	var unknown *haggle.UnknownOutcome
 	if errors.As(err, &unknown) && ctx.Err() == nil {
@@ -78,7 +82,8 @@ func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt 
 	m.outcome = prefix + outcomeOf(err)
 	m.signature = signatureOf(err)
 	if receipt != nil {
-		m.signature, m.slot, m.units, m.confirmation = receipt.Signature, receipt.Slot, receipt.ComputeUnits, receipt.Elapsed
+		m.signature, m.slot, m.units, m.confirmation = receipt.Signature, receipt.Slot, receipt.ComputeUnits,
+			receipt.Elapsed
 	}
 	if errors.Is(err, haggle.ErrDetailsUnavailable) {
 		err = nil
@@ -89,7 +94,7 @@ func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt 
 
 const confirmed = "confirmed"
 
-// outcomeOf is the kind that an attempt is counted as.
+// outcomeOf returns the outcome that the report counts an attempt as.
 func outcomeOf(err error) string {
 	var refused *protocol.ProgramError
 	var failed *haggle.TransactionError
@@ -122,7 +127,8 @@ func failurePrefix(signature solana.Signature) string {
 	return "failed on chain: "
 }
 
-// signatureOf is the signature of a transaction that has failed on chain, or of which nothing is known; zero for any other.
+// signatureOf returns the signature of a transaction that failed on chain or whose outcome is unknown; zero
+// for any other error.
 func signatureOf(err error) solana.Signature {
 	var refused *protocol.ProgramError
 	var failed *haggle.TransactionError
@@ -138,7 +144,8 @@ func signatureOf(err error) solana.Signature {
 	return solana.Signature{}
 }
 
-// canRepeat says whether nothing has come of an action and another attempt may fare better: it has expired or has not been sent.
+// canRepeat reports whether an action certainly had no effect and another attempt can succeed: its
+// transaction expired or was not sent.
 func canRepeat(err error) bool {
 	var refused *protocol.ProgramError
 	return !errors.As(err, &refused) && signatureOf(err).IsZero()

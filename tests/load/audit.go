@@ -10,18 +10,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// audit compares what is on the chain with what everybody believes to have done.
+// audit compares the chain with the scripts and the records of all parties.
 type audit struct {
 	before protocol.ProtocolConfig
-	// open is how many negotiations were in each stage's state at once when it was over.
+	// open is the number of negotiations that were open at the end of each stage.
 	open [stageCount]int
-	// supply is all there is of the mint, in base units.
+	// supply is the sum of all token accounts of the mint, in base units.
 	supply   uint64
 	findings findings
 	locks    *locks
 }
 
-// findings are what is not as it should be. Only the first ones are kept.
+// findings are differences between the chain and the expectation. Only the first ones are kept.
 type findings struct {
 	count int
 	texts []string
@@ -36,7 +36,7 @@ func (f *findings) add(format string, arguments ...any) {
 	}
 }
 
-// afterStage looks at every negotiation's account, and at every token account of the mint.
+// afterStage compares every negotiation's account, and every token account of the mint.
 func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
 	found := map[solana.PublicKey]*haggle.NegotiationAccount{}
 	for negotiation, err := range r.net.Client.FindNegotiations(ctx, haggle.Filter{}) {
@@ -52,27 +52,30 @@ func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
 			a.open[after]++
 		}
 		if n.err != nil {
-			a.findings.add("negotiation %d (%s) after %q: stuck: %v", n.number, n.address, stages[after].title, n.err)
+			a.findings.add("negotiation %d (%s) after %q: stuck: %v", n.number, n.address,
+				stages[after].title, n.err)
 		} else if difference := n.compare(have, r, after); difference != "" {
-			a.findings.add("negotiation %d (%s) after %q: %s", n.number, n.address, stages[after].title, difference)
+			a.findings.add("negotiation %d (%s) after %q: %s", n.number, n.address, stages[after].title,
+				difference)
 		}
 	}
 	for address := range found {
-		a.findings.add("a negotiation that nobody has created: %s", address)
+		a.findings.add("negotiation %s: not created by this run", address)
 	}
 	return a.compareBalances(ctx, r, after)
 }
 
-// compare says how a negotiation's account differs from what it should be after a stage; empty if it does not.
+// compare describes how a negotiation's account differs from the script after a stage; empty if it does not
+// differ.
 func (n *negotiation) compare(have *haggle.NegotiationAccount, r *run, after stageID) string {
 	if after == closing {
 		if have != nil {
-			return "is still there"
+			return "account not closed"
 		}
 		return ""
 	}
 	if have == nil {
-		return "is not there"
+		return "account missing"
 	}
 	type state struct {
 		buyer, seller, mint        solana.PublicKey
@@ -100,17 +103,19 @@ func (n *negotiation) compare(have *haggle.NegotiationAccount, r *run, after sta
 		}
 	}
 	got := state{
-		buyer: have.Buyer, seller: have.Seller, mint: have.TokenMint, status: have.Status, round: int(have.CurrentRound),
+		buyer: have.Buyer, seller: have.Seller, mint: have.TokenMint, status: have.Status,
+		round: int(have.CurrentRound),
 		offer: have.CurrentOfferAmount, escrow: have.EscrowAmount, effective: have.EffectiveEscrow,
 		settled: have.SettledAmount, toBuyer: have.ClaimableBuyer, toSeller: have.ClaimableSeller,
 	}
 	if got != want {
-		return fmt.Sprintf("is %+v and should be %+v", got, want)
+		return fmt.Sprintf("is %+v instead of %+v", got, want)
 	}
 	return ""
 }
 
-// afterAll compares the blocks' transactions with the records, and looks at the totals, the senders and everyone's lamports.
+// afterAll compares the blocks' transactions with the records, and the totals, the transfers and the lamports
+// of all parties with the scripts.
 func (a *audit) afterAll(ctx context.Context, r *run) error {
 	negotiations := map[solana.PublicKey]bool{}
 	for _, n := range r.negotiations {
@@ -118,7 +123,7 @@ func (a *audit) afterAll(ctx context.Context, r *run) error {
 	}
 	a.locks = findLocks(r.blocks.program, negotiations)
 	for _, address := range a.locks.shared {
-		a.findings.add("transactions of different negotiations share %s before the closings, and some write it", address)
+		a.findings.add("account %s: one negotiation writes it and another names it before closing", address)
 	}
 	for _, signature := range a.locks.unrelated {
 		a.findings.add("transaction %s names no negotiation of the run, or more than one", signature)
@@ -134,7 +139,7 @@ func (a *audit) afterAll(ctx context.Context, r *run) error {
 	return a.compareLamports(ctx, r)
 }
 
-// compareTotals compares what the protocol's configuration adds up with the scripts' sums.
+// compareTotals compares the totals in the protocol's configuration with the sums of the scripts.
 func (a *audit) compareTotals(ctx context.Context, r *run) error {
 	config, err := r.net.Client.GetConfig(ctx)
 	if err != nil {
@@ -149,7 +154,7 @@ func (a *audit) compareTotals(ctx context.Context, r *run) error {
 		}
 	}
 	if config.ProtocolConfig != want {
-		a.findings.add("the protocol's configuration is %+v and should be %+v", config.ProtocolConfig, want)
+		a.findings.add("protocol configuration: is %+v instead of %+v", config.ProtocolConfig, want)
 	}
 	return nil
 }

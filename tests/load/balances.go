@@ -9,7 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// compareBalances compares every token account of the mint, whoever owns it, with what it should hold after a stage.
+// compareBalances compares every token account of the mint, of any owner, with its expected balance after a
+// stage.
 func (a *audit) compareBalances(ctx context.Context, r *run, after stageID) error {
 	held, err := r.tokenAccounts(ctx, r.mint)
 	if err != nil {
@@ -25,30 +26,34 @@ func (a *audit) compareBalances(ctx context.Context, r *run, after stageID) erro
 		expected, known := want[address]
 		delete(want, address)
 		if amount != expected || !known {
-			a.findings.add("token account %s after %q: holds %d base units instead of %d", address, stages[after].title, amount, expected)
+			a.findings.add("token account %s after %q: holds %d base units instead of %d", address,
+				stages[after].title, amount, expected)
 		}
 	}
 	for address := range want {
-		a.findings.add("token account %s after %q: is not there", address, stages[after].title)
+		a.findings.add("token account %s after %q: account missing", address, stages[after].title)
 	}
 	if issued := uint64(len(r.negotiations)) * startTokens; a.supply != issued {
-		a.findings.add("after %q there are %d base units of the mint instead of %d", stages[after].title, a.supply, issued)
+		a.findings.add("supply after %q: %d base units instead of %d", stages[after].title, a.supply, issued)
 	}
 	return nil
 }
 
-// tokenAccounts are all token accounts of a mint and what they hold, in base units.
+// tokenAccounts returns all token accounts of a mint with their balances in base units.
 func (r *run) tokenAccounts(ctx context.Context, mint solana.PublicKey) (map[solana.PublicKey]uint64, error) {
-	accounts, err := r.net.Client.RPC().GetProgramAccountsWithOpts(ctx, solana.TokenProgramID, &rpc.GetProgramAccountsOpts{
-		Commitment: rpc.CommitmentConfirmed, Encoding: solana.EncodingBase64,
-		Filters: []rpc.RPCFilter{{DataSize: tokenAccountSize}, {Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: mint.Bytes()}}},
-	})
+	accounts, err := r.net.Client.RPC().GetProgramAccountsWithOpts(ctx, solana.TokenProgramID,
+		&rpc.GetProgramAccountsOpts{
+			Commitment: rpc.CommitmentConfirmed, Encoding: solana.EncodingBase64,
+			Filters: []rpc.RPCFilter{{DataSize: tokenAccountSize},
+				{Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: mint.Bytes()}}},
+		})
 	if err != nil {
 		return nil, err
 	}
 	held := map[solana.PublicKey]uint64{}
 	for _, account := range accounts {
-		held[account.Pubkey] = binary.LittleEndian.Uint64(account.Account.Data.GetBinary()[tokenAmountOffset:])
+		held[account.Pubkey] = binary.LittleEndian.Uint64(
+			account.Account.Data.GetBinary()[tokenAmountOffset:])
 	}
 	return held, nil
 }
@@ -59,7 +64,7 @@ const (
 	tokenAmountOffset = 64
 )
 
-// balances are what every token account of the mint should hold after a stage, in base units.
+// balances returns the expected balance of every token account of the mint after a stage, in base units.
 func (r *run) balances(after stageID) (map[solana.PublicKey]uint64, error) {
 	treasury, _, err := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
 	if err != nil {
@@ -82,24 +87,27 @@ func (r *run) balances(after stageID) (map[solana.PublicKey]uint64, error) {
 	return want, nil
 }
 
-// compareTransfers compares what the senders of plain transfers believe with what has arrived.
+// compareTransfers compares the confirmed transfers of each sender with the balances of both accounts.
 func (a *audit) compareTransfers(ctx context.Context, r *run) error {
 	held, err := r.tokenAccounts(ctx, r.transfers.mint)
 	if err != nil {
 		return err
 	}
 	for i, s := range r.transfers.senders {
-		if left, arrived := held[s.from.account], held[s.to.account]; arrived != s.paid || left != transferTokens-s.paid {
-			a.findings.add("sender %d has had transfers of %d base units confirmed; %d have arrived, %d are left", i, s.paid, arrived, left)
+		if left, arrived := held[s.from.account], held[s.to.account]; arrived != s.paid ||
+			left != transferTokens-s.paid {
+			a.findings.add("sender %d: %d base units confirmed, %d received, %d left", i, s.paid, arrived,
+				left)
 		}
 	}
 	return nil
 }
 
-// accountsPerRequest is how many accounts a node reads at once.
+// accountsPerRequest is the largest number of accounts that a node reads in one request.
 const accountsPerRequest = 100
 
-// compareLamports asks of every party to have what it began with less the fees of its transactions: all rent has come back.
+// compareLamports requires that every party has its starting lamports less the fees of its transactions. This
+// shows that all rent was returned.
 func (a *audit) compareLamports(ctx context.Context, r *run) error {
 	fees := map[solana.PublicKey]uint64{}
 	for i := range r.blocks.program {
@@ -110,13 +118,14 @@ func (a *audit) compareLamports(ctx context.Context, r *run) error {
 		parties = append(parties, n.buyer.PublicKey(), n.seller.PublicKey())
 	}
 	for batch := range slices.Chunk(parties, accountsPerRequest) {
-		answer, err := r.net.Client.RPC().GetMultipleAccountsWithOpts(ctx, batch, &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
+		answer, err := r.net.Client.RPC().GetMultipleAccountsWithOpts(ctx, batch,
+			&rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
 		if err != nil {
 			return err
 		}
 		for i, account := range answer.Value {
 			if want := startLamports - fees[batch[i]]; account == nil || account.Lamports != want {
-				a.findings.add("party %s should have %d lamports and has %+v", batch[i], want, account)
+				a.findings.add("party %s: has %+v instead of %d lamports", batch[i], account, want)
 			}
 		}
 	}

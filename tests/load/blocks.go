@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A landed transaction is one of a block's, whether it has succeeded or not.
+// landed is a transaction in a block, successful or failed.
 type landed struct {
 	slot      uint64
 	signature solana.Signature
@@ -21,43 +21,46 @@ type landed struct {
 	// payer is the first account; fee is in lamports.
 	payer solana.PublicKey
 	fee   uint64
-	// writable and readOnly are all its accounts, as its message's header divides them.
+	// writable and readOnly are all accounts of the message, divided by its header.
 	writable, readOnly []solana.PublicKey
-	// instruction is the name of the program's instruction in it; empty for another program's transaction.
+	// instruction is the name of the program's instruction; empty if the transaction has none.
 	instruction string
 	events      []protocol.Event
 }
 
-// blockReader reads every block that is confirmed, while they are made: a test validator forgets old ones within minutes.
+// blockReader reads every confirmed block during the run, because a test validator deletes blocks after
+// minutes.
 type blockReader struct {
 	client *rpc.Client
-	// next is the first slot that has not been read.
+	// next is the first unread slot.
 	next      uint64
 	finishing chan struct{}
-	// program are the transactions that name the program, plain all others but votes, in the order of the blocks.
+	// program are the transactions that name the program, and plain all others except votes, in the order of
+	// the blocks.
 	program, plain []landed
 	blocks         int
-	// lasted is the time from the beginning to finish.
+	// lasted is the time from the start to the call of finish.
 	lasted time.Duration
 	began  time.Time
 }
 
-// readBlocksFromNow begins after the newest confirmed block.
+// readBlocksFromNow returns a reader that starts after the newest confirmed block.
 func readBlocksFromNow(ctx context.Context, client *rpc.Client) (*blockReader, error) {
 	slot, err := client.GetSlot(ctx, rpc.CommitmentConfirmed)
 	if err != nil {
 		return nil, err
 	}
-	return &blockReader{client: client, next: slot + 1, finishing: make(chan struct{}), began: time.Now()}, nil
+	return &blockReader{client: client, next: slot + 1, finishing: make(chan struct{}), began: time.Now()},
+		nil
 }
 
-// finish has follow return once it has read all that is confirmed by now.
+// finish makes follow return after it has read every block that is confirmed by now.
 func (b *blockReader) finish() {
 	b.lasted = time.Since(b.began)
 	close(b.finishing)
 }
 
-// pollInterval is how often new blocks are looked for.
+// pollInterval is the pause between two requests for new blocks.
 const pollInterval = time.Second
 
 func (b *blockReader) follow(ctx context.Context) error {
@@ -83,14 +86,14 @@ func (b *blockReader) follow(ctx context.Context) error {
 	}
 }
 
-// listTimeout is how long the node may take to list a block that it calls confirmed.
+// listTimeout is the time limit for the node to list a block that it reports as confirmed.
 const listTimeout = 10 * time.Second
 
-// readTo reads up to a slot that has a confirmed block.
+// readTo reads all blocks up to a slot that has a confirmed block.
 func (b *blockReader) readTo(ctx context.Context, newest uint64) error {
 	for began := time.Now(); b.next <= newest; {
 		if time.Since(began) > listTimeout {
-			return fmt.Errorf("the node does not list the block of slot %d", newest)
+			return fmt.Errorf("node does not list the block of slot %d", newest)
 		}
 		slots, err := b.client.GetBlocks(ctx, b.next, &newest, rpc.CommitmentConfirmed)
 		if err != nil {
@@ -131,7 +134,7 @@ func (b *blockReader) read(ctx context.Context, slot uint64) error {
 		}
 		meta := block.Transactions[i].Meta
 		if meta == nil {
-			return errors.New("a transaction without its status")
+			return errors.New("transaction without status")
 		}
 		if err := b.classify(slot, transaction, meta); err != nil {
 			return err
@@ -140,16 +143,18 @@ func (b *blockReader) read(ctx context.Context, slot uint64) error {
 	return nil
 }
 
-func (b *blockReader) classify(slot uint64, transaction *solana.Transaction, meta *rpc.TransactionMeta) error {
+func (b *blockReader) classify(slot uint64, transaction *solana.Transaction,
+	meta *rpc.TransactionMeta) error {
 	keys := transaction.Message.AccountKeys
 	if slices.Contains(keys, solana.VoteProgramID) {
 		return nil
 	}
 	if transaction.Message.NumLookups() > 0 {
-		return fmt.Errorf("%s looks accounts up in a table, so its message does not name them all", transaction.Signatures[0])
+		return fmt.Errorf("%s: address lookup tables are not supported", transaction.Signatures[0])
 	}
 	found := landed{
-		slot: slot, signature: transaction.Signatures[0], failed: meta.Err != nil, payer: keys[0], fee: meta.Fee,
+		slot: slot, signature: transaction.Signatures[0], failed: meta.Err != nil, payer: keys[0],
+		fee: meta.Fee,
 	}
 	found.writable, found.readOnly = splitAccounts(&transaction.Message)
 	if !slices.Contains(keys, protocol.ProgramID) {
@@ -169,8 +174,8 @@ func (b *blockReader) classify(slot uint64, transaction *solana.Transaction, met
 	return nil
 }
 
-// divide tells the accounts of a message apart by its header alone: signers come first, and of the signers as of the others the
-// read-only ones last.
+// splitAccounts divides the accounts of a message by its header alone: signers come first, and the read-only
+// accounts come last among the signers and among the others.
 func splitAccounts(message *solana.Message) (writable, readOnly []solana.PublicKey) {
 	signers := int(message.Header.NumRequiredSignatures)
 	writableSigners := signers - int(message.Header.NumReadonlySignedAccounts)
@@ -185,7 +190,7 @@ func splitAccounts(message *solana.Message) (writable, readOnly []solana.PublicK
 	return writable, readOnly
 }
 
-// instructionIn is the name of the program's one instruction in a transaction.
+// instructionIn returns the name of the program's only instruction in a transaction.
 func instructionIn(transaction *solana.Transaction) (string, error) {
 	name := ""
 	for _, compiled := range transaction.Message.Instructions {
@@ -201,7 +206,7 @@ func instructionIn(transaction *solana.Transaction) (string, error) {
 			return "", fmt.Errorf("%s: %w", transaction.Signatures[0], err)
 		}
 		if name != "" {
-			return "", fmt.Errorf("%s has two instructions of the program's", transaction.Signatures[0])
+			return "", fmt.Errorf("%s: two instructions of the program", transaction.Signatures[0])
 		}
 		name = decoded.InstructionName()
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// countedClient is a client whose requests to the node are counted.
+// countedClient is a client with a counter of its requests.
 type countedClient struct {
 	*haggle.Client
 	*countingTransport
@@ -17,10 +17,12 @@ type countedClient struct {
 
 const requestTimeout = 30 * time.Second
 
-// newClient makes a client for as many actions at once. The SDK's own transport keeps fewer connections.
+// newClient returns a client for this number of concurrent actions. The SDK's own transport keeps fewer
+// connections.
 func (r *run) newClient(atOnce int) (*countedClient, error) {
 	transport := &countingTransport{
-		Transport: http.Transport{MaxIdleConns: atOnce, MaxIdleConnsPerHost: atOnce}, requests: map[string]int{},
+		Transport: http.Transport{MaxIdleConns: atOnce, MaxIdleConnsPerHost: atOnce},
+		requests:  map[string]int{},
 	}
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: r.net.Chain.RPCURL, WSEndpoint: r.net.Chain.WSURL,

@@ -9,7 +9,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// compareSignatures asks for every transaction that somebody has had confirmed in the blocks, and the reverse.
+// compareSignatures requires that the blocks contain every recorded transaction, and that every transaction
+// in the blocks is recorded.
 func (a *audit) compareSignatures(records []record, blocks *blockReader) {
 	recorded := map[solana.Signature]*record{}
 	for i := range records {
@@ -24,18 +25,22 @@ func (a *audit) compareSignatures(records []record, blocks *blockReader) {
 			delete(recorded, transaction.signature)
 			switch {
 			case entry == nil:
-				a.findings.add("transaction %s is in block %d, and nobody knows of it", transaction.signature, transaction.slot)
+				a.findings.add("transaction %s: in block %d, but not recorded", transaction.signature,
+					transaction.slot)
 			case entry.done == transaction.failed:
-				a.findings.add("transaction %s is %q to whoever sent it, and failed is %v in its block", transaction.signature, entry.outcome, transaction.failed)
+				a.findings.add("transaction %s: recorded as %q, but failed is %v in its block",
+					transaction.signature, entry.outcome, transaction.failed)
 			case entry.done && entry.slot != transaction.slot:
-				a.findings.add("transaction %s is in slot %d to whoever sent it, and in block %d", transaction.signature, entry.slot, transaction.slot)
+				a.findings.add("transaction %s: recorded in slot %d, but in block %d",
+					transaction.signature, entry.slot, transaction.slot)
 			case entry.negotiation != nil && entry.action != transaction.instruction:
-				a.findings.add("transaction %s is %s to whoever sent it, and %s in its block", transaction.signature, entry.action, transaction.instruction)
+				a.findings.add("transaction %s: recorded as %s, but %s in its block",
+					transaction.signature, entry.action, transaction.instruction)
 			}
 		}
 	}
 	for signature, entry := range recorded {
-		a.findings.add("transaction %s (%s, %s) is in no block", signature, entry.action, entry.outcome)
+		a.findings.add("transaction %s (%s, %s): in no block", signature, entry.action, entry.outcome)
 	}
 }
 
@@ -50,12 +55,13 @@ func (a *audit) compareEvents(r *run) {
 	}
 	for _, n := range r.negotiations {
 		if got, want := emitted[n.address], n.expectedEvents(r); !slices.Equal(got, want) {
-			a.findings.add("negotiation %d (%s) has the events\n%q\ninstead of\n%q", n.number, n.address, got, want)
+			a.findings.add("negotiation %d (%s) has the events\n%q\ninstead of\n%q", n.number, n.address, got,
+				want)
 		}
 		delete(emitted, n.address)
 	}
 	for negotiation, events := range emitted {
-		a.findings.add("events of %s, which nobody knows: %q", negotiation, events)
+		a.findings.add("negotiation %s: not created by this run, with the events %q", negotiation, events)
 	}
 }
 
@@ -67,22 +73,26 @@ func (n *negotiation) expectedEvents(r *run) []string {
 	buyer, seller := n.buyer.PublicKey(), n.seller.PublicKey()
 	events := []string{
 		expect(&protocol.NegotiationCreated{
-			NegotiationID: n.address, Buyer: buyer, Seller: seller, EscrowAmount: n.script.escrow, TokenMint: r.mint,
+			NegotiationID: n.address, Buyer: buyer, Seller: seller, EscrowAmount: n.script.escrow,
+			TokenMint: r.mint,
 		}),
 		expect(&protocol.InvitationAccepted{NegotiationID: n.address, Seller: seller}),
 	}
 	for i, offer := range n.script.offers {
 		events = append(events, expect(&protocol.OfferSubmitted{
-			NegotiationID: n.address, Offerer: n.side(offer.side).PublicKey(), Amount: offer.amount, Round: uint8(i + 1), EffectiveEscrow: offer.effective,
+			NegotiationID: n.address, Offerer: n.side(offer.side).PublicKey(), Amount: offer.amount,
+			Round: uint8(i + 1), EffectiveEscrow: offer.effective,
 		}))
 	}
 	ender, rounds := n.side(n.script.ender).PublicKey(), uint8(len(n.script.offers))
 	d := n.script.division(r.terms)
 	if n.script.accepted {
 		events = append(events,
-			expect(&protocol.OfferAccepted{NegotiationID: n.address, AcceptedBy: ender, Amount: n.script.last().amount, Round: rounds}),
+			expect(&protocol.OfferAccepted{NegotiationID: n.address, AcceptedBy: ender,
+				Amount: n.script.last().amount, Round: rounds}),
 			expect(&protocol.NegotiationSettled{
-				NegotiationID: n.address, Buyer: buyer, Seller: seller, SettledAmount: n.script.last().amount, TotalRounds: rounds,
+				NegotiationID: n.address, Buyer: buyer, Seller: seller, SettledAmount: n.script.last().amount,
+				TotalRounds: rounds,
 				ProtocolFee: d.fee, EscrowDecayTotal: d.decay,
 			}))
 	} else {
@@ -95,8 +105,8 @@ func (n *negotiation) expectedEvents(r *run) []string {
 	}))
 }
 
-// tell is what an event says about who has done what and about money, and which negotiation it is of. Events that no script
-// leads to are told by their name.
+// describe returns an event's negotiation, and its parties and amounts as text. The text of an event that no
+// script causes is its type.
 func describe(event protocol.Event) (negotiation solana.PublicKey, text string) {
 	switch e := event.(type) {
 	case *protocol.NegotiationCreated:
@@ -108,7 +118,8 @@ func describe(event protocol.Event) (negotiation solana.PublicKey, text string) 
 	case *protocol.OfferAccepted:
 		return e.NegotiationID, fmt.Sprint("accepted ", e.AcceptedBy, e.Amount, e.Round)
 	case *protocol.NegotiationSettled:
-		return e.NegotiationID, fmt.Sprint("settled ", e.Buyer, e.Seller, e.SettledAmount, e.TotalRounds, e.ProtocolFee, e.EscrowDecayTotal)
+		return e.NegotiationID, fmt.Sprint("settled ", e.Buyer, e.Seller, e.SettledAmount, e.TotalRounds,
+			e.ProtocolFee, e.EscrowDecayTotal)
 	case *protocol.NegotiationRejected:
 		return e.NegotiationID, fmt.Sprint("rejected ", e.RejectedBy, e.RefundAmount, e.RoundsCompleted)
 	case *protocol.NegotiationClosed:

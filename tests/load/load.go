@@ -1,9 +1,10 @@
-// Package load puts the protocol under load on a solana-test-validator of its own, and says what came of it.
+// Package load runs many negotiations at once on its own solana-test-validator, and reports the measurements.
 //
-// [Run] gives every negotiation a buyer and a seller of its own, creates all of them before any ends, and has the SDK's actions
-// play each from its invitation to its closing. At the same time other wallets send plain SPL transfers on the same chain, so that
-// what is measured has something to be compared with. Afterwards nothing is taken on trust: the accounts, the balances, the events
-// and the account lists of all transactions, read from the chain's blocks, are compared with what the parties believe.
+// [Run] creates all negotiations, each with its own buyer and seller, before any of them ends. The SDK's
+// actions play each negotiation from its creation to its closing. At the same time, other wallets send plain
+// SPL transfers on the same chain, for comparison. Afterwards the accounts, the balances, the events and the
+// account lists of all transactions are read from the chain and compared with the scripts and with the
+// receipts of the parties.
 //
 //	result, err := load.Run(ctx, load.Options{Pairs: 1000, Progress: os.Stderr})
 //	...
@@ -26,36 +27,37 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 )
 
-// What a run does unless its options say otherwise.
+// The defaults of the options.
 const (
 	DefaultPairs = 1000
-	// DefaultInFlight is the most by default; with fewer pairs it is as many as there are.
+	// DefaultInFlight is the default for at least as many pairs. With fewer pairs, it is their number.
 	DefaultInFlight = 1000
 )
 
-// Options say how much load there is.
+// Options configure a run.
 type Options struct {
-	// Pairs is the number of negotiations, each between a buyer and a seller of its own. If zero, DefaultPairs is used.
+	// Pairs is the number of negotiations, each with its own buyer and seller. If zero, DefaultPairs is used.
 	Pairs int
-	// InFlight is the most actions that are under way at the same time, from reading the state to the confirmation; all other
-	// negotiations wait for their turn. If zero, it is the number of pairs, but at most DefaultInFlight.
+	// InFlight is the largest number of actions in flight, from reading the state to the confirmation. The
+	// other negotiations wait. If zero, it is the number of pairs, but at most DefaultInFlight.
 	InFlight int
-	// Transfers is the number of wallets that send plain SPL transfers, each of them one after the other. If zero, it is as many
-	// as actions can be under way, so that both loads are alike.
+	// Transfers is the number of wallets that send plain SPL transfers. Each wallet has one transfer in
+	// flight. If zero, it is InFlight, so that both loads are alike.
 	Transfers int
-	// Progress receives a line every two seconds. Nil discards them.
+	// Progress receives a line every two seconds. If nil, the lines are discarded.
 	Progress io.Writer
 }
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Pairs < 0 || o.InFlight < 0 || o.Transfers < 0 {
-		return o, fmt.Errorf("%d pairs, %d actions in flight and %d transfers: none can be negative", o.Pairs, o.InFlight, o.Transfers)
+		return o, fmt.Errorf("%d pairs, %d in flight, %d transfers: must not be negative", o.Pairs,
+			o.InFlight, o.Transfers)
 	}
 	o.Pairs = cmp.Or(o.Pairs, DefaultPairs)
 	o.InFlight = cmp.Or(o.InFlight, min(o.Pairs, DefaultInFlight))
 	o.Transfers = cmp.Or(o.Transfers, o.InFlight)
 	if o.Pairs > maxPairs {
-		return o, fmt.Errorf("%d pairs: all negotiations are listed with one request, which is meant for at most %d", o.Pairs, maxPairs)
+		return o, fmt.Errorf("%d pairs: must not be more than %d", o.Pairs, maxPairs)
 	}
 	if o.Progress == nil {
 		o.Progress = io.Discard
@@ -63,15 +65,15 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// maxPairs keeps what a run holds in memory below a gigabyte.
+// maxPairs keeps the memory of a run below a gigabyte. One request lists all negotiations.
 const maxPairs = 20_000
 
-// A run is a chain with everybody on it.
+// run is a chain with all parties.
 type run struct {
 	Options
 	progress *progress
 	net      *localnet.Net
-	// parties and payers are the clients of the two loads, so that each one's requests can be counted.
+	// parties and payers are the clients of the two loads. Each counts its own requests.
 	parties, payers *countedClient
 	mint            solana.PublicKey
 	terms           terms
@@ -83,31 +85,35 @@ type run struct {
 	audit           audit
 }
 
-// Run plays everything and returns what has been measured and found. Its error means that the run did not come to its end; a
-// negotiation that got lost is a finding of the result's. The chain is gone when it returns.
+// Run plays all negotiations and returns the measurements and findings. It returns an error if the run did
+// not finish. A lost negotiation is not an error but a finding. The chain has stopped when Run returns.
 func Run(ctx context.Context, options Options) (result *Result, err error) {
 	options, err = options.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Options: options, progress: &progress{out: options.Progress}, inFlight: make(chan struct{}, options.InFlight)}
+	r := &run{Options: options, progress: &progress{out: options.Progress},
+		inFlight: make(chan struct{}, options.InFlight)}
 	r.progress.printf("starting a solana-test-validator with the program")
 	started := time.Now()
 	children := childTime()
-	r.net, err = localnet.Start(ctx, testchain.Options{Kind: testchain.Validator, Progress: func(line string) { r.progress.printf("%s", line) }})
+	r.net, err = localnet.Start(ctx, testchain.Options{
+		Kind: testchain.Validator, Progress: func(line string) { r.progress.printf("%s", line) },
+	})
 	if err != nil {
 		return nil, err
 	}
-	shutDown := sync.OnceValue(func() error { return errors.Join(r.parties.close(), r.payers.close(), r.net.Close()) })
+	shutDown := sync.OnceValue(
+		func() error { return errors.Join(r.parties.close(), r.payers.close(), r.net.Close()) })
 	defer func() { err = errors.Join(err, shutDown()) }()
 	if r.net.Chain.Kind != testchain.Validator {
-		return nil, fmt.Errorf("%s is set: a load test wants a chain of its own", testchain.EnvRPCURL)
+		return nil, fmt.Errorf("%s is set: a load test needs its own chain; unset it", testchain.EnvRPCURL)
 	}
 	result, err = r.play(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Only now is it known what the validator has used.
+	// The processor time of the validator is known only after its end.
 	if err := shutDown(); err != nil {
 		return nil, err
 	}
@@ -141,7 +147,7 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 		if err := r.audit.afterStage(ctx, r, stage.id); err != nil {
-			return nil, fmt.Errorf("compare the chain with what the parties believe: %w", err)
+			return nil, fmt.Errorf("compare the chain with the records: %w", err)
 		}
 	}
 	result.driverCores = cores(ownTime()-used, time.Since(began))
@@ -153,13 +159,14 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 		return nil, fmt.Errorf("read the chain's blocks: %w", blocksErr)
 	}
 	if err := r.audit.afterAll(ctx, r); err != nil {
-		return nil, fmt.Errorf("compare the chain with what the parties believe: %w", err)
+		return nil, fmt.Errorf("compare the chain with the records: %w", err)
 	}
 	result.collect(r)
 	return result, nil
 }
 
-// playStage has every negotiation play its part in a stage, as many at once as the options allow, and returns when all have.
+// playStage plays a stage of every negotiation, with at most InFlight actions at once, and returns after the
+// last.
 func (r *run) playStage(ctx context.Context, s stage) error {
 	var done atomic.Int64
 	shown := r.progress.watch(s.title, "negotiations", len(r.negotiations), &done)
@@ -182,7 +189,7 @@ func (r *run) playStage(ctx context.Context, s stage) error {
 	return context.Cause(ctx)
 }
 
-// A stage is what all negotiations have been through before any goes on.
+// stage is a part of a run. It begins after every negotiation has finished the stage before.
 type stage struct {
 	id    stageID
 	title string
@@ -191,7 +198,7 @@ type stage struct {
 
 type stageID int
 
-// The stages in their order; none is the time between two.
+// The stages in their order; none is the time between two stages.
 const (
 	creating stageID = iota
 	bargaining

@@ -14,14 +14,15 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 )
 
-// TestTwentyPairs plays the whole load on a small scale. It asserts what came of it, and nothing about how long it took.
+// TestTwentyPairs is a small run. It asserts the results, and no durations.
 func TestTwentyPairs(t *testing.T) {
 	t.Setenv(testchain.EnvRPCURL, "")
 	const pairs = 20
 	result, err := Run(t.Context(), Options{Pairs: pairs, Transfers: 4, Progress: t.Output()})
 	require.NoError(t, err)
 	require.Empty(t, result.Findings)
-	require.Equal(t, [stageCount]int{pairs, pairs, pairs, 0}, result.audit.open, "negotiations that are there after each stage")
+	require.Equal(t, [stageCount]int{pairs, pairs, pairs, 0}, result.audit.open,
+		"open negotiations after each stage")
 
 	done, transfers := map[string]int{}, 0
 	for i := range result.records {
@@ -37,7 +38,8 @@ func TestTwentyPairs(t *testing.T) {
 		offers += len(result.scripts[i].offers)
 	}
 	require.Equal(t, map[string]int{
-		"create_negotiation": pairs, "accept_invitation": pairs, "submit_offer": offers, "accept_offer": pairs * 3 / 4,
+		"create_negotiation": pairs, "accept_invitation": pairs, "submit_offer": offers,
+		"accept_offer":       pairs * 3 / 4,
 		"reject_negotiation": pairs / 4, "close_negotiation": pairs,
 	}, done)
 	require.Equal(t, 4*pairs+offers, result.blocks.program-result.blocks.failed)
@@ -50,8 +52,10 @@ func TestTwentyPairs(t *testing.T) {
 	for _, account := range locks.common {
 		require.Zero(t, account.written, "%s is written before the closings", result.name(account))
 	}
-	require.Contains(t, namesOf(result, locks.common), "the protocol's configuration", "it is read by every creation")
-	require.ElementsMatch(t, []string{"the protocol's configuration", "the treasury's token account"}, namesOf(result, locks.atClose))
+	require.Contains(t, namesOf(result, locks.common), "the protocol's configuration",
+		"every creation reads it")
+	require.ElementsMatch(t, []string{"the protocol's configuration", "the treasury's token account"},
+		namesOf(result, locks.atClose))
 
 	path := filepath.Join(t.TempDir(), "LOAD.md")
 	require.NoError(t, result.Write(path))

@@ -9,39 +9,41 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// closeInstruction is the one that is allowed to write what negotiations have in common.
+// closeInstruction is the only instruction that may write accounts that negotiations have in common.
 const closeInstruction = "close_negotiation"
 
-// locks is what transactions of different negotiations have in common. A scheduler runs two transactions at the same time if
-// neither writes an account that the other one names.
+// locks has the accounts that transactions of different negotiations have in common. A scheduler runs two
+// transactions at the same time if neither writes an account that the other names.
 type locks struct {
-	// transactions and negotiations are counted before the closings.
+	// transactions and negotiations are the numbers before the closings.
 	transactions, negotiations int
 	// writable is the number of different accounts that are written before the closings.
 	writable int
-	// shared are the accounts that transactions of one negotiation write and those of another name, before the closings: none, if
-	// the protocol keeps its promise.
+	// shared are the accounts that transactions of one negotiation write and transactions of another name
+	// before the closings. The protocol guarantees that there are none.
 	shared []solana.PublicKey
 	// unrelated are transactions that name no negotiation of the run, or more than one.
 	unrelated []solana.Signature
-	// common are the accounts that more than one negotiation names before the closings, the most often named first, and atClose
-	// those that more than one writes in its closing.
+	// common are the accounts that several negotiations name before the closings, and atClose the accounts
+	// that several negotiations write in their closings. The most used accounts are first.
 	common, atClose []commonAccount
 }
 
-// commonAccount says how often an account is named by transactions of how many negotiations, and how many of those write it.
+// commonAccount has the numbers of transactions and negotiations that name an account, and of transactions
+// that write it.
 type commonAccount struct {
 	address                            solana.PublicKey
 	transactions, written, negotiation int
 }
 
-// usage is how the transactions of a set use one account.
+// usage is the use of one account by a set of transactions.
 type usage struct {
 	transactions, written int
 	negotiations, writers map[solana.PublicKey]bool
 }
 
-// findLocks compares the account lists of all transactions with each other. A transaction belongs to the negotiation that it names.
+// findLocks compares the account lists of all transactions. A transaction belongs to the negotiation that it
+// names.
 func findLocks(transactions []landed, negotiations map[solana.PublicKey]bool) *locks {
 	found := new(locks)
 	before, closings := map[solana.PublicKey]*usage{}, map[solana.PublicKey]*usage{}
@@ -84,7 +86,7 @@ func findLocks(transactions []landed, negotiations map[solana.PublicKey]bool) *l
 	return found
 }
 
-// pairs is how many pairs of negotiations have been compared.
+// pairs returns the number of compared pairs of negotiations.
 func (l *locks) pairs() int { return l.negotiations * (l.negotiations - 1) / 2 }
 
 func negotiationOf(transaction *landed, negotiations map[solana.PublicKey]bool) (solana.PublicKey, bool) {
@@ -124,7 +126,9 @@ func addUsage(accounts map[solana.PublicKey]*usage, transaction *landed, negotia
 }
 
 func (u *usage) in(address solana.PublicKey) commonAccount {
-	return commonAccount{address: address, transactions: u.transactions, written: u.written, negotiation: len(u.negotiations)}
+	return commonAccount{
+		address: address, transactions: u.transactions, written: u.written, negotiation: len(u.negotiations),
+	}
 }
 
 func mostUsedFirst(a, b commonAccount) int {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// key is an address that is easy to tell.
+// key returns an address for a number.
 func key(number byte) solana.PublicKey { return solana.PublicKey{31: number} }
 
 func keys(numbers ...byte) (all []solana.PublicKey) {
@@ -20,7 +20,8 @@ func keys(numbers ...byte) (all []solana.PublicKey) {
 }
 
 func TestLocks(t *testing.T) {
-	// Two negotiations, 1 and 2, with a buyer each, 11 and 12; 100 is the configuration and 101 the treasury's account.
+	// 1 and 2 are negotiations, 11 and 12 their buyers, 100 the configuration, and 101 the treasury's
+	// account.
 	negotiations := map[solana.PublicKey]bool{key(1): true, key(2): true}
 	apart := []landed{
 		{writable: keys(11, 1), readOnly: keys(100)},
@@ -31,7 +32,8 @@ func TestLocks(t *testing.T) {
 	found := findLocks(apart, negotiations)
 	require.Empty(t, found.shared)
 	require.Empty(t, found.unrelated)
-	require.Equal(t, [4]int{2, 2, 4, 1}, [4]int{found.transactions, found.negotiations, found.writable, found.pairs()})
+	require.Equal(t, [4]int{2, 2, 4, 1}, [4]int{found.transactions, found.negotiations, found.writable,
+		found.pairs()})
 	require.Equal(t, []commonAccount{{address: key(100), transactions: 2, negotiation: 2}}, found.common)
 	require.Equal(t, []commonAccount{
 		{address: key(100), transactions: 2, written: 2, negotiation: 2},
@@ -49,15 +51,17 @@ func TestLocks(t *testing.T) {
 		"names two":  {writable: keys(1, 2), signature: solana.Signature{1}},
 		"names none": {writable: keys(11), signature: solana.Signature{1}},
 	} {
-		require.Equal(t, []solana.Signature{{1}}, findLocks(append(apart, third), negotiations).unrelated, name)
+		require.Equal(t, []solana.Signature{{1}}, findLocks(append(apart, third), negotiations).unrelated,
+			name)
 	}
 }
 
-// The header's division is the one that the library would make, and the one that the instruction asks for.
+// The division by the header equals that of the library and the flags of the instruction.
 func TestSplitAccounts(t *testing.T) {
 	payer, owner, from, mint, to := key(1), key(2), key(3), key(4), key(5)
 	transfer := token.NewTransferCheckedInstruction(7, 6, from, mint, to, owner, nil).Build()
-	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{}, solana.TransactionPayer(payer))
+	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{},
+		solana.TransactionPayer(payer))
 	require.NoError(t, err)
 	writable, readOnly := splitAccounts(&transaction.Message)
 	require.ElementsMatch(t, []solana.PublicKey{payer, from, to}, writable)

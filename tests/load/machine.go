@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
-// describeMachine says what the figures have been measured on, without names.
+// describeMachine sets the description of the machine and the validator, without names.
 func (r *Result) describeMachine(ctx context.Context, client *rpc.Client) error {
 	version, err := client.GetVersion(ctx)
 	if err != nil {
@@ -20,10 +20,10 @@ func (r *Result) describeMachine(ctx context.Context, client *rpc.Client) error 
 	return nil
 }
 
-// ownTime is the processor time that this process has used.
+// ownTime returns the processor time of this process.
 func ownTime() time.Duration { return processorTime(syscall.RUSAGE_SELF) }
 
-// childTime is the processor time that children have used which have ended.
+// childTime returns the processor time of ended child processes.
 func childTime() time.Duration { return processorTime(syscall.RUSAGE_CHILDREN) }
 
 func processorTime(who int) time.Duration {
@@ -34,5 +34,5 @@ func processorTime(who int) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// cores is how many of them a processor time has kept busy on average.
+// cores returns the average number of busy cores.
 func cores(used, elapsed time.Duration) float64 { return used.Seconds() / elapsed.Seconds() }

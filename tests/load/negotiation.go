@@ -11,18 +11,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A negotiation is a pair of agents and what they believe to have done. Its methods play a stage each, one after the other.
+// negotiation is a pair of agents with their script. Each method plays one stage; they are called in order.
 type negotiation struct {
 	number        int
 	script        script
 	buyer, seller agent
-	// address and vault are known once it has been created.
+	// address and vault are set by create.
 	address, vault solana.PublicKey
-	// stuck is why it does not go on; nil if it does.
+	// err is the error that ended the negotiation early; nil if there was none.
 	err error
 }
 
-// An agent has a wallet, and an associated token account for the mint.
+// agent is a wallet with its associated token account for the mint.
 type agent struct {
 	*haggle.Keypair
 	account solana.PublicKey
@@ -44,10 +44,10 @@ func (n *negotiation) side(side protocol.OfferSide) agent {
 	return n.seller
 }
 
-// service is what is bargained over.
+// service is the hash of the service that is bargained over.
 var service = protocol.ServiceHash("classify a thousand support requests by urgency")
 
-// Nothing may expire only because the machine is slow. Durations of the chain's clock.
+// The limits are long, so that nothing expires on a slow machine. They are durations of the chain's clock.
 const (
 	responseWindow = time.Hour
 	deadline       = 4 * time.Hour
@@ -57,8 +57,9 @@ func (n *negotiation) create(ctx context.Context, r *run) error {
 	decay := uint16(r.terms.decayBps)
 	return r.act(ctx, n, n.buyer, func(ctx context.Context) (*haggle.Action, error) {
 		action, err := r.parties.CreateNegotiation(ctx, haggle.CreateRequest{
-			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint, EscrowAmount: n.script.escrow,
-			ServiceHash: service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
+			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint,
+			EscrowAmount: n.script.escrow,
+			ServiceHash:  service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
 		})
 		if err != nil {
 			return nil, err
@@ -68,7 +69,7 @@ func (n *negotiation) create(ctx context.Context, r *run) error {
 	})
 }
 
-// bargain has the seller accept the invitation, and both make their offers. Each looks at the chain before it acts.
+// bargain accepts the invitation and submits the offers of both parties. Each reads the state before it acts.
 func (n *negotiation) bargain(ctx context.Context, r *run) error {
 	err := r.act(ctx, n, n.seller, func(ctx context.Context) (*haggle.Action, error) {
 		return r.parties.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
@@ -88,7 +89,8 @@ func (n *negotiation) bargain(ctx context.Context, r *run) error {
 			if int(seen.CurrentRound) != round {
 				return nil, fmt.Errorf("round %d instead of %d", seen.CurrentRound, round)
 			}
-			return r.parties.Offer(ctx, haggle.OfferRequest{Offerer: offerer.PublicKey(), Seen: seen, Amount: offer.amount})
+			return r.parties.Offer(ctx, haggle.OfferRequest{Offerer: offerer.PublicKey(), Seen: seen,
+				Amount: offer.amount})
 		})
 		if err != nil {
 			return err
@@ -105,13 +107,15 @@ func (n *negotiation) end(ctx context.Context, r *run) error {
 				Acceptor: ender.PublicKey(), Negotiation: n.address, Price: n.script.last().amount,
 			})
 		}
-		return r.parties.Reject(ctx, haggle.RejectRequest{Rejector: ender.PublicKey(), Negotiation: n.address})
+		return r.parties.Reject(ctx, haggle.RejectRequest{Rejector: ender.PublicKey(),
+			Negotiation: n.address})
 	})
 }
 
 func (n *negotiation) close(ctx context.Context, r *run) error {
 	closer := n.side(n.script.closer)
 	return r.act(ctx, n, closer, func(ctx context.Context) (*haggle.Action, error) {
-		return r.parties.CloseNegotiation(ctx, haggle.CloseRequest{Closer: closer.PublicKey(), Negotiation: n.address})
+		return r.parties.CloseNegotiation(ctx, haggle.CloseRequest{Closer: closer.PublicKey(),
+			Negotiation: n.address})
 	})
 }

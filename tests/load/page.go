@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
-// Page is the report in Markdown. drawing is the file name of the latencies' drawing; empty if there is none.
+// Page returns the report in Markdown. drawing is the file name of the plot; empty if there is none.
 func (r *Result) Page(drawing string) string {
 	var page strings.Builder
 	page.WriteString(r.introduction())
@@ -19,7 +19,7 @@ func (r *Result) Page(drawing string) string {
 	}
 	page.WriteString(r.comparisonSection())
 	if drawing != "" {
-		fmt.Fprintf(&page, "\n![How many have been confirmed within which time](%s)\n", drawing)
+		fmt.Fprintf(&page, "\n![Share of confirmed actions and transfers over time](%s)\n", drawing)
 	}
 	page.WriteString(r.actionSection())
 	page.WriteString(r.requestSection())
@@ -34,27 +34,29 @@ func (r *Result) introduction() string {
 
 Written by %s (%s).
 
-%s negotiations between as many different pairs, all created before any ends, on a solana-test-validator with the program. Every
-action goes through the SDK: it reads the state, simulates, signs, sends, and waits for the confirmation. At most %s actions are
-under way at once. Meanwhile %s other wallets send plain SPL transfers on the same chain, each one after the other, with the
-SDK's Submit; those that begin while a stage is played are compared with it. Everybody pauses for a random part of a slot before
-acting, so that neither load keeps in step with the chain. The seconds are this machine's; what an action costs beside a transfer
-shows in the ratios.
-`, "`make load PAIRS="+fmt.Sprint(r.Options.Pairs)+"`", r.machine, report.Count(r.Options.Pairs), report.Count(r.Options.InFlight), report.Count(r.Options.Transfers))
+%s negotiations between as many different pairs run on a solana-test-validator with the program. All are
+created before any ends. Every action uses the SDK: it reads the state, simulates, signs, sends, and waits for
+the confirmation. At most %s actions are in flight. At the same time, %s other wallets send plain SPL
+transfers with the SDK's Submit, each with one transfer in flight. A stage is compared with the transfers that
+begin during it. All parties wait for a random part of a slot before they act, so that neither load runs in
+step with the chain. The seconds depend on the machine; the ratios show the cost of an action compared with a
+transfer.
+`, "`make load PAIRS="+fmt.Sprint(r.Options.Pairs)+"`", r.machine,
+		report.Count(r.Options.Pairs), report.Count(r.Options.InFlight), report.Count(r.Options.Transfers))
 }
 
 func isAction(m *record) bool { return !m.isTransfer() }
 
 func isTransferInStage(m *record) bool { return m.isTransfer() && m.stage != none }
 
-// sideBySide is the table of both loads, stage by stage.
+// comparisonSection compares both loads, stage by stage.
 func (r *Result) comparisonSection() string {
 	var out strings.Builder
 	out.WriteString(`
 ## Actions beside plain transfers
 
-Latency is the time from the first broadcast to the confirmation, as the SDK sees it: it asks at intervals that grow from 10 ms to
-500 ms, so a latency is one of a few steps. Both loads are measured alike.
+Latency is the time from the first broadcast to the confirmation. The SDK polls the status at intervals that
+grow from 10 ms to 500 ms, so latencies have few different values. Both loads are measured in the same way.
 
 `)
 	table := report.NewTable("stage", "seconds", "actions", "per second", "median s", "p99 s",
@@ -66,8 +68,9 @@ Latency is the time from the first broadcast to the confirmation, as the SDK see
 	}
 	r.compare(table, "all", total, func(m *record) bool { return m.stage != none })
 	out.WriteString(table.String() + `
-Create is one action per negotiation, bargain the acceptance of the invitation and four or five offers, end an acceptance or, for
-one in four, a rejection. A stage ends when the last negotiation is through.
+*create* is one action per negotiation. *bargain* is the acceptance of the invitation and four or five offers.
+*end* is the acceptance of an offer or, for one negotiation in four, a rejection. A stage ends with its last
+negotiation.
 `)
 	return out.String()
 }
@@ -77,7 +80,8 @@ func (r *Result) compare(table *report.Table, title string, lasted time.Duration
 	row := []string{title, fmt.Sprintf("%.1f", lasted.Seconds())}
 	of := func(load func(*record) bool) []time.Duration {
 		latencies := measured(r.records, confirmation, func(m *record) bool { return load(m) && among(m) })
-		row = append(row, report.Count(len(latencies)), fmt.Sprintf("%.1f", float64(len(latencies))/lasted.Seconds()),
+		row = append(row, report.Count(len(latencies)),
+			fmt.Sprintf("%.1f", float64(len(latencies))/lasted.Seconds()),
 			seconds(report.Quantile(latencies, 50)), seconds(report.Quantile(latencies, 99)))
 		return latencies
 	}
@@ -97,17 +101,18 @@ func ratio(a, b time.Duration) string {
 	return fmt.Sprintf("%.2f", a.Seconds()/b.Seconds())
 }
 
-// byAction is the table of the single instructions.
+// actionSection has the figures of each instruction.
 func (r *Result) actionSection() string {
 	var out strings.Builder
 	out.WriteString(`
-## Action by action
+## Actions
 
-*Whole* is the time from reading the state to the confirmation: reading, simulation and signature included. Compute units are the
-transaction's.
+*Whole* is the time from reading the state to the confirmation, with reading, simulation and signing. Compute
+units are those of the transaction.
 
 `)
-	table := report.NewTable("", "confirmed", "median s", "p99 s", "whole, median s", "whole, p99 s", "compute units, median")
+	table := report.NewTable("", "confirmed", "median s", "p99 s", "whole, median s", "whole, p99 s",
+		"compute units, median")
 	for _, action := range r.actions() {
 		named := func(m *record) bool { return m.action == action }
 		latencies, all := measured(r.records, confirmation, named), measured(r.records, whole, named)
@@ -120,17 +125,19 @@ transaction's.
 	return out.String()
 }
 
-// actions are those that have been done, in the order of their first confirmation, and the plain transfer last.
+// actions returns the names of the confirmed actions in the order of the records, and the plain transfer
+// last.
 func (r *Result) actions() (names []string) {
 	for i := range r.records {
-		if entry := &r.records[i]; entry.done && !entry.isTransfer() && !slices.Contains(names, entry.action) {
+		if entry := &r.records[i]; entry.done && !entry.isTransfer() &&
+			!slices.Contains(names, entry.action) {
 			names = append(names, entry.action)
 		}
 	}
 	return append(names, plainTransfer)
 }
 
-// requests are what the node is asked for.
+// requestSection has the numbers of requests to the node.
 func (r *Result) requestSection() string {
 	attempts := map[bool]int{}
 	for i := range r.records {
@@ -148,11 +155,11 @@ func (r *Result) requestSection() string {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, `
-## What the node is asked for
+## Requests
 
-Requests per attempt, waiting for the confirmation (getSignatureStatuses) included. A transfer is neither built on a state nor
-simulated. The driver kept %.2f cores busy on average, and the validator %.2f over its whole life; the chain made a block every
-%.2f s, where 0.40 s is what it takes while the machine keeps up.
+Requests per attempt, including those that wait for the confirmation (getSignatureStatuses). Transfers read no
+state and are not simulated. The load test used %.2f cores on average, and the validator %.2f over its whole
+lifetime. The chain produced a block every %.2f s; on a machine that is fast enough, it is 0.40 s.
 
 `, r.driverCores, r.validatorCores, r.blocks.lasted.Seconds()/float64(max(r.blocks.blocks, 1)))
 	table := report.NewTable("", "action", "transfer")
@@ -171,7 +178,7 @@ func perAttempt(requests, attempts int) string {
 	return fmt.Sprintf("%.2f", float64(requests)/float64(max(attempts, 1)))
 }
 
-// outcomes counts every attempt by what came of it.
+// outcomeSection counts the attempts by outcome.
 func (r *Result) outcomeSection() string {
 	counts := map[string][2]int{}
 	for i := range r.records {
@@ -189,9 +196,9 @@ func (r *Result) outcomeSection() string {
 	}
 	var out strings.Builder
 	out.WriteString(`
-## What came of every attempt
+## Outcomes
 
-What certainly did not happen is tried again, at most twice.
+An attempt that certainly had no effect is repeated, at most twice.
 
 `)
 	table := report.NewTable("outcome", "actions", "transfers")
@@ -200,25 +207,26 @@ What certainly did not happen is tried again, at most twice.
 	}
 	out.WriteString(table.String())
 	if len(counts) == 1 {
-		out.WriteString("\nNothing failed, expired, or stayed unknown.\n")
+		out.WriteString("\nNo attempt failed or expired, and no outcome stayed unknown.\n")
 	}
 	return out.String()
 }
 
-// nothingLost says what has been compared, and where the money went.
+// consistencySection describes the comparison of the chain with the scripts, and the division of the escrows.
 func (r *Result) consistencySection() string {
 	var out strings.Builder
 	verdict := "There was no difference."
 	if r.audit.findings.count > 0 {
-		verdict = fmt.Sprintf("**There were %s differences; the first ones are above.**", report.Count(r.audit.findings.count))
+		verdict = fmt.Sprintf("**There were %s differences; the first ones are above.**",
+			report.Count(r.audit.findings.count))
 	}
 	fmt.Fprintf(&out, `
-## Nothing lost
+## Consistency
 
-After each stage every negotiation's account and every token account of the mint is compared with what follows from the
-negotiation's script. At the end every transaction of every block is compared with what whoever sent it was told, and each
-negotiation's events with its script; the parties must have all their lamports back less the fees, and the protocol's totals must
-be the sums of the scripts. %s
+After each stage, every negotiation's account and every token account of the mint are compared with the
+scripts. At the end, every transaction of every block is compared with the sender's receipt, and the events of
+each negotiation with its script. The parties must have their starting lamports less the fees, and the
+protocol's totals must be the sums of the scripts. %s
 
 `, verdict)
 	table := report.NewTable("", "")
@@ -226,11 +234,11 @@ be the sums of the scripts. %s
 		what  string
 		count int
 	}{
-		{"negotiations open at once when all had been created", r.audit.open[creating]},
-		{"negotiations open at once when all had bargained", r.audit.open[bargaining]},
+		{"open negotiations after all were created", r.audit.open[creating]},
+		{"open negotiations after all had bargained", r.audit.open[bargaining]},
 		{"negotiations left after the closings", r.audit.open[closing]},
 		{"blocks read", r.blocks.blocks},
-		{"transactions of the program's in them", r.blocks.program},
+		{"transactions of the program in them", r.blocks.program},
 		{"of these failed", r.blocks.failed},
 		{"plain transfers in them", r.blocks.plain},
 	} {
@@ -246,28 +254,30 @@ be the sums of the scripts. %s
 	}
 	fmt.Fprintf(&out, `
 Base units of the mint: %s in escrow = %s to sellers + %s in fees + %s of decay
-+ %s back to buyers.
-`, report.Count(escrow), report.Count(sum.toSeller), report.Count(sum.fee), report.Count(sum.decay), report.Count(sum.refund))
++ %s refunded to buyers.
+`, report.Count(escrow), report.Count(sum.toSeller), report.Count(sum.fee), report.Count(sum.decay),
+		report.Count(sum.refund))
 	return out.String()
 }
 
-// lockTables say what the transactions' account lists have in common.
+// lockSection has the accounts that transactions of different negotiations have in common.
 func (r *Result) lockSection() string {
 	l := r.audit.locks
 	var out strings.Builder
 	fmt.Fprintf(&out, `
-## What negotiations share
+## Shared accounts
 
-From the account lists of the %s transactions before the closings, as the headers of their messages divide them into writable
-and read-only: %s negotiations write %s accounts, and **%s of these occur in the transactions of two negotiations** (of
-%s pairs), be it to read. So no action waits for another negotiation's. The fullest block held %s of these transactions,
-of %s negotiations.
+The headers of the messages divide the accounts of the %s transactions before the closings into writable and
+read-only ones. %s negotiations write %s accounts. **%s of these occur in transactions of two negotiations**
+(of %s pairs), written or read-only. So no action waits for an action of another negotiation. The fullest
+block contains %s of these transactions, of %s negotiations.
 
-`, report.Count(l.transactions), report.Count(l.negotiations), report.Count(l.writable), report.Count(len(l.shared)), report.Count(l.pairs()),
+`, report.Count(l.transactions), report.Count(l.negotiations), report.Count(l.writable),
+		report.Count(len(l.shared)), report.Count(l.pairs()),
 		report.Count(r.blocks.fullest), report.Count(r.blocks.parties))
 	out.WriteString(r.accountTable("named by several negotiations before the closings", l.common))
 	out.WriteString(`
-Closing is what collects the fees, when nobody waits any more; it alone writes what is everybody's.
+Only close_negotiation writes shared accounts. It collects the fees after the end of a negotiation.
 
 `)
 	out.WriteString(r.accountTable("written by the closings of several negotiations", l.atClose))
@@ -275,7 +285,7 @@ Closing is what collects the fees, when nobody waits any more; it alone writes w
 }
 
 func (r *Result) accountTable(title string, accounts []commonAccount) string {
-	table := report.NewTable(title, "transactions", "that write it")
+	table := report.NewTable(title, "transactions", "of which write")
 	for _, account := range accounts {
 		table.Row(r.name(account), report.Count(account.transactions), report.Count(account.written))
 	}

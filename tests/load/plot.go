@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
-// draw draws how many of the actions and of the transfers have been confirmed within which time, as SVG.
+// draw writes a plot of the latencies of actions and transfers as SVG.
 func (r *Result) draw(w io.Writer) error {
 	p := report.NewPlot("Confirmed within", "seconds from the first broadcast", "percent")
 	p.X.Min, p.Y.Max = 0, hundred
@@ -35,10 +35,11 @@ func (r *Result) draw(w io.Writer) error {
 	return report.WriteSVG(w, p)
 }
 
-// percentiles are a point for each percent.
+// percentiles returns a point for each percent.
 func percentiles(latencies []time.Duration) (points plotter.XYs) {
 	for percent := range hundred + 1 {
-		points = append(points, plotter.XY{X: report.Quantile(latencies, percent).Seconds(), Y: float64(percent)})
+		points = append(points, plotter.XY{X: report.Quantile(latencies, percent).Seconds(),
+			Y: float64(percent)})
 	}
 	return points
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
-// progressInterval is how often something that takes long says how far it is.
+// progressInterval is the pause between two progress lines.
 const progressInterval = 2 * time.Second
 
 type progress struct {
@@ -24,7 +24,7 @@ func (p *progress) printf(format string, arguments ...any) {
 	fmt.Fprintf(p.out, format+"\n", arguments...)
 }
 
-// watch says regularly how much of something is done, until the function that it returns is called.
+// watch prints the progress regularly until stop is called.
 func (p *progress) watch(title, things string, total int, done *atomic.Int64) (stop func()) {
 	began := time.Now()
 	stopped := make(chan struct{})
@@ -35,13 +35,16 @@ func (p *progress) watch(title, things string, total int, done *atomic.Int64) (s
 			case <-stopped:
 				return
 			case <-time.After(progressInterval):
-				p.printf("%s: %s of %s %s, %.0f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
+				p.printf("%s: %s of %s %s, %.0f s",
+					title, report.Count(done.Load()), report.Count(total), things,
+					time.Since(began).Seconds())
 			}
 		}
 	})
 	return func() {
 		close(stopped)
 		watching.Wait()
-		p.printf("%s: %s of %s %s in %.1f s", title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
+		p.printf("%s: %s of %s %s in %.1f s",
+			title, report.Count(done.Load()), report.Count(total), things, time.Since(began).Seconds())
 	}
 }

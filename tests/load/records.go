@@ -9,23 +9,23 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// A record is one attempt to do something, whatever came of it.
+// record is one attempt at an action or a transfer, with any outcome.
 type record struct {
-	// stage is the one in which the attempt began.
+	// stage is the stage at the start of the attempt.
 	stage stageID
 	// action is the instruction's name, or plainTransfer.
 	action string
 	// negotiation is nil for a plain transfer.
 	negotiation *negotiation
 	outcome     string
-	// done says whether the action has been confirmed.
+	// done reports whether the action is confirmed.
 	done bool
-	// signature is zero if nothing has been executed.
+	// signature is zero if no transaction was executed.
 	signature solana.Signature
 	slot      uint64
 	units     uint64
-	// confirmation is the time from the first broadcast to the confirmation, as the SDK sees it; whole is the time from reading the
-	// state that the action is built on.
+	// confirmation is the time from the first broadcast to the confirmation, measured by the SDK. whole is
+	// the time from reading the state for the action to the confirmation.
 	confirmation, whole time.Duration
 }
 
@@ -33,7 +33,7 @@ const plainTransfer = "SPL transfer"
 
 func (m *record) isTransfer() bool { return m.action == plainTransfer }
 
-// recorder keeps the records of everybody, who act at the same time.
+// recorder keeps the records of all parties. Its methods are safe for concurrent use.
 type recorder struct {
 	mutex   sync.Mutex
 	stage   stageID
@@ -67,7 +67,8 @@ func (r *recorder) add(entry record) {
 }
 
 // measured returns a value of each selected record that is done, sorted.
-func measured[T cmp.Ordered](records []record, value func(*record) T, selected func(*record) bool) (values []T) {
+func measured[T cmp.Ordered](records []record, value func(*record) T,
+	selected func(*record) bool) (values []T) {
 	for i := range records {
 		if entry := &records[i]; entry.done && selected(entry) {
 			values = append(values, value(entry))

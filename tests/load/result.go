@@ -12,11 +12,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Result is what a run has measured and found.
+// Result has the measurements and findings of a run.
 type Result struct {
 	Options Options
-	// Findings are what is not as it should be: negotiations that got lost, money that is missing, accounts that negotiations have
-	// in common. Only the first twenty are told; there are none in a run that went well.
+	// Findings are differences from the scripts: lost negotiations, missing money, accounts that negotiations
+	// share. Only the first twenty are described. A successful run has none.
 	Findings []string
 
 	terms                       terms
@@ -27,21 +27,22 @@ type Result struct {
 	audit                       audit
 	scripts                     []script
 	names                       map[solana.PublicKey]string
-	// requests that the two loads have made to the node, by their method.
+	// partiesRequests and payersRequests are the numbers of requests of the two loads by method.
 	partiesRequests, payersRequests map[string]int
 	blocks                          blockStatistics
 }
 
-// blockStatistics are about the blocks from the first action to the last.
+// blockStatistics are those of the blocks from the first action to the last.
 type blockStatistics struct {
 	blocks, program, plain, failed int
-	// lasted is how long the chain took for the blocks.
+	// lasted is the duration of the blocks.
 	lasted time.Duration
-	// fullest is the most transactions of the program's in one block before the closings, and parties of how many negotiations.
+	// fullest is the largest number of the program's transactions in one block before the closings, and
+	// parties the number of their negotiations.
 	fullest, parties int
 }
 
-// take copies what is to be reported out of a run.
+// collect copies the reported values out of a run.
 func (r *Result) collect(from *run) {
 	r.records, r.lasted, r.audit = from.records.records, from.records.lasted, from.audit
 	r.Findings = r.audit.findings.texts
@@ -85,7 +86,7 @@ func (b *blockReader) statistics(negotiations []*negotiation) blockStatistics {
 	return s
 }
 
-// knownAccounts are the accounts that negotiations can have in common, by what they are.
+// knownAccounts returns the names of the accounts that negotiations can have in common.
 func knownAccounts(r *run) map[solana.PublicKey]string {
 	config, _, _ := protocol.FindConfigAddress()
 	treasury, _, _ := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
@@ -101,10 +102,11 @@ func knownAccounts(r *run) map[solana.PublicKey]string {
 	}
 }
 
-// Write writes the page to a file, and its drawing beside it with the extension svg.
+// Write writes the page to a file, and its plot to a file of the same name with the extension svg.
 func (r *Result) Write(path string) error {
 	name := filepath.Base(path)
-	drawing := filepath.Join(filepath.Dir(path), strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))+".svg")
+	drawing := filepath.Join(filepath.Dir(path),
+		strings.ToLower(strings.TrimSuffix(name, filepath.Ext(name)))+".svg")
 	if err := os.WriteFile(path, []byte(r.Page(filepath.Base(drawing))), 0o644); err != nil {
 		return err
 	}

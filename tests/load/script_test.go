@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The protocol's table: 5,000,000 at 200 basis points over six rounds leave 4,429,212.
+// The protocol's table: 5,000,000 at 200 basis points leave 4,429,212 after six rounds.
 func TestDecayIsThePublishedOne(t *testing.T) {
 	effective := uint64(5_000_000)
 	for _, want := range []uint64{4_900_000, 4_802_000, 4_705_960, 4_611_841, 4_519_604, 4_429_212} {
@@ -36,7 +36,7 @@ func TestScriptsDivideTheWholeEscrow(t *testing.T) {
 			require.GreaterOrEqual(t, offer.amount, offer.effective/10)
 		}
 		if s.accepted {
-			require.NotEqual(t, s.last().side, s.ender, "nobody accepts an offer of its own")
+			require.NotEqual(t, s.last().side, s.ender, "a party does not accept its own offer")
 		} else {
 			require.Zero(t, d.toSeller+d.fee)
 		}
@@ -46,5 +46,6 @@ func TestScriptsDivideTheWholeEscrow(t *testing.T) {
 	require.Len(t, courses, 4, "either side accepts, and either side rejects")
 	require.Len(t, closers, 2)
 	require.Equal(t, division{toSeller: 2_985_000, fee: 15_000, decay: 294_040, refund: 1_705_960},
-		(&script{escrow: 5_000_000, accepted: true, offers: []offer{{amount: 3_000_000, effective: 4_705_960}}}).division(common))
+		(&script{escrow: 5_000_000, accepted: true,
+			offers: []offer{{amount: 3_000_000, effective: 4_705_960}}}).division(common))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// transferStream is the load to compare with: wallets that share no account pay each to a receiver of its own, in a mint of their
-// own, and send the next transfer when the last one is confirmed.
+// transferStream is the load for comparison. Wallets that share no account, in a separate mint, each pay
+// their own recipient, and send the next transfer after the confirmation of the last.
 type transferStream struct {
 	mint    solana.PublicKey
 	senders []*sender
@@ -22,11 +22,11 @@ type transferStream struct {
 
 type sender struct {
 	from, to agent
-	// sent is how many transfers have been tried, and paid how many base units have been confirmed to arrive.
+	// sent is the number of attempted transfers, and paid the base units of confirmed transfers.
 	sent, paid uint64
 }
 
-// start has everyone transfer until the function that it returns is called, which waits for what is on its way.
+// start starts all senders. stop stops them and waits for the transfers in flight.
 func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
 	stopped := make(chan struct{})
 	var sending sync.WaitGroup
@@ -49,11 +49,12 @@ func (s *transferStream) start(ctx context.Context, r *run) (stop func()) {
 	}
 }
 
-// pauseAfterFailure keeps a sender from doing nothing but failing.
+// pauseAfterFailure is the pause of a sender after a failed transfer.
 const pauseAfterFailure = 500 * time.Millisecond
 
 func (s *sender) transfer(ctx context.Context, r *run) {
-	// Another amount every time: two equal transactions in the life of one blockhash would be the same one.
+	// Each transfer has another amount: two equal transactions with one blockhash would have the same
+	// signature.
 	s.sent++
 	entry := record{stage: r.records.now(), action: plainTransfer}
 	began := time.Now()
@@ -84,11 +85,13 @@ func (s *sender) signed(ctx context.Context, r *run, amount uint64) (*solana.Tra
 		return nil, err
 	}
 	owner := s.from.PublicKey()
-	transfer, err := token.NewTransferCheckedInstruction(amount, localnet.Decimals, s.from.account, r.transfers.mint, s.to.account, owner, nil).ValidateAndBuild()
+	transfer, err := token.NewTransferCheckedInstruction(
+		amount, localnet.Decimals, s.from.account, r.transfers.mint, s.to.account, owner, nil).ValidateAndBuild()
 	if err != nil {
 		return nil, err
 	}
-	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, latest.Value.Blockhash, solana.TransactionPayer(owner))
+	transaction, err := solana.NewTransaction(
+		[]solana.Instruction{transfer}, latest.Value.Blockhash, solana.TransactionPayer(owner))
 	if err != nil {
 		return nil, err
 	}

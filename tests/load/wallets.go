@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 )
 
-// setUp makes everybody's wallets and endows them, and begins to read at the first block after that.
+// setUp creates and endows all wallets, and starts the reader of blocks after that.
 func (r *run) setUp(ctx context.Context) (err error) {
 	if r.parties, err = r.newClient(r.InFlight); err != nil {
 		return err
@@ -26,7 +26,8 @@ func (r *run) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	r.audit.before = config.ProtocolConfig
-	r.terms = terms{decayBps: uint64(config.DefaultDecayRateBps), feeBps: uint64(config.DefaultProtocolFeeBps)}
+	r.terms = terms{decayBps: uint64(config.DefaultDecayRateBps),
+		feeBps: uint64(config.DefaultProtocolFeeBps)}
 	if err := r.makeParties(ctx); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 	if r.mint, err = r.net.Chain.CreateMint(ctx, localnet.Decimals); err != nil {
 		return err
 	}
-	// The treasury's token account is there before the first closing, as it is wherever the protocol is in use.
+	// The treasury's token account exists before the first closing, as on a cluster in use.
 	holdings := []testchain.Holding{{Owner: r.net.Treasury}}
 	for number := range r.Pairs {
 		n := &negotiation{number: number, script: scriptFor(number, r.terms)}
@@ -59,7 +60,7 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 	return r.endow(ctx, "endow the parties", r.mint, holdings)
 }
 
-// transferTokens are more than a sender can pay in ten thousand transfers, in base units.
+// transferTokens are the starting tokens of a sender, in base units: enough for over ten thousand transfers.
 const transferTokens = 1_000_000_000
 
 func (r *run) makeSenders(ctx context.Context) error {
@@ -85,13 +86,14 @@ func (r *run) makeSenders(ctx context.Context) error {
 	return r.endow(ctx, "endow the senders of plain transfers", mint, holdings)
 }
 
-// Five holdings fit into a transaction, and as many transactions as this are under way at once.
+// Five holdings fit into a transaction. endowmentsInFlight is the number of concurrent transactions.
 const (
 	holdingsAtOnce     = 5
 	endowmentsInFlight = 32
 )
 
-func (r *run) endow(ctx context.Context, title string, mint solana.PublicKey, holdings []testchain.Holding) error {
+func (r *run) endow(ctx context.Context, title string, mint solana.PublicKey,
+	holdings []testchain.Holding) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var done atomic.Int64

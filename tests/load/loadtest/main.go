@@ -1,4 +1,5 @@
-// Command loadtest puts the protocol under load on a solana-test-validator of its own and reports what came of it: see `make load`.
+// Command loadtest runs many negotiations at once on its own solana-test-validator and writes a report: `make
+// load`.
 package main
 
 import (
@@ -28,18 +29,21 @@ func main() {
 func run(ctx context.Context, arguments []string) error {
 	options := load.Options{Progress: os.Stderr}
 	flags := pflag.NewFlagSet("loadtest", pflag.ContinueOnError)
-	flags.IntVar(&options.Pairs, "pairs", load.DefaultPairs, "how many negotiations are under way at once")
-	flags.IntVar(&options.InFlight, "in-flight", 0, fmt.Sprintf("how many actions are under way at once (by default as many as pairs, but at most %d)", load.DefaultInFlight))
-	flags.IntVar(&options.Transfers, "transfers", 0, "how many wallets send plain SPL transfers meanwhile (by default as many as actions are under way)")
-	report := flags.String("report", "", "write the report to this file, and its drawing beside it")
-	limit := flags.Duration("limit", 20*time.Minute, "give up after this time")
+	flags.IntVar(&options.Pairs, "pairs", load.DefaultPairs, "number of concurrent negotiations")
+	flags.IntVar(&options.InFlight, "in-flight", 0,
+		fmt.Sprintf("largest number of actions in flight (default: the pairs, but at most %d)",
+			load.DefaultInFlight))
+	flags.IntVar(&options.Transfers, "transfers", 0,
+		"number of wallets that send plain SPL transfers (default: the actions in flight)")
+	report := flags.String("report", "", "file for the report; its plot is written next to it")
+	limit := flags.Duration("limit", 20*time.Minute, "time limit of the run")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			return nil
 		}
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not done after %s", *limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not finished after %s", *limit))
 	defer cancel()
 	result, err := load.Run(ctx, options)
 	if err != nil {
@@ -47,7 +51,7 @@ func run(ctx context.Context, arguments []string) error {
 	}
 	fmt.Print(result.Page(""))
 	if len(result.Findings) > 0 {
-		return fmt.Errorf("%d findings, which are told above; no report is written", len(result.Findings))
+		return fmt.Errorf("%d findings (above); no report written", len(result.Findings))
 	}
 	if *report == "" {
 		return nil
