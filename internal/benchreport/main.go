@@ -1,5 +1,6 @@
-// Command benchreport runs the SDK's benchmarks and writes a page about them: ours beside anchor-go's reflective code for the same
-// bytes, and actions beside the requests that they make, each measured in the same run.
+// Command benchreport runs the SDK's benchmarks and writes docs/BENCHMARKS.md. The page compares the SDK's
+// codec with anchor-go's reflective code for the same bytes, and actions with their requests. Compared
+// figures come from the same run.
 package main
 
 import (
@@ -8,13 +9,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/haggle-protocol/haggle/internal/report"
 )
 
 func main() {
-	out := flag.String("out", "docs/BENCHMARKS.md", "the page to write")
+	out := flag.String("out", "docs/BENCHMARKS.md", "file for the page")
 	flag.Parse()
 	if err := run(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "benchreport:", err)
@@ -25,25 +27,28 @@ func main() {
 // measurement is a run of go test.
 type measurement struct {
 	benchmarks, pkg string
-	// length is how long or how often each is run, and count how often that is done.
+	// length is -benchtime, and count is -count, of go test.
 	length string
 	count  string
-	// environment is added.
+	// environment is added to that of this process.
 	environment []string
-	// overlay reports whether anchor-go's client is added: see writeOverlay.
+	// overlay reports whether anchor-go's client is added (see writeOverlay).
 	overlay bool
 }
 
 var measurements = []measurement{
-	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk/protocol", length: "3ms", count: "60", overlay: true},
+	{benchmarks: "DecodeAccount|DecodeEvent|RecogniseEvent|BuildInstruction|ParseLogs", pkg: "./sdk/protocol",
+		length: "3ms", count: "60", overlay: true},
 	{benchmarks: "Call", pkg: "./sdk", length: "100ms", count: "5"},
 	{benchmarks: "Action", pkg: "./tests/overhead", length: "500ms", count: "3"},
-	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1", environment: []string{"HAGGLE_CHAIN=validator"}},
+	{benchmarks: "Subscriptions", pkg: "./tests/overhead", length: "15x", count: "1",
+		environment: []string{"HAGGLE_CHAIN=validator"}},
 }
 
-// arguments returns those of the go command. overlay is the path of anchor-go's overlay.
+// arguments returns the arguments of the go command. overlay is the path of anchor-go's overlay.
 func (m measurement) arguments(overlay string) []string {
-	arguments := []string{"test", "-vet=off", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$", "-benchmem", "-benchtime", m.length, "-count", m.count}
+	arguments := []string{"test", "-vet=off", "-run", "^$", "-bench", "^Benchmark(" + m.benchmarks + ")$",
+		"-benchmem", "-benchtime", m.length, "-count", m.count}
 	if m.overlay {
 		arguments = append(arguments, "-overlay", overlay)
 	}
@@ -69,7 +74,8 @@ func run(out string) error {
 		command := exec.Command("go", m.arguments(overlay)...)
 		command.Env = append(os.Environ(), m.environment...)
 		command.Stderr = os.Stderr
-		shown := strings.Join(append(m.environment, "go "+strings.Join(m.arguments("overlay.json"), " ")), " ")
+		words := append(slices.Clone(m.environment), "go")
+		shown := strings.Join(append(words, m.arguments("overlay.json")...), " ")
 		fmt.Fprintln(os.Stderr, "==>", shown)
 		output, err := command.Output()
 		if err != nil {

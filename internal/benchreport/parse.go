@@ -21,13 +21,13 @@ type benchmarks struct {
 type result struct {
 	// group is the benchmark's function, and name the rest of its name.
 	group, name string
-	// values are what it has measured, by unit, such as ns/op.
+	// values are the measured values by unit, such as ns/op.
 	values map[string]float64
 }
 
 func (r *result) ns() float64 { return r.values["ns/op"] }
 
-// read reads what `go test -bench` prints.
+// read parses the output of `go test -bench`.
 func (r *benchmarks) read(output io.Reader) error {
 	found := false
 	lines := bufio.NewScanner(output)
@@ -44,21 +44,22 @@ func (r *benchmarks) read(output io.Reader) error {
 		}
 	}
 	if !found {
-		return errors.New("no benchmark has been run")
+		return errors.New("no benchmark in the output")
 	}
 	return lines.Err()
 }
 
-// processors is what go test adds to the name of a benchmark.
+// processors is the suffix that go test appends to the name of a benchmark.
 var processors = regexp.MustCompile(`-[0-9]+$`)
 
-// add takes a line such as
+// add parses a line such as
 //
 //	BenchmarkDecodeEvent/OfferSubmitted/haggle-2   20000000   55.1 ns/op   112 B/op   1 allocs/op
 func (r *benchmarks) add(fields []string) error {
-	group, name, ok := strings.Cut(processors.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), ""), "/")
+	path := processors.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), "")
+	group, name, ok := strings.Cut(path, "/")
 	if !ok || len(fields)%2 != 0 {
-		return errors.New("not the line of a benchmark of ours")
+		return errors.New("unknown benchmark line")
 	}
 	added := &result{group, name, make(map[string]float64)}
 	for i := 2; i < len(fields); i += 2 {
@@ -78,21 +79,21 @@ func (r *benchmarks) add(fields []string) error {
 	return nil
 }
 
-// find is nil if there is no such result.
+// find returns a result; nil if there is none.
 func (r *benchmarks) find(group, name string) *result {
-	for _, one := range r.results {
-		if one.group == group && one.name == name {
-			return one
+	for _, result := range r.results {
+		if result.group == group && result.name == name {
+			return result
 		}
 	}
 	return nil
 }
 
-// of are a group's results.
+// of returns the results of a group.
 func (r *benchmarks) of(group string) (all []*result) {
-	for _, one := range r.results {
-		if one.group == group {
-			all = append(all, one)
+	for _, result := range r.results {
+		if result.group == group {
+			all = append(all, result)
 		}
 	}
 	return all

@@ -1,7 +1,7 @@
-// Package doclinks checks that the tests which a document names exist, so that a claim cannot outlive what shows it.
+// Package doclinks checks that the tests which documents name as evidence exist.
 //
-// A document names a test as `path: name`, where path is the end of a file's path in the repository and name a Rust or Go
-// test function, a Go fuzz test, or a scenario of tests/scenarios.
+// A document names a test as `path: name`. path is the end of a file's path in the repository. name is a Rust
+// or Go test function, a Go fuzz test, or a scenario of tests/scenarios.
 package doclinks
 
 import (
@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// A Claim is a place in a document that names a test.
+// Claim is a link from a document to a test.
 type Claim struct {
 	// Line is the document's line, from 1.
 	Line int
-	// File is the end of the path of the file that the test is said to be in.
+	// File is the end of the path of the test's file.
 	File string
 	// Test is the name of the test.
 	Test string
@@ -24,7 +24,7 @@ type Claim struct {
 
 var claim = regexp.MustCompile("`([A-Za-z0-9_./-]+\\.(?:rs|go)): ([A-Za-z0-9_]+)`")
 
-// Claims are the tests that a document names, in its order.
+// Claims returns the tests that a document names, in its order.
 func Claims(document string) []Claim {
 	var claims []Claim
 	for number, line := range strings.Split(document, "\n") {
@@ -35,7 +35,7 @@ func Claims(document string) []Claim {
 	return claims
 }
 
-// Sources are the files of a repository that tests can be in, by their paths in it with slashes.
+// Sources returns the Rust and Go files of a repository by their paths in it, with slashes.
 func Sources(root string) (map[string]string, error) {
 	sources := make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
@@ -70,7 +70,7 @@ func Sources(root string) (map[string]string, error) {
 	return sources, nil
 }
 
-// Check answers what is wrong with a claim, or nil when some file whose path ends as the claim says has that test.
+// Check returns an error unless a file whose path ends with File has the test.
 func (c Claim) Check(sources map[string]string) error {
 	found := false
 	for path, text := range sources {
@@ -88,7 +88,7 @@ func (c Claim) Check(sources map[string]string) error {
 	return fmt.Errorf("line %d: %s has no test %s", c.Line, c.File, c.Test)
 }
 
-// isTest says whether a source has a test of this name: one that is run, and not just a function.
+// isTest reports whether a source has a test of this name. A plain function does not count.
 func isTest(path, text, name string) bool {
 	quoted := regexp.QuoteMeta(name)
 	if strings.HasSuffix(path, ".rs") {
@@ -98,5 +98,8 @@ func isTest(path, text, name string) bool {
 		return false
 	}
 	isFunction := strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz")
-	return isFunction && strings.Contains(text, "func "+name+"(") || !isFunction && strings.Contains(text, `"`+name+`"`)
+	if isFunction {
+		return strings.Contains(text, "func "+name+"(")
+	}
+	return strings.Contains(text, `"`+name+`"`)
 }

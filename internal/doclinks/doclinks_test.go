@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// documents are those that name the tests which show what they say.
+// documents are the documents that name tests.
 var documents = []string{"docs/SECURITY_MODEL.md", "SECURITY.md"}
 
 func TestEachTestThatADocumentNamesExists(t *testing.T) {
@@ -44,19 +44,22 @@ func TestAClaimThatNothingShows(t *testing.T) {
 		"b/x.go":       "func TestX() {}",
 	}
 	for file, names := range map[string][]string{
-		"close.rs": {"anyone_closes", "late"}, "a/enclose.rs": {"other"}, "x_test.go": {"TestX", "basic_negotiation"},
+		"close.rs": {"anyone_closes", "late"}, "a/enclose.rs": {"other"},
+		"x_test.go": {"TestX", "basic_negotiation"},
 	} {
 		for _, name := range names {
 			require.NoError(t, Claim{Line: 1, File: file, Test: name}.Check(sources))
 		}
 	}
 	for _, claim := range []Claim{
-		{3, "close.rs", "anyone"}, {3, "close.rs", "other"}, {3, "close.rs", "anyone_close"}, {3, "x_test.go", "start"},
+		{3, "close.rs", "anyone"}, {3, "close.rs", "other"}, {3, "close.rs", "anyone_close"},
+		{3, "x_test.go", "start"},
 		{3, "x_test.go", "Test"}, {3, "b/x.go", "TestX"},
 	} {
 		require.EqualError(t, claim.Check(sources), "line 3: "+claim.File+" has no test "+claim.Test)
 	}
 	for _, file := range []string{"nowhere.rs", "lose.rs"} {
-		require.EqualError(t, Claim{Line: 4, File: file, Test: "other"}.Check(sources), "line 4: there is no file "+file)
+		require.EqualError(t, Claim{Line: 4, File: file, Test: "other"}.Check(sources),
+			"line 4: there is no file "+file)
 	}
 }

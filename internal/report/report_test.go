@@ -10,7 +10,8 @@ import (
 
 func TestCount(t *testing.T) {
 	for number, want := range map[uint64]string{
-		0: "0", 999: "999", 1_000: "1,000", 5_000: "5,000", 1_000_000: "1,000,000", 1_234_567: "1,234,567", 6_493_680: "6,493,680",
+		0: "0", 999: "999", 1_000: "1,000", 5_000: "5,000", 1_000_000: "1,000,000", 1_234_567: "1,234,567",
+		6_493_680: "6,493,680",
 	} {
 		require.Equal(t, want, Count(number))
 	}
@@ -32,7 +33,8 @@ func TestQuantile(t *testing.T) {
 	require.Equal(t, 99*time.Second, Quantile(hundred, 99))
 	require.Equal(t, 100*time.Second, Quantile(hundred, 100))
 	require.Equal(t, time.Second, Quantile(hundred, 0))
-	require.Equal(t, 2*time.Second, Quantile([]time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, 50))
+	three := []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}
+	require.Equal(t, 2*time.Second, Quantile(three, 50))
 	require.Equal(t, time.Second, Quantile([]time.Duration{time.Second}, 99))
 	require.Zero(t, Quantile([]time.Duration(nil), 50))
 	require.Equal(t, uint64(2), Quantile([]uint64{1, 2, 3, 4}, 50))

@@ -19,7 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// A Store is a folder with a file for each committed price, readable by its owner alone.
+// Store is a folder with a file for each committed price, readable by its owner alone.
 type Store struct {
 	// Dir is the folder. Keep creates it.
 	Dir string
@@ -47,7 +47,8 @@ const suffix = ".json"
 // Path returns the file of a price. Its name contains the commitment, so that each price has its own file.
 func (s Store) Path(price *haggle.SealedPrice) string {
 	commitment := price.Commitment()
-	return filepath.Join(s.Dir, prefix(price.Negotiation(), price.Agent())+hex.EncodeToString(commitment[:8])+suffix)
+	name := prefix(price.Negotiation(), price.Agent()) + hex.EncodeToString(commitment[:8]) + suffix
+	return filepath.Join(s.Dir, name)
 }
 
 // Keep writes a price and returns after it is synced to the disk. It can be repeated.
@@ -108,7 +109,8 @@ func (s Store) Find(negotiation, agent solana.PublicKey) ([]*haggle.SealedPrice,
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if price.Negotiation() != negotiation || price.Agent() != agent {
-			return nil, fmt.Errorf("%s: %w: belongs to another negotiation or agent", path, haggle.ErrSealedPrice)
+			return nil, fmt.Errorf("%s: %w: belongs to another negotiation or agent", path,
+				haggle.ErrSealedPrice)
 		}
 		found = append(found, price)
 	}
@@ -139,7 +141,8 @@ func (s Store) paths(negotiation, agent solana.PublicKey) ([]string, error) {
 	}
 	var paths []string
 	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), prefix(negotiation, agent)) && strings.HasSuffix(entry.Name(), suffix) {
+		if strings.HasPrefix(entry.Name(), prefix(negotiation, agent)) &&
+			strings.HasSuffix(entry.Name(), suffix) {
 			paths = append(paths, filepath.Join(s.Dir, entry.Name()))
 		}
 	}

@@ -30,25 +30,26 @@ func TestWhatIsKeptIsFound(t *testing.T) {
 	require.Empty(t, found)
 
 	first, second := seal(t, negotiation, buyer, 3_000_000), seal(t, negotiation, buyer, 3_000_000)
-	for _, price := range []*haggle.SealedPrice{first, second, first, seal(t, negotiation, seller, 1), seal(t, other, buyer, 2)} {
+	for _, price := range []*haggle.SealedPrice{first, second, first, seal(t, negotiation, seller, 1),
+		seal(t, other, buyer, 2)} {
 		require.NoError(t, store.Keep(price))
 	}
 	found, err = store.Find(negotiation, buyer)
 	require.NoError(t, err)
-	require.Len(t, found, 2, "each nonce is kept, and none twice")
+	require.Len(t, found, 2, "each nonce is stored once")
 	commitments := map[[32]byte]bool{found[0].Commitment(): true, found[1].Commitment(): true}
 	require.True(t, commitments[first.Commitment()] && commitments[second.Commitment()])
 	require.Equal(t, uint64(3_000_000), found[0].Price())
 
 	require.NoError(t, store.Forget(negotiation, buyer))
-	require.NoError(t, store.Forget(negotiation, buyer), "twice is fine")
+	require.NoError(t, store.Forget(negotiation, buyer), "a second call does nothing")
 	found, err = store.Find(negotiation, buyer)
 	require.NoError(t, err)
 	require.Empty(t, found)
 	for _, left := range [][2]solana.PublicKey{{negotiation, seller}, {other, buyer}} {
 		found, err = store.Find(left[0], left[1])
 		require.NoError(t, err)
-		require.Len(t, found, 1, "others' stay")
+		require.Len(t, found, 1, "the files of others remain")
 	}
 }
 
@@ -64,7 +65,7 @@ func TestOnlyItsOwnerCanReadIt(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), file.Mode().Perm())
 	entries, err := os.ReadDir(store.Dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 1, "nothing half written is left")
+	require.Len(t, entries, 1, "no partial file is left")
 }
 
 func TestADamagedFileIsNotPassedOver(t *testing.T) {
@@ -87,7 +88,8 @@ func TestADamagedFileIsNotPassedOver(t *testing.T) {
 func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	require.ErrorContains(t, Store{Dir: filepath.Join(file, "sealed")}.Keep(seal(t, solana.PublicKey{8}, buyer, 7)), "store the committed price")
+	err := Store{Dir: filepath.Join(file, "sealed")}.Keep(seal(t, solana.PublicKey{8}, buyer, 7))
+	require.ErrorContains(t, err, "store the committed price")
 }
 
 func TestDefaultDir(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// benchreport adds this file to sdk/protocol by an overlay, together with the package anchor that it generates.
+// benchreport adds this file to sdk/protocol by an overlay, with the generated package anchor.
 func init() {
 	anchorGo.decodeAccount = func(data []byte) error {
 		_, err := anchor.ParseAnyAccount(data)
