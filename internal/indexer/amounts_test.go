@@ -64,7 +64,7 @@ func TestAmountsOf64BitsAreExact(t *testing.T) {
 				`SELECT CAST(effective_escrow AS TEXT) FROM negotiations WHERE status = 'Rejected'`:  most,
 				`SELECT CAST(effective_escrow AS TEXT) FROM account_states WHERE status = 'Created'`: most,
 			} {
-				require.Equal(t, want, one[string](t, ctx, database, query), query)
+				require.Equal(t, want, single[string](t, ctx, database, query), query)
 			}
 			unit := new(big.Int).SetUint64(math.MaxUint64 / 1000)
 			times := func(parts, negotiations int64) string {
@@ -77,9 +77,9 @@ func TestAmountsOf64BitsAreExact(t *testing.T) {
 				"escrowed": new(big.Int).Add(escrowed, largest).String(), "refunds": new(big.Int).Add(refunds, largest).String(),
 				"settled_amount": times(600, count), "net_amount": times(597, count), "fees": times(3, count), "decay": times(20, count),
 			} {
-				require.Equal(t, want, one[string](t, ctx, database, `SELECT CAST(`+column+` AS TEXT) FROM totals`), column)
+				require.Equal(t, want, single[string](t, ctx, database, `SELECT CAST(`+column+` AS TEXT) FROM totals`), column)
 			}
-			require.Zero(t, one[int](t, ctx, database, `SELECT COUNT(*) FROM violations`))
+			require.Zero(t, single[int](t, ctx, database, `SELECT COUNT(*) FROM violations`))
 			readsBack(t, database, new(big.Int).Add(escrowed, largest))
 		})
 	}
@@ -129,7 +129,7 @@ func readsBack(t *testing.T, database *Database, escrowed *big.Int) {
 }
 
 // The view violations finds an amount that is wrong by one unit, in either direction.
-func TestMoneyThatIsMissingIsFound(t *testing.T) {
+func TestAWrongAmountIsAViolation(t *testing.T) {
 	for name, change := range map[string]func(steps []step){
 		"an escrow that is larger": func(steps []step) { steps[0].events[0].(*protocol.NegotiationCreated).EscrowAmount++ },
 		"a decay that is smaller":  func(steps []step) { steps[4].events[1].(*protocol.NegotiationSettled).EscrowDecayTotal-- },
@@ -148,7 +148,7 @@ func TestMoneyThatIsMissingIsFound(t *testing.T) {
 				var found []string
 				for _, database := range []*Database{newSQLite(t), openAt(t, server.create(t))} {
 					runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
-					require.Equal(t, 1, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
+					require.Equal(t, 1, single[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
 					found = append(found, contents(t, t.Context(), database))
 				}
 				require.Equal(t, found[0], found[1])
@@ -158,7 +158,7 @@ func TestMoneyThatIsMissingIsFound(t *testing.T) {
 }
 
 // A failed export keeps the existing file.
-func TestAnExportIsWholeOrNothing(t *testing.T) {
+func TestAFailedExportKeepsTheFile(t *testing.T) {
 	chain := immenseChain(t, 1)
 	database := newSQLite(t)
 	runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)

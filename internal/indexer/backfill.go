@@ -68,7 +68,7 @@ func (x *Indexer) listBacklog(ctx context.Context) error {
 	state.cursor, state.listed = part.oldest, whole
 	next.backlog = &state
 	err = x.database.write(ctx, func(s statements) error {
-		if err := x.progress.take(ctx, s); err != nil {
+		if err := x.progress.lock(ctx, s); err != nil {
 			return err
 		}
 		var place int64
@@ -149,7 +149,7 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, 
 	var end sql.NullInt64
 	err = s.row(ctx, `SELECT slot FROM backlog ORDER BY slot LIMIT 1 OFFSET $1`, transactionsAtOnce-1).Scan(&end)
 	if errors.Is(err, sql.ErrNoRows) {
-		end.Int64, err = int64(never), nil
+		end.Int64, err = int64(noSlot), nil
 	}
 	if err != nil {
 		return nil, 0, 0, err
@@ -175,13 +175,13 @@ func (x *Indexer) oldest(ctx context.Context, atLeast int64) (listed [][]entry, 
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	next = never
+	next = noSlot
 	var following sql.NullInt64
 	err = s.row(ctx, `SELECT MIN(slot), COUNT(*) FROM backlog WHERE slot > $1`, end.Int64).Scan(&following, &left)
 	if following.Valid {
 		next = uint64(following.Int64)
 	}
-	return bySlot(entries, never), next, left, err
+	return bySlot(entries, noSlot), next, left, err
 }
 
 // unread returns the negotiations of slots whose account was not read since, or that were created anew.

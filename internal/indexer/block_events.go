@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// logsTruncated is the name of a row that stands for the unknown events of an instruction.
+// logsTruncated is the name of a row in place of the unknown events of an instruction.
 const logsTruncated = "LogsTruncated"
 
 // readSlot is a slot with its transactions of the program.
@@ -38,7 +38,7 @@ type readTransaction struct {
 	calls []call
 }
 
-// readEvent is an event, or a row that stands for unknown events.
+// readEvent is an event, or a placeholder for unknown events.
 type readEvent struct {
 	name        string
 	instruction *int
@@ -93,7 +93,7 @@ func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (rea
 	if read.block, err = n.block(ctx, read.slot, commitment, len(entries) > 1 && slices.ContainsFunc(entries, unordered)); err != nil {
 		return readSlot{}, err
 	}
-	if err := arrange(entries, read.block); err != nil {
+	if err := sortByBlock(entries, read.block); err != nil {
 		return readSlot{}, err
 	}
 	for _, item := range entries {
@@ -115,7 +115,7 @@ func (n *node) readSlot(ctx context.Context, entries []entry, final uint64) (rea
 func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	events, flaw := protocol.ParseLogs(found.Meta.LogMessages)
 	read := readTransaction{flaw: flawOf(flaw)}
-	// A transaction of a later version is nil here. Its logs are readable all the same.
+	// A transaction of a later version is nil here. Its logs are still readable.
 	transaction, _ := found.Transaction.GetTransaction()
 	indices := instructionsOf(found.Meta.LogMessages, len(events), transaction)
 	calls, complete := callsOf(transaction, found.Meta)
@@ -131,7 +131,7 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 		return read, nil
 	}
 	if transaction != nil && len(calls) == 0 && len(events) == 0 && read.flaw != flawUnknown {
-		// Logs of another program, which mentions this one and does not call it.
+		// The logs are of another program, which mentions this one and does not call it.
 		return readTransaction{}, nil
 	}
 	if complete && read.flaw != flawUnknown {
@@ -139,21 +139,21 @@ func readLogs(found *rpc.GetTransactionResult) (readTransaction, error) {
 	}
 	var rows []readEvent
 	for i := range calls {
-		row, err := calls[i].standIn()
+		row, err := calls[i].placeholder()
 		if err != nil {
 			return read, err
 		}
 		rows = append(rows, row)
 	}
-	read.events = addStandIns(read.events, rows)
+	read.events = addPlaceholders(read.events, rows)
 	logs, err := json.Marshal(found.Meta.LogMessages)
 	read.logs = string(logs)
 	return read, err
 }
 
-// addStandIns adds the rows that stand for unknown events. A creation whose event is logged is not a second
-// one.
-func addStandIns(events, rows []readEvent) []readEvent {
+// addPlaceholders adds the placeholders for unknown events. If the event of a creation is logged, the
+// placeholder does not count as a second creation.
+func addPlaceholders(events, rows []readEvent) []readEvent {
 	for _, row := range rows {
 		isLogged := func(event readEvent) bool { return event.begins && *event.negotiation == *row.negotiation }
 		row.begins = row.begins && !slices.ContainsFunc(events, isLogged)
@@ -198,7 +198,7 @@ func storedEvent(event protocol.Event) (readEvent, error) {
 	return stored, nil
 }
 
-// unloggedPrograms are programs that validators run themselves, without a line in the logs.
+// unloggedPrograms are programs that validators run natively, without a line in the logs.
 var unloggedPrograms = []solana.PublicKey{
 	solana.MustPublicKeyFromBase58("Ed25519SigVerify111111111111111111111111111"),
 	solana.MustPublicKeyFromBase58("KeccakSecp256k11111111111111111111111111111"),

@@ -59,10 +59,10 @@ func callsOf(transaction *solana.Transaction, meta *rpc.TransactionMeta) ([]call
 			}
 		}
 	}
-	return calls, complete && explained(calls, keys, meta)
+	return calls, complete && transfersAreComplete(calls, keys, meta)
 }
 
-// withInner returns an instruction and those that it led to.
+// withInner returns an instruction with its inner instructions.
 func withInner(index int, outer solana.CompiledInstruction, meta *rpc.TransactionMeta) []solana.CompiledInstruction {
 	all := []solana.CompiledInstruction{outer}
 	for _, inner := range meta.InnerInstructions {
@@ -133,9 +133,9 @@ func (c *call) account(field string) (solana.PublicKey, bool) {
 	return value.Interface().(solana.PublicKey), true
 }
 
-// explained reports whether no vault lost more than the transfers from it. Anyone can pay into a vault, so
-// one can have lost less.
-func explained(calls []call, keys []solana.PublicKey, meta *rpc.TransactionMeta) bool {
+// transfersAreComplete reports whether no vault lost more than the transfers from it. Anyone can pay into a
+// vault, so one can have lost less.
+func transfersAreComplete(calls []call, keys []solana.PublicKey, meta *rpc.TransactionMeta) bool {
 	before, isBefore := balances(meta.PreTokenBalances)
 	after, isAfter := balances(meta.PostTokenBalances)
 	if !isBefore || !isAfter {
@@ -173,8 +173,8 @@ func balances(listed []rpc.TokenBalance) (map[int]uint64, bool) {
 	return amounts, true
 }
 
-// standIn returns the row that stands for the events of an instruction while they are unknown.
-func (c *call) standIn() (readEvent, error) {
+// placeholder returns the row in place of the unknown events of an instruction.
+func (c *call) placeholder() (readEvent, error) {
 	row := readEvent{name: logsTruncated, instruction: &c.outer}
 	if address, is := c.account("Negotiation"); is {
 		row.negotiation = &address

@@ -12,10 +12,10 @@ import (
 )
 
 // The database holds the events and accounts of a real chain, and the amounts add up.
-func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
+func TestTheDatabaseEqualsTheChain(t *testing.T) {
 	s := newScenario(t)
 	database := newSQLite(t)
-	// The indexer comes in the middle, and again at the end.
+	// The indexer runs in the middle, and again at the end.
 	s.endow()
 	s.bargain(7)
 	runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
@@ -38,7 +38,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 		}, `SELECT data, signature FROM events ORDER BY slot, position, event_index`))
 		require.Equal(t, events, stored)
 		require.Equal(t, signatures, storedSignatures)
-		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE instruction_index IS NULL OR instruction_index < 1`))
+		require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE instruction_index IS NULL OR instruction_index < 1`))
 	})
 
 	t.Run("accounts are as the chain has them", func(t *testing.T) {
@@ -58,43 +58,43 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 			require.Equal(t, n.TurnDeadline, deadline)
 			require.EqualValues(t, n.Bump, bump)
 			require.Equal(t, "[0,0,0,0,0,0,0,0]", shares)
-			// The events alone say the same.
-			require.Equal(t, status, one[string](t, s.ctx, database,
+			// The events alone give the same values.
+			require.Equal(t, status, single[string](t, s.ctx, database,
 				`SELECT status FROM negotiations WHERE negotiation = $1 ORDER BY life DESC LIMIT 1`, n.Address.String()))
-			require.Equal(t, effective, one[string](t, s.ctx, database,
+			require.Equal(t, effective, single[string](t, s.ctx, database,
 				`SELECT effective_escrow FROM negotiations WHERE negotiation = $1 ORDER BY life DESC LIMIT 1`, n.Address.String()))
 		}
-		require.Equal(t, count, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM accounts WHERE present`))
+		require.Equal(t, count, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM accounts WHERE present`))
 		require.Equal(t, 3, count)
 	})
 
 	t.Run("money is conserved, and adds up to what the protocol has counted", func(t *testing.T) {
-		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
-		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM negotiations WHERE NOT complete`))
+		require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+		require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM negotiations WHERE NOT complete`))
 		config, err := s.Client.GetConfig(s.ctx)
 		require.NoError(t, err)
-		require.EqualValues(t, config.TotalNegotiations, one[int](t, s.ctx, database, `SELECT SUM(closed) FROM totals`))
-		require.EqualValues(t, config.TotalSettledVolume, one[int](t, s.ctx, database, `SELECT SUM(CAST(settled_amount AS INTEGER)) FROM totals`))
-		require.EqualValues(t, config.TotalFeesCollected, one[int](t, s.ctx, database, `SELECT SUM(CAST(fees AS INTEGER)) FROM totals`))
+		require.EqualValues(t, config.TotalNegotiations, single[int](t, s.ctx, database, `SELECT SUM(closed) FROM totals`))
+		require.EqualValues(t, config.TotalSettledVolume, single[int](t, s.ctx, database, `SELECT SUM(CAST(settled_amount AS INTEGER)) FROM totals`))
+		require.EqualValues(t, config.TotalFeesCollected, single[int](t, s.ctx, database, `SELECT SUM(CAST(fees AS INTEGER)) FROM totals`))
 		treasury, err := haggle.AssociatedTokenAddress(s.Treasury, s.Mint, solana.TokenProgramID)
 		require.NoError(t, err)
 		held, err := s.Chain.Tokens(s.ctx, treasury)
 		require.NoError(t, err)
-		require.EqualValues(t, held, one[int](t, s.ctx, database, `SELECT SUM(CAST(swept AS INTEGER)) FROM outcomes`))
+		require.EqualValues(t, held, single[int](t, s.ctx, database, `SELECT SUM(CAST(swept AS INTEGER)) FROM outcomes`))
 	})
 
 	t.Run("negotiations at one address are separate", func(t *testing.T) {
-		require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE life = 2`))
-		require.Equal(t, "Rejected", one[string](t, s.ctx, database, `SELECT o.status FROM outcomes o JOIN outcomes p ON p.negotiation = o.negotiation
+		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE life = 2`))
+		require.Equal(t, "Rejected", single[string](t, s.ctx, database, `SELECT o.status FROM outcomes o JOIN outcomes p ON p.negotiation = o.negotiation
 			WHERE o.life = 1 AND p.life = 2`))
-		require.Equal(t, "10000000", one[string](t, s.ctx, database, `SELECT escrow_amount FROM outcomes WHERE life = 2`))
+		require.Equal(t, "10000000", single[string](t, s.ctx, database, `SELECT escrow_amount FROM outcomes WHERE life = 2`))
 	})
 
 	t.Run("bonds, milestones and accepted offers", func(t *testing.T) {
-		require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE bond_state = 'Returned' AND status = 'Expired'`))
-		require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE milestone_count = 3 AND status = 'Settled'`))
-		require.Equal(t, 4, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM offers WHERE accepted`))
-		require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(DISTINCT mint) FROM offers`))
+		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE bond_state = 'Returned' AND status = 'Expired'`))
+		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM outcomes WHERE milestone_count = 3 AND status = 'Settled'`))
+		require.Equal(t, 4, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM offers WHERE accepted`))
+		require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(DISTINCT mint) FROM offers`))
 	})
 
 	t.Run("another run changes nothing", func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestTheDatabaseHoldsWhatTheChainDid(t *testing.T) {
 	t.Run("finalized does not hold what is merely confirmed", func(t *testing.T) {
 		final := newSQLite(t)
 		runOnce(t, s.ctx, final, s.Client.RPC(), rpc.CommitmentFinalized)
-		require.Zero(t, one[int](t, s.ctx, final, `SELECT COUNT(*) FROM slots, progress WHERE slot > finalized_slot OR NOT final`))
-		require.Positive(t, one[int](t, s.ctx, final, `SELECT COUNT(*) FROM events`))
+		require.Zero(t, single[int](t, s.ctx, final, `SELECT COUNT(*) FROM slots, progress WHERE slot > finalized_slot OR NOT final`))
+		require.Positive(t, single[int](t, s.ctx, final, `SELECT COUNT(*) FROM events`))
 	})
 }

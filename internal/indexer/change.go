@@ -21,7 +21,7 @@ type change struct {
 	from *uint64
 	// slots are added.
 	slots []readSlot
-	// verified are slots in the database that have become final.
+	// verified are the stored slots that are final since this poll.
 	verified []uint64
 	accounts []accountState
 	// backlogRead is set if the slots were in the backlog.
@@ -49,7 +49,7 @@ type life struct {
 func (c *change) apply(ctx context.Context, database *Database, p *progress) error {
 	next := *p
 	err := database.write(ctx, func(s statements) error {
-		if err := p.take(ctx, s); err != nil {
+		if err := p.lock(ctx, s); err != nil {
 			return err
 		}
 		touched := make(map[life]bool)
@@ -378,5 +378,5 @@ func intOrNull(value *int) any {
 	return int64(*value)
 }
 
-// never is a slot that no chain reaches.
-const never = uint64(math.MaxInt64)
+// noSlot is a slot that no chain reaches.
+const noSlot = uint64(math.MaxInt64)

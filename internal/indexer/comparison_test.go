@@ -49,7 +49,7 @@ func contents(t require.TestingT, ctx context.Context, d *Database) string {
 			}
 			require.NoError(t, rows.Scan(values...))
 			for i := range values {
-				fmt.Fprint(&all, plainly(*values[i].(*any)), " | ")
+				fmt.Fprint(&all, normalized(*values[i].(*any)), " | ")
 			}
 			all.WriteByte('\n')
 		}
@@ -60,8 +60,8 @@ func contents(t require.TestingT, ctx context.Context, d *Database) string {
 	return all.String()
 }
 
-// plainly makes the booleans of both databases equal.
-func plainly(value any) any {
+// normalized makes the booleans of both databases equal.
+func normalized(value any) any {
 	switch value {
 	case true:
 		return 1
@@ -91,8 +91,8 @@ func runOnce(t require.TestingT, ctx context.Context, d *Database, client *rpc.C
 	require.NoError(t, indexer.Run(ctx))
 }
 
-// one returns the only value of a query.
-func one[T any](t require.TestingT, ctx context.Context, d *Database, query string, arguments ...any) (value T) {
+// single returns the only value of a query.
+func single[T any](t require.TestingT, ctx context.Context, d *Database, query string, arguments ...any) (value T) {
 	require.NoError(t, d.statements().row(ctx, query, arguments...).Scan(&value))
 	return value
 }

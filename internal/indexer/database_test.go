@@ -11,7 +11,7 @@ import (
 )
 
 // OpenExisting leaves nothing in a database that belongs to another application.
-func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
+func TestOpenExistingChangesNothing(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			other, err := connect(address, true)
@@ -25,13 +25,13 @@ func TestLookingIntoADatabaseChangesNothing(t *testing.T) {
 				SQLite:   `SELECT COUNT(*) FROM sqlite_master`,
 				Postgres: `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'`,
 			}
-			require.Equal(t, 1, one[int](t, t.Context(), other, tables[other.Dialect]))
+			require.Equal(t, 1, single[int](t, t.Context(), other, tables[other.Dialect]))
 		})
 	}
 }
 
 // Open migrates the database of an older version with its rows. Until then it is not readable.
-func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
+func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
@@ -62,7 +62,7 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 			require.ErrorIs(t, err, ErrOldSchema)
 
 			database := openAt(t, address)
-			require.Equal(t, 1, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM outcomes WHERE status = 'Countered' AND fee IS NULL`))
+			require.Equal(t, 1, single[int](t, t.Context(), database, `SELECT COUNT(*) FROM outcomes WHERE status = 'Countered' AND fee IS NULL`))
 			chain.add(104, 1, steps[4])
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 			fresh := newSQLite(t)
@@ -73,7 +73,7 @@ func TestAnOlderDatabaseIsBroughtUpToDate(t *testing.T) {
 }
 
 // A database with the schema of a newer version is refused.
-func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
+func TestANewerSchemaIsRefused(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			database := openAt(t, address)
@@ -92,7 +92,7 @@ func TestOnlyASchemaThatIsKnownIsRead(t *testing.T) {
 
 // Export and status need only SELECT. An indexer without the right to write returns an error that names
 // the database.
-func TestReadingTakesNoMoreThanTheRightToRead(t *testing.T) {
+func TestReadingNeedsOnlySelect(t *testing.T) {
 	chain, _ := forkingChain(t)
 	address := server.create(t)
 	database := openAt(t, address)
@@ -113,7 +113,7 @@ func TestReadingTakesNoMoreThanTheRightToRead(t *testing.T) {
 }
 
 // The two slashes of an address are not part of the path.
-func TestAFileIsFoundUnderTheAddressItWasMadeWith(t *testing.T) {
+func TestTheSlashesOfAnAddressAreNotPartOfThePath(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, address := range []string{"sqlite:plain.db", "sqlite://slashes.db", "sqlite:///" + t.TempDir() + "/a b%20?#.db"} {
 		made := openAt(t, address)

@@ -27,7 +27,8 @@
 // last final slot, because a node writes its lists a little later than its blocks. So
 //
 //   - rows of a slot up to the checkpoint never change;
-//   - at commitment "finalized" rows are only added, except that a transaction that a node lists late goes to its place;
+//   - at commitment "finalized" rows are only added, except that a transaction that a node lists late is inserted
+//     at its position;
 //   - at "confirmed" the rows of slots with slots.final = false, about 13 seconds' worth, can be replaced;
 //   - "processed" is rejected.
 //
@@ -36,7 +37,7 @@
 // A validator truncates the logs of a transaction at 10,000 bytes, so a party can hide events behind other
 // logs. The indexer then computes the events, as the program does, from the transaction's instructions, its
 // transfers from the vault, and the negotiation's earlier events. They are marked as rebuilt. If an event
-// cannot be known, a row LogsTruncated stands for it, and the negotiation is not complete.
+// cannot be known, a row LogsTruncated takes its place, and the negotiation is not complete.
 //
 // # Amounts
 //

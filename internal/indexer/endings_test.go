@@ -94,8 +94,7 @@ func (s *scenario) held(owner solana.PublicKey) int64 {
 	return int64(found)
 }
 
-// ending is a way in which a negotiation ends, with the status, the state of the bond and its forfeited
-// part.
+// ending is a way to end a negotiation, with the status, the state of the bond and its forfeited part.
 type ending struct {
 	name, status, bond string
 	forfeited          int64
@@ -139,7 +138,7 @@ func (s *scenario) endings() []ending {
 			s.expire(n)
 			return n
 		}},
-		// 1,000,201 of 3,000,001 went back for the unclaimed milestone.
+		// 1,000,201 of 3,000,001 are refunded for the unclaimed milestone.
 		{"milestones whose time is over", "Settled", "Split", 233_380, s.deadline},
 		{"an agreement of both", "Settled", "Split", 70_000, s.agreement},
 	}
@@ -149,7 +148,7 @@ func (s *scenario) endings() []ending {
 func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 	s := newScenario(t)
 	s.endow()
-	s.bargain(1) // makes the treasury's account
+	s.bargain(1) // creates the treasury's account
 	endings := s.endings()
 	type flow struct{ buyer, seller, treasury int64 }
 	now := func() flow {
@@ -185,13 +184,13 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 				require.Equal(t, swept, fee+decay)
 			})
 		}
-		require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+		require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
 		agreed := addresses["an agreement of both"].String()
-		require.Equal(t, 72, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = $1`, agreed))
-		require.Equal(t, 24, one[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = $1`,
+		require.Equal(t, 72, single[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = $1`, agreed))
+		require.Equal(t, 24, single[int](t, s.ctx, database, `SELECT review_hours FROM outcomes WHERE negotiation = $1`,
 			addresses["milestones whose time is over"].String()), "as proposed")
 		evidence := func(milestone int, side string) string {
-			return one[string](t, s.ctx, database, `SELECT evidence FROM evidence WHERE negotiation = $1 AND milestone = $2 AND side = $3`,
+			return single[string](t, s.ctx, database, `SELECT evidence FROM evidence WHERE negotiation = $1 AND milestone = $2 AND side = $3`,
 				addresses["milestones whose time is over"].String(), milestone, side)
 		}
 		require.Equal(t, "63"+strings.Repeat("0", 62), evidence(0, "Seller"))

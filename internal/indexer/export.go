@@ -52,7 +52,8 @@ func (d *Database) Export(ctx context.Context, table Table, format Format, out i
 	return count, writer.finish()
 }
 
-// ExportFile writes a table to a file, completely or not at all: an existing file stays as it is until then.
+// ExportFile writes a table to a file. It replaces an existing file only after the table is written
+// completely.
 func (d *Database) ExportFile(ctx context.Context, table Table, format Format, path string) (count int64, err error) {
 	file, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithStaticPermissions(0o644))
 	if err != nil {

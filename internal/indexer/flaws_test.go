@@ -26,7 +26,7 @@ func instructionOf(t *testing.T, instruction solana.Instruction, err error) sola
 
 // A transaction with truncated logs is marked. If its events are unknown, its negotiation is not complete
 // and the account has the status.
-func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
+func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
 	steps := scenario.steps()
@@ -51,7 +51,7 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 	require.Equal(t, `{"instruction":"accept_offer"}`, value[string](f, `SELECT fields FROM events WHERE name = 'LogsTruncated'`))
 	require.Equal(t, 1, value[int](f, `SELECT instruction_index FROM events WHERE name = 'LogsTruncated'`))
 	require.Equal(t, "Settled", value[string](f, `SELECT status FROM outcomes WHERE NOT complete`))
-	// The instruction has succeeded, so this much is known without the account too; but not the amounts.
+	// The instruction succeeded, so the status is known without the account; the amounts are not.
 	require.Equal(t, "Settled", value[string](f, `SELECT status FROM negotiations`))
 	require.Equal(t, 1, value[int](f, `SELECT COUNT(*) FROM outcomes
 		WHERE settled_amount IS NULL AND net_amount IS NULL AND fee IS NULL AND decay IS NULL AND refund IS NULL AND ended_slot = 104`))
@@ -65,7 +65,7 @@ func TestLogsThatAreCutOffAreMarkedAndTheAccountIsRead(t *testing.T) {
 
 // A negotiation without its creation has the amounts of its last event, and NULL for all others. A
 // returned bond does not count as forfeited.
-func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
+func TestUnknownAmountsAreNull(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
 			chain := newScriptedChain()
@@ -81,19 +81,19 @@ func TestAmountsThatAreNotKnownAreNotZero(t *testing.T) {
 			add(open.steps()[3].events...)
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 			amounts := func(scenario *scriptedScenario) string {
-				return one[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
+				return single[string](t, t.Context(), database, `SELECT status || ' ' || COALESCE(CAST(settled_amount AS TEXT), '-') || ' ' ||
 					COALESCE(CAST(net_amount AS TEXT), '-') || ' ' || COALESCE(CAST(fee AS TEXT), '-') || ' ' || COALESCE(CAST(decay AS TEXT), '-') || ' ' ||
 					COALESCE(CAST(refund AS TEXT), '-') || ' ' || bond_state FROM outcomes WHERE NOT complete AND negotiation = $1`, scenario.address.String())
 			}
 			require.Equal(t, "Settled 600000 597000 3000 20000 - Returned", amounts(settled))
 			require.Equal(t, "Rejected - 0 0 - 990000 Unknown", amounts(rejected))
 			require.Equal(t, "Proposed - - - - - Unknown", amounts(open))
-			require.Zero(t, one[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
+			require.Zero(t, single[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
 		})
 	}
 }
 
-// The end of a negotiation is known from its instruction, although logs and account are not available.
+// The end of a negotiation is known from its instruction, without logs and account.
 func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 	accounts := func(s *scriptedScenario) (buyer, seller, vault solana.PublicKey) {
 		return s.buyer, s.seller, numberedKey('V', s.number)
@@ -141,7 +141,7 @@ func TestAnEndThatIsCutOffIsOne(t *testing.T) {
 }
 
 // A creation whose event is unknown starts a new negotiation at the address.
-func TestACreationThatIsCutOffIsOne(t *testing.T) {
+func TestACreationWithTruncatedLogsIsKnown(t *testing.T) {
 	chain := newScriptedChain()
 	scenario := newScriptedScenario(1, 1000)
 	create := &protocol.CreateNegotiation{
@@ -162,7 +162,7 @@ func TestACreationThatIsCutOffIsOne(t *testing.T) {
 }
 
 // Both databases store any bytes that another program logs.
-func TestAnyLogsCanBeKept(t *testing.T) {
+func TestAnyLogsCanBeStored(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
@@ -170,8 +170,8 @@ func TestAnyLogsCanBeKept(t *testing.T) {
 			steps[4].logs = append(steps[4].logs, "Log truncated")
 			chain.add(104, 1, steps[4])
 			runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
-			require.Contains(t, one[string](t, t.Context(), database, `SELECT logs FROM transactions WHERE flaw = 'truncated'`), `"Program log: a\u0000b`)
-			require.Equal(t, "Settled", one[string](t, t.Context(), database, `SELECT status FROM outcomes`))
+			require.Contains(t, single[string](t, t.Context(), database, `SELECT logs FROM transactions WHERE flaw = 'truncated'`), `"Program log: a\u0000b`)
+			require.Equal(t, "Settled", single[string](t, t.Context(), database, `SELECT status FROM outcomes`))
 		})
 	}
 }
@@ -225,7 +225,7 @@ func TestAnIndexBelongsToOneChainAndOneIndexer(t *testing.T) {
 
 // A node that no longer has the history since the checkpoint is an error. A node with more history
 // continues.
-func TestAHistoryThatIsGoneIsNoGap(t *testing.T) {
+func TestAMissingHistoryIsAnError(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(200, 200)
 	f := follow(t, chain, rpc.CommitmentConfirmed)

@@ -43,8 +43,8 @@ func (x *Indexer) listed(ctx context.Context, head, final uint64) ([][]entry, er
 	return nil, errLongList
 }
 
-// upToAnchor returns the entries of a page after the checkpoint, and whether the list ends here: it must
-// reach the anchor, or its end if there is no anchor. before is the entry before the page, and head the
+// upToAnchor returns the entries of a page after the checkpoint, and reports whether the list ends here: it
+// must reach the anchor, or its end if there is no anchor. before is the entry before the page, and head the
 // node's minimum slot.
 func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, anchor *known, head uint64) (kept []entry, whole bool, err error) {
 	for _, item := range part.entries {
@@ -57,7 +57,7 @@ func (x *Indexer) upToAnchor(ctx context.Context, part page, before entry, ancho
 	}
 	if part.length == 0 && !before.signature.IsZero() {
 		// A node lists nothing after a transaction that a fork has removed.
-		there, err := x.node.knows(ctx, before, head)
+		there, err := x.node.exists(ctx, before, head)
 		if err != nil {
 			return nil, false, err
 		}
@@ -92,7 +92,7 @@ func bySlot(newest []entry, head uint64) (slots [][]entry) {
 
 // fork is the first slot at which the database differs from the chain.
 type fork struct {
-	// slot is never if there is none.
+	// slot is noSlot if there is none.
 	slot uint64
 	// deletes is set if there are rows at or after the slot. upTo is the last of their slots.
 	deletes bool
@@ -100,14 +100,14 @@ type fork struct {
 	why     string
 }
 
-// compare returns the first slot to read, and the slots before it that have become final. It ignores slots of
-// the database after the node's head.
+// compare returns the first slot to read, and the earlier slots that are final since this poll. It ignores
+// stored slots after the node's head.
 func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []storedSlot, head, final uint64) (fork, []uint64, error) {
-	from, verified, last := fork{slot: never}, []uint64(nil), uint64(0)
+	from, verified, last := fork{slot: noSlot}, []uint64(nil), uint64(0)
 	if len(stored) > 0 {
 		last = stored[len(stored)-1].slot
 	}
-	for i := 0; from.slot == never; i++ {
+	for i := 0; from.slot == noSlot; i++ {
 		haveListed, haveStored := i < len(listed), i < len(stored) && stored[i].slot <= head
 		switch {
 		case !haveListed && !haveStored:
@@ -128,7 +128,7 @@ func (x *Indexer) compare(ctx context.Context, listed [][]entry, stored []stored
 				from = fork{stored[i].slot, true, last, why}
 			}
 		}
-		if from.slot != never || stored[i].final || stored[i].slot > final {
+		if from.slot != noSlot || stored[i].final || stored[i].slot > final {
 			continue
 		}
 		read, err := x.node.block(ctx, stored[i].slot, rpc.CommitmentFinalized, false)

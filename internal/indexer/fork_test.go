@@ -53,7 +53,9 @@ func (f *follower) refuses(expected error) {
 func (f *follower) contents() string { return contents(f.t, f.t.Context(), f.database) }
 
 // value returns the only value of a query.
-func value[T any](f *follower, query string) T { return one[T](f.t, f.t.Context(), f.database, query) }
+func value[T any](f *follower, query string) T {
+	return single[T](f.t, f.t.Context(), f.database, query)
+}
 
 // run indexes until an error.
 func (f *follower) run() error {
@@ -119,7 +121,7 @@ func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
 	require.Equal(t, 105, value[int](f, `SELECT slot FROM offers WHERE round = 2`))
 	f.matches()
 
-	// Two slots go, and nothing comes for them.
+	// Two slots are removed without replacement.
 	chain.forkAt(102)
 	chain.reach(106, 101)
 	f.poll()
@@ -128,7 +130,7 @@ func TestABlockThatIsReplacedIsReadAgain(t *testing.T) {
 	f.matches()
 }
 
-func TestANegotiationThatNeverWasGoes(t *testing.T) {
+func TestAForkCanRemoveANegotiation(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.reach(103, 99)
 	f := follow(t, chain, rpc.CommitmentConfirmed)
@@ -180,7 +182,7 @@ func TestATransactionThatIsListedLateGoesToItsPlace(t *testing.T) {
 }
 
 // A node that lags behind another one at the same address deletes nothing.
-func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
+func TestALaggingNodeDeletesNothing(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	before := f.contents()
@@ -193,7 +195,7 @@ func TestANodeThatIsBehindTakesNothingBack(t *testing.T) {
 
 // The short list of a lagging node does not count as the whole list. Its missing transactions are neither
 // skipped nor deleted.
-func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
+func TestAShortListIsNotTheWholeList(t *testing.T) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 		t.Run(string(commitment), func(t *testing.T) {
 			chain, steps := forkingChain(t)
@@ -213,7 +215,7 @@ func TestAListThatEndsEarlyIsNotBelieved(t *testing.T) {
 }
 
 // A node that has just restarted does not know a status. That does not delete the transaction.
-func TestAStatusOfANodeThatIsBehindIsNotBelieved(t *testing.T) {
+func TestAMissingStatusOfALaggingNodeDeletesNothing(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	chain.unlisted[steps[3].signature] = true
@@ -257,7 +259,7 @@ func TestAForkIsReplacedInOneTransaction(t *testing.T) {
 }
 
 // The rows of a database stay readable during a backfill.
-func TestCatchingUpTakesNothingAway(t *testing.T) {
+func TestABackfillDeletesNothing(t *testing.T) {
 	for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 		t.Run(string(commitment), func(t *testing.T) {
 			chain := longChain(t, 60)
@@ -316,7 +318,7 @@ func TestAForkBetweenTwoPagesLosesNothing(t *testing.T) {
 
 // An account that was read on a fork is read again when the slot is final, also without a further
 // transaction.
-func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
+func TestAnAccountReadOnAForkIsReadAgain(t *testing.T) {
 	chain, steps := forkingChain(t)
 	f := newFollower(t, chain, rpc.CommitmentConfirmed)
 	chain.unlisted[steps[3].signature] = true
@@ -330,7 +332,7 @@ func TestAnAccountSeenOnAForkIsReadAgain(t *testing.T) {
 }
 
 // The state of an account on a fork is not kept as its last state.
-func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
+func TestAStateReadOnAForkIsNotKept(t *testing.T) {
 	chain, _ := forkingChain(t)
 	f := follow(t, chain, rpc.CommitmentConfirmed)
 	require.Equal(t, 103, value[int](f, `SELECT as_of_slot FROM accounts`))
@@ -347,8 +349,8 @@ func TestAStateSeenOnAForkIsNotTheLastOne(t *testing.T) {
 	f.matches()
 }
 
-// The account of the next negotiation at an address does not count as the state of the last one.
-func TestTheNextNegotiationIsNotTakenForTheLast(t *testing.T) {
+// The account of the next negotiation at an address is not stored as the state of the last one.
+func TestTheStateOfTheNextNegotiationIsSeparate(t *testing.T) {
 	chain, steps := forkingChain(t)
 	chain.add(104, 1, steps[4])
 	chain.add(105, 1, steps[5])
@@ -417,7 +419,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 				chain.forkAt(from)
 				waiting = append(back, waiting...)
 				run++
-				// The same slots can come again.
+				// The same slots can be added again.
 				slot = from - 1
 			},
 			"finality": func(t *rapid.T) {
@@ -428,8 +430,8 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 			"a poll": func(t *rapid.T) {
 				slot = max(slot, chain.head)
 				require.NoError(t, indexer.poll(ctx))
-				checkpoint := one[int64](t, ctx, database, `SELECT checkpoint_slot FROM progress`)
-				upTo := one[string](t, ctx, database, `SELECT COALESCE(group_concat(signature || slot || name), '') FROM
+				checkpoint := single[int64](t, ctx, database, `SELECT checkpoint_slot FROM progress`)
+				upTo := single[string](t, ctx, database, `SELECT COALESCE(group_concat(signature || slot || name), '') FROM
 					(SELECT * FROM events WHERE slot <= $1 ORDER BY slot, position, event_index)`, checkpoint)
 				require.Contains(t, upTo, final)
 				final = upTo
@@ -447,7 +449,7 @@ func TestTheDatabaseFollowsAnyFork(t *testing.T) {
 		defer fresh.Close()
 		runOnce(t, ctx, fresh, chain.client(), commitment)
 		require.Equal(t, contents(t, ctx, fresh), contents(t, ctx, database))
-		require.Zero(t, one[int](t, ctx, database, `SELECT COUNT(*) FROM accounts WHERE NOT final`))
-		require.Zero(t, one[int](t, ctx, database, `SELECT COUNT(*) FROM violations`))
+		require.Zero(t, single[int](t, ctx, database, `SELECT COUNT(*) FROM accounts WHERE NOT final`))
+		require.Zero(t, single[int](t, ctx, database, `SELECT COUNT(*) FROM violations`))
 	})
 }

@@ -234,7 +234,7 @@ func (x *Indexer) follow(ctx context.Context) error {
 // advance deletes the rows from a fork on, if there is one, and indexes the listed transactions from there
 // on.
 func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, verified []uint64, head, final uint64) error {
-	if from.slot != never {
+	if from.slot != noSlot {
 		at, _ := slices.BinarySearchFunc(listed, from.slot, func(entries []entry, slot uint64) int { return cmp.Compare(entries[0].slot, slot) })
 		listed = listed[at:]
 	} else {
@@ -262,12 +262,12 @@ func (x *Indexer) advance(ctx context.Context, listed [][]entry, from fork, veri
 			return readErr
 		}
 		listed = listed[len(slots):]
-		c.slots, c.next = slots, never
+		c.slots, c.next = slots, noSlot
 		if len(listed) > 0 {
 			c.next = listed[0][0].slot
 		}
 		err := x.readAccounts(ctx, c, append(addresses, negotiationsOf(slots)...), final)
-		if err == nil && x.matters(c) {
+		if err == nil && x.isWorthWriting(c) {
 			err = x.apply(ctx, x.progress, c)
 		}
 		if err = errors.Join(err, readErr); err != nil || len(listed) == 0 {
@@ -304,8 +304,9 @@ func atLeastUpTo(listed, beginning [][]entry, slot uint64) [][]entry {
 	return listed[:count]
 }
 
-// matters reports whether a change is worth a write.
-func (x *Indexer) matters(c *change) bool {
+// isWorthWriting reports whether a change has rows or accounts, moves the limit of the checkpoint by at least
+// settledSlots, or comes more than writeEvery after the last write.
+func (x *Indexer) isWorthWriting(c *change) bool {
 	return c.from != nil || len(c.slots) > 0 || len(c.verified) > 0 || len(c.accounts) > 0 ||
 		c.limit >= x.progress.checkpoint+settledSlots || time.Since(x.written) > writeEvery
 }

@@ -61,31 +61,31 @@ func kill(t *testing.T, command *exec.Cmd) {
 	require.False(t, ended.Exited(), "the indexer ended by itself")
 }
 
-// victim is a database whose indexer is killed repeatedly.
-type victim struct {
+// killedIndex is a database whose indexer is killed repeatedly.
+type killedIndex struct {
 	address string
-	// patience is how long an indexer may run: longer after one that was killed before it wrote anything.
-	patience time.Duration
-	revision int64
-	// kills is how often it was killed, wrote how often it had written by then.
+	// timeLimit is the time until an indexer is killed. It grows after a kill before the first write.
+	timeLimit time.Duration
+	revision  int64
+	// kills is the number of kills, and wrote the number of kills after a write.
 	kills, wrote int
 }
 
-func (v *victim) runAndKill(t *testing.T, endpoint string) {
+func (v *killedIndex) runAndKill(t *testing.T, endpoint string) {
 	t.Helper()
 	command := startChild(t, endpoint, v.address)
-	time.Sleep(v.patience + rand.N(v.patience))
+	time.Sleep(v.timeLimit + rand.N(v.timeLimit))
 	kill(t, command)
 	v.kills++
 	database, err := Open(t.Context(), v.address)
 	require.NoError(t, err)
 	defer database.Close()
-	revision := one[int64](t, t.Context(), database, `SELECT COALESCE(MAX(revision), 0) FROM progress`)
+	revision := single[int64](t, t.Context(), database, `SELECT COALESCE(MAX(revision), 0) FROM progress`)
 	if revision == v.revision {
-		v.patience += v.patience / 2
+		v.timeLimit += v.timeLimit / 2
 		return
 	}
-	v.revision, v.patience = revision, max(v.patience*2/3, 50*time.Millisecond)
+	v.revision, v.timeLimit = revision, max(v.timeLimit*2/3, 50*time.Millisecond)
 	v.wrote++
 }
 
@@ -94,23 +94,23 @@ func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s := newScenario(t)
 	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)}
 	ended := make(chan struct{})
-	killed := make(chan map[string]*victim, 1)
+	killed := make(chan map[string]*killedIndex, 1)
 	go func() {
 		defer close(killed)
-		victims := map[string]*victim{}
+		indexes := map[string]*killedIndex{}
 		for name, address := range addresses {
-			victims[name] = &victim{address: address, patience: 100 * time.Millisecond}
+			indexes[name] = &killedIndex{address: address, timeLimit: 100 * time.Millisecond}
 		}
 		for {
 			enough := true
-			for _, victim := range victims {
-				victim.runAndKill(t, s.Chain.RPCURL)
-				enough = enough && victim.wrote >= 2
+			for _, index := range indexes {
+				index.runAndKill(t, s.Chain.RPCURL)
+				enough = enough && index.wrote >= 2
 			}
 			select {
 			case <-ended:
 				if enough {
-					killed <- victims
+					killed <- indexes
 					return
 				}
 			default:
@@ -121,13 +121,13 @@ func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s.twoLives(8)
 	s.bargain(9)
 	close(ended)
-	victims := <-killed
-	require.Len(t, victims, len(addresses))
+	indexes := <-killed
+	require.Len(t, indexes, len(addresses))
 	whole := newSQLite(t)
 	runOnce(t, s.ctx, whole, s.Client.RPC(), rpc.CommitmentConfirmed)
-	for name, victim := range victims {
-		t.Logf("%s: killed %d times, %d of them after it had written", name, victim.kills, victim.wrote)
-		database := openAt(t, victim.address)
+	for name, index := range indexes {
+		t.Logf("%s: killed %d times, %d of them after it had written", name, index.kills, index.wrote)
+		database := openAt(t, index.address)
 		runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
 		require.Equal(t, contents(t, s.ctx, whole), contents(t, s.ctx, database), name)
 	}
@@ -164,23 +164,23 @@ func TestALongHistoryIsReadInPieces(t *testing.T) {
 	chain := longChain(t, 60)
 	whole := newSQLite(t)
 	runOnce(t, t.Context(), whole, chain.client(), rpc.CommitmentConfirmed)
-	require.Equal(t, 60, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM outcomes WHERE status = 'Settled' AND closed_at IS NOT NULL`))
-	require.Zero(t, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM violations`))
-	require.Equal(t, 60*6, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM transactions`))
-	require.Zero(t, one[int](t, t.Context(), whole, `SELECT COUNT(*) FROM backlog`))
-	require.Greater(t, one[int](t, t.Context(), whole, `SELECT revision FROM progress`), 60*6/7)
+	require.Equal(t, 60, single[int](t, t.Context(), whole, `SELECT COUNT(*) FROM outcomes WHERE status = 'Settled' AND closed_at IS NOT NULL`))
+	require.Zero(t, single[int](t, t.Context(), whole, `SELECT COUNT(*) FROM violations`))
+	require.Equal(t, 60*6, single[int](t, t.Context(), whole, `SELECT COUNT(*) FROM transactions`))
+	require.Zero(t, single[int](t, t.Context(), whole, `SELECT COUNT(*) FROM backlog`))
+	require.Greater(t, single[int](t, t.Context(), whole, `SELECT revision FROM progress`), 60*6/7)
 
 	chain.delay = 300 * time.Microsecond
 	endpoint := chain.serve(t)
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
-			victim := &victim{address: address, patience: 100 * time.Millisecond}
+			index := &killedIndex{address: address, timeLimit: 100 * time.Millisecond}
 			inTheMiddle := 0
 			for done := false; !done; {
-				victim.runAndKill(t, endpoint)
+				index.runAndKill(t, endpoint)
 				database := openAt(t, address)
-				left := one[int](t, t.Context(), database, `SELECT COUNT(*) FROM backlog`)
-				done = left == 0 && one[int](t, t.Context(), database, `SELECT COUNT(*) FROM events`) > 0
+				left := single[int](t, t.Context(), database, `SELECT COUNT(*) FROM backlog`)
+				done = left == 0 && single[int](t, t.Context(), database, `SELECT COUNT(*) FROM events`) > 0
 				if left > 0 {
 					inTheMiddle++
 				}

@@ -86,7 +86,7 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 		Limit: &limit, Before: before, Until: until, Commitment: commitment, MinContextSlot: &notBefore,
 	})
 	if err != nil {
-		return page{}, behindOr(err)
+		return page{}, asBehind(err)
 	}
 	found := page{length: len(listed)}
 	last := uint64(math.MaxInt64)
@@ -109,7 +109,7 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 // minContextSlotNotReached is a node's error code if it has not reached the minimum slot of a request.
 const minContextSlotNotReached = -32016
 
-func behindOr(err error) error {
+func asBehind(err error) error {
 	var refused *haggle.NodeError
 	if errors.As(err, &refused) && refused.Code == minContextSlotNotReached {
 		return fmt.Errorf("%w: %w", errBehind, err)
@@ -193,9 +193,9 @@ func (n *node) isAt(ctx context.Context, signature solana.Signature, slot, notBe
 	return status != nil && status.Slot == slot && status.Err == nil, err
 }
 
-// knows reports whether a transaction is still in its listed slot, successful or not, as of the slot
+// exists reports whether a transaction is still in its listed slot, successful or not, as of the slot
 // notBefore or later.
-func (n *node) knows(ctx context.Context, listed entry, notBefore uint64) (bool, error) {
+func (n *node) exists(ctx context.Context, listed entry, notBefore uint64) (bool, error) {
 	status, err := n.status(ctx, listed.signature, notBefore)
 	return status != nil && status.Slot == listed.slot, err
 }
@@ -265,8 +265,8 @@ func decoded(found *rpc.Account) *protocol.Negotiation {
 	return state
 }
 
-// arrange sorts a slot's transactions by their order in the block.
-func arrange(entries []entry, read block) error {
+// sortByBlock sorts a slot's transactions by their order in the block.
+func sortByBlock(entries []entry, read block) error {
 	if len(entries) == 1 {
 		return nil
 	}

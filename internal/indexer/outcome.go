@@ -21,9 +21,9 @@ import (
 type outcome struct {
 	created     *protocol.NegotiationCreated
 	createdSlot *uint64
-	// cut holds the terms from the instruction of a creation whose event is unknown.
-	cut map[string]string
-	// seller is also part of other events than the creation.
+	// instructionTerms are the terms in the instruction of a creation whose event is unknown.
+	instructionTerms map[string]string
+	// seller is set by the creation or by another event.
 	seller *solana.PublicKey
 
 	status    string
@@ -49,8 +49,7 @@ type outcome struct {
 	endedSlot, closedSlot *uint64
 	swept                 *uint64
 	complete              bool
-	// isCut reports whether events are unknown.
-	isCut bool
+	hasUnknownEvents      bool
 }
 
 // bond is the seller's bond, as far as the events show it.
@@ -128,7 +127,7 @@ func (o *outcome) add(item pastEvent) error {
 }
 
 func (o *outcome) addMissing(item pastEvent) error {
-	o.complete, o.isCut = false, true
+	o.complete, o.hasUnknownEvents = false, true
 	described := make(map[string]string)
 	if err := json.Unmarshal([]byte(item.fields), &described); err != nil {
 		return err
@@ -142,21 +141,21 @@ func (o *outcome) addMissing(item pastEvent) error {
 		if err != nil {
 			return fmt.Errorf("creation without event: seller: %w", err)
 		}
-		o.cut, o.createdSlot, o.seller = described, &item.slot, &seller
+		o.instructionTerms, o.createdSlot, o.seller = described, &item.slot, &seller
 	case new(protocol.AcceptOffer).InstructionName():
 		switch {
 		case o.end != nil || o.created == nil:
 		case protocol.MilestoneCount(o.created.MilestoneBps) > 0:
 			o.status = protocol.NegotiationStatusAccepted.String()
 		default:
-			o.over(protocol.NegotiationStatusSettled, item.slot)
+			o.endWithoutEvent(protocol.NegotiationStatusSettled, item.slot)
 		}
 	case new(protocol.SettleDeadline).InstructionName(), new(protocol.SettleByAgreement).InstructionName():
-		o.over(protocol.NegotiationStatusSettled, item.slot)
+		o.endWithoutEvent(protocol.NegotiationStatusSettled, item.slot)
 	case new(protocol.RejectNegotiation).InstructionName():
-		o.over(protocol.NegotiationStatusRejected, item.slot)
+		o.endWithoutEvent(protocol.NegotiationStatusRejected, item.slot)
 	case new(protocol.ExpireNegotiation).InstructionName():
-		o.over(protocol.NegotiationStatusExpired, item.slot)
+		o.endWithoutEvent(protocol.NegotiationStatusExpired, item.slot)
 	case new(protocol.CloseNegotiation).InstructionName():
 		if o.closedSlot == nil {
 			o.closedSlot = &item.slot
@@ -165,9 +164,9 @@ func (o *outcome) addMissing(item pastEvent) error {
 	return nil
 }
 
-// over ends the negotiation by an instruction whose event is unknown. It succeeded, so the negotiation is
-// over.
-func (o *outcome) over(status protocol.NegotiationStatus, slot uint64) {
+// endWithoutEvent ends the negotiation by an instruction whose event is unknown. It succeeded, so the
+// negotiation is over.
+func (o *outcome) endWithoutEvent(status protocol.NegotiationStatus, slot uint64) {
 	if o.end == nil {
 		o.status, o.endedSlot = status.String(), &slot
 	}
@@ -203,7 +202,7 @@ func (o *outcome) deposit() (uint64, bool) {
 	if o.created != nil {
 		return o.created.EscrowAmount, true
 	}
-	deposit, err := strconv.ParseUint(o.cut["escrow_amount"], 10, 64)
+	deposit, err := strconv.ParseUint(o.instructionTerms["escrow_amount"], 10, 64)
 	return deposit, err == nil
 }
 
@@ -285,7 +284,7 @@ func (o *outcome) bondIsCertain() bool {
 		return false
 	}
 	// One transaction settles the whole bond.
-	return !o.isCut || b.toBuyer > 0 && b.toSeller > 0 || b.amount != nil && b.toBuyer+b.toSeller == *b.amount
+	return !o.hasUnknownEvents || b.toBuyer > 0 && b.toSeller > 0 || b.amount != nil && b.toBuyer+b.toSeller == *b.amount
 }
 
 func (o *outcome) bondState() string {
@@ -368,17 +367,17 @@ func (o *outcome) terms() ([]column, error) {
 			{"created_at", c.Timestamp},
 		}, nil
 	}
-	if o.cut == nil {
+	if o.instructionTerms == nil {
 		return nil, nil
 	}
 	for _, name := range []string{"session_id", "escrow_amount"} {
-		if _, err := strconv.ParseUint(o.cut[name], 10, 64); err != nil {
+		if _, err := strconv.ParseUint(o.instructionTerms[name], 10, 64); err != nil {
 			return nil, errors.Join(fmt.Errorf("creation without event: %s", name), err)
 		}
 	}
 	return []column{
-		{"session_id", o.cut["session_id"]}, {"buyer", o.cut["buyer"]}, {"seller", o.cut["seller"]}, {"mint", o.cut["token_mint"]},
-		{"escrow_amount", o.cut["escrow_amount"]},
+		{"session_id", o.instructionTerms["session_id"]}, {"buyer", o.instructionTerms["buyer"]}, {"seller", o.instructionTerms["seller"]}, {"mint", o.instructionTerms["token_mint"]},
+		{"escrow_amount", o.instructionTerms["escrow_amount"]},
 	}, nil
 }
 

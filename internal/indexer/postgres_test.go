@@ -26,9 +26,9 @@ import (
 type cluster struct {
 	folder  string
 	command *exec.Cmd
-	// life is held open; the server ends when it is closed.
-	life io.Closer
-	last atomic.Int64
+	// lifeline is held open; the server ends when it is closed.
+	lifeline io.Closer
+	last     atomic.Int64
 }
 
 const (
@@ -72,7 +72,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	c.command = exec.Command("/bin/sh", "-c", `"$0" "$@" </dev/null & read -r _; kill -INT $!; wait`,
 		server, "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off")
 	c.command.SysProcAttr, c.command.Dir, c.command.Stdout, c.command.Stderr = owner, folder, log, log
-	if c.life, err = c.command.StdinPipe(); err != nil {
+	if c.lifeline, err = c.command.StdinPipe(); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	if err := c.command.Start(); err != nil {
@@ -111,7 +111,7 @@ func postgresProgram(name string) (string, error) {
 		return "", err
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("PostgreSQL's %s is not there: run toolchain/prerequisites, or install PostgreSQL 15 or later", name)
+		return "", fmt.Errorf("PostgreSQL's %s not found: run toolchain/prerequisites, or install PostgreSQL 15 or later", name)
 	}
 	return slices.Max(found), nil
 }
@@ -129,7 +129,7 @@ func (c *cluster) await(ctx context.Context) error {
 		}
 		if ctx.Err() != nil {
 			log, _ := os.ReadFile(filepath.Join(c.folder, "log"))
-			return errors.Join(fmt.Errorf("PostgreSQL does not start: %w\n%s", err, log), c.close())
+			return errors.Join(fmt.Errorf("PostgreSQL did not start: %w\n%s", err, log), c.close())
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -141,8 +141,8 @@ func (c *cluster) address(name string) string {
 
 func (c *cluster) close() error {
 	var err error
-	if c.life != nil {
-		err = errors.Join(c.life.Close(), c.command.Wait())
+	if c.lifeline != nil {
+		err = errors.Join(c.lifeline.Close(), c.command.Wait())
 	}
 	return errors.Join(err, os.RemoveAll(c.folder))
 }
@@ -169,7 +169,7 @@ func TestBothDatabasesHoldTheSame(t *testing.T) {
 	held := contents(t, s.ctx, file)
 	require.Contains(t, held, "NegotiationSettled")
 	require.Equal(t, held, contents(t, s.ctx, server))
-	// Further runs find both as they should be.
+	// Further runs change nothing else.
 	s.bargain(9)
 	for _, database := range []*Database{file, server} {
 		runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
@@ -206,7 +206,7 @@ func TestNoErrorQuotesAPassword(t *testing.T) {
 }
 
 // Several indexers can start at once on an empty database.
-func TestTablesAreMadeOnce(t *testing.T) {
+func TestTablesAreCreatedOnce(t *testing.T) {
 	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
 		t.Run(name, func(t *testing.T) {
 			outcomes := make(chan error, 4)

@@ -91,9 +91,9 @@ func begin(ctx context.Context, database *Database, genesis, commitment string) 
 	return p, err
 }
 
-// take locks the row until the transaction ends. It returns ErrAnotherIndexer if another process has changed
+// lock locks the row until the transaction ends. It returns ErrAnotherIndexer if another process has changed
 // it.
-func (p *progress) take(ctx context.Context, s statements) error {
+func (p *progress) lock(ctx context.Context, s statements) error {
 	changed, err := s.exec(ctx, `UPDATE progress SET revision = revision + 1 WHERE id = 1 AND revision = $1`, p.revision)
 	if err == nil && changed == 0 {
 		err = ErrAnotherIndexer
@@ -101,7 +101,7 @@ func (p *progress) take(ctx context.Context, s statements) error {
 	return err
 }
 
-// store writes the row in a transaction that has called take.
+// store writes the row in a transaction that has called lock.
 func (p *progress) store(ctx context.Context, s statements) error {
 	var upTo, cursor, cursorSlot any
 	listed := false

@@ -28,7 +28,7 @@ type rebuilder struct {
 // rebuild replaces a transaction's events with all of its events, as far as they can be known. An instruction
 // whose events are unknown keeps its row LogsTruncated. accounts are states that the indexer has just read.
 //
-// Logs are cut at their end, so the logged events are the first ones. If they are not, rebuild changes
+// Logs are truncated at their end, so the logged events are the first ones. If they are not, rebuild changes
 // nothing.
 func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, accounts []accountState) error {
 	var logged []readEvent
@@ -49,7 +49,7 @@ func (t *readTransaction) rebuild(ctx context.Context, s statements, now int64, 
 			if len(logged) > 0 {
 				return nil // It is unknown how many of the logged events belong to this instruction.
 			}
-			row, err := item.standIn()
+			row, err := item.placeholder()
 			if err != nil {
 				return err
 			}

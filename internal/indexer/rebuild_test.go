@@ -21,7 +21,7 @@ import (
 // hidingMemos is the number of empty memos whose logs leave no room for others.
 const hidingMemos = 44
 
-// hide puts memos before an action, so that the validator cuts its events off.
+// hide puts memos before an action, so that the validator truncates the logs of its events.
 func hide(t *testing.T, action *haggle.Action) {
 	t.Helper()
 	var memos []solana.Instruction
@@ -31,7 +31,7 @@ func hide(t *testing.T, action *haggle.Action) {
 	action.Instructions = append(memos, action.Instructions...)
 }
 
-// A party cannot hide a settlement by memos: its rows are those of a settlement without.
+// A party cannot hide a settlement by memos: its rows equal those of a settlement without memos.
 func TestMemosDoNotHideASettlement(t *testing.T) {
 	s := newScenario(t)
 	s.endow()
@@ -54,9 +54,9 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
 		t.Run(name, func(t *testing.T) {
 			runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
-			require.Equal(t, 1, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM transactions WHERE flaw = 'truncated'`))
+			require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM transactions WHERE flaw = 'truncated'`))
 			outcome := func(n solana.PublicKey) string {
-				return one[string](t, s.ctx, database, `SELECT status || ' ' || rounds || ' ' || CAST(settled_amount AS TEXT) || ' ' ||
+				return single[string](t, s.ctx, database, `SELECT status || ' ' || rounds || ' ' || CAST(settled_amount AS TEXT) || ' ' ||
 					CAST(net_amount AS TEXT) || ' ' || CAST(fee AS TEXT) || ' ' || CAST(decay AS TEXT) || ' ' || CAST(refund AS TEXT) || ' ' ||
 					accepted_by || ' ' || bond_state || ' ' || COALESCE(mint, '') FROM outcomes WHERE complete AND negotiation = $1`, n.String())
 			}
@@ -81,14 +81,14 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 			again, rebuilt := events(hidden)
 			require.Equal(t, names, again)
 			require.Equal(t, names[3:], rebuilt)
-			require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
-			require.Zero(t, one[int](t, s.ctx, database, `SELECT incomplete FROM totals`))
+			require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+			require.Zero(t, single[int](t, s.ctx, database, `SELECT incomplete FROM totals`))
 		})
 	}
 }
 
-// truncatingNode passes requests on and cuts the logs of every transaction before a line. clocks has the program's
-// time in each slot: a validator returns it as the block's time, and the local chain an estimate.
+// truncatingNode forwards requests and truncates the logs of every transaction before a line. clocks has the
+// program's time in each slot: a validator returns it as the block's time, and the local chain an estimate.
 func truncatingNode(t *testing.T, url string, line func(lines int) int, clocks map[uint64]int64) *rpc.Client {
 	t.Helper()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -161,11 +161,11 @@ func decodeObject(text []byte) (object map[string]any, err error) {
 	return object, err
 }
 
-// flawColumns are the columns of the export and of transactions that say that logs were cut.
+// flawColumns are the columns of the export and of transactions that mark truncated logs.
 var flawColumns = regexp.MustCompile(`(?m),(true|false)$`)
 
 // Every event of every instruction can be rebuilt: an index without any log holds the same events, outcomes
-// and totals. So does one whose logs are cut between the events of an instruction.
+// and totals. So does an index whose logs are truncated between the events of an instruction.
 func TestEveryEventCanBeRebuilt(t *testing.T) {
 	s := newScenario(t)
 	s.all()
@@ -179,7 +179,7 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 	expected := newSQLite(t)
 	runOnce(t, s.ctx, expected, s.Client.RPC(), rpc.CommitmentConfirmed)
 	for _, event := range []string{"PayoutRecorded", "PayoutClaimed", "ConfigInitialized", "ConfigUpdated", "DeadlineSettled", "AgreementSettled"} {
-		require.Positive(t, one[int](t, s.ctx, expected, `SELECT COUNT(*) FROM events WHERE name = $1`, event), event)
+		require.Positive(t, single[int](t, s.ctx, expected, `SELECT COUNT(*) FROM events WHERE name = $1`, event), event)
 	}
 	clocks := make(map[uint64]int64)
 	require.NoError(t, expected.statements().each(s.ctx, func(scan func(...any) error) error {
@@ -198,9 +198,9 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 				for _, table := range Tables {
 					require.Equal(t, exported(t, s.ctx, expected, table), exported(t, s.ctx, database, table), table.Name)
 				}
-				require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE name = 'LogsTruncated' OR data IS NULL`))
-				require.Positive(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE rebuilt`))
-				require.Zero(t, one[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
+				require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE name = 'LogsTruncated' OR data IS NULL`))
+				require.Positive(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM events WHERE rebuilt`))
+				require.Zero(t, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM violations`))
 			})
 		}
 	}

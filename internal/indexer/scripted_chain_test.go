@@ -22,15 +22,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// scriptedChain is a node whose chain a test writes, with forks. It answers like a validator.
+// scriptedChain is a node with a chain that a test defines, with forks. It answers like a validator.
 type scriptedChain struct {
 	lock  sync.Mutex
 	slots []scriptedSlot
 	// head and final are the newest slots that are confirmed and finalized.
 	head, final uint64
-	// pageLimit is the most transactions that it lists at once.
+	// pageLimit is the maximum number of transactions in a list.
 	pageLimit int
-	// unlisted are transactions that it has and does not list yet.
+	// unlisted are transactions that are in a block and not listed yet.
 	unlisted map[solana.Signature]bool
 	// withIndex makes lists contain the index of a transaction in its block.
 	withIndex bool
@@ -38,10 +38,10 @@ type scriptedChain struct {
 	betweenPages func()
 	// scrambled makes lists have the transactions of a slot in another order than the block.
 	scrambled bool
-	// listsLate and statusesLate are by how many slots a node is behind that answers such requests, of
-	// several behind one address.
+	// listsLate and statusesLate are the lags, in slots, of the nodes that answer requests for lists and for
+	// statuses. Several nodes share the address.
 	listsLate, statusesLate uint64
-	// delay is how long each answer takes.
+	// delay is the duration of each request.
 	delay time.Duration
 }
 
@@ -56,7 +56,7 @@ type scriptedTransaction struct {
 	failed    bool
 	logs      []string
 	encoded   string
-	// accounts are the states that it leaves behind; nil for one that is closed.
+	// accounts are the states after the transaction; nil for a closed account.
 	accounts map[solana.PublicKey]*protocol.Negotiation
 }
 
@@ -127,7 +127,7 @@ func (c *scriptedChain) forkAt(slot uint64) {
 	c.slots = slices.DeleteFunc(c.slots, func(s scriptedSlot) bool { return s.slot >= slot })
 }
 
-// reach sets the newest slots.
+// reach sets the newest confirmed and finalized slots.
 func (c *scriptedChain) reach(head, final uint64) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -136,7 +136,7 @@ func (c *scriptedChain) reach(head, final uint64) {
 
 func (c *scriptedChain) client() *rpc.Client { return rpc.NewWithCustomRPCClient(c) }
 
-// CallForInto answers within the process.
+// CallForInto answers a request of this process.
 func (c *scriptedChain) CallForInto(_ context.Context, out any, method string, params []any) error {
 	encoded, err := json.Marshal(params)
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *scriptedChain) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc
 	return nil, errors.New("not scripted")
 }
 
-// serve answers other processes.
+// serve answers requests of other processes.
 func (c *scriptedChain) serve(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
@@ -201,7 +201,7 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 		Limit      int
 		Before     solana.Signature
 		Until      solana.Signature
-		// MinContextSlot is how far the node that answers has to have come.
+		// MinContextSlot is the minimum slot of the answering node.
 		MinContextSlot uint64
 	}
 	if len(params) > 0 {

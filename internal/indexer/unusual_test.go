@@ -8,8 +8,8 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// unusual plays what other scenarios do not: accounts that cannot be paid, forfeited bonds, other currencies,
-// and changes of the configuration.
+// unusual plays the cases without a scenario of their own: accounts that cannot be paid, forfeited bonds,
+// other currencies, and changes of the configuration.
 func (s *scenario) unusual(session uint64) {
 	s.t.Helper()
 	s.reconfigure()
