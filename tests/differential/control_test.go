@@ -46,8 +46,8 @@ func (f *fixture) holdings(environment *model.Environment, owner, mint model.Add
 }
 
 // checkInstructionControl checks the control invariant for an instruction: each payment to an owner reaches
-// exclusive accounts, and nothing leaves them. An owner that is the only declared signer chooses its accounts and
-// is exempt, except in close_negotiation.
+// exclusive accounts, and nothing leaves them. An owner that is the only declared signer chooses its accounts
+// and is exempt, except in close_negotiation.
 func (f *fixture) checkInstructionControl(before *model.Environment, call *model.Instruction) error {
 	signers := model.Signers(*call)
 	hasExemption := model.NameOf(call.Data) != "close_negotiation"

@@ -1,6 +1,7 @@
-// Package differential executes the same random instructions in the reference model (tests/differential/model) and in
-// the program's ELF file on a virtual machine. It compares every result code, every changed account byte by
-// byte, and every event in order. After each step it also checks invariants that do not need the model.
+// Package differential executes the same random instructions in the reference model
+// (tests/differential/model) and in the program's ELF file on a virtual machine. It compares every result
+// code, every changed account byte by byte, and every event in order. After each step it also checks
+// invariants that do not need the model.
 //
 //	go test ./tests/differential                                  # 50,000 instructions from new seeds
 //	HAGGLE_FIRST_SEED=123456 go test ./tests/differential         # the sequences from this seed on

@@ -69,8 +69,8 @@ func (f *fixture) checkSums(before *model.Environment) error {
 	return nil
 }
 
-// checkExpectations checks that a successful instruction names the current negotiation, and that its arguments
-// and accounts allow its effects.
+// checkExpectations checks that a successful instruction names the current negotiation, and that its
+// arguments and accounts allow its effects.
 func (f *fixture) checkExpectations(before *model.Environment, call *model.Instruction) error {
 	name := model.NameOf(call.Data)
 	if createdAt, negotiation := createdAtOf(call); createdAt != nil {

@@ -219,8 +219,8 @@ func bondToBuyer(was, is *model.Negotiation, call *model.Instruction) *big.Int {
 	return floorDiv(bond, refused, integer(is.SettledAmount))
 }
 
-// sellerForfeits reports whether the seller loses its bond by a rejection: the buyer has revealed its price, and
-// no offer follows.
+// sellerForfeits reports whether the seller loses its bond by a rejection: the buyer has revealed its price,
+// and no offer follows.
 func sellerForfeits(n *model.Negotiation) bool {
 	return n.Prices[model.Buyer] != 0 && n.CurrentRound == 0
 }

@@ -61,8 +61,8 @@ type TokenAccount struct {
 	// CanReceive reports whether a transfer to the account succeeds: it is initialised and not frozen, and no
 	// extension adds conditions.
 	CanReceive bool
-	// NeedsMint reports whether Token-2022 refuses transfers from the account that do not name the mint. Mints
-	// that can hold an escrow have no such accounts.
+	// NeedsMint reports whether Token-2022 refuses transfers from the account that do not name the mint.
+	// Mints that can hold an escrow have no such accounts.
 	NeedsMint bool
 	// IsGuarded reports whether the CPI guard blocks transfers that the owner signs.
 	IsGuarded bool

@@ -13,15 +13,15 @@ import (
 	"github.com/haggle-protocol/haggle/internal/checkout"
 )
 
-// Build builds the machine from the checkout that the working directory is in, as it is now, and answers with the path of its
-// binary, for Start; cargo knows what is up to date. It needs cargo on PATH.
+// Build builds the machine from the checkout of the working directory and returns the path of its binary, for
+// Start. Cargo rebuilds only changed crates. Build needs cargo on PATH.
 func Build(ctx context.Context) (binary string, err error) {
 	from, err := findSources()
 	if err != nil {
 		return "", err
 	}
-	// With the workspace's features and in the workspace's folder for compiled files, so that it shares what the program's tests
-	// have compiled.
+	// The workspace's features and target folder are used, so that crates that the program's tests compiled
+	// are not compiled again.
 	from.environment = append(from.environment,
 		"CARGO_TARGET_DIR="+filepath.Join(from.cache, "target", "program"),
 		"RUSTC_WORKSPACE_WRAPPER="+filepath.Join(from.root, "toolchain", "rustc-here"))
@@ -30,14 +30,14 @@ func Build(ctx context.Context) (binary string, err error) {
 	if err != nil {
 		return "", err
 	}
-	// One JSON value for each crate; the binary is the only one that can be executed.
+	// Cargo prints a JSON value for each crate. Only the binary has an executable.
 	decoder := json.NewDecoder(bytes.NewReader(messages))
 	for {
 		var message struct {
 			Executable string `json:"executable"`
 		}
 		if err := decoder.Decode(&message); err != nil {
-			return "", fmt.Errorf("cargo does not say where haggle-svm is: %w", err)
+			return "", fmt.Errorf("path of haggle-svm not found in cargo's output: %w", err)
 		}
 		if message.Executable != "" {
 			return message.Executable, nil
@@ -45,20 +45,21 @@ func Build(ctx context.Context) (binary string, err error) {
 	}
 }
 
-// BuildProgram builds the program from the same checkout, and answers with the content of its ELF file, for Machine.Load. It
-// needs the compilers that toolchain/build-program installs.
+// BuildProgram builds the program from the same checkout and returns the content of its ELF file, for
+// Machine.Load. It needs the compilers that toolchain/build-program installs.
 func BuildProgram(ctx context.Context) (elf []byte, err error) {
 	from, err := findSources()
 	if err != nil {
 		return nil, err
 	}
-	if _, err := from.run(ctx, from.root, filepath.Join(from.root, "toolchain", "build-program")); err != nil {
+	script := filepath.Join(from.root, "toolchain", "build-program")
+	if _, err := from.run(ctx, from.root, script); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(from.root, "program", "target", "deploy", "haggle.so"))
 }
 
-// sources are where they lie, and where what is built from them does.
+// sources are the folders of the sources and of build results, with the environment for builds.
 type sources struct {
 	root, cache string
 	environment []string
@@ -67,7 +68,7 @@ type sources struct {
 func findSources() (*sources, error) {
 	root, err := checkout.Find()
 	if err != nil {
-		return nil, fmt.Errorf("%w, which the machine is built from", err)
+		return nil, fmt.Errorf("find the sources of the machine: %w", err)
 	}
 	cache, err := cacheFolder()
 	if err != nil {
@@ -76,7 +77,7 @@ func findSources() (*sources, error) {
 	return &sources{root, cache, append(os.Environ(), "HAGGLE_CACHE="+cache)}, nil
 }
 
-// run runs a command and answers with what it printed.
+// run runs a command and returns its output.
 func (s *sources) run(ctx context.Context, folder, name string, arguments ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Dir = folder
@@ -89,7 +90,7 @@ func (s *sources) run(ctx context.Context, folder, name string, arguments ...str
 	return stdout.Bytes(), nil
 }
 
-// cacheFolder is where everything that is built outside of the tree lies, as in toolchain/steps.sh.
+// cacheFolder returns the folder for build results outside of the repository, as in toolchain/steps.sh.
 func cacheFolder() (string, error) {
 	if folder := os.Getenv("HAGGLE_CACHE"); folder != "" {
 		return folder, nil

@@ -1,8 +1,9 @@
-// Package svm runs single instructions in the virtual machine of a Solana validator: a process of program/svm, which
-// holds accounts, runs what it is told to, and answers with the result, the log, the compute units and the changed accounts.
+// Package svm runs single instructions in the virtual machine of a Solana validator. The machine is a process
+// of program/svm. It holds accounts, runs instructions, and returns the result, the log, the compute units
+// and the changed accounts.
 //
-// There are no transactions, signatures, fees or blocks: an account signs if its flag says so. That makes it possible to run
-// thousands of instructions a second against a program's ELF file, and to put accounts into any state.
+// There are no transactions, signatures, fees or blocks: an account signs if its flag is set. So thousands of
+// instructions per second can run against a program's ELF file, and accounts can have any state.
 package svm
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Account is an account as the chain keeps it. One that was never set is zero.
+// Account is an account on the chain. An account that was never set is zero.
 type Account struct {
 	Lamports   uint64
 	Owner      solana.PublicKey
@@ -32,30 +33,31 @@ type KeyedAccount struct {
 	Account
 }
 
-// Instruction is what is run: any accounts, any flags, any data.
+// Instruction is an instruction with any accounts, flags and data.
 type Instruction struct {
 	Program  solana.PublicKey
 	Accounts []solana.AccountMeta
 	Data     []byte
 }
 
-// Outcome is what came of an instruction.
+// Outcome is the outcome of an instruction.
 type Outcome struct {
-	// Code is the number of a custom error; meaningless unless Failed.
+	// Code is the number of a custom error. It is valid only if Failed is true and OtherError is empty.
 	Code uint32
-	// Failed reports that the instruction returned an error, and so has changed nothing.
+	// Failed reports whether the instruction returned an error. It then changed nothing.
 	Failed bool
-	// OtherError names an error that is not a custom one, as "MissingRequiredSignature"; Failed is true then.
+	// OtherError is the name of an error without a number, such as "MissingRequiredSignature". Failed is then
+	// true.
 	OtherError string
-	// Units are the compute units that were used.
+	// Units are the used compute units.
 	Units uint64
 	// Log is the log of the instruction and of those that it called.
 	Log []string
-	// Changed are the accounts that are not as they were.
+	// Changed are the changed accounts.
 	Changed []KeyedAccount
 }
 
-// Machine is a running process. It is for one goroutine at a time.
+// Machine is a running process. It is not safe for concurrent use.
 type Machine struct {
 	command *exec.Cmd
 	stdin   io.WriteCloser
@@ -64,8 +66,8 @@ type Machine struct {
 	frame   []byte
 }
 
-// Start starts a machine from the binary that Build has built. It has the system program, both token programs and the
-// associated token account program. It ends with Close or with the context.
+// Start starts a machine from the binary of Build. It has the system program, both token programs and the
+// associated token account program. Close or the end of the context stops it.
 func Start(ctx context.Context, binary string) (*Machine, error) {
 	m := &Machine{command: exec.CommandContext(ctx, binary)}
 	m.command.Stderr = &m.stderr
@@ -84,84 +86,84 @@ func Start(ctx context.Context, binary string) (*Machine, error) {
 	return m, nil
 }
 
-// Close ends the process.
+// Close stops the process.
 func (m *Machine) Close() error {
 	err := m.stdin.Close()
 	if ended := m.command.Wait(); ended != nil {
-		return m.died(ended)
+		return m.exitError(ended)
 	}
 	return err
 }
 
 // Load loads a program from its ELF file's content.
 func (m *Machine) Load(program solana.PublicKey, elf []byte) error {
-	m.begin(questionLoad)
+	m.begin(requestLoad)
 	m.frame = append(append(m.frame, program[:]...), elf...)
-	_, err := m.ask()
+	_, err := m.roundTrip()
 	return err
 }
 
-// Begin forgets all accounts and sets these instead.
+// Begin removes all accounts and sets these.
 func (m *Machine) Begin(accounts []KeyedAccount) error {
-	m.begin(questionBegin)
-	return m.askAbout(accounts)
+	m.begin(requestBegin)
+	return m.sendAccounts(accounts)
 }
 
-// Set sets these accounts, and no others.
+// Set sets these accounts and keeps the others.
 func (m *Machine) Set(accounts []KeyedAccount) error {
-	m.begin(questionSet)
-	return m.askAbout(accounts)
+	m.begin(requestSet)
+	return m.sendAccounts(accounts)
 }
 
-// Accounts are what the machine has at these addresses.
+// Accounts returns the accounts at these addresses.
 func (m *Machine) Accounts(addresses ...solana.PublicKey) ([]KeyedAccount, error) {
-	m.begin(questionGet)
+	m.begin(requestGet)
 	if err := m.putCount(len(addresses)); err != nil {
 		return nil, err
 	}
 	for _, address := range addresses {
 		m.frame = append(m.frame, address[:]...)
 	}
-	answer, err := m.ask()
+	response, err := m.roundTrip()
 	if err != nil {
 		return nil, err
 	}
-	accounts := answer.accounts()
-	return accounts, answer.end()
+	accounts := response.accounts()
+	return accounts, response.end()
 }
 
 // SetClock sets the chain's clock, in Unix seconds.
 func (m *Machine) SetClock(now int64) error {
-	m.begin(questionClock)
+	m.begin(requestClock)
 	m.frame = binary.LittleEndian.AppendUint64(m.frame, uint64(now))
-	_, err := m.ask()
+	_, err := m.roundTrip()
 	return err
 }
 
-// Rent is how many lamports make an account of size bytes rent exempt.
+// Rent returns the lamports that make an account of size bytes rent exempt.
 func (m *Machine) Rent(size uint32) (uint64, error) {
-	m.begin(questionRent)
+	m.begin(requestRent)
 	m.frame = binary.LittleEndian.AppendUint32(m.frame, size)
-	answer, err := m.ask()
+	response, err := m.roundTrip()
 	if err != nil {
 		return 0, err
 	}
-	lamports := answer.uint64()
-	return lamports, answer.end()
+	lamports := response.uint64()
+	return lamports, response.end()
 }
 
-// Run runs an instruction. The error is the machine's; what the program answers is in the outcome.
+// Run runs an instruction. The outcome has the program's error; Run returns only errors of the machine.
 func (m *Machine) Run(instruction Instruction) (*Outcome, error) {
-	return m.run(questionRun, instruction)
+	return m.run(requestRun, instruction)
 }
 
-// Probe is what Run would answer; everything stays as it is.
+// Probe returns the outcome of Run without its changes.
 func (m *Machine) Probe(instruction Instruction) (*Outcome, error) {
-	return m.run(questionProbe, instruction)
+	return m.run(requestProbe, instruction)
 }
 
-func (m *Machine) run(question byte, instruction Instruction) (*Outcome, error) {
-	m.begin(question)
+func (m *Machine) run(request byte, instruction Instruction) (*Outcome, error) {
+	m.begin(request)
 	m.frame = append(m.frame, instruction.Program[:]...)
 	if err := m.putCount(len(instruction.Accounts)); err != nil {
 		return nil, err
@@ -170,56 +172,56 @@ func (m *Machine) run(question byte, instruction Instruction) (*Outcome, error) 
 		m.frame = append(append(m.frame, meta.PublicKey[:]...), flags(meta))
 	}
 	m.frame = append(m.frame, instruction.Data...)
-	answer, err := m.ask()
+	response, err := m.roundTrip()
 	if err != nil {
 		return nil, err
 	}
-	outcome := answer.outcome()
-	return outcome, answer.end()
+	outcome := response.outcome()
+	return outcome, response.end()
 }
 
-func (m *Machine) askAbout(accounts []KeyedAccount) error {
+func (m *Machine) sendAccounts(accounts []KeyedAccount) error {
 	if err := m.putCount(len(accounts)); err != nil {
 		return err
 	}
 	for _, account := range accounts {
 		m.putAccount(account)
 	}
-	_, err := m.ask()
+	_, err := m.roundTrip()
 	return err
 }
 
-// ask sends the frame and reads the answer.
-func (m *Machine) ask() (*reader, error) {
+// roundTrip sends the frame and reads the response.
+func (m *Machine) roundTrip() (*reader, error) {
 	if len(m.frame) > frameLimit {
-		return nil, fmt.Errorf("a question of %d bytes is longer than %d", len(m.frame), frameLimit)
+		return nil, fmt.Errorf("request of %d bytes: limit is %d", len(m.frame), frameLimit)
 	}
 	binary.LittleEndian.PutUint32(m.frame, uint32(len(m.frame)-4))
 	if _, err := m.stdin.Write(m.frame); err != nil {
-		return nil, m.died(err)
+		return nil, m.exitError(err)
 	}
 	var length [4]byte
 	if _, err := io.ReadFull(m.stdout, length[:]); err != nil {
-		return nil, m.died(err)
+		return nil, m.exitError(err)
 	}
 	size := binary.LittleEndian.Uint32(length[:])
 	if size == 0 || size > frameLimit {
-		return nil, fmt.Errorf("the machine answers with %d bytes", size)
+		return nil, fmt.Errorf("response of %d bytes", size)
 	}
-	answer := make([]byte, size)
-	if _, err := io.ReadFull(m.stdout, answer); err != nil {
-		return nil, m.died(err)
+	response := make([]byte, size)
+	if _, err := io.ReadFull(m.stdout, response); err != nil {
+		return nil, m.exitError(err)
 	}
-	if answer[0] != 0 {
-		return nil, fmt.Errorf("the machine refuses: %s", answer[1:])
+	if response[0] != 0 {
+		return nil, fmt.Errorf("request refused: %s", response[1:])
 	}
-	return &reader{rest: answer[1:]}, nil
+	return &reader{rest: response[1:]}, nil
 }
 
-// died explains a conversation that broke off with what the process said last.
-func (m *Machine) died(err error) error {
+// exitError adds the process's stderr to an error.
+func (m *Machine) exitError(err error) error {
 	if m.stderr.Len() == 0 {
-		return fmt.Errorf("the machine has ended: %w", err)
+		return fmt.Errorf("machine stopped: %w", err)
 	}
-	return errors.Join(fmt.Errorf("the machine has ended: %w", err), errors.New(m.stderr.String()))
+	return errors.Join(fmt.Errorf("machine stopped: %w", err), errors.New(m.stderr.String()))
 }

@@ -21,7 +21,7 @@ func start(t *testing.T) *svm.Machine {
 	return m
 }
 
-// transfer is the system program's instruction.
+// transfer returns a transfer of the system program.
 func transfer(from, to solana.PublicKey, lamports byte) svm.Instruction {
 	return svm.Instruction{
 		Program: solana.SystemProgramID,
@@ -84,7 +84,7 @@ func TestAProgramIsLoadedFromItsFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Positive(t, lamports)
 
-	// It answers, and says that it is not deployed where it belongs: DeclaredProgramIdMismatch.
+	// The program reports that it runs at another address: DeclaredProgramIdMismatch.
 	outcome, err := m.Run(svm.Instruction{Program: program, Data: make([]byte, 8)})
 	require.NoError(t, err)
 	require.True(t, outcome.Failed)

@@ -11,17 +11,17 @@ import (
 
 // The requests of program/svm/src/request.rs.
 const (
-	questionLoad = iota
-	questionBegin
-	questionSet
-	questionGet
-	questionClock
-	questionRent
-	questionRun
-	questionProbe
+	requestLoad = iota
+	requestBegin
+	requestSet
+	requestGet
+	requestClock
+	requestRent
+	requestRun
+	requestProbe
 )
 
-// frameLimit is the longest question or answer in bytes.
+// frameLimit is the maximum size of a request or response in bytes.
 const frameLimit = 16 << 20
 
 const (
@@ -39,14 +39,14 @@ func flags(meta solana.AccountMeta) (flags byte) {
 	return flags
 }
 
-// begin begins a question; its length is filled in when it is asked.
-func (m *Machine) begin(question byte) {
-	m.frame = append(m.frame[:0], 0, 0, 0, 0, question)
+// begin begins a request. roundTrip sets its length.
+func (m *Machine) begin(request byte) {
+	m.frame = append(m.frame[:0], 0, 0, 0, 0, request)
 }
 
 func (m *Machine) putCount(count int) error {
 	if count > math.MaxUint16 {
-		return fmt.Errorf("%d accounts are more than a question can name", count)
+		return fmt.Errorf("%d accounts: too many for a request", count)
 	}
 	m.frame = binary.LittleEndian.AppendUint16(m.frame, uint16(count))
 	return nil
@@ -65,18 +65,19 @@ func (m *Machine) putAccount(account KeyedAccount) {
 	m.frame = append(m.frame, account.Data...)
 }
 
-// reader reads an answer from left to right; once something is missing, everything after it is zero and end says so.
+// reader reads a response from left to right. After the end of the response, every value is zero, and end
+// returns an error.
 type reader struct {
 	rest   []byte
 	failed bool
 }
 
-var errBrokenAnswer = errors.New("the machine's answer is not as expected: it and this package do not belong together")
+var errMalformedResponse = errors.New("malformed response: machine and package have different versions")
 
-// end checks that the answer was read to its end and no further.
+// end returns an error unless exactly the whole response was read.
 func (r *reader) end() error {
 	if r.failed || len(r.rest) > 0 {
-		return errBrokenAnswer
+		return errMalformedResponse
 	}
 	return nil
 }
