@@ -87,7 +87,7 @@ errors! {
         NoZopa = 6011: "No ZOPA exists: the buyer's maximum is below the seller's minimum",
         /// A sum exceeds 64 bits, or money would not be conserved.
         Overflow = 6012: "Arithmetic overflow",
-        /// The negotiation differs from the one that the signer saw: another deal, round, offer or amount.
+        /// The negotiation differs from the signer's snapshot: another deal, round, offer or amount.
         StaleState = 6013: "The negotiation has changed since the transaction was built",
         /// The mint cannot hold an escrow.
         UnsupportedMint = 6014: "The mint cannot hold an escrow",

@@ -1,5 +1,5 @@
-//! The compute units of every instruction, measured on the deployed file under both token programs, against their ceilings and
-//! against program/CU.md.
+//! The compute units of every instruction, measured on the deployed file under both token programs. They are
+//! compared with their ceilings and with program/CU.md.
 
 mod cases;
 mod ceilings;
@@ -18,7 +18,7 @@ use start::Start;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Everything that is measured in a mint of one token program.
+/// The measurements in a mint of one token program.
 pub struct Figures {
     /// The named cases. The first one of each instruction is the typical one.
     pub cases: Vec<Measured>,
@@ -42,7 +42,7 @@ impl Figures {
     }
 }
 
-/// The figures under SPL Token and under Token-2022. Measured once, on two threads.
+/// The figures under SPL Token and under Token-2022. They are measured once, on two threads.
 fn figures() -> &'static [Figures; 2] {
     static FIGURES: OnceLock<[Figures; 2]> = OnceLock::new();
     FIGURES.get_or_init(|| {
@@ -67,8 +67,8 @@ fn figures() -> &'static [Figures; 2] {
     })
 }
 
-/// Whether the file comes from Anza's compiler. The committed figures are those of the other one, which everyone can install;
-/// the ceilings are for both.
+/// Reports whether Anza's compiler built the file. The committed figures are those of the other compiler,
+/// which anyone can install. The ceilings apply to both.
 fn is_built_by_platform_tools() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("cargo-build-sbf").is_file())

@@ -1,4 +1,4 @@
-//! The data of every instruction, cut, stretched and out of range.
+//! Instruction data that is too short, too long or out of range.
 
 use super::fixture::{width, Fixture};
 use super::scenes::scenes;

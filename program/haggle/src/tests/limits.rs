@@ -27,7 +27,7 @@ fn an_unsent_claim_fits_the_next_payout_of_the_same_amount() {
     assert_eq!(fixture.balance(&named("first")), recorded);
 }
 
-/// Nobody signs expire_negotiation, and the signature of close_negotiation chooses nothing.
+/// expire_negotiation has no signer, and the signer of close_negotiation has no choice.
 #[test]
 fn an_unsigned_expire_or_close_fits_a_later_deal() {
     let (mut fixture, deal) = Fixture::created();
@@ -46,7 +46,7 @@ fn an_unsigned_expire_or_close_fits_a_later_deal() {
     assert!(!fixture.exists(&deal.negotiation));
 }
 
-/// Who holds both chooses.
+/// The holder of two signed agreements can send either one.
 #[test]
 fn either_of_two_signed_agreements_can_be_sent() {
     let (fixture, deal) = Fixture::accepted(&[10_000]);
@@ -56,7 +56,8 @@ fn either_of_two_signed_agreements_can_be_sent() {
     }
 }
 
-/// One unit of dust makes the close of a negotiation without earnings need an account of the treasury.
+/// A donation of one unit makes the close of a negotiation without earnings require an account of the
+/// treasury.
 #[test]
 fn dust_in_the_vault_requires_an_account_of_the_treasury() {
     let (mut fixture, deal) = Fixture::created();

@@ -39,9 +39,9 @@ fn the_midpoint_is_rounded_down() {
 
 #[test]
 fn the_largest_prices_do_not_overflow() {
-    /// All tokens that a mint can have, less a bond of one unit.
+    /// The largest supply of a mint, less a bond of one unit.
     const ALL: u64 = u64::MAX - 1;
-    /// The lowest price for them.
+    /// The lowest price for this escrow.
     const LEAST: u64 = ALL / 100;
     let revealed = |buyer_price: u64, seller_price: u64| {
         let mut terms = Fixture::sealed_terms();
@@ -122,7 +122,7 @@ fn the_buyers_first_offer_replaces_the_midpoint() {
             ..before.negotiation(&deal)
         },
     );
-    // Neither side can accept the midpoint now, and the offer is the buyer's own.
+    // Neither side can accept the midpoint now, and the current offer is the buyer's own.
     for who in [BUYER, SELLER] {
         let call = midpoint.clone().with("acceptor", who);
         fixture.refuses(&call, HaggleError::StaleState);
@@ -155,7 +155,7 @@ fn either_side_accepts_the_midpoint() {
                     timestamp: NOW,
                 },
             ),
-            // Without a round nothing decays.
+            // No round has passed, so nothing has decayed.
             fixture.settled_event(&deal, MIDPOINT, 17_500),
             fixture.bond_event(&deal, SELLER, BOND),
         ]);

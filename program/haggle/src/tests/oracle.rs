@@ -22,7 +22,7 @@ fn refuse(error: impl Into<ProgramError>) -> Expected {
 /// The token program's error for a frozen account.
 const ACCOUNT_FROZEN: ProgramError = ProgramError::Custom(17);
 
-/// Stands for any error of the runtime.
+/// Any error of the runtime.
 pub const RUNTIME_ERROR: ProgramError = ProgramError::Custom(u32::MAX);
 
 /// A call and the accounts before it.

@@ -1,5 +1,5 @@
-//! The accounts that payouts go to: the sender of a transaction cannot steer a payout to an account that
-//! anyone besides the party can empty, and no party can stop a negotiation by its own account.
+//! The recipients of payouts. The sender of a transaction cannot direct a payout to an account that anyone
+//! besides the party can empty, and no party can stop a negotiation by its own account.
 
 use super::fixture::{
     associated, associated_under, currency, in_mint, named, program_of, token_account, wallet,
@@ -307,8 +307,8 @@ fn drain(fixture: &Fixture, account: &Address, thief: Address) -> Instruction {
     }
 }
 
-/// The audit's theft: the buyer once approved a stranger on an empty side account; the stranger expires the
-/// negotiation to that account and takes the refund in the same transaction.
+/// The theft that an audit found: the buyer approved a stranger on an empty side account. The stranger
+/// expires the negotiation to that account and takes the refund in the same transaction.
 #[test]
 fn a_delegate_cannot_take_a_refund_through_the_buyers_side_account() {
     in_each_currency(|| {
@@ -321,7 +321,8 @@ fn a_delegate_cannot_take_a_refund_through_the_buyers_side_account() {
         let theft = expire.clone().with("buyer_token_account", ASIDE);
         fixture.refuses(&theft, Framework::ConstraintRaw);
 
-        // Recorded for the buyer, the refund is out of the stranger's reach, also on the associated account.
+        // The refund is recorded for the buyer, so the stranger cannot take it, not even from the associated
+        // account.
         fixture.change(&deal.buyer_token_account, |account| {
             delegate_to(account, STRANGER, u64::MAX);
         });
@@ -366,7 +367,7 @@ fn a_close_authority_cannot_take_a_payout_in_wrapped_sol() {
             .release(&deal, STRANGER, 0)
             .with("seller_token_account", ASIDE);
         fixture.refuses(&release, Framework::ConstraintRaw);
-        // The seller itself can choose that account, and loses the lamports to the authority that it named.
+        // The seller itself can select that account, and loses the lamports to the authority that it named.
         let release = fixture
             .release(&deal, SELLER, 0)
             .with("seller_token_account", ASIDE);
@@ -381,14 +382,14 @@ fn a_close_authority_cannot_take_a_payout_in_wrapped_sol() {
     });
 }
 
-/// The accounts of a close that something can be due to, with their owners.
+/// The recipients of a close, with their owners.
 const CLOSING: [(&str, Address); 3] = [
     ("treasury_token_account", TREASURY),
     ("buyer_token_account", BUYER),
     ("seller_token_account", SELLER),
 ];
 
-/// The closer's signature names no deal, so it may have been made for an earlier one at this address.
+/// The closer's signature names no deal, so it can be for an earlier deal at this address.
 #[test]
 fn close_pays_no_account_with_another_authority() {
     in_each_currency(|| {
@@ -411,7 +412,7 @@ fn close_pays_no_account_with_another_authority() {
     });
 }
 
-/// The builder of an agreement names both accounts, and the other party signs that, too.
+/// The builder of an agreement names both accounts, and the other party signs them.
 #[test]
 fn an_agreement_pays_no_account_with_another_authority() {
     in_each_currency(|| {
@@ -453,7 +454,7 @@ fn close_accepts_an_account_with_another_authority_if_nothing_is_due_to_it() {
     });
 }
 
-/// The signature of an account's owner changes nothing, wherever it stands in the call.
+/// The signature of an account's owner changes nothing in any place of the call.
 #[test]
 fn close_ignores_the_signature_of_an_owner() {
     in_each_currency(|| {
@@ -466,7 +467,7 @@ fn close_ignores_the_signature_of_an_owner() {
             call.accounts.push(AccountMeta::new(owner, true));
             fixture.refuses(&call, HaggleError::PayoutPending);
         }
-        // The buyer's place in the row is one for lamports and not for a signature.
+        // The row has the buyer as a recipient of lamports and not as a signer.
         let mut shared = token_account(&currency(), &BUYER, 0);
         close_by(&mut shared, STRANGER);
         fixture.put(ASIDE, shared);

@@ -320,8 +320,8 @@ fn in_one_transaction(fixture: &mut Fixture, calls: &[Call]) -> ProgramResult {
     result.program_result
 }
 
-/// The audit's attack: the buyer rejects, closes and re-creates the session in one transaction while the
-/// seller's acceptance of its offer is under way, with a price that is worth less to the seller.
+/// The attack that an audit found: the buyer rejects, closes and re-creates the session in one transaction
+/// while the seller's acceptance of its offer is in flight, with a price that is worth less to the seller.
 #[test]
 fn a_session_re_created_in_one_transaction_is_another_deal() {
     under_both_token_programs(|| {
@@ -334,7 +334,7 @@ fn a_session_re_created_in_one_transaction_is_another_deal() {
             fixture.close(&deal, BUYER),
             fixture.create(&deal, &worse),
         ];
-        // In the second of creation the close fails, and with it the transaction.
+        // The close fails in the second of creation, and so does the transaction.
         let mut same_second = fixture.at(CREATED);
         let result = in_one_transaction(&mut same_second, &again);
         let refused = ProgramError::from(HaggleError::InvalidState);

@@ -433,7 +433,7 @@ fn copied(scene: &Scene, cases: &mut Vec<Case>) {
                 );
             }
         }
-        // At its own address, only if the row requires more than the address.
+        // Copies at the account's own address are cases only if the row requires more than the address.
         if !row.meta.owners.is_empty()
             || row.name.ends_with("token_account")
             || row.name == "escrow_vault"

@@ -70,8 +70,7 @@ fn only_the_program_moves_tokens_out_of_a_vault() {
             let mint = deal.token_mint;
             for thief in [BUYER, SELLER, STRANGER, AUTHORITY, TREASURY] {
                 for (what, data, between) in theft_instructions(&mint, &thief) {
-                    // With the thief as authority, and with the negotiation, for which no transaction can
-                    // sign.
+                    // The authority is the thief, or the negotiation, for which no transaction can sign.
                     for (authority, signs) in [(thief, true), (deal.negotiation, false)] {
                         let mut accounts = vec![AccountMeta::new(deal.escrow_vault, false)];
                         accounts.extend(between.iter().map(|to| AccountMeta::new(*to, false)));
@@ -150,7 +149,7 @@ fn lamports_returned_in_the_same_transaction_reopen_nothing() {
         ] {
             fixture.refuses(&call, Framework::AccountOwnedByWrongProgram);
         }
-        // They do not prevent another negotiation at the same address either.
+        // The lamports do not prevent another negotiation at the same address.
         let create = fixture.create(&deal, &Fixture::terms());
         fixture.run(&create).succeeds();
         assert_eq!(fixture.balance(&deal.escrow_vault), ESCROW);

@@ -188,7 +188,7 @@ fn the_arbiter_forfeits_all_of_the_bond_at_once_and_only_once() {
         let call = fixture.resolve(&deal, 1, 5_000, Flag::OFF);
         fixture.run(&call).succeeds();
 
-        // No end returns any of it.
+        // No end returns a part of the bond.
         let mut released = fixture.clone();
         released.claims(&deal, 2);
         let release = released.release(&deal, BUYER, 2);

@@ -1,4 +1,4 @@
-//! The named cases: a typical one of each instruction first, then others that a reader of the table looks for.
+//! The named cases: first a typical case of each instruction, then other frequent cases.
 
 use super::super::fixture::{
     nonce_of, rent, wallet, Call, Fixture, ARBITRATION, BUYER_PRICE, MILESTONE_DEADLINE, NOW,
@@ -14,7 +14,7 @@ use crate::state::{Negotiation, ProtocolConfig};
 use crate::token::account::TokenAccount;
 use pinocchio::Address;
 
-/// Points at which a negotiation is over, or accepted.
+/// Points at which a negotiation has ended, or an offer is accepted.
 pub struct Points {
     /// The negotiation's addresses.
     pub deal: super::super::fixture::Deal,
@@ -31,7 +31,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Plays to the points.
+    /// Runs a negotiation to each point.
     pub fn reach(start: &Start) -> Self {
         let deal = start.deal;
         let created = start.created(&Fixture::terms());
@@ -60,8 +60,8 @@ impl Points {
         }
     }
 
-    /// The points at which the negotiation can be closed, with the token accounts that closing needs: a bit for the treasury's,
-    /// the buyer's and the seller's.
+    /// The points at which the negotiation can be closed, with a bit for each token account that closing
+    /// needs: the treasury's, the buyer's and the seller's.
     pub fn finished(&self) -> [(&'static str, &Fixture, u8); 5] {
         [
             ("refunded", &self.refunded, 0),

@@ -8,18 +8,18 @@ use crate::runtime::programs;
 use crate::state::{BondState, Negotiation};
 use pinocchio::Address;
 
-/// The condition of a token account that can be paid to.
+/// The condition of a token account that receives a payment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Condition {
-    /// Without anything special.
+    /// A plain account.
     Plain,
     /// Frozen by the mint's freeze authority.
     Frozen,
     /// With a delegate.
     Delegated,
-    /// With every extension that can be paid; only of Token-2022.
+    /// With every extension that allows payments; only of Token-2022.
     Extended,
-    /// With every extension that can be paid, and a delegate; only of Token-2022.
+    /// With every extension that allows payments, and a delegate; only of Token-2022.
     ExtendedAndDelegated,
     /// As Extended, with the CPI guard off.
     Unguarded,
@@ -43,7 +43,7 @@ impl Condition {
         }
     }
 
-    /// The conditions of an account that tokens can be taken from: a freeze or an active CPI guard stops a deposit.
+    /// The conditions of the source of a deposit. A freeze or an active CPI guard stops a deposit.
     pub fn sources() -> &'static [Self] {
         if program_of(&currency()) == programs::TOKEN {
             &[Self::Plain, Self::Delegated]
@@ -65,7 +65,7 @@ impl Condition {
             .collect()
     }
 
-    /// Gives a token account this condition.
+    /// Sets the condition of a token account.
     pub fn apply(self, fixture: &mut Fixture, account: &Address) {
         let guard = match self {
             Self::Extended | Self::ExtendedAndDelegated => Some(1),
@@ -95,7 +95,7 @@ impl Condition {
     }
 }
 
-/// Gives both parties' token accounts these conditions.
+/// Sets the conditions of both parties' token accounts.
 pub fn with_recipients(
     fixture: &Fixture,
     deal: &Deal,
@@ -107,10 +107,11 @@ pub fn with_recipients(
     fixture
 }
 
-/// An amount beyond 2^32, for which a share of the bond takes the long way.
+/// An amount above 2^32. The share of a bond then needs the longer calculation.
 pub const HUGE: u64 = 1 << 60;
 
-/// Makes every amount of a negotiation huge, and the vault hold as much.
+/// Sets every amount of a negotiation that is not zero to [`HUGE`], and the balance of the vault to twice
+/// that.
 pub fn with_huge_amounts(fixture: &mut Fixture, deal: &Deal) {
     let before = fixture.negotiation(deal);
     let scaled = |amount: u64| if amount == 0 { 0 } else { HUGE };
@@ -134,24 +135,24 @@ pub fn with_huge_amounts(fixture: &mut Fixture, deal: &Deal) {
 /// The milestones of an accepted negotiation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Milestones {
-    /// How many there are, 1 to 8.
+    /// The number of milestones, 1 to 8.
     pub count: u8,
-    /// The decided ones.
+    /// The decided milestones.
     pub decided: u8,
-    /// The claimed ones, the decided and the disputed ones included.
+    /// The claimed milestones, including decided and disputed ones.
     pub claimed: u8,
-    /// The disputed ones that are not decided.
+    /// The disputed milestones without a decision.
     pub disputed: u8,
-    /// Whether the arbiter has given the decided ones to the buyer, instead of the buyer releasing them.
+    /// True if the arbiter refunded the decided milestones to the buyer; false if the buyer released them.
     pub refunded: bool,
-    /// Whether a bond is held.
+    /// True if a bond is held.
     pub bond: bool,
-    /// Whether the amounts are beyond 2^32.
+    /// True if the amounts are above 2^32.
     pub huge: bool,
 }
 
 impl Milestones {
-    /// The terms with this many equal milestones.
+    /// The terms with this number of equal milestones.
     pub fn terms(count: u8, bond: bool) -> NegotiationParams {
         let mut milestone_bps = [0; 8];
         milestone_bps[..usize::from(count)].fill(10_000 / u16::from(count));
@@ -169,7 +170,8 @@ impl Milestones {
         ((1u16 << self.count) - 1) as u8
     }
 
-    /// An accepted negotiation with its milestones like this. `accepted` has the same number of them, and a bond.
+    /// An accepted negotiation with milestones in this state. `accepted` has the same number of milestones,
+    /// and a bond.
     pub fn apply(&self, accepted: &Fixture, deal: &Deal) -> Fixture {
         let mut fixture = accepted.clone();
         if self.huge {

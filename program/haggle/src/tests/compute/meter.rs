@@ -15,7 +15,7 @@ pub struct Measured {
     pub instruction: &'static str,
     /// The case.
     pub case: String,
-    /// Whether the case is beyond the conditions of the worst case: another bump, or lamports sent ahead.
+    /// True if the case is beyond the conditions of the worst case: another bump, or lamports sent ahead.
     pub is_beyond: bool,
     /// All compute units.
     pub units: u64,
@@ -75,7 +75,7 @@ pub fn measure(case: &str, fixture: &Fixture, call: &Call) -> Measured {
         units: outcome.units,
         calls: calls.units + calls.count * budget.invoke_units,
         events: events.len() as u64 * 2 * budget.syscall_base_cost + event_bytes,
-        // Bytes in the log are the one cost that is no part of the budget.
+        // Only the cost of bytes in the log is not part of the budget.
         ours: free.units - called(&free.logs).units - event_bytes,
     }
 }

@@ -1,5 +1,5 @@
-//! The search over milestones. The masks of claimed, disputed and decided milestones are visited exhaustively, each with every
-//! bond, kind of decision and size of amounts; every pair of recipients at the worst ones.
+//! The search over milestones. It visits all masks of claimed, disputed and decided milestones, each with
+//! every bond, kind of decision and size of amounts. It visits every pair of recipients in the worst states.
 
 use super::super::fixture::{Call, Deal, Fixture, ARBITRATION, MILESTONE_DEADLINE};
 use super::combinations::{with_recipients, Condition, Milestones};
@@ -11,8 +11,9 @@ use std::ops::RangeInclusive;
 /// A state of the milestones, and an instruction in it.
 type Build = dyn Fn(&Fixture, &Deal, &Milestones) -> Vec<(String, Fixture, Call)>;
 
-/// The searches of the milestones' instructions, in the order of the table. With `eight`, only states of eight milestones with
-/// refunds, a bond and huge amounts: what a mint costs does not depend on the milestones.
+/// The searches of the milestones' instructions, in the order of the table. With `eight`, they visit only
+/// states of eight milestones with refunds, a bond and huge amounts: the cost of a mint does not depend on
+/// the milestones.
 pub fn all(start: &Start, eight: bool) -> Vec<Worst> {
     let accepted: Vec<Fixture> = (1..=8)
         .map(|count| start.accepted(&Milestones::terms(count, true)))
@@ -34,14 +35,15 @@ pub fn all(start: &Start, eight: bool) -> Vec<Worst> {
     ]
 }
 
-/// Every state of these numbers of milestones: each is decided, disputed or unclaimed, and at most one is under review.
+/// Every state of these numbers of milestones. Each milestone is decided, disputed or unclaimed, and at most
+/// one is under review.
 fn states(counts: RangeInclusive<u8>) -> Vec<Milestones> {
     let mut states = Vec::new();
     for count in counts {
         for decided in 0..1u16 << count {
             let decided = decided as u8;
-            // The cost does not depend on which of the undecided ones are disputed, but on how many runs they form and whether
-            // the last one is among them: none, all, every second.
+            // The cost depends only on the number of runs of disputed milestones, and on whether the last
+            // milestone is disputed. So none, all, or every second of the undecided milestones are disputed.
             let undecided = !decided & ((1u16 << count) - 1) as u8;
             for disputed in [0, undecided, undecided & 0x55, undecided & 0xaa] {
                 for under_review in [None, Some(0), Some(count / 2), Some(count - 1)] {
@@ -106,7 +108,7 @@ fn search(
             }
         }
     }
-    // What the recipients cost does not depend on the milestones; the best few states are enough to show it.
+    // The cost of the recipients does not depend on the milestones, so a few of the worst states are enough.
     let mut bumped = None;
     for (_, state) in worst_states.iter().rev().take(4) {
         let fixtures = build(&accepted[usize::from(state.count) - 1], deal, state);
@@ -173,7 +175,7 @@ fn claim(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Vec<(String, Fi
         .collect()
 }
 
-/// The state with its milestone under review, in time.
+/// The state during the review of its milestone.
 fn under_review(accepted: &Fixture, deal: &Deal, state: &Milestones) -> Option<(Fixture, u8)> {
     let fixture = state.apply(accepted, deal);
     let review = fixture.negotiation(deal).milestone_under_review();

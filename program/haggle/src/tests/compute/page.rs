@@ -28,9 +28,9 @@ ceiling.
   immutable owner.
 
 The typical figures without a check show its cost. created_at in the instructions that a party or the arbiter
-signs costs at most 13 units, in claim_payout. The look at delegate and close authority of a paid account costs at
-most 12 units, in settle_by_agreement. claim_milestone and dispute_milestone cost over 3 % more than before they
-took a hash of the evidence: 32 units for its 32 bytes in the log, 8 to copy them.
+signs costs at most 13 units, in claim_payout. The check of delegate and close authority of a paid account
+costs at most 12 units, in settle_by_agreement. claim_milestone and dispute_milestone cost over 3 % more than
+before they took a hash of the evidence: 32 units for its 32 bytes in the log, 8 to copy them.
 
 | instruction | typical | ceiling | worst | ceiling | Token-2022: typical | worst | ceiling | each further bump |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
@@ -59,7 +59,7 @@ const WORST_2022: &str = "
 |---|--:|---|--:|--:|--:|--:|--:|
 ";
 
-/// The whole of program/CU.md, from the figures under SPL Token and under Token-2022.
+/// The content of program/CU.md from the figures under SPL Token and under Token-2022.
 pub fn page([spl, token_2022]: &[Figures; 2]) -> String {
     let mut page = String::from(HEAD);
     for ceiling in CEILINGS {

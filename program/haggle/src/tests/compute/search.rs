@@ -1,9 +1,9 @@
-//! The search for the worst combination of each instruction. It visits every reachable combination of what the cost depends on:
-//! the state, who signs, the optional accounts, metadata, the bond, the conditions of the recipients, and the amounts; for the
-//! milestones see [`super::milestones`].
+//! The search for the worst combination of each instruction. It visits every reachable combination of the
+//! conditions that change the cost: the state, the signers, the optional accounts, metadata, the bond, the
+//! conditions of the recipients, and the amounts. [`super::milestones`] has the search over milestones.
 //!
-//! Fixed are the first bump of every address, nothing sent ahead to an address that is created, and no accounts behind the last
-//! one of the row. What further bumps cost is measured apart.
+//! Every address has the first bump, no created address has lamports before, and no accounts follow the last
+//! one of the row. The cost of further bumps is measured separately.
 
 use super::super::fixture::{
     nonce_of, zopa_commitment, Call, Deal, Fixture, BUYER_PRICE, ESCROW, NOW, OFFER, SELLER_PRICE,
@@ -27,7 +27,7 @@ pub struct Worst {
     pub combination: String,
     /// Its compute units.
     pub units: u64,
-    /// Their parts; none before the first visit.
+    /// The parts of the compute units; none before the first visit.
     pub parts: Option<Measured>,
     /// The number of combinations that the search has visited.
     pub visited: usize,
@@ -36,7 +36,7 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// A search that has visited nothing.
+    /// A search before its first visit.
     pub fn of(instruction: &'static str) -> Self {
         Self {
             instruction,
@@ -72,8 +72,9 @@ impl Worst {
         }
     }
 
-    /// The search with the compute units of each further bump, from a combination at the first bumps and the same one at the
-    /// second bump of one address. `addresses` is the number of addresses whose bump counts.
+    /// The search with the compute units of each further bump. They are the difference between a combination
+    /// at the first bumps and the same combination at the second bump of one address. `addresses` is the
+    /// number of addresses whose bump counts.
     #[must_use]
     pub fn with_bumps(self, first: u64, second: u64, addresses: usize) -> Self {
         Self {
@@ -85,7 +86,8 @@ impl Worst {
 
 /// The worst combination of every instruction, in the order of the table.
 ///
-/// In `another` mint of the same token program, it visits fewer states of milestones: see [`milestones::all`].
+/// In `another` mint of the same token program, it visits fewer states of milestones (see
+/// [`milestones::all`]).
 pub fn all(start: &Start, another: bool) -> Vec<Worst> {
     let points = Points::reach(start);
     let mut found = administration();
@@ -223,7 +225,7 @@ fn commit(fixture: &Fixture, deal: &Deal, agent: Address, price: u64) -> Call {
     fixture.commit(deal, agent, commitment)
 }
 
-/// Both have committed and the buyer has revealed its price; the seller's is this one.
+/// Both have committed, the seller to this price, and the buyer has revealed its own.
 pub fn revealed(start: &Start, sellers_price: u64) -> [Fixture; 4] {
     let deal = &start.deal;
     let (buyer, seller) = (deal.buyer, deal.seller);
@@ -289,8 +291,8 @@ fn sealed_prices(start: &Start) -> [Worst; 2] {
     [commits, reveals.with_bumps(bumps[0], bumps[1], 2)]
 }
 
-/// The compute units of a call that records a payment for the buyer, at the first and at the second bump of the buyer's
-/// associated token account.
+/// The compute units of a call that records a payment for the buyer, at the first and at the second bump of
+/// the buyer's associated token account.
 pub fn further_bumps(at: impl Fn(&Start) -> (Fixture, Call)) -> [u64; 2] {
     [u8::MAX, u8::MAX - 1].map(|bump| {
         let start = Start::with_bumps(bump, u8::MAX);
@@ -388,7 +390,8 @@ fn accept_offer(start: &Start) -> Worst {
     worst.with_bumps(bumps[0], bumps[1], 2)
 }
 
-/// The points that a negotiation can end at without an agreement, with the accounts of a bond if one is held.
+/// The points at which a negotiation can end without an agreement, with the accounts of a bond if one is
+/// held.
 fn open_points(start: &Start) -> Vec<(String, Fixture, bool)> {
     let mut points = Vec::new();
     for (with, terms) in [

@@ -44,7 +44,7 @@ pub fn metadata() -> [[u8; 64]; 3] {
 pub struct Start {
     /// The negotiation's addresses.
     pub deal: Deal,
-    /// Nothing has happened.
+    /// The point before the creation.
     pub new: Fixture,
 }
 
