@@ -16,11 +16,11 @@ import (
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// results are those of a run.
+// results are the results of a run.
 type results struct {
 	*audit
 	counts proxy.Counts
-	// log counts what the processes have noted, by what it was.
+	// log has the number of log messages of the processes by text.
 	log map[string]int
 }
 
@@ -52,18 +52,21 @@ func (s *results) page() string {
 	anytime, sending := s.crew.kills()
 	fmt.Fprintf(&page, `# Faults
 
-Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, each with a journal, in %s processes.
-Between them and a local chain (%s) are %d proxies that misbehave on purpose; one of them lies behind. Seed %d.
+Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, each with a
+journal, in %s processes. Between them and a local chain (%s) are %d proxies that inject faults; one of
+them lags behind. Seed %d.
 
-## What was done to them
+## Injected faults
 
-%s HTTP requests, of which %.1f %% met a fault; %s WebSocket connections, %s subscriptions, %s notifications.
-Processes were killed %d times with SIGKILL and started again with the same journal: %d times at a random moment, %d times when a
-transaction of theirs had reached the chain and they did not know yet.
+%s HTTP requests, of which %.1f %% had a fault; %s WebSocket connections, %s subscriptions, %s
+notifications. Processes were killed %d times with SIGKILL and restarted with the same journal: %d times at a
+random moment, %d times between the arrival of their transaction on the chain and the response to them.
 
-`, "`make faults`", report.Count(s.scale.negotiations), report.Count(s.scale.buyers), report.Count(s.scale.sellers), report.Count(s.scale.processes),
+`, "`make faults`", report.Count(s.scale.negotiations), report.Count(s.scale.buyers),
+		report.Count(s.scale.sellers), report.Count(s.scale.processes),
 		s.net.Chain.Kind, proxies, s.scale.seed,
-		report.Count(s.counts.Requests), percent*s.counts.FaultyShare(), report.Count(s.counts.Connections), report.Count(s.counts.Subscriptions),
+		report.Count(s.counts.Requests), percent*s.counts.FaultyShare(), report.Count(s.counts.Connections),
+		report.Count(s.counts.Subscriptions),
 		report.Count(s.counts.Notifications), anytime+sending, anytime, sending)
 	faults := report.NewTable("fault", "times")
 	for _, kind := range proxy.Kinds() {
@@ -81,37 +84,37 @@ transaction of theirs had reached the chain and they did not know yet.
 		name  string
 		count int
 	}{
-		{"negotiations settled, as the script says", endings[accepted]},
-		{"negotiations rejected, as the script says", endings[rejected]},
-		{"negotiations expired, as the script says", endings[expired]},
+		{"negotiations settled, as in the script", endings[accepted]},
+		{"negotiations rejected, as in the script", endings[rejected]},
+		{"negotiations expired, as in the script", endings[expired]},
 		{"actions in the scripts", moves},
-		{"actions that the chain has executed", s.executed},
-		{"transactions passed on to the chain, repetitions included", s.counts.Transactions},
-		{"transactions that have failed on chain, for a fee and without effect", s.failed},
+		{"actions executed by the chain", s.executed},
+		{"transactions sent to the chain, including repetitions", s.counts.Transactions},
+		{"transactions failed on chain, with a fee and without effect", s.failed},
 		{"events", s.events},
-		{"listeners whose events are exactly the chain's, in its order", s.listeners},
-		{"of these events told after a later one", s.audience.late},
+		{"listeners with exactly the events of the chain, in order", s.listeners},
+		{"of these events delivered after a later one", s.audience.late},
 		{"unfinished entries in the journals", 0},
 		{"differences found", len(s.findings)},
 	} {
 		outcome.Row(row.name, report.Count(row.count))
 	}
-	logged := report.NewTable("noted", "times")
+	logged := report.NewTable("message", "times")
 	for _, noted := range slices.Sorted(maps.Keys(s.log)) {
 		logged.Row(noted, report.Count(s.log[noted]))
 	}
 	fmt.Fprintf(&page, `
-## What came of it
+## Results
 
-Read from the chain over a clean connection, and compared with scripts that were written before:
+Read from the chain over a connection without faults, compared with scripts that were fixed before the run:
 
 %s
-Every negotiation has been closed, each action has been executed once, every token account holds what the scripts leave there, all
-rent has come back to who paid it, and all tokens together are what was issued.
+Every negotiation is closed, each action was executed once, every token account has the balance of the
+scripts, all rent was returned to its payer, and the sum of all tokens is the supply.
 
-## What it took
+## Log messages
 
-What the agents have noted, in the lives that were not cut short before they could.
+The log messages of the agents. A kill can cut off the last ones.
 
 %s`, outcome, logged)
 	return page.String()
