@@ -99,8 +99,7 @@ func (l *loop) doMove(f *tracked, v *view, turn Turn, move MilestoneMove) {
 }
 
 // openMilestones returns the number of milestones that are not claimed yet.
-func openMilestones(n *protocol.Negotiation) int64 {
-	open := int64(0)
+func openMilestones(n *protocol.Negotiation) (open uint8) {
 	for index := range n.MilestoneCount() {
 		if n.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
 			open++
@@ -109,17 +108,11 @@ func openMilestones(n *protocol.Negotiation) int64 {
 	return open
 }
 
-// latestClaim returns the latest time of the next claim at which so many open milestones can still be claimed
-// one after the other, each with its whole review window before milestone_deadline, in Unix seconds.
-func latestClaim(n *protocol.Negotiation, open int64) int64 {
-	return n.MilestoneDeadline - open*(n.ReviewWindow()+protocol.MilestoneSlack)
-}
-
 // claimDeadline returns the latest time of the next claim with which as many open milestones as possible can
 // still be claimed.
 func (v *view) claimDeadline() int64 {
 	for open := openMilestones(&v.Negotiation); open > 0; open-- {
-		if latest := latestClaim(&v.Negotiation, open); v.now < latest {
+		if latest := v.LatestClaim(open); v.now < latest {
 			return latest
 		}
 	}

@@ -282,7 +282,7 @@ func (v *view) planDelivery(reviewed bool) step {
 // time for a claim has one such call.
 func (v *view) nextClaimCall() int64 {
 	for open := openMilestones(&v.Negotiation); open > 0; open-- {
-		latest := latestClaim(&v.Negotiation, open)
+		latest := v.LatestClaim(open)
 		if call := latest - claimMargin; v.now < latest && v.answer.at < call {
 			return call
 		}
