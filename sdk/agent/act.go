@@ -104,13 +104,10 @@ func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 		return false
 	}
 	turn, invalid := f.decided.turn, &InvalidDecision{Negotiation: f.address, Decision: f.decided.decision, Reason: err}
-	switch {
-	case !v.IsBargaining():
-		l.invalidMove(f, v, turn, invalid)
-	case f.fallback.position == f.position && f.fallback.tried > 0:
+	if f.fallback.position == f.position && f.fallback.tried > 0 {
 		l.report(f.address, invalid)
 		l.fallBack(f, v, turn)
-	default:
+	} else {
 		l.invalid(f, v, turn, invalid)
 	}
 	return true

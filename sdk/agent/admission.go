@@ -77,7 +77,7 @@ func (l *loop) admit(f *tracked, v *view) {
 	}
 	if l.config.Admit == nil {
 		f.participation = engaged
-		l.perform(f, v, l.viewOf(f, v.NegotiationAccount, v.clock()).plan())
+		l.perform(f, v, l.viewNow(f, v).plan())
 		return
 	}
 	if f.overdueCalls > 0 {
@@ -90,7 +90,7 @@ func (l *loop) admit(f *tracked, v *view) {
 			switch {
 			case err == nil:
 				f.participation, f.refusals, f.failures = engaged, 0, 0
-				l.perform(f, v, l.viewOf(f, seen, v.clock()).plan())
+				l.perform(f, v, l.viewNow(f, v).plan())
 			case errors.Is(err, ErrRefused):
 				l.refuse(f, v, err)
 			default:

@@ -19,7 +19,7 @@ func (l *loop) turn(f *tracked, v *view, last bool) Turn {
 	}
 	return Turn{
 		Negotiation: v.NegotiationAccount, Side: f.side, History: slices.Clone(f.offers), Now: v.clock(),
-		Deadline: deadline, LastCall: last, Limits: l.config.Mints[v.TokenMint],
+		Deadline: deadline, LastCall: last, Invalid: v.answer.reason, Limits: l.config.Mints[v.TokenMint],
 	}
 }
 
@@ -29,9 +29,6 @@ func (l *loop) decide(f *tracked, v *view, last bool) {
 		return
 	}
 	turn := l.turn(f, v, last)
-	if f.answer.position == f.position {
-		turn.Invalid = f.answer.reason
-	}
 	if f.overdueCalls > 0 {
 		l.waitForCall(f, v, turn)
 		return
@@ -81,11 +78,7 @@ func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err 
 		return
 	}
 	if wait, waits := decision.(Wait); waits {
-		f.failures = 0
-		f.answer = answer{position: f.position, until: wait.Until, last: turn.LastCall}
-		// The time of the last call may have come during this one.
-		next := l.viewOf(f, v.NegotiationAccount, v.clock())
-		l.perform(f, next, next.plan())
+		l.waited(f, v, turn, wait)
 		return
 	}
 	l.setDecided(f, v, turn, decision)
@@ -99,28 +92,38 @@ func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision Decision) {
 	l.do(f, v, turn, decision)
 }
 
-// invalid reports a decision that cannot be carried out. Decide is called once more at this position, with
-// the reason. After that the fallback is left, at the time of the last call.
+// waited records a Wait of Decide or Deliver, and plans the next call.
+func (l *loop) waited(f *tracked, v *view, turn Turn, wait Wait) {
+	f.failures = 0
+	f.answer = answer{position: f.position, until: wait.Until, last: turn.LastCall, at: turn.Now}
+	// The time of the last call may have come during this one.
+	next := l.viewNow(f, v)
+	l.perform(f, next, next.plan())
+}
+
+// invalid records and reports a decision or a milestone move that cannot be carried out. The function is
+// called once more at this position, with the reason. After a second invalid decision the fallback is left, at
+// the time of the last call; after a second invalid move nothing: a buyer's silence releases the milestone.
 func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
 	count := 1
 	if f.answer.position == f.position {
 		count = f.answer.invalid + 1
 	}
 	f.decided = nil
-	f.answer = answer{position: f.position, invalid: count, reason: invalid, exhausted: count >= maxInvalid}
+	f.answer = answer{
+		position: f.position, at: turn.Now, invalid: count, reason: invalid, exhausted: count >= maxInvalid,
+	}
 	l.config.Logger.Error("invalid decision", f.attributes("error", invalid, "final", f.answer.exhausted)...)
 	l.report(f.address, invalid)
-	next := l.viewOf(f, v.NegotiationAccount, v.clock())
-	if !f.answer.exhausted {
+	next := l.viewNow(f, v)
+	switch {
+	case f.answer.exhausted:
+		l.perform(f, next, next.plan())
+	case v.IsAgreed():
+		l.deliver(f, next, turn.LastCall)
+	default:
 		l.decide(f, next, next.isLast())
-		return
 	}
-	if next.isLast() {
-		l.fallBack(f, next, turn)
-		return
-	}
-	l.config.Logger.Error("the fallback follows at the time of the last call", f.attributes("last call", v.lastCallAt())...)
-	l.agenda.wake(f, v.lastCallAt())
 }
 
 // undecided handles an error of Decide, which is called again after a pause. At the last call, and if there

@@ -14,9 +14,6 @@ func (l *loop) deliver(f *tracked, v *view, last bool) {
 		return
 	}
 	turn := l.turn(f, v, last)
-	if f.answer.position == f.position {
-		turn.Invalid = f.answer.reason
-	}
 	if f.overdueCalls > 0 {
 		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
 		return
@@ -35,7 +32,7 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 		err = validateMilestone(turn, move)
 	}
 	if invalid := new(InvalidDecision); errors.As(err, &invalid) {
-		l.invalidMove(f, v, turn, invalid)
+		l.invalid(f, v, turn, invalid)
 		return
 	}
 	if err != nil {
@@ -44,39 +41,17 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 			f.answer = answer{position: f.position, last: true}
 		}
 		l.retryLater(f)
-		l.agenda.wake(f, l.viewOf(f, v.NegotiationAccount, v.clock()).plan().at)
+		l.agenda.wake(f, l.viewNow(f, v).plan().at)
 		return
 	}
 	if wait, waits := move.(Wait); waits {
-		f.failures = 0
-		f.answer = answer{position: f.position, until: wait.Until, last: turn.LastCall, at: turn.Now}
-		next := l.viewOf(f, v.NegotiationAccount, v.clock())
-		l.perform(f, next, next.plan())
+		l.waited(f, v, turn, wait)
 		return
 	}
 	f.decided = &decided{
 		position: f.position, turn: turn, decision: move, carryOut: func(v *view) { l.doMove(f, v, turn, move) },
 	}
 	l.doMove(f, v, turn, move)
-}
-
-// invalidMove reports a milestone move that cannot be carried out. Deliver is called once more at this
-// position, with the reason. After that the agent does nothing: a buyer's silence releases the milestone.
-func (l *loop) invalidMove(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
-	count := 1
-	if f.answer.position == f.position {
-		count = f.answer.invalid + 1
-	}
-	f.decided = nil
-	f.answer = answer{position: f.position, invalid: count, reason: invalid, exhausted: count >= maxInvalid, at: turn.Now}
-	l.config.Logger.Error("invalid milestone move", f.attributes("error", invalid, "final", f.answer.exhausted)...)
-	l.report(f.address, invalid)
-	next := l.viewOf(f, v.NegotiationAccount, v.clock())
-	if !f.answer.exhausted {
-		l.deliver(f, next, turn.LastCall)
-		return
-	}
-	l.perform(f, next, next.plan())
 }
 
 // doMove acts on the snapshot that Deliver was called with.

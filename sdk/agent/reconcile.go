@@ -144,6 +144,11 @@ func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view
 	return v
 }
 
+// viewNow returns a view of the same snapshot at the present time, with the latest answer.
+func (l *loop) viewNow(f *tracked, v *view) *view {
+	return l.viewOf(f, v.NegotiationAccount, v.clock())
+}
+
 // update takes over a snapshot.
 func (l *loop) update(f *tracked, n *haggle.NegotiationAccount) {
 	f.side, _ = n.SideOf(l.self)
