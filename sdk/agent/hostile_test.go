@@ -2,14 +2,9 @@ package agent
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"hash/maphash"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,34 +108,19 @@ func TestTimeThatANodeWasWrongAboutIsForgotten(t *testing.T) {
 // A long history of a negotiation does not delay the call of the agent's function, nor falsify its time.
 func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 	n := bargaining(1)
-	clock := make([]byte, 40)
-	binary.LittleEndian.PutUint64(clock[32:], testNow)
-	account := func(owner string, data []byte) string {
-		return fmt.Sprintf(`{"data":[%q,"base64"],"executable":false,"lamports":1,"owner":%q,"rentEpoch":0}`, base64.StdEncoding.EncodeToString(data), owner)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var request struct {
-			ID     json.RawMessage
-			Method string
-			Params []json.RawMessage
+	node := ServeRPC(t, func(ctx context.Context, method string, params []json.RawMessage) string {
+		if method != "getMultipleAccounts" {
+			<-ctx.Done()
+			return ""
 		}
-		_ = json.NewDecoder(r.Body).Decode(&request)
-		result := ""
-		switch request.Method {
-		case "getMultipleAccounts":
-			result = account("Sysvar1111111111111111111111111111111111111", clock)
-			if string(request.Params[0]) != fmt.Sprintf("[%q]", solana.SysVarClockPubkey) {
-				result = account(protocol.ProgramAddress, n.AppendTo(nil)) + "," + result
+		return AccountsJSON(params, func(address string) string {
+			if address == solana.SysVarClockPubkey.String() {
+				return ClockJSON(testNow)
 			}
-			result = `{"context":{"slot":1},"value":[` + result + `]}`
-		default:
-			<-r.Context().Done()
-			return
-		}
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result)
-	}))
-	defer server.Close()
-	client, err := haggle.NewClient(haggle.Config{Endpoint: server.URL})
+			return AccountJSON(protocol.ProgramID, n.AppendTo(nil))
+		})
+	})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
 	require.NoError(t, err)
 	defer client.Close()
 	l := newLoop(t)

@@ -1,9 +1,8 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -38,12 +37,12 @@ const (
 // busyNode is a scripted node of a chain on which a buyer has many negotiations, all waiting for their
 // sellers.
 type busyNode struct {
-	rpc, socket *httptest.Server
-	listing     []byte
-	lists       atomic.Int64
-	subscribed  atomic.Int64
-	asked       atomic.Int64
-	buyer       solana.PublicKey
+	rpc, listing string
+	socket       *httptest.Server
+	lists        atomic.Int64
+	subscribed   atomic.Int64
+	asked        atomic.Int64
+	buyer        solana.PublicKey
 	// now is the chain's clock, and sought counts the reads of a negotiation.
 	now, sought atomic.Int64
 }
@@ -67,70 +66,39 @@ func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
 		if i > 0 {
 			listing.WriteByte(',')
 		}
-		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`, address, accountJSON(protocol.ProgramID, n.AppendTo(nil)))
+		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`, address, agent.AccountJSON(protocol.ProgramID, n.AppendTo(nil)))
 	}
 	listing.WriteString(`]}`)
-	node.listing = []byte(listing.String())
-	node.rpc = httptest.NewServer(http.HandlerFunc(node.answer))
+	node.listing = listing.String()
+	node.rpc = agent.ServeRPC(t, node.answer)
 	node.socket = httptest.NewServer(http.HandlerFunc(node.subscribe))
-	t.Cleanup(node.rpc.Close)
 	t.Cleanup(node.socket.Close)
 	return node
 }
 
-func accountJSON(owner solana.PublicKey, data []byte) string {
-	return fmt.Sprintf(`{"data":[%q,"base64"],"executable":false,"lamports":1000000,"owner":%q,"rentEpoch":0,"space":%d}`,
-		base64.StdEncoding.EncodeToString(data), owner, len(data))
-}
-
-// clockJSON is the Clock sysvar.
-func clockJSON(now int64) string {
-	data := make([]byte, 40)
-	binary.LittleEndian.PutUint64(data[32:], uint64(now))
-	return accountJSON(solana.MustPublicKeyFromBase58("Sysvar1111111111111111111111111111111111111"), data)
-}
-
-func (b *busyNode) answer(w http.ResponseWriter, r *http.Request) {
+func (b *busyNode) answer(_ context.Context, method string, params []json.RawMessage) string {
 	b.asked.Add(1)
-	var request struct {
-		ID     json.RawMessage   `json:"id"`
-		Method string            `json:"method"`
-		Params []json.RawMessage `json:"params"`
-	}
-	if json.NewDecoder(r.Body).Decode(&request) != nil {
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":`, request.ID)
-	defer fmt.Fprint(w, `}`)
-	switch request.Method {
+	switch method {
 	case "getProgramAccounts":
-		if !strings.Contains(string(request.Params[1]), fmt.Sprintf(`"offset":%d,`, protocol.NegotiationOffsetBuyer)) {
-			fmt.Fprint(w, `{"context":{"slot":1},"value":[]}`)
-			return
+		if !strings.Contains(string(params[1]), fmt.Sprintf(`"offset":%d,`, protocol.NegotiationOffsetBuyer)) {
+			return `{"context":{"slot":1},"value":[]}`
 		}
-		_, _ = w.Write(b.listing)
 		b.lists.Add(1)
+		return b.listing
 	case "getMultipleAccounts":
-		var addresses []string
-		_ = json.Unmarshal(request.Params[0], &addresses)
-		accounts := make([]string, len(addresses))
-		for i, address := range addresses {
-			accounts[i] = "null"
-			if address == solana.SysVarClockPubkey.String() {
-				accounts[i] = clockJSON(b.now.Load())
-			} else if known := scriptedAccount(address, b.buyer); known != "" {
-				accounts[i] = known
-			} else if len(addresses) == 2 && addresses[1] == solana.SysVarClockPubkey.String() {
+		// A negotiation is read together with the clock.
+		single := bytes.Count(params[0], []byte(",")) == 1 && bytes.Contains(params[0], []byte(solana.SysVarClockPubkey.String()))
+		return agent.AccountsJSON(params, func(address string) string {
+			known := scriptedAccount(address, b.buyer, b.now.Load())
+			if known == "" && single {
 				b.sought.Add(1)
 			}
-		}
-		fmt.Fprintf(w, `{"context":{"slot":1},"value":[%s]}`, strings.Join(accounts, ","))
+			return known
+		})
 	case "getSlot":
-		fmt.Fprint(w, 1)
-	default:
-		fmt.Fprint(w, `[]`)
+		return "1"
 	}
+	return "[]"
 }
 
 // subscribe takes every subscription and never tells of anything.
@@ -164,7 +132,7 @@ func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
 	require.NoError(t, err)
 	node := newBusyNode(t, buyer.PublicKey())
 	client, err := haggle.NewClient(haggle.Config{
-		Endpoint: node.rpc.URL, WSEndpoint: "ws" + strings.TrimPrefix(node.socket.URL, "http"),
+		Endpoint: node.rpc, WSEndpoint: "ws" + strings.TrimPrefix(node.socket.URL, "http"),
 	})
 	require.NoError(t, err)
 	defer client.Close()

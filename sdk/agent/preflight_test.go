@@ -27,20 +27,23 @@ func scriptedLimits() map[solana.PublicKey]agent.Limits {
 	return map[solana.PublicKey]agent.Limits{scriptedMint: {MinPrice: 1, MaxPrice: 5_000_000}}
 }
 
-// scriptedAccount returns an account that Run checks before it starts; empty if the address is none of them.
-func scriptedAccount(address string, wallet solana.PublicKey) string {
+// scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON; empty if
+// the address is none of them.
+func scriptedAccount(address string, wallet solana.PublicKey, now int64) string {
 	config, _, _ := protocol.FindConfigAddress()
 	switch address {
+	case solana.SysVarClockPubkey.String():
+		return agent.ClockJSON(now)
 	case protocol.ProgramAddress:
 		return `{"data":["","base64"],"executable":true,"lamports":1,"owner":"BPFLoaderUpgradeab1e11111111111111111111111","rentEpoch":0,"space":0}`
 	case config.String():
-		return accountJSON(protocol.ProgramID, (&protocol.ProtocolConfig{}).AppendTo(nil))
+		return agent.AccountJSON(protocol.ProgramID, (&protocol.ProtocolConfig{}).AppendTo(nil))
 	case scriptedMint.String():
 		mint := make([]byte, 82)
 		mint[45] = 1
-		return accountJSON(solana.TokenProgramID, mint)
+		return agent.AccountJSON(solana.TokenProgramID, mint)
 	case wallet.String():
-		return accountJSON(solana.SystemProgramID, nil)
+		return agent.AccountJSON(solana.SystemProgramID, nil)
 	}
 	return ""
 }

@@ -4,10 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -279,37 +275,19 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 	looks := atomic.Int64{}
 	me, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
-	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var request struct {
-			ID     json.RawMessage
-			Method string
-			Params []json.RawMessage
+	node := agent.ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {
+		if method != "getMultipleAccounts" {
+			return "[]"
 		}
-		_ = json.NewDecoder(r.Body).Decode(&request)
-		var addresses []string
-		if len(request.Params) > 0 {
-			_ = json.Unmarshal(request.Params[0], &addresses)
-		}
-		result := "[]"
-		if request.Method == "getMultipleAccounts" {
-			accounts := make([]string, len(addresses))
-			for i, address := range addresses {
-				accounts[i] = "null"
-				if address == solana.SysVarClockPubkey.String() {
-					accounts[i] = clockJSON(idleNow)
-				} else if known := scriptedAccount(address, me.PublicKey()); known != "" {
-					accounts[i] = known
-				} else {
-					looks.Add(1)
-				}
+		return agent.AccountsJSON(params, func(address string) string {
+			known := scriptedAccount(address, me.PublicKey(), idleNow)
+			if known == "" {
+				looks.Add(1)
 			}
-			result = fmt.Sprintf(`{"context":{"slot":1},"value":[%s]}`, strings.Join(accounts, ","))
-		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, request.ID, result)
-	}))
-	defer node.Close()
-	client, err := haggle.NewClient(haggle.Config{Endpoint: node.URL})
+			return known
+		})
+	})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
 	require.NoError(t, err)
 	defer client.Close()
 	runtime, err := agent.New(client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
