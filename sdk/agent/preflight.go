@@ -2,13 +2,15 @@ package agent
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	bin "github.com/gagliardetto/binary"
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/token"
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -161,25 +163,14 @@ func (r *Runtime) checkLamports(ctx context.Context) error {
 	return nil
 }
 
-// tokenAmountOffset is the offset of the amount in a token account of both token programs.
-const tokenAmountOffset = 64
-
 // checkTokens checks that a buyer has tokens. They may be in the escrow of its negotiations.
 func (r *Runtime) checkTokens(ctx context.Context) error {
 	for mint := range r.config.Mints {
 		if mint == solana.WrappedSol || mint == haggle.WrappedSOL2022 {
 			return nil // lamports can be wrapped
 		}
-		held, err := r.client.RPC().GetTokenAccountsByOwner(ctx, r.self, &rpc.GetTokenAccountsConfig{Mint: mint.ToPointer()},
-			&rpc.GetTokenAccountsOpts{Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed})
-		if err != nil {
+		if holds, err := r.holdsTokens(ctx, mint); holds || err != nil {
 			return err
-		}
-		for _, one := range held.Value {
-			data := one.Account.Data.GetBinary()
-			if len(data) >= tokenAmountOffset+8 && binary.LittleEndian.Uint64(data[tokenAmountOffset:]) > 0 {
-				return nil
-			}
 		}
 	}
 	for _, err := range r.client.FindNegotiations(ctx, haggle.Filter{Agent: r.self, Role: haggle.RoleBuyer}) {
@@ -189,4 +180,22 @@ func (r *Runtime) checkTokens(ctx context.Context) error {
 		return err
 	}
 	return &StartError{Check: "tokens", Err: fmt.Errorf("buyer %s has no tokens of any of Config.Mints, and no negotiation", r.self)}
+}
+
+// holdsTokens reports whether any of the wallet's token accounts holds tokens of a mint. It decodes the list:
+// one request for each account would let anyone delay the start by creating empty accounts for the wallet.
+func (r *Runtime) holdsTokens(ctx context.Context, mint solana.PublicKey) (bool, error) {
+	listed, err := r.client.RPC().GetTokenAccountsByOwner(ctx, r.self, &rpc.GetTokenAccountsConfig{Mint: &mint},
+		&rpc.GetTokenAccountsOpts{Encoding: solana.EncodingBase64, Commitment: rpc.CommitmentConfirmed})
+	if err != nil {
+		return false, err
+	}
+	if listed == nil {
+		return false, fmt.Errorf("%w: no list of token accounts", haggle.ErrMalformedAnswer)
+	}
+	return slices.ContainsFunc(listed.Value, func(held *rpc.TokenAccount) bool {
+		var account token.Account
+		return held != nil && account.UnmarshalWithDecoder(bin.NewBinDecoder(held.Account.Data.GetBinary())) == nil &&
+			account.Amount > 0
+	}), nil
 }

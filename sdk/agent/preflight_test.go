@@ -3,7 +3,10 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -109,6 +112,62 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	// The whole balance is in escrow: the buyer's negotiation is reason enough to run.
 	s.invite(func(r *haggle.CreateRequest) { r.EscrowAmount = 100_000_000 })
 	require.ErrorContains(t, started(t, 2*time.Second, s.Client, s.Buyer, buyer()), "the agent is running")
+}
+
+// A node can return anything as a list of token accounts.
+func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	held := func(size int, units uint64) string {
+		data := make([]byte, size)
+		if size > 0 {
+			binary.LittleEndian.PutUint64(data[64:], units)
+		}
+		return fmt.Sprintf(`{"pubkey":%q,"account":%s}`, solana.PublicKey{4}, agent.AccountJSON(solana.TokenProgramID, data))
+	}
+	const classic, extended = 165, 170
+	for name, c := range map[string]struct{ list, check, text string }{
+		"tokens":                {held(classic, 1), "", "the agent is running"},
+		"tokens and extensions": {held(classic, 0) + "," + held(extended, 1), "", "the agent is running"},
+		"no tokens":             {held(classic, 0) + "," + held(extended, 0), "tokens", "has no tokens"},
+		"no account":            {"", "tokens", "has no tokens"},
+		"a short account":       {held(0, 0) + "," + held(classic-1, 1), "tokens", "has no tokens"},
+		"no account's data":     {`null,{"pubkey":"11111111111111111111111111111111","account":{}}`, "tokens", "has no tokens"},
+		"no list":               {"no list", "node", "check Endpoint"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := agent.ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {
+				switch {
+				case method == "getMultipleAccounts":
+					return agent.AccountsJSON(params, func(address string) string {
+						return scriptedAccount(address, me.PublicKey(), idleNow)
+					})
+				case method == "getTokenAccountsByOwner" && c.list == "no list":
+					return "null"
+				case method == "getTokenAccountsByOwner":
+					return `{"context":{"slot":1},"value":[` + c.list + `]}`
+				case method == "getProgramAccounts":
+					return `{"context":{"slot":1},"value":[]}`
+				}
+				return "[]"
+			})
+			client, err := haggle.NewClient(haggle.Config{Endpoint: node})
+			require.NoError(t, err)
+			defer client.Close()
+			runtime, err := agent.New(client, me, agent.Config{
+				Decide: waits, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {MaxPrice: 1}},
+			})
+			require.NoError(t, err)
+			runtime.SetPreflightTimeout(time.Second)
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, errors.New("the agent is running"))
+			defer cancel()
+			err = runtime.Run(ctx)
+			require.ErrorContains(t, err, c.text)
+			if c.check != "" {
+				requireStartError(t, err, c.check, c.text)
+			}
+		})
+	}
 }
 
 func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
