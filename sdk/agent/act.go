@@ -37,38 +37,48 @@ func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Cont
 		stopping := context.AfterFunc(l.ctx, func() { time.AfterFunc(shutdownTimeout, cancel) })
 		defer stopping()
 		var receipt *haggle.Receipt
+		outcome := haggle.OutcomeNotSent
 		action, err := build(ctx)
 		if err == nil {
 			receipt, err = action.Do(ctx, l.signer)
+			outcome = haggle.OutcomeOf(err)
 		}
 		l.post(func() {
 			release()
-			l.acted(f, v, name, receipt, err)
+			l.acted(f, v, name, outcome, receipt, err)
 		})
 	})
 }
 
-func (l *loop) acted(f *tracked, v *view, name string, receipt *haggle.Receipt, err error) {
+// acted processes the outcome of an action. An unknown outcome, which is the default, leads to no other action:
+// a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is safe to
+// repeat, because it names the state that it is about.
+func (l *loop) acted(f *tracked, v *view, name string, outcome haggle.Outcome, receipt *haggle.Receipt, err error) {
 	f.acting = false
-	if haggle.OutcomeOf(err) == haggle.OutcomeConfirmed {
+	if outcome == haggle.OutcomeConfirmed {
 		l.done(f, v, name, receipt, err)
 		return
 	}
 	if l.stopping {
 		return
 	}
-	l.config.Logger.Log(l.ctx, levelOf(err), "action failed", f.attributes("action", name, "round", v.CurrentRound, "error", err)...)
+	level, unknown := levelOf(err), outcome == haggle.OutcomeUnknown
+	if unknown {
+		level = slog.LevelWarn
+	}
+	l.config.Logger.Log(l.ctx, level, "action failed",
+		f.attributes("action", name, "round", v.CurrentRound, "outcome", outcome, "error", err)...)
 	switch {
 	case f.changed:
 		f.failures++
 		l.refresh(f)
 		return
-	case isStateChange(err):
+	case !unknown && isStateChange(err):
 		l.retryLater(f)
 		// The pause is for an unchanged negotiation only.
 		f.retryAt = time.Time{}
 		return
-	case isTransient(err):
+	case unknown || isTransient(err):
 		l.retryLater(f)
 		l.endAfterGracePeriod(f, err)
 		return
@@ -163,8 +173,8 @@ func isStateChange(err error) bool {
 	return errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
 }
 
-// isTransient reports whether the same action may succeed later: the node did not answer, the transaction did
-// not land, or its outcome is unknown. It is safe to repeat, because it names the state that it is about.
+// isTransient reports whether the same read or action may succeed later: the node did not answer, the
+// transaction did not land, or the outcome of an earlier one is unknown.
 func isTransient(err error) bool {
 	var (
 		unknown *haggle.UnknownOutcome

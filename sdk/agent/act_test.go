@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -48,7 +50,7 @@ func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
 				tracked: map[solana.PublicKey]*tracked{},
 			}
 			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
-			l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", c.receipt, c.err)
+			l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", haggle.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
 			require.Nil(t, f.decided)
 			require.Equal(t, c.notBefore, f.notBefore)
@@ -77,9 +79,60 @@ func TestWhatIsNotDoneIsPutOff(t *testing.T) {
 			inbox: make(chan func(), 1), tracked: map[solana.PublicKey]*tracked{},
 		}
 		f := &tracked{index: -1, acting: true}
-		l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", nil, err)
+		l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", haggle.OutcomeOf(err), nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
 		require.False(t, f.acting)
 		f.retry.Stop()
 	}
+}
+
+// An error that does not prove the outcome may belong to an action that takes effect later: the decision is
+// kept, and no other action takes its place.
+func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
+	refused := &protocol.ProgramError{Code: protocol.ErrOfferTooLow}
+	lost := errors.New("connection lost")
+	for _, err := range []error{
+		lost, fmt.Errorf("send: %w", lost), fmt.Errorf("%v", haggle.ErrTransactionExpired), haggle.ErrClientClosed,
+		protocol.ErrStaleState, errors.Join(refused, lost), &haggle.UnknownOutcome{Cause: protocol.ErrStaleState},
+		&haggle.JournalError{Op: "finish", Outcome: haggle.OutcomeUnknown, Err: lost, Failure: lost},
+	} {
+		t.Run(err.Error(), func(t *testing.T) {
+			l := newLoop(t)
+			l.config.Failed = func(_ solana.PublicKey, err error) { t.Errorf("reported: %v", err) }
+			act := func(f *tracked, n protocol.Negotiation) {
+				v := &view{NegotiationAccount: &haggle.NegotiationAccount{Negotiation: n}, now: testNow, margin: DefaultMargin}
+				l.act(f, v, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, nil })
+				l.acted(f, v, "accept_offer", haggle.OutcomeOf(err), nil, err)
+				require.False(t, f.acting)
+				require.Equal(t, 1, f.failures)
+				require.False(t, f.retryAt.IsZero(), "a pause comes before the next attempt")
+				f.retry.Stop()
+			}
+			made := &decided{turn: Turn{LastCall: true}, decision: Accept{}}
+			f := &tracked{index: -1, decided: made}
+			act(f, with(bargaining(1), func(n *protocol.Negotiation) { n.TurnDeadline = testNow + 1 }))
+			require.Same(t, made, f.decided)
+			require.Zero(t, f.fallback.tried)
+
+			over := &tracked{address: solana.PublicKey{7}, index: -1, state: 1}
+			l.one = &single{address: over.address, until: time.Now().Add(time.Minute)}
+			act(over, with(bargaining(1), func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusRejected }))
+			require.Zero(t, over.unpayable)
+			require.Nil(t, l.one.result)
+		})
+	}
+}
+
+// An action that cannot be built has not been sent, whatever the error is.
+func TestErrorBeforeAnActionIsBuiltIsReported(t *testing.T) {
+	broken := errors.New("no such mint")
+	var reported []error
+	l := newLoop(t)
+	l.config.Failed = func(_ solana.PublicKey, err error) { reported = append(reported, err) }
+	f := &tracked{index: -1}
+	l.act(f, &view{NegotiationAccount: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, broken })
+	go l.actions.next()()
+	(<-l.inbox)()
+	f.retry.Stop()
+	require.Equal(t, []error{broken}, reported)
 }
