@@ -28,6 +28,7 @@ const (
 // act starts an action on chain. An action in progress when Run is to end gets shutdownTimeout to finish.
 func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Context) (*haggle.Action, error)) {
 	f.acting = true
+	attributes := f.attributes("action", name)
 	l.actions.add(true, func() {
 		release := sync.OnceFunc(func() { l.actions.running-- })
 		held := time.AfterFunc(actionHold, func() { l.post(release) })
@@ -40,6 +41,9 @@ func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Cont
 		outcome := haggle.OutcomeNotSent
 		action, err := build(ctx)
 		if err == nil {
+			for _, warning := range action.Warnings {
+				l.config.Logger.Warn("the action has a warning", append(attributes, "warning", warning)...)
+			}
 			receipt, err = action.Do(ctx, l.signer)
 			outcome = haggle.OutcomeOf(err)
 		}

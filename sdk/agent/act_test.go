@@ -2,13 +2,16 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -135,4 +138,50 @@ func TestErrorBeforeAnActionIsBuiltIsReported(t *testing.T) {
 	(<-l.inbox)()
 	f.retry.Stop()
 	require.Equal(t, []error{broken}, reported)
+}
+
+// writerFunc is called with each line of a log.
+type writerFunc func(line string)
+
+func (w writerFunc) Write(line []byte) (int, error) {
+	w(string(line))
+	return len(line), nil
+}
+
+func TestWarningsAreLoggedBeforeTheAction(t *testing.T) {
+	var requests atomic.Int64
+	node := ServeRPC(t, func(context.Context, string, []json.RawMessage) string {
+		requests.Add(1)
+		return "null"
+	})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
+	require.NoError(t, err)
+	defer client.Close()
+	me, err := haggle.GenerateKeypair()
+	require.NoError(t, err)
+	var before []string
+	l := newLoop(t)
+	l.signer, l.config.Logger = me, slog.New(slog.NewTextHandler(writerFunc(func(line string) {
+		if requests.Load() == 0 {
+			before = append(before, line)
+		}
+	}), nil))
+	n := &haggle.NegotiationAccount{Address: solana.PublicKey{7}, Negotiation: bargaining(0)}
+	f := &tracked{address: n.Address, index: -1}
+	l.act(f, &view{NegotiationAccount: n}, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
+		action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: me.PublicKey(), Seen: n, Amount: 1})
+		assert.NoError(t, err)
+		action.Warnings = []error{haggle.ErrOffCurve, errors.New("another reason")}
+		return action, err
+	})
+	go l.actions.next()()
+	(<-l.inbox)()
+	f.retry.Stop()
+	require.NotZero(t, requests.Load())
+	require.Len(t, before, 2)
+	for i, warning := range []string{haggle.ErrOffCurve.Error(), "another reason"} {
+		for _, want := range []string{"level=WARN", "action=submit_offer", "negotiation=" + f.address.String(), warning} {
+			require.Contains(t, before[i], want)
+		}
+	}
 }

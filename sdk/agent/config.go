@@ -89,7 +89,7 @@ type Config struct {
 	// Failed is called with every error that the runtime has handled: errors of the agent's functions, an
 	// [*InvalidDecision], a [*Refusal], errors of actions. It should return at once.
 	Failed func(negotiation solana.PublicKey, err error)
-	// Logger gets the same and more. If nil, slog.Default() is used.
+	// Logger gets the same and more, such as an action's warnings. If nil, slog.Default() is used.
 	Logger *slog.Logger
 }
 
