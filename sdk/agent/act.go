@@ -54,6 +54,11 @@ func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Cont
 	})
 }
 
+// send starts the action that a method of the client builds from a request.
+func send[R any](l *loop, f *tracked, v *view, name string, build func(context.Context, R) (*haggle.Action, error), request R) {
+	l.act(f, v, name, func(ctx context.Context) (*haggle.Action, error) { return build(ctx, request) })
+}
+
 // acted processes the outcome of an action. An unknown outcome, which is the default, leads to no other action:
 // a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is safe to
 // repeat, because it names the state that it is about.

@@ -80,7 +80,7 @@ func (l *loop) admit(f *tracked, v *view) {
 		l.perform(f, v, l.viewNow(f, v).plan())
 		return
 	}
-	if f.overdueCalls > 0 {
+	if l.awaitsCall(f) {
 		return
 	}
 	seen := v.NegotiationAccount

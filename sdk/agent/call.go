@@ -90,6 +90,15 @@ func (f *tracked) withdraw(cause error) {
 	f.call = nil
 }
 
+// awaitsCall reports whether an earlier call has not returned although its context has ended, and logs that. The
+// return refreshes the negotiation.
+func (l *loop) awaitsCall(f *tracked) bool {
+	if f.overdueCalls > 0 {
+		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
+	}
+	return f.overdueCalls > 0
+}
+
 // returned is called when a call has returned whose result is not used. The next call may start now.
 func (l *loop) returned(f *tracked) {
 	f.overdueCalls--

@@ -29,8 +29,13 @@ func (l *loop) decide(f *tracked, v *view, last bool) {
 		return
 	}
 	turn := l.turn(f, v, last)
-	if f.overdueCalls > 0 {
-		l.waitForCall(f, v, turn)
+	if l.awaitsCall(f) {
+		if !last {
+			l.agenda.wake(f, v.lastCallAt())
+			return
+		}
+		l.failed(f, errOverdueCall)
+		l.fallBack(f, v, turn)
 		return
 	}
 	start(l, f, v, v.answerBy(),
@@ -45,50 +50,42 @@ func (l *loop) carryOut(f *tracked, v *view) bool {
 		f.decided = nil
 		return false
 	}
-	f.decided.carryOut(v)
+	l.do(f, v, f.decided.turn, f.decided.decision)
 	return true
 }
 
-// waitForCall waits until an earlier call returns, which starts the next one. At the last call that leaves
-// the fallback.
-func (l *loop) waitForCall(f *tracked, v *view, turn Turn) {
-	if turn.LastCall {
-		l.failed(f, errOverdueCall)
-		l.fallBack(f, v, turn)
-		return
-	}
-	l.config.Logger.Info("waiting for an earlier call of the agent's function to return", f.attributes()...)
-	l.agenda.wake(f, v.lastCallAt())
-}
-
-// decidedOn carries out a decision. A changed position withdraws the call; observations that do not change it do
-// not matter.
+// decidedOn processes an answer of Decide. A changed position has withdrawn the call before; observations that do
+// not change the position do not matter.
 func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err error) {
 	if err == nil {
 		err = validate(turn, decision)
 	} else if errors.Is(err, ErrBeyondLimit) {
 		err = &InvalidDecision{Negotiation: f.address, Reason: err}
 	}
-	if invalid := new(InvalidDecision); errors.As(err, &invalid) {
-		l.invalid(f, v, turn, invalid)
-		return
-	}
-	if err != nil {
+	if !l.answered(f, v, turn, decision, err) {
 		l.undecided(f, v, turn, err)
-		return
 	}
-	if wait, waits := decision.(Wait); waits {
+}
+
+// answered processes an answer of Decide or Deliver. It returns false if it is an error.
+func (l *loop) answered(f *tracked, v *view, turn Turn, decision any, err error) bool {
+	invalid := new(InvalidDecision)
+	switch wait, waits := decision.(Wait); {
+	case errors.As(err, &invalid):
+		l.invalid(f, v, turn, invalid)
+	case err != nil:
+		return false
+	case waits:
 		l.waited(f, v, turn, wait)
-		return
+	default:
+		l.setDecided(f, v, turn, decision)
 	}
-	l.setDecided(f, v, turn, decision)
+	return true
 }
 
 // setDecided carries out a decision, and keeps it as long as that fails with transient errors.
-func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision Decision) {
-	f.decided = &decided{
-		position: f.position, turn: turn, decision: decision, carryOut: func(v *view) { l.do(f, v, turn, decision) },
-	}
+func (l *loop) setDecided(f *tracked, v *view, turn Turn, decision any) {
+	f.decided = &decided{position: f.position, turn: turn, decision: decision}
 	l.do(f, v, turn, decision)
 }
 
@@ -171,30 +168,34 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 	l.agenda.wake(f, v.TurnDeadline)
 }
 
-// do acts on the snapshot that Decide was called with.
-func (l *loop) do(f *tracked, v *view, turn Turn, decision Decision) {
+// do starts the action of a decision or a milestone move, on the snapshot that it was made on.
+func (l *loop) do(f *tracked, v *view, turn Turn, decision any) {
 	seen := turn.Negotiation
 	switch decision := decision.(type) {
 	case Offer:
-		l.act(f, v, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.Offer(ctx, decision.request(turn))
-		})
+		send(l, f, v, "submit_offer", l.client.Offer, decision.request(turn))
 	case Accept:
-		l.act(f, v, "accept_offer", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.Accept(ctx, haggle.AcceptRequest{Acceptor: l.self, Seen: seen})
-		})
+		send(l, f, v, "accept_offer", l.client.Accept, haggle.AcceptRequest{Acceptor: l.self, Seen: seen})
 	case Reject:
-		l.act(f, v, "reject_negotiation", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.Reject(ctx, haggle.RejectRequest{Rejector: l.self, Seen: seen})
+		send(l, f, v, "reject_negotiation", l.client.Reject, haggle.RejectRequest{Rejector: l.self, Seen: seen})
+	case ClaimMilestone:
+		send(l, f, v, "claim_milestone", l.client.ClaimMilestone, haggle.ClaimMilestoneRequest{
+			Seller: l.self, Seen: seen, Index: decision.Index, Evidence: decision.Evidence,
+		})
+	case ReleaseMilestone:
+		send(l, f, v, "release_milestone", l.client.ReleaseMilestone, haggle.ReleaseMilestoneRequest{
+			Releaser: l.self, Seen: seen, Index: decision.Index,
+		})
+	case DisputeMilestone:
+		send(l, f, v, "dispute_milestone", l.client.DisputeMilestone, haggle.DisputeMilestoneRequest{
+			Buyer: l.self, Seen: seen, Index: decision.Index, Evidence: decision.Evidence,
 		})
 	}
 }
 
 // seal takes the agent's step of the comparison of reservation prices.
 func (l *loop) seal(f *tracked, v *view) {
-	if f.overdueCalls > 0 {
-		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
-		l.agenda.wake(f, v.TurnDeadline)
+	if l.awaitsCall(f) {
 		return
 	}
 	seen := v.NegotiationAccount
@@ -215,13 +216,9 @@ func (l *loop) seal(f *tracked, v *view) {
 				l.retryLater(f)
 				l.agenda.wake(f, v.TurnDeadline)
 			case v.ZopaStep().IsCommit():
-				l.act(f, v, "submit_zopa_commitment", func(ctx context.Context) (*haggle.Action, error) {
-					return l.client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealed, Seen: seen})
-				})
+				send(l, f, v, "submit_zopa_commitment", l.client.CommitZopa, haggle.CommitZopaRequest{Sealed: sealed, Seen: seen})
 			default:
-				l.act(f, v, "reveal_zopa_price", func(ctx context.Context) (*haggle.Action, error) {
-					return l.client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: sealed, Seen: seen})
-				})
+				send(l, f, v, "reveal_zopa_price", l.client.RevealZopa, haggle.RevealZopaRequest{Sealed: sealed, Seen: seen})
 			}
 		})
 }

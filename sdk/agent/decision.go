@@ -115,12 +115,10 @@ func validate(turn Turn, decision Decision) error {
 	default:
 		reason = errPointer
 	}
-	if reason == nil {
-		return nil
-	}
-	return &InvalidDecision{Negotiation: turn.Negotiation.Address, Decision: decision, Reason: reason}
+	return invalidIf(turn, decision, reason)
 }
 
+// validateMilestone returns an *InvalidDecision, or nil.
 func validateMilestone(turn Turn, move MilestoneMove) error {
 	reason := errNoDecision
 	switch move.(type) {
@@ -130,10 +128,14 @@ func validateMilestone(turn Turn, move MilestoneMove) error {
 	default:
 		reason = errPointer
 	}
+	return invalidIf(turn, move, reason)
+}
+
+func invalidIf(turn Turn, decision any, reason error) error {
 	if reason == nil {
 		return nil
 	}
-	return &InvalidDecision{Negotiation: turn.Negotiation.Address, Decision: move, Reason: reason}
+	return &InvalidDecision{Negotiation: turn.Negotiation.Address, Decision: decision, Reason: reason}
 }
 
 func refused(code protocol.ErrorCode, detail string, values ...any) error {

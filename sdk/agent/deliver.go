@@ -2,9 +2,7 @@ package agent
 
 import (
 	"context"
-	"errors"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -14,8 +12,7 @@ func (l *loop) deliver(f *tracked, v *view, last bool) {
 		return
 	}
 	turn := l.turn(f, v, last)
-	if f.overdueCalls > 0 {
-		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
+	if l.awaitsCall(f) {
 		return
 	}
 	until := v.answerBy()
@@ -31,46 +28,15 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 	if err == nil {
 		err = validateMilestone(turn, move)
 	}
-	if invalid := new(InvalidDecision); errors.As(err, &invalid) {
-		l.invalid(f, v, turn, invalid)
+	if l.answered(f, v, turn, move, err) {
 		return
 	}
-	if err != nil {
-		l.failed(f, err)
-		if turn.LastCall && v.isBuyer() {
-			f.answer = answer{position: f.position, last: true}
-		}
-		l.retryLater(f)
-		l.agenda.wake(f, l.viewNow(f, v).plan().at)
-		return
+	l.failed(f, err)
+	if turn.LastCall && v.isBuyer() {
+		f.answer = answer{position: f.position, last: true}
 	}
-	if wait, waits := move.(Wait); waits {
-		l.waited(f, v, turn, wait)
-		return
-	}
-	f.decided = &decided{
-		position: f.position, turn: turn, decision: move, carryOut: func(v *view) { l.doMove(f, v, turn, move) },
-	}
-	l.doMove(f, v, turn, move)
-}
-
-// doMove acts on the snapshot that Deliver was called with.
-func (l *loop) doMove(f *tracked, v *view, turn Turn, move MilestoneMove) {
-	seen := turn.Negotiation
-	switch move := move.(type) {
-	case ClaimMilestone:
-		l.act(f, v, "claim_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{Seller: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
-		})
-	case ReleaseMilestone:
-		l.act(f, v, "release_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: l.self, Seen: seen, Index: move.Index})
-		})
-	case DisputeMilestone:
-		l.act(f, v, "dispute_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{Buyer: l.self, Seen: seen, Index: move.Index, Evidence: move.Evidence})
-		})
-	}
+	l.retryLater(f)
+	l.agenda.wake(f, l.viewNow(f, v).plan().at)
 }
 
 // openMilestones returns the number of milestones that are not claimed yet.

@@ -76,19 +76,10 @@ func (c Config) checkLimits() error {
 	return nil
 }
 
-// sells and buys report whether the agent acts as a seller or a buyer in any mint.
+// sells reports whether the agent acts as a seller in any mint. An agent that does not sell buys.
 func (c Config) sells() bool {
 	for _, limits := range c.Mints {
 		if limits.MinPrice > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (c Config) buys() bool {
-	for _, limits := range c.Mints {
-		if limits.MaxPrice > 0 {
 			return true
 		}
 	}

@@ -42,7 +42,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 // preflight checks the node, the program and the wallet before a run.
 func (r *Runtime) preflight(ctx context.Context, one *single) error {
 	checks := []func(context.Context) error{r.checkProgram, r.checkConfig, r.checkMints, r.checkLamports}
-	if !one.isChosen() && r.config.buys() && !r.config.sells() {
+	if !one.isChosen() && !r.config.sells() {
 		checks = append(checks, r.checkTokens)
 	}
 	limited, cancel := context.WithTimeout(ctx, r.preflightTimeout)

@@ -283,8 +283,8 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 	case admit:
 		l.admit(f, v)
 	case acceptInvitation:
-		l.act(f, v, "accept_invitation", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: l.self, Seen: v.NegotiationAccount})
+		send(l, f, v, "accept_invitation", l.client.AcceptInvitation, haggle.AcceptInvitationRequest{
+			Seller: l.self, Seen: v.NegotiationAccount,
 		})
 	case seal:
 		l.seal(f, v)
@@ -298,17 +298,13 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 		l.deliver(f, v, next.last)
 	case release:
 		index, _ := v.UnderReview()
-		l.act(f, v, "release_milestone", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: l.self, Seen: v.NegotiationAccount, Index: index})
-		})
+		l.do(f, v, Turn{Negotiation: v.NegotiationAccount}, ReleaseMilestone{Index: index})
 	case settle:
-		l.act(f, v, "settle_deadline", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: l.self, Seen: v.NegotiationAccount})
+		send(l, f, v, "settle_deadline", l.client.SettleDeadline, haggle.SettleDeadlineRequest{
+			Payer: l.self, Seen: v.NegotiationAccount,
 		})
 	case expire:
-		l.act(f, v, "expire_negotiation", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.Expire(ctx, haggle.ExpireRequest{Payer: l.self, Seen: v.NegotiationAccount})
-		})
+		send(l, f, v, "expire_negotiation", l.client.Expire, haggle.ExpireRequest{Payer: l.self, Seen: v.NegotiationAccount})
 	case finish:
 		l.finish(f, v)
 	}
@@ -318,14 +314,12 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 // payout; so does a buyer that cannot close the negotiation.
 func (l *loop) finish(f *tracked, v *view) {
 	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || f.unpayable != f.state) {
-		l.act(f, v, "close_negotiation", func(ctx context.Context) (*haggle.Action, error) {
-			return l.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: l.self, Seen: v.NegotiationAccount})
+		send(l, f, v, "close_negotiation", l.client.CloseNegotiation, haggle.CloseRequest{
+			Closer: l.self, Seen: v.NegotiationAccount,
 		})
 		return
 	}
-	l.act(f, v, "claim_payout", func(ctx context.Context) (*haggle.Action, error) {
-		return l.client.ClaimPayout(ctx, haggle.ClaimRequest{Party: l.self, Seen: v.NegotiationAccount})
-	})
+	send(l, f, v, "claim_payout", l.client.ClaimPayout, haggle.ClaimRequest{Party: l.self, Seen: v.NegotiationAccount})
 }
 
 // retryLater refreshes a negotiation after a pause that doubles.

@@ -75,8 +75,6 @@ type decided struct {
 	position uint64
 	turn     Turn
 	decision any
-	// carryOut starts the action.
-	carryOut func(v *view)
 }
 
 // fallback counts the fallbacks that have been tried at a position.
