@@ -42,16 +42,9 @@ func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			acted, failed := 0, 0
-			l := &loop{
-				Runtime: &Runtime{config: Config{
-					Logger: slog.New(slog.DiscardHandler),
-					Acted:  func(Act) { acted++ },
-					Failed: func(solana.PublicKey, error) { failed++ },
-				}},
-				ctx:     t.Context(),
-				inbox:   make(chan func(), 1),
-				tracked: map[solana.PublicKey]*tracked{},
-			}
+			l := newLoop(t)
+			l.config.Acted = func(Act) { acted++ }
+			l.config.Failed = func(solana.PublicKey, error) { failed++ }
 			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
 			l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", haggle.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
@@ -77,10 +70,7 @@ func TestWhatIsNotDoneIsPutOff(t *testing.T) {
 		&haggle.StateChangedError{}, &haggle.UnknownOutcome{Cause: errors.New("gracePeriod")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
 		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
 	} {
-		l := &loop{
-			Runtime: &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}}, ctx: t.Context(),
-			inbox: make(chan func(), 1), tracked: map[solana.PublicKey]*tracked{},
-		}
+		l := newLoop(t)
 		f := &tracked{index: -1, acting: true}
 		l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", haggle.OutcomeOf(err), nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
@@ -103,7 +93,7 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 			l := newLoop(t)
 			l.config.Failed = func(_ solana.PublicKey, err error) { t.Errorf("reported: %v", err) }
 			act := func(f *tracked, n protocol.Negotiation) {
-				v := &view{NegotiationAccount: &haggle.NegotiationAccount{Negotiation: n}, now: testNow, margin: DefaultMargin}
+				v := testView(n, protocol.OfferSideSeller, testNow)
 				l.act(f, v, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, nil })
 				l.acted(f, v, "accept_offer", haggle.OutcomeOf(err), nil, err)
 				require.False(t, f.acting)

@@ -116,29 +116,25 @@ func TestAdmitIsAskedBeforeEitherSideEngages(t *testing.T) {
 			return nil
 		},
 	})
-	s.until("it is over", func() bool { return len(buyer.ended()) == 1 })
-	require.Equal(t, negotiation, buyer.ended()[0].Negotiation)
+	require.Equal(t, negotiation, s.result(buyer).Negotiation)
 	require.EqualValues(t, 1, sellers.Load())
 	require.EqualValues(t, 1, buyers.Load())
 }
 
-// vault keeps sealed prices, as an agent has to.
-type vault struct {
-	price uint64
-	as    *haggle.Keypair
-	kept  map[string][]byte
-}
-
-func (v *vault) seal(_ context.Context, seen *haggle.NegotiationAccount) (*haggle.SealedPrice, error) {
-	if secret := v.kept[seen.Address.String()]; secret != nil {
-		return haggle.ParseSealedPrice(secret)
+// seals returns a Config.Seal that keeps its sealed prices.
+func seals(as *haggle.Keypair, price uint64) func(context.Context, *haggle.NegotiationAccount) (*haggle.SealedPrice, error) {
+	kept := map[solana.PublicKey][]byte{}
+	return func(_ context.Context, seen *haggle.NegotiationAccount) (*haggle.SealedPrice, error) {
+		if secret := kept[seen.Address]; secret != nil {
+			return haggle.ParseSealedPrice(secret)
+		}
+		sealed, err := haggle.SealPrice(seen, as.PublicKey(), price)
+		if err != nil {
+			return nil, err
+		}
+		kept[seen.Address], err = sealed.Secret()
+		return sealed, err
 	}
-	price, err := haggle.SealPrice(seen, v.as.PublicKey(), v.price)
-	if err != nil {
-		return nil, err
-	}
-	v.kept[seen.Address.String()], err = price.Secret()
-	return price, err
 }
 
 func TestAgentsCompareSealedPricesAndTakeTheMidpoint(t *testing.T) {
@@ -149,14 +145,12 @@ func TestAgentsCompareSealedPricesAndTakeTheMidpoint(t *testing.T) {
 		}
 		return agent.Wait{}, nil
 	}
-	buying := &vault{price: 4_000_000, as: s.Buyer, kept: map[string][]byte{}}
-	selling := &vault{price: 3_000_000, as: s.Seller, kept: map[string][]byte{}}
-	buyer := s.run(s.Buyer, agent.Config{Decide: takes, Seal: buying.seal})
-	seller := s.run(s.Seller, agent.Config{Decide: takes, Seal: selling.seal, Mints: s.limits(withBond), Services: [][32]byte{service}})
+	buyer := s.run(s.Buyer, agent.Config{Decide: takes, Seal: seals(s.Buyer, 4_000_000)})
+	seller := s.run(s.Seller, agent.Config{Decide: takes, Seal: seals(s.Seller, 3_000_000), Mints: s.limits(withBond), Services: [][32]byte{service}})
 	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, holding(s.Seller, 1_000_000)))
 	negotiation := s.invite(sealed)
-	s.until("it is over for both", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
-	require.EqualValues(t, 3_500_000, seller.ended()[0].Price)
+	s.result(buyer)
+	require.EqualValues(t, 3_500_000, s.result(seller).Price)
 	require.Len(t, eventsOf[*protocol.BondSettled](s.history(negotiation)), 1)
 	require.Empty(t, buyer.failed())
 	require.Empty(t, seller.failed())
@@ -192,9 +186,10 @@ func TestMilestonesAreClaimedReleasedAndSettled(t *testing.T) {
 		return reviewed && index == 1
 	})
 	s.advance(time.Hour)
-	s.until("it is over for both", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
-	require.Equal(t, protocol.NegotiationStatusSettled, seller.ended()[0].Status)
-	require.EqualValues(t, 3_500_000, seller.ended()[0].Price)
+	s.result(buyer)
+	sold := s.result(seller)
+	require.Equal(t, protocol.NegotiationStatusSettled, sold.Status)
+	require.EqualValues(t, 3_500_000, sold.Price)
 	require.Len(t, eventsOf[*protocol.MilestoneReleased](s.history(negotiation)), 2)
 	require.Empty(t, buyer.failed())
 	require.Empty(t, seller.failed())
@@ -211,5 +206,5 @@ func TestPayoutThatIsKeptIsClaimed(t *testing.T) {
 	require.EqualValues(t, 2_985_000, s.state(action).ClaimableSeller)
 	s.thaw(s.Seller)
 	s.until("it is claimed", func() bool { return s.state(action).ClaimableSeller == 0 })
-	s.until("the seller has been told of the end", func() bool { return len(seller.ended()) == 1 })
+	s.result(seller)
 }

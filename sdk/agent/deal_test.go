@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -135,23 +136,31 @@ type running struct {
 	failures []error
 }
 
+// runtime returns a runtime for one of the parties, and the client that it uses. Limits that leave every price
+// open are the default.
+func (s *stage) runtime(as *haggle.Keypair, config agent.Config) (*haggle.Client, *agent.Runtime) {
+	s.t.Helper()
+	if config.Mints == nil {
+		config.Mints = s.limits()
+	}
+	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL})
+	require.NoError(s.t, err)
+	runtime, err := agent.New(client, as, config)
+	require.NoError(s.t, err)
+	return client, runtime
+}
+
 // run starts a runtime for one of the parties.
 func (s *stage) run(as *haggle.Keypair, config agent.Config) *running {
 	s.t.Helper()
 	r := &running{}
-	if config.Mints == nil {
-		config.Mints = s.limits()
-	}
 	config.Acted = func(act agent.Act) { r.note(func() { r.acts = append(r.acts, act) }) }
 	config.Ended = func(result agent.Result) { r.note(func() { r.results = append(r.results, result) }) }
 	config.Failed = func(_ solana.PublicKey, err error) { r.note(func() { r.failures = append(r.failures, err) }) }
 	if os.Getenv("HAGGLE_TEST_LOG") != "" {
 		config.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL})
-	require.NoError(s.t, err)
-	runtime, err := agent.New(client, as, config)
-	require.NoError(s.t, err)
+	client, runtime := s.runtime(as, config)
 	ctx, cancel := context.WithCancel(s.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- runtime.Run(ctx) }()
@@ -170,22 +179,23 @@ func (r *running) note(change func()) {
 	change()
 }
 
-func (r *running) did() []agent.Act {
+func (r *running) did() []agent.Act { return copyOf(r, &r.acts) }
+
+func (r *running) ended() []agent.Result { return copyOf(r, &r.results) }
+
+func (r *running) failed() []error { return copyOf(r, &r.failures) }
+
+func copyOf[T any](r *running, list *[]T) []T {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	return append([]agent.Act(nil), r.acts...)
+	return slices.Clone(*list)
 }
 
-func (r *running) ended() []agent.Result {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return append([]agent.Result(nil), r.results...)
-}
-
-func (r *running) failed() []error {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return append([]error(nil), r.failures...)
+// result waits for the end of the runtime's only negotiation, and returns its result.
+func (s *stage) result(of *running) agent.Result {
+	s.t.Helper()
+	s.until("the negotiation ends", func() bool { return len(of.ended()) == 1 })
+	return of.ended()[0]
 }
 
 // concede moves from a price towards another one in steps, and accepts what is at least as good as the next
@@ -217,13 +227,13 @@ func TestTwoAgentsAgreeAndClearUp(t *testing.T) {
 	buyer := s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
 	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service}})
 	negotiation := s.invite()
-	s.until("both have been told of the end", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
+	bought, sold := s.result(buyer), s.result(seller)
 	require.Nil(t, s.state(negotiation), "the buyer closes what is over")
 
 	all := s.history(negotiation)
 	settled := eventsOf[*protocol.NegotiationSettled](all)
 	require.Len(t, settled, 1)
-	for side, result := range map[protocol.OfferSide]agent.Result{protocol.OfferSideBuyer: buyer.ended()[0], protocol.OfferSideSeller: seller.ended()[0]} {
+	for side, result := range map[protocol.OfferSide]agent.Result{protocol.OfferSideBuyer: bought, protocol.OfferSideSeller: sold} {
 		require.Equal(t, negotiation, result.Negotiation)
 		require.Equal(t, side, result.Side)
 		require.Equal(t, protocol.NegotiationStatusSettled, result.Status)
@@ -231,7 +241,7 @@ func TestTwoAgentsAgreeAndClearUp(t *testing.T) {
 		require.Equal(t, settled[0].ProtocolFee, result.Fee)
 		require.Equal(t, settled[0].TotalRounds, result.Rounds)
 	}
-	require.Equal(t, s.Seller.PublicKey(), buyer.ended()[0].Counterpart)
+	require.Equal(t, s.Seller.PublicKey(), bought.Counterpart)
 	require.Empty(t, buyer.failed())
 	require.Empty(t, seller.failed())
 
@@ -264,14 +274,13 @@ func (s *stage) freeze(of *haggle.Keypair) {
 
 func (s *stage) thaw(of *haggle.Keypair) {
 	s.t.Helper()
-	account, err := haggle.AssociatedTokenAddress(of.PublicKey(), s.Mint, solana.TokenProgramID)
-	require.NoError(s.t, err)
-	require.NoError(s.t, s.Chain.Thaw(s.ctx, s.Mint, account))
+	require.NoError(s.t, s.Chain.Thaw(s.ctx, s.Mint, s.tokenAccount(of)))
 }
 
 // do carries out an action of a party's.
-func (s *stage) do(as *haggle.Keypair, action *haggle.Action, err error) {
+func do[R any](s *stage, as *haggle.Keypair, build func(context.Context, R) (*haggle.Action, error), request R) {
 	s.t.Helper()
+	action, err := build(s.ctx, request)
 	require.NoError(s.t, err)
 	_, err = action.Do(s.ctx, as)
 	require.NoError(s.t, err)
@@ -281,11 +290,8 @@ func (s *stage) do(as *haggle.Keypair, action *haggle.Action, err error) {
 func (s *stage) settleAt(price uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invite()
-	joining, err := s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{Seller: s.Seller.PublicKey(), Seen: s.state(negotiation)})
-	s.do(s.Seller, joining, err)
-	offering, err := s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.Buyer.PublicKey(), Negotiation: negotiation, Amount: price})
-	s.do(s.Buyer, offering, err)
-	accepting, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
-	s.do(s.Seller, accepting, err)
+	do(s, s.Seller, s.Client.AcceptInvitation, haggle.AcceptInvitationRequest{Seller: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	do(s, s.Buyer, s.Client.Offer, haggle.OfferRequest{Offerer: s.Buyer.PublicKey(), Negotiation: negotiation, Amount: price})
+	do(s, s.Seller, s.Client.Accept, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
 	return negotiation
 }

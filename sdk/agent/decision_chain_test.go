@@ -63,7 +63,7 @@ func TestDecisionThatCannotBeDelaysItsOwnNegotiationOnly(t *testing.T) {
 		require.Zero(t, s.state(stuck).CurrentRound)
 	}
 	s.checkNothingFailed(s.Buyer.PublicKey())
-	s.until("the seller has been told, too", func() bool { return len(seller.ended()) == 1 })
+	s.result(seller)
 
 	var invalid *agent.InvalidDecision
 	reasons := map[solana.PublicKey]string{}
@@ -108,8 +108,7 @@ func TestInvalidDecisionIsAskedForOnceMoreAndThenFallsBack(t *testing.T) {
 	require.EqualValues(t, 2, calls.Load())
 	require.True(t, s.state(negotiation).IsBargaining(), "there is time for an operator")
 	s.advance(48 * time.Second)
-	s.until("the buyer has walked away", func() bool { return len(buyer.ended()) == 1 })
-	require.Equal(t, protocol.NegotiationStatusRejected, buyer.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, s.result(buyer).Status)
 	require.EqualValues(t, 2, calls.Load())
 	require.EqualValues(t, 1, withReason.Load())
 	require.Len(t, buyer.failed(), 2, "each is reported once")
@@ -137,8 +136,7 @@ func TestLastRoundEndsInARejectionInsteadOfSilence(t *testing.T) {
 			s.until("the only offer is made", func() bool { return s.state(negotiation).CurrentRound == 1 })
 			time.Sleep(time.Second)
 			s.advance(52 * time.Second)
-			s.until("it is over", func() bool { return len(seller.ended()) == 1 })
-			require.Equal(t, protocol.NegotiationStatusRejected, seller.ended()[0].Status)
+			require.Equal(t, protocol.NegotiationStatusRejected, s.result(seller).Status)
 			require.NotEmpty(t, seller.failed(), "it says so")
 			require.LessOrEqual(t, len(seller.failed()), 2)
 		})
@@ -149,11 +147,9 @@ func TestLastRoundEndsInARejectionInsteadOfSilence(t *testing.T) {
 func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	s := setStage(t)
 	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, holding(s.Seller, 1_000_000)))
-	buying := &vault{price: 4_000_000, as: s.Buyer, kept: map[string][]byte{}}
-	selling := &vault{price: 3_000_000, as: s.Seller, kept: map[string][]byte{}}
-	s.run(s.Buyer, agent.Config{Decide: waits, Seal: buying.seal})
+	s.run(s.Buyer, agent.Config{Decide: waits, Seal: seals(s.Buyer, 4_000_000)})
 	seller := s.run(s.Seller, agent.Config{
-		Seal: selling.seal, Mints: s.limits(withBond), Services: [][32]byte{service}, Margin: 10 * time.Second, Fallback: agent.Reject{},
+		Seal: seals(s.Seller, 3_000_000), Mints: s.limits(withBond), Services: [][32]byte{service}, Margin: 10 * time.Second, Fallback: agent.Reject{},
 		Decide: func(context.Context, agent.Turn) (agent.Decision, error) { return nil, errors.New("no idea") },
 	})
 	negotiation := s.invite(sealed)
@@ -162,8 +158,7 @@ func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
 	time.Sleep(time.Second)
 	require.True(t, s.state(negotiation).IsBargaining(), "nobody rejects")
 	s.advance(10 * time.Second)
-	s.until("it is over", func() bool { return len(seller.ended()) == 1 })
-	require.Equal(t, protocol.NegotiationStatusExpired, seller.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusExpired, s.result(seller).Status)
 	bonds := eventsOf[*protocol.BondSettled](s.history(negotiation))
 	require.Len(t, bonds, 1)
 	require.Equal(t, s.Seller.PublicKey(), bonds[0].To)
@@ -184,13 +179,9 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 		},
 	})
 	<-thinking
-	action, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Seller.PublicKey(), Negotiation: negotiation})
-	require.NoError(t, err)
-	_, err = action.Do(s.ctx, s.Seller)
-	require.NoError(t, err)
+	do(s, s.Seller, s.Client.Reject, haggle.RejectRequest{Rejector: s.Seller.PublicKey(), Negotiation: negotiation})
 	<-withdrawn
-	s.until("the buyer has closed it", func() bool { return len(buyer.ended()) == 1 })
-	require.Equal(t, protocol.NegotiationStatusRejected, buyer.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, s.result(buyer).Status)
 	require.Empty(t, buyer.failed())
 	require.Len(t, buyer.did(), 1, "it has closed the negotiation and done nothing else")
 }
@@ -230,7 +221,8 @@ func TestAgentReactsWithinOneSlot(t *testing.T) {
 	buyer := s.run(s.Buyer, agent.Config{Decide: measured(concede(1_000_000, 100_000, true))})
 	seller := s.run(s.Seller, agent.Config{Decide: measured(concede(4_500_000, 100_000, false)), Services: [][32]byte{service}})
 	s.invite(func(r *haggle.CreateRequest) { r.MaxRounds, r.DecayRateBps = 20, new(uint16) })
-	s.until("it has ended", func() bool { return len(buyer.ended()) == 1 && len(seller.ended()) == 1 })
+	s.result(buyer)
+	s.result(seller)
 	listening.Wait()
 	lock.Lock()
 	defer lock.Unlock()

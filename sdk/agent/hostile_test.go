@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"hash/maphash"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -16,12 +15,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
+// newLoop returns a seller's loop without a client.
 func newLoop(t *testing.T) *loop {
-	return &loop{
-		Runtime: &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}, self: testSeller}, ctx: t.Context(),
-		inbox: make(chan func()), stopped: make(chan struct{}), reconcileNow: make(chan struct{}, 1), tracked: map[solana.PublicKey]*tracked{},
-		seed: maphash.MakeSeed(),
-	}
+	r := &Runtime{config: Config{Logger: slog.New(slog.DiscardHandler)}, self: testSeller}
+	return r.newLoop(t.Context(), nil, nil)
 }
 
 // turns is what the loop does for a while.

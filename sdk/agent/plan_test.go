@@ -53,6 +53,14 @@ func inMilestones(reviewed bool) protocol.Negotiation {
 	})
 }
 
+// testView returns a view of a negotiation in which the agent takes part.
+func testView(n protocol.Negotiation, side protocol.OfferSide, now int64) *view {
+	return &view{
+		NegotiationAccount: &haggle.NegotiationAccount{Negotiation: n}, side: side, now: now, margin: DefaultMargin,
+		participation: engaged,
+	}
+}
+
 func TestDutiesFollowFromTheState(t *testing.T) {
 	const buyer, seller = protocol.OfferSideBuyer, protocol.OfferSideSeller
 	created := with(bargaining(0), func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusCreated })
@@ -107,10 +115,8 @@ func TestDutiesFollowFromTheState(t *testing.T) {
 		"a payout is claimed between tranches": {with(inMilestones(false), func(n *protocol.Negotiation) { n.ClaimableSeller = 1 }), seller, engaged, answer{}, step{duty: finish}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := &view{
-				NegotiationAccount: &haggle.NegotiationAccount{Negotiation: c.negotiation}, side: c.side, now: testNow,
-				margin: DefaultMargin, participation: c.participation, answer: c.answer,
-			}
+			v := testView(c.negotiation, c.side, testNow)
+			v.participation, v.answer = c.participation, c.answer
 			require.Equal(t, c.want, v.plan(), "%s", v.plan().duty)
 		})
 	}
@@ -240,10 +246,9 @@ func TestSellerIsCalledInTimeForEachOpenMilestone(t *testing.T) {
 	n := with(inMilestones(false), func(n *protocol.Negotiation) { n.MilestoneBps = [8]uint16{3000, 3000, 4000} })
 	latest := func(open int64) int64 { return n.MilestoneDeadline - open*(3600+protocol.MilestoneSlack) }
 	at := func(now int64, a answer) *view {
-		return &view{
-			NegotiationAccount: &haggle.NegotiationAccount{Negotiation: n}, side: protocol.OfferSideSeller, now: now,
-			margin: DefaultMargin, participation: engaged, answer: a,
-		}
+		v := testView(n, protocol.OfferSideSeller, now)
+		v.answer = a
+		return v
 	}
 	waited := func(at int64) answer { return answer{position: 1, at: at} }
 	require.Equal(t, step{duty: deliver, at: latest(3) - claimMargin}, at(testNow, answer{}).plan())

@@ -27,13 +27,7 @@ type ending struct {
 // runOne has one of the parties run one negotiation.
 func (s *stage) runOne(as *haggle.Keypair, negotiation solana.PublicKey, config agent.Config) <-chan ending {
 	s.t.Helper()
-	if config.Mints == nil {
-		config.Mints = s.limits()
-	}
-	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL})
-	require.NoError(s.t, err)
-	runtime, err := agent.New(client, as, config)
-	require.NoError(s.t, err)
+	client, runtime := s.runtime(as, config)
 	ended := make(chan ending, 1)
 	ctx, cancel := context.WithCancel(s.ctx)
 	var running sync.WaitGroup
@@ -97,7 +91,7 @@ func TestRunOneEngagesInOneOfManyInvitations(t *testing.T) {
 	})
 	require.NoError(t, sold.err)
 	require.Contains(t, all, sold.result.Negotiation)
-	s.until("the buyer has closed it", func() bool { return len(buyer.ended()) == 1 })
+	s.result(buyer)
 	for _, negotiation := range all {
 		if negotiation != sold.result.Negotiation {
 			require.Equal(t, protocol.NegotiationStatusCreated, s.state(negotiation).Status)
@@ -132,8 +126,7 @@ func TestPatienceEndsWhenNobodyInvites(t *testing.T) {
 		t.Fatalf("it has ended: %v", end.err)
 	case <-time.After(4 * time.Second):
 	}
-	rejecting, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Seen: s.state(negotiation)})
-	s.do(s.Buyer, rejecting, err)
+	do(s, s.Buyer, s.Client.Reject, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Seen: s.state(negotiation)})
 	end := <-engaged
 	require.NoError(t, end.err)
 	require.Equal(t, protocol.NegotiationStatusRejected, end.result.Status)
@@ -176,7 +169,7 @@ func TestAgentHasNothingToDoWithWhatDoesNotConcernIt(t *testing.T) {
 			return true
 		},
 	})
-	s.until("it has ended", func() bool { return len(buyer.ended()) == 1 })
+	s.result(buyer)
 	s.advance(80 * time.Second)
 	expiring, err := s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Seller.PublicKey(), Negotiation: left})
 	require.NoError(t, err)
@@ -218,8 +211,7 @@ func TestNegotiationThatTakesTheOthersPlaceIsAnotherOne(t *testing.T) {
 	require.NoError(t, err)
 	s.submit(s.Buyer, append(append(rejecting.Instructions, closing.Instructions...), s.creation(session, 200_000)))
 	s.until("the second is refused", func() bool { return hasError(seller.failed(), worthless) })
-	s.until("the end of the first is told", func() bool { return len(seller.ended()) == 1 })
-	require.Equal(t, protocol.NegotiationStatusRejected, seller.ended()[0].Status)
+	require.Equal(t, protocol.NegotiationStatusRejected, s.result(seller).Status)
 	require.Equal(t, protocol.NegotiationStatusCreated, s.state(first).Status)
 }
 
@@ -247,11 +239,9 @@ func (s *stage) passing(session uint64) {
 	address, err := haggle.DerivePDA(s.Buyer.PublicKey(), s.Seller.PublicKey(), session)
 	require.NoError(s.t, err)
 	s.submit(s.Buyer, []solana.Instruction{s.creation(session, 200_000)})
-	rejecting, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Negotiation: address})
-	s.do(s.Buyer, rejecting, err)
+	do(s, s.Buyer, s.Client.Reject, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Negotiation: address})
 	s.advance(time.Second)
-	closing, err := s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Buyer.PublicKey(), Negotiation: address})
-	s.do(s.Buyer, closing, err)
+	do(s, s.Buyer, s.Client.CloseNegotiation, haggle.CloseRequest{Closer: s.Buyer.PublicKey(), Negotiation: address})
 }
 
 // submit does several things at once, so that nobody sees a state between them.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestFailuresThatPassAreBorneUntilTheNegotiationsTimeIsOver(t *testing.T) {
@@ -18,12 +20,11 @@ func TestFailuresThatPassAreBorneUntilTheNegotiationsTimeIsOver(t *testing.T) {
 	l.endAfterGracePeriod(&tracked{address: address}, silent)
 	require.NoError(t, ctx.Err())
 
-	n := bargaining(1)
-	v := &view{NegotiationAccount: at(5), now: testNow}
-	v.Address, v.Negotiation = address, n
+	v := testView(bargaining(1), protocol.OfferSideSeller, testNow)
+	v.Address = address
 	l.extendGracePeriod(v)
 	require.WithinDuration(t, time.Now().Add(5000*time.Second+gracePeriod), l.one.until, time.Minute)
-	v.now = n.GlobalDeadline + 100
+	v.now = v.GlobalDeadline + 100
 	l.extendGracePeriod(v)
 	require.WithinDuration(t, time.Now().Add(gracePeriod), l.one.until, time.Minute)
 

@@ -154,7 +154,7 @@ func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 
 // A function that takes too long leaves the fallback, in time and not after the deadline.
 func TestCallEndsBeforeTheDeadline(t *testing.T) {
-	v := &view{NegotiationAccount: &haggle.NegotiationAccount{Negotiation: bargaining(1)}, now: testNow, margin: DefaultMargin}
+	v := testView(bargaining(1), protocol.OfferSideSeller, testNow)
 	require.EqualValues(t, testNow+100-8, v.answerBy(), "half of the margin is left for the action")
 	v.now = testNow + 98
 	require.EqualValues(t, testNow+99, v.answerBy())
