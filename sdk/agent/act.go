@@ -97,7 +97,7 @@ func (l *loop) acted(f *tracked, v *view, name string, outcome haggle.Outcome, r
 	}
 	l.report(f.address, err)
 	if v.IsOver() {
-		l.finishOne(f, err)
+		l.finishSingle(f, err)
 	}
 	switch {
 	case errors.Is(err, protocol.ErrPayoutPending) && (f.side == protocol.OfferSideSeller || v.ClaimableBuyer == 0):

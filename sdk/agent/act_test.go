@@ -108,10 +108,10 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 			require.Zero(t, f.fallback.tried)
 
 			over := &tracked{address: solana.PublicKey{7}, index: -1, state: 1}
-			l.one = &single{address: over.address, until: time.Now().Add(time.Minute)}
+			l.single = &single{address: over.address, until: time.Now().Add(time.Minute)}
 			act(over, with(bargaining(1), func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusRejected }))
 			require.Zero(t, over.unpayable)
-			require.Nil(t, l.one.result)
+			require.Nil(t, l.single.result)
 		})
 	}
 }

@@ -83,9 +83,10 @@ func (l *loop) admit(f *tracked, v *view) {
 	if l.awaitsCall(f) {
 		return
 	}
-	seen := v.NegotiationAccount
 	start(l, f, v, v.answerBy(),
-		func(ctx context.Context) (struct{}, error) { return struct{}{}, l.config.Admit(ctx, seen) },
+		func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, l.config.Admit(ctx, v.NegotiationAccount)
+		},
 		func(_ struct{}, err error) {
 			switch {
 			case err == nil:

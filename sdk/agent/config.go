@@ -37,7 +37,7 @@ type Config struct {
 	// Concerns reports whether the agent handles one of the wallet's negotiations. The runtime leaves the
 	// others alone, also what is due to the wallet in them. It is called for each snapshot and should return
 	// at once. If nil, the agent handles all.
-	Concerns func(seen *haggle.NegotiationAccount) bool
+	Concerns func(negotiation *haggle.NegotiationAccount) bool
 	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. Invitations to
 	// sell anything else are declined. If empty, Admit is required for a seller to accept an invitation.
 	Services [][32]byte
@@ -45,7 +45,7 @@ type Config struct {
 	// makes its first move. It checks the counterparty's identity and the terms. After an error it is called
 	// again, at first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the
 	// agent engages in every negotiation within its limits.
-	Admit func(ctx context.Context, seen *haggle.NegotiationAccount) error
+	Admit func(ctx context.Context, negotiation *haggle.NegotiationAccount) error
 	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price. If zero,
 	// DefaultMaxFeeBps is used.
 	MaxFeeBps uint16
@@ -53,7 +53,7 @@ type Config struct {
 	// called when a commitment is due and again when the price is to be revealed, perhaps in another process.
 	// Both calls must return the same price, so keep [haggle.SealedPrice.Secret]. If nil, the agent takes no
 	// part in negotiations that compare sealed prices.
-	Seal func(ctx context.Context, seen *haggle.NegotiationAccount) (*haggle.SealedPrice, error)
+	Seal func(ctx context.Context, negotiation *haggle.NegotiationAccount) (*haggle.SealedPrice, error)
 	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
 	// when one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.

@@ -170,25 +170,25 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 
 // do starts the action of a decision or a milestone move, on the snapshot that it was made on.
 func (l *loop) do(f *tracked, v *view, turn Turn, decision any) {
-	seen := turn.Negotiation
+	n := turn.Negotiation
 	switch decision := decision.(type) {
 	case Offer:
 		send(l, f, v, "submit_offer", l.client.Offer, decision.request(turn))
 	case Accept:
-		send(l, f, v, "accept_offer", l.client.Accept, haggle.AcceptRequest{Acceptor: l.self, Seen: seen})
+		send(l, f, v, "accept_offer", l.client.Accept, haggle.AcceptRequest{Acceptor: l.self, Seen: n})
 	case Reject:
-		send(l, f, v, "reject_negotiation", l.client.Reject, haggle.RejectRequest{Rejector: l.self, Seen: seen})
+		send(l, f, v, "reject_negotiation", l.client.Reject, haggle.RejectRequest{Rejector: l.self, Seen: n})
 	case ClaimMilestone:
 		send(l, f, v, "claim_milestone", l.client.ClaimMilestone, haggle.ClaimMilestoneRequest{
-			Seller: l.self, Seen: seen, Index: decision.Index, Evidence: decision.Evidence,
+			Seller: l.self, Seen: n, Index: decision.Index, Evidence: decision.Evidence,
 		})
 	case ReleaseMilestone:
 		send(l, f, v, "release_milestone", l.client.ReleaseMilestone, haggle.ReleaseMilestoneRequest{
-			Releaser: l.self, Seen: seen, Index: decision.Index,
+			Releaser: l.self, Seen: n, Index: decision.Index,
 		})
 	case DisputeMilestone:
 		send(l, f, v, "dispute_milestone", l.client.DisputeMilestone, haggle.DisputeMilestoneRequest{
-			Buyer: l.self, Seen: seen, Index: decision.Index, Evidence: decision.Evidence,
+			Buyer: l.self, Seen: n, Index: decision.Index, Evidence: decision.Evidence,
 		})
 	}
 }
@@ -198,13 +198,13 @@ func (l *loop) seal(f *tracked, v *view) {
 	if l.awaitsCall(f) {
 		return
 	}
-	seen := v.NegotiationAccount
+	n := v.NegotiationAccount
 	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (*haggle.SealedPrice, error) {
 			if l.config.Seal == nil {
-				return nil, &Refusal{Negotiation: seen.Address, Reason: "it compares sealed prices, and Config.Seal is not set"}
+				return nil, &Refusal{Negotiation: n.Address, Reason: "it compares sealed prices, and Config.Seal is not set"}
 			}
-			return l.config.Seal(ctx, seen)
+			return l.config.Seal(ctx, n)
 		},
 		func(sealed *haggle.SealedPrice, err error) {
 			if err == nil {
@@ -216,9 +216,9 @@ func (l *loop) seal(f *tracked, v *view) {
 				l.retryLater(f)
 				l.agenda.wake(f, v.TurnDeadline)
 			case v.ZopaStep().IsCommit():
-				send(l, f, v, "submit_zopa_commitment", l.client.CommitZopa, haggle.CommitZopaRequest{Sealed: sealed, Seen: seen})
+				send(l, f, v, "submit_zopa_commitment", l.client.CommitZopa, haggle.CommitZopaRequest{Sealed: sealed, Seen: n})
 			default:
-				send(l, f, v, "reveal_zopa_price", l.client.RevealZopa, haggle.RevealZopaRequest{Sealed: sealed, Seen: seen})
+				send(l, f, v, "reveal_zopa_price", l.client.RevealZopa, haggle.RevealZopaRequest{Sealed: sealed, Seen: n})
 			}
 		})
 }

@@ -100,9 +100,9 @@ func describe(decision any) string { return fmt.Sprintf("%T%+v", decision, decis
 func (e *InvalidDecision) Unwrap() error { return e.Reason }
 
 var (
-	errNoDecision = errors.New("no decision and no error")
-	errPointer    = errors.New("must be a value of the package's types, not a pointer")
-	errSilence    = errors.New("no rounds are left: accept or reject at the last call")
+	errNoDecision   = errors.New("no decision and no error")
+	errPointer      = errors.New("must be a value of the package's types, not a pointer")
+	errNoRoundsLeft = errors.New("no rounds are left: accept or reject at the last call")
 )
 
 // validate returns an *InvalidDecision, or nil.
@@ -214,7 +214,7 @@ func (Reject) check(Turn) error { return nil }
 
 func (w Wait) check(turn Turn) error {
 	if turn.LastCall && turn.Negotiation.RoundsLeft() == 0 {
-		return errSilence
+		return errNoRoundsLeft
 	}
 	return w.checkMilestone(turn)
 }

@@ -42,8 +42,8 @@ func (l *loop) consume() error {
 		l.unsubscribed = false
 		l.requestReconcile()
 	})
-	for seen := range subscription.Events() {
-		l.post(func() { l.onEvent(seen) })
+	for envelope := range subscription.Events() {
+		l.post(func() { l.onEvent(envelope) })
 	}
 	return subscription.Err()
 }
@@ -55,8 +55,8 @@ func (l *loop) subscribe() (*haggle.Subscription, error) {
 	known := make(chan struct{})
 	l.post(func() {
 		defer close(known)
-		if l.one != nil {
-			only = l.one.address
+		if l.single != nil {
+			only = l.single.address
 		}
 	})
 	select {
@@ -71,9 +71,9 @@ func (l *loop) subscribe() (*haggle.Subscription, error) {
 }
 
 // onEvent processes an event.
-func (l *loop) onEvent(seen haggle.EventEnvelope) {
-	if seen.Truncated {
-		if f := l.tracked[seen.Negotiation]; f != nil {
+func (l *loop) onEvent(envelope haggle.EventEnvelope) {
+	if envelope.Truncated {
+		if f := l.tracked[envelope.Negotiation]; f != nil {
 			f.offers = nil
 			l.onHint(f)
 		} else {
@@ -81,24 +81,24 @@ func (l *loop) onEvent(seen haggle.EventEnvelope) {
 		}
 		return
 	}
-	f := l.tracked[seen.Negotiation]
+	f := l.tracked[envelope.Negotiation]
 	if f == nil {
-		if l.one.isChosen() {
+		if l.single.isChosen() {
 			return
 		}
-		if _, closed := seen.Event.(*protocol.NegotiationClosed); closed {
+		if _, closed := envelope.Event.(*protocol.NegotiationClosed); closed {
 			return
 		}
-		f = &tracked{address: seen.Negotiation, index: -1}
-		l.tracked[seen.Negotiation] = f
+		f = &tracked{address: envelope.Negotiation, index: -1}
+		l.tracked[envelope.Negotiation] = f
 	}
-	f.note(seen)
+	f.note(envelope)
 	// A snapshot of the same slot may be from before the event. Whether the event has changed the position of
 	// a pending call, the next snapshot shows.
-	if isBefore(seen.Slot, f.slot) {
+	if isBefore(envelope.Slot, f.slot) {
 		return
 	}
-	f.eventSlot = seen.Slot
+	f.eventSlot = envelope.Slot
 	l.refresh(f)
 }
 
@@ -144,14 +144,14 @@ func (l *loop) pauseHints(f *tracked) {
 }
 
 // note keeps what an event shows and the account does not.
-func (f *tracked) note(seen haggle.EventEnvelope) {
-	switch event := seen.Event.(type) {
+func (f *tracked) note(envelope haggle.EventEnvelope) {
+	switch event := envelope.Event.(type) {
 	case *protocol.NegotiationCreated:
 		f.offers, f.result, f.closed, f.live = nil, nil, false, true
 	case *protocol.NegotiationClosed:
 		f.closed = true
 	case *protocol.OfferSubmitted:
-		f.addOffer(pastOffer(event, seen.Slot))
+		f.addOffer(pastOffer(event, envelope.Slot))
 	case *protocol.NegotiationSettled:
 		f.result = &Result{Status: protocol.NegotiationStatusSettled, Price: event.SettledAmount, Fee: event.ProtocolFee, Rounds: event.TotalRounds}
 	case *protocol.NegotiationExpired:

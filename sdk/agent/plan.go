@@ -233,18 +233,18 @@ func (v *view) isAnswered() bool {
 
 func (v *view) planMilestones() step {
 	_, reviewed := v.UnderReview()
-	silent := reviewed && v.IsOverdue(v.now)
+	reviewOver := reviewed && v.IsOverdue(v.now)
 	due := v.SettleDueAt()
 	switch {
 	case v.ClaimableOf(v.Party(v.side)) > 0 && !v.unpayable:
 		return step{duty: finish}
 	case v.now >= due:
 		return v.afterSellerGrace(settle, due)
-	case silent && !v.isBuyer():
+	case reviewOver && !v.isBuyer():
 		return step{duty: release}
 	case v.participation != engaged:
 		return step{at: due}
-	case v.canDeliver(reviewed, silent):
+	case v.canDeliver(reviewed, reviewOver):
 		return v.planDelivery(reviewed)
 	case reviewed && !v.isBuyer():
 		return step{at: min(v.TurnDeadline, due)}
@@ -253,9 +253,9 @@ func (v *view) planMilestones() step {
 }
 
 // canDeliver reports whether there is something to decide about milestones.
-func (v *view) canDeliver(reviewed, silent bool) bool {
+func (v *view) canDeliver(reviewed, reviewOver bool) bool {
 	if v.isBuyer() {
-		return reviewed && !silent
+		return reviewed && !reviewOver
 	}
 	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && openMilestones(&v.Negotiation) > 0
 }

@@ -178,7 +178,7 @@ func TestDecisionsThatCannotBeSayWhatTheProgramWould(t *testing.T) {
 		"a pointer":                 {buyers, &Accept{}, errPointer},
 		"rejecting":                 {buyers, Reject{}, nil},
 		"waiting until it moves":    {buyers, Wait{}, nil},
-		"silence to the last offer": {lastCall(seen(bargaining(4), protocol.OfferSideBuyer)), Wait{}, errSilence},
+		"silence to the last offer": {lastCall(seen(bargaining(4), protocol.OfferSideBuyer)), Wait{}, errNoRoundsLeft},
 		"silence with rounds left":  {lastCall(answering), Wait{}, nil},
 		"below the seller's limit":  {limited(answering, Limits{MinPrice: 3_000_001}), Offer{Amount: 3_000_000}, ErrBeyondLimit},
 		"accepting less than that":  {limited(answering, Limits{MinPrice: 2_000_001}), Accept{}, ErrBeyondLimit},

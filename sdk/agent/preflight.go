@@ -40,9 +40,9 @@ func (e *StartError) Error() string { return fmt.Sprintf("agent: %s: %v", e.Chec
 func (e *StartError) Unwrap() error { return e.Err }
 
 // preflight checks the node, the program and the wallet before a run.
-func (r *Runtime) preflight(ctx context.Context, one *single) error {
+func (r *Runtime) preflight(ctx context.Context, only *single) error {
 	checks := []func(context.Context) error{r.checkProgram, r.checkConfig, r.checkMints, r.checkLamports}
-	if !one.isChosen() && !r.config.sells() {
+	if !only.isChosen() && !r.config.sells() {
 		checks = append(checks, r.checkTokens)
 	}
 	limited, cancel := context.WithTimeout(ctx, r.preflightTimeout)

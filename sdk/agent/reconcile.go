@@ -27,8 +27,8 @@ func (l *loop) reconcile() {
 	}
 	l.reconcileAgain = false
 	l.lastReconcile = time.Now()
-	if l.one.isChosen() {
-		if f := l.tracked[l.one.address]; f != nil {
+	if l.single.isChosen() {
+		if f := l.tracked[l.single.address]; f != nil {
 			l.refresh(f)
 		}
 		return

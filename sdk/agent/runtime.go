@@ -71,23 +71,23 @@ var ErrRunning = errors.New("agent: runtime already running")
 func (r *Runtime) Run(ctx context.Context) error { return r.start(ctx, nil) }
 
 // start runs all negotiations, or one.
-func (r *Runtime) start(ctx context.Context, one *single) error {
+func (r *Runtime) start(ctx context.Context, only *single) error {
 	if r.running.Swap(true) {
 		return ErrRunning
 	}
 	defer r.running.Store(false)
-	if err := r.preflight(ctx, one); err != nil {
+	if err := r.preflight(ctx, only); err != nil {
 		return err
 	}
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	return r.newLoop(running, end, one).run()
+	return r.newLoop(running, end, only).run()
 }
 
-func (r *Runtime) newLoop(ctx context.Context, end context.CancelCauseFunc, one *single) *loop {
+func (r *Runtime) newLoop(ctx context.Context, end context.CancelCauseFunc, only *single) *loop {
 	return &loop{
 		Runtime:      r,
-		one:          one,
+		single:       only,
 		ctx:          ctx,
 		end:          end,
 		inbox:        make(chan func()),
@@ -105,8 +105,8 @@ type loop struct {
 	end     context.CancelCauseFunc
 	inbox   chan func()
 	stopped chan struct{}
-	// one is nil unless the run is about one negotiation.
-	one *single
+	// single is nil unless the run is about one negotiation.
+	single *single
 
 	tracked map[solana.PublicKey]*tracked
 	agenda  agenda
@@ -130,7 +130,7 @@ type loop struct {
 
 func (l *loop) run() error {
 	l.unsubscribed = true
-	l.beginOne()
+	l.beginSingle()
 	l.tasks.Go(l.recover)
 	l.tasks.Go(l.listen)
 	l.tasks.Go(l.readClock)
@@ -255,9 +255,9 @@ func (l *loop) recover() {
 	if err != nil && !errors.Is(err, haggle.ErrNoJournal) {
 		l.config.Logger.Warn("transactions of an earlier run are unresolved", "error", err)
 	}
-	for _, one := range recovered {
-		l.config.Logger.Info("resolved a transaction of an earlier run",
-			"action", one.Entry.Action, "negotiation", one.Entry.Negotiation, "outcome", one.Outcome)
+	for _, transaction := range recovered {
+		l.config.Logger.Info("resolved a transaction of an earlier run", "action", transaction.Entry.Action,
+			"negotiation", transaction.Entry.Negotiation, "outcome", transaction.Outcome)
 	}
 }
 

@@ -27,10 +27,10 @@ const gracePeriod = 2 * time.Minute
 //
 // Otherwise it works as Run. To run more than one negotiation, use Run.
 func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Result, error) {
-	one := &single{address: negotiation, until: time.Now().Add(gracePeriod)}
-	err := r.start(ctx, one)
-	if one.result != nil {
-		return one.result, one.left
+	only := &single{address: negotiation, until: time.Now().Add(gracePeriod)}
+	err := r.start(ctx, only)
+	if only.result != nil {
+		return only.result, only.lastErr
 	}
 	return nil, err
 }
@@ -39,14 +39,14 @@ func (r *Runtime) RunOne(ctx context.Context, negotiation solana.PublicKey) (*Re
 type single struct {
 	// address is zero as long as the agent has engaged in none.
 	address solana.PublicKey
-	// result is nil while the negotiation is open. left is the error of a last action that fails.
-	result *Result
-	left   error
+	// result is nil while the negotiation is open. lastErr is the error of a last action that fails.
+	result  *Result
+	lastErr error
 	// until is how long transient errors are retried.
 	until time.Time
 }
 
-// is reports whether a negotiation is the one of RunOne; false for a nil single.
+// is reports whether a negotiation is that of RunOne; false for a nil single.
 func (s *single) is(address solana.PublicKey) bool { return s.isChosen() && s.address == address }
 
 func (s *single) isChosen() bool { return s != nil && !s.address.IsZero() }
@@ -54,17 +54,17 @@ func (s *single) isChosen() bool { return s != nil && !s.address.IsZero() }
 // errOver ends the loop.
 var errOver = errors.New("agent: negotiation over")
 
-// beginOne refreshes the one negotiation, or limits the time to find one.
-func (l *loop) beginOne() {
+// beginSingle refreshes the negotiation of RunOne, or limits the time to find one.
+func (l *loop) beginSingle() {
 	switch {
-	case l.one.isChosen():
-		f := &tracked{address: l.one.address, index: -1, exists: true}
+	case l.single.isChosen():
+		f := &tracked{address: l.single.address, index: -1, exists: true}
 		l.tracked[f.address] = f
 		l.refresh(f)
-	case l.one != nil && l.config.Patience > 0:
+	case l.single != nil && l.config.Patience > 0:
 		tooLong := time.AfterFunc(l.config.Patience, func() {
 			l.post(func() {
-				if !l.one.isChosen() {
+				if !l.single.isChosen() {
 					l.end(ErrNoNegotiation)
 				}
 			})
@@ -75,8 +75,8 @@ func (l *loop) beginOne() {
 
 // isExcluded reports whether the agent does not handle a negotiation.
 func (l *loop) isExcluded(n *haggle.NegotiationAccount) bool {
-	if _, party := n.SideOf(l.self); !party || l.one.isChosen() {
-		return !party || !l.one.is(n.Address)
+	if _, party := n.SideOf(l.self); !party || l.single.isChosen() {
+		return !party || !l.single.is(n.Address)
 	}
 	if l.config.Concerns == nil {
 		return false
@@ -90,8 +90,8 @@ func (l *loop) isExcluded(n *haggle.NegotiationAccount) bool {
 
 // mayBeExcluded reports whether the agent may not handle a negotiation that has been closed.
 func (l *loop) mayBeExcluded(f *tracked) bool {
-	if l.one.isChosen() {
-		return !l.one.is(f.address)
+	if l.single.isChosen() {
+		return !l.single.is(f.address)
 	}
 	return l.config.Concerns != nil && f.created == 0
 }
@@ -99,7 +99,7 @@ func (l *loop) mayBeExcluded(f *tracked) bool {
 // exclude stops tracking a negotiation that the agent does not handle.
 func (l *loop) exclude(f *tracked) {
 	l.forget(f)
-	if l.one.is(f.address) {
+	if l.single.is(f.address) {
 		l.end(fmt.Errorf("agent: %s has no part in negotiation %s", l.self, f.address))
 	}
 }
@@ -107,41 +107,41 @@ func (l *loop) exclude(f *tracked) {
 // engage notes the first negotiation in which the agent engages, for RunOne. The others are excluded at their
 // next snapshot.
 func (l *loop) engage(f *tracked, v *view, next duty) {
-	if l.one == nil || l.one.isChosen() || f.participation != engaged || next == done {
+	if l.single == nil || l.single.isChosen() || f.participation != engaged || next == done {
 		return
 	}
-	l.one.address = f.address
+	l.single.address = f.address
 	l.extendGracePeriod(v)
 }
 
-// finishOne ends the loop if the one negotiation has ended. left is the error of a last action that fails.
-func (l *loop) finishOne(f *tracked, left error) {
-	if !l.one.is(f.address) || l.one.result != nil {
+// finishSingle ends the loop if its negotiation has ended. lastErr is the error of a last action that fails.
+func (l *loop) finishSingle(f *tracked, lastErr error) {
+	if !l.single.is(f.address) || l.single.result != nil {
 		return
 	}
 	result := Result{Negotiation: f.address, Side: f.side, Counterpart: f.counterpart}
 	if f.result != nil {
 		result = *f.result
 	}
-	l.one.result, l.one.left = &result, left
+	l.single.result, l.single.lastErr = &result, lastErr
 	l.end(errOver)
 }
 
 // endAfterGracePeriod ends the loop with a transient error once the grace period is over.
 func (l *loop) endAfterGracePeriod(f *tracked, err error) {
-	if l.one.is(f.address) && time.Now().After(l.one.until) {
+	if l.single.is(f.address) && time.Now().After(l.single.until) {
 		l.end(err)
 	}
 }
 
 // extendGracePeriod sets the end of the grace period from a snapshot.
 func (l *loop) extendGracePeriod(v *view) {
-	if !l.one.is(v.Address) {
+	if !l.single.is(v.Address) {
 		return
 	}
 	over := v.GlobalDeadline
 	if v.MilestoneCount() > 0 {
 		over = v.ArbitrationDeadline()
 	}
-	l.one.until = time.Now().Add(time.Duration(max(over-v.now, 0))*time.Second + gracePeriod)
+	l.single.until = time.Now().Add(time.Duration(max(over-v.now, 0))*time.Second + gracePeriod)
 }

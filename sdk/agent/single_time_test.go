@@ -16,19 +16,19 @@ func TestFailuresThatPassAreBorneUntilTheNegotiationsTimeIsOver(t *testing.T) {
 	silent := errors.New("the node does not answer")
 	address := solana.PublicKey{7}
 	ctx, end := context.WithCancelCause(t.Context())
-	l := &loop{ctx: ctx, end: end, one: &single{address: address, until: time.Now().Add(time.Minute)}}
+	l := &loop{ctx: ctx, end: end, single: &single{address: address, until: time.Now().Add(time.Minute)}}
 	l.endAfterGracePeriod(&tracked{address: address}, silent)
 	require.NoError(t, ctx.Err())
 
 	v := testView(bargaining(1), protocol.OfferSideSeller, testNow)
 	v.Address = address
 	l.extendGracePeriod(v)
-	require.WithinDuration(t, time.Now().Add(5000*time.Second+gracePeriod), l.one.until, time.Minute)
+	require.WithinDuration(t, time.Now().Add(5000*time.Second+gracePeriod), l.single.until, time.Minute)
 	v.now = v.GlobalDeadline + 100
 	l.extendGracePeriod(v)
-	require.WithinDuration(t, time.Now().Add(gracePeriod), l.one.until, time.Minute)
+	require.WithinDuration(t, time.Now().Add(gracePeriod), l.single.until, time.Minute)
 
-	l.one.until = time.Now().Add(-time.Second)
+	l.single.until = time.Now().Add(-time.Second)
 	l.endAfterGracePeriod(&tracked{address: solana.PublicKey{8}}, silent)
 	require.NoError(t, ctx.Err(), "what happens to others does not matter")
 	l.endAfterGracePeriod(&tracked{address: address}, silent)

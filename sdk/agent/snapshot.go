@@ -47,10 +47,10 @@ func (l *loop) refresh(f *tracked) {
 	}
 	// Negotiations in which the agent has acted go first.
 	l.reads.add(f.notBefore > 0, func() {
-		seen := l.read(request)
+		read := l.read(request)
 		l.post(func() {
 			l.reads.running--
-			l.observed(f, seen)
+			l.observed(f, read)
 		})
 	})
 }
@@ -81,31 +81,31 @@ type snapshot struct {
 }
 
 // read reads a negotiation with the clock of its slot, and the offers before the standing one.
-func (l *loop) read(wanted readRequest) snapshot {
+func (l *loop) read(request readRequest) snapshot {
 	ctx, cancel := context.WithTimeout(l.ctx, readTimeout)
 	defer cancel()
-	var seen snapshot
-	seen.negotiation, seen.err = l.client.GetNegotiation(ctx, wanted.address)
-	n := seen.negotiation
+	var s snapshot
+	s.negotiation, s.err = l.client.GetNegotiation(ctx, request.address)
+	n := s.negotiation
 	switch {
-	case errors.Is(seen.err, haggle.ErrAccountNotFound):
-		if seen.result, seen.err = wanted.result, nil; seen.result == nil {
-			seen.result, seen.err = l.readResult(ctx, wanted)
+	case errors.Is(s.err, haggle.ErrAccountNotFound):
+		if s.result, s.err = request.result, nil; s.result == nil {
+			s.result, s.err = l.readResult(ctx, request)
 		}
-		return seen
-	case seen.err != nil:
-		return seen
-	case isBefore(n.Slot, wanted.notBefore):
-		seen.err = errNodeBehind
-		return seen
-	case l.isAnother(wanted, n):
-		seen.replaced = true
-		seen.result, seen.err = l.readResult(ctx, wanted)
-		return seen
+		return s
+	case s.err != nil:
+		return s
+	case isBefore(n.Slot, request.notBefore):
+		s.err = errNodeBehind
+		return s
+	case request.isAnother(n):
+		s.replaced = true
+		s.result, s.err = l.readResult(ctx, request)
+		return s
 	}
-	seen.now, seen.read = n.Time, time.Now()
-	seen.offers = l.offersOf(ctx, n, wanted.offers)
-	return seen
+	s.now, s.read = n.Time, time.Now()
+	s.offers = l.offersOf(ctx, n, request.offers)
+	return s
 }
 
 // offersOf completes the known offers, if one of the agent's functions needs them. Offers that the node does
@@ -161,24 +161,24 @@ func isStanding(n *haggle.NegotiationAccount, o PastOffer) bool {
 	return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
 }
 
-// isAnother reports whether the negotiation is a later deal at the address of the known one.
-func (l *loop) isAnother(wanted readRequest, n *haggle.NegotiationAccount) bool {
-	return wanted.created != 0 && wanted.created != n.CreatedAt
+// isAnother reports whether a negotiation is a later deal at the address of the known one.
+func (request readRequest) isAnother(n *haggle.NegotiationAccount) bool {
+	return request.created != 0 && request.created != n.CreatedAt
 }
 
 // readResult returns the result of a negotiation whose account does not exist: nil if the node does not have
 // its events any more. If the events show no close, the node lags; likewise without any events if the
 // negotiation is known to exist.
-func (l *loop) readResult(ctx context.Context, wanted readRequest) (*Result, error) {
-	before, err := l.readHistory(ctx, wanted.address, wanted.created)
+func (l *loop) readResult(ctx context.Context, request readRequest) (*Result, error) {
+	before, err := l.readHistory(ctx, request.address, request.created)
 	if err != nil {
 		return nil, err
 	}
-	if (before.live || wanted.exists) && !before.closed {
+	if (before.live || request.exists) && !before.closed {
 		return nil, errNodeBehind
 	}
 	if before.result != nil {
-		before.result.Negotiation, before.result.Side, before.result.Counterpart = wanted.address, before.side, before.counterpart
+		before.result.Negotiation, before.result.Side, before.result.Counterpart = request.address, before.side, before.counterpart
 	}
 	return before.result, nil
 }
@@ -186,21 +186,21 @@ func (l *loop) readResult(ctx context.Context, wanted readRequest) (*Result, err
 // readHistory returns what the events show of the negotiation created at a time, as far as the node has them.
 // Time zero is the latest negotiation at the address.
 func (l *loop) readHistory(ctx context.Context, address solana.PublicKey, created int64) (f tracked, err error) {
-	for seen, err := range l.client.History(ctx, address) {
+	for envelope, err := range l.client.History(ctx, address) {
 		if err != nil {
 			return f, err
 		}
-		if seen.Truncated {
+		if envelope.Truncated {
 			continue
 		}
-		if event, begins := seen.Event.(*protocol.NegotiationCreated); begins {
+		if event, begins := envelope.Event.(*protocol.NegotiationCreated); begins {
 			if created != 0 && event.Timestamp > created {
 				break
 			}
 			f = tracked{}
 			f.side, f.counterpart = sideIn(event, l.self)
 		}
-		f.note(seen)
+		f.note(envelope)
 	}
 	return f, nil
 }
@@ -213,7 +213,7 @@ func sideIn(event *protocol.NegotiationCreated, self solana.PublicKey) (side pro
 }
 
 // observed processes a snapshot. A pending call of the agent's function goes on if the position is unchanged.
-func (l *loop) observed(f *tracked, seen snapshot) {
+func (l *loop) observed(f *tracked, s snapshot) {
 	again := f.readAgain
 	f.reading, f.readAgain = false, false
 	switch {
@@ -222,28 +222,28 @@ func (l *loop) observed(f *tracked, seen snapshot) {
 	case f.acting:
 		f.changed = true
 		return
-	case seen.err != nil:
-		l.readFailed(f, seen.err)
+	case s.err != nil:
+		l.readFailed(f, s.err)
 		return
-	case seen.negotiation == nil:
-		l.closed(f, seen.result)
+	case s.negotiation == nil:
+		l.closed(f, s.result)
 		return
-	case seen.replaced:
-		l.closed(f, seen.result)
-		l.onListed(seen.negotiation)
+	case s.replaced:
+		l.closed(f, s.result)
+		l.onListed(s.negotiation)
 		return
-	case l.isExcluded(seen.negotiation):
+	case l.isExcluded(s.negotiation):
 		l.exclude(f)
 		return
-	case again && (isBefore(seen.negotiation.Slot, f.eventSlot) || isBefore(seen.negotiation.Slot, f.notBefore)):
+	case again && (isBefore(s.negotiation.Slot, f.eventSlot) || isBefore(s.negotiation.Slot, f.notBefore)):
 		l.refresh(f)
 		return
 	}
-	n, before := seen.negotiation, f.position
+	n, before := s.negotiation, f.position
 	l.update(f, n)
-	f.offers = seen.offers
-	v := l.viewOf(f, n, seen.now)
-	v.made = seen.read
+	f.offers = s.offers
+	v := l.viewOf(f, n, s.now)
+	v.made = s.read
 	l.now = v.clock()
 	l.extendGracePeriod(v)
 	if f.position != before {
@@ -361,7 +361,7 @@ func (l *loop) closed(f *tracked, result *Result) {
 // drop stops tracking a negotiation in which nothing is left to do, and reports its result.
 func (l *loop) drop(f *tracked) {
 	l.forget(f)
-	defer l.finishOne(f, nil)
+	defer l.finishSingle(f, nil)
 	if f.result == nil || !f.live {
 		return
 	}
