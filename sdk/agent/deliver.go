@@ -1,10 +1,6 @@
 package agent
 
-import (
-	"context"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
-)
+import "context"
 
 // deliver calls Deliver about milestones.
 func (l *loop) deliver(f *tracked, v *view, last bool) {
@@ -37,25 +33,4 @@ func (l *loop) delivered(f *tracked, v *view, turn Turn, move MilestoneMove, err
 	}
 	l.retryLater(f)
 	l.agenda.wake(f, l.viewNow(f, v).plan().at)
-}
-
-// openMilestones returns the number of milestones that are not claimed yet.
-func openMilestones(n *protocol.Negotiation) (open uint8) {
-	for index := range n.MilestoneCount() {
-		if n.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
-			open++
-		}
-	}
-	return open
-}
-
-// claimDeadline returns the latest time of the next claim with which as many open milestones as possible can
-// still be claimed.
-func (v *view) claimDeadline() int64 {
-	for open := openMilestones(&v.Negotiation); open > 0; open-- {
-		if latest := v.LatestClaim(open); v.now < latest {
-			return latest
-		}
-	}
-	return v.MilestoneDeadline - v.ReviewWindow()
 }

@@ -1,11 +1,6 @@
 package agent
 
-import (
-	"time"
-
-	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
-)
+import "github.com/haggle-protocol/haggle/sdk/protocol"
 
 // duty is the agent's next act in a negotiation, which follows from its state.
 type duty int
@@ -84,54 +79,6 @@ const sellerGrace = 30
 
 // claimMargin is how many seconds before the latest time for a claim Deliver is called for the last time.
 const claimMargin = 60
-
-// view is a snapshot with the agent's side of it.
-type view struct {
-	*haggle.NegotiationAccount
-	side protocol.OfferSide
-	// now is the chain's time when the view was made, and made the machine's.
-	now           int64
-	made          time.Time
-	margin        time.Duration
-	participation participation
-	// answer is zero unless it is about this position.
-	answer answer
-	// unpayable reports that claiming the agent's payout failed a moment ago.
-	unpayable bool
-}
-
-// clock returns the chain's time, in Unix seconds: that of the view, and the time since then.
-func (v *view) clock() int64 {
-	if v.made.IsZero() {
-		return v.now
-	}
-	return v.now + int64(time.Since(v.made)/time.Second)
-}
-
-// lastCallAt returns when the agent's function is called for the last time.
-func (v *view) lastCallAt() int64 { return v.TurnDeadline - v.marginSeconds() }
-
-// answerBy returns the latest time for an answer: half of the margin before the deadline, or half of the time
-// that is left.
-func (v *view) answerBy() int64 {
-	now := v.clock()
-	left := v.TurnDeadline - now
-	return now + max(left-(v.marginSeconds()+1)/2, (left+1)/2)
-}
-
-func (v *view) marginSeconds() int64 {
-	return min(int64((v.margin+time.Second-1)/time.Second), v.ResponseWindow/2)
-}
-
-// isLast reports whether it is time for the last call.
-func (v *view) isLast() bool { return v.clock() >= v.lastCallAt() }
-
-// canMove reports whether there is something to decide.
-func (v *view) canMove() bool {
-	return v.IsBargaining() && v.ZopaStep() == protocol.ZopaStepNone && (v.Turn() == v.side || v.CanAccept(v.side))
-}
-
-func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
 
 // plan returns the next step.
 func (v *view) plan() step {
@@ -257,7 +204,7 @@ func (v *view) canDeliver(reviewed, reviewOver bool) bool {
 	if v.isBuyer() {
 		return reviewed && !reviewOver
 	}
-	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && openMilestones(&v.Negotiation) > 0
+	return !reviewed && v.now+v.ReviewWindow() <= v.MilestoneDeadline && v.openMilestones() > 0
 }
 
 // planDelivery calls Deliver. A buyer has until the end of the review window. A seller is called when it can
@@ -281,7 +228,7 @@ func (v *view) planDelivery(reviewed bool) step {
 // nextClaimCall returns when Deliver has to be called although it has answered; zero if never. Each latest
 // time for a claim has one such call.
 func (v *view) nextClaimCall() int64 {
-	for open := openMilestones(&v.Negotiation); open > 0; open-- {
+	for open := v.openMilestones(); open > 0; open-- {
 		latest := v.LatestClaim(open)
 		if call := latest - claimMargin; v.now < latest && v.answer.at < call {
 			return call

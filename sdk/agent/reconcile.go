@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"hash/maphash"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -119,34 +118,6 @@ func (l *loop) onListed(n *haggle.NegotiationAccount) {
 		return
 	}
 	l.agenda.wake(f, next.at)
-}
-
-// fingerprint returns a hash of a negotiation's state; it is not zero.
-func (l *loop) fingerprint(n *haggle.NegotiationAccount) uint64 {
-	return maphash.Bytes(l.seed, n.Data) | 1
-}
-
-// positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole
-// account without the payouts, which the parties claim at any time.
-func (l *loop) positionOf(n *haggle.NegotiationAccount) uint64 {
-	position := n.Negotiation
-	position.ClaimableBuyer, position.ClaimableSeller = 0, 0
-	return maphash.Bytes(l.seed, position.AppendTo(nil)) | 1
-}
-
-// viewOf returns a view of a snapshot, now being the chain's time at this moment.
-func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view {
-	v := &view{NegotiationAccount: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin, participation: f.participation}
-	if f.answer.position == f.position {
-		v.answer = f.answer
-	}
-	v.unpayable = f.unpayable == f.state && time.Now().Before(f.retryAt)
-	return v
-}
-
-// viewNow returns a view of the same snapshot at the present time, with the latest answer.
-func (l *loop) viewNow(f *tracked, v *view) *view {
-	return l.viewOf(f, v.NegotiationAccount, v.clock())
 }
 
 // update takes over a snapshot.

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"hash/maphash"
+	"time"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// view is a snapshot with the agent's side of it.
+type view struct {
+	*haggle.NegotiationAccount
+	side protocol.OfferSide
+	// now is the chain's time when the view was made, and made the machine's.
+	now           int64
+	made          time.Time
+	margin        time.Duration
+	participation participation
+	// answer is zero unless it is about this position.
+	answer answer
+	// unpayable reports that claiming the agent's payout failed a moment ago.
+	unpayable bool
+}
+
+// clock returns the chain's time, in Unix seconds: that of the view, and the time since then.
+func (v *view) clock() int64 {
+	if v.made.IsZero() {
+		return v.now
+	}
+	return v.now + int64(time.Since(v.made)/time.Second)
+}
+
+// lastCallAt returns when the agent's function is called for the last time.
+func (v *view) lastCallAt() int64 { return v.TurnDeadline - v.marginSeconds() }
+
+// answerBy returns the latest time for an answer: half of the margin before the deadline, or half of the time
+// that is left.
+func (v *view) answerBy() int64 {
+	now := v.clock()
+	left := v.TurnDeadline - now
+	return now + max(left-(v.marginSeconds()+1)/2, (left+1)/2)
+}
+
+func (v *view) marginSeconds() int64 {
+	return min(int64((v.margin+time.Second-1)/time.Second), v.ResponseWindow/2)
+}
+
+// isLast reports whether it is time for the last call.
+func (v *view) isLast() bool { return v.clock() >= v.lastCallAt() }
+
+// canMove reports whether there is something to decide.
+func (v *view) canMove() bool {
+	return v.IsBargaining() && v.ZopaStep() == protocol.ZopaStepNone && (v.Turn() == v.side || v.CanAccept(v.side))
+}
+
+func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
+
+// fingerprint returns a hash of a negotiation's state; it is not zero.
+func (l *loop) fingerprint(n *haggle.NegotiationAccount) uint64 {
+	return maphash.Bytes(l.seed, n.Data) | 1
+}
+
+// positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole
+// account without the payouts, which the parties claim at any time.
+func (l *loop) positionOf(n *haggle.NegotiationAccount) uint64 {
+	position := n.Negotiation
+	position.ClaimableBuyer, position.ClaimableSeller = 0, 0
+	return maphash.Bytes(l.seed, position.AppendTo(nil)) | 1
+}
+
+// viewOf returns a view of a snapshot, now being the chain's time at this moment.
+func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view {
+	v := &view{NegotiationAccount: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin, participation: f.participation}
+	if f.answer.position == f.position {
+		v.answer = f.answer
+	}
+	v.unpayable = f.unpayable == f.state && time.Now().Before(f.retryAt)
+	return v
+}
+
+// viewNow returns a view of the same snapshot at the present time, with the latest answer.
+func (l *loop) viewNow(f *tracked, v *view) *view {
+	return l.viewOf(f, v.NegotiationAccount, v.clock())
+}
+
+// openMilestones returns the number of milestones that are not claimed yet.
+func (v *view) openMilestones() (open uint8) {
+	for index := range v.MilestoneCount() {
+		if v.MilestoneState(index) == protocol.MilestoneStateUnclaimed {
+			open++
+		}
+	}
+	return open
+}
+
+// claimDeadline returns the latest time of the next claim with which as many open milestones as possible can
+// still be claimed.
+func (v *view) claimDeadline() int64 {
+	for open := v.openMilestones(); open > 0; open-- {
+		if latest := v.LatestClaim(open); v.now < latest {
+			return latest
+		}
+	}
+	return v.MilestoneDeadline - v.ReviewWindow()
+}
