@@ -14,6 +14,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
+// buildFunc returns the action that is to be sent.
+type buildFunc func(ctx context.Context) (*haggle.Action, error)
+
 const (
 	// actionTimeout is longer than a transaction takes to land or to expire.
 	actionTimeout = 3 * time.Minute
@@ -26,7 +29,7 @@ const (
 )
 
 // act starts an action on chain. An action in progress when Run is to end gets shutdownTimeout to finish.
-func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Context) (*haggle.Action, error)) {
+func (l *loop) act(f *tracked, v *view, name string, build buildFunc) {
 	f.acting = true
 	attributes := f.attributes("action", name)
 	l.actions.add(true, func() {
@@ -55,14 +58,18 @@ func (l *loop) act(f *tracked, v *view, name string, build func(ctx context.Cont
 }
 
 // send starts the action that a method of the client builds from a request.
-func send[R any](l *loop, f *tracked, v *view, name string, build func(context.Context, R) (*haggle.Action, error), request R) {
+func send[R any](
+	l *loop, f *tracked, v *view, name string, build func(context.Context, R) (*haggle.Action, error), request R,
+) {
 	l.act(f, v, name, func(ctx context.Context) (*haggle.Action, error) { return build(ctx, request) })
 }
 
-// acted processes the outcome of an action. An unknown outcome, which is the default, leads to no other action:
-// a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is safe to
-// repeat, because it names the state that it is about.
-func (l *loop) acted(f *tracked, v *view, name string, outcome haggle.Outcome, receipt *haggle.Receipt, err error) {
+// acted processes the outcome of an action. An unknown outcome, which is the default, leads to no other
+// action: a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is
+// safe to repeat, because it names the state that it is about.
+func (l *loop) acted(
+	f *tracked, v *view, name string, outcome haggle.Outcome, receipt *haggle.Receipt, err error,
+) {
 	f.acting = false
 	if outcome == haggle.OutcomeConfirmed {
 		l.done(f, v, name, receipt, err)
@@ -100,7 +107,7 @@ func (l *loop) acted(f *tracked, v *view, name string, outcome haggle.Outcome, r
 		l.finishSingle(f, err)
 	}
 	switch {
-	case errors.Is(err, protocol.ErrPayoutPending) && (f.side == protocol.OfferSideSeller || v.ClaimableBuyer == 0):
+	case errors.Is(err, protocol.ErrPayoutPending) && (!v.isBuyer() || v.ClaimableBuyer == 0):
 		// Only the other side can fetch its payout, perhaps never.
 		f.failures++
 		l.refreshAfter(f, jitter(pendingPause))
@@ -122,7 +129,8 @@ func (l *loop) isRefused(f *tracked, v *view, err error) bool {
 	if f.decided == nil || !errors.As(err, &refusal) {
 		return false
 	}
-	turn, invalid := f.decided.turn, &InvalidDecision{Negotiation: f.address, Decision: f.decided.decision, Reason: err}
+	turn := f.decided.turn
+	invalid := &InvalidDecision{Negotiation: f.address, Decision: f.decided.decision, Reason: err}
 	if f.fallback.position == f.position && f.fallback.tried > 0 {
 		l.report(f.address, invalid)
 		l.fallBack(f, v, turn)
@@ -159,7 +167,8 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 	for _, event := range receipt.Events {
 		f.note(haggle.EventEnvelope{Slot: receipt.Slot, Negotiation: f.address, Event: event})
 	}
-	l.config.Logger.Info("action done", f.attributes("action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
+	l.config.Logger.Info("action done", f.attributes(
+		"action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
 	if l.config.Acted != nil {
 		l.notify(func() {
 			l.config.Acted(Act{Name: name, Before: v.NegotiationAccount, Side: f.side, Receipt: receipt})
@@ -172,8 +181,8 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 // refresh follows.
 func isStateChange(err error) bool {
 	for _, code := range []protocol.ErrorCode{
-		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired, protocol.ErrResponseWindowExpired,
-		protocol.ErrAccountOwnedByWrongProgram, protocol.ErrNoZopa,
+		protocol.ErrStaleState, protocol.ErrInvalidState, protocol.ErrNotYourTurn, protocol.ErrExpired,
+		protocol.ErrResponseWindowExpired, protocol.ErrAccountOwnedByWrongProgram, protocol.ErrNoZopa,
 	} {
 		if errors.Is(err, code) {
 			return true
@@ -191,10 +200,15 @@ func isTransient(err error) bool {
 		network net.Error
 		failed  *haggle.TransactionError
 	)
-	switch {
-	case errors.As(err, &unknown), errors.As(err, &node), errors.As(err, &network),
-		errors.Is(err, haggle.ErrTransactionExpired), errors.Is(err, haggle.ErrUnresolved), errors.Is(err, haggle.ErrNodeBehind),
-		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	for _, transient := range []error{
+		haggle.ErrTransactionExpired, haggle.ErrUnresolved, haggle.ErrNodeBehind, context.DeadlineExceeded,
+		context.Canceled, io.EOF, io.ErrUnexpectedEOF,
+	} {
+		if errors.Is(err, transient) {
+			return true
+		}
+	}
+	if errors.As(err, &unknown) || errors.As(err, &node) || errors.As(err, &network) {
 		return true
 	}
 	return errors.As(err, &failed) && failed.Reason == "BlockhashNotFound"

@@ -17,6 +17,8 @@ const (
 	lastAdmission  = 15 * time.Minute
 )
 
+const reasonNoSeal = "it compares sealed prices, and Config.Seal is not set"
+
 // hasEngaged reports whether a side has acted on a negotiation before: then Admit is not called.
 func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
 	if side == protocol.OfferSideSeller {
@@ -40,7 +42,8 @@ func (c *Config) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferS
 	case n.ProtocolFeeBps > c.MaxFeeBps:
 		return fmt.Sprintf("its protocol fee is %d basis points, at most %d", n.ProtocolFeeBps, c.MaxFeeBps)
 	case limits.check(n, side, n.EscrowAmount) != nil:
-		return fmt.Sprintf("its escrow of %d base units cannot pay %d after the fee", n.EscrowAmount, limits.MinPrice)
+		return fmt.Sprintf("its escrow of %d base units cannot pay %d after the fee",
+			n.EscrowAmount, limits.MinPrice)
 	case n.BondRequired > limits.MaxBond:
 		return fmt.Sprintf("it requires a bond of %d base units, at most %d", n.BondRequired, limits.MaxBond)
 	case n.MilestoneCount() > 0 && n.ReviewHours > c.MaxReviewHours:
@@ -60,7 +63,7 @@ func (c *Config) cannotUse(n *haggle.NegotiationAccount, side protocol.OfferSide
 	case side == protocol.OfferSideBuyer && limits.MaxPrice == 0:
 		return fmt.Sprintf("Config.Mints has no MaxPrice for its mint %s", n.TokenMint)
 	case n.ZopaEnabled && c.Seal == nil:
-		return "it compares sealed prices, and Config.Seal is not set"
+		return reasonNoSeal
 	case n.MilestoneCount() > 0 && c.Deliver == nil:
 		return "it has milestones, and Config.Deliver is not set"
 	case n.MilestoneCount() > 0 && !slices.Contains(c.Arbiters, n.Arbiter):

@@ -36,7 +36,10 @@ type call struct {
 // start calls one of the agent's functions outside the loop's goroutine, and posts its result. until is the
 // latest time for the answer by the chain's clock: the loop gets an error then, even if the function ignores
 // its context.
-func start[T any](l *loop, f *tracked, v *view, until int64, function func(ctx context.Context) (T, error), then func(T, error)) {
+func start[T any](
+	l *loop, f *tracked, v *view, until int64,
+	function func(ctx context.Context) (T, error), then func(T, error),
+) {
 	limit, cause := l.config.DecisionTime, ErrTooLong
 	if left := time.Duration(max(until-v.clock(), 1)) * time.Second; left <= limit {
 		limit, cause = left, errTimeIsUp
@@ -90,8 +93,8 @@ func (f *tracked) withdraw(cause error) {
 	f.call = nil
 }
 
-// awaitsCall reports whether an earlier call has not returned although its context has ended, and logs that. The
-// return refreshes the negotiation.
+// awaitsCall reports whether an earlier call has not returned although its context has ended, and logs that.
+// Its return refreshes the negotiation.
 func (l *loop) awaitsCall(f *tracked) bool {
 	if f.overdueCalls > 0 {
 		l.config.Logger.Warn("waiting for an earlier call of the agent's function to return", f.attributes()...)
@@ -131,7 +134,11 @@ func (l *loop) report(negotiation solana.PublicKey, err error) {
 
 // notify calls one of the agent's notification functions, one after the other.
 func (l *loop) notify(function func()) {
-	if _, err := safely(l.ctx, func(context.Context) (struct{}, error) { function(); return struct{}{}, nil }); err != nil {
+	_, err := safely(l.ctx, func(context.Context) (struct{}, error) {
+		function()
+		return struct{}{}, nil
+	})
+	if err != nil {
 		l.config.Logger.Error("a notification function of the agent failed", "error", err)
 	}
 }

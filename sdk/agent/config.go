@@ -34,25 +34,26 @@ type Config struct {
 	// takes no part in negotiations in other mints, and carries out no decision beyond the limits.
 	Mints map[solana.PublicKey]Limits
 
-	// Concerns reports whether the agent handles one of the wallet's negotiations. The runtime leaves the
-	// others alone, also what is due to the wallet in them. It is called for each snapshot and should return
-	// at once. If nil, the agent handles all.
+	// Concerns reports whether the agent handles one of the wallet's negotiations. In the others the runtime
+	// does nothing, and claims no payout. It is called for each snapshot and should return at once. If nil,
+	// the agent handles all.
 	Concerns func(negotiation *haggle.NegotiationAccount) bool
-	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. Invitations to
-	// sell anything else are declined. If empty, Admit is required for a seller to accept an invitation.
+	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. The agent
+	// declines invitations to sell anything else. If empty, Admit is required for a seller to accept an
+	// invitation.
 	Services [][32]byte
 	// Admit is called before the agent engages: before a seller accepts an invitation, and before a buyer
 	// makes its first move. It checks the counterparty's identity and the terms. After an error it is called
 	// again, at first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the
 	// agent engages in every negotiation within its limits.
 	Admit func(ctx context.Context, negotiation *haggle.NegotiationAccount) error
-	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price. If zero,
-	// DefaultMaxFeeBps is used.
+	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price, at most
+	// [protocol.MaxProtocolFeeBps]. If zero, DefaultMaxFeeBps is used.
 	MaxFeeBps uint16
 	// Seal returns the agent's reservation price, sealed for this negotiation: see [haggle.SealPrice]. It is
-	// called when a commitment is due and again when the price is to be revealed, perhaps in another process.
-	// Both calls must return the same price, so keep [haggle.SealedPrice.Secret]. If nil, the agent takes no
-	// part in negotiations that compare sealed prices.
+	// called before the commitment and again before the reveal, perhaps in another process. Both calls must
+	// return the same price, so store [haggle.SealedPrice.Secret]. If nil, the agent takes no part in
+	// negotiations that compare sealed prices.
 	Seal func(ctx context.Context, negotiation *haggle.NegotiationAccount) (*haggle.SealedPrice, error)
 	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
 	// when one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
@@ -60,8 +61,8 @@ type Config struct {
 	Deliver func(ctx context.Context, turn Turn) (MilestoneMove, error)
 	// Arbiters are the arbiters that the agent accepts. They are required with Deliver.
 	Arbiters []solana.PublicKey
-	// MaxReviewHours is the longest review window of a milestone that a seller accepts, in hours. If zero,
-	// DefaultMaxReviewHours is used.
+	// MaxReviewHours is the longest review window of a milestone that a seller accepts, in hours, at most
+	// [protocol.MaxReviewHours]. If zero, DefaultMaxReviewHours is used.
 	MaxReviewHours uint8
 
 	// Margin is how long before the end of the time to answer Decide is called for the last time, at most
@@ -77,7 +78,7 @@ type Config struct {
 	// Patience is how long [Runtime.RunOne] waits for a negotiation to engage in. If zero, it has no limit.
 	Patience time.Duration
 	// Concurrency is how many negotiations are read at once, and how many actions are prepared at once. An
-	// action that waits for its confirmation does not count. If zero, DefaultConcurrency is used.
+	// action that has waited for two seconds does not count. If zero, DefaultConcurrency is used.
 	Concurrency int
 
 	// Acted is called after each of the agent's actions on chain; not for actions of another process of the
@@ -86,14 +87,16 @@ type Config struct {
 	// Ended is called for each negotiation that has ended, when nothing is left to do. It should return at
 	// once.
 	Ended func(Result)
-	// Failed is called with every error that the runtime has handled: errors of the agent's functions, an
-	// [*InvalidDecision], a [*Refusal], errors of actions. It should return at once.
+	// Failed is called with errors of the agent's functions, each [*InvalidDecision], each [*Refusal], and
+	// errors of actions. It is not called after errors that the runtime expects to pass: a node that does not
+	// answer, a negotiation that has changed, an unknown outcome. It should return at once.
 	Failed func(negotiation solana.PublicKey, err error)
-	// Logger gets the same and more, such as an action's warnings. If nil, slog.Default() is used.
+	// Logger gets the same, all other errors, and the warnings of actions ([haggle.Action.Warnings]). If nil,
+	// slog.Default() is used.
 	Logger *slog.Logger
 }
 
-// ErrRefused: Admit declines the negotiation for good.
+// ErrRefused: Admit declines the negotiation for good. It is not called for the negotiation again.
 var ErrRefused = errors.New("agent: refused")
 
 // Refusal is the reason why an agent declines a negotiation. errors.Is finds [ErrRefused].
@@ -117,7 +120,7 @@ type Act struct {
 	Name string
 	// Before is the negotiation before the action.
 	Before *haggle.NegotiationAccount
-	// Side is the agent's.
+	// Side is the agent's side.
 	Side protocol.OfferSide
 	// Receipt is the action's receipt.
 	Receipt *haggle.Receipt
@@ -125,14 +128,14 @@ type Act struct {
 
 // Result is the end of a negotiation.
 type Result struct {
-	// Negotiation is its address.
+	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
-	// Side is the agent's.
+	// Side is the agent's side.
 	Side protocol.OfferSide
 	// Counterpart is the other party.
 	Counterpart solana.PublicKey
-	// Status is Settled, Rejected or Expired. It is another one if the negotiation has been closed and the
-	// node does not have its events any more, and at [Runtime.RunOne] for an invitation whose time is over.
+	// Status is Settled, Rejected or Expired. It has another value if the negotiation has been closed and the
+	// node no longer has its events, and in a result of [Runtime.RunOne] for an invitation whose time is over.
 	Status protocol.NegotiationStatus
 	// Price is the paid price in base units of the mint, the fee included; zero without a deal.
 	Price uint64

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // maxInvalid is how often Decide is called at a position while its decisions are invalid.
@@ -54,8 +53,8 @@ func (l *loop) carryOut(f *tracked, v *view) bool {
 	return true
 }
 
-// decidedOn processes an answer of Decide. A changed position has withdrawn the call before; observations that do
-// not change the position do not matter.
+// decidedOn processes an answer of Decide. A change of the position has withdrawn the call before. Snapshots
+// that do not change the position do not matter.
 func (l *loop) decidedOn(f *tracked, v *view, turn Turn, decision Decision, err error) {
 	if err == nil {
 		err = validate(turn, decision)
@@ -99,8 +98,9 @@ func (l *loop) waited(f *tracked, v *view, turn Turn, wait Wait) {
 }
 
 // invalid records and reports a decision or a milestone move that cannot be carried out. The function is
-// called once more at this position, with the reason. After a second invalid decision the fallback is left, at
-// the time of the last call; after a second invalid move nothing: a buyer's silence releases the milestone.
+// called once more at this position, with the reason. After a second invalid decision the fallback follows at
+// the time of the last call. After a second invalid move nothing follows: a milestone that the buyer does not
+// dispute is released.
 func (l *loop) invalid(f *tracked, v *view, turn Turn, invalid *InvalidDecision) {
 	count := 1
 	if f.answer.position == f.position {
@@ -150,7 +150,7 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 		if decision == nil {
 			continue
 		}
-		if _, rejects := decision.(Reject); rejects && f.side == protocol.OfferSideSeller && v.RejectionForfeitsBond() {
+		if _, rejects := decision.(Reject); rejects && !v.isBuyer() && v.RejectionForfeitsBond() {
 			l.config.Logger.Warn("no rejection as the fallback: it would forfeit the bond", f.attributes()...)
 			continue
 		}
@@ -159,11 +159,13 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 			l.report(f.address, err)
 			continue
 		}
-		l.config.Logger.Warn("falling back", f.attributes("decision", describe(decision), "round", v.CurrentRound)...)
+		l.config.Logger.Warn("falling back",
+			f.attributes("decision", describe(decision), "round", v.CurrentRound)...)
 		l.setDecided(f, v, turn, decision)
 		return
 	}
-	l.config.Logger.Error("no fallback is left: the negotiation expires", f.attributes("turn deadline", v.TurnDeadline)...)
+	l.config.Logger.Error("no fallback is left: the negotiation expires",
+		f.attributes("turn deadline", v.TurnDeadline)...)
 	f.answer = answer{position: f.position, last: true}
 	l.agenda.wake(f, v.TurnDeadline)
 }
@@ -202,7 +204,7 @@ func (l *loop) seal(f *tracked, v *view) {
 	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (*haggle.SealedPrice, error) {
 			if l.config.Seal == nil {
-				return nil, &Refusal{Negotiation: n.Address, Reason: "it compares sealed prices, and Config.Seal is not set"}
+				return nil, &Refusal{Negotiation: n.Address, Reason: reasonNoSeal}
 			}
 			return l.config.Seal(ctx, n)
 		},
@@ -216,9 +218,11 @@ func (l *loop) seal(f *tracked, v *view) {
 				l.retryLater(f)
 				l.agenda.wake(f, v.TurnDeadline)
 			case v.ZopaStep().IsCommit():
-				send(l, f, v, "submit_zopa_commitment", l.client.CommitZopa, haggle.CommitZopaRequest{Sealed: sealed, Seen: n})
+				request := haggle.CommitZopaRequest{Sealed: sealed, Seen: n}
+				send(l, f, v, "submit_zopa_commitment", l.client.CommitZopa, request)
 			default:
-				send(l, f, v, "reveal_zopa_price", l.client.RevealZopa, haggle.RevealZopaRequest{Sealed: sealed, Seen: n})
+				request := haggle.RevealZopaRequest{Sealed: sealed, Seen: n}
+				send(l, f, v, "reveal_zopa_price", l.client.RevealZopa, request)
 			}
 		})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Decision is an agent's move at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is always about the
-// turn's snapshot.
+// Decision is an agent's move at a turn: an [Offer], [Accept], [Reject] or [Wait]. It is carried out on the
+// turn's snapshot only.
 type Decision interface {
 	// check returns why it cannot be carried out at a turn.
 	check(turn Turn) error
@@ -23,12 +23,13 @@ type Decision interface {
 type Offer struct {
 	// Amount is the price in base units of the mint: see [Turn.InRange].
 	Amount uint64
-	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.OfferRequest].
+	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.OfferRequest]. It is rounded
+	// up to seconds and must not be negative. If zero, nothing is proposed.
 	DeadlineExtension time.Duration
-	// Terms are the terms beside the price; nil for none.
+	// Terms are the terms beside the price. If nil, the offer has none.
 	Terms *protocol.Terms
-	// Document is the hash of a terms document beside the price; nil for none. An offer has Terms or
-	// Document, not both.
+	// Document is the hash of a terms document beside the price. If nil, the offer has none. An offer has
+	// Terms or Document, not both.
 	Document *protocol.TermsDocument
 }
 
@@ -42,7 +43,7 @@ type Reject struct{}
 // Wait does nothing until the negotiation changes.
 type Wait struct {
 	// Until is when the function is called again although nothing has changed, in Unix seconds of the chain's
-	// clock. If zero, that is the last call.
+	// clock. It must be later than Turn.Now. If zero, the function is called again at the last call.
 	Until int64
 }
 
@@ -56,7 +57,7 @@ type MilestoneMove interface {
 type ClaimMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8
-	// Evidence is a hash of the delivery: see [protocol.EvidenceHash]. Zero states none.
+	// Evidence is a hash of the delivery: see [protocol.EvidenceHash]. If zero, the claim states none.
 	Evidence [32]byte
 }
 
@@ -70,7 +71,7 @@ type ReleaseMilestone struct {
 type DisputeMilestone struct {
 	// Index is the milestone, from 0.
 	Index uint8
-	// Evidence is a hash of the complaint: see [protocol.EvidenceHash]. Zero states none.
+	// Evidence is a hash of the complaint: see [protocol.EvidenceHash]. If zero, the dispute states none.
 	Evidence [32]byte
 }
 
@@ -93,7 +94,7 @@ func (e *InvalidDecision) Error() string {
 	return fmt.Sprintf("agent: invalid decision %s on %s: %v", describe(e.Decision), e.Negotiation, e.Reason)
 }
 
-// describe returns a decision for people: its type and fields.
+// describe returns the type and the fields of a decision.
 func describe(decision any) string { return fmt.Sprintf("%T%+v", decision, decision) }
 
 // Unwrap returns the reason.
@@ -181,15 +182,17 @@ func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
 	if count == 0 {
 		return nil
 	}
-	if latest := n.MilestoneDeadline - protocol.EarliestMilestoneDeadline(0, count, n.ReviewHours); moved > latest {
-		return refused(protocol.ErrInvalidParams, "the deadline would be %d, at most %d to leave the milestones their time", moved, latest)
+	if latest := n.LatestClaim(count); moved > latest {
+		return refused(protocol.ErrInvalidParams,
+			"the deadline would be %d, at most %d to leave the milestones their time", moved, latest)
 	}
 	return nil
 }
 
 func (o Offer) request(turn Turn) haggle.OfferRequest {
 	request := haggle.OfferRequest{
-		Offerer: turn.Negotiation.Party(turn.Side), Seen: turn.Negotiation, Amount: o.Amount, DeadlineExtension: o.DeadlineExtension,
+		Offerer: turn.Negotiation.Party(turn.Side), Seen: turn.Negotiation, Amount: o.Amount,
+		DeadlineExtension: o.DeadlineExtension,
 	}
 	if o.Terms != nil {
 		request.Metadata = o.Terms.Metadata()

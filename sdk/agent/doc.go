@@ -1,9 +1,9 @@
 // Package agent runs an agent's negotiations to their ends. An agent is one function, [Config].Decide: it
 // gets a negotiation in which the agent can move, with the offers so far, and returns an [Offer], [Accept],
 // [Reject] or [Wait]. [Runtime.Run] does the rest: it finds the negotiations of its wallet, accepts suitable
-// invitations, reacts to the other side, keeps the deadlines by the chain's clock, and expires, claims and
-// closes what is due. [Runtime.RunOne] does so for one negotiation and returns its result. [Config].Concerns
-// excludes some of the wallet's negotiations.
+// invitations, reacts to the other side, keeps the deadlines by the chain's clock, expires and closes
+// negotiations, and claims payouts. [Runtime.RunOne] runs one negotiation and returns its result.
+// [Config].Concerns excludes some of the wallet's negotiations.
 //
 // # Limits
 //
@@ -21,10 +21,12 @@
 //
 // A decision that cannot be carried out is an [*InvalidDecision]. It is reported once. After the second one
 // at a state, and if no call has returned a decision in time, the agent carries out [Config].Fallback shortly
-// before the deadline, or else rejects. With no rounds left it accepts or rejects; silence is invalid then.
+// before the deadline, or else rejects. With no rounds left it accepts or rejects: [Wait] is invalid at the
+// last call then.
 //
 // A Decide that fails, panics or takes too long delays its own negotiation only. An action that waits for an
-// unknown outcome does not delay other negotiations.
+// unknown outcome does not delay other negotiations. If the outcome stays unknown, the agent reads the
+// negotiation again, and repeats the same action if it has not taken effect.
 //
 // The runtime stores nothing: after a restart it continues from the state on chain, and does not repeat a
 // move, because a move names the round that it answers. With a journal ([haggle.Config].Journal) every action

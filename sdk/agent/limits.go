@@ -45,7 +45,8 @@ func (l Limits) check(n *haggle.NegotiationAccount, side protocol.OfferSide, pri
 		return fmt.Errorf("%w: Config.Mints has no MinPrice for mint %s", ErrBeyondLimit, n.TokenMint)
 	}
 	if net := price - n.FeeOn(price); net < l.MinPrice {
-		return fmt.Errorf("%w: %d base units are %d after the fee, at least %d", ErrBeyondLimit, price, net, l.MinPrice)
+		return fmt.Errorf("%w: %d base units are %d after the fee, at least %d",
+			ErrBeyondLimit, price, net, l.MinPrice)
 	}
 	return nil
 }
@@ -53,7 +54,8 @@ func (l Limits) check(n *haggle.NegotiationAccount, side protocol.OfferSide, pri
 // checkLimits reports a configuration that leaves out a limit on money.
 func (c Config) checkLimits() error {
 	if len(c.Mints) == 0 {
-		return errors.New("agent: Mints not set: list the mints in which the agent sells or buys, with price limits")
+		return errors.New(
+			"agent: Mints not set: list the mints in which the agent sells or buys, with price limits")
 	}
 	for mint, limits := range c.Mints {
 		switch {
@@ -62,7 +64,8 @@ func (c Config) checkLimits() error {
 		case limits.MinPrice == 0 && limits.MaxPrice == 0:
 			return fmt.Errorf("agent: Mints: no limits for mint %s: set MinPrice to sell, MaxPrice to buy", mint)
 		case limits.MaxBond > 0 && limits.MinPrice == 0:
-			return fmt.Errorf("agent: Mints: MaxBond without MinPrice for mint %s: only a seller deposits a bond", mint)
+			return fmt.Errorf("agent: Mints: MaxBond without MinPrice for mint %s: only a seller deposits a bond",
+				mint)
 		}
 	}
 	switch {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -153,7 +154,10 @@ func (f *tracked) note(envelope haggle.EventEnvelope) {
 	case *protocol.OfferSubmitted:
 		f.addOffer(pastOffer(event, envelope.Slot))
 	case *protocol.NegotiationSettled:
-		f.result = &Result{Status: protocol.NegotiationStatusSettled, Price: event.SettledAmount, Fee: event.ProtocolFee, Rounds: event.TotalRounds}
+		f.result = &Result{
+			Status: protocol.NegotiationStatusSettled, Price: event.SettledAmount, Fee: event.ProtocolFee,
+			Rounds: event.TotalRounds,
+		}
 	case *protocol.NegotiationExpired:
 		f.result = &Result{Status: protocol.NegotiationStatusExpired, Rounds: event.RoundsCompleted}
 	case *protocol.NegotiationRejected:
@@ -162,7 +166,8 @@ func (f *tracked) note(envelope haggle.EventEnvelope) {
 }
 
 func (f *tracked) addOffer(offer PastOffer) {
-	at, known := slices.BinarySearchFunc(f.offers, offer.Round, func(o PastOffer, round uint8) int { return int(o.Round) - int(round) })
+	at, known := slices.BinarySearchFunc(f.offers, offer.Round,
+		func(o PastOffer, round uint8) int { return cmp.Compare(o.Round, round) })
 	if !known {
 		f.offers = slices.Insert(f.offers, at, offer)
 	}
@@ -175,6 +180,7 @@ func pastOffer(event *protocol.OfferSubmitted, slot uint64) PastOffer {
 		side = protocol.OfferSideBuyer
 	}
 	return PastOffer{
-		Round: event.Round, Side: side, Amount: event.Amount, Escrow: event.EffectiveEscrow, At: event.Timestamp, Slot: slot,
+		Round: event.Round, Side: side, Amount: event.Amount, Escrow: event.EffectiveEscrow, At: event.Timestamp,
+		Slot: slot,
 	}
 }

@@ -16,9 +16,10 @@ const (
 func (l *loop) perform(f *tracked, v *view, next step) {
 	l.engage(f, v, next.duty)
 	l.agenda.wake(f, next.at)
-	if waits := time.Until(f.retryAt); next.duty != idle && next.duty != done && !next.last && f.failures > 0 && waits > 0 {
+	idles := next.duty == idle || next.duty == done
+	if pause := time.Until(f.retryAt); !idles && !next.last && f.failures > 0 && pause > 0 {
 		// It failed at this position a moment ago.
-		l.refreshAfter(f, waits)
+		l.refreshAfter(f, pause)
 		return
 	}
 	switch next.duty {
@@ -49,7 +50,9 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 			Payer: l.self, Seen: v.NegotiationAccount,
 		})
 	case expire:
-		send(l, f, v, "expire_negotiation", l.client.Expire, haggle.ExpireRequest{Payer: l.self, Seen: v.NegotiationAccount})
+		send(l, f, v, "expire_negotiation", l.client.Expire, haggle.ExpireRequest{
+			Payer: l.self, Seen: v.NegotiationAccount,
+		})
 	case finish:
 		l.finish(f, v)
 	}
@@ -64,7 +67,9 @@ func (l *loop) finish(f *tracked, v *view) {
 		})
 		return
 	}
-	send(l, f, v, "claim_payout", l.client.ClaimPayout, haggle.ClaimRequest{Party: l.self, Seen: v.NegotiationAccount})
+	send(l, f, v, "claim_payout", l.client.ClaimPayout, haggle.ClaimRequest{
+		Party: l.self, Seen: v.NegotiationAccount,
+	})
 }
 
 // retryLater refreshes a negotiation after a pause that doubles.

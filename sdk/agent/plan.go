@@ -33,7 +33,10 @@ const (
 )
 
 func (d duty) String() string {
-	return [...]string{"idle", "admit", "accept invitation", "seal", "decide", "fall back", "deliver", "release", "settle", "expire", "finish", "done"}[d]
+	return [...]string{
+		"idle", "admit", "accept invitation", "seal", "decide", "fall back", "deliver", "release", "settle",
+		"expire", "finish", "done",
+	}[d]
 }
 
 // step is the next duty, and when to refresh although nothing has changed.

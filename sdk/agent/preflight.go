@@ -28,10 +28,14 @@ const (
 
 // StartError reports that an agent cannot work with its cluster or wallet.
 type StartError struct {
-	// Check names what is missing: "node", "program", "configuration", "mint", "lamports" or "tokens".
+	// Check is the check that fails: "node", "program", "configuration", "mint", "lamports" or "tokens".
 	Check string
 	// Err is the reason.
 	Err error
+}
+
+func startError(check, format string, values ...any) error {
+	return &StartError{Check: check, Err: fmt.Errorf(format, values...)}
 }
 
 func (e *StartError) Error() string { return fmt.Sprintf("agent: %s: %v", e.Check, e.Err) }
@@ -77,9 +81,10 @@ func (r *Runtime) retryCheck(ctx context.Context, check func(context.Context) er
 			last = err
 		}
 		return struct{}{}, err
-	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, pause time.Duration) {
-		r.config.Logger.Warn("no node answers; the next attempt follows", "error", err, "pause", pause)
-	}))
+	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, pause time.Duration) {
+			r.config.Logger.Warn("no node answers; the next attempt follows", "error", err, "pause", pause)
+		}))
 	var failed *StartError
 	switch {
 	case err == nil:
@@ -91,7 +96,7 @@ func (r *Runtime) retryCheck(ctx context.Context, check func(context.Context) er
 	case last == nil:
 		last = err
 	}
-	return &StartError{Check: "node", Err: fmt.Errorf("no usable answer: check Endpoint: %w", last)}
+	return startError("node", "no usable answer: check Endpoint: %w", last)
 }
 
 // account returns an account, or nil if it does not exist.
@@ -113,7 +118,8 @@ func (r *Runtime) checkProgram(ctx context.Context) error {
 	case err != nil:
 		return err
 	case program == nil || !program.Executable:
-		return &StartError{Check: "program", Err: fmt.Errorf("program %s is not deployed on this cluster: check Endpoint", protocol.ProgramID)}
+		return startError("program", "program %s is not deployed on this cluster: check Endpoint",
+			protocol.ProgramID)
 	}
 	return nil
 }
@@ -121,7 +127,7 @@ func (r *Runtime) checkProgram(ctx context.Context) error {
 func (r *Runtime) checkConfig(ctx context.Context) error {
 	_, err := r.client.GetConfig(ctx)
 	if errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
-		return &StartError{Check: "configuration", Err: fmt.Errorf("the protocol is not initialized on this cluster: %w", err)}
+		return startError("configuration", "the protocol is not initialized on this cluster: %w", err)
 	}
 	return err
 }
@@ -132,8 +138,9 @@ func (r *Runtime) checkMints(ctx context.Context) error {
 		if err == nil {
 			err = mint.Check()
 		}
-		if unsupported := new(haggle.UnsupportedMint); errors.As(err, &unsupported) || errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
-			return &StartError{Check: "mint", Err: fmt.Errorf("Config.Mints: %s: %w", address, err)}
+		unsupported := new(haggle.UnsupportedMint)
+		if errors.As(err, &unsupported) || errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
+			return startError("mint", "Config.Mints: %s: %w", address, err)
 		}
 		if err != nil {
 			return err
@@ -158,7 +165,8 @@ func (r *Runtime) checkLamports(ctx context.Context) error {
 		have = wallet.Lamports
 	}
 	if have < minLamports {
-		return &StartError{Check: "lamports", Err: fmt.Errorf("wallet %s has %d lamports, at least %d are needed for fees: fund it with SOL", r.self, have, minLamports)}
+		return startError("lamports",
+			"wallet %s has %d lamports, at least %d are needed for fees: fund it with SOL", r.self, have, minLamports)
 	}
 	return nil
 }
@@ -179,7 +187,7 @@ func (r *Runtime) checkTokens(ctx context.Context) error {
 		}
 		return err
 	}
-	return &StartError{Check: "tokens", Err: fmt.Errorf("buyer %s has no tokens of any of Config.Mints, and no negotiation", r.self)}
+	return startError("tokens", "buyer %s has no tokens of any of Config.Mints, and no negotiation", r.self)
 }
 
 // holdsTokens reports whether any of the wallet's token accounts holds tokens of a mint. It decodes the list:
@@ -194,8 +202,11 @@ func (r *Runtime) holdsTokens(ctx context.Context, mint solana.PublicKey) (bool,
 		return false, fmt.Errorf("%w: no list of token accounts", haggle.ErrMalformedAnswer)
 	}
 	return slices.ContainsFunc(listed.Value, func(held *rpc.TokenAccount) bool {
+		if held == nil {
+			return false
+		}
 		var account token.Account
-		return held != nil && account.UnmarshalWithDecoder(bin.NewBinDecoder(held.Account.Data.GetBinary())) == nil &&
-			account.Amount > 0
+		err := account.UnmarshalWithDecoder(bin.NewBinDecoder(held.Account.Data.GetBinary()))
+		return err == nil && account.Amount > 0
 	}), nil
 }

@@ -48,7 +48,9 @@ func (l *loop) reconcile() {
 }
 
 // reconciled processes a list. known are the negotiations that were tracked when the list began.
-func (l *loop) reconciled(known map[solana.PublicKey]struct{}, now int64, found []*haggle.NegotiationAccount, err error) {
+func (l *loop) reconciled(
+	known map[solana.PublicKey]struct{}, now int64, found []*haggle.NegotiationAccount, err error,
+) {
 	l.reconciling = false
 	if err != nil {
 		l.config.Logger.Warn("listing the wallet's negotiations failed; the next attempt follows", "error", err)
@@ -126,15 +128,17 @@ func (l *loop) update(f *tracked, n *haggle.NegotiationAccount) {
 	f.live = f.live || !n.IsOver()
 	f.created, f.state, f.position, f.slot = n.CreatedAt, l.fingerprint(n), l.positionOf(n), n.Slot
 	f.counterpart = n.Party(other(f.side))
-	if f.participation == undecided && hasEngaged(n, f.side) {
-		f.participation = engaged
-	}
-	if f.participation == undecided && f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == "" {
+	if f.participation == undecided && (hasEngaged(n, f.side) || l.admitsAsBuyer(f, n)) {
 		f.participation = engaged
 	}
 	if n.IsOver() {
 		f.result = resultOf(n, f.side)
 	}
+}
+
+// admitsAsBuyer reports whether the agent engages as a buyer without a call of Admit.
+func (l *loop) admitsAsBuyer(f *tracked, n *haggle.NegotiationAccount) bool {
+	return f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == ""
 }
 
 func other(side protocol.OfferSide) protocol.OfferSide {
@@ -146,7 +150,8 @@ func other(side protocol.OfferSide) protocol.OfferSide {
 
 func resultOf(n *haggle.NegotiationAccount, side protocol.OfferSide) *Result {
 	result := &Result{
-		Negotiation: n.Address, Side: side, Counterpart: n.Party(other(side)), Status: n.Status, Rounds: n.CurrentRound,
+		Negotiation: n.Address, Side: side, Counterpart: n.Party(other(side)), Status: n.Status,
+		Rounds: n.CurrentRound,
 	}
 	if n.Status == protocol.NegotiationStatusSettled {
 		result.Price = n.PaidGross

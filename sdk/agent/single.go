@@ -18,7 +18,7 @@ var ErrNoNegotiation = errors.New("agent: no negotiation to engage in")
 const gracePeriod = 2 * time.Minute
 
 // RunOne runs one negotiation to its end, and returns its result: the one at the address, or if that is zero
-// the first one of the wallet in which the agent engages. It leaves all others alone.
+// the first one of the wallet in which the agent engages. It does nothing in all others.
 //
 // It returns the context's error, [haggle.ErrClientClosed], [ErrNoNegotiation] or a [*StartError]; or a
 // transient error that still occurs two minutes after the negotiation's own time is over. It returns a result

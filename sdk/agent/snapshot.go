@@ -40,7 +40,8 @@ func (l *loop) refresh(f *tracked) {
 		f.retry.Stop()
 	}
 	request := readRequest{
-		address: f.address, created: f.created, exists: f.exists, notBefore: f.notBefore, offers: slices.Clone(f.offers), result: f.result,
+		address: f.address, created: f.created, exists: f.exists, notBefore: f.notBefore,
+		offers: slices.Clone(f.offers), result: f.result,
 	}
 	// Negotiations in which the agent has acted go first.
 	l.reads.add(f.notBefore > 0, func() {
@@ -145,12 +146,15 @@ func areConsistent(n *haggle.NegotiationAccount, offers []PastOffer) bool {
 
 // withStanding adds the standing offer, unless it is there.
 func withStanding(n *haggle.NegotiationAccount, offers []PastOffer) []PastOffer {
-	offers = slices.DeleteFunc(offers, func(o PastOffer) bool { return o.Round >= n.CurrentRound && !isStanding(n, o) })
+	offers = slices.DeleteFunc(offers, func(o PastOffer) bool {
+		return o.Round >= n.CurrentRound && !isStanding(n, o)
+	})
 	if n.CurrentRound == 0 || len(offers) > 0 && offers[len(offers)-1].Round == n.CurrentRound {
 		return offers
 	}
 	return append(offers, PastOffer{
-		Round: n.CurrentRound, Side: n.OfferSide, Amount: n.CurrentOfferAmount, Escrow: n.EffectiveEscrow, At: n.LastOfferAt,
+		Round: n.CurrentRound, Side: n.OfferSide, Amount: n.CurrentOfferAmount, Escrow: n.EffectiveEscrow,
+		At: n.LastOfferAt,
 	})
 }
 
@@ -174,15 +178,17 @@ func (l *loop) readResult(ctx context.Context, request readRequest) (*Result, er
 	if (before.live || request.exists) && !before.closed {
 		return nil, errNodeBehind
 	}
-	if before.result != nil {
-		before.result.Negotiation, before.result.Side, before.result.Counterpart = request.address, before.side, before.counterpart
+	if result := before.result; result != nil {
+		result.Negotiation, result.Side, result.Counterpart = request.address, before.side, before.counterpart
 	}
 	return before.result, nil
 }
 
 // readHistory returns what the events show of the negotiation created at a time, as far as the node has them.
 // Time zero is the latest negotiation at the address.
-func (l *loop) readHistory(ctx context.Context, address solana.PublicKey, created int64) (f tracked, err error) {
+func (l *loop) readHistory(
+	ctx context.Context, address solana.PublicKey, created int64,
+) (f tracked, err error) {
 	for envelope, err := range l.client.History(ctx, address) {
 		if err != nil {
 			return f, err
@@ -202,11 +208,14 @@ func (l *loop) readHistory(ctx context.Context, address solana.PublicKey, create
 	return f, nil
 }
 
-func sideIn(event *protocol.NegotiationCreated, self solana.PublicKey) (side protocol.OfferSide, counterpart solana.PublicKey) {
-	if event.Buyer == self {
-		return protocol.OfferSideBuyer, event.Seller
+// sideIn returns a party's side of a negotiation, and the other party.
+func sideIn(
+	created *protocol.NegotiationCreated, party solana.PublicKey,
+) (side protocol.OfferSide, counterpart solana.PublicKey) {
+	if created.Buyer == party {
+		return protocol.OfferSideBuyer, created.Seller
 	}
-	return protocol.OfferSideSeller, event.Buyer
+	return protocol.OfferSideSeller, created.Buyer
 }
 
 // observed processes a snapshot. A pending call of the agent's function goes on if the position is unchanged.

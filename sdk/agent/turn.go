@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
@@ -9,10 +11,10 @@ import (
 type Turn struct {
 	// Negotiation is the snapshot. It is shared: do not change it.
 	Negotiation *haggle.NegotiationAccount
-	// Side is the agent's.
+	// Side is the agent's side.
 	Side protocol.OfferSide
-	// History are the offers so far, the oldest first. It has fewer than Negotiation.CurrentRound only if the
-	// node does not have all of them any more; the standing offer is always among them.
+	// History is the list of offers, the oldest first. It has fewer than Negotiation.CurrentRound only if the
+	// node has not returned all of them. The standing offer is always among them.
 	History []PastOffer
 	// Now is the chain's time in Unix seconds.
 	Now int64
@@ -21,9 +23,9 @@ type Turn struct {
 	// buyer's review; for the seller the latest time of the next claim with which all open milestones can
 	// still be claimed one after the other, or as many as still can.
 	Deadline int64
-	// LastCall reports that Decide is not called again before the deadline: Wait lets the negotiation expire.
-	// With no rounds left Wait is then invalid. A seller's Deliver is called with LastCall shortly before
-	// each time at which one milestone fewer can be claimed.
+	// LastCall reports that Decide is not called again before the deadline: Wait lets the negotiation expire,
+	// and is invalid if no rounds are left. A seller's Deliver is called with LastCall one minute before each
+	// time from which on it can claim one milestone fewer.
 	LastCall bool
 	// Invalid is the reason why the decision before, on the same state, was invalid; nil if there was none.
 	// The function is called once more only.
@@ -44,7 +46,7 @@ type PastOffer struct {
 	Escrow uint64
 	// At is its time in Unix seconds.
 	At int64
-	// Slot is its slot; zero if the node does not have its event any more.
+	// Slot is its slot. If zero, the node has not returned its event.
 	Slot uint64
 }
 
@@ -75,12 +77,10 @@ func (t Turn) InRange(amount uint64) (uint64, error) {
 }
 
 // Own returns the agent's latest offer; false if it has made none.
-func (t Turn) Own() (PastOffer, bool) { return t.latestOf(t.Side) }
-
-func (t Turn) latestOf(side protocol.OfferSide) (PastOffer, bool) {
-	for i := len(t.History) - 1; i >= 0; i-- {
-		if t.History[i].Side == side {
-			return t.History[i], true
+func (t Turn) Own() (PastOffer, bool) {
+	for _, offer := range slices.Backward(t.History) {
+		if offer.Side == t.Side {
+			return offer, true
 		}
 	}
 	return PastOffer{}, false

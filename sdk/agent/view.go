@@ -51,7 +51,8 @@ func (v *view) isLast() bool { return v.clock() >= v.lastCallAt() }
 
 // canMove reports whether there is something to decide.
 func (v *view) canMove() bool {
-	return v.IsBargaining() && v.ZopaStep() == protocol.ZopaStepNone && (v.Turn() == v.side || v.CanAccept(v.side))
+	return v.IsBargaining() && v.ZopaStep() == protocol.ZopaStepNone &&
+		(v.Turn() == v.side || v.CanAccept(v.side))
 }
 
 func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
@@ -71,7 +72,10 @@ func (l *loop) positionOf(n *haggle.NegotiationAccount) uint64 {
 
 // viewOf returns a view of a snapshot, now being the chain's time at this moment.
 func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view {
-	v := &view{NegotiationAccount: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin, participation: f.participation}
+	v := &view{
+		NegotiationAccount: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin,
+		participation: f.participation,
+	}
 	if f.answer.position == f.position {
 		v.answer = f.answer
 	}
