@@ -18,26 +18,33 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// What has been done already is done: it is neither put off nor told as a failure.
-func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
+// A confirmed action is neither retried nor reported as a failure, whichever error comes with it.
+func TestConfirmedActionIsDone(t *testing.T) {
 	receipt := &haggle.Receipt{Slot: 9}
 	full := errors.New("the disk is full")
 	refused := &protocol.ProgramError{Code: protocol.ErrStaleState}
+	confirmed := haggle.OutcomeConfirmed
 	for name, c := range map[string]struct {
 		receipt *haggle.Receipt
 		err     error
-		// notBefore is the slot that the next look is at, and told how often Acted and Failed are called.
+		// notBefore is the minimum slot of the next snapshot. acted and failed count the calls of Acted and
+		// Failed.
 		notBefore     uint64
 		acted, failed int
 	}{
-		"now":                              {receipt: receipt, notBefore: 9, acted: 1},
-		"without its details":              {receipt: receipt, err: fmt.Errorf("%w: x", haggle.ErrDetailsUnavailable), notBefore: 9, acted: 1},
-		"before, as the journal knows":     {receipt: receipt, err: &haggle.AlreadyDone{Receipt: receipt}, notBefore: 9, acted: 1},
-		"before, as the state shows":       {err: &haggle.AlreadyDone{Now: at(12)}, notBefore: 12},
-		"before, after which it is closed": {err: &haggle.AlreadyDone{}},
-		"meanwhile":                        {err: &haggle.AlreadyDone{Now: at(12), Refusal: refused}, notBefore: 12},
-		"now, and the journal is broken": {
-			receipt: receipt, err: &haggle.JournalError{Op: "finish", Outcome: haggle.OutcomeConfirmed, Err: full}, notBefore: 9, acted: 1, failed: 1,
+		"now": {receipt: receipt, notBefore: 9, acted: 1},
+		"without details": {
+			receipt: receipt, err: fmt.Errorf("%w: x", haggle.ErrDetailsUnavailable), notBefore: 9, acted: 1,
+		},
+		"before, by the journal": {
+			receipt: receipt, err: &haggle.AlreadyDone{Receipt: receipt}, notBefore: 9, acted: 1,
+		},
+		"before, by the state": {err: &haggle.AlreadyDone{Now: at(12)}, notBefore: 12},
+		"before, now closed":   {err: &haggle.AlreadyDone{}},
+		"meanwhile":            {err: &haggle.AlreadyDone{Now: at(12), Refusal: refused}, notBefore: 12},
+		"now, without the journal": {
+			receipt: receipt, err: &haggle.JournalError{Op: "finish", Outcome: confirmed, Err: full},
+			notBefore: 9, acted: 1, failed: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,28 +53,30 @@ func TestWhatHasBeenDoneAlreadyIsDone(t *testing.T) {
 			l.config.Acted = func(Act) { acted++ }
 			l.config.Failed = func(solana.PublicKey, error) { failed++ }
 			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
-			l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", haggle.OutcomeOf(c.err), c.receipt, c.err)
+			v := &view{NegotiationAccount: at(5)}
+			l.acted(f, v, "close_negotiation", haggle.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
 			require.Nil(t, f.decided)
 			require.Equal(t, c.notBefore, f.notBefore)
 			require.Equal(t, c.acted, acted)
 			require.Equal(t, c.failed, failed)
 			if c.notBefore > 0 {
-				require.True(t, f.reading, "it is refreshed at once")
+				require.True(t, f.reading, "an immediate refresh")
 				return
 			}
 			(<-l.inbox)()
-			require.True(t, f.reading, "and here in a moment: nothing says from which slot on a node knows")
+			require.True(t, f.reading, "a refresh after a pause: the slot of the action is not known")
 		})
 	}
 }
 
-// at is a negotiation as it was at a slot.
+// at returns a snapshot at a slot.
 func at(slot uint64) *haggle.NegotiationAccount { return &haggle.NegotiationAccount{Slot: slot} }
 
-func TestWhatIsNotDoneIsPutOff(t *testing.T) {
+func TestFailedActionIsRetriedLater(t *testing.T) {
 	for _, err := range []error{
-		&haggle.StateChangedError{}, &haggle.UnknownOutcome{Cause: errors.New("gracePeriod")}, &haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
+		&haggle.StateChangedError{}, &haggle.UnknownOutcome{Cause: errors.New("no answer")},
+		&haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
 		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
 	} {
 		l := newLoop(t)
@@ -109,7 +118,9 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 
 			over := &tracked{address: solana.PublicKey{7}, index: -1, state: 1}
 			l.single = &single{address: over.address, until: time.Now().Add(time.Minute)}
-			act(over, with(bargaining(1), func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusRejected }))
+			act(over, with(bargaining(1), func(n *protocol.Negotiation) {
+				n.Status = protocol.NegotiationStatusRejected
+			}))
 			require.Zero(t, over.unpayable)
 			require.Nil(t, l.single.result)
 		})
@@ -117,13 +128,15 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 }
 
 // An action that cannot be built has not been sent, whatever the error is.
-func TestErrorBeforeAnActionIsBuiltIsReported(t *testing.T) {
+func TestErrorOfBuildingAnActionIsReported(t *testing.T) {
 	broken := errors.New("no such mint")
 	var reported []error
 	l := newLoop(t)
 	l.config.Failed = func(_ solana.PublicKey, err error) { reported = append(reported, err) }
 	f := &tracked{index: -1}
-	l.act(f, &view{NegotiationAccount: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, broken })
+	l.act(f, &view{NegotiationAccount: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) {
+		return nil, broken
+	})
 	go l.actions.next()()
 	(<-l.inbox)()
 	f.retry.Stop()
@@ -170,7 +183,8 @@ func TestWarningsAreLoggedBeforeTheAction(t *testing.T) {
 	require.NotZero(t, requests.Load())
 	require.Len(t, before, 2)
 	for i, warning := range []string{haggle.ErrOffCurve.Error(), "another reason"} {
-		for _, want := range []string{"level=WARN", "action=submit_offer", "negotiation=" + f.address.String(), warning} {
+		about := "negotiation=" + f.address.String()
+		for _, want := range []string{"level=WARN", "action=submit_offer", about, warning} {
 			require.Contains(t, before[i], want)
 		}
 	}

@@ -42,7 +42,7 @@ func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 				f := &tracked{index: -1, position: 1, side: protocol.OfferSideSeller, participation: engaged}
 				v := l.viewOf(f, &haggle.NegotiationAccount{Negotiation: c.negotiation}, c.now)
 				l.perform(f, v, v.plan())
-				l.turns(time.Second)
+				l.process(time.Second)
 				require.Len(t, turns, maxInvalid)
 				require.NoError(t, turns[0].Invalid)
 				require.ErrorIs(t, turns[1].Invalid, c.want)

@@ -21,8 +21,8 @@ func newLoop(t *testing.T) *loop {
 	return r.newLoop(t.Context(), nil, nil)
 }
 
-// turns is what the loop does for a while.
-func (l *loop) turns(length time.Duration) {
+// process runs the posted functions for a while.
+func (l *loop) process(length time.Duration) {
 	for end := time.After(length); ; {
 		select {
 		case change := <-l.inbox:
@@ -33,19 +33,20 @@ func (l *loop) turns(length time.Duration) {
 	}
 }
 
-// Anyone can send transactions that mention a negotiation and whose logs are cut off. They must not keep an agent from
-// answering, nor make it read without end.
-func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
+// Anyone can send transactions that mention a negotiation and whose logs are truncated. They withdraw no
+// call, and cause at most one refresh a second.
+func TestTransactionsWithoutEventsDoNotDelayAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t)
 		withdrawn := false
-		f := &tracked{address: solana.PublicKey{7}, index: -1, call: &call{cancel: func(error) { withdrawn = true }}}
+		pending := &call{cancel: func(error) { withdrawn = true }}
+		f := &tracked{address: solana.PublicKey{7}, index: -1, call: pending}
 		l.tracked[f.address] = f
-		dust := haggle.EventEnvelope{Negotiation: f.address, Slot: 9, Truncated: true}
+		truncated := haggle.EventEnvelope{Negotiation: f.address, Slot: 9, Truncated: true}
 		count := func() (reads int) {
 			for range 100 {
-				l.onEvent(dust)
-				l.turns(100 * time.Millisecond)
+				l.onEvent(truncated)
+				l.process(100 * time.Millisecond)
 				reads += len(l.reads.urgent) + len(l.reads.ready)
 				l.reads.clear()
 				f.reading, f.readAgain = false, false
@@ -53,18 +54,18 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 			return reads
 		}
 		reads := count()
-		require.False(t, withdrawn, "what the agent answers counts")
+		require.False(t, withdrawn, "the pending call goes on")
 		require.NotNil(t, f.call)
 		require.LessOrEqual(t, reads, 11)
 		require.GreaterOrEqual(t, reads, 5)
 
-		// During an action nothing is read. After it the negotiation is refreshed in a moment, because
-		// something may have happened after all.
+		// During an action the negotiation is not refreshed. A refresh follows the action, because a hint can
+		// be true.
 		f.call, f.acting = nil, true
 		require.Zero(t, count())
 		require.False(t, f.changed, "a failed action keeps its pause")
 		f.acting = false
-		l.turns(2 * hintInterval)
+		l.process(2 * hintInterval)
 		require.True(t, f.reading)
 		l.reads.clear()
 		f.reading = false
@@ -75,8 +76,8 @@ func TestTransactionsThatSayNothingDoNotKeepAnAgentFromAnswering(t *testing.T) {
 	})
 }
 
-// A list may be older than the subscription. The list that the subscription requests must not be forgotten.
-func TestListThatIsAskedForWhileAnotherIsMadeIsMade(t *testing.T) {
+// A list may be older than the subscription. The list that the subscription requests follows it.
+func TestListRequestedDuringAnotherFollowsIt(t *testing.T) {
 	l := newLoop(t)
 	l.reconciling = true
 	l.reconcile()
@@ -90,8 +91,8 @@ func TestListThatIsAskedForWhileAnotherIsMadeIsMade(t *testing.T) {
 	require.Empty(t, l.reconcileNow)
 }
 
-// A node that has once been wrong about the time must not have everything be due for good.
-func TestTimeThatANodeWasWrongAboutIsForgotten(t *testing.T) {
+// After a wrong time of a node, the next right one decides which negotiations are due.
+func TestWrongTimeOfANodeIsReplaced(t *testing.T) {
 	l := newLoop(t)
 	l.tick(testNow + 1_000_000)
 	l.tick(testNow)
@@ -99,11 +100,12 @@ func TestTimeThatANodeWasWrongAboutIsForgotten(t *testing.T) {
 	f := &tracked{address: solana.PublicKey{7}, index: -1, call: &call{cancel: func(error) { cancelled++ }}}
 	l.agenda.wake(f, testNow+100)
 	l.tick(testNow + 2)
-	require.Zero(t, cancelled, "there is still time to answer")
+	require.Zero(t, cancelled, "the time to answer is not over")
 }
 
-// A long history of a negotiation does not delay the call of the agent's function, nor falsify its time.
-func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
+// A long history of a negotiation delays the call of the agent's function by historyTimeout at most, and the
+// view's time goes on meanwhile.
+func TestLongHistoryDoesNotDelayAnAgent(t *testing.T) {
 	n := bargaining(1)
 	node := ServeRPC(t, func(ctx context.Context, method string, params []json.RawMessage) string {
 		if method != "getMultipleAccounts" {
@@ -126,18 +128,18 @@ func TestLongHistoryDoesNotHoldAnAgentUp(t *testing.T) {
 	defer cancel()
 	l.ctx = ctx
 	began := time.Now()
-	seen := l.read(readRequest{address: solana.PublicKey{7}})
-	require.NoError(t, seen.err)
+	snapshot := l.read(readRequest{address: solana.PublicKey{7}})
+	require.NoError(t, snapshot.err)
 	require.Less(t, time.Since(began), historyTimeout+2*time.Second)
-	require.Len(t, seen.offers, 1, "the one that stands is known in any case")
-	require.Equal(t, int64(testNow), seen.now)
-	v := &view{NegotiationAccount: seen.negotiation, now: seen.now, made: seen.read}
-	require.GreaterOrEqual(t, v.clock(), int64(testNow)+int64(historyTimeout/time.Second), "the time has gone on meanwhile")
+	require.Len(t, snapshot.offers, 1, "the standing offer is in the account")
+	require.Equal(t, int64(testNow), snapshot.now)
+	v := &view{NegotiationAccount: snapshot.negotiation, now: snapshot.now, made: snapshot.read}
+	require.GreaterOrEqual(t, v.clock(), int64(testNow)+int64(historyTimeout/time.Second))
 }
 
-// A node has shown a slot that there has never been. What other nodes tell afterwards must not be called old
-// because of that.
-func TestSlotThatThereHasNeverBeenDoesNotMakeAnAgentDeaf(t *testing.T) {
+// A node has returned a slot that never existed. Events and lists of other nodes, with lower slots, are not
+// outdated by it.
+func TestSlotThatNeverExistedHidesNoEvents(t *testing.T) {
 	require.True(t, isBefore(99, 100))
 	require.False(t, isBefore(100, 100))
 	const ahead = 1_000_000_000
@@ -152,10 +154,10 @@ func TestSlotThatThereHasNeverBeenDoesNotMakeAnAgentDeaf(t *testing.T) {
 	}
 	l.update(f, read(1, ahead))
 	l.onEvent(haggle.EventEnvelope{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
-	require.True(t, f.reading, "it is refreshed")
+	require.True(t, f.reading, "the event causes a refresh")
 	f.reading = false
 	l.onListed(read(3, 1_000))
-	require.True(t, f.reading, "it is the agent's turn")
+	require.True(t, f.reading, "the list causes a refresh")
 	l.update(f, read(3, 1_001))
 	require.EqualValues(t, 1_001, f.slot)
 }

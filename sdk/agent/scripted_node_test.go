@@ -16,7 +16,9 @@ import (
 )
 
 // ServeRPC starts a scripted node and returns its URL. The function returns the result of a request, in JSON.
-func ServeRPC(t *testing.T, answer func(ctx context.Context, method string, params []json.RawMessage) string) string {
+func ServeRPC(
+	t *testing.T, answer func(ctx context.Context, method string, params []json.RawMessage) string,
+) string {
 	t.Helper()
 	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
@@ -37,8 +39,8 @@ func ServeRPC(t *testing.T, answer func(ctx context.Context, method string, para
 	return node.URL
 }
 
-// AccountsJSON returns the result of getMultipleAccounts. The function returns an account in JSON; empty if it
-// does not exist.
+// AccountsJSON returns the result of getMultipleAccounts. The function returns an account in JSON, or an
+// empty string if it does not exist.
 func AccountsJSON(params []json.RawMessage, account func(address string) string) string {
 	var addresses []string
 	_ = json.Unmarshal(params[0], &addresses)
@@ -53,7 +55,8 @@ func AccountsJSON(params []json.RawMessage, account func(address string) string)
 
 // AccountJSON returns an account in JSON.
 func AccountJSON(owner solana.PublicKey, data []byte) string {
-	return fmt.Sprintf(`{"data":[%q,"base64"],"executable":false,"lamports":1000000,"owner":%q,"rentEpoch":0,"space":%d}`,
+	return fmt.Sprintf(
+		`{"data":[%q,"base64"],"executable":false,"lamports":1000000,"owner":%q,"rentEpoch":0,"space":%d}`,
 		base64.StdEncoding.EncodeToString(data), owner, len(data))
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-func TestFailuresThatPassAreBorneUntilTheNegotiationsTimeIsOver(t *testing.T) {
-	silent := errors.New("the node does not answer")
+func TestTransientErrorsAreRetriedUntilTheGracePeriodEnds(t *testing.T) {
+	noAnswer := errors.New("the node does not answer")
 	address := solana.PublicKey{7}
 	ctx, end := context.WithCancelCause(t.Context())
 	l := &loop{ctx: ctx, end: end, single: &single{address: address, until: time.Now().Add(time.Minute)}}
-	l.endAfterGracePeriod(&tracked{address: address}, silent)
+	l.endAfterGracePeriod(&tracked{address: address}, noAnswer)
 	require.NoError(t, ctx.Err())
 
 	v := testView(bargaining(1), protocol.OfferSideSeller, testNow)
@@ -29,8 +29,8 @@ func TestFailuresThatPassAreBorneUntilTheNegotiationsTimeIsOver(t *testing.T) {
 	require.WithinDuration(t, time.Now().Add(gracePeriod), l.single.until, time.Minute)
 
 	l.single.until = time.Now().Add(-time.Second)
-	l.endAfterGracePeriod(&tracked{address: solana.PublicKey{8}}, silent)
-	require.NoError(t, ctx.Err(), "what happens to others does not matter")
-	l.endAfterGracePeriod(&tracked{address: address}, silent)
-	require.ErrorIs(t, context.Cause(ctx), silent)
+	l.endAfterGracePeriod(&tracked{address: solana.PublicKey{8}}, noAnswer)
+	require.NoError(t, ctx.Err(), "an error of another negotiation")
+	l.endAfterGracePeriod(&tracked{address: address}, noAnswer)
+	require.ErrorIs(t, context.Cause(ctx), noAnswer)
 }

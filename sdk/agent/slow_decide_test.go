@@ -17,9 +17,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A model that takes seconds is called once, and its decision is carried out, however often the negotiation
-// is read meanwhile and whatever events are delivered again.
-func TestSlowDecisionIsCarriedOutWhateverIsObservedMeanwhile(t *testing.T) {
+// A Decide that takes seconds is called once, and its decision is carried out, although the negotiation is
+// read and old events are delivered again meanwhile.
+func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	net, err := localnet.Start(ctx, testchain.Options{})
@@ -34,7 +34,9 @@ func TestSlowDecisionIsCarriedOutWhateverIsObservedMeanwhile(t *testing.T) {
 	require.NoError(t, err)
 	n, err := net.Client.GetNegotiation(ctx, created.Negotiation)
 	require.NoError(t, err)
-	accepting, err := net.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: net.Seller.PublicKey(), Seen: n})
+	accepting, err := net.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
+		Seller: net.Seller.PublicKey(), Seen: n,
+	})
 	require.NoError(t, err)
 	receipt, err := accepting.Do(ctx, net.Seller)
 	require.NoError(t, err)
@@ -84,14 +86,15 @@ func TestSlowDecisionIsCarriedOutWhateverIsObservedMeanwhile(t *testing.T) {
 	}
 }
 
-// A decision depends on everything but the payouts that the parties fetch at any time.
-func TestPositionIsWhatADecisionDependsOn(t *testing.T) {
+// A decision depends on the whole account but the payouts, which the parties claim at any time.
+func TestPositionChangesWithEverythingButPayouts(t *testing.T) {
 	l := newLoop(t)
 	position := func(change func(*protocol.Negotiation)) uint64 {
 		return l.positionOf(&haggle.NegotiationAccount{Negotiation: with(inMilestones(true), change)})
 	}
 	same := position(func(*protocol.Negotiation) {})
-	require.Equal(t, same, position(func(n *protocol.Negotiation) { n.ClaimableBuyer, n.ClaimableSeller = 1, 2 }))
+	claimable := func(n *protocol.Negotiation) { n.ClaimableBuyer, n.ClaimableSeller = 1, 2 }
+	require.Equal(t, same, position(claimable))
 	for name, change := range map[string]func(*protocol.Negotiation){
 		"created_at": func(n *protocol.Negotiation) { n.CreatedAt++ },
 		"status":     func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusSettled },
@@ -106,8 +109,7 @@ func TestPositionIsWhatADecisionDependsOn(t *testing.T) {
 	}
 }
 
-// Actions that wait for an unknown outcome hold no worker: the other negotiations are read at once, and acted
-// on.
+// Actions that wait for an unknown outcome hold no worker: reads and actions of other negotiations go on.
 func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLoop(t)
@@ -152,7 +154,7 @@ func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 	})
 }
 
-// A function that takes too long leaves the fallback, in time and not after the deadline.
+// A function that takes too long leaves time for the fallback.
 func TestCallEndsBeforeTheDeadline(t *testing.T) {
 	v := testView(bargaining(1), protocol.OfferSideSeller, testNow)
 	require.EqualValues(t, testNow+100-8, v.answerBy(), "half of the margin is left for the action")
