@@ -12,113 +12,117 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// asked notes what an agent is asked.
-type asked struct{ turns chan agent.Turn }
+// callLog records the calls of Decide.
+type callLog struct{ turns chan agent.Turn }
 
-func newAsked() asked { return asked{make(chan agent.Turn, 64)} }
+func newCallLog() callLog { return callLog{make(chan agent.Turn, 64)} }
 
-func (a asked) next(s *stage) agent.Turn {
-	s.t.Helper()
+// next returns the turn of the next call.
+func (c callLog) next(f *fixture) agent.Turn {
+	f.t.Helper()
 	select {
-	case turn := <-a.turns:
+	case turn := <-c.turns:
 		return turn
-	case <-s.ctx.Done():
-		s.t.Fatal("the agent has not been asked")
+	case <-f.ctx.Done():
+		f.t.Fatal("Decide has not been called")
 		return agent.Turn{}
 	}
 }
 
-func (a asked) none(s *stage) {
-	s.t.Helper()
+func (c callLog) requireNone(f *fixture) {
+	f.t.Helper()
 	select {
-	case turn := <-a.turns:
-		s.t.Fatalf("the agent has been asked: %+v", turn)
+	case turn := <-c.turns:
+		f.t.Fatalf("Decide has been called: %+v", turn)
 	default:
 	}
 }
 
-func waits(context.Context, agent.Turn) (agent.Decision, error) { return agent.Wait{}, nil }
+// wait is a Decide that makes no move.
+func wait(context.Context, agent.Turn) (agent.Decision, error) { return agent.Wait{}, nil }
 
-func TestAgentIsAskedOnceMoreBeforeTheTimeToAnswerIsOver(t *testing.T) {
-	s := setStage(t)
-	negotiation := s.invite()
-	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
-	questions := newAsked()
-	buyer := s.run(s.Buyer, agent.Config{
+func TestDecideIsCalledOnceMoreBeforeTheDeadline(t *testing.T) {
+	f := newFixture(t)
+	negotiation := f.invite()
+	f.run(f.Seller, agent.Config{Decide: wait, Services: services})
+	calls := newCallLog()
+	buyer := f.run(f.Buyer, agent.Config{
 		Margin: 10 * time.Second,
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-			questions.turns <- turn
+			calls.turns <- turn
 			if turn.LastCall {
 				return inRange(turn, 2_000_000)
 			}
 			return agent.Wait{}, nil
 		},
 	})
-	first := questions.next(s)
+	first := calls.next(f)
 	require.False(t, first.LastCall)
 	require.Equal(t, first.Negotiation.TurnDeadline, first.Deadline)
-	s.advance(time.Duration(first.Deadline-first.Now-25) * time.Second)
-	questions.none(s)
-	s.advance(16 * time.Second)
-	last := questions.next(s)
+	f.advance(time.Duration(first.Deadline-first.Now-25) * time.Second)
+	calls.requireNone(f)
+	f.advance(16 * time.Second)
+	last := calls.next(f)
 	require.True(t, last.LastCall)
 	require.GreaterOrEqual(t, last.Now, last.Deadline-10)
 	require.Less(t, last.Now, last.Deadline)
-	s.until("the offer is made in time", func() bool { return s.state(negotiation).CurrentRound == 1 })
-	questions.none(s)
-	require.Empty(t, buyer.failed())
+	f.until("the offer is made", func() bool { return f.state(negotiation).CurrentRound == 1 })
+	calls.requireNone(f)
+	require.Empty(t, buyer.errors())
 }
 
-func TestAgentIsAskedAgainWhenItHasSaid(t *testing.T) {
-	s := setStage(t)
-	s.invite()
-	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
-	questions := newAsked()
-	s.run(s.Buyer, agent.Config{
+func TestDecideIsCalledAgainAtTheTimeOfWait(t *testing.T) {
+	f := newFixture(t)
+	f.invite()
+	f.run(f.Seller, agent.Config{Decide: wait, Services: services})
+	calls := newCallLog()
+	f.run(f.Buyer, agent.Config{
 		Margin: 10 * time.Second,
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-			questions.turns <- turn
+			calls.turns <- turn
 			return agent.Wait{Until: turn.Now + 20}, nil
 		},
 	})
-	first := questions.next(s)
-	s.advance(21 * time.Second)
-	again := questions.next(s)
+	first := calls.next(f)
+	f.advance(21 * time.Second)
+	again := calls.next(f)
 	require.False(t, again.LastCall)
 	require.GreaterOrEqual(t, again.Now, first.Now+20)
 }
 
-func TestNegotiationsWhoseTimeIsOverAreExpiredAndClosed(t *testing.T) {
-	s := setStage(t)
-	ignored := s.invite(func(r *haggle.CreateRequest) { r.Deadline = 70 * time.Second })
-	buyer := s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
-	s.until("the invitation waits", func() bool { return s.state(ignored) != nil })
-	s.advance(80 * time.Second)
-	s.until("the invitation that nobody accepted is gone", func() bool { return s.state(ignored) == nil })
+func TestOverdueNegotiationsAreExpiredAndClosed(t *testing.T) {
+	f := newFixture(t)
+	ignored := f.invite(func(r *haggle.CreateRequest) { r.Deadline = 70 * time.Second })
+	buyer := f.run(f.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
+	f.until("the invitation exists", func() bool { return f.state(ignored) != nil })
+	f.advance(80 * time.Second)
+	f.until("the invitation has expired and is closed", func() bool { return f.state(ignored) == nil })
 
-	// The seller takes part and then says nothing more: it lets the last call pass.
-	silent := s.invite()
-	seller := s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
-	s.until("the buyer has made its offer", func() bool { return s.state(silent).CurrentRound == 1 })
-	s.advance(70 * time.Second)
-	s.until("both have been told of the end", func() bool { return len(buyer.ended()) == 2 && len(seller.ended()) == 1 })
-	require.Nil(t, s.state(silent))
-	for _, result := range append(buyer.ended(), seller.ended()...) {
+	// The seller accepts the invitation and then makes no move, not even at the last call.
+	silent := f.invite()
+	seller := f.run(f.Seller, agent.Config{Decide: wait, Services: services})
+	f.until("the buyer has made its offer", func() bool { return f.state(silent).CurrentRound == 1 })
+	f.advance(70 * time.Second)
+	f.until("both runtimes report the results", func() bool {
+		return len(buyer.results()) == 2 && len(seller.results()) == 1
+	})
+	require.Nil(t, f.state(silent))
+	for _, result := range append(buyer.results(), seller.results()...) {
 		require.Equal(t, protocol.NegotiationStatusExpired, result.Status)
 		require.Zero(t, result.Price)
 	}
-	require.Len(t, eventsOf[*protocol.NegotiationExpired](s.history(silent)), 1)
+	require.Len(t, eventsOf[*protocol.NegotiationExpired](f.history(silent)), 1)
 }
 
-func TestSellerEndsWhatItsBuyerLeavesBehind(t *testing.T) {
-	s := setStage(t)
-	seller := s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
-	negotiation := s.invite()
-	s.until("the seller takes part", func() bool { return s.state(negotiation).IsBargaining() })
-	s.advance(61 * time.Second)
+func TestSellerExpiresTheNegotiationAfterItsGracePeriod(t *testing.T) {
+	f := newFixture(t)
+	seller := f.run(f.Seller, agent.Config{Decide: wait, Services: services})
+	negotiation := f.invite()
+	f.until("the seller accepts the invitation", func() bool { return f.state(negotiation).IsBargaining() })
+	f.advance(61 * time.Second)
 	time.Sleep(5 * time.Second)
-	require.True(t, s.state(negotiation).IsBargaining(), "the buyer has some time to do it itself")
-	s.advance(31 * time.Second)
-	require.Equal(t, protocol.NegotiationStatusExpired, s.result(seller).Status)
-	require.Equal(t, protocol.NegotiationStatusExpired, s.state(negotiation).Status)
+	require.True(t, f.state(negotiation).IsBargaining(), "the buyer can expire it first")
+	f.advance(31 * time.Second)
+	require.Equal(t, protocol.NegotiationStatusExpired, f.result(seller).Status)
+	require.Equal(t, protocol.NegotiationStatusExpired, f.state(negotiation).Status)
 }

@@ -22,106 +22,111 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// patience ends a scenario that hangs.
-const patience = 5 * time.Minute
+// scenarioTimeout limits a scenario that hangs.
+const scenarioTimeout = 5 * time.Minute
 
-var service = protocol.ServiceHash("Summarise a paper")
+var (
+	service  = protocol.ServiceHash("Summarise a paper")
+	services = [][32]byte{service}
+)
 
-// stage is a chain with a buyer and a seller.
-type stage struct {
+// fixture is a chain with a buyer and a seller.
+type fixture struct {
 	*localnet.Net
 	t   *testing.T
 	ctx context.Context
-	// arbiter is the one of inTranches.
+	// arbiter is the arbiter of addMilestones.
 	arbiter solana.PublicKey
 }
 
-// limits returns limits that leave every price open, for tests that are not about them.
-func (s *stage) limits(change ...func(*agent.Limits)) map[solana.PublicKey]agent.Limits {
+// limits returns limits that allow every price, with changes.
+func (f *fixture) limits(change ...func(*agent.Limits)) map[solana.PublicKey]agent.Limits {
 	limits := agent.Limits{MinPrice: 1, MaxPrice: 5_000_000}
 	for _, alter := range change {
 		alter(&limits)
 	}
-	return map[solana.PublicKey]agent.Limits{s.Mint: limits}
+	return map[solana.PublicKey]agent.Limits{f.Mint: limits}
 }
 
-// withBond accepts the bonds of bonded and sealed.
-func withBond(limits *agent.Limits) { limits.MaxBond = 100_000 }
+// acceptBond allows the bonds of requireBond and requireSealedPrices.
+func acceptBond(limits *agent.Limits) { limits.MaxBond = 100_000 }
 
-func setStage(t *testing.T) *stage {
+// newFixture starts a chain, which ends with the test.
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), scenarioTimeout)
 	t.Cleanup(cancel)
 	net, err := localnet.Start(ctx, testchain.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
-	return &stage{Net: net, t: t, ctx: ctx}
+	return &fixture{Net: net, t: t, ctx: ctx}
 }
 
-// invite creates a negotiation on the buyer's behalf.
-func (s *stage) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
-	s.t.Helper()
+// invite creates a negotiation as the buyer, and returns its address.
+func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+	f.t.Helper()
 	decay := uint16(200)
 	request := haggle.CreateRequest{
-		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: 5_000_000, ServiceHash: service,
-		MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
+		Buyer: f.Buyer.PublicKey(), Seller: f.Seller.PublicKey(), Mint: f.Mint, EscrowAmount: 5_000_000,
+		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, ResponseWindow: time.Minute,
+		Deadline: 10 * time.Minute,
 	}
 	for _, alter := range change {
 		alter(&request)
 	}
-	created, err := s.Client.CreateNegotiation(s.ctx, request)
-	require.NoError(s.t, err)
-	_, err = created.Do(s.ctx, s.Buyer)
-	require.NoError(s.t, err)
+	created, err := f.Client.CreateNegotiation(f.ctx, request)
+	require.NoError(f.t, err)
+	_, err = created.Do(f.ctx, f.Buyer)
+	require.NoError(f.t, err)
 	return created.Negotiation
 }
 
-// state is a negotiation as the chain has it; nil if it has been closed.
-func (s *stage) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
-	s.t.Helper()
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+// state returns a snapshot of a negotiation; nil if it is closed.
+func (f *fixture) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
+	f.t.Helper()
+	n, err := f.Client.GetNegotiation(f.ctx, negotiation)
 	if errors.Is(err, haggle.ErrAccountNotFound) {
 		return nil
 	}
-	require.NoError(s.t, err)
+	require.NoError(f.t, err)
 	return n
 }
 
-// history are a negotiation's events.
-func (s *stage) history(negotiation solana.PublicKey) []haggle.EventEnvelope {
-	s.t.Helper()
+// history returns a negotiation's events.
+func (f *fixture) history(negotiation solana.PublicKey) []haggle.EventEnvelope {
+	f.t.Helper()
 	var all []haggle.EventEnvelope
-	for seen, err := range s.Client.History(s.ctx, negotiation) {
-		require.NoError(s.t, err)
-		all = append(all, seen)
+	for envelope, err := range f.Client.History(f.ctx, negotiation) {
+		require.NoError(f.t, err)
+		all = append(all, envelope)
 	}
 	return all
 }
 
-// eventsOf are the events of one kind.
+// eventsOf returns the events of one type.
 func eventsOf[E protocol.Event](all []haggle.EventEnvelope) []E {
 	var found []E
-	for _, seen := range all {
-		if event, ok := seen.Event.(E); ok {
+	for _, envelope := range all {
+		if event, ok := envelope.Event.(E); ok {
 			found = append(found, event)
 		}
 	}
 	return found
 }
 
-// advance moves the chain's clock on.
-func (s *stage) advance(by time.Duration) {
-	s.t.Helper()
-	now, err := s.Chain.Now(s.ctx)
-	require.NoError(s.t, err)
-	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, now+int64(by/time.Second)))
+// advance moves the chain's clock forward.
+func (f *fixture) advance(by time.Duration) {
+	f.t.Helper()
+	now, err := f.Chain.Now(f.ctx)
+	require.NoError(f.t, err)
+	require.NoError(f.t, f.Chain.AdvanceTo(f.ctx, now+int64(by/time.Second)))
 }
 
-// until waits for something to become true.
-func (s *stage) until(what string, is func() bool) {
-	s.t.Helper()
-	for !is() {
-		require.NoError(s.t, s.ctx.Err(), what)
+// until blocks until a condition holds.
+func (f *fixture) until(condition string, holds func() bool) {
+	f.t.Helper()
+	for !holds() {
+		require.NoError(f.t, f.ctx.Err(), condition)
 		time.Sleep(20 * time.Millisecond)
 	}
 }
@@ -130,46 +135,45 @@ func (s *stage) until(what string, is func() bool) {
 type running struct {
 	stop func()
 
-	lock     sync.Mutex
-	acts     []agent.Act
-	results  []agent.Result
-	failures []error
+	lock   sync.Mutex
+	acted  []agent.Act
+	ended  []agent.Result
+	failed []error
 }
 
-// runtime returns a runtime for one of the parties, and the client that it uses. Limits that leave every price
-// open are the default.
-func (s *stage) runtime(as *haggle.Keypair, config agent.Config) (*haggle.Client, *agent.Runtime) {
-	s.t.Helper()
+// runtime returns a runtime for a party, and its client. If Config.Mints is nil, every price is allowed.
+func (f *fixture) runtime(as *haggle.Keypair, config agent.Config) (*haggle.Client, *agent.Runtime) {
+	f.t.Helper()
 	if config.Mints == nil {
-		config.Mints = s.limits()
+		config.Mints = f.limits()
 	}
-	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL})
-	require.NoError(s.t, err)
+	client, err := haggle.NewClient(haggle.Config{Endpoint: f.Chain.RPCURL, WSEndpoint: f.Chain.WSURL})
+	require.NoError(f.t, err)
 	runtime, err := agent.New(client, as, config)
-	require.NoError(s.t, err)
+	require.NoError(f.t, err)
 	return client, runtime
 }
 
-// run starts a runtime for one of the parties.
-func (s *stage) run(as *haggle.Keypair, config agent.Config) *running {
-	s.t.Helper()
+// run starts a runtime for a party.
+func (f *fixture) run(as *haggle.Keypair, config agent.Config) *running {
+	f.t.Helper()
 	r := &running{}
-	config.Acted = func(act agent.Act) { r.note(func() { r.acts = append(r.acts, act) }) }
-	config.Ended = func(result agent.Result) { r.note(func() { r.results = append(r.results, result) }) }
-	config.Failed = func(_ solana.PublicKey, err error) { r.note(func() { r.failures = append(r.failures, err) }) }
+	config.Acted = func(act agent.Act) { r.note(func() { r.acted = append(r.acted, act) }) }
+	config.Ended = func(result agent.Result) { r.note(func() { r.ended = append(r.ended, result) }) }
+	config.Failed = func(_ solana.PublicKey, err error) { r.note(func() { r.failed = append(r.failed, err) }) }
 	if os.Getenv("HAGGLE_TEST_LOG") != "" {
 		config.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
-	client, runtime := s.runtime(as, config)
-	ctx, cancel := context.WithCancel(s.ctx)
+	client, runtime := f.runtime(as, config)
+	ctx, cancel := context.WithCancel(f.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- runtime.Run(ctx) }()
 	r.stop = sync.OnceFunc(func() {
 		cancel()
-		assert.ErrorIs(s.t, <-ended, context.Cause(ctx))
-		assert.NoError(s.t, client.Close())
+		assert.ErrorIs(f.t, <-ended, context.Cause(ctx))
+		assert.NoError(f.t, client.Close())
 	})
-	s.t.Cleanup(r.stop)
+	f.t.Cleanup(r.stop)
 	return r
 }
 
@@ -179,11 +183,11 @@ func (r *running) note(change func()) {
 	change()
 }
 
-func (r *running) did() []agent.Act { return copyOf(r, &r.acts) }
+func (r *running) acts() []agent.Act { return copyOf(r, &r.acted) }
 
-func (r *running) ended() []agent.Result { return copyOf(r, &r.results) }
+func (r *running) results() []agent.Result { return copyOf(r, &r.ended) }
 
-func (r *running) failed() []error { return copyOf(r, &r.failures) }
+func (r *running) errors() []error { return copyOf(r, &r.failed) }
 
 func copyOf[T any](r *running, list *[]T) []T {
 	r.lock.Lock()
@@ -191,16 +195,18 @@ func copyOf[T any](r *running, list *[]T) []T {
 	return slices.Clone(*list)
 }
 
-// result waits for the end of the runtime's only negotiation, and returns its result.
-func (s *stage) result(of *running) agent.Result {
-	s.t.Helper()
-	s.until("the negotiation ends", func() bool { return len(of.ended()) == 1 })
-	return of.ended()[0]
+// result blocks until the runtime's only negotiation ends, and returns its result.
+func (f *fixture) result(of *running) agent.Result {
+	f.t.Helper()
+	f.until("the negotiation ends", func() bool { return len(of.results()) == 1 })
+	return of.results()[0]
 }
 
-// concede moves from a price towards another one in steps, and accepts what is at least as good as the next
-// one.
-func concede(from, step uint64, up bool) func(context.Context, agent.Turn) (agent.Decision, error) {
+type decideFunc = func(context.Context, agent.Turn) (agent.Decision, error)
+
+// concede returns a Decide that concedes in steps, up or down, and accepts an offer that is at least as good
+// as its own next one.
+func concede(from, step uint64, up bool) decideFunc {
 	return func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 		price := from - step*uint64(turn.Negotiation.CurrentRound/2)
 		if up {
@@ -216,24 +222,26 @@ func concede(from, step uint64, up bool) func(context.Context, agent.Turn) (agen
 	}
 }
 
-// inRange offers a price, or the nearest possible one.
+// inRange offers the nearest possible price.
 func inRange(turn agent.Turn, price uint64) (agent.Decision, error) {
 	amount, err := turn.InRange(price)
 	return agent.Offer{Amount: amount}, err
 }
 
-func TestTwoAgentsAgreeAndClearUp(t *testing.T) {
-	s := setStage(t)
-	buyer := s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
-	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service}})
-	negotiation := s.invite()
-	bought, sold := s.result(buyer), s.result(seller)
-	require.Nil(t, s.state(negotiation), "the buyer closes what is over")
+func TestTwoAgentsAgreeAndCloseTheNegotiation(t *testing.T) {
+	f := newFixture(t)
+	buyer := f.run(f.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
+	seller := f.run(f.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: services})
+	negotiation := f.invite()
+	bought, sold := f.result(buyer), f.result(seller)
+	require.Nil(t, f.state(negotiation), "the buyer closes the negotiation")
 
-	all := s.history(negotiation)
+	all := f.history(negotiation)
 	settled := eventsOf[*protocol.NegotiationSettled](all)
 	require.Len(t, settled, 1)
-	for side, result := range map[protocol.OfferSide]agent.Result{protocol.OfferSideBuyer: bought, protocol.OfferSideSeller: sold} {
+	for side, result := range map[protocol.OfferSide]agent.Result{
+		protocol.OfferSideBuyer: bought, protocol.OfferSideSeller: sold,
+	} {
 		require.Equal(t, negotiation, result.Negotiation)
 		require.Equal(t, side, result.Side)
 		require.Equal(t, protocol.NegotiationStatusSettled, result.Status)
@@ -241,57 +249,65 @@ func TestTwoAgentsAgreeAndClearUp(t *testing.T) {
 		require.Equal(t, settled[0].ProtocolFee, result.Fee)
 		require.Equal(t, settled[0].TotalRounds, result.Rounds)
 	}
-	require.Equal(t, s.Seller.PublicKey(), bought.Counterpart)
-	require.Empty(t, buyer.failed())
-	require.Empty(t, seller.failed())
+	require.Equal(t, f.Seller.PublicKey(), bought.Counterpart)
+	require.Empty(t, buyer.errors())
+	require.Empty(t, seller.errors())
 
 	var names []string
-	for _, act := range append(seller.did(), buyer.did()...) {
+	for _, act := range append(seller.acts(), buyer.acts()...) {
 		names = append(names, fmt.Sprint(act.Side, " ", act.Name))
 	}
 	require.Contains(t, names, "Seller accept_invitation")
 	require.Contains(t, names, "Buyer close_negotiation")
 }
 
-// holding is something that a party is given.
+// holding returns tokens for a party.
 func holding(of *haggle.Keypair, tokens uint64) testchain.Holding {
 	return testchain.Holding{Owner: of.PublicKey(), Tokens: tokens}
 }
 
-// tokenAccount is a party's associated one, which exists from then on.
-func (s *stage) tokenAccount(of *haggle.Keypair) solana.PublicKey {
-	s.t.Helper()
-	require.NoError(s.t, s.Chain.Endow(s.ctx, s.Mint, holding(of, 0)))
-	account, err := haggle.AssociatedTokenAddress(of.PublicKey(), s.Mint, solana.TokenProgramID)
-	require.NoError(s.t, err)
+// tokenAccount returns a party's associated token account, and creates it if it is missing.
+func (f *fixture) tokenAccount(of *haggle.Keypair) solana.PublicKey {
+	f.t.Helper()
+	require.NoError(f.t, f.Chain.Endow(f.ctx, f.Mint, holding(of, 0)))
+	account, err := haggle.AssociatedTokenAddress(of.PublicKey(), f.Mint, solana.TokenProgramID)
+	require.NoError(f.t, err)
 	return account
 }
 
-func (s *stage) freeze(of *haggle.Keypair) {
-	s.t.Helper()
-	require.NoError(s.t, s.Chain.Freeze(s.ctx, s.Mint, s.tokenAccount(of)))
+func (f *fixture) freeze(of *haggle.Keypair) {
+	f.t.Helper()
+	require.NoError(f.t, f.Chain.Freeze(f.ctx, f.Mint, f.tokenAccount(of)))
 }
 
-func (s *stage) thaw(of *haggle.Keypair) {
-	s.t.Helper()
-	require.NoError(s.t, s.Chain.Thaw(s.ctx, s.Mint, s.tokenAccount(of)))
+func (f *fixture) thaw(of *haggle.Keypair) {
+	f.t.Helper()
+	require.NoError(f.t, f.Chain.Thaw(f.ctx, f.Mint, f.tokenAccount(of)))
 }
 
-// do carries out an action of a party's.
-func do[R any](s *stage, as *haggle.Keypair, build func(context.Context, R) (*haggle.Action, error), request R) {
-	s.t.Helper()
-	action, err := build(s.ctx, request)
-	require.NoError(s.t, err)
-	_, err = action.Do(s.ctx, as)
-	require.NoError(s.t, err)
+// do builds and sends a party's action.
+func do[R any](
+	f *fixture, as *haggle.Keypair, build func(context.Context, R) (*haggle.Action, error), request R,
+) {
+	f.t.Helper()
+	action, err := build(f.ctx, request)
+	require.NoError(f.t, err)
+	_, err = action.Do(f.ctx, as)
+	require.NoError(f.t, err)
 }
 
-// settleAt has the seller accept the buyer's first offer, without any runtime.
-func (s *stage) settleAt(price uint64) solana.PublicKey {
-	s.t.Helper()
-	negotiation := s.invite()
-	do(s, s.Seller, s.Client.AcceptInvitation, haggle.AcceptInvitationRequest{Seller: s.Seller.PublicKey(), Seen: s.state(negotiation)})
-	do(s, s.Buyer, s.Client.Offer, haggle.OfferRequest{Offerer: s.Buyer.PublicKey(), Negotiation: negotiation, Amount: price})
-	do(s, s.Seller, s.Client.Accept, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+// settleAt creates a negotiation that settles at the buyer's first offer, without a runtime.
+func (f *fixture) settleAt(price uint64) solana.PublicKey {
+	f.t.Helper()
+	negotiation := f.invite()
+	do(f, f.Seller, f.Client.AcceptInvitation, haggle.AcceptInvitationRequest{
+		Seller: f.Seller.PublicKey(), Seen: f.state(negotiation),
+	})
+	do(f, f.Buyer, f.Client.Offer, haggle.OfferRequest{
+		Offerer: f.Buyer.PublicKey(), Negotiation: negotiation, Amount: price,
+	})
+	do(f, f.Seller, f.Client.Accept, haggle.AcceptRequest{
+		Acceptor: f.Seller.PublicKey(), Seen: f.state(negotiation),
+	})
 	return negotiation
 }

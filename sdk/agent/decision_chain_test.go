@@ -19,17 +19,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// What a Decide can do wrong affects its own negotiation only, and nothing of it reaches the chain.
-func TestDecisionThatCannotBeDelaysItsOwnNegotiationOnly(t *testing.T) {
-	s := setStage(t)
+// An error of Decide affects its own negotiation only, and causes no transaction.
+func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
+	f := newFixture(t)
 	long := func(r *haggle.CreateRequest) { r.ResponseWindow, r.Deadline = time.Hour, 10*time.Hour }
-	tooLow, tooHigh, panics, hangs, errs, silent := s.invite(long), s.invite(long), s.invite(long), s.invite(long), s.invite(long), s.invite(long)
-	good := s.invite(long)
+	tooLow, tooHigh, panics := f.invite(long), f.invite(long), f.invite(long)
+	hangs, errs, empty := f.invite(long), f.invite(long), f.invite(long)
+	good := f.invite(long)
 	failure := errors.New("the model does not answer")
 	release := make(chan struct{})
 	defer close(release)
 	honest := concede(2_000_000, 500_000, true)
-	buyer := s.run(s.Buyer, agent.Config{
+	buyer := f.run(f.Buyer, agent.Config{
 		DecisionTime: 200 * time.Millisecond,
 		Decide: func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
 			switch least, most := turn.Negotiation.OfferRange(); turn.Negotiation.Address {
@@ -40,44 +41,47 @@ func TestDecisionThatCannotBeDelaysItsOwnNegotiationOnly(t *testing.T) {
 			case panics:
 				panic("out of range")
 			case hangs:
-				<-release // whatever the context says
+				<-release // it ignores its context
 			case errs:
 				return nil, failure
-			case silent:
+			case empty:
 				return nil, nil
 			}
 			return honest(ctx, turn)
 		},
 	})
-	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service}})
-	s.until("the good one is settled", func() bool { return s.state(good) == nil })
-	s.until("each of the others has failed", func() bool {
-		for _, want := range []error{protocol.ErrOfferTooLow, protocol.ErrOfferExceedsEscrow, agent.ErrPanic, agent.ErrTooLong, failure} {
-			if !hasError(buyer.failed(), want) {
+	seller := f.run(f.Seller, agent.Config{Decide: concede(4_500_000, 500_000, false), Services: services})
+	f.until("the valid decisions settle", func() bool { return f.state(good) == nil })
+	f.until("each error is reported", func() bool {
+		for _, want := range []error{
+			protocol.ErrOfferTooLow, protocol.ErrOfferExceedsEscrow, agent.ErrPanic, agent.ErrTooLong, failure,
+		} {
+			if !containsError(buyer.errors(), want) {
 				return false
 			}
 		}
 		return true
 	})
-	for _, stuck := range []solana.PublicKey{tooLow, tooHigh, panics, hangs, errs, silent} {
-		require.Zero(t, s.state(stuck).CurrentRound)
+	for _, stuck := range []solana.PublicKey{tooLow, tooHigh, panics, hangs, errs, empty} {
+		require.Zero(t, f.state(stuck).CurrentRound)
 	}
-	s.checkNothingFailed(s.Buyer.PublicKey())
-	s.result(seller)
+	f.checkNoFailedTransactions(f.Buyer.PublicKey())
+	f.result(seller)
 
 	var invalid *agent.InvalidDecision
 	reasons := map[solana.PublicKey]string{}
-	for _, err := range buyer.failed() {
+	for _, err := range buyer.errors() {
 		if errors.As(err, &invalid) {
 			reasons[invalid.Negotiation] = invalid.Reason.Error()
 		}
 	}
-	require.Equal(t, "OfferTooLow (6005): Offer amount too low: 489999 base units, at least 490000", reasons[tooLow])
+	require.Equal(t, "OfferTooLow (6005): Offer amount too low: 489999 base units, at least 490000",
+		reasons[tooLow])
 	require.Contains(t, reasons[tooHigh], "4900001 base units, at most 4900000")
-	require.Contains(t, reasons[silent], "no decision")
+	require.Contains(t, reasons[empty], "no decision")
 }
 
-func hasError(all []error, want error) bool {
+func containsError(all []error, want error) bool {
 	for _, err := range all {
 		if errors.Is(err, want) {
 			return true
@@ -86,13 +90,13 @@ func hasError(all []error, want error) bool {
 	return false
 }
 
-// An invalid decision is reported with its reason, which the next and last call gets. After that the fallback
-// is carried out in time.
-func TestInvalidDecisionIsAskedForOnceMoreAndThenFallsBack(t *testing.T) {
-	s := setStage(t)
-	negotiation := s.invite()
+// An invalid decision is reported with its reason, which the second call gets. The fallback follows shortly
+// before the deadline.
+func TestDecideIsCalledTwiceBeforeTheFallback(t *testing.T) {
+	f := newFixture(t)
+	negotiation := f.invite()
 	calls, withReason := atomic.Int64{}, atomic.Int64{}
-	buyer := s.run(s.Buyer, agent.Config{
+	buyer := f.run(f.Buyer, agent.Config{
 		Margin: 10 * time.Second,
 		Decide: func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 			calls.Add(1)
@@ -102,75 +106,78 @@ func TestInvalidDecisionIsAskedForOnceMoreAndThenFallsBack(t *testing.T) {
 			return agent.Offer{Amount: 1}, nil
 		},
 	})
-	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
-	s.until("the decision has been refused", func() bool { return hasError(buyer.failed(), protocol.ErrOfferTooLow) })
+	f.run(f.Seller, agent.Config{Decide: wait, Services: services})
+	f.until("the invalid decision is reported", func() bool {
+		return containsError(buyer.errors(), protocol.ErrOfferTooLow)
+	})
 	time.Sleep(5 * time.Second)
 	require.EqualValues(t, 2, calls.Load())
-	require.True(t, s.state(negotiation).IsBargaining(), "there is time for an operator")
-	s.advance(48 * time.Second)
-	require.Equal(t, protocol.NegotiationStatusRejected, s.result(buyer).Status)
+	require.True(t, f.state(negotiation).IsBargaining(), "the fallback is not carried out at once")
+	f.advance(48 * time.Second)
+	require.Equal(t, protocol.NegotiationStatusRejected, f.result(buyer).Status)
 	require.EqualValues(t, 2, calls.Load())
 	require.EqualValues(t, 1, withReason.Load())
-	require.Len(t, buyer.failed(), 2, "each is reported once")
-	require.Len(t, eventsOf[*protocol.NegotiationRejected](s.history(negotiation)), 1)
+	require.Len(t, buyer.errors(), 2, "each is reported once")
+	require.Len(t, eventsOf[*protocol.NegotiationRejected](f.history(negotiation)), 1)
 }
 
-// With no rounds left the agent accepts or rejects: an offer is invalid then, and so is silence at the last
+// With no rounds left the agent accepts or rejects. An offer is invalid then, and so is Wait at the last
 // call.
-func TestLastRoundEndsInARejectionInsteadOfSilence(t *testing.T) {
-	for name, c := range map[string]struct {
-		decide func(context.Context, agent.Turn) (agent.Decision, error)
-	}{
-		"silence":        {waits},
-		"another offer":  {func(_ context.Context, turn agent.Turn) (agent.Decision, error) { return inRange(turn, 4_000_000) }},
-		"beyond a limit": {func(context.Context, agent.Turn) (agent.Decision, error) { return agent.Accept{}, nil }},
+func TestLastRoundEndsInARejection(t *testing.T) {
+	for name, decide := range map[string]decideFunc{
+		"wait": wait,
+		"another offer": func(_ context.Context, turn agent.Turn) (agent.Decision, error) {
+			return inRange(turn, 4_000_000)
+		},
+		"beyond a limit": func(context.Context, agent.Turn) (agent.Decision, error) { return agent.Accept{}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := setStage(t)
-			s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
-			seller := s.run(s.Seller, agent.Config{
-				Margin: 10 * time.Second, Services: [][32]byte{service}, Decide: c.decide,
-				Mints: s.limits(func(l *agent.Limits) { l.MinPrice = 3_000_000 }),
+			f := newFixture(t)
+			f.run(f.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
+			seller := f.run(f.Seller, agent.Config{
+				Margin: 10 * time.Second, Services: services, Decide: decide,
+				Mints: f.limits(func(l *agent.Limits) { l.MinPrice = 3_000_000 }),
 			})
-			negotiation := s.invite(func(r *haggle.CreateRequest) { r.MaxRounds = 1 })
-			s.until("the only offer is made", func() bool { return s.state(negotiation).CurrentRound == 1 })
+			negotiation := f.invite(func(r *haggle.CreateRequest) { r.MaxRounds = 1 })
+			f.until("the only offer is made", func() bool { return f.state(negotiation).CurrentRound == 1 })
 			time.Sleep(time.Second)
-			s.advance(52 * time.Second)
-			require.Equal(t, protocol.NegotiationStatusRejected, s.result(seller).Status)
-			require.NotEmpty(t, seller.failed(), "it says so")
-			require.LessOrEqual(t, len(seller.failed()), 2)
+			f.advance(52 * time.Second)
+			require.Equal(t, protocol.NegotiationStatusRejected, f.result(seller).Status)
+			require.NotEmpty(t, seller.errors())
+			require.LessOrEqual(t, len(seller.errors()), 2)
 		})
 	}
 }
 
 // A seller that rejects at the midpoint forfeits its bond. One that lets the negotiation expire gets it back.
 func TestFallbackDoesNotForfeitTheBond(t *testing.T) {
-	s := setStage(t)
-	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, holding(s.Seller, 1_000_000)))
-	s.run(s.Buyer, agent.Config{Decide: waits, Seal: seals(s.Buyer, 4_000_000)})
-	seller := s.run(s.Seller, agent.Config{
-		Seal: seals(s.Seller, 3_000_000), Mints: s.limits(withBond), Services: [][32]byte{service}, Margin: 10 * time.Second, Fallback: agent.Reject{},
+	f := newFixture(t)
+	require.NoError(t, f.Chain.Endow(f.ctx, f.Mint, holding(f.Seller, 1_000_000)))
+	f.run(f.Buyer, agent.Config{Decide: wait, Seal: seals(f.Buyer, 4_000_000)})
+	seller := f.run(f.Seller, agent.Config{
+		Seal: seals(f.Seller, 3_000_000), Mints: f.limits(acceptBond), Services: services,
+		Margin: 10 * time.Second, Fallback: agent.Reject{},
 		Decide: func(context.Context, agent.Turn) (agent.Decision, error) { return nil, errors.New("no idea") },
 	})
-	negotiation := s.invite(sealed)
-	s.until("the midpoint stands", func() bool { return s.state(negotiation).HasMidpoint() })
-	s.advance(52 * time.Second)
+	negotiation := f.invite(requireSealedPrices)
+	f.until("the midpoint is offered", func() bool { return f.state(negotiation).HasMidpoint() })
+	f.advance(52 * time.Second)
 	time.Sleep(time.Second)
-	require.True(t, s.state(negotiation).IsBargaining(), "nobody rejects")
-	s.advance(10 * time.Second)
-	require.Equal(t, protocol.NegotiationStatusExpired, s.result(seller).Status)
-	bonds := eventsOf[*protocol.BondSettled](s.history(negotiation))
+	require.True(t, f.state(negotiation).IsBargaining(), "the seller does not reject")
+	f.advance(10 * time.Second)
+	require.Equal(t, protocol.NegotiationStatusExpired, f.result(seller).Status)
+	bonds := eventsOf[*protocol.BondSettled](f.history(negotiation))
 	require.Len(t, bonds, 1)
-	require.Equal(t, s.Seller.PublicKey(), bonds[0].To)
+	require.Equal(t, f.Seller.PublicKey(), bonds[0].To)
 }
 
-// A decision is about what Decide has seen: if the other side walks away meanwhile, it is withdrawn.
+// A decision is about one snapshot: the other side's rejection withdraws it.
 func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
-	s := setStage(t)
-	negotiation := s.invite()
-	s.run(s.Seller, agent.Config{Decide: waits, Services: [][32]byte{service}})
+	f := newFixture(t)
+	negotiation := f.invite()
+	f.run(f.Seller, agent.Config{Decide: wait, Services: services})
 	thinking, withdrawn := make(chan struct{}), make(chan struct{})
-	buyer := s.run(s.Buyer, agent.Config{
+	buyer := f.run(f.Buyer, agent.Config{
 		Decide: func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
 			close(thinking)
 			<-ctx.Done()
@@ -179,21 +186,22 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 		},
 	})
 	<-thinking
-	do(s, s.Seller, s.Client.Reject, haggle.RejectRequest{Rejector: s.Seller.PublicKey(), Negotiation: negotiation})
+	do(f, f.Seller, f.Client.Reject, haggle.RejectRequest{
+		Rejector: f.Seller.PublicKey(), Negotiation: negotiation,
+	})
 	<-withdrawn
-	require.Equal(t, protocol.NegotiationStatusRejected, s.result(buyer).Status)
-	require.Empty(t, buyer.failed())
-	require.Len(t, buyer.did(), 1, "it has closed the negotiation and done nothing else")
+	require.Equal(t, protocol.NegotiationStatusRejected, f.result(buyer).Status)
+	require.Empty(t, buyer.errors())
+	require.Len(t, buyer.acts(), 1, "the close is its only action")
 }
 
-// Reactions are counted in slots: an agent is asked about an offer on the state of the slot at which the
-// offer can be seen, or of the one after it. When it can be seen says a bystander that does nothing else;
-// what holds up the whole machine holds that up, too.
+// Decide is called on the state of the slot at which an offer becomes visible, or of the next slot. Another
+// subscription measures when it becomes visible, so that a busy machine delays both.
 func TestAgentReactsWithinOneSlot(t *testing.T) {
-	s := setStage(t)
+	f := newFixture(t)
 	var lock sync.Mutex
 	visible, decided := map[uint8]uint64{}, map[uint8]uint64{}
-	measured := func(decide func(context.Context, agent.Turn) (agent.Decision, error)) func(context.Context, agent.Turn) (agent.Decision, error) {
+	measured := func(decide decideFunc) decideFunc {
 		return func(ctx context.Context, turn agent.Turn) (agent.Decision, error) {
 			lock.Lock()
 			defer lock.Unlock()
@@ -201,29 +209,31 @@ func TestAgentReactsWithinOneSlot(t *testing.T) {
 			return decide(ctx, turn)
 		}
 	}
-	heard, err := s.Client.WatchAgent(s.ctx, s.Buyer.PublicKey())
+	subscription, err := f.Client.WatchAgent(f.ctx, f.Buyer.PublicKey())
 	require.NoError(t, err)
-	defer heard.Close()
-	var listening sync.WaitGroup
-	listening.Go(func() {
-		for seen := range heard.Events() {
-			if offer, ok := seen.Event.(*protocol.OfferSubmitted); ok {
-				slot, err := s.Client.RPC().GetSlot(s.ctx, rpc.CommitmentConfirmed)
+	defer subscription.Close()
+	var observing sync.WaitGroup
+	observing.Go(func() {
+		for envelope := range subscription.Events() {
+			if offer, ok := envelope.Event.(*protocol.OfferSubmitted); ok {
+				slot, err := f.Client.RPC().GetSlot(f.ctx, rpc.CommitmentConfirmed)
 				assert.NoError(t, err)
 				lock.Lock()
-				visible[offer.Round] = max(slot, seen.Slot)
+				visible[offer.Round] = max(slot, envelope.Slot)
 				lock.Unlock()
-			} else if _, over := seen.Event.(*protocol.NegotiationClosed); over {
+			} else if _, over := envelope.Event.(*protocol.NegotiationClosed); over {
 				return
 			}
 		}
 	})
-	buyer := s.run(s.Buyer, agent.Config{Decide: measured(concede(1_000_000, 100_000, true))})
-	seller := s.run(s.Seller, agent.Config{Decide: measured(concede(4_500_000, 100_000, false)), Services: [][32]byte{service}})
-	s.invite(func(r *haggle.CreateRequest) { r.MaxRounds, r.DecayRateBps = 20, new(uint16) })
-	s.result(buyer)
-	s.result(seller)
-	listening.Wait()
+	buyer := f.run(f.Buyer, agent.Config{Decide: measured(concede(1_000_000, 100_000, true))})
+	seller := f.run(f.Seller, agent.Config{
+		Decide: measured(concede(4_500_000, 100_000, false)), Services: services,
+	})
+	f.invite(func(r *haggle.CreateRequest) { r.MaxRounds, r.DecayRateBps = 20, new(uint16) })
+	f.result(buyer)
+	f.result(seller)
+	observing.Wait()
 	lock.Lock()
 	defer lock.Unlock()
 	var delays []int
@@ -234,5 +244,5 @@ func TestAgentReactsWithinOneSlot(t *testing.T) {
 	require.Len(t, delays, 20)
 	slices.Sort(delays)
 	t.Logf("slots until the reaction, sorted: %v", delays)
-	require.LessOrEqual(t, delays[len(delays)*3/4], 1, "a machine that does something else at the time can be late now and then")
+	require.LessOrEqual(t, delays[len(delays)*3/4], 1, "a busy machine delays some of them")
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A seller that asks 4.5 tokens of a mint, concedes in steps of 0.3, and is paid at least 3.
+// A seller that starts at 4.5 tokens of a mint, concedes in steps of 0.3, and accepts at least 3.
 func Example() {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
 	if err != nil {
@@ -47,17 +47,18 @@ func Example() {
 }
 
 // An agent for production: it writes transactions to a journal before it sends them, checks its
-// counterparties, and ends with an interrupt.
+// counterparties, and stops on an interrupt.
 func ExampleRuntime_Run() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	book, err := journal.Open("buyer.journal")
+	transactions, err := journal.Open("buyer.journal")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer book.Close()
+	defer transactions.Close()
 	client, err := haggle.NewClient(haggle.Config{
-		Endpoint: "https://api.mainnet-beta.solana.com", Fallbacks: []string{"https://rpc.example.org"}, Journal: book,
+		Endpoint: "https://api.mainnet-beta.solana.com", Fallbacks: []string{"https://rpc.example.org"},
+		Journal: transactions,
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -69,8 +70,8 @@ func ExampleRuntime_Run() {
 	}
 	buyer, err := agent.New(client, me, agent.Config{
 		Mints: map[solana.PublicKey]agent.Limits{usdc: {MaxPrice: 3_500_000}},
-		Admit: func(ctx context.Context, seen *haggle.NegotiationAccount) error {
-			if !isKnown(ctx, seen.Seller) {
+		Admit: func(ctx context.Context, n *haggle.NegotiationAccount) error {
+			if !isKnown(ctx, n.Seller) {
 				return agent.ErrRefused
 			}
 			return nil
@@ -120,7 +121,7 @@ func ExampleRuntime_RunOne() {
 	case deal == nil:
 		log.Fatal(err)
 	case err != nil:
-		log.Println("something is left to be claimed:", err)
+		log.Println("the last action failed:", err)
 	}
 	log.Println(deal.Status, deal.Price)
 }

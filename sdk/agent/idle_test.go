@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,26 +24,25 @@ import (
 
 const (
 	idleNegotiations = 10_000
-	// idleLimit is their limit together: 200 MB.
+	// idleLimit limits their memory, in bytes.
 	idleLimit = 200_000_000
-	// idleGoroutines is many fewer than there are negotiations.
+	// idleGoroutines limits the goroutines of the process.
 	idleGoroutines = 200
 	idleNow        = 1_800_000_000
-	// idleTurn is how long the sellers may take, in seconds.
+	// idleTurn is the rest of the turn, in seconds.
 	idleTurn = 3000
 )
 
-// busyNode is a scripted node of a chain on which a buyer has many negotiations, all waiting for their
-// sellers.
+// busyNode is a scripted node of a chain on which a buyer has many negotiations, each at its seller's turn.
 type busyNode struct {
 	rpc, listing string
 	socket       *httptest.Server
 	lists        atomic.Int64
 	subscribed   atomic.Int64
-	asked        atomic.Int64
+	requests     atomic.Int64
 	buyer        solana.PublicKey
-	// now is the chain's clock, and sought counts the reads of a negotiation.
-	now, sought atomic.Int64
+	// now is the chain's time, in Unix seconds. reads counts the reads of a negotiation.
+	now, reads atomic.Int64
 }
 
 func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
@@ -56,9 +54,10 @@ func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
 	for i := range idleNegotiations {
 		seller := solana.PublicKey{1: byte(i), 2: byte(i >> 8), 31: 1}
 		n := &protocol.Negotiation{
-			Buyer: buyer, Seller: seller, SessionID: uint64(i), Status: protocol.NegotiationStatusProposed, CurrentRound: 1,
-			CurrentOfferAmount: 1_000_000, CurrentOfferBy: buyer, EscrowAmount: 5_000_000, EffectiveEscrow: 4_900_000,
-			MaxRounds: 10, ResponseWindow: 3600, CreatedAt: idleNow - 10, LastOfferAt: idleNow - 5,
+			Buyer: buyer, Seller: seller, SessionID: uint64(i), Status: protocol.NegotiationStatusProposed,
+			CurrentRound: 1, CurrentOfferAmount: 1_000_000, CurrentOfferBy: buyer, EscrowAmount: 5_000_000,
+			EffectiveEscrow: 4_900_000,
+			MaxRounds:       10, ResponseWindow: 3600, CreatedAt: idleNow - 10, LastOfferAt: idleNow - 5,
 			TurnDeadline: idleNow + idleTurn, GlobalDeadline: idleNow + 80_000, Version: protocol.NegotiationVersion,
 			ZopaPhase: protocol.ZopaPhaseSkipped, MinOfferBps: 1000,
 		}
@@ -66,7 +65,8 @@ func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
 		if i > 0 {
 			listing.WriteByte(',')
 		}
-		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`, address, agent.AccountJSON(protocol.ProgramID, n.AppendTo(nil)))
+		fmt.Fprintf(&listing, `{"pubkey":%q,"account":%s}`,
+			address, agent.AccountJSON(protocol.ProgramID, n.AppendTo(nil)))
 	}
 	listing.WriteString(`]}`)
 	node.listing = listing.String()
@@ -77,7 +77,7 @@ func newBusyNode(t *testing.T, buyer solana.PublicKey) *busyNode {
 }
 
 func (b *busyNode) answer(_ context.Context, method string, params []json.RawMessage) string {
-	b.asked.Add(1)
+	b.requests.Add(1)
 	switch method {
 	case "getProgramAccounts":
 		if !strings.Contains(string(params[1]), fmt.Sprintf(`"offset":%d,`, protocol.NegotiationOffsetBuyer)) {
@@ -91,7 +91,7 @@ func (b *busyNode) answer(_ context.Context, method string, params []json.RawMes
 		return agent.AccountsJSON(params, func(address string) string {
 			known := scriptedAccount(address, b.buyer, b.now.Load())
 			if known == "" && single {
-				b.sought.Add(1)
+				b.reads.Add(1)
 			}
 			return known
 		})
@@ -101,7 +101,7 @@ func (b *busyNode) answer(_ context.Context, method string, params []json.RawMes
 	return "[]"
 }
 
-// subscribe takes every subscription and never tells of anything.
+// subscribe confirms every subscription and sends no notifications.
 func (b *busyNode) subscribe(w http.ResponseWriter, r *http.Request) {
 	var upgrader websocket.Upgrader
 	conn, err := upgrader.Upgrade(w, r, nil)
@@ -109,7 +109,6 @@ func (b *busyNode) subscribe(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer conn.Close()
-	var lock sync.Mutex
 	for {
 		var request struct {
 			ID json.RawMessage `json:"id"`
@@ -118,10 +117,8 @@ func (b *busyNode) subscribe(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		number := b.subscribed.Add(1)
-		lock.Lock()
-		err := conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%d}`, request.ID, number))
-		lock.Unlock()
-		if err != nil {
+		answer := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%d}`, request.ID, number)
+		if conn.WriteMessage(websocket.TextMessage, answer) != nil {
 			return
 		}
 	}
@@ -152,17 +149,17 @@ func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- agents.Run(ctx) }()
-	// The negotiations are listed by the subscription, and twice by the runtime: at once, and when it can
-	// hear.
+	// The subscription lists the negotiations once, and the runtime twice: at the start, and when it is
+	// subscribed.
 	require.Eventually(t, func() bool {
 		return node.subscribed.Load() >= idleNegotiations && node.lists.Load() >= 3
-	}, patience, 50*time.Millisecond)
-	quiet := node.asked.Load()
+	}, scenarioTimeout, 50*time.Millisecond)
+	quiet := node.requests.Load()
 	require.Eventually(t, func() bool {
 		last := quiet
-		quiet = node.asked.Load()
-		return quiet-last <= 2 // the clock is read all the time
-	}, patience, 2*time.Second)
+		quiet = node.requests.Load()
+		return quiet-last <= 2 // the clock is read periodically
+	}, scenarioTimeout, 2*time.Second)
 
 	runtime.GC()
 	runtime.ReadMemStats(&now)
@@ -170,14 +167,15 @@ func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
 	t.Logf("%d negotiations: %.1f MB live, %.1f MB from the system, %d goroutines",
 		idleNegotiations, float64(live)/1e6, float64(now.Sys-now.HeapReleased)/1e6, runtime.NumGoroutine())
 	require.Less(t, live, int64(idleLimit))
-	require.Less(t, now.Sys-now.HeapReleased, uint64(idleLimit), "the whole process, the node included")
+	require.Less(t, now.Sys-now.HeapReleased, uint64(idleLimit), "the process, with the scripted node")
 	require.Less(t, runtime.NumGoroutine(), idleGoroutines)
-	require.Zero(t, decided.Load(), "it is the sellers' turn everywhere")
+	require.Zero(t, decided.Load(), "each negotiation is at its seller's turn")
 
-	require.Zero(t, node.sought.Load(), "nothing is read that has been listed")
+	require.Zero(t, node.reads.Load(), "listed negotiations are not read")
 	node.now.Store(idleNow + idleTurn)
-	require.Eventually(t, func() bool { return node.sought.Load() > idleNegotiations/10 }, patience, 50*time.Millisecond,
-		"each is looked at when its time is over")
+	require.Eventually(t, func() bool {
+		return node.reads.Load() > idleNegotiations/10
+	}, scenarioTimeout, 50*time.Millisecond, "each is read at its deadline")
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Where a process of the test binary that is to be an agent finds what it needs.
+// The environment of a process of the test binary that runs an agent.
 const (
 	envEndpoint   = "AGENT_TEST_ENDPOINT"
 	envWSEndpoint = "AGENT_TEST_WS_ENDPOINT"
@@ -32,26 +32,26 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envKeypair) != "" {
-		fmt.Fprintln(os.Stderr, beBuyer())
+		fmt.Fprintln(os.Stderr, runBuyer())
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// beBuyer is an agent until it is killed.
-func beBuyer() error {
+// runBuyer runs a buyer until the process is killed.
+func runBuyer() error {
 	me, err := haggle.LoadKeypairFile(os.Getenv(envKeypair))
 	if err != nil {
 		return err
 	}
 	config := haggle.Config{Endpoint: os.Getenv(envEndpoint), WSEndpoint: os.Getenv(envWSEndpoint)}
 	if path := os.Getenv(envJournal); path != "" {
-		book, err := journal.Open(path)
+		store, err := journal.Open(path)
 		if err != nil {
 			return err
 		}
-		defer book.Close()
-		config.Journal = book
+		defer store.Close()
+		config.Journal = store
 	}
 	client, err := haggle.NewClient(config)
 	if err != nil {
@@ -62,7 +62,8 @@ func beBuyer() error {
 		return err
 	}
 	buyer, err := agent.New(client, me, agent.Config{
-		Decide: concede(2_000_000, 300_000, true), Mints: map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 5_000_000}},
+		Decide: concede(2_000_000, 300_000, true),
+		Mints:  map[solana.PublicKey]agent.Limits{mint: {MaxPrice: 5_000_000}},
 	})
 	if err != nil {
 		return err
@@ -70,111 +71,111 @@ func beBuyer() error {
 	return buyer.Run(context.Background())
 }
 
-// An agent that is killed again and again, and each time started again at once.
+// The agent is killed after each of its moves and restarted at once.
 func TestKilledAgentMakesOneOfferPerTurn(t *testing.T) {
 	for name, withJournal := range map[string]bool{"journal": true, "no journal": false} {
 		t.Run(name, func(t *testing.T) {
-			s := setStage(t)
-			killUntilDone(s, withJournal)
+			f := newFixture(t)
+			killUntilClosed(f, withJournal)
 		})
 	}
 }
 
-func killUntilDone(s *stage, withJournal bool) {
+func killUntilClosed(f *fixture, withJournal bool) {
 	const negotiations = 6
-	folder := s.t.TempDir()
+	folder := f.t.TempDir()
 	keypair := filepath.Join(folder, "buyer.json")
-	require.NoError(s.t, s.Buyer.Save(keypair))
-	environment := append(os.Environ(),
-		envEndpoint+"="+s.Chain.RPCURL, envWSEndpoint+"="+s.Chain.WSURL, envKeypair+"="+keypair, envMint+"="+s.Mint.String())
+	require.NoError(f.t, f.Buyer.Save(keypair))
+	environment := append(os.Environ(), envEndpoint+"="+f.Chain.RPCURL, envWSEndpoint+"="+f.Chain.WSURL,
+		envKeypair+"="+keypair, envMint+"="+f.Mint.String())
 	if withJournal {
 		environment = append(environment, envJournal+"="+filepath.Join(folder, "journal"))
 	}
 	var all []solana.PublicKey
 	for range negotiations {
-		all = append(all, s.invite(func(r *haggle.CreateRequest) {
+		all = append(all, f.invite(func(r *haggle.CreateRequest) {
 			r.MaxRounds, r.ResponseWindow, r.Deadline = 12, time.Hour, 10*time.Hour
 		}))
 	}
-	seller := s.run(s.Seller, agent.Config{Decide: concede(4_500_000, 300_000, false), Services: [][32]byte{service}})
+	seller := f.run(f.Seller, agent.Config{Decide: concede(4_500_000, 300_000, false), Services: services})
 	random := rand.New(rand.NewPCG(1, 2))
 	kills := 0
-	for len(s.open(all)) > 0 {
-		require.NoError(s.t, s.ctx.Err())
-		moves := len(seller.did())
-		s.live(environment, func() bool {
-			if len(seller.did()) > moves {
-				// It is about to react, or in the middle of that.
+	for len(f.open(all)) > 0 {
+		require.NoError(f.t, f.ctx.Err())
+		moves := len(seller.acts())
+		f.runProcess(environment, func() bool {
+			if len(seller.acts()) > moves {
+				// The buyer is about to react, or reacts.
 				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
 				return true
 			}
-			return len(s.open(all)) == 0
+			return len(f.open(all)) == 0
 		})
 		kills++
 	}
-	require.Greater(s.t, kills, 2, "it has not been killed in the middle")
-	require.Empty(s.t, seller.failed())
+	require.Greater(f.t, kills, 2, "kills during the negotiations")
+	require.Empty(f.t, seller.errors())
 	for _, negotiation := range all {
-		s.checkOneMovePerTurn(negotiation)
+		f.checkOneMovePerTurn(negotiation)
 	}
 	if withJournal {
-		s.checkNothingFailed(s.Buyer.PublicKey())
+		f.checkNoFailedTransactions(f.Buyer.PublicKey())
 	}
-	s.t.Logf("killed %d times", kills)
+	f.t.Logf("killed %d times", kills)
 }
 
-// live is one life of the agent.
-func (s *stage) live(environment []string, end func() bool) {
-	s.t.Helper()
+// runProcess runs an agent in a process, and kills it when a condition holds.
+func (f *fixture) runProcess(environment []string, end func() bool) {
+	f.t.Helper()
 	executable, err := os.Executable()
-	require.NoError(s.t, err)
-	process := exec.CommandContext(s.ctx, executable)
+	require.NoError(f.t, err)
+	process := exec.CommandContext(f.ctx, executable)
 	process.Env = environment
 	process.Stderr = os.Stderr
-	require.NoError(s.t, process.Start())
+	require.NoError(f.t, process.Start())
 	defer func() { _ = process.Wait() }()
-	s.until("the end of a life", end)
-	require.NoError(s.t, process.Process.Kill())
+	f.until("the time to kill the process", end)
+	require.NoError(f.t, process.Process.Kill())
 }
 
-// open are those of some negotiations that have not been closed.
-func (s *stage) open(all []solana.PublicKey) []solana.PublicKey {
-	s.t.Helper()
+// open returns those negotiations that are not closed.
+func (f *fixture) open(all []solana.PublicKey) []solana.PublicKey {
+	f.t.Helper()
 	var open []solana.PublicKey
 	for _, negotiation := range all {
-		if s.state(negotiation) != nil {
+		if f.state(negotiation) != nil {
 			open = append(open, negotiation)
 		}
 	}
 	return open
 }
 
-// checkOneMovePerTurn finds out whether a negotiation has gone from its beginning to its end with each move
-// made once.
-func (s *stage) checkOneMovePerTurn(negotiation solana.PublicKey) {
-	s.t.Helper()
-	all := s.history(negotiation)
-	require.Len(s.t, eventsOf[*protocol.NegotiationCreated](all), 1)
-	require.Len(s.t, eventsOf[*protocol.InvitationAccepted](all), 1)
-	require.Len(s.t, eventsOf[*protocol.NegotiationSettled](all), 1)
-	require.Len(s.t, eventsOf[*protocol.NegotiationClosed](all), 1)
+// checkOneMovePerTurn checks that a closed negotiation has each event once.
+func (f *fixture) checkOneMovePerTurn(negotiation solana.PublicKey) {
+	f.t.Helper()
+	all := f.history(negotiation)
+	require.Len(f.t, eventsOf[*protocol.NegotiationCreated](all), 1)
+	require.Len(f.t, eventsOf[*protocol.InvitationAccepted](all), 1)
+	require.Len(f.t, eventsOf[*protocol.NegotiationSettled](all), 1)
+	require.Len(f.t, eventsOf[*protocol.NegotiationClosed](all), 1)
 	for i, offer := range eventsOf[*protocol.OfferSubmitted](all) {
-		require.Equal(s.t, uint8(i+1), offer.Round)
-		want := s.Buyer.PublicKey()
+		require.Equal(f.t, uint8(i+1), offer.Round)
+		want := f.Buyer.PublicKey()
 		if i%2 == 1 {
-			want = s.Seller.PublicKey()
+			want = f.Seller.PublicKey()
 		}
-		require.Equal(s.t, want, offer.Offerer)
+		require.Equal(f.t, want, offer.Offerer)
 	}
 }
 
-// checkNothingFailed finds out whether a wallet has paid for nothing in vain.
-func (s *stage) checkNothingFailed(wallet solana.PublicKey) {
-	s.t.Helper()
-	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, wallet, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
-	require.NoError(s.t, err)
-	require.NotEmpty(s.t, listed)
-	for _, one := range listed {
-		require.Nil(s.t, one.Err, "transaction %s", one.Signature)
+// checkNoFailedTransactions checks that no transaction of a wallet has failed.
+func (f *fixture) checkNoFailedTransactions(wallet solana.PublicKey) {
+	f.t.Helper()
+	options := &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed}
+	listed, err := f.Client.RPC().GetSignaturesForAddressWithOpts(f.ctx, wallet, options)
+	require.NoError(f.t, err)
+	require.NotEmpty(f.t, listed)
+	for _, transaction := range listed {
+		require.Nil(f.t, transaction.Err, "transaction %s", transaction.Signature)
 	}
 }

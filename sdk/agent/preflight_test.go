@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,23 +23,23 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// scriptedMint is the mint of the agents that talk to scripted nodes.
+// scriptedMint is the mint of the agents with scripted nodes.
 var scriptedMint = solana.PublicKey{31: 9}
 
-// scriptedLimits sells and buys in it.
+// scriptedLimits returns limits that allow to sell and buy in it.
 func scriptedLimits() map[solana.PublicKey]agent.Limits {
 	return map[solana.PublicKey]agent.Limits{scriptedMint: {MinPrice: 1, MaxPrice: 5_000_000}}
 }
 
-// scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON; empty if
-// the address is none of them.
+// scriptedAccount returns the chain's clock, or an account that Run checks before it starts, in JSON. It is
+// empty for any other address.
 func scriptedAccount(address string, wallet solana.PublicKey, now int64) string {
 	config, _, _ := protocol.FindConfigAddress()
 	switch address {
 	case solana.SysVarClockPubkey.String():
 		return agent.ClockJSON(now)
 	case protocol.ProgramAddress:
-		return `{"data":["","base64"],"executable":true,"lamports":1,"owner":"BPFLoaderUpgradeab1e11111111111111111111111","rentEpoch":0,"space":0}`
+		return strings.Replace(agent.AccountJSON(solana.BPFLoaderUpgradeableProgramID, nil), "false", "true", 1)
 	case config.String():
 		return agent.AccountJSON(protocol.ProgramID, (&protocol.ProtocolConfig{}).AppendTo(nil))
 	case scriptedMint.String():
@@ -51,8 +52,10 @@ func scriptedAccount(address string, wallet solana.PublicKey, now int64) string 
 	return ""
 }
 
-// started returns the error with which a runtime ends.
-func started(t *testing.T, limit time.Duration, client *haggle.Client, me haggle.Signer, config agent.Config) error {
+// runFor runs a runtime for a limited time, and returns its error.
+func runFor(
+	t *testing.T, limit time.Duration, client *haggle.Client, me haggle.Signer, config agent.Config,
+) error {
 	t.Helper()
 	runtime, err := agent.New(client, me, config)
 	require.NoError(t, err)
@@ -81,37 +84,38 @@ func TestRunReturnsAnErrorAgainstADeadEndpointAndLogsIt(t *testing.T) {
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 	defer slog.SetDefault(before)
-	runtime, err := agent.New(client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
+	runtime, err := agent.New(client, me, agent.Config{Decide: wait, Mints: scriptedLimits()})
 	require.NoError(t, err)
 	runtime.SetPreflightTimeout(2 * time.Second)
 	requireStartError(t, runtime.Run(t.Context()), "node", "check Endpoint")
-	require.Contains(t, log.String(), "no node answers", "without a Logger it logs to slog's default")
+	require.Contains(t, log.String(), "no node answers", "slog.Default() without a Logger")
 	require.Contains(t, log.String(), "the agent does not start")
 }
 
 func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
-	s := setStage(t)
+	f := newFixture(t)
 	limit := 20 * time.Second
 	buyer := func() agent.Config {
-		return agent.Config{Decide: waits, Mints: map[solana.PublicKey]agent.Limits{s.Mint: {MaxPrice: 1}}}
+		return agent.Config{Decide: wait, Mints: map[solana.PublicKey]agent.Limits{f.Mint: {MaxPrice: 1}}}
 	}
 	poor, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
-	requireStartError(t, started(t, limit, s.Client, poor, buyer()), "lamports", "fund it with SOL")
+	requireStartError(t, runFor(t, limit, f.Client, poor, buyer()), "lamports", "fund it with SOL")
 
-	require.NoError(t, s.Chain.Fund(s.ctx, poor.PublicKey(), solana.LAMPORTS_PER_SOL))
-	requireStartError(t, started(t, limit, s.Client, poor, buyer()), "tokens", "has no tokens")
+	require.NoError(t, f.Chain.Fund(f.ctx, poor.PublicKey(), solana.LAMPORTS_PER_SOL))
+	requireStartError(t, runFor(t, limit, f.Client, poor, buyer()), "tokens", "has no tokens")
 	seller := buyer()
-	seller.Mints = map[solana.PublicKey]agent.Limits{s.Mint: {MinPrice: 1}}
-	require.ErrorContains(t, started(t, 2*time.Second, s.Client, poor, seller), "the agent is running", "a seller needs no tokens")
+	seller.Mints = map[solana.PublicKey]agent.Limits{f.Mint: {MinPrice: 1}}
+	err = runFor(t, 2*time.Second, f.Client, poor, seller)
+	require.ErrorContains(t, err, "the agent is running", "a seller needs no tokens")
 
 	elsewhere := buyer()
 	elsewhere.Mints = map[solana.PublicKey]agent.Limits{solana.PublicKey{1}: {MaxPrice: 1}}
-	requireStartError(t, started(t, limit, s.Client, s.Buyer, elsewhere), "mint", "account not found")
+	requireStartError(t, runFor(t, limit, f.Client, f.Buyer, elsewhere), "mint", "account not found")
 
-	// The whole balance is in escrow: the buyer's negotiation is reason enough to run.
-	s.invite(func(r *haggle.CreateRequest) { r.EscrowAmount = 100_000_000 })
-	require.ErrorContains(t, started(t, 2*time.Second, s.Client, s.Buyer, buyer()), "the agent is running")
+	// The whole balance is in escrow. The buyer starts because of its negotiation.
+	f.invite(func(r *haggle.CreateRequest) { r.EscrowAmount = 100_000_000 })
+	require.ErrorContains(t, runFor(t, 2*time.Second, f.Client, f.Buyer, buyer()), "the agent is running")
 }
 
 // A node can return anything as a list of token accounts.
@@ -123,7 +127,8 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 		if size > 0 {
 			binary.LittleEndian.PutUint64(data[64:], units)
 		}
-		return fmt.Sprintf(`{"pubkey":%q,"account":%s}`, solana.PublicKey{4}, agent.AccountJSON(solana.TokenProgramID, data))
+		account := agent.AccountJSON(solana.TokenProgramID, data)
+		return fmt.Sprintf(`{"pubkey":%q,"account":%s}`, solana.PublicKey{4}, account)
 	}
 	const classic, extended = 165, 170
 	for name, c := range map[string]struct{ list, check, text string }{
@@ -132,8 +137,10 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 		"no tokens":             {held(classic, 0) + "," + held(extended, 0), "tokens", "has no tokens"},
 		"no account":            {"", "tokens", "has no tokens"},
 		"a short account":       {held(0, 0) + "," + held(classic-1, 1), "tokens", "has no tokens"},
-		"no account's data":     {`null,{"pubkey":"11111111111111111111111111111111","account":{}}`, "tokens", "has no tokens"},
-		"no list":               {"no list", "node", "check Endpoint"},
+		"missing data": {
+			`null,{"pubkey":"` + protocol.ProgramAddress + `","account":{}}`, "tokens", "has no tokens",
+		},
+		"no list": {"no list", "node", "check Endpoint"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := agent.ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {
@@ -155,7 +162,7 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 			require.NoError(t, err)
 			defer client.Close()
 			runtime, err := agent.New(client, me, agent.Config{
-				Decide: waits, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {MaxPrice: 1}},
+				Decide: wait, Mints: map[solana.PublicKey]agent.Limits{scriptedMint: {MaxPrice: 1}},
 			})
 			require.NoError(t, err)
 			runtime.SetPreflightTimeout(time.Second)
@@ -171,9 +178,9 @@ func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
 }
 
 func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), scenarioTimeout)
 	defer cancel()
-	// The chain has another program's address than the SDK expects.
+	// The program has another address than the SDK expects.
 	chain, err := testchain.Start(ctx, testchain.Options{ProgramID: solana.PublicKey{5}})
 	require.NoError(t, err)
 	defer chain.Close()
@@ -182,7 +189,7 @@ func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
 	defer client.Close()
 	me, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
-	err = started(t, 20*time.Second, client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
+	err = runFor(t, 20*time.Second, client, me, agent.Config{Decide: wait, Mints: scriptedLimits()})
 	requireStartError(t, err, "program", "is not deployed on this cluster")
 }
 
@@ -198,11 +205,11 @@ func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
 	delivers := func(context.Context, agent.Turn) (agent.MilestoneMove, error) { return agent.Wait{}, nil }
 	for text, config := range map[string]agent.Config{
 		"Decide not set":                {Mints: scriptedLimits()},
-		"Mints not set":                 {Decide: waits},
-		"no limits for mint":            {Decide: waits, Mints: limits(agent.Limits{})},
-		"MaxBond without MinPrice":      {Decide: waits, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
-		"Arbiters not set":              {Decide: waits, Mints: scriptedLimits(), Deliver: delivers},
-		"MaxFeeBps must be at most 500": {Decide: waits, Mints: scriptedLimits(), MaxFeeBps: 501},
+		"Mints not set":                 {Decide: wait},
+		"no limits for mint":            {Decide: wait, Mints: limits(agent.Limits{})},
+		"MaxBond without MinPrice":      {Decide: wait, Mints: limits(agent.Limits{MaxPrice: 1, MaxBond: 1})},
+		"Arbiters not set":              {Decide: wait, Mints: scriptedLimits(), Deliver: delivers},
+		"MaxFeeBps must be at most 500": {Decide: wait, Mints: scriptedLimits(), MaxFeeBps: 501},
 	} {
 		_, err := agent.New(client, me, config)
 		require.ErrorContains(t, err, text)

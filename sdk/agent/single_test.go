@@ -18,251 +18,262 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ending is how a RunOne has ended.
+// ending is what RunOne has returned.
 type ending struct {
 	result *agent.Result
 	err    error
 }
 
-// runOne has one of the parties run one negotiation.
-func (s *stage) runOne(as *haggle.Keypair, negotiation solana.PublicKey, config agent.Config) <-chan ending {
-	s.t.Helper()
-	client, runtime := s.runtime(as, config)
+// runOne runs one negotiation as a party.
+func (f *fixture) runOne(
+	as *haggle.Keypair, negotiation solana.PublicKey, config agent.Config,
+) <-chan ending {
+	f.t.Helper()
+	client, runtime := f.runtime(as, config)
 	ended := make(chan ending, 1)
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(f.ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
 		result, err := runtime.RunOne(ctx, negotiation)
 		ended <- ending{result, err}
 	})
-	s.t.Cleanup(func() {
+	f.t.Cleanup(func() {
 		cancel()
 		running.Wait()
-		require.NoError(s.t, client.Close())
+		require.NoError(f.t, client.Close())
 	})
 	return ended
 }
 
-func TestRunOneEndsWithItsNegotiationAndLeavesOthersAlone(t *testing.T) {
-	s := setStage(t)
-	other := s.invite()
-	negotiation := s.invite()
+func TestRunOneRunsOneNegotiationOnly(t *testing.T) {
+	f := newFixture(t)
+	other := f.invite()
+	negotiation := f.invite()
 	var touched []solana.PublicKey
-	bought := s.runOne(s.Buyer, negotiation, agent.Config{
+	bought := f.runOne(f.Buyer, negotiation, agent.Config{
 		Decide: concede(2_000_000, 500_000, true),
 		Acted:  func(act agent.Act) { touched = append(touched, act.Before.Address) },
 	})
-	// The seller takes the first one that Admit lets pass, and only that one.
-	sold := s.runOne(s.Seller, solana.PublicKey{}, agent.Config{
+	// The seller accepts the first invitation that Admit accepts, and no other.
+	sold := f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
 		Decide: concede(4_500_000, 500_000, false),
-		Admit: func(_ context.Context, seen *haggle.NegotiationAccount) error {
-			if seen.Address == other {
+		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+			if n.Address == other {
 				return &agent.Refusal{Negotiation: other, Reason: "not this one"}
 			}
 			return nil
 		},
 	})
-	for side, end := range map[protocol.OfferSide]ending{protocol.OfferSideBuyer: <-bought, protocol.OfferSideSeller: <-sold} {
+	for side, end := range map[protocol.OfferSide]ending{
+		protocol.OfferSideBuyer: <-bought, protocol.OfferSideSeller: <-sold,
+	} {
 		require.NoError(t, end.err)
 		require.Equal(t, negotiation, end.result.Negotiation)
 		require.Equal(t, side, end.result.Side)
 		require.Equal(t, protocol.NegotiationStatusSettled, end.result.Status)
 		require.EqualValues(t, 3_500_000, end.result.Price)
 	}
-	require.Nil(t, s.state(negotiation), "the buyer has closed it")
-	require.Equal(t, protocol.NegotiationStatusCreated, s.state(other).Status)
+	require.Nil(t, f.state(negotiation), "the buyer closes the negotiation")
+	require.Equal(t, protocol.NegotiationStatusCreated, f.state(other).Status)
 	for _, one := range touched {
 		require.Equal(t, negotiation, one)
 	}
 
-	// Of one that is over and gone the events tell.
-	again := <-s.runOne(s.Buyer, negotiation, agent.Config{Decide: waits})
+	// The result of a closed negotiation follows from its events.
+	again := <-f.runOne(f.Buyer, negotiation, agent.Config{Decide: wait})
 	require.NoError(t, again.err)
 	require.Equal(t, protocol.NegotiationStatusSettled, again.result.Status)
 	require.EqualValues(t, 3_500_000, again.result.Price)
 }
 
 func TestRunOneEngagesInOneOfManyInvitations(t *testing.T) {
-	s := setStage(t)
-	all := []solana.PublicKey{s.invite(), s.invite(), s.invite()}
-	buyer := s.run(s.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
-	sold := <-s.runOne(s.Seller, solana.PublicKey{}, agent.Config{
-		Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service},
+	f := newFixture(t)
+	all := []solana.PublicKey{f.invite(), f.invite(), f.invite()}
+	buyer := f.run(f.Buyer, agent.Config{Decide: concede(2_000_000, 500_000, true)})
+	sold := <-f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
+		Decide: concede(4_500_000, 500_000, false), Services: services,
 	})
 	require.NoError(t, sold.err)
 	require.Contains(t, all, sold.result.Negotiation)
-	s.result(buyer)
+	f.result(buyer)
 	for _, negotiation := range all {
 		if negotiation != sold.result.Negotiation {
-			require.Equal(t, protocol.NegotiationStatusCreated, s.state(negotiation).Status)
+			require.Equal(t, protocol.NegotiationStatusCreated, f.state(negotiation).Status)
 		}
 	}
 }
 
-func TestPatienceEndsWhenNobodyInvites(t *testing.T) {
-	s := setStage(t)
-	s.invite()
-	ended := <-s.runOne(s.Seller, solana.PublicKey{}, agent.Config{
-		Decide: waits, Patience: 2 * time.Second,
+func TestPatienceEndsWithoutAnInvitation(t *testing.T) {
+	f := newFixture(t)
+	f.invite()
+	ended := <-f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
+		Decide: wait, Patience: 2 * time.Second,
 		Admit: func(context.Context, *haggle.NegotiationAccount) error { return agent.ErrRefused },
 	})
 	require.ErrorIs(t, ended.err, agent.ErrNoNegotiation)
 	require.Nil(t, ended.result)
 
-	// Patience does not end a negotiation that has begun.
-	negotiation := s.invite()
-	engaged := s.runOne(s.Seller, solana.PublicKey{}, agent.Config{
-		Decide: waits, Patience: 3 * time.Second,
-		Admit: func(_ context.Context, seen *haggle.NegotiationAccount) error {
-			if seen.Address != negotiation {
+	// Patience does not end a negotiation in which the agent has engaged.
+	negotiation := f.invite()
+	engaged := f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
+		Decide: wait, Patience: 3 * time.Second,
+		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+			if n.Address != negotiation {
 				return agent.ErrRefused
 			}
 			return nil
 		},
 	})
-	s.until("the seller takes part", func() bool { return s.state(negotiation).IsBargaining() })
+	f.until("the seller accepts the invitation", func() bool { return f.state(negotiation).IsBargaining() })
 	select {
 	case end := <-engaged:
 		t.Fatalf("it has ended: %v", end.err)
 	case <-time.After(4 * time.Second):
 	}
-	do(s, s.Buyer, s.Client.Reject, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Seen: s.state(negotiation)})
+	do(f, f.Buyer, f.Client.Reject, haggle.RejectRequest{
+		Rejector: f.Buyer.PublicKey(), Seen: f.state(negotiation),
+	})
 	end := <-engaged
 	require.NoError(t, end.err)
 	require.Equal(t, protocol.NegotiationStatusRejected, end.result.Status)
 }
 
 func TestRunOneDoesNotWaitForAPayoutThatCannotBeDelivered(t *testing.T) {
-	s := setStage(t)
-	s.freeze(s.Seller)
-	negotiation := s.settleAt(3_000_000)
-	ended := <-s.runOne(s.Buyer, negotiation, agent.Config{Decide: waits})
+	f := newFixture(t)
+	f.freeze(f.Seller)
+	negotiation := f.settleAt(3_000_000)
+	ended := <-f.runOne(f.Buyer, negotiation, agent.Config{Decide: wait})
 	require.ErrorIs(t, ended.err, protocol.ErrPayoutPending)
 	require.Equal(t, protocol.NegotiationStatusSettled, ended.result.Status)
 	require.EqualValues(t, 3_000_000, ended.result.Price)
-	require.NotNil(t, s.state(negotiation))
+	require.NotNil(t, f.state(negotiation))
 }
 
-func TestRunOneOfANegotiationOfOthersFails(t *testing.T) {
-	s := setStage(t)
-	stranger, err := haggle.GenerateKeypair()
+func TestRunOneFailsForANegotiationOfOtherParties(t *testing.T) {
+	f := newFixture(t)
+	thirdParty, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
-	require.NoError(t, s.Endow(s.ctx, stranger.PublicKey()))
-	ended := <-s.runOne(stranger, s.invite(), agent.Config{Decide: waits})
+	require.NoError(t, f.Endow(f.ctx, thirdParty.PublicKey()))
+	ended := <-f.runOne(thirdParty, f.invite(), agent.Config{Decide: wait})
 	require.ErrorContains(t, ended.err, "has no part in negotiation")
 }
 
-func TestAgentHasNothingToDoWithWhatDoesNotConcernIt(t *testing.T) {
-	s := setStage(t)
-	left := s.invite(func(r *haggle.CreateRequest) { r.Deadline = 70 * time.Second })
-	negotiation := s.invite()
-	buyer := s.run(s.Buyer, agent.Config{
+func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
+	f := newFixture(t)
+	left := f.invite(func(r *haggle.CreateRequest) { r.Deadline = 70 * time.Second })
+	negotiation := f.invite()
+	buyer := f.run(f.Buyer, agent.Config{
 		Decide:   concede(2_000_000, 500_000, true),
-		Concerns: func(seen *haggle.NegotiationAccount) bool { return seen.Address == negotiation },
+		Concerns: func(n *haggle.NegotiationAccount) bool { return n.Address == negotiation },
 	})
-	s.run(s.Seller, agent.Config{
-		Decide: concede(4_500_000, 500_000, false), Services: [][32]byte{service},
-		Concerns: func(seen *haggle.NegotiationAccount) bool {
-			if seen.Address == left {
-				panic("nobody has thought of this one")
+	f.run(f.Seller, agent.Config{
+		Decide: concede(4_500_000, 500_000, false), Services: services,
+		Concerns: func(n *haggle.NegotiationAccount) bool {
+			if n.Address == left {
+				panic("unexpected negotiation")
 			}
 			return true
 		},
 	})
-	s.result(buyer)
-	s.advance(80 * time.Second)
-	expiring, err := s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Seller.PublicKey(), Negotiation: left})
+	f.result(buyer)
+	f.advance(80 * time.Second)
+	seller := f.Seller.PublicKey()
+	expiring, err := f.Client.Expire(f.ctx, haggle.ExpireRequest{Payer: seller, Negotiation: left})
 	require.NoError(t, err)
-	closing, err := s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Seller.PublicKey(), Negotiation: left})
+	closing, err := f.Client.CloseNegotiation(f.ctx, haggle.CloseRequest{Closer: seller, Negotiation: left})
 	require.NoError(t, err)
-	s.submit(s.Seller, append(expiring.Instructions, closing.Instructions...))
-	s.passing(9)
+	f.submit(f.Seller, append(expiring.Instructions, closing.Instructions...))
+	f.createAndClose(9)
 	time.Sleep(time.Second)
-	require.Len(t, buyer.ended(), 1)
-	require.Equal(t, negotiation, buyer.ended()[0].Negotiation)
-	require.Empty(t, buyer.failed())
-	for _, act := range buyer.did() {
+	require.Len(t, buyer.results(), 1)
+	require.Equal(t, negotiation, buyer.results()[0].Negotiation)
+	require.Empty(t, buyer.errors())
+	for _, act := range buyer.acts() {
 		require.Equal(t, negotiation, act.Before.Address)
 	}
 }
 
-// A buyer can close a negotiation and create another one at its address, with other terms. The seller is told
-// of the end of the first, and asked about the second as about any other.
-func TestNegotiationThatTakesTheOthersPlaceIsAnotherOne(t *testing.T) {
-	s := setStage(t)
+// A buyer can close a negotiation and create another one at its address, with other terms. The seller's
+// runtime reports the result of the first, and calls Admit for the second.
+func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
+	f := newFixture(t)
 	session := uint64(7)
 	fixed := func(r *haggle.CreateRequest) { r.SessionID = &session }
-	first := s.invite(fixed)
-	worthless := errors.New("not enough in escrow")
-	seller := s.run(s.Seller, agent.Config{
-		Decide: waits,
-		Admit: func(_ context.Context, seen *haggle.NegotiationAccount) error {
-			if seen.EscrowAmount < 5_000_000 {
-				return errors.Join(agent.ErrRefused, worthless)
+	first := f.invite(fixed)
+	tooSmall := errors.New("not enough in escrow")
+	seller := f.run(f.Seller, agent.Config{
+		Decide: wait,
+		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+			if n.EscrowAmount < 5_000_000 {
+				return errors.Join(agent.ErrRefused, tooSmall)
 			}
 			return nil
 		},
 	})
-	s.until("the seller takes part", func() bool { return s.state(first).IsBargaining() })
-	s.advance(time.Second) // nothing is closed in the second of its creation
-	rejecting, err := s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Seen: s.state(first)})
+	f.until("the seller accepts the invitation", func() bool { return f.state(first).IsBargaining() })
+	f.advance(time.Second) // the program closes no negotiation in the second of its creation
+	buyer, n := f.Buyer.PublicKey(), f.state(first)
+	rejecting, err := f.Client.Reject(f.ctx, haggle.RejectRequest{Rejector: buyer, Seen: n})
 	require.NoError(t, err)
-	closing, err := s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Buyer.PublicKey(), Seen: s.state(first)})
+	closing, err := f.Client.CloseNegotiation(f.ctx, haggle.CloseRequest{Closer: buyer, Seen: n})
 	require.NoError(t, err)
-	s.submit(s.Buyer, append(append(rejecting.Instructions, closing.Instructions...), s.creation(session, 200_000)))
-	s.until("the second is refused", func() bool { return hasError(seller.failed(), worthless) })
-	require.Equal(t, protocol.NegotiationStatusRejected, s.result(seller).Status)
-	require.Equal(t, protocol.NegotiationStatusCreated, s.state(first).Status)
+	ending := append(rejecting.Instructions, closing.Instructions...)
+	f.submit(f.Buyer, append(ending, f.createInstruction(session, 200_000)))
+	f.until("the second is declined", func() bool { return containsError(seller.errors(), tooSmall) })
+	require.Equal(t, protocol.NegotiationStatusRejected, f.result(seller).Status)
+	require.Equal(t, protocol.NegotiationStatusCreated, f.state(first).Status)
 }
 
-// creation is of a negotiation under a session id that the pair has used before, which the client does not
-// make.
-func (s *stage) creation(session, escrow uint64) solana.Instruction {
-	s.t.Helper()
-	now, err := s.Client.Now(s.ctx)
-	require.NoError(s.t, err)
+// createInstruction returns the creation of a negotiation under a used session id, which the client refuses.
+func (f *fixture) createInstruction(session, escrow uint64) solana.Instruction {
+	f.t.Helper()
+	now, err := f.Client.Now(f.ctx)
+	require.NoError(f.t, err)
 	create, err := (&protocol.CreateNegotiation{
-		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), BuyerTokenAccount: s.tokenAccount(s.Buyer), TokenMint: s.Mint,
-		TokenProgram: solana.TokenProgramID, SessionID: session,
+		Buyer: f.Buyer.PublicKey(), Seller: f.Seller.PublicKey(), BuyerTokenAccount: f.tokenAccount(f.Buyer),
+		TokenMint: f.Mint, TokenProgram: solana.TokenProgramID, SessionID: session,
 		Params: protocol.NegotiationParams{
-			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 8, DecayRateBps: 200, ResponseWindow: 60, GlobalDeadline: now + 600,
-			MinOfferBps: 1_000, MaxFeeBps: protocol.MaxProtocolFeeBps,
+			EscrowAmount: escrow, ServiceHash: service, MaxRounds: 8, DecayRateBps: 200, ResponseWindow: 60,
+			GlobalDeadline: now + 600, MinOfferBps: 1_000, MaxFeeBps: protocol.MaxProtocolFeeBps,
 		},
 	}).Instruction()
-	require.NoError(s.t, err)
+	require.NoError(f.t, err)
 	return create
 }
 
-// passing has the buyer create, reject and close a negotiation.
-func (s *stage) passing(session uint64) {
-	s.t.Helper()
-	address, err := haggle.DerivePDA(s.Buyer.PublicKey(), s.Seller.PublicKey(), session)
-	require.NoError(s.t, err)
-	s.submit(s.Buyer, []solana.Instruction{s.creation(session, 200_000)})
-	do(s, s.Buyer, s.Client.Reject, haggle.RejectRequest{Rejector: s.Buyer.PublicKey(), Negotiation: address})
-	s.advance(time.Second)
-	do(s, s.Buyer, s.Client.CloseNegotiation, haggle.CloseRequest{Closer: s.Buyer.PublicKey(), Negotiation: address})
+// createAndClose creates, rejects and closes a negotiation as the buyer.
+func (f *fixture) createAndClose(session uint64) {
+	f.t.Helper()
+	address, err := haggle.DerivePDA(f.Buyer.PublicKey(), f.Seller.PublicKey(), session)
+	require.NoError(f.t, err)
+	f.submit(f.Buyer, []solana.Instruction{f.createInstruction(session, 200_000)})
+	do(f, f.Buyer, f.Client.Reject, haggle.RejectRequest{Rejector: f.Buyer.PublicKey(), Negotiation: address})
+	f.advance(time.Second)
+	do(f, f.Buyer, f.Client.CloseNegotiation, haggle.CloseRequest{
+		Closer: f.Buyer.PublicKey(), Negotiation: address,
+	})
 }
 
-// submit does several things at once, so that nobody sees a state between them.
-func (s *stage) submit(as *haggle.Keypair, instructions []solana.Instruction) {
-	s.t.Helper()
-	latest, err := s.Client.RPC().GetLatestBlockhash(s.ctx, rpc.CommitmentConfirmed)
-	require.NoError(s.t, err)
-	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash, solana.TransactionPayer(as.PublicKey()))
-	require.NoError(s.t, err)
+// submit sends several instructions in one transaction, so that no state between them is visible.
+func (f *fixture) submit(as *haggle.Keypair, instructions []solana.Instruction) {
+	f.t.Helper()
+	latest, err := f.Client.RPC().GetLatestBlockhash(f.ctx, rpc.CommitmentConfirmed)
+	require.NoError(f.t, err)
+	payer := solana.TransactionPayer(as.PublicKey())
+	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash, payer)
+	require.NoError(f.t, err)
 	message, err := transaction.Message.MarshalBinary()
-	require.NoError(s.t, err)
-	signature, err := as.SignMessage(s.ctx, message)
-	require.NoError(s.t, err)
+	require.NoError(f.t, err)
+	signature, err := as.SignMessage(f.ctx, message)
+	require.NoError(f.t, err)
 	transaction.Signatures = []solana.Signature{signature}
-	_, err = s.Client.Submit(s.ctx, transaction)
-	require.NoError(s.t, err)
+	_, err = f.Client.Submit(f.ctx, transaction)
+	require.NoError(f.t, err)
 }
 
-// A missing account is not the end of a negotiation: the node may lag behind the one that has executed the creation.
-func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
-	looks := atomic.Int64{}
+// A missing account is not the end of a negotiation: the node may lag behind its creation.
+func TestRunOneWaitsForALaggingNode(t *testing.T) {
+	reads := atomic.Int64{}
 	me, err := haggle.GenerateKeypair()
 	require.NoError(t, err)
 	node := agent.ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {
@@ -272,7 +283,7 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 		return agent.AccountsJSON(params, func(address string) string {
 			known := scriptedAccount(address, me.PublicKey(), idleNow)
 			if known == "" {
-				looks.Add(1)
+				reads.Add(1)
 			}
 			return known
 		})
@@ -280,13 +291,13 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
 	require.NoError(t, err)
 	defer client.Close()
-	runtime, err := agent.New(client, me, agent.Config{Decide: waits, Mints: scriptedLimits()})
+	runtime, err := agent.New(client, me, agent.Config{Decide: wait, Mints: scriptedLimits()})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	late := time.AfterFunc(patience, cancel)
+	late := time.AfterFunc(scenarioTimeout, cancel)
 	defer late.Stop()
 	go func() {
-		for looks.Load() < 3 && ctx.Err() == nil {
+		for reads.Load() < 3 && ctx.Err() == nil {
 			time.Sleep(10 * time.Millisecond)
 		}
 		cancel()
@@ -294,5 +305,5 @@ func TestRunOneWaitsForANodeThatDoesNotHaveItsNegotiationYet(t *testing.T) {
 	result, err := runtime.RunOne(ctx, solana.PublicKey{7})
 	require.ErrorIs(t, err, context.Canceled)
 	require.Nil(t, result)
-	require.GreaterOrEqual(t, looks.Load(), int64(3))
+	require.GreaterOrEqual(t, reads.Load(), int64(3))
 }
