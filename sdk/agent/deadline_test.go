@@ -38,9 +38,6 @@ func (c callLog) requireNone(f *fixture) {
 	}
 }
 
-// wait is a Decide that makes no move.
-func wait(context.Context, agent.Turn) (agent.Decision, error) { return agent.Wait{}, nil }
-
 func TestDecideIsCalledOnceMoreBeforeTheDeadline(t *testing.T) {
 	f := newFixture(t)
 	negotiation := f.invite()

@@ -81,15 +81,6 @@ func TestInvalidDecisionDelaysItsOwnNegotiationOnly(t *testing.T) {
 	require.Contains(t, reasons[empty], "no decision")
 }
 
-func containsError(all []error, want error) bool {
-	for _, err := range all {
-		if errors.Is(err, want) {
-			return true
-		}
-	}
-	return false
-}
-
 // An invalid decision is reported with its reason, which the second call gets. The fallback follows shortly
 // before the deadline.
 func TestDecideIsCalledTwiceBeforeTheFallback(t *testing.T) {
