@@ -166,7 +166,7 @@ func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
 		Decide:   concede(2_000_000, 500_000, true),
 		Concerns: func(n *haggle.NegotiationAccount) bool { return n.Address == negotiation },
 	})
-	f.run(f.Seller, agent.Config{
+	selling := f.run(f.Seller, agent.Config{
 		Decide: concede(4_500_000, 500_000, false), Services: services,
 		Concerns: func(n *haggle.NegotiationAccount) bool {
 			if n.Address == left {
@@ -183,6 +183,7 @@ func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
 	closing, err := f.Client.CloseNegotiation(f.ctx, haggle.CloseRequest{Closer: seller, Negotiation: left})
 	require.NoError(t, err)
 	f.submit(f.Seller, append(expiring.Instructions, closing.Instructions...))
+	selling.stop() // it would accept the next invitation before the buyer rejects
 	f.createAndClose(9)
 	time.Sleep(time.Second)
 	require.Len(t, buyer.results(), 1)
