@@ -10,9 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// NegotiationAccount is the snapshot of a negotiation at a slot. An action states the snapshot that it was built on: if the
-// chain has another state, the program returns [protocol.ErrStaleState].
-type NegotiationAccount struct {
+// Snapshot is a negotiation as the chain had it at a slot. [Client.At] builds actions on it.
+type Snapshot struct {
 	// Address is the negotiation's PDA.
 	Address solana.PublicKey
 	protocol.Negotiation
@@ -28,10 +27,10 @@ type NegotiationAccount struct {
 }
 
 // TermsHash is what a seller signs in accept_invitation: see [protocol.TermsHash].
-func (n *NegotiationAccount) TermsHash() [32]byte { return protocol.TermsHash(n.Address, n.Data) }
+func (n *Snapshot) TermsHash() [32]byte { return protocol.TermsHash(n.Address, n.Data) }
 
 // Vault is the address of the token account that holds the escrow.
-func (n *NegotiationAccount) Vault() (solana.PublicKey, error) {
+func (n *Snapshot) Vault() (solana.PublicKey, error) {
 	return solana.CreateProgramAddress([][]byte{[]byte(protocol.VaultSeed), n.Address[:], {n.VaultBump}}, protocol.ProgramID)
 }
 
@@ -44,17 +43,18 @@ type ConfigAccount struct {
 	Slot uint64
 }
 
-// DerivePDA is a negotiation's address. It is [protocol.FindNegotiationAddress] without the bump.
-func DerivePDA(buyer, seller solana.PublicKey, sessionID uint64) (solana.PublicKey, error) {
-	address, _, err := protocol.FindNegotiationAddress(buyer, seller, sessionID)
-	return address, err
-}
-
-// GetNegotiation reads a negotiation and the chain's clock at the same slot, in one request.
+// Snapshot reads the negotiation and the chain's clock at the same slot, in one request.
 //
 // It returns an [*AccountError] that wraps [ErrAccountNotFound] if the negotiation is closed or was never created, and
 // [ErrWrongOwner] or a [*protocol.DecodeError] if the account is not a negotiation or is one of a later version.
-func (c *Client) GetNegotiation(ctx context.Context, negotiation solana.PublicKey) (*NegotiationAccount, error) {
+func (n *Negotiation) Snapshot(ctx context.Context) (*Snapshot, error) {
+	if n.err != nil {
+		return nil, n.err
+	}
+	return n.client.snapshot(ctx, n.address)
+}
+
+func (c *Client) snapshot(ctx context.Context, negotiation solana.PublicKey) (*Snapshot, error) {
 	c.orient(ctx)
 	accounts, slot, err := c.accounts(ctx, negotiation, solana.SysVarClockPubkey)
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *Client) GetNegotiation(ctx context.Context, negotiation solana.PublicKe
 	return read, err
 }
 
-// GetConfig reads the protocol's configuration. Its errors are those of GetNegotiation; [ErrAccountNotFound] means that the
-// program is not initialized.
+// GetConfig reads the protocol's configuration. Its errors are those of [Negotiation.Snapshot]; [ErrAccountNotFound] means
+// that the program is not initialized.
 func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 	address, _, err := protocol.FindConfigAddress()
 	if err != nil {
@@ -94,11 +94,11 @@ func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 	return config, nil
 }
 
-func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint64) (*NegotiationAccount, error) {
+func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint64) (*Snapshot, error) {
 	if account.Owner != protocol.ProgramID {
 		return nil, &AccountError{Address: address, Err: ErrWrongOwner}
 	}
-	read := &NegotiationAccount{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
+	read := &Snapshot{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
 	if err := read.Negotiation.DecodeVersioned(read.Data); err != nil {
 		return nil, &AccountError{Address: address, Err: err}
 	}

@@ -33,9 +33,9 @@ func TestNegotiationIsReadWithWhatItsReaderHasSeen(t *testing.T) {
 	stored := &protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254, Version: protocol.NegotiationVersion}
 	data := stored.Encode()
 	address := solana.PublicKey{3}
-	read, err := clientOf(t, storedAccount(protocol.ProgramID, data)).GetNegotiation(t.Context(), address)
+	read, err := clientOf(t, storedAccount(protocol.ProgramID, data)).Negotiation(address).Snapshot(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, &NegotiationAccount{Address: address, Negotiation: *stored, Data: data, Slot: testSlot, Lamports: 5_000}, read)
+	assert.Equal(t, &Snapshot{Address: address, Negotiation: *stored, Data: data, Slot: testSlot, Lamports: 5_000}, read)
 	assert.Equal(t, protocol.TermsHash(address, data), read.TermsHash())
 }
 
@@ -45,14 +45,14 @@ func TestNegotiationAndClockAreOfOneSlot(t *testing.T) {
 	address := solana.PublicKey{3}
 	client, node, _ := newScripted(t, nil)
 	node.accounts = map[solana.PublicKey]any{address: storedAccount(protocol.ProgramID, data), solana.SysVarClockPubkey: storedClock(1_700_000_000)}
-	read, err := client.GetNegotiation(t.Context(), address)
+	read, err := client.Negotiation(address).Snapshot(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 1_700_000_000, read.Time)
 	assert.EqualValues(t, testSlot, read.Slot)
 	assert.Equal(t, 1, node.called("getMultipleAccounts"))
 
 	node.accounts[solana.SysVarClockPubkey] = storedAccount(solana.SystemProgramID, make([]byte, clockSize))
-	_, err = client.GetNegotiation(t.Context(), address)
+	_, err = client.Negotiation(address).Snapshot(t.Context())
 	require.ErrorIs(t, err, ErrWrongOwner)
 }
 
@@ -78,7 +78,7 @@ func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			address := solana.PublicKey{3}
-			read, err := clientOf(t, c.account).GetNegotiation(t.Context(), address)
+			read, err := clientOf(t, c.account).Negotiation(address).Snapshot(t.Context())
 			assert.Nil(t, read)
 			var wrong *AccountError
 			require.ErrorAs(t, err, &wrong)

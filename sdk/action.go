@@ -9,16 +9,17 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/optional"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used on
-// three levels: its instructions, for a transaction of the caller's own; the unsigned transaction, for a wallet to
-// sign; or all of it at once:
+// three levels: its instructions, for a transaction of the caller's own ([Action.Build]); the unsigned transaction, for a
+// wallet to sign ([Action.Transaction]); or all of it at once:
 //
-//	action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: me.PublicKey(), Seen: negotiation, Amount: 2_000_000})
-//	...
-//	receipt, err := action.Do(ctx, me)
+//	receipt, err := client.Negotiation(address).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 2_000_000}).Do(ctx, me)
+//
+// An Action must not be used by several goroutines before it is built.
 type Action struct {
 	// Name is the instruction's name in the IDL.
 	Name string
@@ -26,19 +27,27 @@ type Action struct {
 	Negotiation solana.PublicKey
 	// Instructions are the action itself, before it the instructions that create missing token accounts or wrap SOL,
 	// and after it, with [Action.UnwrapSOL], the one that unwraps SOL. Those of the compute budget are not among them.
+	// They are nil until the action is built.
 	Instructions []solana.Instruction
-	// Payer pays the fee, and has to sign. It is the acting party unless it is changed here.
+	// Payer pays the fee, and has to sign. Zero is the acting party.
 	Payer solana.PublicKey
-	// Warnings are reasons to think again before anything is signed. They keep nothing from being sent.
+	// Warnings are reasons to think again before anything is signed, once the action is built. They keep nothing from
+	// being sent.
 	Warnings []error
 
-	// Precondition is the part of the negotiation's state that the action depends on. It may be made stricter, or emptied.
-	Precondition Precondition
-
 	client *Client
-	// instruction is the action itself, and seen the negotiation that it was built on; nil if it was built on none.
-	instruction protocol.AnyInstruction
-	seen        *NegotiationAccount
+	act    act
+	// err is the reason for which the action cannot be built.
+	err error
+	// snapshot is the one that the action is built on; nil for a creation.
+	snapshot *Snapshot
+	// accounts and unwrap are set by PayTo and UnwrapSOL.
+	accounts TokenAccounts
+	unwrap   solana.PublicKey
+
+	// instruction is the action's own.
+	instruction  protocol.AnyInstruction
+	precondition precondition
 	// key is the idempotency key if it does not follow from the instruction. intent is the same however often the action
 	// is built.
 	key, intent solana.Hash
@@ -49,35 +58,6 @@ type Action struct {
 	sealed *SealedPrice
 	// options are set by With.
 	options sendOptions
-}
-
-// newAction returns an action: the instructions it needs first, then the instruction itself.
-func (c *Client) newAction(negotiation, payer solana.PublicKey, instruction protocol.AnyInstruction, before ...solana.Instruction) (*Action, error) {
-	built, err := instruction.Instruction()
-	if err != nil {
-		return nil, err
-	}
-	return &Action{
-		Name:         instruction.InstructionName(),
-		Negotiation:  negotiation,
-		Instructions: append(before, built),
-		Payer:        payer,
-		client:       c,
-		instruction:  instruction,
-		key:          randomKey(),
-		intent:       intentOf(payer, instruction.InstructionName(), negotiation[:], instruction.AppendData(nil)),
-	}, nil
-}
-
-// actionOn puts an action on a negotiation together that its signer has seen.
-func (c *Client) actionOn(seen *NegotiationAccount, payer solana.PublicKey, instruction protocol.AnyInstruction, before ...solana.Instruction) (*Action, error) {
-	action, err := c.newAction(seen.Address, payer, instruction, before...)
-	if err != nil {
-		return nil, err
-	}
-	action.seen = seen
-	action.Precondition = preconditionOf(instruction, seen)
-	return action, nil
 }
 
 // Transaction simulates the action and builds the transaction that is to be signed, with its compute limit and its
@@ -110,6 +90,9 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
+	if _, err := a.Build(ctx); err != nil {
+		return nil, beforeSending(err)
+	}
 	a.client.observers.add(a.Payer, signers)
 	done, err := a.client.resolveConflicts(ctx, conflicts{
 		wallet: a.Payer, key: a.idempotencyKey(), intent: a.intent, negotiation: a.Negotiation,
@@ -163,7 +146,6 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 		commitment:  facts.commitment,
 		action:      a.Name,
 		negotiation: a.Negotiation,
-		expects:     a.Precondition,
 		key:         a.idempotencyKey(),
 		intent:      a.intent,
 	}
@@ -176,11 +158,11 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 // explain returns an *AlreadyDone for a refusal if the postcondition is met, otherwise the refusal.
 func (a *Action) explain(ctx context.Context, refused error) error {
 	var program *protocol.ProgramError
-	if a.Precondition.IsZero() || !errors.As(refused, &program) {
+	if a.precondition.isZero() || !errors.As(refused, &program) {
 		return refused
 	}
-	now, err := a.look(ctx)
-	if err != nil || !a.postcondition(now) {
+	now, err := a.current(ctx)
+	if err != nil || !a.isDone(now) {
 		return refused
 	}
 	return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now, Refusal: refused}
@@ -201,8 +183,11 @@ type facts struct {
 
 // gather requests all facts for a transaction at once, and the negotiation if check is set.
 func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
+	if _, err := a.Build(ctx); err != nil {
+		return nil, err
+	}
 	if a.Payer.IsZero() {
-		return nil, fmt.Errorf("haggle: %s: nobody pays", a.Name)
+		return nil, fmt.Errorf("haggle: %s: fee payer not set", a.Name)
 	}
 	commitment, err := a.options.commitmentOr(a.client.commitment)
 	if err != nil {
@@ -214,10 +199,10 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 			return nil, err
 		}
 	}
-	found := &facts{commitment: commitment, maxPriorityFee: givenOr(a.options.maxPriorityFee, a.client.maxPriorityFee)}
+	found := &facts{commitment: commitment, maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
-	if check && !a.Precondition.IsZero() {
+	if check && !a.precondition.isZero() {
 		asking.Go(func() { checked = a.check(ctx) })
 	}
 	if found.maxPriorityFee > 0 {

@@ -41,7 +41,7 @@ func WithMaxPriorityFee(lamports uint64) SendOption {
 
 // WithNonce has the transaction use a durable nonce instead of a recent blockhash: it does not expire within a minute, but can be
 // executed until the nonce account's value changes, which the transaction does itself. The account's authority has to sign. One
-// nonce account serves one transaction at a time. See [Client.CreateNonce].
+// nonce account serves one transaction at a time.
 func WithNonce(account solana.PublicKey) SendOption {
 	return func(options *sendOptions) { options.nonce = account }
 }

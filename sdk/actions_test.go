@@ -13,7 +13,7 @@ import (
 )
 
 // bonded is a negotiation with a bond, and a client of a node on which nobody has a token account but those given.
-func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *NegotiationAccount, func(solana.PublicKey) solana.PublicKey) {
+func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Snapshot, func(solana.PublicKey) solana.PublicKey) {
 	t.Helper()
 	n := comparing(t)
 	n.ZopaPhase, n.ZopaEnabled = protocol.ZopaPhaseSkipped, false
@@ -37,8 +37,8 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	})
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
-	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, SellerTokenAccount: from}
-	action, err := client.AcceptInvitation(t.Context(), request)
+	bond := Deposit{TokenAccount: from}
+	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	require.NoError(t, err)
 	vault, err := n.Vault()
 	require.NoError(t, err)
@@ -49,13 +49,13 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	require.Len(t, action.Instructions, 2, "the associated account, to be paid at, is created all the same")
 
 	n.BondRequired = 201
-	_, err = client.AcceptInvitation(t.Context(), request)
+	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	var short *InsufficientFunds
 	require.ErrorAs(t, err, &short)
 	assert.Equal(t, InsufficientFunds{Account: from, Have: 200, Need: 201}, *short)
 
-	request.SellerTokenAccount = solana.PublicKey{}
-	_, err = client.AcceptInvitation(t.Context(), request)
+	bond.TokenAccount = solana.PublicKey{}
+	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	var missing *AccountError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorIs(t, err, ErrAccountNotFound)
@@ -63,15 +63,15 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 
 	// An acceptance that is repeated, or a stranger's, is for the program to refuse.
 	n.Status = protocol.NegotiationStatusProposed
-	action, err = client.AcceptInvitation(t.Context(), request)
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, associated(n.Seller), lastInstruction[protocol.AcceptInvitation](t, action).SellerTokenAccount)
 	n.Status = protocol.NegotiationStatusCreated
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: n})
+	_, err = client.At(n).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
 	require.NoError(t, err)
 
 	n.BondRequired = 0
-	action, err = client.AcceptInvitation(t.Context(), request)
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.AcceptInvitation{Seller: n.Seller, Negotiation: n.Address, TermsHash: n.TermsHash()}, lastInstruction[protocol.AcceptInvitation](t, action))
 }
@@ -92,7 +92,7 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		{protocol.ProgramID, 100, associated(n.Seller), 0},
 	} {
 		n.BondRequired = c.bond
-		expiry, err := client.Expire(t.Context(), ExpireRequest{Payer: c.by, Seen: n})
+		expiry, err := client.At(n).Expire(c.by).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, protocol.ExpireNegotiation{
 			Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: c.seller,
@@ -100,7 +100,7 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		}, lastInstruction[protocol.ExpireNegotiation](t, expiry))
 		assert.Len(t, expiry.Instructions, c.creations+1)
 
-		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: c.by, Seen: n})
+		rejection, err := client.At(n).Reject(c.by).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, protocol.RejectNegotiation{
 			Rejector: c.by, Negotiation: n.Address, CreatedAt: n.CreatedAt, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
@@ -114,22 +114,22 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 	n.BondRequired, n.ZopaEnabled, n.BuyerPrice = 100, true, 1
 	for _, phase := range []protocol.ZopaPhase{protocol.ZopaPhaseBothCommitted, protocol.ZopaPhaseRevealed} {
 		n.ZopaPhase = phase
-		rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
+		rejection, err := client.At(n).Reject(n.Seller).Build(t.Context())
 		require.NoError(t, err)
 		assert.Len(t, rejection.Instructions, 1)
 		assert.True(t, lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount.IsZero())
-		rejection, err = client.Reject(t.Context(), RejectRequest{Rejector: n.Buyer, Seen: n})
+		rejection, err = client.At(n).Reject(n.Buyer).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, associated(n.Seller), lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount)
 	}
 	n.CurrentRound = 1
-	rejection, err := client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n})
+	rejection, err := client.At(n).Reject(n.Seller).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, associated(n.Seller), lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount,
 		"the buyer's first offer replaces the comparison")
 }
 
-func vaultOf(t *testing.T, n *NegotiationAccount) solana.PublicKey {
+func vaultOf(t *testing.T, n *Snapshot) solana.PublicKey {
 	t.Helper()
 	vault, err := n.Vault()
 	require.NoError(t, err)
@@ -141,12 +141,12 @@ func TestExtensionIsProposedInWholeSeconds(t *testing.T) {
 	for asked, want := range map[time.Duration]uint32{
 		0: 0, time.Nanosecond: 1, time.Second: 1, 90*time.Minute + 1: 5_401, math.MaxUint32 * time.Second: math.MaxUint32,
 	} {
-		action, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Buyer, Seen: n, Amount: 5, DeadlineExtension: asked})
+		action, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: asked}).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, want, lastInstruction[protocol.SubmitOffer](t, action).DeadlineExtension)
 	}
 	for _, asked := range []time.Duration{-time.Second, math.MaxUint32*time.Second + 1} {
-		_, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Buyer, Seen: n, Amount: 5, DeadlineExtension: asked})
+		_, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: asked}).Build(t.Context())
 		require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	}
 }
@@ -157,20 +157,20 @@ func TestMilestoneActions(t *testing.T) {
 	arbiter := newKeypair(t).PublicKey()
 	vault := vaultOf(t, n)
 
-	action, err := client.ClaimMilestone(t.Context(), ClaimMilestoneRequest{Seller: n.Seller, Seen: n, Index: 3, Evidence: protocol.EvidenceHash([]byte("done"))})
+	action, err := client.At(n).ClaimMilestone(n.Seller, 3, protocol.EvidenceHash([]byte("done"))).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.ClaimMilestone{
 		Seller: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 3, Evidence: protocol.EvidenceHash([]byte("done")),
 	}, lastInstruction[protocol.ClaimMilestone](t, action))
 
-	action, err = client.DisputeMilestone(t.Context(), DisputeMilestoneRequest{Buyer: n.Buyer, Seen: n, Index: 2, Evidence: [32]byte{7}})
+	action, err = client.At(n).DisputeMilestone(n.Buyer, 2, [32]byte{7}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.DisputeMilestone{
 		Buyer: n.Buyer, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 2, Evidence: [32]byte{7},
 	}, lastInstruction[protocol.DisputeMilestone](t, action))
 
 	for releaser, creations := range map[solana.PublicKey]int{n.Buyer: 1, n.Seller: 1, arbiter: 0} {
-		action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: releaser, Seen: n, Index: 1})
+		action, err = client.At(n).ReleaseMilestone(releaser, 1).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, protocol.ReleaseMilestone{
 			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer),
@@ -180,15 +180,13 @@ func TestMilestoneActions(t *testing.T) {
 		assert.Len(t, action.Instructions, creations+1)
 	}
 	n.BondState = protocol.BondStateNone
-	action, err = client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: n.Buyer, Seen: n, Index: 1})
+	action, err = client.At(n).ReleaseMilestone(n.Buyer, 1).Build(t.Context())
 	require.NoError(t, err)
 	assert.True(t, lastInstruction[protocol.ReleaseMilestone](t, action).BuyerTokenAccount.IsZero(), "without a bond the buyer gets nothing")
 	n.BondState = protocol.BondStateHeld
 
 	named := solana.PublicKey{41}
-	action, err = client.ResolveDispute(t.Context(), ResolveDisputeRequest{
-		Arbiter: arbiter, Seen: n, Index: 2, SellerBps: 2_500, ForfeitBond: true, BuyerTokenAccount: named,
-	})
+	action, err = client.At(n).ResolveDispute(arbiter, 2, Ruling{SellerBps: 2_500, ForfeitBond: true}).PayTo(TokenAccounts{Buyer: named}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.ResolveDispute{
 		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named, SellerTokenAccount: associated(n.Seller),
@@ -196,7 +194,7 @@ func TestMilestoneActions(t *testing.T) {
 	}, lastInstruction[protocol.ResolveDispute](t, action))
 	assert.Len(t, action.Instructions, 1)
 
-	action, err = client.SettleDeadline(t.Context(), SettleDeadlineRequest{Payer: n.Buyer, Seen: n})
+	action, err = client.At(n).SettleDeadline(n.Buyer).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.SettleDeadline{
 		Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: associated(n.Seller),
@@ -204,8 +202,8 @@ func TestMilestoneActions(t *testing.T) {
 	}, lastInstruction[protocol.SettleDeadline](t, action))
 	assert.Equal(t, n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2)
-	_, err = client.SettleDeadline(t.Context(), SettleDeadlineRequest{Seen: n})
-	require.ErrorContains(t, err, "Payer")
+	_, err = client.At(n).SettleDeadline(solana.PublicKey{}).Build(t.Context())
+	require.ErrorContains(t, err, "signer not set")
 }
 
 func TestMoreMilestonesThanThereCanBe(t *testing.T) {
@@ -218,69 +216,6 @@ func TestMoreMilestonesThanThereCanBe(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 
-func TestConfigurationChangesOnlyWhereItIsToldTo(t *testing.T) {
-	address, _, err := protocol.FindConfigAddress()
-	require.NoError(t, err)
-	authority := newKeypair(t).PublicKey()
-	now := protocol.UpdateConfig{
-		Authority: authority, Config: address, Treasury: solana.PublicKey{5}, DefaultDecayRateBps: 11, DefaultResponseWindow: 90,
-		DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
-	}
-	client := clientOf(t, storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{
-		Treasury: now.Treasury, DefaultDecayRateBps: 11, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
-	}).Encode()))
-	for name, c := range map[string]struct {
-		request UpdateConfigRequest
-		change  func(*protocol.UpdateConfig)
-	}{
-		"treasury":  {UpdateConfigRequest{Treasury: solana.PublicKey{6}}, func(v *protocol.UpdateConfig) { v.Treasury = solana.PublicKey{6} }},
-		"decay":     {UpdateConfigRequest{DecayRateBps: new(uint16(0))}, func(v *protocol.UpdateConfig) { v.DefaultDecayRateBps = 0 }},
-		"window":    {UpdateConfigRequest{ResponseWindow: time.Minute}, func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 60 }},
-		"fee":       {UpdateConfigRequest{ProtocolFeeBps: new(uint16(0))}, func(v *protocol.UpdateConfig) { v.DefaultProtocolFeeBps = 0 }},
-		"rounds":    {UpdateConfigRequest{MaxRounds: 20}, func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 20 }},
-		"as it was": {UpdateConfigRequest{MaxRounds: 4}, func(*protocol.UpdateConfig) {}},
-		"everything": {UpdateConfigRequest{solana.PublicKey{}, solana.PublicKey{9}, new(uint16(1)), time.Hour, new(uint16(2)), 3}, func(v *protocol.UpdateConfig) {
-			*v = protocol.UpdateConfig{
-				Authority: authority, Config: address, Treasury: solana.PublicKey{9},
-				DefaultDecayRateBps: 1, DefaultResponseWindow: 3_600, DefaultProtocolFeeBps: 2, DefaultMaxRounds: 3,
-			}
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			want := now
-			c.change(&want)
-			c.request.Authority = authority
-			action, err := client.UpdateConfig(t.Context(), c.request)
-			require.NoError(t, err)
-			assert.Equal(t, want, lastInstruction[protocol.UpdateConfig](t, action))
-			assert.True(t, action.Negotiation.IsZero())
-		})
-	}
-	_, err = client.UpdateConfig(t.Context(), UpdateConfigRequest{Authority: authority})
-	require.ErrorContains(t, err, "nothing is to change")
-}
-
-func TestAuthorityAndPause(t *testing.T) {
-	client := offlineClient(t)
-	address, _, err := protocol.FindConfigAddress()
-	require.NoError(t, err)
-	authority, next := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	for _, paused := range []bool{true, false} {
-		action, err := client.SetPaused(t.Context(), SetPausedRequest{Authority: authority, Paused: paused})
-		require.NoError(t, err)
-		assert.Equal(t, protocol.SetPaused{Authority: authority, Config: address, Paused: paused}, lastInstruction[protocol.SetPaused](t, action))
-	}
-	for _, proposed := range []solana.PublicKey{next, {}} {
-		action, err := client.ProposeAuthority(t.Context(), ProposeAuthorityRequest{Authority: authority, NewAuthority: proposed})
-		require.NoError(t, err)
-		assert.Equal(t, protocol.ProposeAuthority{Authority: authority, Config: address, NewAuthority: proposed}, lastInstruction[protocol.ProposeAuthority](t, action))
-	}
-	action, err := client.AcceptAuthority(t.Context(), AcceptAuthorityRequest{Authority: next})
-	require.NoError(t, err)
-	assert.Equal(t, protocol.AcceptAuthority{Authority: next, Config: address}, lastInstruction[protocol.AcceptAuthority](t, action))
-	assert.Equal(t, next, action.Payer)
-}
-
 // A deposit from an account whose CPI guard is on fails in the token program, so nobody is asked to sign it.
 func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 	from := solana.PublicKey{31}
@@ -291,7 +226,7 @@ func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 	_, n, _ := bonded(t, nil)
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
-	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, SellerTokenAccount: from}
+	bond := Deposit{TokenAccount: from}
 	for name, c := range map[string]struct {
 		stored any
 		want   error
@@ -302,7 +237,7 @@ func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			guarded, _, _ := bonded(t, map[solana.PublicKey]any{from: c.stored})
-			_, err := guarded.AcceptInvitation(t.Context(), request)
+			_, err := guarded.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
 				var wrong *AccountError
@@ -327,7 +262,7 @@ func TestPartyThatIsAProgramsAddressIsWarnedOf(t *testing.T) {
 	}{{person, person, 0}, {program, person, 1}, {person, program, 1}, {program, program, 2}} {
 		n.Buyer, n.Seller = c.buyer, c.seller
 		n.Data = n.Encode()
-		action, err := client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: c.seller, Seen: n})
+		action, err := client.At(n).AcceptInvitation(c.seller, [32]byte{}, Deposit{}).Build(t.Context())
 		require.NoError(t, err)
 		require.Len(t, action.Warnings, c.warnings)
 		for _, warning := range action.Warnings {

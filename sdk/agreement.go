@@ -19,13 +19,13 @@ var ErrAgreement = errors.New("haggle: not an agreement to complete")
 type Agreement struct {
 	// Terms are the instruction's.
 	Terms protocol.SettleByAgreement
-	// Seen is the negotiation that the amounts follow from.
-	Seen *NegotiationAccount
+	// Snapshot is the negotiation that the amounts follow from.
+	Snapshot *Snapshot
 	// Amounts are the parties' amounts.
 	Amounts protocol.AgreementAmounts
 }
 
-// ReviewAgreement decodes a transaction that the other party has prepared with [Client.SettleByAgreement],
+// ReviewAgreement decodes a transaction that the other party has prepared with [Negotiation.SettleByAgreement],
 // for the party that is to complete it with [SignTransaction] and [Client.Submit]. Signing it agrees to the
 // terms and to nothing else: the transaction takes nothing from the signer's wallet, and the program pays the
 // signer at no account with a delegate or a close authority, whichever account the other party has chosen.
@@ -37,7 +37,7 @@ func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transa
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAgreement, err)
 	}
-	n, err := c.GetNegotiation(ctx, terms.Negotiation)
+	n, err := c.snapshot(ctx, terms.Negotiation)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transa
 	if now >= terms.ValidUntil {
 		return nil, protocol.Refuse(name, protocol.ErrExpired, "the agreement was valid until %d", terms.ValidUntil)
 	}
-	return &Agreement{Terms: *terms, Seen: n, Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
+	return &Agreement{Terms: *terms, Snapshot: n, Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
 }
 
 // parseAgreement decodes a transaction that consists of one settle_by_agreement and of instructions that cost

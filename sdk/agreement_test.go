@@ -17,7 +17,7 @@ import (
 type agreeing struct {
 	*agent
 	seller *Keypair
-	n      *NegotiationAccount
+	n      *Snapshot
 }
 
 func newAgreeing(t *testing.T) *agreeing {
@@ -37,15 +37,13 @@ func newAgreeing(t *testing.T) *agreeing {
 }
 
 // prepare builds the transaction that the buyer pays for and signs.
-func (s *agreeing) prepare(t *testing.T, change func(*SettleByAgreementRequest)) *solana.Transaction {
+func (s *agreeing) prepare(t *testing.T, change func(*Split)) *solana.Transaction {
 	t.Helper()
-	request := SettleByAgreementRequest{Seen: s.n, SellerBps: 5_000, BondToBuyerBps: 2_500}
+	split := Split{SellerBps: 5_000, BondToBuyerBps: 2_500}
 	if change != nil {
-		change(&request)
+		change(&split)
 	}
-	action, err := s.SettleByAgreement(t.Context(), request)
-	require.NoError(t, err)
-	transaction, err := action.Transaction(t.Context())
+	transaction, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, split).Transaction(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, SignTransaction(t.Context(), transaction, s.me))
 	return transaction
@@ -53,9 +51,7 @@ func (s *agreeing) prepare(t *testing.T, change func(*SettleByAgreementRequest))
 
 func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	s := newAgreeing(t)
-	action, err := s.SettleByAgreement(t.Context(), SettleByAgreementRequest{
-		Seen: s.n, SellerBps: 5_000, BondToBuyerBps: 2_500, ValidFor: time.Minute,
-	})
+	action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{SellerBps: 5_000, BondToBuyerBps: 2_500, ValidFor: time.Minute}).Build(t.Context())
 	require.NoError(t, err)
 	mint := &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}
 	buyers, err := mint.AssociatedTokenAddress(s.n.Buyer)
@@ -69,9 +65,9 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	}, lastInstruction[protocol.SettleByAgreement](t, action))
 	assert.Equal(t, s.n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2, "the payer's account, which is missing, is created")
-	assert.Equal(t, Precondition{Created: &s.n.CreatedAt, Stage: new(protocol.StageAgreed), Decided: new(uint8(1))}, action.Precondition)
+	assert.Equal(t, precondition{created: &s.n.CreatedAt, stage: new(protocol.StageAgreed), decided: new(uint8(1))}, action.precondition)
 
-	_, err = s.SettleByAgreement(t.Context(), SettleByAgreementRequest{Seen: s.n, ValidFor: -1})
+	_, err = s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{ValidFor: -1}).Build(t.Context())
 	require.ErrorContains(t, err, "ValidFor")
 }
 
@@ -121,7 +117,7 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 
 	// with is the transaction with another instruction.
 	with := func(extra solana.Instruction) *solana.Transaction {
-		action, err := s.SettleByAgreement(t.Context(), SettleByAgreementRequest{Seen: s.n})
+		action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{}).Build(t.Context())
 		require.NoError(t, err)
 		action.Instructions = append(action.Instructions, extra)
 		transaction, err := action.Transaction(t.Context())
@@ -133,9 +129,9 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 		require.NoError(t, err)
 		return instruction
 	}
-	offer, err := s.Offer(t.Context(), OfferRequest{Offerer: seller, Seen: s.n})
+	offer, err := s.At(s.n).SubmitOffer(seller, Offer{}).Build(t.Context())
 	require.NoError(t, err)
-	second, err := s.SettleByAgreement(t.Context(), SettleByAgreementRequest{Seen: s.n})
+	second, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{}).Build(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, review(with(creation(s.n.Buyer)), seller))
 	for name, extra := range map[string]solana.Instruction{
@@ -143,7 +139,7 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 		"an account at the signer's expense": creation(seller),
 		"another instruction of the program": offer.Instructions[0],
 		"a second agreement":                 second.Instructions[len(second.Instructions)-1],
-		"the signer's nonce":                 (&Nonce{Address: testNonce, Authority: seller}).advance(),
+		"the signer's nonce":                 (&nonceAccount{address: testNonce, authority: seller}).advance(),
 		"a token instruction":                solana.NewInstruction(solana.TokenProgramID, nil, []byte{tokenCloseAccount}),
 	} {
 		require.ErrorIs(t, review(with(extra), seller), ErrAgreement, name)

@@ -15,9 +15,10 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
-	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
 // Config says which chain a client talks to, and how.

@@ -58,7 +58,7 @@ func TestAnswerThatCannotBeUsedIsToldFromARefusal(t *testing.T) {
 		}))
 		client, err := NewClient(Config{Endpoint: server.URL})
 		require.NoError(t, err)
-		_, err = client.GetNegotiation(t.Context(), solana.PublicKey{1})
+		_, err = client.Negotiation(solana.PublicKey{1}).Snapshot(t.Context())
 		require.ErrorIs(t, err, ErrMalformedAnswer, name)
 		assert.NotErrorIs(t, err, ErrNodeBehind, name)
 		require.NoError(t, client.Close())

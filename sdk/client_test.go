@@ -66,38 +66,32 @@ func TestClosingAClientEndsIt(t *testing.T) {
 func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
-	seen := &NegotiationAccount{Address: solana.PublicKey{1}, Data: make([]byte, protocol.NegotiationSize)}
+	seen := &Snapshot{Address: solana.PublicKey{1}, Data: make([]byte, protocol.NegotiationSize)}
 	seen.CurrentOfferAmount = 3
 
-	_, err = client.Offer(t.Context(), OfferRequest{Offerer: protocol.ProgramID})
-	assert.ErrorContains(t, err, "neither Seen nor Negotiation")
-	_, err = client.Offer(t.Context(), OfferRequest{Offerer: protocol.ProgramID, Seen: seen, Negotiation: protocol.ProgramID})
+	_, err = client.At(nil).SubmitOffer(protocol.ProgramID, Offer{}).Build(t.Context())
+	assert.ErrorContains(t, err, "no snapshot is given")
+	_, err = client.Negotiation(seen.Address).AcceptOffer(protocol.ProgramID, 0).Build(t.Context())
+	assert.ErrorContains(t, err, "neither a snapshot nor a price")
+	_, err = client.Negotiation(seen.Address).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
+	assert.ErrorContains(t, err, "neither a snapshot nor a terms hash")
+	_, err = client.At(seen).AcceptOffer(protocol.ProgramID, 4).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: protocol.ProgramID, Negotiation: seen.Address})
-	assert.ErrorContains(t, err, "neither Seen nor Price")
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Negotiation: seen.Address})
-	assert.ErrorContains(t, err, "none of Seen, ServiceHash and TermsHash")
-	_, err = client.Accept(t.Context(), AcceptRequest{Acceptor: protocol.ProgramID, Seen: seen, Price: 4})
+	_, err = client.At(seen).AcceptInvitation(protocol.ProgramID, [32]byte{1}, Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: seen, ServiceHash: [32]byte{1}})
+	_, err = client.At(&Snapshot{Address: protocol.ProgramID}).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: seen, TermsHash: [32]byte{1}})
-	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: protocol.ProgramID, Seen: &NegotiationAccount{Address: protocol.ProgramID}})
-	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.Expire(t.Context(), ExpireRequest{Seen: seen})
-	assert.ErrorContains(t, err, "Payer")
-	_, err = client.InitializeConfig(t.Context(), InitializeConfigRequest{Authority: protocol.ProgramID})
-	assert.ErrorContains(t, err, "Treasury")
+	_, err = client.At(seen).Expire(solana.PublicKey{}).Build(t.Context())
+	assert.ErrorContains(t, err, "signer not set")
 }
 
 func TestOfferIsMadeOnWhatItsSignerHasSeen(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
-	seen := &NegotiationAccount{Address: solana.PublicKey{1}}
+	seen := &Snapshot{Address: solana.PublicKey{1}}
 	seen.CurrentRound = 4
 	me := newKeypair(t).PublicKey()
-	action, err := client.Offer(t.Context(), OfferRequest{Offerer: me, Seen: seen, Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()})
+	action, err := client.At(seen).SubmitOffer(me, Offer{Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "submit_offer", action.Name)
 	assert.Equal(t, me, action.Payer)

@@ -11,55 +11,45 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// CloseRequest says which negotiation is to be cleared away.
-type CloseRequest struct {
-	// Closer signs, and pays for the token accounts that are created. Anyone may.
-	Closer solana.PublicKey
-	// Seen is the negotiation, if it has been read since it ended.
-	Seen *NegotiationAccount
-	// Negotiation is its address. It is not needed if Seen is given.
-	Negotiation solana.PublicKey
-	// TreasuryTokenAccount is where fee and decay go, BuyerTokenAccount and SellerTokenAccount where the
-	// parties' recorded payouts go. Zero is the owner's associated token account, or another one of the
-	// owner's that can be paid: see [TokenAccount.CanReceive]. No account with a delegate or a close authority
-	// can, also if its owner is the closer. If the associated one is missing and something
-	// goes there, the treasury's and the closer's own are created.
-	TreasuryTokenAccount, BuyerTokenAccount, SellerTokenAccount solana.PublicKey
-	// CreateMissing has the closer create, and pay the rent of, a party's associated token account that is missing also where the
-	// closer is not that party. Otherwise a party that closes its account could have everyone pay for another one.
-	CreateMissing bool
-}
-
-// CloseNegotiation clears away a negotiation that is over: what is still kept for a party is paid, fee and decay go to the
-// treasury, and the rent goes back to the buyer.
+// Close closes a negotiation that is over: what is still kept for a party is paid, fee and decay go to the treasury, and the
+// rent goes back to the buyer. Anyone may sign as closer, and pays for the token accounts that are created.
+//
+// A token account that [Action.PayTo] does not name is the owner's associated one, or another one of the owner's that can
+// be paid: see [TokenAccount.CanReceive]. No account with a delegate or a close authority can, also if its owner is the
+// closer. If the associated one is missing and an amount goes there, the treasury's and the closer's own are created.
 //
 // The program closes nothing in the second of its creation, so the action waits until that is over before it
 // is simulated.
 //
-// The program answers [protocol.ErrInvalidState] while it is not over, and [protocol.ErrPayoutPending] when a recorded payout
-// cannot be paid to any account of its party, also because a party that is not the closer has none and
-// CreateMissing is not set.
-func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*Action, error) {
-	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
-	if err != nil {
-		return nil, err
-	}
-	mint, err := c.GetMint(ctx, negotiation.TokenMint)
+// The program answers [protocol.ErrInvalidState] while the negotiation is not over, and [protocol.ErrPayoutPending] when a
+// recorded payout cannot be paid to any account of its party, also because a party that is not the closer has none and
+// [TokenAccounts].CreateMissing is not set.
+func (n *Negotiation) Close(closer solana.PublicKey) *Action {
+	return n.actionBy(closer, &closeNegotiation{closer: closer})
+}
+
+type closeNegotiation struct{ closer solana.PublicKey }
+
+func (*closeNegotiation) name() string { return (*protocol.CloseNegotiation)(nil).InstructionName() }
+
+func (o *closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n, c := a.snapshot, a.client
+	mint, err := c.GetMint(ctx, n.TokenMint)
 	if err != nil {
 		return nil, fmt.Errorf("mint: %w", err)
 	}
-	closing := &closing{client: c, payer: request.Closer, mint: mint, createMissing: request.CreateMissing}
+	closing := &closing{client: c, payer: o.closer, mint: mint, createMissing: a.accounts.CreateMissing}
 	instruction := &protocol.CloseNegotiation{
-		Closer:       request.Closer,
-		Negotiation:  negotiation.Address,
-		Buyer:        negotiation.Buyer,
-		TokenMint:    negotiation.TokenMint,
+		Closer:       o.closer,
+		Negotiation:  n.Address,
+		Buyer:        n.Buyer,
+		TokenMint:    n.TokenMint,
 		TokenProgram: mint.TokenProgram,
 	}
-	if instruction.EscrowVault, err = negotiation.Vault(); err != nil {
+	if instruction.EscrowVault, err = n.Vault(); err != nil {
 		return nil, err
 	}
-	swept, err := c.sweptAmount(ctx, negotiation, instruction.EscrowVault)
+	swept, err := c.sweptAmount(ctx, n, instruction.EscrowVault)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
@@ -67,29 +57,32 @@ func (c *Client) CloseNegotiation(ctx context.Context, request CloseRequest) (*A
 	if err != nil {
 		return nil, fmt.Errorf("protocol configuration: %w", err)
 	}
-	if instruction.TreasuryTokenAccount, err = closing.account(ctx, request.TreasuryTokenAccount, config.Treasury, swept, true); err != nil {
+	if instruction.TreasuryTokenAccount, err = closing.account(ctx, a.accounts.Treasury, config.Treasury, swept, true); err != nil {
 		return nil, fmt.Errorf("treasury's token account: %w", err)
 	}
-	if instruction.BuyerTokenAccount, err = closing.account(ctx, request.BuyerTokenAccount, negotiation.Buyer, negotiation.ClaimableBuyer, false); err != nil {
+	if instruction.BuyerTokenAccount, err = closing.account(ctx, a.accounts.Buyer, n.Buyer, n.ClaimableBuyer, false); err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
-	if instruction.SellerTokenAccount, err = closing.account(ctx, request.SellerTokenAccount, negotiation.Seller, negotiation.ClaimableSeller, false); err != nil {
+	if instruction.SellerTokenAccount, err = closing.account(ctx, a.accounts.Seller, n.Seller, n.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
-	action, err := c.actionOn(negotiation, request.Closer, instruction, closing.creations...)
-	if err != nil {
-		return nil, err
-	}
-	action.inTime = func(ctx context.Context) error { return c.passCreation(ctx, negotiation) }
-	return action, nil
+	return &builtAct{
+		payer: o.closer, instruction: instruction, preparation: closing.creations,
+		inTime: func(ctx context.Context) error { return c.passCreation(ctx, n) },
+	}, nil
 }
+
+func (*closeNegotiation) precondition(n *Snapshot) precondition { return inStage(n) }
+
+// A closed negotiation has no account; see Action.isDone.
+func (*closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
 
 // creationLimit is longer than the second of a creation lasts.
 const creationLimit = 5 * time.Second
 
 // passCreation waits until the chain's clock has left the second of a negotiation's creation. Usually the
 // snapshot shows that it has, and no node is asked.
-func (c *Client) passCreation(ctx context.Context, n *NegotiationAccount) error {
+func (c *Client) passCreation(ctx context.Context, n *Snapshot) error {
 	if n.Status == protocol.NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
 		return nil
 	}
@@ -109,7 +102,7 @@ func (c *Client) passCreation(ctx context.Context, n *NegotiationAccount) error 
 }
 
 // sweptAmount is what the treasury gets: everything in the vault that is not kept for a party.
-func (c *Client) sweptAmount(ctx context.Context, n *NegotiationAccount, vault solana.PublicKey) (uint64, error) {
+func (c *Client) sweptAmount(ctx context.Context, n *Snapshot, vault solana.PublicKey) (uint64, error) {
 	account, err := c.GetTokenAccount(ctx, vault)
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package haggle
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -62,14 +63,14 @@ func computeMargin(configured int) (uint64, error) {
 	if configured < 0 {
 		return 0, fmt.Errorf("haggle: ComputeMarginPercent: %d is negative", configured)
 	}
-	return min(uint64(nonZeroOr(configured, defaultComputeMargin)), 100*maxUnitLimit), nil
+	return min(uint64(cmp.Or(configured, defaultComputeMargin)), 100*maxUnitLimit), nil
 }
 
 func feePercentile(configured int) (int, error) {
 	if configured < 0 || configured > 100 {
 		return 0, fmt.Errorf("haggle: PriorityFeePercentile: %d is not 1 to 100", configured)
 	}
-	return nonZeroOr(configured, defaultFeePercentile), nil
+	return cmp.Or(configured, defaultFeePercentile), nil
 }
 
 // unitLimit returns the compute limit of a transaction after its simulation: the worst case of the action's own
@@ -113,14 +114,14 @@ func (a *Action) worstUnits() (uint64, error) {
 		_, vaultBump, err := protocol.FindVaultAddress(negotiation)
 		return units.Of(tokenProgram, bump, vaultBump) + 2*prefundedUnits, err
 	}
-	if units.EachFurtherBump == 0 || a.seen == nil || tokenProgram.IsZero() {
+	if units.EachFurtherBump == 0 || a.snapshot == nil || tokenProgram.IsZero() {
 		return units.Of(tokenProgram), nil
 	}
 	// The program derives the associated account of a party that it cannot pay at the named account.
 	var bumps [2]uint8
-	for i, party := range []solana.PublicKey{a.seen.Buyer, a.seen.Seller} {
+	for i, party := range []solana.PublicKey{a.snapshot.Buyer, a.snapshot.Seller} {
 		var err error
-		if _, bumps[i], err = solana.FindAssociatedTokenAddressWithProgram(party, a.seen.TokenMint, tokenProgram); err != nil {
+		if _, bumps[i], err = solana.FindAssociatedTokenAddressWithProgram(party, a.snapshot.TokenMint, tokenProgram); err != nil {
 			return 0, err
 		}
 	}

@@ -66,7 +66,7 @@ func TestUnitLimitCoversTheWorstCaseAndTheBumpsOfBothParties(t *testing.T) {
 	units, ok := protocol.WorstComputeUnits("accept_offer")
 	require.True(t, ok)
 	worst := uint64(units.Token2022) + misses()*uint64(units.EachFurtherBump)
-	action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n})
+	action, err := client.At(n).AcceptOffer(n.Seller, 0).Build(t.Context())
 	require.NoError(t, err)
 	logs := []string{
 		"Program ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL consumed 22000 of 1399700 compute units",
@@ -83,11 +83,12 @@ func TestUnitLimitOfACreationCoversBumpsAndLamportsSentAhead(t *testing.T) {
 	_, vaultBump, err := protocol.FindVaultAddress(negotiation)
 	require.NoError(t, err)
 	for program, worst := range map[solana.PublicKey]uint64{solana.TokenProgramID: 9_003 + 4_612, solana.Token2022ProgramID: 14_859 + 4_612} {
-		action, err := client.newAction(negotiation, testSeller, &protocol.CreateNegotiation{
+		creation, err := (&protocol.CreateNegotiation{
 			Buyer: testSeller, Seller: keptMint, SessionID: 7, Negotiation: negotiation, TokenProgram: program,
 			EscrowVault: testSeller, BuyerTokenAccount: testSeller, TokenMint: keptMint, Config: testSeller,
-		})
+		}).Instruction()
 		require.NoError(t, err)
+		action := client.NewAction("create_negotiation", testSeller, creation)
 		worst += 1_500 * (2*255 - uint64(bump) - uint64(vaultBump))
 		logs := []string{"Program " + protocol.ProgramAddress + " consumed 9000 of 1399700 compute units"}
 		assert.GreaterOrEqual(t, uint64(action.unitLimit(9_300, logs)), worst+300)

@@ -137,7 +137,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	require.NoError(t, err)
 
 	// It comes to be there between the building of the action and its sending.
-	there := &NegotiationAccount{Negotiation: protocol.Negotiation{
+	there := &Snapshot{Negotiation: protocol.Negotiation{
 		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint, Version: protocol.NegotiationVersion,
 		EscrowAmount: action.Params.EscrowAmount, ServiceHash: action.Params.ServiceHash, MaxRounds: action.Params.MaxRounds,
 		DecayRateBps: action.Params.DecayRateBps, ResponseWindow: action.Params.ResponseWindow, MinOfferBps: action.Params.MinOfferBps,

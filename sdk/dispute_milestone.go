@@ -8,35 +8,38 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// DisputeMilestoneRequest says which claimed milestone a buyer does not agree with.
-type DisputeMilestoneRequest struct {
-	// Buyer signs.
-	Buyer solana.PublicKey
-	// Seen is the negotiation, if it has been read already.
-	Seen *NegotiationAccount
-	// Negotiation is its address. It is not needed if Seen is given.
-	Negotiation solana.PublicKey
-	// Index is the milestone, from 0.
-	Index uint8
-	// Evidence is a hash of the complaint, which only the event keeps: see [protocol.EvidenceHash]. Zero states none.
-	Evidence [32]byte
+// DisputeMilestone hands a claimed milestone over to the arbiter, as the buyer, who signs, within its review window. The
+// seller can claim the next one meanwhile. If the arbiter does not decide, the milestone is split in half at the end: see
+// [Negotiation.SettleDeadline]. index is the milestone, from 0. evidence is a hash of the complaint, which only the event
+// keeps: see [protocol.EvidenceHash]; zero states none.
+//
+// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist, [protocol.ErrInvalidState] for one
+// that is not under review, [protocol.ErrResponseWindowExpired] after its review window, [protocol.ErrUnauthorized], or
+// [protocol.ErrStaleState] on another deal.
+func (n *Negotiation) DisputeMilestone(buyer solana.PublicKey, index uint8, evidence [32]byte) *Action {
+	return n.actionBy(buyer, &disputeMilestone{buyer: buyer, index: index, evidence: evidence})
 }
 
-// DisputeMilestone hands a claimed milestone over to the arbiter, within its review window. The seller can claim the next one
-// meanwhile. If the arbiter does not decide either, it is split in half at the end: see [Client.SettleDeadline].
-//
-// The program answers [protocol.ErrInvalidParams] for a milestone that there is not, [protocol.ErrInvalidState] for one that is not under review,
-// [protocol.ErrResponseWindowExpired] after its review window, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on another deal.
-func (c *Client) DisputeMilestone(ctx context.Context, request DisputeMilestoneRequest) (*Action, error) {
-	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
-	if err != nil {
-		return nil, err
-	}
-	return c.actionOn(negotiation, request.Buyer, &protocol.DisputeMilestone{
-		Buyer:       request.Buyer,
-		Negotiation: negotiation.Address,
-		CreatedAt:   negotiation.CreatedAt,
-		Index:       request.Index,
-		Evidence:    request.Evidence,
-	})
+type disputeMilestone struct {
+	buyer    solana.PublicKey
+	index    uint8
+	evidence [32]byte
+}
+
+func (*disputeMilestone) name() string { return (*protocol.DisputeMilestone)(nil).InstructionName() }
+
+func (m *disputeMilestone) build(_ context.Context, a *Action) (*builtAct, error) {
+	return &builtAct{payer: m.buyer, instruction: &protocol.DisputeMilestone{
+		Buyer:       m.buyer,
+		Negotiation: a.Negotiation,
+		CreatedAt:   a.snapshot.CreatedAt,
+		Index:       m.index,
+		Evidence:    m.evidence,
+	}}, nil
+}
+
+func (m *disputeMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.index) }
+
+func (m *disputeMilestone) postcondition(_, now *Snapshot) bool {
+	return now.MilestonesDisputed&(1<<m.index) != 0
 }

@@ -1,88 +1,82 @@
-// Package haggle lets agents bargain over a price on Solana and settle the result from escrow.
+// Package haggle lets agents bargain over a price on Solana and settles the result from escrow.
 //
-// A buyer deposits the most it could pay and invites a seller ([Client.CreateNegotiation]). The seller agrees to the terms it has
-// seen ([Client.AcceptInvitation]), the buyer opens, offers alternate ([Client.Offer]), each costs the escrow a share, and the one
-// that is accepted ([Client.Accept]) is paid. Either side may walk away ([Client.Reject]); once its time is over anyone may end a
-// negotiation ([Client.Expire]), and anyone may clear one away that is over ([Client.CloseNegotiation]).
+// A buyer deposits the escrow and invites a seller ([Client.CreateNegotiation]). The seller accepts the terms that it has read
+// ([Negotiation.AcceptInvitation]). The buyer opens and offers alternate ([Negotiation.SubmitOffer]); each offer costs the escrow
+// a share, the decay. The accepted offer is paid ([Negotiation.AcceptOffer]). Either party may reject ([Negotiation.Reject]).
+// After a deadline anyone may expire the negotiation ([Negotiation.Expire]), and after its end anyone may close it
+// ([Negotiation.Close]).
 //
-// If the buyer asks for it, the seller deposits a bond; both compare their reservation prices under seal
-// before they make offers ([SealPrice], [Client.CommitZopa], [Client.RevealZopa]); and the price is paid in
-// tranches ([Milestones], [Client.ClaimMilestone], [Client.ReleaseMilestone], [Client.DisputeMilestone],
-// [Client.ResolveDispute], [Client.SettleDeadline]). Both parties together can end an agreed negotiation with
-// any split ([Client.SettleByAgreement]).
+// The buyer can require a bond of the seller, a comparison of sealed reservation prices before the first offer ([SealPrice],
+// [Negotiation.CommitZopa], [Negotiation.RevealZopa]), and payment in tranches ([Milestones], [Negotiation.ClaimMilestone],
+// [Negotiation.ReleaseMilestone], [Negotiation.DisputeMilestone], [Negotiation.ResolveDispute], [Negotiation.SettleDeadline]).
+// Both parties together can end an agreed negotiation with any split ([Negotiation.SettleByAgreement]).
 //
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://api.devnet.solana.com"})
 //	...
-//	negotiation, err := client.GetNegotiation(ctx, address)
+//	snapshot, err := client.Negotiation(address).Snapshot(ctx)
 //	...
-//	least, most := negotiation.OfferRange()
-//	action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: me.PublicKey(), Seen: negotiation, Amount: least})
-//	...
-//	receipt, err := action.Do(ctx, me)
+//	least, most := snapshot.OfferRange()
+//	receipt, err := client.At(snapshot).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: least}).Do(ctx, me)
 //	if errors.Is(err, protocol.ErrNotYourTurn) {
 //
-// # Every action states its snapshot
+// # Snapshots
 //
-// An [Action] is built on a snapshot of the negotiation, [NegotiationAccount]. What a party or the arbiter
-// signs names the deal by its created_at, which the SDK takes from the snapshot, so a transaction never lands
-// on a later deal at the same address. A transaction that meets another deal or another state does nothing:
-// the program answers [protocol.ErrStaleState].
+// An [Action] is built on a [Snapshot] of the negotiation: one that the caller has decided on ([Client.At]), or the chain's state
+// when the action is built ([Client.Negotiation]). Whatever a party or the arbiter signs names the deal by its created_at, so a
+// transaction never lands on a later deal at the same address. [Action.Do] reads the negotiation again before it signs:
+// [*StateChangedError] reports another state, [*AlreadyDone] that the action has taken effect. A transaction that meets another
+// deal or state does nothing: the program answers [protocol.ErrStaleState].
 //
-// # What can go wrong
+// # Errors and outcomes
 //
-// A [*protocol.ProgramError] is a refusal by the program, a [*TransactionError] any other failure; both come from a simulation, before
-// anything is sent, unless they have a signature. What the client refuses itself, because the program would, is the same
-// [*protocol.ProgramError]. [OutcomeOf] says of any error whether the action may be repeated: after [ErrTransactionExpired] it can be, after
-// an [*UnknownOutcome] one has to look first, with [Client.Outcome] or at the negotiation itself.
+// A [*protocol.ProgramError] is a refusal by the program, a [*TransactionError] any other failure. Without a signature they come
+// from a simulation or from the client's own checks, before anything is sent. [OutcomeOf] returns the outcome of the transaction
+// for any error. Unknown is the default; an action is safe to repeat only after [OutcomeExpired] and [OutcomeNotSent].
 //
-// # Nothing is done twice
+// # Idempotency
 //
-// With a journal ([Config].Journal; package journal has one in a file) every transaction is on the disk before it is sent, with the
-// idempotency key of its action. An action whose key is confirmed is not carried out again, and returns [*AlreadyDone]. A
-// transaction of unknown outcome blocks actions with the same key or on the same negotiation until the outcome is known, and is
-// resolved in the background: see [Client.Recover]. [CreateRequest].Key names a purchase.
-//
-// Each action carries what it expects of the negotiation ([Precondition]). [Action.Do] reads it again before anyone signs: [*StateChangedError]
-// says that it is another one by now, [*AlreadyDone] that this very action has been done.
+// With a journal ([Config].Journal; package journal has one in a file) every transaction is on disk before it is sent, with the
+// idempotency key of its action. An action whose key is confirmed is not carried out again and returns [*AlreadyDone]. A
+// transaction of unknown outcome blocks actions with the same key or on the same negotiation until the outcome is known, and the
+// client resolves it in the background: see [Client.Recover]. [CreateRequest].Key names a purchase.
 //
 // # Sending
 //
-// A transaction is simulated, gets a compute limit that covers the worst case of its instruction and the simulated units of the
-// others with a margin ([Config].ComputeMarginPercent), and a
-// priority fee that is a percentile of what the accounts it writes have cost recently, up to a cap ([Config].PriorityFeePercentile,
-// [Config].MaxPriorityFee). [Action.With] changes for one action its commitment, its cap, or has it use a durable nonce
-// ([Client.CreateNonce]). [Action.Simulate] says what an action would cost and change, and signs nothing.
+// A transaction is simulated first. Its compute limit covers the worst case of its instruction and the simulated units of the
+// others with a margin ([Config].ComputeMarginPercent). Its priority fee is a percentile of the recent fees for the accounts that
+// it writes, up to a cap ([Config].PriorityFeePercentile, [Config].MaxPriorityFee). [Action.With] changes the commitment or the
+// cap of one action, or uses a durable nonce. [Action.Simulate] returns costs and changes, and signs nothing.
 //
-// # Nodes that fail
+// # Several nodes
 //
-// With [Config].Fallbacks a client has several nodes. A read is asked of the first one that is well; of a second one too if that takes
-// longer than usual; and of the others if it fails, which is repeated after a pause if all are busy. No read goes back behind a slot
-// that the client has seen before, also if another node answers: one that is behind is not believed ([ErrNodeBehind] if all are, with
-// [ErrNodeWentBack] if it is far behind itself, as after a local chain has been started anew). Before a client decides about money for
-// the first time, it asks all its nodes how far the chain has come. That a transaction has expired, and may be repeated, is believed
-// only if one node knows all that it takes by itself, and no other knows of the transaction.
-// A transaction is sent to several nodes at once. A node that asks to be left alone (Retry-After) is, for up to 30 seconds; one
-// that fails rests, the longer the more often. A node of another chain is found out before it is asked anything else
-// ([ErrOtherCluster]). [Client.Nodes] tells how they are. No error and no log names more of a node than its host.
+// With [Config].Fallbacks a client has several nodes. A read goes to the first healthy one; to a second one too if the first takes
+// longer than usual; and to the others if it fails. The client repeats it after a pause if all are busy. A read never returns a
+// state from before a slot that the client has read already: a node that is behind is skipped, and the read fails with
+// [ErrNodeBehind] if all are. It fails with [ErrNodeWentBack] if a node is far behind its own earlier answers, as after a restart
+// of a local chain. Before its first decision about money a client requests the slot of all its nodes. It treats a transaction as
+// expired only if one node proves it alone and no other node knows the transaction. It sends a transaction to several nodes at
+// once. A node that sends Retry-After rests for up to 30 seconds; one that fails rests longer after each failure. A node of
+// another chain is detected before the first request ([ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors
+// and logs name the host of a node and no more of its address.
 //
 // # Events
 //
-// [Client.Watch] and [Client.WatchAgent] tell each event once and in the chain's order, whatever happens to connections and nodes:
-// what a node tells at once is only a hint, and what is delivered is what the node has in its blocks. [Client.History] is what has
-// happened before. [Subscription.Lag] says how far behind a subscription is; a listener that is slow loses nothing, because what
-// it has not taken stays at the node. All subscriptions of a client share a connection. [Config].Source is where the hints come
-// from: the nodes' WebSocket interfaces, [NewPolling], or package yellowstone.
+// [Client.Watch] and [Client.WatchAgent] deliver each event once and in the chain's order, through reconnections and failures of
+// nodes: a notification is only a hint, and the delivered events come from the node's blocks. [Client.History] returns past events.
+// [Subscription.Lag] reports the delay of a subscription. A slow consumer loses nothing, because events that it has not received
+// stay at the node. All subscriptions of a client share a connection. [Config].Source is the source of the hints: the nodes'
+// WebSocket interfaces by default, [NewPolling], or package yellowstone.
 //
 // # Metrics and traces
 //
-// [Config].Logger is told when nodes fail and recover. With [Config].TracerProvider there is a span for each action, named
+// [Config].Logger logs failures and recoveries of nodes. With [Config].TracerProvider there is a span for each action, named
 // haggle.<action>, with its outcome, and one for each JSON-RPC call, named after its method, with an event for each node's answer.
 // With [Config].MeterProvider there are the metrics
 //
 //	rpc.client.call.duration  seconds; by rpc.method, error.type
-//	haggle.node.requests      a count; by server.address, rpc.method, error.type, haggle.hedge (asked because another was slow)
-//	haggle.node.lag           slots behind what had been seen when the node last answered; by server.address
-//	haggle.node.resting       1 for a node that is left alone for the moment, otherwise 0; by server.address
+//	haggle.node.requests      a count; by server.address, rpc.method, error.type, haggle.hedge (a second request beside a slow one)
+//	haggle.node.lag           slots behind the newest known slot at the node's latest answer; by server.address
+//	haggle.node.resting       1 for a node that rests, otherwise 0; by server.address
 //	haggle.action.duration    seconds; by haggle.action, haggle.outcome (an [Outcome]), error.type
 //
 // # Units
@@ -92,15 +86,15 @@
 //
 // # Tokens
 //
-// Escrow is held in mints of SPL Token and Token-2022 alike; the client finds out which program a mint belongs to ([Client.GetMint]).
+// Escrow is held in mints of SPL Token and Token-2022; the client reads the mint's token program ([Client.GetMint]).
 //
 // The program pays a party that does not sign only at an account without delegate and close authority. The
 // client chooses the party's associated account; if that cannot be paid, another one of the party's that can
 // ([TokenAccount.CanReceive]).
 //
-// # Layers
+// # Packages
 //
-// The files that end in _gen.go are generated from the program's IDL and only pack and unpack: instructions ([protocol.SubmitOffer]),
-// accounts ([protocol.Negotiation]), events ([protocol.OfferSubmitted], [protocol.ParseLogs]), addresses ([protocol.FindNegotiationAddress]) and errors. They can be
-// used without a client.
+// Package protocol has the generated code, which packs and unpacks instructions ([protocol.SubmitOffer]), accounts
+// ([protocol.Negotiation]) and events ([protocol.OfferSubmitted]), and the pure rules. It needs no client. Package admin changes
+// the protocol's configuration.
 package haggle

@@ -60,15 +60,15 @@ func ExampleClient_Watch() {
 		if !ok || offer.Offerer == seller.PublicKey() {
 			continue
 		}
-		negotiation, err := client.GetNegotiation(ctx, address)
+		negotiation, err := client.Negotiation(address).Snapshot(ctx)
 		if err != nil {
 			log.Fatal(err)
 		}
 		var action *haggle.Action
 		if negotiation.CurrentOfferAmount >= 3_000_000 {
-			action, err = client.Accept(ctx, haggle.AcceptRequest{Acceptor: seller.PublicKey(), Seen: negotiation})
+			action, err = client.At(negotiation).AcceptOffer(seller.PublicKey(), 0).Build(ctx)
 		} else {
-			action, err = client.Offer(ctx, haggle.OfferRequest{Offerer: seller.PublicKey(), Seen: negotiation, Amount: 3_500_000})
+			action, err = client.At(negotiation).SubmitOffer(seller.PublicKey(), haggle.Offer{Amount: 3_500_000}).Build(ctx)
 		}
 		if err != nil {
 			log.Fatal(err)
@@ -122,7 +122,7 @@ func ExampleSealPrice() {
 	var (
 		ctx         context.Context
 		client      *haggle.Client
-		negotiation *haggle.NegotiationAccount
+		negotiation *haggle.Snapshot
 		me          *haggle.Keypair
 	)
 	sealed, err := haggle.SealPrice(negotiation, me.PublicKey(), 3_000_000)
@@ -136,7 +136,7 @@ func ExampleSealPrice() {
 	if err := os.WriteFile("price.json", secret, 0o600); err != nil {
 		log.Fatal(err)
 	}
-	action, err := client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealed, Seen: negotiation})
+	action, err := client.At(negotiation).CommitZopa(sealed).Build(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func ExampleSealPrice() {
 	if sealed, err = haggle.ParseSealedPrice(secret); err != nil {
 		log.Fatal(err)
 	}
-	if action, err = client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: sealed}); err != nil {
+	if action, err = client.Negotiation(sealed.Negotiation()).RevealZopa(sealed).Build(ctx); err != nil {
 		log.Fatal(err)
 	}
 	if _, err := action.Do(ctx, me); err != nil {
@@ -203,20 +203,4 @@ func ExampleTerms() {
 	read := decoded.Terms
 	fmt.Println(read.QualityTier, read.SLA(), read.Quantity)
 	// Output: 2 1.5s 10000
-}
-
-// Each negotiation of a pair has an address of its own.
-func ExampleDerivePDA() {
-	buyer := solana.MustPublicKeyFromBase58("9B5XszUGdMaxCZ7uSQhPzdks5ZQSmWxrmzCSvtJ6Ns6g")
-	seller := solana.MustPublicKeyFromBase58("4pXssUVLhmmxGQifWJybizi2rwVDxQDaSafDc4uLpTVu")
-	first, err := haggle.DerivePDA(buyer, seller, 1)
-	if err != nil {
-		log.Fatal(err)
-	}
-	second, err := haggle.DerivePDA(buyer, seller, 2)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(first == second)
-	// Output: false
 }

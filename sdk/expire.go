@@ -2,51 +2,45 @@ package haggle
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ExpireRequest says which negotiation is to end because its time is over.
-type ExpireRequest struct {
-	// Payer pays the transaction's fee, and signs. Anyone may.
-	Payer solana.PublicKey
-	// Seen is the negotiation, if it has been read already. It may have moved on since.
-	Seen *NegotiationAccount
-	// Negotiation is its address. It is not needed if Seen is given.
-	Negotiation solana.PublicKey
-	// BuyerTokenAccount is where the escrow goes back to, SellerTokenAccount where a bond does. Zero is
-	// the party's associated token account. The payer's own is created if it is missing. An amount that
-	// cannot be paid is recorded for its party.
-	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
+// Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of
+// the rounds so far, and the seller its bond, which it forfeits to the buyer if it has not revealed its price in time.
+// Anyone may sign as payer.
+//
+// The program answers [protocol.ErrInvalidState] once the negotiation has ended, and as long as a party may still act: see
+// [protocol.Negotiation.IsOverdue].
+func (n *Negotiation) Expire(payer solana.PublicKey) *Action {
+	return n.actionBy(payer, &expire{payer: payer})
 }
 
-// Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of the
-// rounds so far, and the seller its bond, which it forfeits to the buyer if it has not revealed its price in time. (The documents
-// call it expireNegotiation.) The program answers [protocol.ErrInvalidState] once it has ended, and as long as someone may still act: see
-// [protocol.Negotiation.IsOverdue].
-func (c *Client) Expire(ctx context.Context, request ExpireRequest) (*Action, error) {
-	if request.Payer.IsZero() {
-		return nil, errors.New("haggle: expire_negotiation: Payer is not given")
-	}
-	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
-	if err != nil {
-		return nil, err
-	}
-	to, err := c.payouts(ctx, negotiation, payoutRequest{
-		payer: request.Payer, buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
-		withoutSeller: negotiation.BondRequired == 0, unpaidSeller: negotiation.HeldBond() == 0 || negotiation.SellerOwesReveal(),
+type expire struct{ payer solana.PublicKey }
+
+func (*expire) name() string { return (*protocol.ExpireNegotiation)(nil).InstructionName() }
+
+func (e *expire) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n := a.snapshot
+	to, err := a.payouts(ctx, payoutRequest{
+		payer: e.payer, withoutSeller: n.BondRequired == 0, unpaidSeller: n.HeldBond() == 0 || n.SellerOwesReveal(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c.actionOn(negotiation, request.Payer, &protocol.ExpireNegotiation{
-		Negotiation:        negotiation.Address,
+	return &builtAct{payer: e.payer, preparation: to.before, instruction: &protocol.ExpireNegotiation{
+		Negotiation:        n.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,
-		TokenMint:          negotiation.TokenMint,
+		TokenMint:          n.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
-	}, to.before...)
+	}}, nil
+}
+
+func (*expire) precondition(n *Snapshot) precondition { return inStage(n) }
+
+func (*expire) postcondition(_, now *Snapshot) bool {
+	return now.Status == protocol.NegotiationStatusExpired
 }

@@ -48,10 +48,10 @@ type Filter struct {
 // before it are valid.
 //
 //	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: me, Role: haggle.RoleSeller}) {
-func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[*NegotiationAccount, error] {
-	return func(yield func(*NegotiationAccount, error) bool) {
+func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[*Snapshot, error] {
+	return func(yield func(*Snapshot, error) bool) {
 		for _, filters := range filter.queries() {
-			err := c.streamNegotiations(ctx, filters, func(negotiation *NegotiationAccount, err error) error {
+			err := c.streamNegotiations(ctx, filters, func(negotiation *Snapshot, err error) error {
 				if negotiation != nil && !filter.selects(&negotiation.Negotiation) {
 					if len(filter.Status) > 1 && filter.hasAgent(&negotiation.Negotiation) {
 						return nil
@@ -90,7 +90,7 @@ type listedAccount struct {
 
 // streamNegotiations calls each for every account of one query: with the negotiation, or with an error if the account cannot be
 // decoded.
-func (c *Client) streamNegotiations(ctx context.Context, filters []rpc.RPCFilter, each func(*NegotiationAccount, error) error) error {
+func (c *Client) streamNegotiations(ctx context.Context, filters []rpc.RPCFilter, each func(*Snapshot, error) error) error {
 	const method = "getProgramAccounts"
 	params := []any{protocol.ProgramID, rpc.M{
 		"commitment": string(c.commitment), "encoding": solana.EncodingBase64, "filters": filters, "withContext": true,
@@ -110,7 +110,7 @@ func (c *Client) streamNegotiations(ctx context.Context, filters []rpc.RPCFilter
 	return nodeError(method, err)
 }
 
-func (c *Client) listed(listed *listedAccount, slot uint64, each func(*NegotiationAccount, error) error) error {
+func (c *Client) listed(listed *listedAccount, slot uint64, each func(*Snapshot, error) error) error {
 	if listed == nil || listed.Pubkey.IsZero() || listed.Account == nil || listed.Account.Data == nil {
 		return malformed("the node answers with an account without data")
 	}

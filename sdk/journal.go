@@ -42,8 +42,6 @@ type JournalEntry struct {
 	Action string `json:"action,omitempty"`
 	// Negotiation is the negotiation's address; zero if the action is not on one.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
-	// Expects is the state that the action was built on.
-	Expects Precondition `json:"expects,omitzero"`
 	// Key is the idempotency key. A wallet does not carry out two actions with one key.
 	Key solana.Hash `json:"key,omitzero"`
 	// Intent is a hash of what the action does. An action that is built anew after a crash has the same intent.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 

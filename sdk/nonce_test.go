@@ -3,13 +3,11 @@ package haggle
 import (
 	"context"
 	"encoding/binary"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -35,9 +33,9 @@ func TestNonceAccountIsReadStrictly(t *testing.T) {
 	authority := solana.PublicKey{7}
 	good := nonceData(authority, solana.Hash{8})
 	node.accounts = map[solana.PublicKey]any{testNonce: answerOf(solana.SystemProgramID, 1_447_680, good)}
-	nonce, err := client.GetNonce(t.Context(), testNonce)
+	nonce, err := client.getNonce(t.Context(), testNonce)
 	require.NoError(t, err)
-	assert.Equal(t, &Nonce{Address: testNonce, Authority: authority, Value: solana.Hash{8}, Lamports: 1_447_680, Slot: testSlot}, nonce)
+	assert.Equal(t, &nonceAccount{address: testNonce, authority: authority, value: solana.Hash{8}, slot: testSlot}, nonce)
 
 	spoilt := func(at int, value byte) []byte {
 		data := append([]byte(nil), good...)
@@ -56,7 +54,7 @@ func TestNonceAccountIsReadStrictly(t *testing.T) {
 		"uninitialized":   {answerOf(solana.SystemProgramID, 1, spoilt(4, 0)), ErrNotANonce},
 	} {
 		node.accounts[testNonce] = c.answer
-		_, err := client.GetNonce(t.Context(), testNonce)
+		_, err := client.getNonce(t.Context(), testNonce)
 		var account *AccountError
 		require.ErrorAs(t, err, &account, name)
 		require.ErrorIs(t, err, c.want, name)
@@ -167,39 +165,4 @@ func TestSubmittedTransactionWithANonceIsWaitedFor(t *testing.T) {
 		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
 		assert.Equal(t, testNonce, a.only(t).Nonce)
 	})
-}
-
-func TestNonceAccountsOfAPayerAreToldApartByTheirSeeds(t *testing.T) {
-	a := newAgent(t, map[string]func(int) (any, error){"getMinimumBalanceForRentExemption": always(1_447_680)})
-	first, err := NonceAddress(a.me.PublicKey(), "first")
-	require.NoError(t, err)
-	second, err := NonceAddress(a.me.PublicKey(), "second")
-	require.NoError(t, err)
-	assert.NotEqual(t, first, second)
-	_, err = NonceAddress(a.me.PublicKey(), strings.Repeat("x", 33))
-	require.Error(t, err)
-
-	action, err := a.CreateNonce(t.Context(), CreateNonceRequest{Payer: a.me.PublicKey(), Seed: "first"})
-	require.NoError(t, err)
-	require.Len(t, action.Instructions, 2)
-	assert.Equal(t, a.me.PublicKey(), action.Payer)
-	data, err := action.Instructions[1].Data()
-	require.NoError(t, err)
-	initialize, err := system.DecodeInstruction(action.Instructions[1].Accounts(), data)
-	require.NoError(t, err)
-	assert.Equal(t, a.me.PublicKey(), *initialize.Impl.(*system.InitializeNonceAccount).Authorized)
-	assert.Equal(t, first, action.Instructions[1].Accounts()[0].PublicKey)
-
-	nonce := &Nonce{Address: first, Authority: solana.PublicKey{5}, Lamports: 77}
-	advance, err := a.AdvanceNonce(t.Context(), nonce)
-	require.NoError(t, err)
-	assert.Equal(t, nonce.Authority, advance.Payer)
-	closing, err := a.CloseNonce(t.Context(), nonce, a.me.PublicKey())
-	require.NoError(t, err)
-	data, err = closing.Instructions[0].Data()
-	require.NoError(t, err)
-	withdraw, err := system.DecodeInstruction(closing.Instructions[0].Accounts(), data)
-	require.NoError(t, err)
-	assert.EqualValues(t, 77, *withdraw.Impl.(*system.WithdrawNonceAccount).Lamports)
-	assert.NotEqual(t, advance.intent, closing.intent)
 }

@@ -27,8 +27,6 @@ type payouts struct {
 type payoutRequest struct {
 	// payer pays the transaction's fee, and for its own associated account if that is missing.
 	payer solana.PublicKey
-	// buyer and seller are the accounts that the caller has named; zero for none.
-	buyer, seller solana.PublicKey
 	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
 	withoutBuyer, withoutSeller bool
 	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction does
@@ -41,18 +39,19 @@ type payoutRequest struct {
 // The associated account cannot make the transaction fail, whatever its owner does to it until the transaction is
 // executed: the program records the amount if it cannot be paid. Any other account can, so none is named that the
 // caller has not named.
-func (c *Client) payouts(ctx context.Context, n *NegotiationAccount, request payoutRequest) (p payouts, err error) {
+func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts, err error) {
+	c, n := a.client, a.snapshot
 	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
 		return p, fmt.Errorf("mint: %w", err)
 	}
 	var creation []solana.Instruction
 	if !request.withoutBuyer {
-		if p.buyer, p.before, err = c.payee(ctx, p.mint, request.payer, n.Buyer, request.buyer, true); err != nil {
+		if p.buyer, p.before, err = c.payee(ctx, p.mint, request.payer, n.Buyer, a.accounts.Buyer, true); err != nil {
 			return p, fmt.Errorf("buyer's token account: %w", err)
 		}
 	}
 	if !request.withoutSeller {
-		if p.seller, creation, err = c.payee(ctx, p.mint, request.payer, n.Seller, request.seller, !request.unpaidSeller); err != nil {
+		if p.seller, creation, err = c.payee(ctx, p.mint, request.payer, n.Seller, a.accounts.Seller, !request.unpaidSeller); err != nil {
 			return p, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
@@ -128,7 +127,7 @@ func (c *Client) claimingAccount(ctx context.Context, named, party solana.Public
 	return address, nil, nil
 }
 
-var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so Destination has to be given")
+var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so a destination has to be given")
 
 // accountOrAssociated returns the named token account, otherwise the owner's associated one.
 func accountOrAssociated(named, owner solana.PublicKey, mint *Mint) (solana.PublicKey, error) {

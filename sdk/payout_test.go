@@ -56,22 +56,22 @@ func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
 				creations int
 			}{
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+					return client.At(n).AcceptOffer(n.Seller, 0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.Reject(t.Context(), RejectRequest{Rejector: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+					return client.At(n).Reject(n.Seller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.Expire(t.Context(), ExpireRequest{Payer: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+					return client.At(n).Expire(n.Seller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.ReleaseMilestone(t.Context(), ReleaseMilestoneRequest{Releaser: n.Seller, Seen: n, BuyerTokenAccount: buyer})
+					return client.At(n).ReleaseMilestone(n.Seller, 0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.ResolveDispute(t.Context(), ResolveDisputeRequest{Arbiter: testSeller, Seen: n, BuyerTokenAccount: buyer})
+					return client.At(n).ResolveDispute(testSeller, 0, Ruling{}).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, 0},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.SettleDeadline(t.Context(), SettleDeadlineRequest{Payer: testSeller, Seen: n, BuyerTokenAccount: buyer})
+					return client.At(n).SettleDeadline(testSeller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, 0},
 			} {
 				action, err := c.build(solana.PublicKey{})

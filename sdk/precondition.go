@@ -12,119 +12,93 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Precondition is the part of a negotiation's state that an action depends on; fields that are nil do not matter.
+// precondition is the part of a negotiation's state that an action depends on; fields that are nil do not matter.
 // [Action.Do] reads the negotiation again before anything is signed, and returns a [*StateChangedError] if the
 // precondition is not met.
-type Precondition struct {
-	// Absent: there is nothing at the address yet.
-	Absent bool `json:"absent,omitempty"`
-	// Created is when the negotiation was created, in Unix seconds: another one at the same address has another time.
-	Created *int64 `json:"created,omitempty"`
-	// Terms is the [protocol.TermsHash], for an invitation.
-	Terms *solana.Hash `json:"terms,omitempty"`
-	// Stage is how far the negotiation has come.
-	Stage *protocol.Stage `json:"stage,omitempty"`
-	// Status is the negotiation's.
-	Status *protocol.NegotiationStatus `json:"status,omitempty"`
-	// Round is how many offers have been made.
-	Round *uint8 `json:"round,omitempty"`
-	// Step is the step of the comparison of reservation prices.
-	Step *protocol.ZopaStep `json:"step,omitempty"`
-	// Offer is the latest offer, in base units of the mint.
-	Offer *uint64 `json:"offer,omitempty"`
-	// Metadata is what the latest offer says beside its price.
-	Metadata []byte `json:"metadata,omitempty"`
-	// Decided is the mask of the decided milestones.
-	Decided *uint8 `json:"decided,omitempty"`
-	// Milestone is the one that the action is about.
-	Milestone *ExpectedMilestone `json:"milestone,omitempty"`
-	// Payout is what is kept for a party.
-	Payout *ExpectedPayout `json:"payout,omitempty"`
+type precondition struct {
+	// absent: nothing exists at the address yet.
+	absent bool
+	// created is the time of the negotiation's creation: another one at the same address has another time.
+	created *int64
+	// terms is the terms hash of an invitation.
+	terms *solana.Hash
+	stage *protocol.Stage
+	// status is the negotiation's.
+	status *protocol.NegotiationStatus
+	// round is the number of offers.
+	round *uint8
+	// step is the step of the comparison of reservation prices.
+	step *protocol.ZopaStep
+	// offer and metadata are the latest offer's.
+	offer    *uint64
+	metadata []byte
+	// decided is the mask of the decided milestones.
+	decided   *uint8
+	milestone *requiredMilestone
+	payout    *requiredPayout
 }
 
-// ExpectedMilestone is how far a milestone is.
-type ExpectedMilestone struct {
-	// Index is the milestone, from 0.
-	Index uint8 `json:"index"`
-	// State is how far it is.
-	State protocol.MilestoneState `json:"state"`
+type requiredMilestone struct {
+	index uint8
+	state protocol.MilestoneState
 }
 
-// ExpectedPayout is what could not be paid to a party.
-type ExpectedPayout struct {
-	// Party is the buyer or the seller.
-	Party solana.PublicKey `json:"party"`
-	// Amount is in base units of the mint.
-	Amount uint64 `json:"amount"`
+// requiredPayout is the recorded amount of a party.
+type requiredPayout struct {
+	party  solana.PublicKey
+	amount uint64
 }
 
-// IsZero reports whether every state meets the precondition.
-func (e Precondition) IsZero() bool {
-	return !e.Absent && e.Metadata == nil && e.Created == nil && e.Terms == nil && e.Stage == nil && e.Status == nil &&
-		e.Round == nil && e.Step == nil && e.Offer == nil && e.Decided == nil && e.Milestone == nil && e.Payout == nil
+// isZero reports whether every state meets the precondition.
+func (p precondition) isZero() bool {
+	return !p.absent && p.metadata == nil && p.created == nil && p.terms == nil && p.stage == nil && p.status == nil &&
+		p.round == nil && p.step == nil && p.offer == nil && p.decided == nil && p.milestone == nil && p.payout == nil
 }
 
-// IsMet reports whether a negotiation meets the precondition; nil is one that does not exist.
-func (e Precondition) IsMet(now *NegotiationAccount) bool {
+// isMet reports whether a negotiation meets the precondition; nil is one that does not exist.
+func (p precondition) isMet(now *Snapshot) bool {
 	if now == nil {
-		return e.Absent || e.IsZero()
+		return p.absent || p.isZero()
 	}
-	return !e.Absent &&
-		isAs(e.Created, now.CreatedAt) &&
-		(e.Terms == nil || *e.Terms == termsOf(now)) &&
-		isAs(e.Stage, now.Stage()) &&
-		isAs(e.Status, now.Status) &&
-		isAs(e.Round, now.CurrentRound) &&
-		isAs(e.Step, now.ZopaStep()) &&
-		isAs(e.Offer, now.CurrentOfferAmount) &&
-		isAs(e.Decided, now.MilestonesDecided) &&
-		(e.Metadata == nil || bytes.Equal(e.Metadata, now.Metadata[:])) &&
-		(e.Milestone == nil || now.MilestoneState(e.Milestone.Index) == e.Milestone.State) &&
-		(e.Payout == nil || now.ClaimableOf(e.Payout.Party) == e.Payout.Amount)
+	return !p.absent &&
+		isAs(p.created, now.CreatedAt) &&
+		(p.terms == nil || *p.terms == termsOf(now)) &&
+		isAs(p.stage, now.Stage()) &&
+		isAs(p.status, now.Status) &&
+		isAs(p.round, now.CurrentRound) &&
+		isAs(p.step, now.ZopaStep()) &&
+		isAs(p.offer, now.CurrentOfferAmount) &&
+		isAs(p.decided, now.MilestonesDecided) &&
+		(p.metadata == nil || bytes.Equal(p.metadata, now.Metadata[:])) &&
+		(p.milestone == nil || now.MilestoneState(p.milestone.index) == p.milestone.state) &&
+		(p.payout == nil || now.ClaimableOf(p.payout.party) == p.payout.amount)
 }
 
-func isAs[T comparable](expected *T, actual T) bool { return expected == nil || *expected == actual }
+func isAs[T comparable](required *T, actual T) bool { return required == nil || *required == actual }
 
-// termsOf is the terms hash of a negotiation as it has been decoded: a caller may have made one up without Data.
-func termsOf(n *NegotiationAccount) solana.Hash {
+// termsOf is the terms hash of a negotiation as it has been decoded: a caller may have made a snapshot up without Data.
+func termsOf(n *Snapshot) solana.Hash {
 	return solana.Hash(protocol.TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
 }
 
-// preconditionOf returns what an instruction on a negotiation that its signer has seen depends on.
-func preconditionOf(instruction protocol.AnyInstruction, seen *NegotiationAccount) Precondition {
-	expected := Precondition{Created: new(seen.CreatedAt)}
-	switch on := instruction.(type) {
-	case *protocol.AcceptInvitation:
-		expected.Status, expected.Terms = new(seen.Status), new(termsOf(seen))
-	case *protocol.SubmitOffer:
-		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
-	case *protocol.AcceptOffer:
-		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
-		expected.Offer, expected.Metadata = new(seen.CurrentOfferAmount), bytes.Clone(seen.Metadata[:])
-	case *protocol.RejectNegotiation:
-		expected.Status, expected.Round, expected.Step = new(seen.Status), new(seen.CurrentRound), new(seen.ZopaStep())
-	case *protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice:
-		expected.Status, expected.Step = new(seen.Status), new(seen.ZopaStep())
-	case *protocol.ClaimMilestone:
-		expected.Milestone = milestoneOf(seen, on.Index)
-	case *protocol.DisputeMilestone:
-		expected.Milestone = milestoneOf(seen, on.Index)
-	case *protocol.ReleaseMilestone:
-		expected.Milestone = milestoneOf(seen, on.Index)
-	case *protocol.ResolveDispute:
-		expected.Milestone = milestoneOf(seen, on.Index)
-	case *protocol.SettleByAgreement:
-		expected.Stage, expected.Decided = new(seen.Stage()), new(seen.MilestonesDecided)
-	case *protocol.ClaimPayout:
-		expected.Payout = &ExpectedPayout{Party: on.Party, Amount: seen.ClaimableOf(on.Party)}
-	default:
-		expected.Stage = new(seen.Stage())
-	}
-	return expected
+// inRound is the precondition of an act on the current offer of a deal.
+func inRound(n *Snapshot) precondition {
+	return precondition{created: new(n.CreatedAt), status: new(n.Status), round: new(n.CurrentRound), step: new(n.ZopaStep())}
 }
 
-func milestoneOf(seen *NegotiationAccount, index uint8) *ExpectedMilestone {
-	return &ExpectedMilestone{Index: index, State: seen.MilestoneState(index)}
+// inZopaStep is the precondition of a step of the comparison of reservation prices.
+func inZopaStep(n *Snapshot) precondition {
+	return precondition{created: new(n.CreatedAt), status: new(n.Status), step: new(n.ZopaStep())}
+}
+
+// inStage is the precondition of an act that only depends on how far the deal has come.
+func inStage(n *Snapshot) precondition {
+	return precondition{created: new(n.CreatedAt), stage: new(n.Stage())}
+}
+
+// withMilestone is the precondition of an act on a milestone.
+func withMilestone(n *Snapshot, index uint8) precondition {
+	return precondition{created: new(n.CreatedAt), milestone: &requiredMilestone{index: index, state: n.MilestoneState(index)}}
 }
 
 // StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed. errors.Is
@@ -134,10 +108,10 @@ type StateChangedError struct {
 	Action string
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
-	// Seen is the negotiation that the action was built on; nil for one that was to be created.
-	Seen *NegotiationAccount
+	// Before is the snapshot that the action was built on; nil for a negotiation that was to be created.
+	Before *Snapshot
 	// Now is the negotiation as the chain has it; nil if it has been closed.
-	Now *NegotiationAccount
+	Now *Snapshot
 }
 
 func (e *StateChangedError) Error() string {
@@ -163,7 +137,7 @@ type AlreadyDone struct {
 	// one than the new action's, whose session id is another one.
 	Negotiation solana.PublicKey
 	// Now is the negotiation as the chain has it; nil if it has been closed, or has not been looked at.
-	Now *NegotiationAccount
+	Now *Snapshot
 	// Receipt is that of the transaction that has done it; nil unless the journal knows it.
 	Receipt *Receipt
 	// Refusal is what the program has answered the simulated action with; nil if it has not been asked.
@@ -182,19 +156,19 @@ func (e *AlreadyDone) Unwrap() []error {
 	return []error{ErrAlreadyDone, e.Refusal}
 }
 
-// look reads the negotiation again; it returns nil if there is none. An answer from before the slot of the snapshot is
+// current reads the negotiation again; it returns nil if there is none. An answer from before the slot of the snapshot is
 // not accepted.
-func (a *Action) look(ctx context.Context) (*NegotiationAccount, error) {
+func (a *Action) current(ctx context.Context) (*Snapshot, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: a.client.commitment, Encoding: solana.EncodingBase64}
-	if a.seen != nil {
-		options.MinContextSlot = &a.seen.Slot
+	if a.snapshot != nil {
+		options.MinContextSlot = &a.snapshot.Slot
 	}
 	accounts, slot, err := accountsAt(ctx, a.client.rpc, options, a.Negotiation)
 	if err != nil {
 		return nil, err
 	}
-	if a.seen != nil && slot < a.seen.Slot {
-		return nil, fmt.Errorf("haggle: %s: the node is at slot %d, and the negotiation was seen at slot %d", a.Name, slot, a.seen.Slot)
+	if a.snapshot != nil && slot < a.snapshot.Slot {
+		return nil, fmt.Errorf("haggle: %s: the node is at slot %d, before the snapshot's slot %d", a.Name, slot, a.snapshot.Slot)
 	}
 	if isMissing(accounts[0]) {
 		return nil, nil
@@ -204,15 +178,30 @@ func (a *Action) look(ctx context.Context) (*NegotiationAccount, error) {
 
 // check reads the negotiation and returns an error if the precondition is not met.
 func (a *Action) check(ctx context.Context) error {
-	if a.Precondition.IsZero() {
+	if a.precondition.isZero() {
 		return nil
 	}
-	now, err := a.look(ctx)
-	if err != nil || a.Precondition.IsMet(now) {
+	now, err := a.current(ctx)
+	if err != nil || a.precondition.isMet(now) {
 		return err
 	}
-	if a.postcondition(now) {
+	if a.isDone(now) {
 		return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now}
 	}
-	return &StateChangedError{Action: a.Name, Negotiation: a.Negotiation, Seen: a.seen, Now: now}
+	return &StateChangedError{Action: a.Name, Negotiation: a.Negotiation, Before: a.snapshot, Now: now}
+}
+
+// isDone reports whether a negotiation, or the absence of one, shows that the action has taken effect.
+func (a *Action) isDone(now *Snapshot) bool {
+	if a.act == nil {
+		return false
+	}
+	if now == nil {
+		_, closes := a.act.(*closeNegotiation)
+		return closes
+	}
+	if a.snapshot != nil && a.snapshot.CreatedAt != now.CreatedAt {
+		return false // another negotiation at the same address
+	}
+	return a.act.postcondition(a.snapshot, now)
 }

@@ -2,7 +2,6 @@ package haggle
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"testing"
 
@@ -19,8 +18,8 @@ var (
 )
 
 // seenAt is a negotiation as a party has seen it, changed by change.
-func seenAt(change func(*protocol.Negotiation)) *NegotiationAccount {
-	seen := &NegotiationAccount{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: protocol.Negotiation{
+func seenAt(change func(*protocol.Negotiation)) *Snapshot {
+	seen := &Snapshot{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: protocol.Negotiation{
 		Buyer: testBuyer, Seller: testSeller, Status: protocol.NegotiationStatusCountered, CurrentRound: 3, CurrentOfferAmount: 500_000,
 		CurrentOfferBy: testBuyer, OfferSide: protocol.OfferSideBuyer, EscrowAmount: 1_000_000, EffectiveEscrow: 900_000,
 		MaxRounds: 10, CreatedAt: 1_700_000_000, Version: protocol.NegotiationVersion, MilestoneBps: [8]uint16{3_000, 3_000, 4_000},
@@ -60,122 +59,117 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 	otherTime := func(n *protocol.Negotiation) { n.CreatedAt++ }
 	type change = func(*protocol.Negotiation)
 	cases := map[string]struct {
-		instruction protocol.AnyInstruction
-		seen        change
+		act  act
+		seen change
 		// same does not matter to the action, moved does, and done shows that it has been done.
 		same, moved, done []change
 	}{
-		"accept_invitation": {&protocol.AcceptInvitation{Seller: testSeller}, inStatus(protocol.NegotiationStatusCreated), nil,
+		"accept_invitation": {&acceptInvitation{seller: testSeller}, inStatus(protocol.NegotiationStatusCreated), nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.EscrowAmount++ }, inStatus(protocol.NegotiationStatusExpired), inStatus(protocol.NegotiationStatusRejected)},
 			[]change{inStatus(protocol.NegotiationStatusProposed), agreed, inStatus(protocol.NegotiationStatusSettled)}},
-		"submit_offer": {&protocol.SubmitOffer{Offerer: testSeller, ExpectedRound: 3, Amount: 600_000}, nil,
+		"submit_offer": {&submitOffer{offerer: testSeller, offer: Offer{Amount: 600_000}}, nil,
 			[]change{func(n *protocol.Negotiation) { n.PendingExtension = 5 }},
 			[]change{otherTime, agreed, offered(testSeller, 600_001), offered(testBuyer, 600_000), inStatus(protocol.NegotiationStatusExpired),
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.CurrentRound = 5 },
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.Metadata[0] = 1 },
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.CreatedAt++ }},
 			[]change{offered(testSeller, 600_000)}},
-		"accept_offer": {&protocol.AcceptOffer{Acceptor: testSeller, ExpectedRound: 3, ExpectedAmount: 500_000}, nil,
+		"accept_offer": {&acceptOffer{acceptor: testSeller}, nil,
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 1 }},
 			[]change{otherTime, offered(testSeller, 600_000), func(n *protocol.Negotiation) { n.CurrentOfferAmount++ }, func(n *protocol.Negotiation) { n.Metadata[63] = 1 },
 				inStatus(protocol.NegotiationStatusRejected), func(n *protocol.Negotiation) { agreed(n); n.SettledAmount++ }, func(n *protocol.Negotiation) { agreed(n); n.CurrentRound++ }},
 			[]change{agreed, func(n *protocol.Negotiation) { agreed(n); n.Status = protocol.NegotiationStatusSettled }}},
-		"reject_negotiation": {&protocol.RejectNegotiation{Rejector: testSeller, ExpectedRound: 3}, nil, nil,
+		"reject_negotiation": {&reject{rejector: testSeller}, nil, nil,
 			[]change{otherTime, offered(testBuyer, 1), agreed, func(n *protocol.Negotiation) { n.Status, n.CurrentRound = protocol.NegotiationStatusRejected, 4 }},
 			[]change{inStatus(protocol.NegotiationStatusRejected)}},
-		"reject_negotiation before a reveal": {&protocol.RejectNegotiation{Rejector: testSeller}, committed, nil,
+		"reject_negotiation before a reveal": {&reject{rejector: testSeller}, committed, nil,
 			[]change{func(n *protocol.Negotiation) { n.BuyerPrice = 5 }}, nil},
-		"expire_negotiation": {&protocol.ExpireNegotiation{}, nil,
+		"expire_negotiation": {&expire{}, nil,
 			[]change{offered(testSeller, 1)},
 			[]change{otherTime, agreed, inStatus(protocol.NegotiationStatusSettled), inStatus(protocol.NegotiationStatusRejected)},
 			[]change{inStatus(protocol.NegotiationStatusExpired)}},
-		"close_negotiation": {&protocol.CloseNegotiation{}, inStatus(protocol.NegotiationStatusSettled),
+		"close_negotiation": {&closeNegotiation{}, inStatus(protocol.NegotiationStatusSettled),
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 7 }}, []change{otherTime, inStatus(protocol.NegotiationStatusCreated)}, nil},
-		"claim_payout": {&protocol.ClaimPayout{Party: testBuyer, Amount: 250}, owed,
+		"claim_payout": {&claimPayout{party: testBuyer}, owed,
 			[]change{func(n *protocol.Negotiation) { n.ClaimableSeller = 9 }}, []change{otherTime, func(n *protocol.Negotiation) { n.ClaimableBuyer = 251 }},
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 0 }}},
-		"claim_milestone": {&protocol.ClaimMilestone{Index: 1}, agreed,
+		"claim_milestone": {&claimMilestone{index: 1}, agreed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b001 }}, []change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b111 }},
 			[]change{claimed, disputed, func(n *protocol.Negotiation) { claimed(n); n.MilestonesDecided = 0b010 }}},
-		"dispute_milestone": {&protocol.DisputeMilestone{Index: 1}, claimed, nil,
+		"dispute_milestone": {&disputeMilestone{index: 1}, claimed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }},
 			[]change{disputed, func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }}},
-		"release_milestone": {&protocol.ReleaseMilestone{Index: 1}, claimed,
+		"release_milestone": {&releaseMilestone{index: 1}, claimed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b110 }},
 			[]change{otherTime, disputed, func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 },
 				settledByAgreement(500_000 - 1)},
 			[]change{func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }, settledByAgreement(500_000)}},
-		"resolve_dispute": {&protocol.ResolveDispute{Index: 1, SellerBps: 5_000}, disputed, nil,
+		"resolve_dispute": {&resolveDispute{index: 1, ruling: Ruling{SellerBps: 5_000}}, disputed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }}, nil},
-		"settle_deadline": {&protocol.SettleDeadline{}, agreed,
+		"settle_deadline": {&settleDeadline{}, agreed,
 			[]change{claimed, disputed}, []change{otherTime, inStatus(protocol.NegotiationStatusExpired)}, []change{inStatus(protocol.NegotiationStatusSettled)}},
-		"settle_by_agreement": {&protocol.SettleByAgreement{SellerBps: 5_000}, claimed,
+		"settle_by_agreement": {&settleByAgreement{split: Split{SellerBps: 5_000}}, claimed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b111 }},
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b001 }, settledByAgreement(250_001)},
 			[]change{settledByAgreement(250_000)}},
-		"submit_zopa_commitment": {&protocol.SubmitZopaCommitment{Agent: testBuyer, Commitment: [32]byte{7}}, zopa, nil,
+		"submit_zopa_commitment": {&commitZopa{price: sealedAs(testBuyer, 77)}, zopa, nil,
 			[]change{otherTime, inStatus(protocol.NegotiationStatusExpired), func(n *protocol.Negotiation) {
 				n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, [32]byte{6}
 			}},
 			[]change{func(n *protocol.Negotiation) {
-				n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, [32]byte{7}
+				n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, sealedAs(testBuyer, 77).Commitment()
 			}}},
-		"reveal_zopa_price": {&protocol.RevealZopaPrice{Agent: testBuyer, Price: 77}, committed, nil,
+		"reveal_zopa_price": {&revealZopa{price: sealedAs(testBuyer, 77)}, committed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.BuyerPrice = 76 }, inStatus(protocol.NegotiationStatusRejected)},
 			[]change{func(n *protocol.Negotiation) { n.BuyerPrice = 77 }}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			seen := seenAt(c.seen)
-			action := &Action{instruction: c.instruction, seen: seen, Precondition: preconditionOf(c.instruction, seen)}
-			later := func(change change) *NegotiationAccount {
+			action := &Action{act: c.act, snapshot: seenAt(c.seen), precondition: c.act.precondition(seen)}
+			later := func(change change) *Snapshot {
 				now := seenAt(c.seen)
 				if change != nil {
 					change(&now.Negotiation)
 				}
 				return now
 			}
-			assert.True(t, action.Precondition.IsMet(later(nil)))
-			assert.False(t, action.postcondition(later(nil)))
+			assert.True(t, action.precondition.isMet(later(nil)))
+			assert.False(t, action.isDone(later(nil)))
 			for i, change := range c.same {
-				assert.True(t, action.Precondition.IsMet(later(change)), "same %d", i)
+				assert.True(t, action.precondition.isMet(later(change)), "same %d", i)
 			}
 			for i, change := range c.moved {
-				assert.False(t, action.Precondition.IsMet(later(change)), "moved %d", i)
-				assert.False(t, action.postcondition(later(change)), "moved %d", i)
+				assert.False(t, action.precondition.isMet(later(change)), "moved %d", i)
+				assert.False(t, action.isDone(later(change)), "moved %d", i)
 			}
 			for i, change := range c.done {
-				assert.False(t, action.Precondition.IsMet(later(change)), "done %d", i)
-				assert.True(t, action.postcondition(later(change)), "done %d", i)
+				assert.False(t, action.precondition.isMet(later(change)), "done %d", i)
+				assert.True(t, action.isDone(later(change)), "done %d", i)
 			}
-			assert.False(t, action.Precondition.IsMet(nil))
-			_, closes := c.instruction.(*protocol.CloseNegotiation)
-			assert.Equal(t, closes, action.postcondition(nil))
+			assert.False(t, action.precondition.isMet(nil))
+			_, closes := c.act.(*closeNegotiation)
+			assert.Equal(t, closes, action.isDone(nil))
 
 			// What the caller does with what it has seen changes nothing.
 			seen.Status, seen.CurrentRound, seen.CreatedAt = 0, 0, 0
-			assert.True(t, action.Precondition.IsMet(later(nil)))
+			assert.True(t, action.precondition.isMet(later(nil)))
 
-			encoded, err := json.Marshal(action.Precondition)
-			require.NoError(t, err)
-			var again Precondition
-			require.NoError(t, json.Unmarshal(encoded, &again))
-			assert.Equal(t, action.Precondition, again)
 		})
 	}
 }
 
-func TestEmptyExpectationIsAlwaysMet(t *testing.T) {
-	assert.True(t, Precondition{}.IsZero())
-	assert.True(t, Precondition{}.IsMet(nil))
-	assert.True(t, Precondition{}.IsMet(seenAt(nil)))
-	assert.True(t, Precondition{Absent: true}.IsMet(nil))
-	assert.False(t, Precondition{Absent: true}.IsMet(seenAt(nil)))
+func TestEmptyPreconditionIsAlwaysMet(t *testing.T) {
+	assert.True(t, precondition{}.isZero())
+	assert.True(t, precondition{}.isMet(nil))
+	assert.True(t, precondition{}.isMet(seenAt(nil)))
+	assert.True(t, precondition{absent: true}.isMet(nil))
+	assert.False(t, precondition{absent: true}.isMet(seenAt(nil)))
 }
 
 func TestMilestoneStateIsExpectedAsItWas(t *testing.T) {
-	expected := preconditionOf(&protocol.ClaimMilestone{Index: 2}, seenAt(inStatus(protocol.NegotiationStatusAccepted)))
-	assert.Equal(t, &ExpectedMilestone{Index: 2, State: protocol.MilestoneStateUnclaimed}, expected.Milestone)
+	expected := (&claimMilestone{index: 2}).precondition(seenAt(inStatus(protocol.NegotiationStatusAccepted)))
+	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
 
 // answerOf is an account as a node answers with it.
@@ -186,7 +180,7 @@ func answerOf(owner solana.PublicKey, lamports uint64, data []byte) any {
 	}
 }
 
-func negotiationAnswer(n *NegotiationAccount) any {
+func negotiationAnswer(n *Snapshot) any {
 	return answerOf(protocol.ProgramID, 4_454_400, n.Negotiation.AppendTo(nil))
 }
 
@@ -194,7 +188,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
 	seen := seenAt(nil)
 	offer := func() *Action {
-		action, err := a.Offer(t.Context(), OfferRequest{Offerer: a.me.PublicKey(), Seen: seen, Amount: 600_000})
+		action, err := a.At(seen).SubmitOffer(a.me.PublicKey(), Offer{Amount: 600_000}).Build(t.Context())
 		require.NoError(t, err)
 		return action
 	}
@@ -204,7 +198,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 	_, err := offer().Do(t.Context(), a.me)
 	var moved *StateChangedError
 	require.ErrorAs(t, err, &moved)
-	assert.Same(t, seen, moved.Seen)
+	assert.Same(t, seen, moved.Before)
 	assert.EqualValues(t, 5, moved.Now.CurrentRound)
 	assert.Equal(t, seen.Address, moved.Negotiation)
 	require.ErrorIs(t, err, protocol.ErrStaleState)
@@ -237,7 +231,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 
 	// Its sender can decide not to ask.
 	blind := offer()
-	blind.Precondition = Precondition{}
+	blind.precondition = precondition{}
 	_, err = blind.Do(t.Context(), a.me)
 	require.NoError(t, err)
 	assert.Equal(t, 1, a.journal.begun)
@@ -246,13 +240,14 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
 	a := newAgent(t, nil)
 	over := seenAt(inStatus(protocol.NegotiationStatusExpired))
-	a.node.accounts = map[solana.PublicKey]any{over.Address: negotiationAnswer(over)}
+	over.TokenMint = keptMint
+	a.node.accounts = map[solana.PublicKey]any{
+		over.Address: negotiationAnswer(over), keptMint: storedAccount(solana.TokenProgramID, mintData()),
+	}
 	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
 		"err": object{"InstructionError": []any{1, object{"Custom": uint32(protocol.ErrInvalidState)}}}, "logs": []string{},
 	}})
-	action, err := a.actionOn(over, a.me.PublicKey(), &protocol.ExpireNegotiation{
-		Negotiation: over.Address, BuyerTokenAccount: solana.PublicKey{3}, TokenMint: solana.PublicKey{4}, TokenProgram: solana.TokenProgramID,
-	})
+	action, err := a.At(over).Expire(a.me.PublicKey()).Build(t.Context())
 	require.NoError(t, err)
 	_, err = action.Do(t.Context(), a.me)
 	require.ErrorIs(t, err, ErrAlreadyDone)
@@ -260,7 +255,7 @@ func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
 
 	over.Status = protocol.NegotiationStatusRejected
 	a.node.accounts[over.Address] = negotiationAnswer(over)
-	action.Precondition = Precondition{Created: &over.CreatedAt}
+	action.precondition = precondition{created: &over.CreatedAt}
 	_, err = action.Do(t.Context(), a.me)
 	require.ErrorIs(t, err, protocol.ErrInvalidState)
 	require.NotErrorIs(t, err, ErrAlreadyDone)
@@ -273,11 +268,17 @@ func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
 	seen.Slot = testSlot + 1
 	before := seenAt(func(n *protocol.Negotiation) { n.CurrentRound = 2 })
 	a.node.accounts = map[solana.PublicKey]any{seen.Address: negotiationAnswer(before)}
-	action, err := a.Offer(t.Context(), OfferRequest{Offerer: a.me.PublicKey(), Seen: seen, Amount: 600_000})
+	action, err := a.At(seen).SubmitOffer(a.me.PublicKey(), Offer{Amount: 600_000}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = action.Do(t.Context(), a.me)
 	var moved *StateChangedError
 	require.False(t, errors.As(err, &moved))
 	require.ErrorContains(t, err, "slot")
 	assert.Zero(t, a.journal.begun)
+}
+
+// sealedAs returns a sealed price of a party in the negotiation of seenAt.
+func sealedAs(agent solana.PublicKey, price uint64) *SealedPrice {
+	n := seenAt(nil)
+	return sealed(sealedPrice{negotiation: n.Address, createdAt: n.CreatedAt, agent: agent, price: price, nonce: [32]byte{1}})
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -62,11 +63,8 @@ func act(path string) error {
 		return err
 	}
 	ctx := context.Background()
-	action, err := client.AdvanceNonce(ctx, &haggle.Nonce{Address: solana.PublicKey{1}, Authority: me.PublicKey()})
-	if err != nil {
-		return err
-	}
-	_, err = action.Do(ctx, me)
+	advance := system.NewAdvanceNonceAccountInstruction(solana.PublicKey{1}, solana.SysVarRecentBlockHashesPubkey, me.PublicKey()).Build()
+	_, err = client.NewAction("advance_nonce_account", me.PublicKey(), advance).Do(ctx, me)
 	return err
 }
 

@@ -183,10 +183,8 @@ func (a *agent) restart(t *testing.T) *agent {
 // pay is an action: it sends lamports to somebody.
 func (a *agent) pay(t *testing.T, lamports uint64) *Action {
 	t.Helper()
-	action, err := a.systemAction("pay", a.me.PublicKey(),
+	return a.NewAction("pay", a.me.PublicKey(),
 		system.NewTransferInstruction(lamports, a.me.PublicKey(), solana.SystemProgramID).Build())
-	require.NoError(t, err)
-	return action
 }
 
 // abandon signs an action and writes it to the journal, and leaves it at that.

@@ -8,53 +8,54 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ResolveDisputeRequest is an arbiter's decision.
-type ResolveDisputeRequest struct {
-	// Arbiter is the one that the negotiation has been created with. It signs.
-	Arbiter solana.PublicKey
-	// Seen is the negotiation, if it has been read already.
-	Seen *NegotiationAccount
-	// Negotiation is its address. It is not needed if Seen is given.
-	Negotiation solana.PublicKey
-	// Index is the disputed milestone, from 0.
-	Index uint8
+// Ruling is an arbiter's decision on a disputed milestone.
+type Ruling struct {
 	// SellerBps is the seller's part of the tranche, 0 to 10,000 basis points, rounded down; the buyer gets the rest.
 	SellerBps uint16
-	// ForfeitBond has the seller's bond go to the buyer, at once.
+	// ForfeitBond pays the seller's bond to the buyer, at once.
 	ForfeitBond bool
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their
-	// associated token account. An amount that cannot be paid is recorded for its party.
-	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// ResolveDispute divides the tranche of a disputed milestone between seller and buyer. The last decided
-// milestone settles the negotiation: the seller gets its bond back, except the share that the buyer got back
-// of the price, unless it is forfeited.
+// ResolveDispute divides the tranche of a disputed milestone between seller and buyer. The negotiation's arbiter signs. The
+// last decided milestone settles the negotiation: the seller gets its bond back, except the share that the buyer got back
+// of the price, unless it is forfeited. index is the milestone, from 0.
 //
-// The program answers [protocol.ErrInvalidParams] for a milestone that there is not or more than 10,000 basis points,
+// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist or more than 10,000 basis points,
 // [protocol.ErrInvalidState] for one that is not disputed and for a bond that is not held, [protocol.ErrExpired] from
 // [protocol.Negotiation.ArbitrationDeadline] on, [protocol.ErrUnauthorized], or [protocol.ErrStaleState] on another deal.
-func (c *Client) ResolveDispute(ctx context.Context, request ResolveDisputeRequest) (*Action, error) {
-	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+func (n *Negotiation) ResolveDispute(arbiter solana.PublicKey, index uint8, ruling Ruling) *Action {
+	return n.actionBy(arbiter, &resolveDispute{arbiter: arbiter, index: index, ruling: ruling})
+}
+
+type resolveDispute struct {
+	arbiter solana.PublicKey
+	index   uint8
+	ruling  Ruling
+}
+
+func (*resolveDispute) name() string { return (*protocol.ResolveDispute)(nil).InstructionName() }
+
+func (d *resolveDispute) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n := a.snapshot
+	to, err := a.payouts(ctx, payoutRequest{payer: d.arbiter})
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.payouts(ctx, negotiation, payoutRequest{
-		payer: request.Arbiter, buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return c.actionOn(negotiation, request.Arbiter, &protocol.ResolveDispute{
-		Arbiter:            request.Arbiter,
-		Negotiation:        negotiation.Address,
+	return &builtAct{payer: d.arbiter, preparation: to.before, instruction: &protocol.ResolveDispute{
+		Arbiter:            d.arbiter,
+		Negotiation:        n.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,
-		TokenMint:          negotiation.TokenMint,
+		TokenMint:          n.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          negotiation.CreatedAt,
-		Index:              request.Index,
-		SellerBps:          request.SellerBps,
-		ForfeitBond:        request.ForfeitBond,
-	}, to.before...)
+		CreatedAt:          n.CreatedAt,
+		Index:              d.index,
+		SellerBps:          d.ruling.SellerBps,
+		ForfeitBond:        d.ruling.ForfeitBond,
+	}}, nil
 }
+
+func (d *resolveDispute) precondition(n *Snapshot) precondition { return withMilestone(n, d.index) }
+
+// An agreement decides a disputed milestone, too, and no account shows with which split.
+func (*resolveDispute) postcondition(_, _ *Snapshot) bool { return false }

@@ -24,7 +24,7 @@ var ErrSealedPrice = errors.New("haggle: sealed price")
 // would take, together with the nonce that keeps its commitment from being guessed.
 //
 // Who loses it after committing to it cannot reveal it, and the seller then loses its bond: keep Secret before
-// [Client.CommitZopa]. Printing or encoding a SealedPrice does not give the price away; only Price and Secret do.
+// [Negotiation.CommitZopa]. Printing or encoding a SealedPrice does not give the price away; only Price and Secret do.
 type SealedPrice struct {
 	// secret is behind two pointers: fmt follows one when it prints a structure that contains a SealedPrice, and then shows where
 	// the price is instead of the price.
@@ -55,7 +55,7 @@ func (p SealedPrice) open() sealedPrice {
 //
 // It fails as the program does when the price is revealed: [protocol.ErrInvalidParams] for a price outside
 // [protocol.Negotiation.ReservationRange], [protocol.ErrUnauthorized] for an agent that is no party.
-func SealPrice(n *NegotiationAccount, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
+func SealPrice(n *Snapshot, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
 	secret := sealedPrice{negotiation: n.Address, createdAt: n.CreatedAt, agent: agent, price: price}
 	if err := secret.checkRange("seal a price", n); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func SealPrice(n *NegotiationAccount, agent solana.PublicKey, price uint64) (*Se
 	return sealed(secret), nil
 }
 
-func (s *sealedPrice) checkRange(action string, n *NegotiationAccount) error {
+func (s *sealedPrice) checkRange(action string, n *Snapshot) error {
 	if least, most := n.ReservationRange(); s.price < least || s.price > most {
 		return protocol.Refuse(action, protocol.ErrInvalidParams, "the price is not between %d and %d base units", least, most)
 	}

@@ -23,12 +23,12 @@ import (
 const secretPrice = 3_141_593
 
 // comparing is a negotiation in which reservation prices are compared.
-func comparing(t *testing.T) *NegotiationAccount {
+func comparing(t *testing.T) *Snapshot {
 	t.Helper()
 	address := newKeypair(t).PublicKey()
 	_, bump, err := protocol.FindVaultAddress(address)
 	require.NoError(t, err)
-	return &NegotiationAccount{Address: address, Negotiation: protocol.Negotiation{
+	return &Snapshot{Address: address, Negotiation: protocol.Negotiation{
 		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint, EscrowAmount: 5_000_000,
 		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: protocol.NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
 		BondState: protocol.BondStateHeld, VaultBump: bump, Version: protocol.NegotiationVersion,
@@ -46,7 +46,7 @@ func clockAt(now int64) any {
 	return answerOf(sysvarOwner, 1, data)
 }
 
-func seal(t *testing.T, n *NegotiationAccount, agent solana.PublicKey, price uint64) *SealedPrice {
+func seal(t *testing.T, n *Snapshot, agent solana.PublicKey, price uint64) *SealedPrice {
 	t.Helper()
 	sealedPrice, err := SealPrice(n, agent, price)
 	require.NoError(t, err)

@@ -95,21 +95,10 @@ func ExampleAction_Simulate() {
 func ExampleAction_With() {
 	var (
 		ctx    context.Context
-		client *haggle.Client
 		me     *haggle.Keypair
 		accept *haggle.Action
+		nonce  solana.PublicKey // solana create-nonce-account makes one
 	)
-	create, err := client.CreateNonce(ctx, haggle.CreateNonceRequest{Payer: me.PublicKey(), Seed: "settlements"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := create.Do(ctx, me); err != nil {
-		log.Fatal(err)
-	}
-	nonce, err := haggle.NonceAddress(me.PublicKey(), "settlements")
-	if err != nil {
-		log.Fatal(err)
-	}
 	receipt, err := accept.With(haggle.WithNonce(nonce), haggle.WithCommitment(rpc.CommitmentFinalized)).Do(ctx, me)
 	if err != nil {
 		log.Fatal(err)

@@ -1,83 +1,101 @@
 package haggle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/optional"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// SettleByAgreementRequest is a split that both parties agree on.
-type SettleByAgreementRequest struct {
-	// Payer pays the transaction's fee. Zero is the buyer.
-	Payer solana.PublicKey
-	// Seen is the negotiation, if it has been read already. The program answers [protocol.ErrStaleState] if the deal
-	// is another one, or another milestone is decided by then.
-	Seen *NegotiationAccount
-	// Negotiation is its address. It is not needed if Seen is given.
-	Negotiation solana.PublicKey
+// Split is a division of the undecided part of the price and of the bond that both parties agree on.
+type Split struct {
 	// SellerBps is the seller's share of the undecided part of the price, 0 to 10,000 basis points, rounded
 	// down. The protocol's fee comes out of it. The buyer gets the rest.
 	SellerBps uint16
 	// BondToBuyerBps is the buyer's share of a held bond, 0 to 10,000 basis points, rounded down. Without a
 	// held bond it is 0.
 	BondToBuyerBps uint16
-	// ValidFor is the time until the agreement is void, from the chain's present, rounded up to seconds. Zero
-	// is DefaultAgreementValidity. It also bounds a transaction with a durable nonce, which does not expire
-	// by itself.
+	// ValidFor is the time until the agreement is void, from the chain's present, rounded up to seconds. Zero is
+	// DefaultAgreementValidity. It also bounds a transaction with a durable nonce, which does not expire by itself.
 	ValidFor time.Duration
-	// BuyerTokenAccount and SellerTokenAccount are where the two parties are paid. Zero is their
-	// associated token account. The payer's own is created if it is missing. An amount that cannot be paid
-	// is recorded for its party.
-	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
 }
 
-// DefaultAgreementValidity is the time after which an agreement is void if its request does not state one.
+// DefaultAgreementValidity is the time after which an agreement is void if its split does not state one.
 const DefaultAgreementValidity = time.Hour
 
 // SettleByAgreement divides the undecided part of the price and the bond as both parties agree, and settles
-// the negotiation. Both sign: with one process for both keys [Action.Do] takes two signers, otherwise one
-// party signs [Action.Transaction] with [SignTransaction] and the other one completes it. A transaction
-// without a durable nonce ([WithNonce]) is valid for about a minute.
+// the negotiation. payer pays the transaction's fee; zero is the buyer. Both parties sign: with one process for both keys
+// [Action.Do] takes two signers, otherwise one party signs [Action.Transaction] with [SignTransaction] and the other one
+// completes it. A transaction without a durable nonce ([WithNonce]) is valid for about a minute.
 //
 // The program answers [protocol.ErrInvalidParams] for a share above the whole, [protocol.ErrInvalidState] unless a price is
 // agreed on and for a share of a bond that is not held, [protocol.ErrExpired] after ValidFor, [protocol.ErrUnauthorized] for
-// another pair of signers, or [protocol.ErrStaleState].
-func (c *Client) SettleByAgreement(ctx context.Context, request SettleByAgreementRequest) (*Action, error) {
-	if request.ValidFor < 0 {
+// another pair of signers, or [protocol.ErrStaleState] if another milestone is decided by then.
+func (n *Negotiation) SettleByAgreement(payer solana.PublicKey, split Split) *Action {
+	return n.action(&settleByAgreement{payer: payer, split: split})
+}
+
+type settleByAgreement struct {
+	payer solana.PublicKey
+	split Split
+}
+
+func (*settleByAgreement) name() string { return (*protocol.SettleByAgreement)(nil).InstructionName() }
+
+func (s *settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n := a.snapshot
+	if s.split.ValidFor < 0 {
 		return nil, errors.New("haggle: settle_by_agreement: ValidFor must not be negative")
 	}
-	negotiation, err := c.seen(ctx, request.Seen, request.Negotiation)
+	now, err := a.client.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now, err := c.Now(ctx)
+	payer := cmp.Or(s.payer, n.Buyer)
+	to, err := a.payouts(ctx, payoutRequest{payer: payer})
 	if err != nil {
 		return nil, err
 	}
-	payer := nonZeroOr(request.Payer, negotiation.Buyer)
-	to, err := c.payouts(ctx, negotiation, payoutRequest{
-		payer: payer,
-		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return c.actionOn(negotiation, payer, &protocol.SettleByAgreement{
-		Buyer:              negotiation.Buyer,
-		Seller:             negotiation.Seller,
-		Negotiation:        negotiation.Address,
+	return &builtAct{payer: payer, preparation: to.before, instruction: &protocol.SettleByAgreement{
+		Buyer:              n.Buyer,
+		Seller:             n.Seller,
+		Negotiation:        n.Address,
 		BuyerTokenAccount:  to.buyer,
 		SellerTokenAccount: to.seller,
-		TokenMint:          negotiation.TokenMint,
+		TokenMint:          n.TokenMint,
 		TokenProgram:       to.mint.TokenProgram,
-		CreatedAt:          negotiation.CreatedAt,
-		ExpectedDecided:    negotiation.MilestonesDecided,
-		ValidUntil:         now + secondsOr(request.ValidFor, int64(DefaultAgreementValidity/time.Second)),
-		SellerBps:          request.SellerBps,
-		BondToBuyerBps:     request.BondToBuyerBps,
-	}, to.before...)
+		CreatedAt:          n.CreatedAt,
+		ExpectedDecided:    n.MilestonesDecided,
+		ValidUntil:         now + optional.Seconds(s.split.ValidFor, int64(DefaultAgreementValidity/time.Second)),
+		SellerBps:          s.split.SellerBps,
+		BondToBuyerBps:     s.split.BondToBuyerBps,
+	}}, nil
+}
+
+func (*settleByAgreement) precondition(n *Snapshot) precondition {
+	required := inStage(n)
+	required.decided = new(n.MilestonesDecided)
+	return required
+}
+
+func (s *settleByAgreement) postcondition(before, now *Snapshot) bool {
+	if now.Status != protocol.NegotiationStatusSettled {
+		return false
+	}
+	bond := before.BondState
+	switch toBuyer := protocol.ShareOf(before.HeldBond(), s.split.BondToBuyerBps, 0); {
+	case before.HeldBond() == 0:
+	case toBuyer == 0:
+		bond = protocol.BondStateReturned
+	case toBuyer == before.HeldBond():
+		bond = protocol.BondStateForfeited
+	default:
+		bond = protocol.BondStateSplit
+	}
+	return now.BondState == bond && now.PaidGross == before.PaidGross+protocol.ShareOf(before.Undecided(), s.split.SellerBps, 0)
 }

@@ -172,7 +172,7 @@ func (k Keypair) Format(state fmt.State, verb rune) {
 }
 
 // SignTransaction adds the signatures of some of a transaction's signers and keeps those that it has, so that
-// several parties can sign one after the other: see [Client.SettleByAgreement]. It fails with [ErrNotASigner]
+// several parties can sign one after the other: see [Negotiation.SettleByAgreement]. It fails with [ErrNotASigner]
 // for a signer that the transaction does not need. [Client.Submit] sends the transaction once it is complete.
 func SignTransaction(ctx context.Context, transaction *solana.Transaction, signers ...Signer) error {
 	message, err := transaction.Message.MarshalBinary()

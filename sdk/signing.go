@@ -23,7 +23,7 @@ type Signing struct {
 type signingKey struct{}
 
 // WithSigning returns a context for [Signer.SignMessage]. [Action.Do] calls its signers with one. Before
-// [SignTransaction] it is needed for a transaction of [Client.CommitZopa] if a policy signs.
+// [SignTransaction] it is needed for a transaction of [Negotiation.CommitZopa] if a policy signs.
 func WithSigning(ctx context.Context, signing Signing) context.Context {
 	return context.WithValue(ctx, signingKey{}, signing)
 }

@@ -83,7 +83,6 @@ type outgoing struct {
 	action      string
 	negotiation solana.PublicKey
 	sessionID   uint64
-	expects     Precondition
 	key, intent solana.Hash
 }
 
@@ -103,7 +102,6 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 		Action:               o.action,
 		Negotiation:          o.negotiation,
 		SessionID:            o.sessionID,
-		Expects:              o.expects,
 		Key:                  o.key,
 		Intent:               o.intent,
 		Signature:            o.transaction.Signatures[0],

@@ -90,7 +90,7 @@ func CreateAssociatedTokenAccount(payer, wallet, mint, tokenProgram solana.Publi
 	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint, tokenProgram).ValidateAndBuild()
 }
 
-// GetTokenAccount reads an account of SPL Token or Token-2022. Its error is as [Client.GetNegotiation]'s.
+// GetTokenAccount reads an account of SPL Token or Token-2022. Its errors are those of [Negotiation.Snapshot].
 func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) (*TokenAccount, error) {
 	accounts, slot, err := c.accounts(ctx, address)
 	if err != nil {

@@ -38,9 +38,9 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 	return client
 }
 
-func keptFor(t *testing.T, party solana.PublicKey) *NegotiationAccount {
+func keptFor(t *testing.T, party solana.PublicKey) *Snapshot {
 	t.Helper()
-	return &NegotiationAccount{Address: newKeypair(t).PublicKey(), Negotiation: protocol.Negotiation{
+	return &Snapshot{Address: newKeypair(t).PublicKey(), Negotiation: protocol.Negotiation{
 		Buyer: newKeypair(t).PublicKey(), Seller: party, TokenMint: keptMint, ClaimableSeller: 9, Status: protocol.NegotiationStatusSettled,
 	}}
 }
@@ -73,12 +73,12 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client := payoutClient(t, c.stored, party, thief)
-			action, err := client.ClaimPayout(t.Context(), ClaimRequest{Party: party, Seen: keptFor(t, party)})
+			action, err := client.At(keptFor(t, party)).ClaimPayout(party, solana.PublicKey{}).Build(t.Context())
 			if c.refused {
 				var wrong *AccountError
 				require.ErrorAs(t, err, &wrong)
 				assert.Equal(t, associated, wrong.Address)
-				assert.ErrorContains(t, err, "Destination")
+				assert.ErrorContains(t, err, "destination has to be given")
 				return
 			}
 			require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 	// Whoever says where to gets it there, without the node being asked.
 	named := newKeypair(t).PublicKey()
 	client := payoutClient(t, storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountFrozen)), party, thief)
-	action, err := client.ClaimPayout(t.Context(), ClaimRequest{Party: party, Seen: keptFor(t, party), Destination: named})
+	action, err := client.At(keptFor(t, party)).ClaimPayout(party, named).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, named, claimOf(t, action).DestinationTokenAccount)
 }
@@ -114,15 +114,16 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 	}
 	other := newKeypair(t).PublicKey()
 	cases := map[string]struct {
-		request   CloseRequest
+		closer    solana.PublicKey
+		create    bool
 		offered   []any
 		want      solana.PublicKey
 		creations int
 	}{
-		"a stranger":              {CloseRequest{Closer: closer}, nil, solana.PublicKey{}, 1},
-		"a stranger who wants to": {CloseRequest{Closer: closer, CreateMissing: true}, nil, associated, 2},
-		"the party itself":        {CloseRequest{Closer: seller}, nil, associated, 2},
-		"another account of the party's": {CloseRequest{Closer: closer}, []any{object{
+		"a stranger":              {closer, false, nil, solana.PublicKey{}, 1},
+		"a stranger who wants to": {closer, true, nil, associated, 2},
+		"the party itself":        {seller, false, nil, associated, 2},
+		"another account of the party's": {closer, false, []any{object{
 			"pubkey": other, "account": storedAccount(solana.TokenProgramID, tokenAccountData(seller, TokenAccountInitialized)),
 		}}, other, 1},
 	}
@@ -132,8 +133,7 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": c.offered}),
 			})
 			scripted.accounts = stored
-			c.request.Seen = n
-			action, err := client.CloseNegotiation(t.Context(), c.request)
+			action, err := client.At(n).Close(c.closer).PayTo(TokenAccounts{CreateMissing: c.create}).Build(t.Context())
 			require.NoError(t, err)
 			require.Len(t, action.Instructions, c.creations+1)
 			last := action.Instructions[c.creations]
@@ -170,7 +170,7 @@ func TestClosingWaitsUntilTheSecondOfCreationIsOver(t *testing.T) {
 		}
 		close := func() time.Duration {
 			began = time.Now()
-			action, err := a.CloseNegotiation(t.Context(), CloseRequest{Closer: a.me.PublicKey(), Seen: n})
+			action, err := a.At(n).Close(a.me.PublicKey()).Build(t.Context())
 			require.NoError(t, err)
 			_, err = action.Do(t.Context(), a.me)
 			require.NoError(t, err)

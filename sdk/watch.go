@@ -23,7 +23,7 @@ type EventEnvelope struct {
 	// Event is what has happened: an *OfferSubmitted, a *NegotiationSettled and so on. It is nil if Truncated.
 	Event protocol.Event
 	// Truncated says that the transaction's logs have been cut off, or hold what this version does not understand, so that more may
-	// have happened than can be told. What is true now can be read with [Client.GetNegotiation].
+	// have happened than can be told. What is true now can be read with [Negotiation.Snapshot].
 	Truncated bool
 	// Late says that the node has listed the transaction only after something later of the same negotiation had been told. It is the
 	// one case in which events are not told in their order; [Client.History] has it.

@@ -8,12 +8,10 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Escrow in SOL is held as wrapped SOL, tokens whose base unit is a lamport. An agent that has lamports need not wrap them
-// beforehand: WrapSOL in a [CreateRequest] or an [AcceptInvitationRequest] has the transaction that deposits them do it, and
+// beforehand: [Deposit].WrapSOL has the transaction that deposits them do it, and
 // [Action.UnwrapSOL] has the one that is paid turn all of it into lamports again.
 
 // WrappedSOL2022 is the mint of wrapped SOL of Token-2022. SPL Token's, which nearly everybody uses, is solana.WrappedSol.
@@ -85,29 +83,33 @@ func wrappedSOLAccount(owner, mint solana.PublicKey) (account, program solana.Pu
 	return account, program, err
 }
 
-// UnwrapSOL is the same action, followed by the owner's wrapped SOL becoming lamports in the same transaction: all that its
-// associated token account has by then, not only what the action pays. The owner signs, too. The account is gone afterwards; what is
-// paid to it later is kept in the negotiation until it is claimed, so this is for the last payment that the owner expects.
+// UnwrapSOL returns a copy of an action that also turns the owner's wrapped SOL into lamports in the same transaction: the
+// whole balance of its associated token account by then, not only the amount that the action pays. The owner signs, too. The
+// account is gone afterwards; later payments to it are recorded in the negotiation until they are claimed, so this is for
+// the last payment that the owner expects. It must be called before the action is built.
 //
-// It fails with [ErrNotWrappedSOL] for an action that does not pay to that account.
-func (a *Action) UnwrapSOL(owner solana.PublicKey) (*Action, error) {
-	for _, mint := range []solana.PublicKey{solana.WrappedSol, WrappedSOL2022} {
-		account, _, err := wrappedSOLAccount(owner, mint)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(a.Instructions, func(i solana.Instruction) bool { return i.ProgramID() == protocol.ProgramID && takes(i, account) }) {
-			continue
-		}
-		closing, err := UnwrapSOLInstruction(owner, mint)
-		if err != nil {
-			return nil, err
-		}
-		unwrapping := *a
-		unwrapping.Instructions = append(slices.Clone(a.Instructions), closing)
-		return &unwrapping, nil
+// Building the action fails with [ErrNotWrappedSOL] if it does not pay to that account.
+func (a *Action) UnwrapSOL(owner solana.PublicKey) *Action {
+	changed := *a
+	changed.unwrap = owner
+	if a.isBuilt() {
+		changed.err = fmt.Errorf("haggle: %s: UnwrapSOL after the action was built", a.Name)
 	}
-	return nil, fmt.Errorf("%w: %s pays to none of %s's", ErrNotWrappedSOL, a.Name, owner)
+	return &changed
+}
+
+// unwrapping returns the instruction that unwraps SOL after the action's own instruction.
+func (a *Action) unwrapping(own solana.Instruction) (solana.Instruction, error) {
+	for _, mint := range []solana.PublicKey{solana.WrappedSol, WrappedSOL2022} {
+		account, _, err := wrappedSOLAccount(a.unwrap, mint)
+		if err != nil {
+			return nil, err
+		}
+		if takes(own, account) {
+			return UnwrapSOLInstruction(a.unwrap, mint)
+		}
+	}
+	return nil, fmt.Errorf("%w: %s pays to none of %s's", ErrNotWrappedSOL, a.Name, a.unwrap)
 }
 
 func takes(instruction solana.Instruction, account solana.PublicKey) bool {
@@ -116,16 +118,16 @@ func takes(instruction solana.Instruction, account solana.PublicKey) bool {
 
 // depositOf is the token account that an owner's deposit comes from, and what has to be done before it holds enough: nothing, or
 // wrapping the whole amount. Whether the owner has that many lamports the simulation shows.
-func (c *Client) depositOf(ctx context.Context, wrap bool, named, owner solana.PublicKey, mint *Mint, amount uint64) (solana.PublicKey, []solana.Instruction, error) {
-	if !wrap {
-		account, err := c.depositAccount(ctx, named, owner, mint, amount)
+func (c *Client) depositOf(ctx context.Context, from Deposit, owner solana.PublicKey, mint *Mint, amount uint64) (solana.PublicKey, []solana.Instruction, error) {
+	if !from.WrapSOL {
+		account, err := c.depositAccount(ctx, from.TokenAccount, owner, mint, amount)
 		return account, nil, err
 	}
 	account, _, err := wrappedSOLAccount(owner, mint.Address)
 	if err != nil {
 		return solana.PublicKey{}, nil, err
 	}
-	if !named.IsZero() && named != account {
+	if !from.TokenAccount.IsZero() && from.TokenAccount != account {
 		return solana.PublicKey{}, nil, ErrNotWrappedSOL
 	}
 	wrapping, err := WrapSOLInstructions(owner, mint.Address, amount)

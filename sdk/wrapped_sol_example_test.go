@@ -19,7 +19,8 @@ func ExampleCreateRequest_wrapSOL() {
 		seller solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
-		Buyer: buyer.PublicKey(), Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000, WrapSOL: true,
+		Buyer: buyer.PublicKey(), Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000,
+		Deposit:     haggle.Deposit{WrapSOL: true},
 		ServiceHash: protocol.ServiceHash("Analyse 10,000 transactions"),
 	})
 	if err != nil {
@@ -36,16 +37,10 @@ func ExampleAction_UnwrapSOL() {
 		ctx         context.Context
 		client      *haggle.Client
 		seller      *haggle.Keypair
-		negotiation *haggle.NegotiationAccount
+		negotiation *haggle.Snapshot
 	)
-	action, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: seller.PublicKey(), Seen: negotiation})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if action, err = action.UnwrapSOL(seller.PublicKey()); err != nil {
-		log.Fatal(err)
-	}
-	if _, err := action.Do(ctx, seller); err != nil {
+	accept := client.At(negotiation).AcceptOffer(seller.PublicKey(), negotiation.CurrentOfferAmount)
+	if _, err := accept.UnwrapSOL(seller.PublicKey()).Do(ctx, seller); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -59,7 +59,7 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	_, err := client.CreateNegotiation(t.Context(), request)
 	require.ErrorIs(t, err, ErrAccountNotFound, "nothing is wrapped unless it is asked for")
 
-	request.WrapSOL = true
+	request.Deposit.WrapSOL = true
 	action, err := client.CreateNegotiation(t.Context(), request)
 	require.NoError(t, err)
 	requireWrapping(t, action.Action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
@@ -70,7 +70,7 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	require.NoError(t, err)
 	requireWrapping(t, action.Action, buyer, WrappedSOL2022, solana.Token2022ProgramID, 250_000_000)
 
-	request.BuyerTokenAccount = solana.PublicKey{7}
+	request.Deposit.TokenAccount = solana.PublicKey{7}
 	_, err = client.CreateNegotiation(t.Context(), request)
 	require.ErrorIs(t, err, ErrNotWrappedSOL, "only the associated account is wrapped into")
 }
@@ -80,14 +80,13 @@ func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
 	n := comparing(t)
 	n.TokenMint, n.Status, n.BondState, n.BondRequired = solana.WrappedSol, protocol.NegotiationStatusCreated, protocol.BondStateNone, 3_000_000
 	n.Data = n.Encode()
-	request := AcceptInvitationRequest{Seller: n.Seller, Seen: n, WrapSOL: true}
-	action, err := client.AcceptInvitation(t.Context(), request)
+	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
 	require.NoError(t, err)
 	requireWrapping(t, action, n.Seller, solana.WrappedSol, solana.TokenProgramID, 3_000_000)
 
 	n.BondRequired = 0
 	n.Data = n.Encode()
-	action, err = client.AcceptInvitation(t.Context(), request)
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
 	require.NoError(t, err)
 	require.Len(t, action.Instructions, 2, "without a bond there is nothing to wrap, but an account to be paid at")
 }
@@ -96,7 +95,7 @@ func TestOtherMintsAreNotWrapped(t *testing.T) {
 	client, n, _ := bonded(t, nil)
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
-	_, err := client.AcceptInvitation(t.Context(), AcceptInvitationRequest{Seller: n.Seller, Seen: n, WrapSOL: true})
+	_, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
 	require.ErrorIs(t, err, ErrNotWrappedSOL)
 }
 
@@ -104,9 +103,9 @@ func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
 	client := solClient(t)
 	n := comparing(t)
 	n.TokenMint, n.ZopaPhase, n.CurrentOfferBy, n.CurrentOfferAmount = solana.WrappedSol, protocol.ZopaPhaseSkipped, n.Buyer, 2_000_000
-	action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Seller, Seen: n})
+	action, err := client.At(n).AcceptOffer(n.Seller, 0).Build(t.Context())
 	require.NoError(t, err)
-	unwrapping, err := action.UnwrapSOL(n.Seller)
+	unwrapping, err := client.At(n).AcceptOffer(n.Seller, 0).UnwrapSOL(n.Seller).Build(t.Context())
 	require.NoError(t, err)
 	require.Len(t, unwrapping.Instructions, len(action.Instructions)+1, "and the action itself is as it was")
 	closing := unwrapping.Instructions[len(action.Instructions)]
@@ -118,10 +117,8 @@ func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
 	assert.Equal(t, []byte{9}, data)
 	assert.Equal(t, []*solana.AccountMeta{solana.Meta(account).WRITE(), solana.Meta(n.Seller).WRITE(), solana.Meta(n.Seller).SIGNER()}, closing.Accounts())
 
-	_, err = action.UnwrapSOL(newKeypair(t).PublicKey())
+	_, err = client.At(n).AcceptOffer(n.Seller, 0).UnwrapSOL(newKeypair(t).PublicKey()).Build(t.Context())
 	require.ErrorIs(t, err, ErrNotWrappedSOL, "nothing is paid to that account")
-	offer, err := client.Offer(t.Context(), OfferRequest{Offerer: n.Seller, Seen: n, Amount: 1})
-	require.NoError(t, err)
-	_, err = offer.UnwrapSOL(n.Seller)
+	_, err = client.At(n).SubmitOffer(n.Seller, Offer{Amount: 1}).UnwrapSOL(n.Seller).Build(t.Context())
 	require.ErrorIs(t, err, ErrNotWrappedSOL)
 }

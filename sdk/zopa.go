@@ -11,92 +11,95 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// CommitZopaRequest is a reservation price that a party commits to.
-type CommitZopaRequest struct {
-	// Sealed is the price, sealed for this negotiation by the party whose step it is, which signs. Keep [SealedPrice.Secret] before
-	// the transaction is sent.
-	Sealed *SealedPrice
-	// Seen is the negotiation as the party has seen it. Without it the chain's state is read.
-	Seen *NegotiationAccount
-}
-
-// CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. (The documents call it
-// submitZopaCommitment.)
+// CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. The party that
+// sealed the price signs. Keep [SealedPrice.Secret] before the transaction is sent.
 //
 // It fails, as the program does, with [protocol.ErrInvalidParams] for a price outside [protocol.Negotiation.ReservationRange],
 // which could never be revealed, [protocol.ErrInvalidState] where no commitment is due, [protocol.ErrUnauthorized],
 // [protocol.ErrStaleState] for a price that was sealed for another deal, or [protocol.ErrNotYourTurn]; the program also answers
 // [protocol.ErrExpired] and [protocol.ErrResponseWindowExpired].
-func (c *Client) CommitZopa(ctx context.Context, request CommitZopaRequest) (*Action, error) {
-	const name = "submit_zopa_commitment"
-	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, protocol.ZopaStep.IsCommit)
-	if err != nil {
-		return nil, err
-	}
-	action, err := c.actionOn(negotiation, request.Sealed.Agent(), &protocol.SubmitZopaCommitment{
-		Agent:       request.Sealed.Agent(),
-		Negotiation: negotiation.Address,
-		CreatedAt:   negotiation.CreatedAt,
-		Commitment:  request.Sealed.Commitment(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	action.sealed = request.Sealed
-	return action, nil
+func (n *Negotiation) CommitZopa(price *SealedPrice) *Action {
+	return n.action(&commitZopa{price: price})
 }
 
-// RevealZopaRequest is the reservation price that a party has committed to.
-type RevealZopaRequest struct {
-	// Sealed is the price, sealed for this negotiation by the party whose step it is, which signs.
-	Sealed *SealedPrice
-	// Seen is the negotiation as the party has seen it. Without it the chain's state is read.
-	Seen *NegotiationAccount
-	// BuyerTokenAccount and SellerTokenAccount are where escrow and bond go back to if the prices leave no
-	// zone. Zero is the party's associated token account. The acting party's own is created if it is
-	// missing. An amount that cannot be paid is recorded for its party.
-	BuyerTokenAccount, SellerTokenAccount solana.PublicKey
+type commitZopa struct{ price *SealedPrice }
+
+func (*commitZopa) name() string { return (*protocol.SubmitZopaCommitment)(nil).InstructionName() }
+
+func (z *commitZopa) build(_ context.Context, a *Action) (*builtAct, error) {
+	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsCommit); err != nil {
+		return nil, err
+	}
+	return &builtAct{payer: z.price.Agent(), sealed: z.price, instruction: &protocol.SubmitZopaCommitment{
+		Agent:       z.price.Agent(),
+		Negotiation: a.Negotiation,
+		CreatedAt:   a.snapshot.CreatedAt,
+		Commitment:  z.price.Commitment(),
+	}}, nil
 }
 
-// RevealZopa shows the reservation price that a party has committed to: the buyer's first, then the seller's. If the seller's is
-// not above the buyer's, their midpoint becomes an offer that either side may accept; otherwise the negotiation ends, the escrow
-// goes back to the buyer and the bond to the seller. (The documents call it revealZopaPrice.)
+func (*commitZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
+
+func (z *commitZopa) postcondition(_, now *Snapshot) bool {
+	side, ok := now.SideOf(z.price.Agent())
+	return ok && now.CommitmentOf(side) == z.price.Commitment()
+}
+
+// RevealZopa shows the reservation price that a party has committed to: the buyer's first, then the seller's. The party that
+// sealed the price signs. If the seller's is not above the buyer's, their midpoint becomes an offer that either side may
+// accept; otherwise the negotiation ends, the escrow goes back to the buyer and the bond to the seller.
 //
-// It fails, as the program does and before anybody sees the price, with [protocol.ErrInvalidParams], [protocol.ErrInvalidState] where no price is due,
-// [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if the time for
-// it is over by the chain's clock, or is in less than RevealSlack. ErrResponseWindowExpired it is for the buyer as well when less than a
-// response window would be left to the seller. [Action.Do], [Action.Transaction] and [Action.Simulate] look at the clock once more,
-// since a node that simulates a reveal knows the price.
-func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Action, error) {
-	const name = "reveal_zopa_price"
-	negotiation, err := c.zopaStep(ctx, name, request.Sealed, request.Seen, protocol.ZopaStep.IsReveal)
-	if err != nil {
+// It fails, as the program does and before a node sees the price, with [protocol.ErrInvalidParams],
+// [protocol.ErrInvalidState] where no price is due, [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or
+// [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if the time for it is
+// over by the chain's clock, or is in less than RevealSlack. The buyer also gets ErrResponseWindowExpired when less than a
+// response window would be left to the seller. [Action.Do], [Action.Transaction] and [Action.Simulate] read the clock once
+// more, since a node that simulates a reveal knows the price.
+func (n *Negotiation) RevealZopa(price *SealedPrice) *Action {
+	return n.action(&revealZopa{price: price})
+}
+
+type revealZopa struct{ price *SealedPrice }
+
+func (*revealZopa) name() string { return (*protocol.RevealZopaPrice)(nil).InstructionName() }
+
+func (z *revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
+	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsReveal); err != nil {
 		return nil, err
 	}
-	secret := request.Sealed.open()
-	side, _ := negotiation.SideOf(secret.agent)
-	if !request.Sealed.Matches(negotiation.CommitmentOf(side)) {
-		return nil, protocol.Refuse(name, protocol.ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
+	n, secret := a.snapshot, z.price.open()
+	side, _ := n.SideOf(secret.agent)
+	if !z.price.Matches(n.CommitmentOf(side)) {
+		return nil, protocol.Refuse(a.Name, protocol.ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
 	}
 	instruction := &protocol.RevealZopaPrice{
-		Agent: secret.agent, Negotiation: negotiation.Address, CreatedAt: negotiation.CreatedAt, Price: secret.price, Nonce: secret.nonce,
+		Agent: secret.agent, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: secret.price, Nonce: secret.nonce,
 	}
-	inTime := func(ctx context.Context) error { return c.checkRevealTime(ctx, name, negotiation, side) }
+	inTime := func(ctx context.Context) error { return a.client.checkRevealTime(ctx, a.Name, n, side) }
 	if err := inTime(ctx); err != nil {
 		return nil, err
 	}
-	var before []solana.Instruction
-	if side == protocol.OfferSideSeller && secret.price > negotiation.BuyerPrice {
-		if before, err = c.addRefund(ctx, instruction, negotiation, request); err != nil {
+	built := &builtAct{payer: secret.agent, instruction: instruction, inTime: inTime}
+	if side == protocol.OfferSideSeller && secret.price > n.BuyerPrice {
+		var err error
+		if built.preparation, err = addRefund(ctx, a, instruction); err != nil {
 			return nil, err
 		}
 	}
-	action, err := c.actionOn(negotiation, secret.agent, instruction, before...)
-	if err != nil {
-		return nil, err
+	return built, nil
+}
+
+func (*revealZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
+
+func (z *revealZopa) postcondition(_, now *Snapshot) bool {
+	secret := z.price.open()
+	switch secret.agent {
+	case now.Buyer:
+		return now.BuyerPrice == secret.price
+	case now.Seller:
+		return now.SellerPrice == secret.price
 	}
-	action.inTime = inTime
-	return action, nil
+	return false
 }
 
 // RevealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. A price is not shown if less
@@ -104,7 +107,7 @@ func (c *Client) RevealZopa(ctx context.Context, request RevealZopaRequest) (*Ac
 const RevealSlack = 10
 
 // checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from now.
-func (c *Client) checkRevealTime(ctx context.Context, action string, n *NegotiationAccount, side protocol.OfferSide) error {
+func (c *Client) checkRevealTime(ctx context.Context, action string, n *Snapshot, side protocol.OfferSide) error {
 	now, err := c.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("chain's clock: %w", err)
@@ -130,47 +133,43 @@ func secondsLeft(seconds int64) string {
 }
 
 // addRefund adds the accounts that escrow and bond go back to when there is no zone.
-func (c *Client) addRefund(ctx context.Context, instruction *protocol.RevealZopaPrice, n *NegotiationAccount, request RevealZopaRequest) ([]solana.Instruction, error) {
-	to, err := c.payouts(ctx, n, payoutRequest{
-		payer: instruction.Agent,
-		buyer: request.BuyerTokenAccount, seller: request.SellerTokenAccount,
-	})
+func addRefund(ctx context.Context, a *Action, instruction *protocol.RevealZopaPrice) ([]solana.Instruction, error) {
+	to, err := a.payouts(ctx, payoutRequest{payer: instruction.Agent})
 	if err != nil {
 		return nil, err
 	}
 	instruction.BuyerTokenAccount, instruction.SellerTokenAccount = to.buyer, to.seller
 	instruction.TokenMint, instruction.TokenProgram = to.mint.Address, to.mint.TokenProgram
-	instruction.EscrowVault, err = n.Vault()
+	instruction.EscrowVault, err = a.snapshot.Vault()
 	return to.before, err
 }
 
-// zopaStep is the negotiation that a step is taken in, if it is the agent's step and of that kind. It refuses in the program's order.
-func (c *Client) zopaStep(ctx context.Context, action string, price *SealedPrice, seen *NegotiationAccount, isKind func(protocol.ZopaStep) bool) (*NegotiationAccount, error) {
+// checkZopaStep refuses an action that is not the agent's next step, in the program's order.
+func checkZopaStep(a *Action, price *SealedPrice, isKind func(protocol.ZopaStep) bool) error {
 	if price == nil || price.secret == nil {
-		return nil, errors.New("haggle: " + action + ": Sealed is not given")
+		return errors.New("haggle: " + a.Name + ": no sealed price is given")
 	}
-	secret := price.open()
-	negotiation, err := c.seen(ctx, seen, secret.negotiation)
-	if err != nil {
-		return nil, err
+	n, secret := a.snapshot, price.open()
+	if secret.negotiation != n.Address {
+		return fmt.Errorf("%w: the price was sealed for negotiation %s, not for %s", ErrNotAsExpected, secret.negotiation, n.Address)
 	}
-	if err := secret.checkRange(action, negotiation); err != nil {
-		return nil, err
+	if err := secret.checkRange(a.Name, n); err != nil {
+		return err
 	}
-	step := negotiation.ZopaStep()
+	step := n.ZopaStep()
 	if !isKind(step) {
-		return nil, protocol.Refuse(action, protocol.ErrInvalidState, "status %s, next step of the comparison: %s", negotiation.Status, step)
+		return protocol.Refuse(a.Name, protocol.ErrInvalidState, "status %s, next step of the comparison: %s", n.Status, step)
 	}
-	side, ok := negotiation.SideOf(secret.agent)
+	side, ok := n.SideOf(secret.agent)
 	if !ok {
-		return nil, protocol.Refuse(action, protocol.ErrUnauthorized, "%s is no party", secret.agent)
+		return protocol.Refuse(a.Name, protocol.ErrUnauthorized, "%s is no party", secret.agent)
 	}
-	if secret.createdAt != negotiation.CreatedAt {
-		return nil, protocol.Refuse(action, protocol.ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
-			secret.createdAt, negotiation.CreatedAt)
+	if secret.createdAt != n.CreatedAt {
+		return protocol.Refuse(a.Name, protocol.ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
+			secret.createdAt, n.CreatedAt)
 	}
 	if due, _ := step.Side(); due != side {
-		return nil, protocol.Refuse(action, protocol.ErrNotYourTurn, "next step of the comparison: %s", step)
+		return protocol.Refuse(a.Name, protocol.ErrNotYourTurn, "next step of the comparison: %s", step)
 	}
-	return negotiation, nil
+	return nil
 }

@@ -46,7 +46,7 @@ func TestStepsOfTheComparison(t *testing.T) {
 }
 
 // atStep is a negotiation of which a step is due, with both prices sealed and what has been done so far.
-func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*NegotiationAccount, map[protocol.OfferSide]*SealedPrice) {
+func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*Snapshot, map[protocol.OfferSide]*SealedPrice) {
 	t.Helper()
 	n := comparing(t)
 	prices := map[protocol.OfferSide]*SealedPrice{protocol.OfferSideBuyer: seal(t, n, n.Buyer, buyers), protocol.OfferSideSeller: seal(t, n, n.Seller, sellers)}
@@ -92,8 +92,8 @@ func TestEachStepIsTakenByItsSideAlone(t *testing.T) {
 		n, prices := atStep(t, step, 10, 10)
 		due, _ := step.Side()
 		for side, price := range prices {
-			_, commitErr := client.CommitZopa(t.Context(), CommitZopaRequest{Sealed: price, Seen: n})
-			_, revealErr := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: price, Seen: n})
+			_, commitErr := client.At(n).CommitZopa(price).Build(t.Context())
+			_, revealErr := client.At(n).RevealZopa(price).Build(t.Context())
 			right, wrong := commitErr, revealErr
 			if step.IsReveal() {
 				right, wrong = revealErr, commitErr
@@ -110,7 +110,7 @@ func TestEachStepIsTakenByItsSideAlone(t *testing.T) {
 
 func TestCommitmentIsWhatGoesOnChain(t *testing.T) {
 	n, prices := atStep(t, protocol.ZopaStepSellerCommits, 10, secretPrice)
-	action, err := offlineClient(t).CommitZopa(t.Context(), CommitZopaRequest{Sealed: prices[protocol.OfferSideSeller], Seen: n})
+	action, err := offlineClient(t).At(n).CommitZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.SubmitZopaCommitment{
 		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Commitment: prices[protocol.OfferSideSeller].Commitment(),
@@ -125,7 +125,7 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 		scripted.accounts = map[solana.PublicKey]any{
 			keptMint: storedAccount(solana.Token2022ProgramID, mintData()), solana.SysVarClockPubkey: clockAt(testNow),
 		}
-		action, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: prices[protocol.OfferSideSeller], Seen: n})
+		action, err := client.At(n).RevealZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
 		require.NoError(t, err)
 		want := protocol.RevealZopaPrice{
 			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[protocol.OfferSideSeller].open().nonce,
@@ -154,7 +154,7 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	client := offlineClient(t)
 	n, prices := atStep(t, protocol.ZopaStepBuyerReveals, 10, 10)
 	reveal := func(price *SealedPrice) error {
-		_, err := client.RevealZopa(t.Context(), RevealZopaRequest{Sealed: price, Seen: n})
+		_, err := client.At(n).RevealZopa(price).Build(t.Context())
 		return err
 	}
 	require.NoError(t, reveal(prices[protocol.OfferSideBuyer]))
@@ -165,10 +165,10 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	another.CreatedAt++
 	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), protocol.ErrStaleState, "it was sealed for another deal at the address")
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: protocol.ProgramID, agent: n.Buyer, price: 10})), ErrNotAsExpected)
-	require.ErrorContains(t, reveal(nil), "Sealed")
-	require.ErrorContains(t, reveal(new(SealedPrice)), "Sealed")
-	_, err := client.CommitZopa(t.Context(), CommitZopaRequest{Seen: n})
-	require.ErrorContains(t, err, "Sealed")
+	require.ErrorContains(t, reveal(nil), "no sealed price")
+	require.ErrorContains(t, reveal(new(SealedPrice)), "no sealed price")
+	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
+	require.ErrorContains(t, err, "no sealed price")
 	// Of several things that are wrong, the program names the first.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
 	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 0})), protocol.ErrInvalidParams)
@@ -197,15 +197,15 @@ func TestPriceIsNotShownTooLate(t *testing.T) {
 			n, prices := atStep(t, c.step, 10, 10)
 			n.TurnDeadline, n.GlobalDeadline = testNow+c.turn, testNow+c.global
 			side, _ := c.step.Side()
-			request := RevealZopaRequest{Sealed: prices[side], Seen: n}
+			reveal := func() (*Action, error) { return a.At(n).RevealZopa(prices[side]).Build(t.Context()) }
 			a.node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
-			_, err := a.RevealZopa(t.Context(), request)
+			_, err := reveal()
 			require.ErrorIs(t, err, c.want)
 
 			// An action that was built in time and is used later.
 			a.node.accounts[solana.SysVarClockPubkey] = clockAt(testNow - 1_000)
 			n.TurnDeadline, n.GlobalDeadline = testNow, testNow+3_600
-			action, err := a.RevealZopa(t.Context(), request)
+			action, err := reveal()
 			require.NoError(t, err)
 			n.TurnDeadline, n.GlobalDeadline = testNow+c.turn, testNow+c.global
 			a.node.accounts[solana.SysVarClockPubkey] = clockAt(testNow)
@@ -234,7 +234,7 @@ func TestMidpointIsAcceptedByEitherSide(t *testing.T) {
 	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
 	for side := protocol.OfferSideBuyer; side.Valid(); side++ {
 		assert.True(t, n.CanAccept(side))
-		action, err := client.Accept(t.Context(), AcceptRequest{Acceptor: n.Party(side), Seen: n})
+		action, err := client.At(n).AcceptOffer(n.Party(side), 0).Build(t.Context())
 		require.NoError(t, err)
 		built := lastInstruction[protocol.AcceptOffer](t, action)
 		assert.Zero(t, built.ExpectedRound)

@@ -8,7 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // inviteLimit is longer than a transaction takes to land or to expire.
@@ -16,7 +16,7 @@ const inviteLimit = 3 * time.Minute
 
 // unfinished returns the open negotiation of an earlier run.
 func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
-	return b.Unfinished(ctx, haggle.RoleBuyer, func(n *haggle.NegotiationAccount) bool {
+	return b.Unfinished(ctx, haggle.RoleBuyer, func(n *haggle.Snapshot) bool {
 		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash
 	})
 }

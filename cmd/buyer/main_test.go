@@ -15,8 +15,8 @@ import (
 func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	b := &buyer{Party: &exampleagent.Party{Self: solana.PublicKey{1}, Opening: 2_000_000, Reservation: 3_500_000}}
 	seller := solana.PublicKey{2}
-	decide := func(round uint8, asked uint64, left int64, change ...func(*haggle.NegotiationAccount)) agent.Decision {
-		n := &haggle.NegotiationAccount{}
+	decide := func(round uint8, asked uint64, left int64, change ...func(*haggle.Snapshot)) agent.Decision {
+		n := &haggle.Snapshot{}
 		n.Buyer, n.Seller, n.Status, n.CurrentRound, n.MaxRounds = b.Self, seller, protocol.NegotiationStatusProposed, round, 8
 		n.EscrowAmount, n.EffectiveEscrow, n.MinOfferBps, n.GlobalDeadline = 5_000_000, 5_000_000, 1_000, 1_000
 		if round > 0 {
@@ -31,7 +31,7 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		require.NoError(t, err)
 		return decision
 	}
-	other := func(n *haggle.NegotiationAccount) { n.Metadata = protocol.Terms{QualityTier: 1}.Metadata() }
+	other := func(n *haggle.Snapshot) { n.Metadata = protocol.Terms{QualityTier: 1}.Metadata() }
 	require.Equal(t, agent.Offer{Amount: 2_000_000}, decide(0, 0, 600))
 	require.Equal(t, agent.Offer{Amount: 2_500_000}, decide(2, 4_500_000, 600))
 	require.Equal(t, agent.Accept{}, decide(2, 2_500_000, 600))

@@ -66,7 +66,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	if s.Opening < s.Reservation {
 		return exitcode.Usagef("--opening must not be below --reservation")
 	}
-	negotiation, err := s.Unfinished(ctx, haggle.RoleSeller, func(n *haggle.NegotiationAccount) bool {
+	negotiation, err := s.Unfinished(ctx, haggle.RoleSeller, func(n *haggle.Snapshot) bool {
 		return s.concerns(n) && n.Status != protocol.NegotiationStatusCreated && (!n.IsOver() || n.ClaimableSeller > 0)
 	})
 	if err != nil {
@@ -94,12 +94,12 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 
 // concerns reports whether a negotiation is an invitation of the buyer, or one that this seller would have
 // accepted.
-func (s *seller) concerns(n *haggle.NegotiationAccount) bool {
+func (s *seller) concerns(n *haggle.Snapshot) bool {
 	return n.Buyer == s.Counterpart && (n.Status == protocol.NegotiationStatusCreated || s.objection(n) == "")
 }
 
 // admit declines an unsuitable invitation. A suitable one is accepted on exactly the terms that were checked here.
-func (s *seller) admit(ctx context.Context, n *haggle.NegotiationAccount) error {
+func (s *seller) admit(ctx context.Context, n *haggle.Snapshot) error {
 	if why := s.objection(n); why != "" {
 		return &agent.Refusal{Negotiation: n.Address, Reason: why}
 	}
@@ -113,7 +113,7 @@ func (s *seller) acted(act agent.Act) {
 }
 
 // objection returns the term of a negotiation that the seller does not accept; empty if there is none.
-func (s *seller) objection(n *haggle.NegotiationAccount) string {
+func (s *seller) objection(n *haggle.Snapshot) string {
 	switch {
 	case n.ServiceHash != s.ServiceHash:
 		return "it is for another service"
@@ -153,7 +153,7 @@ func (s *seller) decide(_ context.Context, turn agent.Turn) (agent.Decision, err
 }
 
 // gross returns the lowest price that leaves an amount after the fee. The escrow has to cover it.
-func gross(n *haggle.NegotiationAccount, net uint64) uint64 {
+func gross(n *haggle.Snapshot, net uint64) uint64 {
 	price := net
 	for missing := n.FeeOn(price); missing > 0; missing = net + n.FeeOn(price) - price {
 		price += missing

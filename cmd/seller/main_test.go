@@ -22,8 +22,8 @@ func newSeller() *seller {
 }
 
 // invitation is one that suits.
-func (s *seller) invitation() *haggle.NegotiationAccount {
-	n := &haggle.NegotiationAccount{}
+func (s *seller) invitation() *haggle.Snapshot {
+	n := &haggle.Snapshot{}
 	n.Buyer, n.TokenMint, n.ServiceHash = s.Counterpart, s.Mint, s.ServiceHash
 	n.EscrowAmount, n.EffectiveEscrow, n.ProtocolFeeBps, n.DecayRateBps = 5_000_000, 5_000_000, 50, 150
 	n.MaxRounds, n.MinOfferBps, n.GlobalDeadline = 8, 1_000, 1_000
@@ -32,17 +32,17 @@ func (s *seller) invitation() *haggle.NegotiationAccount {
 
 func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
 	s := newSeller()
-	for why, spoil := range map[string]func(n *haggle.NegotiationAccount){
-		"":                func(*haggle.NegotiationAccount) {},
-		"another service": func(n *haggle.NegotiationAccount) { n.ServiceHash[0]++ },
-		"another mint":    func(n *haggle.NegotiationAccount) { n.TokenMint[0]++ },
-		"does not cover":  func(n *haggle.NegotiationAccount) { n.EscrowAmount = 3_000_000 },
-		"loses 1000":      func(n *haggle.NegotiationAccount) { n.DecayRateBps = 1_000 },
-		"sealed prices":   func(n *haggle.NegotiationAccount) { n.ZopaEnabled = true },
-		"a bond":          func(n *haggle.NegotiationAccount) { n.BondRequired = 1 },
-		"an arbiter":      func(n *haggle.NegotiationAccount) { n.Arbiter[0]++ },
-		"milestones":      func(n *haggle.NegotiationAccount) { n.MilestoneBps[0] = 10_000 },
-		"terms beside":    func(n *haggle.NegotiationAccount) { n.Metadata = protocol.Terms{QualityTier: 1}.Metadata() },
+	for why, spoil := range map[string]func(n *haggle.Snapshot){
+		"":                func(*haggle.Snapshot) {},
+		"another service": func(n *haggle.Snapshot) { n.ServiceHash[0]++ },
+		"another mint":    func(n *haggle.Snapshot) { n.TokenMint[0]++ },
+		"does not cover":  func(n *haggle.Snapshot) { n.EscrowAmount = 3_000_000 },
+		"loses 1000":      func(n *haggle.Snapshot) { n.DecayRateBps = 1_000 },
+		"sealed prices":   func(n *haggle.Snapshot) { n.ZopaEnabled = true },
+		"a bond":          func(n *haggle.Snapshot) { n.BondRequired = 1 },
+		"an arbiter":      func(n *haggle.Snapshot) { n.Arbiter[0]++ },
+		"milestones":      func(n *haggle.Snapshot) { n.MilestoneBps[0] = 10_000 },
+		"terms beside":    func(n *haggle.Snapshot) { n.Metadata = protocol.Terms{QualityTier: 1}.Metadata() },
 	} {
 		n := s.invitation()
 		spoil(n)
@@ -64,7 +64,7 @@ func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
 }
 
 func TestTheReservationIsWhatIsLeftAfterTheFee(t *testing.T) {
-	n := &haggle.NegotiationAccount{}
+	n := &haggle.Snapshot{}
 	for _, bps := range []uint16{0, 1, 50, 500} {
 		n.ProtocolFeeBps = bps
 		for _, net := range []uint64{1, 999, 3_000_000, 1 << 60} {

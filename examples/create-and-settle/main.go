@@ -61,13 +61,14 @@ func settle(ctx context.Context, net *localnet.Net) error {
 	address := invitation.Negotiation
 
 	// The seller takes part on the terms it reads there, and only if they are about the service it knows.
-	seen, err := client.GetNegotiation(ctx, address)
+	seen, err := client.Negotiation(address).Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	acceptance, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: seller.PublicKey(), Seen: seen, ServiceHash: protocol.ServiceHash(service),
-	})
+	if seen.ServiceHash != protocol.ServiceHash(service) {
+		return fmt.Errorf("negotiation %s is about another service", address)
+	}
+	acceptance, err := client.At(seen).AcceptInvitation(seller.PublicKey(), seen.TermsHash(), haggle.Deposit{}).Build(ctx)
 	if err := do(ctx, acceptance, err, seller); err != nil {
 		return err
 	}
@@ -77,18 +78,18 @@ func settle(ctx context.Context, net *localnet.Net) error {
 		by     *haggle.Keypair
 		amount uint64
 	}{{buyer, 2_000_000}, {seller, 4_000_000}, {buyer, 3_000_000}} {
-		action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: offer.by.PublicKey(), Negotiation: address, Amount: offer.amount})
+		action, err := client.Negotiation(address).SubmitOffer(offer.by.PublicKey(), haggle.Offer{Amount: offer.amount}).Build(ctx)
 		if err := do(ctx, action, err, offer.by); err != nil {
 			return err
 		}
 	}
-	agreement, err := client.Accept(ctx, haggle.AcceptRequest{Acceptor: seller.PublicKey(), Negotiation: address, Price: 3_000_000})
+	agreement, err := client.Negotiation(address).AcceptOffer(seller.PublicKey(), 3_000_000).Build(ctx)
 	if err := do(ctx, agreement, err, seller); err != nil {
 		return err
 	}
 
 	// Fee and decay go to the treasury, the rent goes back to the buyer.
-	closing, err := client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: buyer.PublicKey(), Negotiation: address})
+	closing, err := client.Negotiation(address).Close(buyer.PublicKey()).Build(ctx)
 	if err := do(ctx, closing, err, buyer); err != nil {
 		return err
 	}

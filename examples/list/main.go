@@ -66,7 +66,7 @@ func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) er
 }
 
 // next says what can happen next.
-func next(negotiation *haggle.NegotiationAccount, agent solana.PublicKey, now int64) string {
+func next(negotiation *haggle.Snapshot, agent solana.PublicKey, now int64) string {
 	switch {
 	case negotiation.IsOver():
 		return "can be closed"

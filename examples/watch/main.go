@@ -122,20 +122,20 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 	}{
 		{buyer, func() (*haggle.Action, error) { return invitation.Action, nil }},
 		{seller, func() (*haggle.Action, error) {
-			seen, err := client.GetNegotiation(ctx, address)
+			seen, err := client.Negotiation(address).Snapshot(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: seller.PublicKey(), Seen: seen})
+			return client.At(seen).AcceptInvitation(seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
 		}},
 		{buyer, func() (*haggle.Action, error) {
-			return client.Offer(ctx, haggle.OfferRequest{Offerer: buyer.PublicKey(), Negotiation: address, Amount: 2_000_000})
+			return client.Negotiation(address).SubmitOffer(buyer.PublicKey(), haggle.Offer{Amount: 2_000_000}).Build(ctx)
 		}},
 		{seller, func() (*haggle.Action, error) {
-			return client.Offer(ctx, haggle.OfferRequest{Offerer: seller.PublicKey(), Negotiation: address, Amount: 4_500_000})
+			return client.Negotiation(address).SubmitOffer(seller.PublicKey(), haggle.Offer{Amount: 4_500_000}).Build(ctx)
 		}},
 		{buyer, func() (*haggle.Action, error) {
-			return client.Reject(ctx, haggle.RejectRequest{Rejector: buyer.PublicKey(), Negotiation: address})
+			return client.Negotiation(address).Reject(buyer.PublicKey()).Build(ctx)
 		}},
 	} {
 		action, err := step.action()

@@ -81,7 +81,7 @@ func (l *Log) Note(format string, arguments ...any) {
 }
 
 // Did prints an action. The negotiation is the one before it.
-func (l *Log) Did(instruction string, before *haggle.NegotiationAccount, receipt *haggle.Receipt, decimals uint8) {
+func (l *Log) Did(instruction string, before *haggle.Snapshot, receipt *haggle.Receipt, decimals uint8) {
 	action := Action{
 		Agent: l.Agent, Name: instruction, Result: result.Of(instruction), Negotiation: before.Address, Round: before.CurrentRound,
 		EffectiveEscrow: amount.Tokens{Units: before.EffectiveEscrow, Decimals: decimals},

@@ -83,7 +83,7 @@ func waitsForAccount(err error) bool {
 func (p *Party) interrupted(ended context.Context, negotiation solana.PublicKey) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), statusTimeout)
 	defer cancel()
-	n, err := p.Client.GetNegotiation(ctx, negotiation)
+	n, err := p.Client.Negotiation(negotiation).Snapshot(ctx)
 	if err != nil {
 		return ended.Err()
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
-	before := &haggle.NegotiationAccount{Address: solana.PublicKey{7}}
+	before := &haggle.Snapshot{Address: solana.PublicKey{7}}
 	before.CurrentRound, before.CurrentOfferAmount, before.EffectiveEscrow = 2, 4_500_000, 4_851_125
 	told := func(instruction string, events ...protocol.Event) Action {
 		var out bytes.Buffer

@@ -116,7 +116,7 @@ func (p *Party) Tokens(units uint64) amount.Tokens {
 
 // Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can have
 // others, and whoever accepts the offer accepts them. These agents have agreed on none.
-func (p *Party) Suits(n *haggle.NegotiationAccount) bool { return n.Metadata == p.Metadata }
+func (p *Party) Suits(n *haggle.Snapshot) bool { return n.Metadata == p.Metadata }
 
 // Vet checks the counterparty before the agent commits to anything, with --trust or --allowlist. It returns an
 // *identity.Refusal.
@@ -129,7 +129,7 @@ func (p *Party) Vet(ctx context.Context) error {
 
 // Created prints the creation of a negotiation.
 func (p *Party) Created(created *haggle.CreateAction, receipt *haggle.Receipt) {
-	n := &haggle.NegotiationAccount{Address: created.Negotiation}
+	n := &haggle.Snapshot{Address: created.Negotiation}
 	n.EffectiveEscrow = created.Params.EscrowAmount
 	p.Did(created.Name, n, receipt, p.decimals)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 const endingsBond = 700_000
@@ -18,27 +18,27 @@ const endingsBond = 700_000
 func (s *scenario) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Zopa, request.Bond = true, endingsBond })
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	buyer, err := haggle.SealPrice(n, s.Buyer.PublicKey(), buyers)
 	require.NoError(s.t, err)
 	seller, err := haggle.SealPrice(n, s.Seller.PublicKey(), max(sellers, escrow/10))
 	require.NoError(s.t, err)
-	s.do(s.Client.CommitZopa(s.ctx, haggle.CommitZopaRequest{Sealed: buyer}))(s.Buyer)
-	s.do(s.Client.CommitZopa(s.ctx, haggle.CommitZopaRequest{Sealed: seller}))(s.Seller)
-	s.do(s.Client.RevealZopa(s.ctx, haggle.RevealZopaRequest{Sealed: buyer}))(s.Buyer)
+	s.do(s.Client.Negotiation(buyer.Negotiation()).CommitZopa(buyer).Build(s.ctx))(s.Buyer)
+	s.do(s.Client.Negotiation(seller.Negotiation()).CommitZopa(seller).Build(s.ctx))(s.Seller)
+	s.do(s.Client.Negotiation(buyer.Negotiation()).RevealZopa(buyer).Build(s.ctx))(s.Buyer)
 	if sellers > 0 {
-		s.do(s.Client.RevealZopa(s.ctx, haggle.RevealZopaRequest{Sealed: seller}))(s.Seller)
+		s.do(s.Client.Negotiation(seller.Negotiation()).RevealZopa(seller).Build(s.ctx))(s.Seller)
 	}
 	return negotiation
 }
 
 func (s *scenario) expire(negotiation solana.PublicKey) {
 	s.t.Helper()
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.TurnDeadline))
-	s.do(s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
+	s.do(s.Client.Negotiation(negotiation).Expire(s.Buyer.PublicKey()).Build(s.ctx))(s.Buyer)
 }
 
 // deadline plays three milestones of which, at the deadline, one is disputed, one under review and one
@@ -52,19 +52,15 @@ func (s *scenario) deadline(session uint64) solana.PublicKey {
 	s.offer(negotiation, s.Buyer, 3_000_001)
 	s.accept(negotiation, s.Seller, 3_000_001)
 	claim := func(index uint8) {
-		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{
-			Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: index, Evidence: [32]byte{'c', index},
-		}))(s.Seller)
+		s.do(s.Client.Negotiation(negotiation).ClaimMilestone(s.Seller.PublicKey(), index, [32]byte{'c', index}).Build(s.ctx))(s.Seller)
 	}
 	claim(0)
-	s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{
-		Buyer: s.Buyer.PublicKey(), Negotiation: negotiation, Index: 0, Evidence: [32]byte{'d'},
-	}))(s.Buyer)
+	s.do(s.Client.Negotiation(negotiation).DisputeMilestone(s.Buyer.PublicKey(), 0, [32]byte{'d'}).Build(s.ctx))(s.Buyer)
 	claim(1)
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.ArbitrationDeadline()))
-	s.do(s.Client.SettleDeadline(s.ctx, haggle.SettleDeadlineRequest{Payer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+	s.do(s.Client.Negotiation(negotiation).SettleDeadline(s.Seller.PublicKey()).Build(s.ctx))(s.Seller)
 	return negotiation
 }
 
@@ -77,11 +73,9 @@ func (s *scenario) agreement(session uint64) solana.PublicKey {
 	})
 	s.offer(negotiation, s.Buyer, 3_000_001)
 	s.accept(negotiation, s.Seller, 3_000_001)
-	s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
-	s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
-	s.doTogether(s.Client.SettleByAgreement(s.ctx, haggle.SettleByAgreementRequest{
-		Negotiation: negotiation, SellerBps: 2_500, BondToBuyerBps: 1_000,
-	}))(s.Buyer, s.Seller)
+	s.do(s.Client.Negotiation(negotiation).ClaimMilestone(s.Seller.PublicKey(), 0, [32]byte{}).Build(s.ctx))(s.Seller)
+	s.do(s.Client.Negotiation(negotiation).ReleaseMilestone(s.Buyer.PublicKey(), 0).Build(s.ctx))(s.Buyer)
+	s.doTogether(s.Client.Negotiation(negotiation).SettleByAgreement(solana.PublicKey{}, haggle.Split{SellerBps: 2_500, BondToBuyerBps: 1_000}).Build(s.ctx))(s.Buyer, s.Seller)
 	return negotiation
 }
 

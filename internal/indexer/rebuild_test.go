@@ -38,7 +38,7 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 	settle := func(session uint64, hidden bool) solana.PublicKey {
 		n := s.invited(session, nil)
 		s.offer(n, s.Buyer, 2_000_000)
-		action, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Negotiation: n, Price: 2_000_000})
+		action, err := s.Client.Negotiation(n).AcceptOffer(s.Seller.PublicKey(), 2_000_000).Build(s.ctx)
 		require.NoError(t, err)
 		if hidden {
 			hide(t, action)

@@ -83,36 +83,37 @@ func (s *scenario) invited(session uint64, change func(*haggle.CreateRequest)) s
 
 func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 	s.t.Helper()
-	s.do(s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{
-		Seller: s.Seller.PublicKey(), Negotiation: negotiation, ServiceHash: [32]byte{byte(session)},
-	}))(s.Seller)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
+	require.NoError(s.t, err)
+	require.Equal(s.t, [32]byte{byte(session)}, n.ServiceHash)
+	s.do(s.Client.At(n).AcceptInvitation(s.Seller.PublicKey(), n.TermsHash(), haggle.Deposit{}).Build(s.ctx))(s.Seller)
 }
 
 func (s *scenario) offer(negotiation solana.PublicKey, by *haggle.Keypair, amount uint64) {
 	s.t.Helper()
-	s.do(s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: by.PublicKey(), Negotiation: negotiation, Amount: amount}))(by)
+	s.do(s.Client.Negotiation(negotiation).SubmitOffer(by.PublicKey(), haggle.Offer{Amount: amount}).Build(s.ctx))(by)
 }
 
 func (s *scenario) accept(negotiation solana.PublicKey, by *haggle.Keypair, price uint64) {
 	s.t.Helper()
-	s.do(s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Negotiation: negotiation, Price: price}))(by)
+	s.do(s.Client.Negotiation(negotiation).AcceptOffer(by.PublicKey(), price).Build(s.ctx))(by)
 }
 
 func (s *scenario) reject(negotiation solana.PublicKey, by *haggle.Keypair) {
 	s.t.Helper()
-	s.do(s.Client.Reject(s.ctx, haggle.RejectRequest{Rejector: by.PublicKey(), Negotiation: negotiation}))(by)
+	s.do(s.Client.Negotiation(negotiation).Reject(by.PublicKey()).Build(s.ctx))(by)
 }
 
 // close closes a negotiation, which the program refuses in the second of its creation.
 func (s *scenario) close(negotiation solana.PublicKey) {
 	s.t.Helper()
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	if now, err := s.Chain.Now(s.ctx); err != nil || now <= n.CreatedAt {
 		require.NoError(s.t, err)
 		require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.CreatedAt+1))
 	}
-	s.do(s.Client.CloseNegotiation(s.ctx, haggle.CloseRequest{Closer: s.Seller.PublicKey(), Negotiation: negotiation}))(s.Seller)
+	s.do(s.Client.Negotiation(negotiation).Close(s.Seller.PublicKey()).Build(s.ctx))(s.Seller)
 }
 
 // bargain plays a whole negotiation: three offers, the last one accepted, and closed.
@@ -172,15 +173,13 @@ func (s *scenario) milestones(session uint64) {
 	s.offer(negotiation, s.Buyer, 3_000_001)
 	s.accept(negotiation, s.Seller, 3_000_001)
 	for index := range uint8(3) {
-		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: index}))(s.Seller)
+		s.do(s.Client.Negotiation(negotiation).ClaimMilestone(s.Seller.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Seller)
 		if index == 1 {
-			s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{Buyer: s.Buyer.PublicKey(), Negotiation: negotiation, Index: index}))(s.Buyer)
-			s.do(s.Client.ResolveDispute(s.ctx, haggle.ResolveDisputeRequest{
-				Arbiter: s.arbiter.PublicKey(), Negotiation: negotiation, Index: index, SellerBps: 4_321,
-			}))(s.arbiter)
+			s.do(s.Client.Negotiation(negotiation).DisputeMilestone(s.Buyer.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Buyer)
+			s.do(s.Client.Negotiation(negotiation).ResolveDispute(s.arbiter.PublicKey(), index, haggle.Ruling{SellerBps: 4_321}).Build(s.ctx))(s.arbiter)
 			continue
 		}
-		s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: negotiation, Index: index}))(s.Buyer)
+		s.do(s.Client.Negotiation(negotiation).ReleaseMilestone(s.Buyer.PublicKey(), index).Build(s.ctx))(s.Buyer)
 	}
 	s.close(negotiation)
 }
@@ -190,10 +189,10 @@ func (s *scenario) expired(session uint64) {
 	s.t.Helper()
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = 700_000 })
 	s.offer(negotiation, s.Buyer, 2_000_000)
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, n.TurnDeadline))
-	s.do(s.Client.Expire(s.ctx, haggle.ExpireRequest{Payer: s.Buyer.PublicKey(), Negotiation: negotiation}))(s.Buyer)
+	s.do(s.Client.Negotiation(negotiation).Expire(s.Buyer.PublicKey()).Build(s.ctx))(s.Buyer)
 }
 
 // endow gives the parties tokens for many negotiations.

@@ -4,6 +4,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
@@ -25,14 +27,14 @@ func (s *scenario) reconfigure() {
 	authority, err := haggle.NewKeypair(s.Chain.UpgradeAuthority)
 	require.NoError(s.t, err)
 	fee := uint16(123)
-	s.do(s.Client.UpdateConfig(s.ctx, haggle.UpdateConfigRequest{Authority: authority.PublicKey(), ProtocolFeeBps: &fee}))(authority)
+	s.do(admin.UpdateConfig(s.ctx, s.Client, admin.UpdateConfigRequest{Authority: authority.PublicKey(), ProtocolFeeBps: &fee}))(authority)
 	for _, paused := range []bool{true, false} {
-		s.do(s.Client.SetPaused(s.ctx, haggle.SetPausedRequest{Authority: authority.PublicKey(), Paused: paused}))(authority)
+		s.do(admin.SetPaused(s.Client, admin.SetPausedRequest{Authority: authority.PublicKey(), Paused: paused}))(authority)
 	}
-	s.do(s.Client.ProposeAuthority(s.ctx, haggle.ProposeAuthorityRequest{
+	s.do(admin.ProposeAuthority(s.Client, admin.ProposeAuthorityRequest{
 		Authority: authority.PublicKey(), NewAuthority: s.arbiter.PublicKey(),
 	}))(authority)
-	s.do(s.Client.AcceptAuthority(s.ctx, haggle.AcceptAuthorityRequest{Authority: s.arbiter.PublicKey()}))(s.arbiter)
+	s.do(admin.AcceptAuthority(s.Client, admin.AcceptAuthorityRequest{Authority: s.arbiter.PublicKey()}))(s.arbiter)
 }
 
 // unpayable ends a negotiation while a party's account is frozen. The seller claims its payout, and closing
@@ -48,7 +50,7 @@ func (s *scenario) unpayable(session uint64, party *haggle.Keypair, end func(sol
 	end(n)
 	require.NoError(s.t, s.Chain.Thaw(s.ctx, s.Mint, account))
 	if party == s.Seller {
-		s.do(s.Client.ClaimPayout(s.ctx, haggle.ClaimRequest{Party: party.PublicKey(), Negotiation: n}))(party)
+		s.do(s.Client.Negotiation(n).ClaimPayout(party.PublicKey(), solana.PublicKey{}).Build(s.ctx))(party)
 	}
 	s.close(n)
 }
@@ -63,15 +65,13 @@ func (s *scenario) forfeited(session uint64, disputed uint8) {
 	s.offer(n, s.Buyer, 3_000_001)
 	s.accept(n, s.Seller, 3_000_001)
 	for index := range uint8(2) {
-		s.do(s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: n, Index: index}))(s.Seller)
+		s.do(s.Client.Negotiation(n).ClaimMilestone(s.Seller.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Seller)
 		if index != disputed {
-			s.do(s.Client.ReleaseMilestone(s.ctx, haggle.ReleaseMilestoneRequest{Releaser: s.Buyer.PublicKey(), Negotiation: n, Index: index}))(s.Buyer)
+			s.do(s.Client.Negotiation(n).ReleaseMilestone(s.Buyer.PublicKey(), index).Build(s.ctx))(s.Buyer)
 			continue
 		}
-		s.do(s.Client.DisputeMilestone(s.ctx, haggle.DisputeMilestoneRequest{Buyer: s.Buyer.PublicKey(), Negotiation: n, Index: index}))(s.Buyer)
-		s.do(s.Client.ResolveDispute(s.ctx, haggle.ResolveDisputeRequest{
-			Arbiter: s.arbiter.PublicKey(), Negotiation: n, Index: index, SellerBps: 1_234, ForfeitBond: true,
-		}))(s.arbiter)
+		s.do(s.Client.Negotiation(n).DisputeMilestone(s.Buyer.PublicKey(), index, [32]byte{}).Build(s.ctx))(s.Buyer)
+		s.do(s.Client.Negotiation(n).ResolveDispute(s.arbiter.PublicKey(), index, haggle.Ruling{SellerBps: 1_234, ForfeitBond: true}).Build(s.ctx))(s.arbiter)
 	}
 	s.close(n)
 }
@@ -87,7 +87,7 @@ func (s *scenario) currencies(session uint64) {
 	require.NoError(s.t, err)
 	for i, mint := range []solana.PublicKey{other, wrapped} {
 		n := s.invited(session+uint64(i), func(request *haggle.CreateRequest) {
-			request.Mint, request.WrapSOL = mint, mint == wrapped
+			request.Mint, request.Deposit.WrapSOL = mint, mint == wrapped
 		})
 		s.offer(n, s.Buyer, 2_000_000)
 		s.accept(n, s.Seller, 2_000_000)

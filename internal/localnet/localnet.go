@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
@@ -116,7 +118,7 @@ func (n *Net) configure(ctx context.Context) error {
 	if err := n.Chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL); err != nil {
 		return err
 	}
-	action, err := n.Client.InitializeConfig(ctx, haggle.InitializeConfigRequest{Authority: authority.PublicKey(), Treasury: n.Treasury})
+	action, err := admin.InitializeConfig(n.Client, admin.InitializeConfigRequest{Authority: authority.PublicKey(), Treasury: n.Treasury})
 	if err != nil {
 		return err
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 var buyer, seller = solana.PublicKey{1}, solana.PublicKey{2}
 
 func seal(t *testing.T, negotiation, agent solana.PublicKey, price uint64) *haggle.SealedPrice {
 	t.Helper()
-	n := &haggle.NegotiationAccount{Address: negotiation}
+	n := &haggle.Snapshot{Address: negotiation}
 	n.Buyer, n.Seller, n.EscrowAmount = buyer, seller, 5_000_000
 	sealed, err := haggle.SealPrice(n, agent, price)
 	require.NoError(t, err)

@@ -57,11 +57,9 @@ func (l *loop) act(f *tracked, v *view, name string, build buildFunc) {
 	})
 }
 
-// send starts the action that a method of the client builds from a request.
-func send[R any](
-	l *loop, f *tracked, v *view, name string, build func(context.Context, R) (*haggle.Action, error), request R,
-) {
-	l.act(f, v, name, func(ctx context.Context) (*haggle.Action, error) { return build(ctx, request) })
+// send starts an action.
+func (l *loop) send(f *tracked, v *view, action *haggle.Action) {
+	l.act(f, v, action.Name, action.Build)
 }
 
 // acted processes the outcome of an action. An unknown outcome, which is the default, leads to no other
@@ -171,7 +169,7 @@ func (l *loop) done(f *tracked, v *view, name string, receipt *haggle.Receipt, e
 		"action", name, "round", v.CurrentRound, "slot", receipt.Slot, "signature", receipt.Signature)...)
 	if l.config.Acted != nil {
 		l.notify(func() {
-			l.config.Acted(Act{Name: name, Before: v.NegotiationAccount, Side: f.side, Receipt: receipt})
+			l.config.Acted(Act{Name: name, Before: v.Snapshot, Side: f.side, Receipt: receipt})
 		})
 	}
 	l.refresh(f)

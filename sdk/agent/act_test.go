@@ -53,7 +53,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 			l.config.Acted = func(Act) { acted++ }
 			l.config.Failed = func(solana.PublicKey, error) { failed++ }
 			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
-			v := &view{NegotiationAccount: at(5)}
+			v := &view{Snapshot: at(5)}
 			l.acted(f, v, "close_negotiation", haggle.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
 			require.Nil(t, f.decided)
@@ -71,7 +71,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 }
 
 // at returns a snapshot at a slot.
-func at(slot uint64) *haggle.NegotiationAccount { return &haggle.NegotiationAccount{Slot: slot} }
+func at(slot uint64) *haggle.Snapshot { return &haggle.Snapshot{Slot: slot} }
 
 func TestFailedActionIsRetriedLater(t *testing.T) {
 	for _, err := range []error{
@@ -81,7 +81,7 @@ func TestFailedActionIsRetriedLater(t *testing.T) {
 	} {
 		l := newLoop(t)
 		f := &tracked{index: -1, acting: true}
-		l.acted(f, &view{NegotiationAccount: at(5)}, "close_negotiation", haggle.OutcomeOf(err), nil, err)
+		l.acted(f, &view{Snapshot: at(5)}, "close_negotiation", haggle.OutcomeOf(err), nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
 		require.False(t, f.acting)
 		f.retry.Stop()
@@ -134,7 +134,7 @@ func TestErrorOfBuildingAnActionIsReported(t *testing.T) {
 	l := newLoop(t)
 	l.config.Failed = func(_ solana.PublicKey, err error) { reported = append(reported, err) }
 	f := &tracked{index: -1}
-	l.act(f, &view{NegotiationAccount: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) {
+	l.act(f, &view{Snapshot: at(5)}, "accept_offer", func(context.Context) (*haggle.Action, error) {
 		return nil, broken
 	})
 	go l.actions.next()()
@@ -169,10 +169,10 @@ func TestWarningsAreLoggedBeforeTheAction(t *testing.T) {
 			before = append(before, line)
 		}
 	}), nil))
-	n := &haggle.NegotiationAccount{Address: solana.PublicKey{7}, Negotiation: bargaining(0)}
+	n := &haggle.Snapshot{Address: solana.PublicKey{7}, Negotiation: bargaining(0)}
 	f := &tracked{address: n.Address, index: -1}
-	l.act(f, &view{NegotiationAccount: n}, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
-		action, err := client.Offer(ctx, haggle.OfferRequest{Offerer: me.PublicKey(), Seen: n, Amount: 1})
+	l.act(f, &view{Snapshot: n}, "submit_offer", func(ctx context.Context) (*haggle.Action, error) {
+		action, err := client.At(n).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 1}).Build(ctx)
 		assert.NoError(t, err)
 		action.Warnings = []error{haggle.ErrOffCurve, errors.New("another reason")}
 		return action, err

@@ -20,7 +20,7 @@ const (
 const reasonNoSeal = "it compares sealed prices, and Config.Seal is not set"
 
 // hasEngaged reports whether a side has acted on a negotiation before: then Admit is not called.
-func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
+func hasEngaged(n *haggle.Snapshot, side protocol.OfferSide) bool {
 	if side == protocol.OfferSideSeller {
 		return n.Status != protocol.NegotiationStatusCreated
 	}
@@ -29,7 +29,7 @@ func hasEngaged(n *haggle.NegotiationAccount, side protocol.OfferSide) bool {
 
 // cannotEngage returns the reason why the agent takes no part in a negotiation, whatever Admit returns; empty
 // if there is none.
-func (c *Config) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
+func (c *Config) cannotEngage(n *haggle.Snapshot, side protocol.OfferSide) string {
 	if reason := c.cannotUse(n, side); reason != "" || side == protocol.OfferSideBuyer {
 		return reason
 	}
@@ -53,7 +53,7 @@ func (c *Config) cannotEngage(n *haggle.NegotiationAccount, side protocol.OfferS
 }
 
 // cannotUse returns why the agent cannot take part on either side.
-func (c *Config) cannotUse(n *haggle.NegotiationAccount, side protocol.OfferSide) string {
+func (c *Config) cannotUse(n *haggle.Snapshot, side protocol.OfferSide) string {
 	limits, listed := c.Mints[n.TokenMint]
 	switch {
 	case !listed:
@@ -74,7 +74,7 @@ func (c *Config) cannotUse(n *haggle.NegotiationAccount, side protocol.OfferSide
 
 // admit determines whether the agent takes part in a negotiation.
 func (l *loop) admit(f *tracked, v *view) {
-	if reason := l.config.cannotEngage(v.NegotiationAccount, f.side); reason != "" {
+	if reason := l.config.cannotEngage(v.Snapshot, f.side); reason != "" {
 		l.refuse(f, v, &Refusal{Negotiation: f.address, Reason: reason})
 		return
 	}
@@ -88,7 +88,7 @@ func (l *loop) admit(f *tracked, v *view) {
 	}
 	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, l.config.Admit(ctx, v.NegotiationAccount)
+			return struct{}{}, l.config.Admit(ctx, v.Snapshot)
 		},
 		func(_ struct{}, err error) {
 			switch {

@@ -73,7 +73,7 @@ func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 			r.Milestones.ReviewHours = 73
 		}, func(c *agent.Config) { c.Deliver, c.Arbiters = delivers, []solana.PublicKey{f.arbiter} }},
 		"the counterparty's trust score is 3, at least 5": {unchanged, func(c *agent.Config) {
-			c.Admit = func(context.Context, *haggle.NegotiationAccount) error {
+			c.Admit = func(context.Context, *haggle.Snapshot) error {
 				return errors.Join(agent.ErrRefused, errors.New("the counterparty's trust score is 3, at least 5"))
 			}
 		}},
@@ -110,7 +110,7 @@ func TestAdmitIsCalledBeforeEitherSideEngages(t *testing.T) {
 	negotiation := f.invite()
 	f.run(f.Seller, agent.Config{
 		Decide: concede(4_500_000, 500_000, false),
-		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+		Admit: func(_ context.Context, n *haggle.Snapshot) error {
 			require.Equal(t, protocol.NegotiationStatusCreated, n.Status)
 			sellers.Add(1)
 			return nil
@@ -118,7 +118,7 @@ func TestAdmitIsCalledBeforeEitherSideEngages(t *testing.T) {
 	})
 	buyer := f.run(f.Buyer, agent.Config{
 		Decide: concede(2_000_000, 500_000, true),
-		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+		Admit: func(_ context.Context, n *haggle.Snapshot) error {
 			require.Zero(t, n.CurrentRound)
 			buyers.Add(1)
 			return nil
@@ -132,9 +132,9 @@ func TestAdmitIsCalledBeforeEitherSideEngages(t *testing.T) {
 // seals returns a Config.Seal that keeps its sealed prices.
 func seals(
 	as *haggle.Keypair, price uint64,
-) func(context.Context, *haggle.NegotiationAccount) (*haggle.SealedPrice, error) {
+) func(context.Context, *haggle.Snapshot) (*haggle.SealedPrice, error) {
 	kept := map[solana.PublicKey][]byte{}
-	return func(_ context.Context, n *haggle.NegotiationAccount) (*haggle.SealedPrice, error) {
+	return func(_ context.Context, n *haggle.Snapshot) (*haggle.SealedPrice, error) {
 		if secret := kept[n.Address]; secret != nil {
 			return haggle.ParseSealedPrice(secret)
 		}

@@ -37,7 +37,7 @@ type Config struct {
 	// Concerns reports whether the agent handles one of the wallet's negotiations. In the others the runtime
 	// does nothing, and claims no payout. It is called for each snapshot and should return at once. If nil,
 	// the agent handles all.
-	Concerns func(negotiation *haggle.NegotiationAccount) bool
+	Concerns func(negotiation *haggle.Snapshot) bool
 	// Services are the hashes of the services that a seller sells: see [protocol.ServiceHash]. The agent
 	// declines invitations to sell anything else. If empty, Admit is required for a seller to accept an
 	// invitation.
@@ -46,7 +46,7 @@ type Config struct {
 	// makes its first move. It checks the counterparty's identity and the terms. After an error it is called
 	// again, at first 30 seconds later, then less and less often; after [ErrRefused] never again. If nil, the
 	// agent engages in every negotiation within its limits.
-	Admit func(ctx context.Context, negotiation *haggle.NegotiationAccount) error
+	Admit func(ctx context.Context, negotiation *haggle.Snapshot) error
 	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price, at most
 	// [protocol.MaxProtocolFeeBps]. If zero, DefaultMaxFeeBps is used.
 	MaxFeeBps uint16
@@ -54,7 +54,7 @@ type Config struct {
 	// called before the commitment and again before the reveal, perhaps in another process. Both calls must
 	// return the same price, so store [haggle.SealedPrice.Secret]. If nil, the agent takes no part in
 	// negotiations that compare sealed prices.
-	Seal func(ctx context.Context, negotiation *haggle.NegotiationAccount) (*haggle.SealedPrice, error)
+	Seal func(ctx context.Context, negotiation *haggle.Snapshot) (*haggle.SealedPrice, error)
 	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
 	// when one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.
@@ -119,7 +119,7 @@ type Act struct {
 	// Name is the instruction's name in the IDL.
 	Name string
 	// Before is the negotiation before the action.
-	Before *haggle.NegotiationAccount
+	Before *haggle.Snapshot
 	// Side is the agent's side.
 	Side protocol.OfferSide
 	// Receipt is the action's receipt.

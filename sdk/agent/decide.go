@@ -17,7 +17,7 @@ func (l *loop) turn(f *tracked, v *view, last bool) Turn {
 		deadline = v.claimDeadline()
 	}
 	return Turn{
-		Negotiation: v.NegotiationAccount, Side: f.side, History: slices.Clone(f.offers), Now: v.clock(),
+		Negotiation: v.Snapshot, Side: f.side, History: slices.Clone(f.offers), Now: v.clock(),
 		Deadline: deadline, LastCall: last, Invalid: v.answer.reason, Limits: l.config.Mints[v.TokenMint],
 	}
 }
@@ -172,26 +172,20 @@ func (l *loop) fallBack(f *tracked, v *view, turn Turn) {
 
 // do starts the action of a decision or a milestone move, on the snapshot that it was made on.
 func (l *loop) do(f *tracked, v *view, turn Turn, decision any) {
-	n := turn.Negotiation
+	deal := l.client.At(turn.Negotiation)
 	switch decision := decision.(type) {
 	case Offer:
-		send(l, f, v, "submit_offer", l.client.Offer, decision.request(turn))
+		l.send(f, v, deal.SubmitOffer(l.self, decision.offer()))
 	case Accept:
-		send(l, f, v, "accept_offer", l.client.Accept, haggle.AcceptRequest{Acceptor: l.self, Seen: n})
+		l.send(f, v, deal.AcceptOffer(l.self, turn.Negotiation.CurrentOfferAmount))
 	case Reject:
-		send(l, f, v, "reject_negotiation", l.client.Reject, haggle.RejectRequest{Rejector: l.self, Seen: n})
+		l.send(f, v, deal.Reject(l.self))
 	case ClaimMilestone:
-		send(l, f, v, "claim_milestone", l.client.ClaimMilestone, haggle.ClaimMilestoneRequest{
-			Seller: l.self, Seen: n, Index: decision.Index, Evidence: decision.Evidence,
-		})
+		l.send(f, v, deal.ClaimMilestone(l.self, decision.Index, decision.Evidence))
 	case ReleaseMilestone:
-		send(l, f, v, "release_milestone", l.client.ReleaseMilestone, haggle.ReleaseMilestoneRequest{
-			Releaser: l.self, Seen: n, Index: decision.Index,
-		})
+		l.send(f, v, deal.ReleaseMilestone(l.self, decision.Index))
 	case DisputeMilestone:
-		send(l, f, v, "dispute_milestone", l.client.DisputeMilestone, haggle.DisputeMilestoneRequest{
-			Buyer: l.self, Seen: n, Index: decision.Index, Evidence: decision.Evidence,
-		})
+		l.send(f, v, deal.DisputeMilestone(l.self, decision.Index, decision.Evidence))
 	}
 }
 
@@ -200,7 +194,7 @@ func (l *loop) seal(f *tracked, v *view) {
 	if l.awaitsCall(f) {
 		return
 	}
-	n := v.NegotiationAccount
+	n := v.Snapshot
 	start(l, f, v, v.answerBy(),
 		func(ctx context.Context) (*haggle.SealedPrice, error) {
 			if l.config.Seal == nil {
@@ -218,11 +212,9 @@ func (l *loop) seal(f *tracked, v *view) {
 				l.retryLater(f)
 				l.agenda.wake(f, v.TurnDeadline)
 			case v.ZopaStep().IsCommit():
-				request := haggle.CommitZopaRequest{Sealed: sealed, Seen: n}
-				send(l, f, v, "submit_zopa_commitment", l.client.CommitZopa, request)
+				l.send(f, v, l.client.At(n).CommitZopa(sealed))
 			default:
-				request := haggle.RevealZopaRequest{Sealed: sealed, Seen: n}
-				send(l, f, v, "reveal_zopa_price", l.client.RevealZopa, request)
+				l.send(f, v, l.client.At(n).RevealZopa(sealed))
 			}
 		})
 }
@@ -235,5 +227,5 @@ func (l *loop) checkSealed(f *tracked, v *view, sealed *haggle.SealedPrice) erro
 	case !v.ZopaStep().IsCommit():
 		return nil // it is committed already
 	}
-	return l.config.Mints[v.TokenMint].check(v.NegotiationAccount, f.side, sealed.Price())
+	return l.config.Mints[v.TokenMint].check(v.Snapshot, f.side, sealed.Price())
 }

@@ -40,7 +40,7 @@ func TestInvalidDecisionIsRecordedWithItsTime(t *testing.T) {
 					return ClaimMilestone{Index: 8}, nil
 				}
 				f := &tracked{index: -1, position: 1, side: protocol.OfferSideSeller, participation: engaged}
-				v := l.viewOf(f, &haggle.NegotiationAccount{Negotiation: c.negotiation}, c.now)
+				v := l.viewOf(f, &haggle.Snapshot{Negotiation: c.negotiation}, c.now)
 				l.perform(f, v, v.plan())
 				l.process(time.Second)
 				require.Len(t, turns, maxInvalid)

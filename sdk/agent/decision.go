@@ -23,7 +23,7 @@ type Decision interface {
 type Offer struct {
 	// Amount is the price in base units of the mint: see [Turn.InRange].
 	Amount uint64
-	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.OfferRequest]. It is rounded
+	// DeadlineExtension proposes to move the negotiation's deadline: see [haggle.Offer]. It is rounded
 	// up to seconds and must not be negative. If zero, nothing is proposed.
 	DeadlineExtension time.Duration
 	// Terms are the terms beside the price. If nil, the offer has none.
@@ -166,7 +166,7 @@ func (o Offer) check(turn Turn) error {
 }
 
 // checkExtension returns why the deadline cannot be extended, if the extension would be applied now.
-func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
+func (o Offer) checkExtension(n *haggle.Snapshot) error {
 	seconds := int64((o.DeadlineExtension + time.Second - 1) / time.Second)
 	if o.DeadlineExtension < 0 || seconds > math.MaxUint32 {
 		return refused(protocol.ErrInvalidParams, "the deadline cannot be extended by %s", o.DeadlineExtension)
@@ -189,18 +189,15 @@ func (o Offer) checkExtension(n *haggle.NegotiationAccount) error {
 	return nil
 }
 
-func (o Offer) request(turn Turn) haggle.OfferRequest {
-	request := haggle.OfferRequest{
-		Offerer: turn.Negotiation.Party(turn.Side), Seen: turn.Negotiation, Amount: o.Amount,
-		DeadlineExtension: o.DeadlineExtension,
-	}
+func (o Offer) offer() haggle.Offer {
+	offer := haggle.Offer{Amount: o.Amount, DeadlineExtension: o.DeadlineExtension}
 	if o.Terms != nil {
-		request.Metadata = o.Terms.Metadata()
+		offer.Metadata = o.Terms.Metadata()
 	}
 	if o.Document != nil {
-		request.Metadata = o.Document.Metadata()
+		offer.Metadata = o.Document.Metadata()
 	}
-	return request
+	return offer
 }
 
 func (Accept) check(turn Turn) error {

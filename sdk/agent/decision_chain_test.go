@@ -177,9 +177,7 @@ func TestDecisionOnAnOldStateIsNotCarriedOut(t *testing.T) {
 		},
 	})
 	<-thinking
-	do(f, f.Seller, f.Client.Reject, haggle.RejectRequest{
-		Rejector: f.Seller.PublicKey(), Negotiation: negotiation,
-	})
+	f.do(f.Seller, f.Client.Negotiation(negotiation).Reject(f.Seller.PublicKey()))
 	<-withdrawn
 	require.Equal(t, protocol.NegotiationStatusRejected, f.result(buyer).Status)
 	require.Empty(t, buyer.errors())

@@ -14,7 +14,7 @@ import (
 func TestInvalidDecisionsHaveTheProgramsErrors(t *testing.T) {
 	turn := func(n protocol.Negotiation, side protocol.OfferSide) Turn {
 		return Turn{
-			Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Now: testNow,
+			Negotiation: &haggle.Snapshot{Negotiation: n}, Side: side, Now: testNow,
 			Deadline: n.TurnDeadline, Limits: Limits{MinPrice: 1, MaxPrice: 5_000_000},
 		}
 	}
@@ -98,7 +98,7 @@ func TestClampBeyondTheAgentsLimitIsAnError(t *testing.T) {
 	turn := func(side protocol.OfferSide, limits Limits) Turn {
 		n := bargaining(1)
 		n.EffectiveEscrow = 3_000_000 // the next offer is 294,000 to 2,940,000
-		return Turn{Negotiation: &haggle.NegotiationAccount{Negotiation: n}, Side: side, Limits: limits}
+		return Turn{Negotiation: &haggle.Snapshot{Negotiation: n}, Side: side, Limits: limits}
 	}
 	price, err := turn(protocol.OfferSideSeller, Limits{MinPrice: 2_940_000}).InRange(3_500_000)
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ var errAny = errors.New("any")
 
 func TestInvalidMilestoneMovesHaveTheProgramsErrors(t *testing.T) {
 	turn := func(side protocol.OfferSide, reviewed bool) Turn {
-		n := &haggle.NegotiationAccount{Negotiation: inMilestones(reviewed)}
+		n := &haggle.Snapshot{Negotiation: inMilestones(reviewed)}
 		return Turn{Negotiation: n, Side: side, Now: testNow}
 	}
 	const buyer, seller = protocol.OfferSideBuyer, protocol.OfferSideSeller

@@ -70,7 +70,7 @@ func ExampleRuntime_Run() {
 	}
 	buyer, err := agent.New(client, me, agent.Config{
 		Mints: map[solana.PublicKey]agent.Limits{usdc: {MaxPrice: 3_500_000}},
-		Admit: func(ctx context.Context, n *haggle.NegotiationAccount) error {
+		Admit: func(ctx context.Context, n *haggle.Snapshot) error {
 			if !isKnown(ctx, n.Seller) {
 				return agent.ErrRefused
 			}

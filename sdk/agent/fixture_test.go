@@ -81,9 +81,9 @@ func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 }
 
 // state returns a snapshot of a negotiation; nil if it is closed.
-func (f *fixture) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
+func (f *fixture) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	f.t.Helper()
-	n, err := f.Client.GetNegotiation(f.ctx, negotiation)
+	n, err := f.Client.Negotiation(negotiation).Snapshot(f.ctx)
 	if errors.Is(err, haggle.ErrAccountNotFound) {
 		return nil
 	}
@@ -255,13 +255,9 @@ func (f *fixture) thaw(of *haggle.Keypair) {
 }
 
 // do builds and sends a party's action.
-func do[R any](
-	f *fixture, as *haggle.Keypair, build func(context.Context, R) (*haggle.Action, error), request R,
-) {
+func (f *fixture) do(as *haggle.Keypair, action *haggle.Action) {
 	f.t.Helper()
-	action, err := build(f.ctx, request)
-	require.NoError(f.t, err)
-	_, err = action.Do(f.ctx, as)
+	_, err := action.Do(f.ctx, as)
 	require.NoError(f.t, err)
 }
 
@@ -269,15 +265,11 @@ func do[R any](
 func (f *fixture) settleAt(price uint64) solana.PublicKey {
 	f.t.Helper()
 	negotiation := f.invite()
-	do(f, f.Seller, f.Client.AcceptInvitation, haggle.AcceptInvitationRequest{
-		Seller: f.Seller.PublicKey(), Seen: f.state(negotiation),
-	})
-	do(f, f.Buyer, f.Client.Offer, haggle.OfferRequest{
-		Offerer: f.Buyer.PublicKey(), Negotiation: negotiation, Amount: price,
-	})
-	do(f, f.Seller, f.Client.Accept, haggle.AcceptRequest{
-		Acceptor: f.Seller.PublicKey(), Seen: f.state(negotiation),
-	})
+	invitation := f.state(negotiation)
+	f.do(f.Seller, f.Client.At(invitation).AcceptInvitation(f.Seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{}))
+	deal := f.Client.Negotiation(negotiation)
+	f.do(f.Buyer, deal.SubmitOffer(f.Buyer.PublicKey(), haggle.Offer{Amount: price}))
+	f.do(f.Seller, deal.AcceptOffer(f.Seller.PublicKey(), price))
 	return negotiation
 }
 

@@ -133,7 +133,7 @@ func TestLongHistoryDoesNotDelayAnAgent(t *testing.T) {
 	require.Less(t, time.Since(began), historyTimeout+2*time.Second)
 	require.Len(t, snapshot.offers, 1, "the standing offer is in the account")
 	require.Equal(t, int64(testNow), snapshot.now)
-	v := &view{NegotiationAccount: snapshot.negotiation, now: snapshot.now, made: snapshot.read}
+	v := &view{Snapshot: snapshot.negotiation, now: snapshot.now, made: snapshot.read}
 	require.GreaterOrEqual(t, v.clock(), int64(testNow)+int64(historyTimeout/time.Second))
 }
 
@@ -147,8 +147,8 @@ func TestSlotThatNeverExistedHidesNoEvents(t *testing.T) {
 	l.self = testSeller
 	f := &tracked{address: solana.PublicKey{7}, index: -1}
 	l.tracked[f.address] = f
-	read := func(round uint8, slot uint64) *haggle.NegotiationAccount {
-		n := &haggle.NegotiationAccount{Address: f.address, Negotiation: bargaining(round), Slot: slot}
+	read := func(round uint8, slot uint64) *haggle.Snapshot {
+		n := &haggle.Snapshot{Address: f.address, Negotiation: bargaining(round), Slot: slot}
 		n.Data = n.AppendTo(nil)
 		return n
 	}

@@ -34,7 +34,7 @@ type Limits struct {
 var ErrBeyondLimit = errors.New("agent: price beyond the agent's limit")
 
 // check returns ErrBeyondLimit if the agent must not agree to a price.
-func (l Limits) check(n *haggle.NegotiationAccount, side protocol.OfferSide, price uint64) error {
+func (l Limits) check(n *haggle.Snapshot, side protocol.OfferSide, price uint64) error {
 	if side == protocol.OfferSideBuyer {
 		if price > l.MaxPrice {
 			return fmt.Errorf("%w: %d base units, at most %d", ErrBeyondLimit, price, l.MaxPrice)

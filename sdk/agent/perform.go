@@ -3,6 +3,8 @@ package agent
 import (
 	"time"
 
+	"github.com/gagliardetto/solana-go"
+
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
@@ -22,6 +24,7 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 		l.refreshAfter(f, pause)
 		return
 	}
+	deal := l.client.At(v.Snapshot)
 	switch next.duty {
 	case idle:
 	case done:
@@ -29,9 +32,7 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 	case admit:
 		l.admit(f, v)
 	case acceptInvitation:
-		send(l, f, v, "accept_invitation", l.client.AcceptInvitation, haggle.AcceptInvitationRequest{
-			Seller: l.self, Seen: v.NegotiationAccount,
-		})
+		l.send(f, v, deal.AcceptInvitation(l.self, v.TermsHash(), haggle.Deposit{}))
 	case seal:
 		l.seal(f, v)
 	case decide:
@@ -44,15 +45,11 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 		l.deliver(f, v, next.last)
 	case release:
 		index, _ := v.UnderReview()
-		l.do(f, v, Turn{Negotiation: v.NegotiationAccount}, ReleaseMilestone{Index: index})
+		l.do(f, v, Turn{Negotiation: v.Snapshot}, ReleaseMilestone{Index: index})
 	case settle:
-		send(l, f, v, "settle_deadline", l.client.SettleDeadline, haggle.SettleDeadlineRequest{
-			Payer: l.self, Seen: v.NegotiationAccount,
-		})
+		l.send(f, v, deal.SettleDeadline(l.self))
 	case expire:
-		send(l, f, v, "expire_negotiation", l.client.Expire, haggle.ExpireRequest{
-			Payer: l.self, Seen: v.NegotiationAccount,
-		})
+		l.send(f, v, deal.Expire(l.self))
 	case finish:
 		l.finish(f, v)
 	}
@@ -62,14 +59,10 @@ func (l *loop) perform(f *tracked, v *view, next step) {
 // payout; so does a buyer that cannot close the negotiation.
 func (l *loop) finish(f *tracked, v *view) {
 	if v.isBuyer() && v.IsOver() && (v.ClaimableBuyer == 0 || f.unpayable != f.state) {
-		send(l, f, v, "close_negotiation", l.client.CloseNegotiation, haggle.CloseRequest{
-			Closer: l.self, Seen: v.NegotiationAccount,
-		})
+		l.send(f, v, l.client.At(v.Snapshot).Close(l.self))
 		return
 	}
-	send(l, f, v, "claim_payout", l.client.ClaimPayout, haggle.ClaimRequest{
-		Party: l.self, Seen: v.NegotiationAccount,
-	})
+	l.send(f, v, l.client.At(v.Snapshot).ClaimPayout(l.self, solana.PublicKey{}))
 }
 
 // retryLater refreshes a negotiation after a pause that doubles.

@@ -55,7 +55,7 @@ func inMilestones(reviewed bool) protocol.Negotiation {
 // testView returns a view of a negotiation in which the agent takes part.
 func testView(n protocol.Negotiation, side protocol.OfferSide, now int64) *view {
 	return &view{
-		NegotiationAccount: &haggle.NegotiationAccount{Negotiation: n}, side: side, now: now, margin: DefaultMargin,
+		Snapshot: &haggle.Snapshot{Negotiation: n}, side: side, now: now, margin: DefaultMargin,
 		participation: engaged,
 	}
 }

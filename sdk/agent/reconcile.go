@@ -39,7 +39,7 @@ func (l *loop) reconcile() {
 	}
 	l.tasks.Go(func() {
 		now, err := l.client.Now(l.ctx)
-		var found []*haggle.NegotiationAccount
+		var found []*haggle.Snapshot
 		if err == nil {
 			found, err = l.list()
 		}
@@ -49,7 +49,7 @@ func (l *loop) reconcile() {
 
 // reconciled processes a list. known are the negotiations that were tracked when the list began.
 func (l *loop) reconciled(
-	known map[solana.PublicKey]struct{}, now int64, found []*haggle.NegotiationAccount, err error,
+	known map[solana.PublicKey]struct{}, now int64, found []*haggle.Snapshot, err error,
 ) {
 	l.reconciling = false
 	if err != nil {
@@ -74,8 +74,8 @@ func (l *loop) reconciled(
 }
 
 // list returns the wallet's negotiations, without those of a later version, which cannot be decoded.
-func (l *loop) list() ([]*haggle.NegotiationAccount, error) {
-	var found []*haggle.NegotiationAccount
+func (l *loop) list() ([]*haggle.Snapshot, error) {
+	var found []*haggle.Snapshot
 	for n, err := range l.client.FindNegotiations(l.ctx, haggle.Filter{Agent: l.self}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
@@ -91,7 +91,7 @@ func (l *loop) list() ([]*haggle.NegotiationAccount, error) {
 }
 
 // onListed processes a negotiation from a list, and refreshes it if it has a duty.
-func (l *loop) onListed(n *haggle.NegotiationAccount) {
+func (l *loop) onListed(n *haggle.Snapshot) {
 	if l.isExcluded(n) {
 		return
 	}
@@ -123,7 +123,7 @@ func (l *loop) onListed(n *haggle.NegotiationAccount) {
 }
 
 // update takes over a snapshot.
-func (l *loop) update(f *tracked, n *haggle.NegotiationAccount) {
+func (l *loop) update(f *tracked, n *haggle.Snapshot) {
 	f.side, _ = n.SideOf(l.self)
 	f.live = f.live || !n.IsOver()
 	f.created, f.state, f.position, f.slot = n.CreatedAt, l.fingerprint(n), l.positionOf(n), n.Slot
@@ -137,7 +137,7 @@ func (l *loop) update(f *tracked, n *haggle.NegotiationAccount) {
 }
 
 // admitsAsBuyer reports whether the agent engages as a buyer without a call of Admit.
-func (l *loop) admitsAsBuyer(f *tracked, n *haggle.NegotiationAccount) bool {
+func (l *loop) admitsAsBuyer(f *tracked, n *haggle.Snapshot) bool {
 	return f.side == protocol.OfferSideBuyer && l.config.Admit == nil && l.config.cannotEngage(n, f.side) == ""
 }
 
@@ -148,7 +148,7 @@ func other(side protocol.OfferSide) protocol.OfferSide {
 	return protocol.OfferSideBuyer
 }
 
-func resultOf(n *haggle.NegotiationAccount, side protocol.OfferSide) *Result {
+func resultOf(n *haggle.Snapshot, side protocol.OfferSide) *Result {
 	result := &Result{
 		Negotiation: n.Address, Side: side, Counterpart: n.Party(other(side)), Status: n.Status,
 		Rounds: n.CurrentRound,

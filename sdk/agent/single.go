@@ -8,7 +8,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // ErrNoNegotiation: [Config].Patience is over without a negotiation to engage in.
@@ -74,7 +74,7 @@ func (l *loop) beginSingle() {
 }
 
 // isExcluded reports whether the agent does not handle a negotiation.
-func (l *loop) isExcluded(n *haggle.NegotiationAccount) bool {
+func (l *loop) isExcluded(n *haggle.Snapshot) bool {
 	if _, party := n.SideOf(l.self); !party || l.single.isChosen() {
 		return !party || !l.single.is(n.Address)
 	}

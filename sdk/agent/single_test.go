@@ -57,7 +57,7 @@ func TestRunOneRunsOneNegotiationOnly(t *testing.T) {
 	// The seller accepts the first invitation that Admit accepts, and no other.
 	sold := f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
 		Decide: concede(4_500_000, 500_000, false),
-		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+		Admit: func(_ context.Context, n *haggle.Snapshot) error {
 			if n.Address == other {
 				return &agent.Refusal{Negotiation: other, Reason: "not this one"}
 			}
@@ -108,7 +108,7 @@ func TestPatienceEndsWithoutAnInvitation(t *testing.T) {
 	f.invite()
 	ended := <-f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
 		Decide: wait, Patience: 2 * time.Second,
-		Admit: func(context.Context, *haggle.NegotiationAccount) error { return agent.ErrRefused },
+		Admit: func(context.Context, *haggle.Snapshot) error { return agent.ErrRefused },
 	})
 	require.ErrorIs(t, ended.err, agent.ErrNoNegotiation)
 	require.Nil(t, ended.result)
@@ -117,7 +117,7 @@ func TestPatienceEndsWithoutAnInvitation(t *testing.T) {
 	negotiation := f.invite()
 	engaged := f.runOne(f.Seller, solana.PublicKey{}, agent.Config{
 		Decide: wait, Patience: 3 * time.Second,
-		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+		Admit: func(_ context.Context, n *haggle.Snapshot) error {
 			if n.Address != negotiation {
 				return agent.ErrRefused
 			}
@@ -130,9 +130,7 @@ func TestPatienceEndsWithoutAnInvitation(t *testing.T) {
 		t.Fatalf("it has ended: %v", end.err)
 	case <-time.After(4 * time.Second):
 	}
-	do(f, f.Buyer, f.Client.Reject, haggle.RejectRequest{
-		Rejector: f.Buyer.PublicKey(), Seen: f.state(negotiation),
-	})
+	f.do(f.Buyer, f.Client.At(f.state(negotiation)).Reject(f.Buyer.PublicKey()))
 	end := <-engaged
 	require.NoError(t, end.err)
 	require.Equal(t, protocol.NegotiationStatusRejected, end.result.Status)
@@ -164,11 +162,11 @@ func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
 	negotiation := f.invite()
 	buyer := f.run(f.Buyer, agent.Config{
 		Decide:   concede(2_000_000, 500_000, true),
-		Concerns: func(n *haggle.NegotiationAccount) bool { return n.Address == negotiation },
+		Concerns: func(n *haggle.Snapshot) bool { return n.Address == negotiation },
 	})
 	selling := f.run(f.Seller, agent.Config{
 		Decide: concede(4_500_000, 500_000, false), Services: services,
-		Concerns: func(n *haggle.NegotiationAccount) bool {
+		Concerns: func(n *haggle.Snapshot) bool {
 			if n.Address == left {
 				panic("unexpected negotiation")
 			}
@@ -178,9 +176,9 @@ func TestAgentIgnoresNegotiationsThatConcernsExcludes(t *testing.T) {
 	f.result(buyer)
 	f.advance(80 * time.Second)
 	seller := f.Seller.PublicKey()
-	expiring, err := f.Client.Expire(f.ctx, haggle.ExpireRequest{Payer: seller, Negotiation: left})
+	expiring, err := f.Client.Negotiation(left).Expire(seller).Build(f.ctx)
 	require.NoError(t, err)
-	closing, err := f.Client.CloseNegotiation(f.ctx, haggle.CloseRequest{Closer: seller, Negotiation: left})
+	closing, err := f.Client.Negotiation(left).Close(seller).Build(f.ctx)
 	require.NoError(t, err)
 	f.submit(f.Seller, append(expiring.Instructions, closing.Instructions...))
 	selling.stop() // it would accept the next invitation before the buyer rejects
@@ -204,7 +202,7 @@ func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 	tooSmall := errors.New("not enough in escrow")
 	seller := f.run(f.Seller, agent.Config{
 		Decide: wait,
-		Admit: func(_ context.Context, n *haggle.NegotiationAccount) error {
+		Admit: func(_ context.Context, n *haggle.Snapshot) error {
 			if n.EscrowAmount < 5_000_000 {
 				return errors.Join(agent.ErrRefused, tooSmall)
 			}
@@ -214,9 +212,9 @@ func TestLaterNegotiationAtTheSameAddressIsAnotherOne(t *testing.T) {
 	f.until("the seller accepts the invitation", func() bool { return f.state(first).IsBargaining() })
 	f.advance(time.Second) // the program closes no negotiation in the second of its creation
 	buyer, n := f.Buyer.PublicKey(), f.state(first)
-	rejecting, err := f.Client.Reject(f.ctx, haggle.RejectRequest{Rejector: buyer, Seen: n})
+	rejecting, err := f.Client.At(n).Reject(buyer).Build(f.ctx)
 	require.NoError(t, err)
-	closing, err := f.Client.CloseNegotiation(f.ctx, haggle.CloseRequest{Closer: buyer, Seen: n})
+	closing, err := f.Client.At(n).Close(buyer).Build(f.ctx)
 	require.NoError(t, err)
 	ending := append(rejecting.Instructions, closing.Instructions...)
 	f.submit(f.Buyer, append(ending, f.createInstruction(session, 200_000)))
@@ -245,14 +243,12 @@ func (f *fixture) createInstruction(session, escrow uint64) solana.Instruction {
 // createAndClose creates, rejects and closes a negotiation as the buyer.
 func (f *fixture) createAndClose(session uint64) {
 	f.t.Helper()
-	address, err := haggle.DerivePDA(f.Buyer.PublicKey(), f.Seller.PublicKey(), session)
+	address, _, err := protocol.FindNegotiationAddress(f.Buyer.PublicKey(), f.Seller.PublicKey(), session)
 	require.NoError(f.t, err)
 	f.submit(f.Buyer, []solana.Instruction{f.createInstruction(session, 200_000)})
-	do(f, f.Buyer, f.Client.Reject, haggle.RejectRequest{Rejector: f.Buyer.PublicKey(), Negotiation: address})
+	f.do(f.Buyer, f.Client.Negotiation(address).Reject(f.Buyer.PublicKey()))
 	f.advance(time.Second)
-	do(f, f.Buyer, f.Client.CloseNegotiation, haggle.CloseRequest{
-		Closer: f.Buyer.PublicKey(), Negotiation: address,
-	})
+	f.do(f.Buyer, f.Client.Negotiation(address).Close(f.Buyer.PublicKey()))
 }
 
 // submit sends several instructions in one transaction, so that no state between them is visible.

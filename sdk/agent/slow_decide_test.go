@@ -32,11 +32,9 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	require.NoError(t, err)
 	_, err = created.Do(ctx, net.Buyer)
 	require.NoError(t, err)
-	n, err := net.Client.GetNegotiation(ctx, created.Negotiation)
+	n, err := net.Client.Negotiation(created.Negotiation).Snapshot(ctx)
 	require.NoError(t, err)
-	accepting, err := net.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: net.Seller.PublicKey(), Seen: n,
-	})
+	accepting, err := net.Client.At(n).AcceptInvitation(net.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
 	require.NoError(t, err)
 	receipt, err := accepting.Do(ctx, net.Seller)
 	require.NoError(t, err)
@@ -90,7 +88,7 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 func TestPositionChangesWithEverythingButPayouts(t *testing.T) {
 	l := newLoop(t)
 	position := func(change func(*protocol.Negotiation)) uint64 {
-		return l.positionOf(&haggle.NegotiationAccount{Negotiation: with(inMilestones(true), change)})
+		return l.positionOf(&haggle.Snapshot{Negotiation: with(inMilestones(true), change)})
 	}
 	same := position(func(*protocol.Negotiation) {})
 	claimable := func(n *protocol.Negotiation) { n.ClaimableBuyer, n.ClaimableSeller = 1, 2 }
@@ -135,7 +133,7 @@ func TestBlockedActionsDoNotHoldTheWorkers(t *testing.T) {
 		l.ctx, cancel = context.WithCancel(t.Context())
 		for i := range 3 * DefaultConcurrency {
 			f := &tracked{address: solana.PublicKey{byte(i), 1}, index: -1}
-			l.act(f, &view{NegotiationAccount: at(5)}, "submit_offer", blocked)
+			l.act(f, &view{Snapshot: at(5)}, "submit_offer", blocked)
 		}
 		run(time.Second)
 		require.Equal(t, DefaultConcurrency, begun)

@@ -66,7 +66,7 @@ type readRequest struct {
 // snapshot is the result of reading a negotiation.
 type snapshot struct {
 	// negotiation is nil if it has been closed.
-	negotiation *haggle.NegotiationAccount
+	negotiation *haggle.Snapshot
 	// now is the chain's clock at the negotiation's slot, and read when it was read.
 	now    int64
 	read   time.Time
@@ -83,7 +83,7 @@ func (l *loop) read(request readRequest) snapshot {
 	ctx, cancel := context.WithTimeout(l.ctx, readTimeout)
 	defer cancel()
 	var s snapshot
-	s.negotiation, s.err = l.client.GetNegotiation(ctx, request.address)
+	s.negotiation, s.err = l.client.Negotiation(request.address).Snapshot(ctx)
 	n := s.negotiation
 	switch {
 	case errors.Is(s.err, haggle.ErrAccountNotFound):
@@ -108,9 +108,9 @@ func (l *loop) read(request readRequest) snapshot {
 
 // offersOf completes the known offers, if one of the agent's functions needs them. Offers that the node does
 // not have any more, or does not return in time, are left out; the standing one is in the account.
-func (l *loop) offersOf(ctx context.Context, n *haggle.NegotiationAccount, known []PastOffer) []PastOffer {
+func (l *loop) offersOf(ctx context.Context, n *haggle.Snapshot, known []PastOffer) []PastOffer {
 	side, _ := n.SideOf(l.self)
-	v := view{NegotiationAccount: n, side: side}
+	v := view{Snapshot: n, side: side}
 	if !v.canMove() && !n.IsAgreed() || areOffersOf(n, known) {
 		return known
 	}
@@ -128,12 +128,12 @@ func (l *loop) offersOf(ctx context.Context, n *haggle.NegotiationAccount, known
 }
 
 // areOffersOf reports whether the offers are complete.
-func areOffersOf(n *haggle.NegotiationAccount, offers []PastOffer) bool {
+func areOffersOf(n *haggle.Snapshot, offers []PastOffer) bool {
 	return len(offers) == int(n.CurrentRound) && areConsistent(n, offers)
 }
 
 // areConsistent reports whether the latest offer does not contradict the account.
-func areConsistent(n *haggle.NegotiationAccount, offers []PastOffer) bool {
+func areConsistent(n *haggle.Snapshot, offers []PastOffer) bool {
 	if len(offers) == 0 {
 		return true
 	}
@@ -145,7 +145,7 @@ func areConsistent(n *haggle.NegotiationAccount, offers []PastOffer) bool {
 }
 
 // withStanding adds the standing offer, unless it is there.
-func withStanding(n *haggle.NegotiationAccount, offers []PastOffer) []PastOffer {
+func withStanding(n *haggle.Snapshot, offers []PastOffer) []PastOffer {
 	offers = slices.DeleteFunc(offers, func(o PastOffer) bool {
 		return o.Round >= n.CurrentRound && !isStanding(n, o)
 	})
@@ -158,12 +158,12 @@ func withStanding(n *haggle.NegotiationAccount, offers []PastOffer) []PastOffer 
 	})
 }
 
-func isStanding(n *haggle.NegotiationAccount, o PastOffer) bool {
+func isStanding(n *haggle.Snapshot, o PastOffer) bool {
 	return o.Round == n.CurrentRound && o.Amount == n.CurrentOfferAmount && o.At == n.LastOfferAt
 }
 
 // isAnother reports whether a negotiation is a later deal at the address of the known one.
-func (request readRequest) isAnother(n *haggle.NegotiationAccount) bool {
+func (request readRequest) isAnother(n *haggle.Snapshot) bool {
 	return request.created != 0 && request.created != n.CreatedAt
 }
 

@@ -10,7 +10,7 @@ import (
 // Turn is the state that a decision is about: a snapshot of a negotiation, and the agent's side of it.
 type Turn struct {
 	// Negotiation is the snapshot. It is shared: do not change it.
-	Negotiation *haggle.NegotiationAccount
+	Negotiation *haggle.Snapshot
 	// Side is the agent's side.
 	Side protocol.OfferSide
 	// History is the list of offers, the oldest first. It has fewer than Negotiation.CurrentRound only if the

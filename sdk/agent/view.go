@@ -10,7 +10,7 @@ import (
 
 // view is a snapshot with the agent's side of it.
 type view struct {
-	*haggle.NegotiationAccount
+	*haggle.Snapshot
 	side protocol.OfferSide
 	// now is the chain's time when the view was made, and made the machine's.
 	now           int64
@@ -58,22 +58,22 @@ func (v *view) canMove() bool {
 func (v *view) isBuyer() bool { return v.side == protocol.OfferSideBuyer }
 
 // fingerprint returns a hash of a negotiation's state; it is not zero.
-func (l *loop) fingerprint(n *haggle.NegotiationAccount) uint64 {
+func (l *loop) fingerprint(n *haggle.Snapshot) uint64 {
 	return maphash.Bytes(l.seed, n.Data) | 1
 }
 
 // positionOf returns a hash of everything that a decision depends on; it is not zero. That is the whole
 // account without the payouts, which the parties claim at any time.
-func (l *loop) positionOf(n *haggle.NegotiationAccount) uint64 {
+func (l *loop) positionOf(n *haggle.Snapshot) uint64 {
 	position := n.Negotiation
 	position.ClaimableBuyer, position.ClaimableSeller = 0, 0
 	return maphash.Bytes(l.seed, position.AppendTo(nil)) | 1
 }
 
 // viewOf returns a view of a snapshot, now being the chain's time at this moment.
-func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view {
+func (l *loop) viewOf(f *tracked, n *haggle.Snapshot, now int64) *view {
 	v := &view{
-		NegotiationAccount: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin,
+		Snapshot: n, side: f.side, now: now, made: time.Now(), margin: l.config.Margin,
 		participation: f.participation,
 	}
 	if f.answer.position == f.position {
@@ -85,7 +85,7 @@ func (l *loop) viewOf(f *tracked, n *haggle.NegotiationAccount, now int64) *view
 
 // viewNow returns a view of the same snapshot at the present time, with the latest answer.
 func (l *loop) viewNow(f *tracked, v *view) *view {
-	return l.viewOf(f, v.NegotiationAccount, v.clock())
+	return l.viewOf(f, v.Snapshot, v.clock())
 }
 
 // openMilestones returns the number of milestones that are not claimed yet.

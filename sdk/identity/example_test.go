@@ -70,7 +70,7 @@ func ExampleCheckService() {
 		ctx        context.Context
 		client     *haggle.Client
 		seller     *haggle.Keypair
-		invitation *haggle.NegotiationAccount
+		invitation *haggle.Snapshot
 	)
 	description, err := os.ReadFile("service.md")
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleCheckService() {
 	if err := identity.CheckService(description, invitation.ServiceHash); err != nil {
 		log.Fatal(err) // an *identity.ServiceMismatch
 	}
-	action, err := client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: seller.PublicKey(), Seen: invitation})
+	action, err := client.At(invitation).AcceptInvitation(seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

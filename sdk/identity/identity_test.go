@@ -75,7 +75,7 @@ func TestGate(t *testing.T) {
 
 // An agent that is run with the gate leaves alone for good whom it refuses, and asks again where nobody could be asked.
 func TestAdmit(t *testing.T) {
-	seen := &haggle.NegotiationAccount{}
+	seen := &haggle.Snapshot{}
 	seen.Buyer, seen.Seller = friend, stranger
 	known := identity.SourceFunc(func(_ context.Context, agent solana.PublicKey) (identity.Trust, error) {
 		return identity.Trust{Score: 60, Registered: agent == friend}, nil

@@ -41,7 +41,7 @@ func (k *Keeper) do(ended context.Context, r *record) {
 
 // attempt reads the negotiation again, simulates the action, reserves its highest cost and sends it.
 func (k *Keeper) attempt(ctx context.Context, r *record) Action {
-	n, err := k.client.GetNegotiation(ctx, r.address)
+	n, err := k.client.Negotiation(r.address).Snapshot(ctx)
 	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && (n.CreatedAt != r.created || taskFor(&n.Negotiation) != r.task || n.Time < r.task.due) {
 		return Action{Outcome: lost}
 	}
@@ -174,16 +174,16 @@ func rentOf(lamports uint64, tokens *haggle.TokenChange) uint64 {
 	return lamports - min(lamports, tokens.After)
 }
 
-func (k *Keeper) action(ctx context.Context, next task, n *haggle.NegotiationAccount) (*haggle.Action, error) {
+func (k *Keeper) action(ctx context.Context, next task, n *haggle.Snapshot) (*haggle.Action, error) {
 	switch next.kind {
 	case Expire:
-		return k.client.Expire(ctx, haggle.ExpireRequest{Payer: k.self, Seen: n})
+		return k.client.At(n).Expire(k.self).Build(ctx)
 	case Release:
-		return k.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: k.self, Seen: n, Index: next.index})
+		return k.client.At(n).ReleaseMilestone(k.self, next.index).Build(ctx)
 	case Settle:
-		return k.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: k.self, Seen: n})
+		return k.client.At(n).SettleDeadline(k.self).Build(ctx)
 	}
-	return k.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: k.self, Seen: n})
+	return k.client.At(n).Close(k.self).Build(ctx)
 }
 
 // outcomeOf returns the outcome of an error. After the action of a faster sender the state differs, or the negotiation or its

@@ -43,7 +43,7 @@ func TestWhatANegotiationNeedsNext(t *testing.T) {
 
 // The program refuses a closing in the second of creation.
 func TestClosingWaitsForTheSecondAfterCreation(t *testing.T) {
-	over := &haggle.NegotiationAccount{Address: solana.PublicKey{1}, Negotiation: protocol.Negotiation{
+	over := &haggle.Snapshot{Address: solana.PublicKey{1}, Negotiation: protocol.Negotiation{
 		Status: protocol.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
 	}}
 	k := &Keeper{records: make(map[solana.PublicKey]*record)}

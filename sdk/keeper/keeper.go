@@ -255,7 +255,7 @@ func (k *Keeper) scan(ctx context.Context) error {
 }
 
 // update enters a snapshot into the records. scan is zero if it is not from a scan.
-func (k *Keeper) update(n *haggle.NegotiationAccount, scan uint64) {
+func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
 	r := k.records[n.Address]

@@ -73,9 +73,9 @@ func (s *stage) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 func (s *stage) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invite(change...)
-	joining, err := s.Client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{Seller: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	joining, err := s.Client.At(s.state(negotiation)).AcceptInvitation(s.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(s.ctx)
 	s.do(s.Seller, joining, err)
-	offering, err := s.Client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.Buyer.PublicKey(), Negotiation: negotiation, Amount: 3_000_000})
+	offering, err := s.Client.Negotiation(negotiation).SubmitOffer(s.Buyer.PublicKey(), haggle.Offer{Amount: 3_000_000}).Build(s.ctx)
 	s.do(s.Buyer, offering, err)
 	return negotiation
 }
@@ -84,7 +84,7 @@ func (s *stage) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey 
 func (s *stage) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.offered(change...)
-	accepting, err := s.Client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.Seller.PublicKey(), Seen: s.state(negotiation)})
+	accepting, err := s.Client.At(s.state(negotiation)).AcceptOffer(s.Seller.PublicKey(), 0).Build(s.ctx)
 	s.do(s.Seller, accepting, err)
 	s.advance(time.Second) // nothing is closed in the second of its creation
 	return negotiation
@@ -97,9 +97,9 @@ func (s *stage) inTranches(r *haggle.CreateRequest) {
 }
 
 // state is a negotiation as the chain has it; nil if it has been closed.
-func (s *stage) state(negotiation solana.PublicKey) *haggle.NegotiationAccount {
+func (s *stage) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	s.t.Helper()
-	n, err := s.Client.GetNegotiation(s.ctx, negotiation)
+	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	if errors.Is(err, haggle.ErrAccountNotFound) {
 		return nil
 	}
@@ -240,7 +240,7 @@ func TestWhatIsDueIsDoneAtOnceAndNothingElse(t *testing.T) {
 func TestMilestonesThatNobodyDecidesAreDecided(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.agreed(s.inTranches)
-	claiming, err := s.Client.ClaimMilestone(s.ctx, haggle.ClaimMilestoneRequest{Seller: s.Seller.PublicKey(), Negotiation: negotiation, Index: 1})
+	claiming, err := s.Client.Negotiation(negotiation).ClaimMilestone(s.Seller.PublicKey(), 1, [32]byte{}).Build(s.ctx)
 	s.do(s.Seller, claiming, err)
 	w := s.keeper(keeper.Config{})
 	require.NoError(t, w.Once(s.ctx))

@@ -104,7 +104,7 @@ func (k *Keeper) readChanged(ctx context.Context, signature solana.Signature) {
 
 // read updates the record of a negotiation.
 func (k *Keeper) read(ctx context.Context, address solana.PublicKey) error {
-	n, err := k.client.GetNegotiation(ctx, address)
+	n, err := k.client.Negotiation(address).Snapshot(ctx)
 	switch {
 	case errors.Is(err, haggle.ErrAccountNotFound):
 		k.forget(address)

@@ -21,7 +21,7 @@ func Reader(client *haggle.Client) Negotiations { return reader{client} }
 type reader struct{ client *haggle.Client }
 
 func (r reader) NegotiationData(ctx context.Context, address solana.PublicKey) ([]byte, error) {
-	account, err := r.client.GetNegotiation(ctx, address)
+	account, err := r.client.Negotiation(address).Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -309,7 +309,7 @@ func TestConfig(t *testing.T) {
 // An account with a durable nonce is made only if it is the wallet's own.
 func TestNonceAccounts(t *testing.T) {
 	s := newStage(t, everythingAllowed)
-	seed, err := haggle.NonceAddress(s.wallet(), "first")
+	seed, err := solana.CreateWithSeed(s.wallet(), "first", solana.SystemProgramID)
 	require.NoError(t, err)
 	create := func(address solana.PublicKey, space uint64) solana.Instruction {
 		return systemprogram.NewCreateAccountWithSeedInstruction(s.wallet(), "first", 1_447_680, space, solana.SystemProgramID,

@@ -217,7 +217,7 @@ func (s *stage) sealed(price uint64) (*haggle.SealedPrice, solana.Instruction, s
 	n.CreatedAt, n.ZopaEnabled, n.MinOfferBps = 7, true, 1_000
 	s.config.Negotiations = chain{address: n.Encode()}
 	s.restart()
-	sealed, err := haggle.SealPrice(&haggle.NegotiationAccount{Negotiation: *n, Address: address}, s.wallet(), price)
+	sealed, err := haggle.SealPrice(&haggle.Snapshot{Negotiation: *n, Address: address}, s.wallet(), price)
 	require.NoError(s.t, err)
 	secret, err := sealed.Secret()
 	require.NoError(s.t, err)

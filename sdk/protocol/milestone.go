@@ -108,7 +108,7 @@ func (v *Negotiation) ArbitrationDeadline() int64 {
 	return v.MilestoneDeadline + max(v.ReviewWindow(), MinArbitrationWindow)
 }
 
-// SettleDueAt is the time from which anyone can settle what is undecided with [Client.SettleDeadline], in Unix seconds: the
+// SettleDueAt is the time from which anyone can settle what is undecided with settle_deadline, in Unix seconds: the
 // milestones' deadline, or with an open dispute the arbiter's. It is zero without milestones.
 func (v *Negotiation) SettleDueAt() int64 {
 	if len(v.OpenDisputes()) > 0 {

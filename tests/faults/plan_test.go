@@ -8,7 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A plan is what everybody knows before it begins. It is in a file that the processes of the agents read.
@@ -57,7 +58,7 @@ func newPlan(folder string, s scale, t terms, mint solana.PublicKey) (*plan, err
 			Script: scriptFor(number, t), Buyer: number % s.buyers, Seller: s.buyers + (number+number/s.buyers)%s.sellers,
 		}
 		var err error
-		n.Address, err = haggle.DerivePDA(p.Wallets[n.Buyer], p.Wallets[n.Seller], n.Script.session())
+		n.Address, _, err = protocol.FindNegotiationAddress(p.Wallets[n.Buyer], p.Wallets[n.Seller], n.Script.session())
 		if err != nil {
 			return nil, err
 		}

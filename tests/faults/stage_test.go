@@ -174,7 +174,7 @@ func (l *lookout) outlook(ctx context.Context, n negotiation, isThere bool) (int
 	if n.Script.Ending != expired {
 		return 0, nil
 	}
-	account, err := l.net.Client.GetNegotiation(ctx, n.Address)
+	account, err := l.net.Client.Negotiation(n.Address).Snapshot(ctx)
 	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && account.Status != protocol.NegotiationStatusProposed {
 		return 0, nil
 	}

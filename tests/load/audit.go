@@ -38,7 +38,7 @@ func (f *findings) add(format string, arguments ...any) {
 
 // afterStage compares every negotiation's account, and every token account of the mint.
 func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
-	found := map[solana.PublicKey]*haggle.NegotiationAccount{}
+	found := map[solana.PublicKey]*haggle.Snapshot{}
 	for negotiation, err := range r.net.Client.FindNegotiations(ctx, haggle.Filter{}) {
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (a *audit) afterStage(ctx context.Context, r *run, after stageID) error {
 
 // compare describes how a negotiation's account differs from the script after a stage; empty if it does not
 // differ.
-func (n *negotiation) compare(have *haggle.NegotiationAccount, r *run, after stageID) string {
+func (n *negotiation) compare(have *haggle.Snapshot, r *run, after stageID) string {
 	if after == closing {
 		if have != nil {
 			return "account not closed"

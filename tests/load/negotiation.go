@@ -72,9 +72,11 @@ func (n *negotiation) create(ctx context.Context, r *run) error {
 // bargain accepts the invitation and submits the offers of both parties. Each reads the state before it acts.
 func (n *negotiation) bargain(ctx context.Context, r *run) error {
 	err := r.act(ctx, n, n.seller, func(ctx context.Context) (*haggle.Action, error) {
-		return r.parties.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-			Seller: n.seller.PublicKey(), Negotiation: n.address, ServiceHash: service,
-		})
+		invitation, err := r.parties.Negotiation(n.address).Snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return r.parties.At(invitation).AcceptInvitation(n.seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{}).Build(ctx)
 	})
 	if err != nil {
 		return err
@@ -82,15 +84,14 @@ func (n *negotiation) bargain(ctx context.Context, r *run) error {
 	for round, offer := range n.script.offers {
 		offerer := n.side(offer.side)
 		err := r.act(ctx, n, offerer, func(ctx context.Context) (*haggle.Action, error) {
-			seen, err := r.parties.GetNegotiation(ctx, n.address)
+			seen, err := r.parties.Negotiation(n.address).Snapshot(ctx)
 			if err != nil {
 				return nil, err
 			}
 			if int(seen.CurrentRound) != round {
 				return nil, fmt.Errorf("round %d instead of %d", seen.CurrentRound, round)
 			}
-			return r.parties.Offer(ctx, haggle.OfferRequest{Offerer: offerer.PublicKey(), Seen: seen,
-				Amount: offer.amount})
+			return r.parties.At(seen).SubmitOffer(offerer.PublicKey(), haggle.Offer{Amount: offer.amount}).Build(ctx)
 		})
 		if err != nil {
 			return err
@@ -103,19 +104,15 @@ func (n *negotiation) end(ctx context.Context, r *run) error {
 	ender := n.side(n.script.ender)
 	return r.act(ctx, n, ender, func(ctx context.Context) (*haggle.Action, error) {
 		if n.script.accepted {
-			return r.parties.Accept(ctx, haggle.AcceptRequest{
-				Acceptor: ender.PublicKey(), Negotiation: n.address, Price: n.script.last().amount,
-			})
+			return r.parties.Negotiation(n.address).AcceptOffer(ender.PublicKey(), n.script.last().amount).Build(ctx)
 		}
-		return r.parties.Reject(ctx, haggle.RejectRequest{Rejector: ender.PublicKey(),
-			Negotiation: n.address})
+		return r.parties.Negotiation(n.address).Reject(ender.PublicKey()).Build(ctx)
 	})
 }
 
 func (n *negotiation) close(ctx context.Context, r *run) error {
 	closer := n.side(n.script.closer)
 	return r.act(ctx, n, closer, func(ctx context.Context) (*haggle.Action, error) {
-		return r.parties.CloseNegotiation(ctx, haggle.CloseRequest{Closer: closer.PublicKey(),
-			Negotiation: n.address})
+		return r.parties.Negotiation(n.address).Close(closer.PublicKey()).Build(ctx)
 	})
 }

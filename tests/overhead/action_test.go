@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
@@ -25,7 +25,7 @@ type stage struct {
 	*transcript
 	net    *localnet.Net
 	client *haggle.Client
-	seen   *haggle.NegotiationAccount
+	seen   *haggle.Snapshot
 	made   *haggle.Receipt
 }
 

@@ -27,7 +27,7 @@ func startNet(t testing.TB) *localnet.Net {
 const price = 2_000_000
 
 // bargain begins a negotiation, in which the buyer makes the next offer.
-func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.NegotiationAccount {
+func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Snapshot {
 	t.Helper()
 	created, err := client.CreateNegotiation(t.Context(), haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, ServiceHash: protocol.ServiceHash("measured"),
@@ -36,27 +36,25 @@ func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Neg
 	require.NoError(t, err)
 	_, err = created.Do(t.Context(), net.Buyer)
 	require.NoError(t, err)
-	n, err := client.GetNegotiation(t.Context(), created.Negotiation)
+	n, err := client.Negotiation(created.Negotiation).Snapshot(t.Context())
 	require.NoError(t, err)
-	accepted, err := client.AcceptInvitation(t.Context(), haggle.AcceptInvitationRequest{
-		Seller: net.Seller.PublicKey(), Seen: n, ServiceHash: n.ServiceHash, TermsHash: n.TermsHash(),
-	})
+	accepted, err := client.At(n).AcceptInvitation(net.Seller.PublicKey(), n.TermsHash(), haggle.Deposit{}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = accepted.Do(t.Context(), net.Seller)
 	require.NoError(t, err)
-	n, err = client.GetNegotiation(t.Context(), created.Negotiation)
+	n, err = client.Negotiation(created.Negotiation).Snapshot(t.Context())
 	require.NoError(t, err)
 	return n
 }
 
 // offer is an offer of whoever's turn it is.
-func offer(t testing.TB, client *haggle.Client, net *localnet.Net, n *haggle.NegotiationAccount) (*haggle.Receipt, error) {
+func offer(t testing.TB, client *haggle.Client, net *localnet.Net, n *haggle.Snapshot) (*haggle.Receipt, error) {
 	t.Helper()
 	signer := net.Buyer
 	if n.Turn() == protocol.OfferSideSeller {
 		signer = net.Seller
 	}
-	action, err := client.Offer(t.Context(), haggle.OfferRequest{Offerer: signer.PublicKey(), Seen: n, Amount: price})
+	action, err := client.At(n).SubmitOffer(signer.PublicKey(), haggle.Offer{Amount: price}).Build(t.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // BenchmarkSubscriptions is the time from the decision to make an offer until another client's listener has the event, while that
@@ -59,7 +59,7 @@ func benchmarkSubscriptions(b *testing.B, net *localnet.Net, many int) {
 			}
 		}
 		b.StopTimer()
-		n, err = net.Client.GetNegotiation(b.Context(), n.Address)
+		n, err = net.Client.Negotiation(n.Address).Snapshot(b.Context())
 		require.NoError(b, err)
 		b.StartTimer()
 	}

@@ -200,11 +200,11 @@ func (s *stage) newAccount(of party) solana.PrivateKey {
 // acceptTo accepts and has the seller paid to an account that it names.
 func (d *deal) acceptTo(by party, sellers solana.PublicKey) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		seen, err := d.venue.client.Negotiation(d.address).Snapshot(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return d.venue.client.Accept(ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Seen: seen, SellerTokenAccount: sellers})
+		return d.venue.client.At(seen).AcceptOffer(by.PublicKey(), 0).PayTo(haggle.TokenAccounts{Seller: sellers}).Build(ctx)
 	}}
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
@@ -99,28 +101,28 @@ func (a administration) configures(m move, want protocol.ConfigUpdated) {
 	require.Equal(a.t, want, terms(a.config()))
 }
 
-func (a administration) update(by party, request haggle.UpdateConfigRequest) move {
+func (a administration) update(by party, request admin.UpdateConfigRequest) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		request.Authority = by.PublicKey()
-		return a.venue.client.UpdateConfig(ctx, request)
+		return admin.UpdateConfig(ctx, a.venue.client, request)
 	}}
 }
 
 func (a administration) setPaused(by party, paused bool) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return a.venue.client.SetPaused(ctx, haggle.SetPausedRequest{Authority: by.PublicKey(), Paused: paused})
+		return admin.SetPaused(a.venue.client, admin.SetPausedRequest{Authority: by.PublicKey(), Paused: paused})
 	}}
 }
 
 func (a administration) propose(by party, next solana.PublicKey) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return a.venue.client.ProposeAuthority(ctx, haggle.ProposeAuthorityRequest{Authority: by.PublicKey(), NewAuthority: next})
+		return admin.ProposeAuthority(a.venue.client, admin.ProposeAuthorityRequest{Authority: by.PublicKey(), NewAuthority: next})
 	}}
 }
 
 func (a administration) acceptAuthority(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return a.venue.client.AcceptAuthority(ctx, haggle.AcceptAuthorityRequest{Authority: by.PublicKey()})
+		return admin.AcceptAuthority(a.venue.client, admin.AcceptAuthorityRequest{Authority: by.PublicKey()})
 	}}
 }
 
@@ -149,7 +151,7 @@ func (a administration) updatesConfig() {
 	changed := before
 	changed.DefaultDecayRateBps, changed.DefaultResponseWindow, changed.DefaultProtocolFeeBps, changed.DefaultMaxRounds = 1_000, 3_600, 500, 20
 	decay, fee := uint16(1_000), uint16(500)
-	every := haggle.UpdateConfigRequest{DecayRateBps: &decay, ResponseWindow: time.Hour, ProtocolFeeBps: &fee, MaxRounds: 20}
+	every := admin.UpdateConfigRequest{DecayRateBps: &decay, ResponseWindow: time.Hour, ProtocolFeeBps: &fee, MaxRounds: 20}
 	a.refuses(protocol.ErrUnauthorized, a.update(a.buyer, every))
 	a.configures(a.update(a.authority, every), changed)
 
@@ -206,7 +208,7 @@ func (a administration) keepsToRanges() {
 	least := terms(before)
 	least.DefaultDecayRateBps, least.DefaultResponseWindow, least.DefaultProtocolFeeBps, least.DefaultMaxRounds = 0, 60, 0, 1
 	var none uint16
-	a.configures(a.update(a.authority, haggle.UpdateConfigRequest{
+	a.configures(a.update(a.authority, admin.UpdateConfigRequest{
 		DecayRateBps: &none, ResponseWindow: time.Minute, ProtocolFeeBps: &none, MaxRounds: 1,
 	}), least)
 	free := a.agree(a.onDefaults(1_000_000), 400_000)
@@ -287,7 +289,7 @@ func (a administration) changesTreasury() {
 	changed := before
 	next := a.newParty()
 	changed.Treasury = next.PublicKey()
-	request := haggle.UpdateConfigRequest{Treasury: next.PublicKey()}
+	request := admin.UpdateConfigRequest{Treasury: next.PublicKey()}
 	a.refuses(protocol.ErrUnauthorized, a.update(a.seller, request))
 	a.configures(a.update(a.authority, request), changed)
 
@@ -295,7 +297,7 @@ func (a administration) changesTreasury() {
 	former := a.treasuryAccount
 	a.treasuryAccount = next.account
 	pending.closes(a.stranger())
-	a.configures(a.update(a.authority, haggle.UpdateConfigRequest{Treasury: before.Treasury}), before)
+	a.configures(a.update(a.authority, admin.UpdateConfigRequest{Treasury: before.Treasury}), before)
 	a.ends(holdings{
 		buyer: 2_000_000 + 580_000 + 960_000, seller: 398_000 + 995_000, treasury: 40_000 + 5_000,
 		elsewhere: map[solana.PublicKey]uint64{former: 20_000 + 2_000},

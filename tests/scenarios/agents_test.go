@@ -75,7 +75,7 @@ func (b documentsBuyer) negotiate(ctx context.Context) error {
 				err = b.answer(ctx, created.Negotiation, event.Amount)
 			}
 		case *protocol.NegotiationSettled:
-			closing, err := b.client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: b.wallet.PublicKey(), Negotiation: created.Negotiation})
+			closing, err := b.client.Negotiation(created.Negotiation).Close(b.wallet.PublicKey()).Build(ctx)
 			return b.do(ctx, closing, err)
 		}
 		if err != nil {
@@ -89,12 +89,12 @@ func (b documentsBuyer) answer(ctx context.Context, negotiation solana.PublicKey
 	if standing > 3_500_000 {
 		return b.offer(ctx, negotiation, standing-500_000)
 	}
-	accepting, err := b.client.Accept(ctx, haggle.AcceptRequest{Acceptor: b.wallet.PublicKey(), Negotiation: negotiation, Price: standing})
+	accepting, err := b.client.Negotiation(negotiation).AcceptOffer(b.wallet.PublicKey(), standing).Build(ctx)
 	return b.do(ctx, accepting, err)
 }
 
 func (a agent) offer(ctx context.Context, negotiation solana.PublicKey, amount uint64) error {
-	offering, err := a.client.Offer(ctx, haggle.OfferRequest{Offerer: a.wallet.PublicKey(), Negotiation: negotiation, Amount: amount})
+	offering, err := a.client.Negotiation(negotiation).SubmitOffer(a.wallet.PublicKey(), haggle.Offer{Amount: amount}).Build(ctx)
 	return a.do(ctx, offering, err)
 }
 
@@ -131,9 +131,11 @@ func (c concedingSeller) negotiate(ctx context.Context) error {
 }
 
 func (c concedingSeller) takePart(ctx context.Context, invitation *protocol.NegotiationCreated) error {
-	taking, err := c.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: c.wallet.PublicKey(), Negotiation: invitation.NegotiationID, ServiceHash: service,
-	})
+	terms, err := c.client.Negotiation(invitation.NegotiationID).Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	taking, err := c.client.At(terms).AcceptInvitation(c.wallet.PublicKey(), terms.TermsHash(), haggle.Deposit{}).Build(ctx)
 	return c.do(ctx, taking, err)
 }
 
@@ -141,6 +143,6 @@ func (c concedingSeller) answer(ctx context.Context, offered *protocol.OfferSubm
 	if offered.Amount < ask {
 		return c.offer(ctx, offered.NegotiationID, ask)
 	}
-	accepting, err := c.client.Accept(ctx, haggle.AcceptRequest{Acceptor: c.wallet.PublicKey(), Negotiation: offered.NegotiationID, Price: offered.Amount})
+	accepting, err := c.client.Negotiation(offered.NegotiationID).AcceptOffer(c.wallet.PublicKey(), offered.Amount).Build(ctx)
 	return c.do(ctx, accepting, err)
 }

@@ -15,9 +15,7 @@ import (
 // completes it.
 func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyerBps uint16) *haggle.Receipt {
 	d.t.Helper()
-	action, err := d.venue.client.SettleByAgreement(d.ctx, haggle.SettleByAgreementRequest{
-		Payer: prepares.PublicKey(), Negotiation: d.address, SellerBps: sellerBps, BondToBuyerBps: bondToBuyerBps,
-	})
+	action, err := d.venue.client.Negotiation(d.address).SettleByAgreement(prepares.PublicKey(), haggle.Split{SellerBps: sellerBps, BondToBuyerBps: bondToBuyerBps}).Build(d.ctx)
 	require.NoError(d.t, err)
 	prepared, err := action.Transaction(d.ctx)
 	require.NoError(d.t, err)
@@ -37,7 +35,7 @@ func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyer
 	settled := the[*protocol.AgreementSettled](d.t, receipt)
 	require.Equal(d.t, protocol.AgreementAmounts{
 		ToSeller: settled.SellerAmount, Fee: settled.Fee, ToBuyer: settled.BuyerAmount,
-		BondToBuyer: settled.BondToBuyer, BondToSeller: agreement.Seen.HeldBond() - settled.BondToBuyer,
+		BondToBuyer: settled.BondToBuyer, BondToSeller: agreement.Snapshot.HeldBond() - settled.BondToBuyer,
 	}, agreement.Amounts, "the review shows what the program pays")
 	return receipt
 }
@@ -173,7 +171,7 @@ func TestUndeliverableAgreement(t *testing.T) {
 // settleAlone is an agreement that one party tries to send without the other one.
 func (d *deal) settleAlone(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.SettleByAgreement(ctx, haggle.SettleByAgreementRequest{Payer: by.PublicKey(), Negotiation: d.address})
+		return d.venue.client.Negotiation(d.address).SettleByAgreement(by.PublicKey(), haggle.Split{}).Build(ctx)
 	}}
 }
 

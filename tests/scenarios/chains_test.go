@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // What the protocol is configured with; the fee is the documents' 0.5 %.
@@ -118,7 +120,7 @@ func (v *venue) initialize(ctx context.Context) error {
 		return err
 	}
 	decay, fee := uint16(defaultDecayRateBps), uint16(protocolFeeBps)
-	action, err := v.client.InitializeConfig(ctx, haggle.InitializeConfigRequest{
+	action, err := admin.InitializeConfig(v.client, admin.InitializeConfigRequest{
 		Authority:      authority.PublicKey(),
 		Treasury:       treasury.PublicKey(),
 		DecayRateBps:   &decay,

@@ -81,20 +81,20 @@ func (d *deal) onTurn() party {
 	return d.seller
 }
 
-func (d *deal) state() *haggle.NegotiationAccount {
+func (d *deal) state() *haggle.Snapshot {
 	d.t.Helper()
-	state, err := d.venue.client.GetNegotiation(d.ctx, d.address)
+	state, err := d.venue.client.Negotiation(d.address).Snapshot(d.ctx)
 	require.NoError(d.t, err)
 	return state
 }
 
 func (d *deal) takePart(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		seen, err := d.venue.client.Negotiation(d.address).Snapshot(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return d.venue.client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{Seller: by.PublicKey(), Seen: seen})
+		return d.venue.client.At(seen).AcceptInvitation(by.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
 	}}
 }
 
@@ -104,37 +104,35 @@ func (d *deal) offer(by party, amount uint64) move {
 
 func (d *deal) offerWith(by party, amount uint64, metadata [64]byte) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.Offer(ctx, haggle.OfferRequest{
-			Offerer: by.PublicKey(), Negotiation: d.address, Amount: amount, Metadata: metadata,
-		})
+		return d.venue.client.Negotiation(d.address).SubmitOffer(by.PublicKey(), haggle.Offer{Amount: amount, Metadata: metadata}).Build(ctx)
 	}}
 }
 
 func (d *deal) accept(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		seen, err := d.venue.client.GetNegotiation(ctx, d.address)
+		seen, err := d.venue.client.Negotiation(d.address).Snapshot(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return d.venue.client.Accept(ctx, haggle.AcceptRequest{Acceptor: by.PublicKey(), Seen: seen})
+		return d.venue.client.At(seen).AcceptOffer(by.PublicKey(), 0).Build(ctx)
 	}}
 }
 
 func (d *deal) reject(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.Reject(ctx, haggle.RejectRequest{Rejector: by.PublicKey(), Negotiation: d.address})
+		return d.venue.client.Negotiation(d.address).Reject(by.PublicKey()).Build(ctx)
 	}}
 }
 
 func (d *deal) expire(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.Expire(ctx, haggle.ExpireRequest{Payer: by.PublicKey(), Negotiation: d.address})
+		return d.venue.client.Negotiation(d.address).Expire(by.PublicKey()).Build(ctx)
 	}}
 }
 
 func (d *deal) claim(by party, destination solana.PublicKey) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.ClaimPayout(ctx, haggle.ClaimRequest{Party: by.PublicKey(), Negotiation: d.address, Destination: destination})
+		return d.venue.client.Negotiation(d.address).ClaimPayout(by.PublicKey(), destination).Build(ctx)
 	}}
 }
 
@@ -157,10 +155,7 @@ func (d *deal) closeTo(by party, to delivery) move {
 		if err := d.passCreation(ctx); err != nil {
 			return nil, err
 		}
-		return d.venue.client.CloseNegotiation(ctx, haggle.CloseRequest{
-			Closer: by.PublicKey(), Negotiation: d.address,
-			BuyerTokenAccount: to.toBuyer, SellerTokenAccount: to.toSeller,
-		})
+		return d.venue.client.Negotiation(d.address).Close(by.PublicKey()).PayTo(haggle.TokenAccounts{Buyer: to.toBuyer, Seller: to.toSeller}).Build(ctx)
 	}}
 }
 

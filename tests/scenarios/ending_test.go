@@ -45,7 +45,7 @@ func (d *deal) closesWith(closing move) *haggle.Receipt {
 // isGone asserts that neither account of the deal exists.
 func (d *deal) isGone() {
 	d.t.Helper()
-	_, err := d.venue.client.GetNegotiation(d.ctx, d.address)
+	_, err := d.venue.client.Negotiation(d.address).Snapshot(d.ctx)
 	require.ErrorIs(d.t, err, haggle.ErrAccountNotFound)
 	_, err = d.venue.TokenAccount(d.ctx, d.vault)
 	require.ErrorIs(d.t, err, rpc.ErrNotFound)

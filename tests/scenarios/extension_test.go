@@ -14,9 +14,7 @@ import (
 // extend is an offer of the party's that proposes to move the global deadline.
 func (d *deal) extend(by party, amount uint64, extension time.Duration) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.Offer(ctx, haggle.OfferRequest{
-			Offerer: by.PublicKey(), Negotiation: d.address, Amount: amount, DeadlineExtension: extension,
-		})
+		return d.venue.client.Negotiation(d.address).SubmitOffer(by.PublicKey(), haggle.Offer{Amount: amount, DeadlineExtension: extension}).Build(ctx)
 	}}
 }
 
@@ -71,7 +69,7 @@ func TestExtensionTooFar(t *testing.T) {
 	for _, limit := range []struct {
 		name  string
 		terms func(s *stage) haggle.CreateRequest
-		last  func(state *haggle.NegotiationAccount) int64
+		last  func(state *haggle.Snapshot) int64
 	}{
 		{
 			"deadline_extension_beyond_a_day",
@@ -80,7 +78,7 @@ func TestExtensionTooFar(t *testing.T) {
 				terms.Deadline = 23*time.Hour + 30*time.Minute
 				return terms
 			},
-			func(state *haggle.NegotiationAccount) int64 { return state.CreatedAt + 86_400 },
+			func(state *haggle.Snapshot) int64 { return state.CreatedAt + 86_400 },
 		},
 		{
 			"deadline_extension_at_the_expense_of_milestones",
@@ -89,7 +87,7 @@ func TestExtensionTooFar(t *testing.T) {
 				terms.Milestones.Delivery = 4 * time.Hour
 				return terms
 			},
-			func(state *haggle.NegotiationAccount) int64 {
+			func(state *haggle.Snapshot) int64 {
 				return state.MilestoneDeadline - 2*(reviewWindow+protocol.MilestoneSlack)
 			},
 		},

@@ -122,9 +122,7 @@ func TestTwoPoliciesSignOneAgreement(t *testing.T) {
 		buyer := s.agreeing(s.buyer, &policy.AgreementLimits{MaxToSellerBps: 6_000})
 		seller := s.agreeing(s.seller, &policy.AgreementLimits{MaxToBuyerBps: 5_000, MaxBondToBuyerBps: 1_000})
 		prepare := func(sellerBps, bondToBuyerBps uint16) *solana.Transaction {
-			action, err := s.venue.client.SettleByAgreement(s.ctx, haggle.SettleByAgreementRequest{
-				Negotiation: d.address, SellerBps: sellerBps, BondToBuyerBps: bondToBuyerBps,
-			})
+			action, err := s.venue.client.Negotiation(d.address).SettleByAgreement(solana.PublicKey{}, haggle.Split{SellerBps: sellerBps, BondToBuyerBps: bondToBuyerBps}).Build(s.ctx)
 			require.NoError(s.t, err)
 			prepared, err := action.Transaction(s.ctx)
 			require.NoError(s.t, err)

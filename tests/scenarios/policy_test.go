@@ -9,7 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -23,15 +23,15 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 		buyer, seller := s.guard(s.buyer), s.guard(s.seller)
 
 		terms := s.termsOf(escrow)
-		terms.Bond, terms.WrapSOL, terms.DecayRateBps = bond, true, new(uint16(0))
+		terms.Bond, terms.Deposit.WrapSOL, terms.DecayRateBps = bond, true, new(uint16(0))
 		created, err := s.venue.client.CreateNegotiation(s.ctx, terms)
 		require.NoError(s.t, err)
 		buyer.does(created.Action, nil)
-		joining, err := s.venue.client.AcceptInvitation(s.ctx, haggle.AcceptInvitationRequest{
-			Seller: s.seller.PublicKey(), Negotiation: created.Negotiation, ServiceHash: terms.ServiceHash, WrapSOL: true,
-		})
+		invitation, err := s.venue.client.Negotiation(created.Negotiation).Snapshot(s.ctx)
+		require.NoError(s.t, err)
+		joining, err := s.venue.client.At(invitation).AcceptInvitation(s.seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{WrapSOL: true}).Build(s.ctx)
 		seller.does(joining, err)
-		offering, err := s.venue.client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.buyer.PublicKey(), Negotiation: created.Negotiation, Amount: price})
+		offering, err := s.venue.client.Negotiation(created.Negotiation).SubmitOffer(s.buyer.PublicKey(), haggle.Offer{Amount: price}).Build(s.ctx)
 		buyer.does(offering, err)
 		var margin uint64
 		if s.tokenProgram == solana.Token2022ProgramID {
@@ -40,13 +40,11 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 		require.Equal(s.t, buyer.counted(), buyer.spent()+margin, "escrow, rent and fees have left the buyer")
 		require.Equal(s.t, seller.counted(), seller.spent()+margin, "bond, rent and fees have left the seller")
 
-		cheap, err := s.venue.client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.seller.PublicKey(), Negotiation: created.Negotiation, Amount: price / 2})
+		cheap, err := s.venue.client.Negotiation(created.Negotiation).SubmitOffer(s.seller.PublicKey(), haggle.Offer{Amount: price / 2}).Build(s.ctx)
 		require.NoError(s.t, err)
 		seller.refuses(cheap, policy.RuleMinPrice)
 
-		accepting, err := s.venue.client.Accept(s.ctx, haggle.AcceptRequest{Acceptor: s.seller.PublicKey(), Negotiation: created.Negotiation, Price: price})
-		require.NoError(s.t, err)
-		accepting, err = accepting.UnwrapSOL(s.seller.PublicKey())
+		accepting, err := s.venue.client.Negotiation(created.Negotiation).AcceptOffer(s.seller.PublicKey(), price).UnwrapSOL(s.seller.PublicKey()).Build(s.ctx)
 		seller.does(accepting, err)
 		const fee = price / 10_000 * protocolFeeBps
 		require.EqualValues(s.t, guardedFunds+price-fee-2*signatureFee, s.lamports(s.seller.PublicKey()), "all of it are lamports again, less two fees")

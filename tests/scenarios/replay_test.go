@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -14,13 +16,27 @@ import (
 // nonceOf makes a nonce account of the party's.
 func (s *stage) nonceOf(owner party, seed string) solana.PublicKey {
 	s.t.Helper()
-	action, err := s.venue.client.CreateNonce(s.ctx, haggle.CreateNonceRequest{Payer: owner.PublicKey(), Seed: seed})
+	address, err := solana.CreateWithSeed(owner.PublicKey(), seed, solana.SystemProgramID)
 	require.NoError(s.t, err)
-	_, err = action.Do(s.ctx, owner)
+	const size = 80
+	rent, err := s.venue.client.RPC().GetMinimumBalanceForRentExemption(s.ctx, size, rpc.CommitmentConfirmed)
 	require.NoError(s.t, err)
-	address, err := haggle.NonceAddress(owner.PublicKey(), seed)
+	_, err = s.venue.client.NewAction("create_nonce_account", owner.PublicKey(),
+		system.NewCreateAccountWithSeedInstruction(owner.PublicKey(), seed, rent, size, solana.SystemProgramID,
+			owner.PublicKey(), address, owner.PublicKey()).Build(),
+		system.NewInitializeNonceAccountInstruction(owner.PublicKey(), address,
+			solana.SysVarRecentBlockHashesPubkey, solana.SysVarRentPubkey).Build()).Do(s.ctx, owner)
 	require.NoError(s.t, err)
 	return address
+}
+
+// nonceValue returns the value of a nonce account, and the slot at which the account was read.
+func (s *stage) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
+	s.t.Helper()
+	account, err := s.venue.client.RPC().GetAccountInfo(s.ctx, address)
+	require.NoError(s.t, err)
+	const offset = 40
+	return solana.Hash(account.Value.Data.GetBinary()[offset : offset+32]), account.Context.Slot
 }
 
 // sign is a move's transaction with a durable nonce, signed and not sent: it can be executed as long as the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
@@ -45,37 +46,30 @@ func TestSendingWithAJournal(t *testing.T) {
 		_, err = create.Do(s.ctx, s.buyer)
 		require.ErrorIs(s.t, err, haggle.ErrAlreadyDone)
 
-		nonce, err := client.CreateNonce(s.ctx, haggle.CreateNonceRequest{Payer: s.buyer.PublicKey(), Seed: "offers"})
-		require.NoError(s.t, err)
-		_, err = nonce.Do(s.ctx, s.buyer)
-		require.NoError(s.t, err)
-		address, err := haggle.NonceAddress(s.buyer.PublicKey(), "offers")
-		require.NoError(s.t, err)
-		first, err := client.GetNonce(s.ctx, address)
-		require.NoError(s.t, err)
+		address := s.nonceOf(s.buyer, "offers")
+		first, _ := s.nonceValue(address)
 
 		d := s.dealOf(create)
 		s.do(d.takePart(s.seller))
-		seen, err := client.GetNegotiation(s.ctx, create.Negotiation)
+		seen, err := client.Negotiation(create.Negotiation).Snapshot(s.ctx)
 		require.NoError(s.t, err)
-		offer, err := client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.buyer.PublicKey(), Seen: seen, Amount: 2_000_000})
+		offer, err := client.At(seen).SubmitOffer(s.buyer.PublicKey(), haggle.Offer{Amount: 2_000_000}).Build(s.ctx)
 		require.NoError(s.t, err)
 		receipt, err = offer.With(haggle.WithNonce(address)).Do(s.ctx, s.buyer)
 		require.NoError(s.t, err)
 		require.Len(s.t, receipt.Events, 1)
-		second, err := client.GetNonce(s.ctx, address)
-		require.NoError(s.t, err)
-		require.NotEqual(s.t, first.Value, second.Value)
+		second, slot := s.nonceValue(address)
+		require.NotEqual(s.t, first, second)
 		_, err = offer.Do(s.ctx, s.buyer)
 		require.ErrorIs(s.t, err, haggle.ErrAlreadyDone)
-		offer, err = client.Offer(s.ctx, haggle.OfferRequest{Offerer: s.buyer.PublicKey(), Seen: seen, Amount: 2_100_000})
+		offer, err = client.At(seen).SubmitOffer(s.buyer.PublicKey(), haggle.Offer{Amount: 2_100_000}).Build(s.ctx)
 		require.NoError(s.t, err)
 		_, err = offer.Do(s.ctx, s.buyer)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 
 		// A process is killed between writing down a transaction and sending it. Whoever comes after it uses the nonce up, and then
 		// it is certain that nothing has come of the transaction and that nothing will.
-		reject, err := client.Reject(s.ctx, haggle.RejectRequest{Rejector: s.buyer.PublicKey(), Negotiation: create.Negotiation})
+		reject, err := client.Negotiation(create.Negotiation).Reject(s.buyer.PublicKey()).Build(s.ctx)
 		require.NoError(s.t, err)
 		late, err := reject.With(haggle.WithNonce(address)).Transaction(s.ctx)
 		require.NoError(s.t, err)
@@ -84,11 +78,11 @@ func TestSendingWithAJournal(t *testing.T) {
 		encoded, err := late.MarshalBinary()
 		require.NoError(s.t, err)
 		require.NoError(s.t, book.Begin(s.ctx, haggle.JournalEntry{
-			Wallet: s.buyer.PublicKey(), Action: reject.Name, Signature: late.Signatures[0], Blockhash: second.Value, Nonce: address,
-			Slot: second.Slot, Transaction: encoded, Begun: time.Now(),
+			Wallet: s.buyer.PublicKey(), Action: reject.Name, Signature: late.Signatures[0], Blockhash: second, Nonce: address,
+			Slot: slot, Transaction: encoded, Begun: time.Now(),
 		}))
-		advance, err := s.venue.client.AdvanceNonce(s.ctx, second)
-		require.NoError(s.t, err)
+		advance := s.venue.client.NewAction("advance_nonce_account", s.buyer.PublicKey(), system.NewAdvanceNonceAccountInstruction(
+			address, solana.SysVarRecentBlockHashesPubkey, s.buyer.PublicKey()).Build())
 		_, err = advance.With(haggle.WithCommitment(rpc.CommitmentFinalized)).Do(s.ctx, s.buyer)
 		require.NoError(s.t, err)
 		recovered, err := client.Recover(s.ctx, s.buyer.PublicKey())
@@ -100,15 +94,6 @@ func TestSendingWithAJournal(t *testing.T) {
 		// first block that the node has. It is not sent, and does not keep the wallet from anything.
 		_, err = client.Submit(s.ctx, late)
 		require.Contains(s.t, []haggle.Outcome{haggle.OutcomeExpired, haggle.OutcomeUnknown}, haggle.OutcomeOf(err), "%v", err)
-
-		third, err := client.GetNonce(s.ctx, address)
-		require.NoError(s.t, err)
-		closing, err := client.CloseNonce(s.ctx, third, s.buyer.PublicKey())
-		require.NoError(s.t, err)
-		_, err = closing.Do(s.ctx, s.buyer)
-		require.NoError(s.t, err)
-		_, err = client.GetNonce(s.ctx, address)
-		require.ErrorIs(s.t, err, haggle.ErrAccountNotFound)
 
 		left, err := client.Recover(s.ctx, s.buyer.PublicKey())
 		require.NoError(s.t, err)

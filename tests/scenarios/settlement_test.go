@@ -83,9 +83,7 @@ func TestPaymentToOtherAccounts(t *testing.T) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		buyers, sellers := s.anotherAccount(s.buyer), s.anotherAccount(s.seller)
-		action, err := s.venue.client.Accept(s.ctx, haggle.AcceptRequest{
-			Acceptor: s.seller.PublicKey(), Seen: d.state(), BuyerTokenAccount: buyers, SellerTokenAccount: sellers,
-		})
+		action, err := s.venue.client.At(d.state()).AcceptOffer(s.seller.PublicKey(), 0).PayTo(haggle.TokenAccounts{Buyer: buyers, Seller: sellers}).Build(s.ctx)
 		require.NoError(s.t, err)
 		_, err = action.Do(s.ctx, s.seller)
 		require.NoError(s.t, err)

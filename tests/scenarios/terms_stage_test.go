@@ -119,13 +119,13 @@ func (c comparison) reach(steps int) {
 
 func (d *deal) commit(by party, sealed *haggle.SealedPrice) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealed})
+		return d.venue.client.Negotiation(sealed.Negotiation()).CommitZopa(sealed).Build(ctx)
 	}}
 }
 
 func (d *deal) reveal(by party, sealed *haggle.SealedPrice) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: sealed})
+		return d.venue.client.Negotiation(sealed.Negotiation()).RevealZopa(sealed).Build(ctx)
 	}}
 }
 
@@ -184,23 +184,19 @@ func (s *stage) agree(terms haggle.CreateRequest, price uint64) *deal {
 
 func (d *deal) claimMilestone(by party, index uint8) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{
-			Seller: by.PublicKey(), Negotiation: d.address, Index: index, Evidence: deliveryOf(index),
-		})
+		return d.venue.client.Negotiation(d.address).ClaimMilestone(by.PublicKey(), index, deliveryOf(index)).Build(ctx)
 	}}
 }
 
 func (d *deal) release(by party, index uint8) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: by.PublicKey(), Negotiation: d.address, Index: index})
+		return d.venue.client.Negotiation(d.address).ReleaseMilestone(by.PublicKey(), index).Build(ctx)
 	}}
 }
 
 func (d *deal) dispute(by party, index uint8) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{
-			Buyer: by.PublicKey(), Negotiation: d.address, Index: index, Evidence: complaintOf(index),
-		})
+		return d.venue.client.Negotiation(d.address).DisputeMilestone(by.PublicKey(), index, complaintOf(index)).Build(ctx)
 	}}
 }
 
@@ -213,16 +209,13 @@ type decision struct {
 
 func (d *deal) resolve(by party, decided decision) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.ResolveDispute(ctx, haggle.ResolveDisputeRequest{
-			Arbiter: by.PublicKey(), Negotiation: d.address,
-			Index: decided.index, SellerBps: decided.sellerBps, ForfeitBond: decided.forfeit,
-		})
+		return d.venue.client.Negotiation(d.address).ResolveDispute(by.PublicKey(), decided.index, haggle.Ruling{SellerBps: decided.sellerBps, ForfeitBond: decided.forfeit}).Build(ctx)
 	}}
 }
 
 func (d *deal) settle(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		return d.venue.client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: by.PublicKey(), Negotiation: d.address})
+		return d.venue.client.Negotiation(d.address).SettleDeadline(by.PublicKey()).Build(ctx)
 	}}
 }
 

@@ -42,9 +42,9 @@ func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, cr
 // takePart has the seller accept the invitation.
 func (n *negotiation) takePart() {
 	n.t.Helper()
-	seen, err := n.Client.GetNegotiation(n.ctx, n.address)
+	seen, err := n.Client.Negotiation(n.address).Snapshot(n.ctx)
 	require.NoError(n.t, err)
-	accepting, err := n.Client.AcceptInvitation(n.ctx, haggle.AcceptInvitationRequest{Seller: n.Seller.PublicKey(), Seen: seen})
+	accepting, err := n.Client.At(seen).AcceptInvitation(n.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(n.ctx)
 	n.do(n.Seller, accepting, err)
 }
 
@@ -64,9 +64,7 @@ func (n *negotiation) offer(times int) {
 			by = n.Seller
 		}
 		n.rounds++
-		action, err := n.Client.Offer(n.ctx, haggle.OfferRequest{
-			Offerer: by.PublicKey(), Negotiation: n.address, Amount: escrow/2 + n.rounds,
-		})
+		action, err := n.Client.Negotiation(n.address).SubmitOffer(by.PublicKey(), haggle.Offer{Amount: escrow/2 + n.rounds}).Build(n.ctx)
 		n.do(by, action, err)
 	}
 }
@@ -74,9 +72,9 @@ func (n *negotiation) offer(times int) {
 // end has the buyer reject and close.
 func (n *negotiation) end() {
 	n.t.Helper()
-	rejecting, err := n.Client.Reject(n.ctx, haggle.RejectRequest{Rejector: n.Buyer.PublicKey(), Negotiation: n.address})
+	rejecting, err := n.Client.Negotiation(n.address).Reject(n.Buyer.PublicKey()).Build(n.ctx)
 	n.do(n.Buyer, rejecting, err)
-	closing, err := n.Client.CloseNegotiation(n.ctx, haggle.CloseRequest{Closer: n.Buyer.PublicKey(), Negotiation: n.address})
+	closing, err := n.Client.Negotiation(n.address).Close(n.Buyer.PublicKey()).Build(n.ctx)
 	n.do(n.Buyer, closing, err)
 }
 

@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 
+	sdkadmin "github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -16,7 +18,7 @@ func newAcceptAuthorityCommand(s *session.Session) *cobra.Command {
 		Example: "  haggle admin accept-authority --keypair successor.json", Args: command.Exactly(0),
 	}
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
-		return client.AcceptAuthority(ctx, haggle.AcceptAuthorityRequest{Authority: key.PublicKey()})
+		return sdkadmin.AcceptAuthority(client, sdkadmin.AcceptAuthorityRequest{Authority: key.PublicKey()})
 	}, func() string { return "authority accepted: the keypair is the authority now" })
 	return cmd
 }

@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 
+	sdkadmin "github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -21,7 +23,7 @@ func newPauseCommand(s *session.Session, paused bool) *cobra.Command {
 		cmd.Example, effect = "  haggle admin resume", "resumed: negotiations can be created"
 	}
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
-		return client.SetPaused(ctx, haggle.SetPausedRequest{Authority: key.PublicKey(), Paused: paused})
+		return sdkadmin.SetPaused(client, sdkadmin.SetPausedRequest{Authority: key.PublicKey(), Paused: paused})
 	}, func() string { return effect })
 	return cmd
 }

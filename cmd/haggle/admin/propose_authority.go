@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 
+	sdkadmin "github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -29,7 +31,7 @@ locks no one out.`,
 		if !withdraw && successor.Key().IsZero() {
 			return nil, exitcode.Usagef("--authority must not be zero; to withdraw a proposal: --withdraw")
 		}
-		return client.ProposeAuthority(ctx, haggle.ProposeAuthorityRequest{Authority: key.PublicKey(), NewAuthority: successor.Key()})
+		return sdkadmin.ProposeAuthority(client, sdkadmin.ProposeAuthorityRequest{Authority: key.PublicKey(), NewAuthority: successor.Key()})
 	}, func() string {
 		if withdraw {
 			return "authority proposal withdrawn"

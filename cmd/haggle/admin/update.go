@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	sdkadmin "github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -32,7 +34,7 @@ that are closed afterwards.`,
 	flags.Var(&window, "window", "default response window, 60s to 1h")
 	flags.Uint8Var(&rounds, "rounds", 0, "default number of offers, 1 to 20")
 	cmd.RunE = administer(s, func(ctx context.Context, client *haggle.Client, key haggle.Signer) (*haggle.Action, error) {
-		request := haggle.UpdateConfigRequest{
+		request := sdkadmin.UpdateConfigRequest{
 			Authority: key.PublicKey(), Treasury: treasury.Key(), ResponseWindow: time.Duration(window), MaxRounds: rounds,
 		}
 		changed := false
@@ -51,7 +53,7 @@ that are closed afterwards.`,
 		if flags.Changed("decay-bps") {
 			request.DecayRateBps = &decay
 		}
-		return client.UpdateConfig(ctx, request)
+		return sdkadmin.UpdateConfig(ctx, client, request)
 	}, func() string { return "configuration updated; to read it: haggle config show" })
 	return cmd
 }

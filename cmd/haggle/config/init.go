@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/admin"
+
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/command"
@@ -13,7 +15,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/onchain"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -40,14 +41,14 @@ func newConfigInitCommand(s *session.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		request := haggle.InitializeConfigRequest{
+		request := admin.InitializeConfigRequest{
 			Authority: key.PublicKey(), Treasury: treasury.Key(), DecayRateBps: &decay, ProtocolFeeBps: &fee,
 			ResponseWindow: time.Duration(window), MaxRounds: rounds,
 		}
 		if request.Treasury.IsZero() {
 			request.Treasury = key.PublicKey()
 		}
-		action, err := client.InitializeConfig(ctx, request)
+		action, err := admin.InitializeConfig(client, request)
 		if err != nil {
 			return err
 		}

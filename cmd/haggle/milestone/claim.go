@@ -24,9 +24,7 @@ it within the review window; afterwards any wallet can release it.`,
 			if err != nil {
 				return nil, err
 			}
-			return t.Client.ClaimMilestone(ctx, haggle.ClaimMilestoneRequest{
-				Seller: t.Key.PublicKey(), Seen: t.Snapshot, Index: index, Evidence: hash,
-			})
+			return t.Client.At(t.Snapshot).ClaimMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
 		},
 		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {

@@ -22,9 +22,7 @@ func newDisputeCommand(s *session.Session) *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
-			return t.Client.DisputeMilestone(ctx, haggle.DisputeMilestoneRequest{
-				Buyer: t.Key.PublicKey(), Seen: t.Snapshot, Index: index, Evidence: hash,
-			})
+			return t.Client.At(t.Snapshot).DisputeMilestone(t.Key.PublicKey(), index, hash).Build(ctx)
 		},
 		func(t onchain.Step, index uint8, _ *haggle.Receipt) string {
 			return fmt.Sprintf("milestone disputed: %d; %s decides until %s", index, t.Snapshot.Arbiter, format.Clock(t.Snapshot.ArbitrationDeadline()))

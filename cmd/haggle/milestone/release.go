@@ -16,7 +16,7 @@ func newReleaseCommand(s *session.Session) *cobra.Command {
 		`Pays the milestone under review. The buyer can release it at any time, any wallet after the review window.`,
 		"  haggle milestone release NEGOTIATION 0",
 		func(ctx context.Context, t onchain.Step, index uint8) (*haggle.Action, error) {
-			return t.Client.ReleaseMilestone(ctx, haggle.ReleaseMilestoneRequest{Releaser: t.Key.PublicKey(), Seen: t.Snapshot, Index: index})
+			return t.Client.At(t.Snapshot).ReleaseMilestone(t.Key.PublicKey(), index).Build(ctx)
 		},
 		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			return fmt.Sprintf("milestone released: %d%s", index, settledNow(receipt))

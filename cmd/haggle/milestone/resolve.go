@@ -26,9 +26,7 @@ rest with the rounding unit. With --forfeit-bond the seller's bond goes to the b
 			if uint64(sellerBps) > protocol.BpsDenominator {
 				return nil, exitcode.Usagef("--seller-bps %d: must be 0 to %d", sellerBps, protocol.BpsDenominator)
 			}
-			return t.Client.ResolveDispute(ctx, haggle.ResolveDisputeRequest{
-				Arbiter: t.Key.PublicKey(), Seen: t.Snapshot, Index: index, SellerBps: sellerBps, ForfeitBond: forfeit,
-			})
+			return t.Client.At(t.Snapshot).ResolveDispute(t.Key.PublicKey(), index, haggle.Ruling{SellerBps: sellerBps, ForfeitBond: forfeit}).Build(ctx)
 		},
 		func(_ onchain.Step, index uint8, receipt *haggle.Receipt) string {
 			return fmt.Sprintf("dispute resolved: milestone %d, %s of it to the seller%s", index, format.Percent(sellerBps), settledNow(receipt))

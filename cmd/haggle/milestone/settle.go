@@ -101,10 +101,7 @@ type agreementView struct {
 // prepare prints a transaction with one of its two signatures.
 func (f *agreementFlags) prepare(ctx context.Context, t onchain.Step) error {
 	n := t.Snapshot
-	action, err := t.Client.SettleByAgreement(ctx, haggle.SettleByAgreementRequest{
-		Payer: t.Key.PublicKey(), Seen: n, SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps,
-		ValidFor: time.Duration(f.validFor),
-	})
+	action, err := t.Client.At(n).SettleByAgreement(t.Key.PublicKey(), haggle.Split{SellerBps: f.sellerBps, BondToBuyerBps: f.bondToBuyerBps, ValidFor: time.Duration(f.validFor)}).Build(ctx)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ Anyone can send it; the keypair pays the transaction's fee.`,
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be settled from "+format.Clock(t.Snapshot.SettleDueAt()))
 			}
-			return t.Client.SettleDeadline(ctx, haggle.SettleDeadlineRequest{Payer: t.Key.PublicKey(), Seen: t.Snapshot})
+			return t.Client.At(t.Snapshot).SettleDeadline(t.Key.PublicKey()).Build(ctx)
 		},
 		func(t onchain.Step, receipt *haggle.Receipt) string {
 			for _, event := range receipt.Events {

@@ -2,7 +2,6 @@ package negotiation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -90,15 +89,11 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 			return err
 		}
 	}
-	action, err := t.Client.AcceptInvitation(ctx, haggle.AcceptInvitationRequest{
-		Seller: t.Key.PublicKey(), Seen: n, ServiceHash: hash, TermsHash: n.TermsHash(), WrapSOL: f.wrapSOL,
-	})
-	if errors.Is(err, haggle.ErrNotAsExpected) {
-		err = exitcode.WithHint(err, "nothing was signed; to see its service: haggle negotiation show "+n.Address.String())
+	if given && hash != n.ServiceHash {
+		return exitcode.WithHint(fmt.Errorf("%w: the service's hash is %x", haggle.ErrNotAsExpected, n.ServiceHash),
+			"nothing was signed; to see its service: haggle negotiation show "+n.Address.String())
 	}
-	if err != nil {
-		return t.Explain(ctx, err)
-	}
+	action := t.Client.At(n).AcceptInvitation(t.Key.PublicKey(), n.TermsHash(), haggle.Deposit{WrapSOL: f.wrapSOL})
 	next := "the buyer makes the first offer"
 	if n.ZopaEnabled {
 		next = "the buyer commits to its reservation price first"
@@ -111,7 +106,7 @@ func accept(ctx context.Context, s *session.Session, written string, f acceptFla
 
 // agreeToDuties refuses each duty of the seller that the flags do not accept: a bond in a mint of the buyer's
 // choice, the comparison of reservation prices, and an arbiter whom the buyer may control.
-func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
+func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.Snapshot, f acceptFlags) error {
 	if n.BondRequired > 0 {
 		if err := agreeToBond(ctx, s, n, f); err != nil {
 			return err
@@ -127,7 +122,7 @@ func agreeToDuties(ctx context.Context, s *session.Session, n *haggle.Negotiatio
 }
 
 // agreeToBond refuses a bond above --bond or in another mint than --mint.
-func agreeToBond(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, f acceptFlags) error {
+func agreeToBond(ctx context.Context, s *session.Session, n *haggle.Snapshot, f acceptFlags) error {
 	most := uint64(0)
 	if !f.bond.IsZero() {
 		units, err := s.Units(ctx, n.TokenMint, "--bond", f.bond)
@@ -154,7 +149,7 @@ func notAccepted(flags, what string, values ...any) error {
 }
 
 // agreeToTerms shows an invitation and asks for confirmation.
-func agreeToTerms(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount) error {
+func agreeToTerms(ctx context.Context, s *session.Session, n *haggle.Snapshot) error {
 	if !s.Interactive() {
 		return exitcode.Usagef("terms not stated: add --service, --terms-hash %x, or --yes", n.TermsHash())
 	}
@@ -165,7 +160,7 @@ func agreeToTerms(ctx context.Context, s *session.Session, n *haggle.Negotiation
 	return s.Confirm(ctx, view(n, n.Time, tokens).text()+"\naccept the invitation?", "invitation not accepted: nothing was signed")
 }
 
-func expectTerms(n *haggle.NegotiationAccount, written string) error {
+func expectTerms(n *haggle.Snapshot, written string) error {
 	if written == "" {
 		return nil
 	}

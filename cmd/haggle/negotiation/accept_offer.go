@@ -48,7 +48,7 @@ type payment struct {
 	Price, Fee, ToSeller, ToBuyer amount.Tokens
 }
 
-func paymentOf(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) payment {
+func paymentOf(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) payment {
 	price := n.CurrentOfferAmount
 	fee := n.FeeOn(price)
 	return payment{tokens(price), tokens(fee), tokens(price - fee), tokens(n.EffectiveEscrow - price)}
@@ -85,12 +85,7 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 	if err := agree(ctx, s, n, paid, expected, round); err != nil {
 		return err
 	}
-	action, err := unwrap.of(t.Key)(t.Client.Accept(ctx, haggle.AcceptRequest{
-		Acceptor: t.Key.PublicKey(), Seen: n, Price: n.CurrentOfferAmount,
-	}))
-	if err != nil {
-		return t.Explain(ctx, err)
-	}
+	action := unwrap.of(t.Key, t.Client.At(n).AcceptOffer(t.Key.PublicKey(), n.CurrentOfferAmount))
 	return t.Do(ctx, action, func(*haggle.Receipt) string {
 		if count := n.MilestoneCount(); count > 0 {
 			return fmt.Sprintf("offer accepted: %s, to be paid by %d milestones; %s back to the buyer",
@@ -102,7 +97,7 @@ func acceptOffer(ctx context.Context, s *session.Session, written string, expect
 }
 
 // agree checks the price against --expect, or asks for confirmation.
-func agree(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, paid payment, expected amount.Text, round uint8) error {
+func agree(ctx context.Context, s *session.Session, n *haggle.Snapshot, paid payment, expected amount.Text, round uint8) error {
 	terms := viewTerms(n.Metadata, func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: paid.Price.Decimals} })
 	if !expected.IsZero() {
 		price, err := s.Units(ctx, n.TokenMint, "--expect", expected)

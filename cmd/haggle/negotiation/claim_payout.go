@@ -31,7 +31,7 @@ if it does not exist, or to the account of --to.`,
 			if owed(t) == 0 {
 				return nil, fmt.Errorf("%w: no payout is recorded for %s", haggle.ErrNotAsExpected, t.Key.PublicKey())
 			}
-			return unwrap.of(t.Key)(t.Client.ClaimPayout(ctx, haggle.ClaimRequest{Party: t.Key.PublicKey(), Seen: t.Snapshot, Destination: destination.Key()}))
+			return unwrap.of(t.Key, t.Client.At(t.Snapshot).ClaimPayout(t.Key.PublicKey(), destination.Key())).Build(ctx)
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("payout claimed: %d base units", owed(t))

@@ -35,7 +35,7 @@ its events remain, which "negotiation watch" prints.`,
 				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
 					"end it first: accept-offer, reject, or expire after "+format.Clock(t.Snapshot.TurnDeadline))
 			}
-			return unwrap.of(t.Key)(t.Client.CloseNegotiation(ctx, haggle.CloseRequest{Closer: t.Key.PublicKey(), Seen: t.Snapshot}))
+			return unwrap.of(t.Key, t.Client.At(t.Snapshot).Close(t.Key.PublicKey())).Build(ctx)
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("closed: the rent is back with the buyer, %s", t.Snapshot.Buyer)

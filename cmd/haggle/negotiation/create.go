@@ -146,8 +146,8 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 	request := haggle.CreateRequest{
 		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
 		MaxRounds: f.rounds, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
-		MinOfferBps: f.minOfferBps, Metadata: metadata, BuyerTokenAccount: f.account.Key(),
-		Bond: bond, Zopa: f.zopa, Milestones: milestones, WrapSOL: f.wrapSOL,
+		MinOfferBps: f.minOfferBps, Metadata: metadata, Deposit: haggle.Deposit{TokenAccount: f.account.Key(), WrapSOL: f.wrapSOL},
+		Bond: bond, Zopa: f.zopa, Milestones: milestones,
 	}
 	if cmd.Flags().Changed("decay-bps") {
 		request.DecayRateBps = &f.decayBps

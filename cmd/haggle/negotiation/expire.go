@@ -30,7 +30,7 @@ back to the buyer. Any wallet can expire it; the keypair pays the transaction's 
 				return nil, exitcode.WithHint(fmt.Errorf("%w: the deadline has not passed", haggle.ErrNotAsExpected),
 					"it can be expired from "+format.Clock(t.Snapshot.TurnDeadline)+"; to end it before as a party: haggle negotiation reject "+t.Snapshot.Address.String())
 			}
-			return unwrap.of(t.Key)(t.Client.Expire(ctx, haggle.ExpireRequest{Payer: t.Key.PublicKey(), Seen: t.Snapshot}))
+			return unwrap.of(t.Key, t.Client.At(t.Snapshot).Expire(t.Key.PublicKey())).Build(ctx)
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			return fmt.Sprintf("expired after %d offers: the rest of the escrow is back with the buyer", t.Snapshot.CurrentRound)

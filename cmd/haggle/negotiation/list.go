@@ -125,9 +125,9 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
 }
 
 // oldestFirst sorts a list by the time of creation. It keeps the whole list in memory.
-func oldestFirst(list iter.Seq2[*haggle.NegotiationAccount, error]) iter.Seq2[*haggle.NegotiationAccount, error] {
-	return func(yield func(*haggle.NegotiationAccount, error) bool) {
-		var sorted []*haggle.NegotiationAccount
+func oldestFirst(list iter.Seq2[*haggle.Snapshot, error]) iter.Seq2[*haggle.Snapshot, error] {
+	return func(yield func(*haggle.Snapshot, error) bool) {
+		var sorted []*haggle.Snapshot
 		for n, err := range list {
 			if err != nil {
 				if !yield(nil, err) {
@@ -137,7 +137,7 @@ func oldestFirst(list iter.Seq2[*haggle.NegotiationAccount, error]) iter.Seq2[*h
 			}
 			sorted = append(sorted, n)
 		}
-		slices.SortFunc(sorted, func(a, b *haggle.NegotiationAccount) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+		slices.SortFunc(sorted, func(a, b *haggle.Snapshot) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
 		for _, n := range sorted {
 			if !yield(n, nil) {
 				return

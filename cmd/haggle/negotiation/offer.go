@@ -62,9 +62,7 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 	if err != nil {
 		return err
 	}
-	action, err := t.Client.Offer(ctx, haggle.OfferRequest{
-		Offerer: t.Key.PublicKey(), Seen: n, Amount: price, DeadlineExtension: extension, Metadata: metadata,
-	})
+	action, err := t.Client.At(n).SubmitOffer(t.Key.PublicKey(), haggle.Offer{Amount: price, DeadlineExtension: extension, Metadata: metadata}).Build(ctx)
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
@@ -79,7 +77,7 @@ func offer(ctx context.Context, s *session.Session, written, writtenAmount strin
 }
 
 // expectRound returns an error in another round than the expected one. Zero expects any round.
-func expectRound(n *haggle.NegotiationAccount, found, expected uint8) error {
+func expectRound(n *haggle.Snapshot, found, expected uint8) error {
 	if expected == 0 || expected == found {
 		return nil
 	}

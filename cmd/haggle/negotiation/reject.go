@@ -43,7 +43,7 @@ price and before the buyer's first offer forfeits the bond to the buyer (--forfe
 				return nil, exitcode.WithHint(fmt.Errorf("%w: %d offers have been made, not %d", haggle.ErrNotAsExpected, t.Snapshot.CurrentRound, round),
 					"read it again: haggle negotiation show "+t.Snapshot.Address.String())
 			}
-			return unwrap.of(t.Key)(t.Client.Reject(ctx, haggle.RejectRequest{Rejector: t.Key.PublicKey(), Seen: t.Snapshot}))
+			return unwrap.of(t.Key, t.Client.At(t.Snapshot).Reject(t.Key.PublicKey())).Build(ctx)
 		},
 		func(t onchain.Step, _ *haggle.Receipt) string {
 			if forfeitsBond(t) {

@@ -33,7 +33,7 @@ the next offer. Needs no keypair.`,
 	return cmd
 }
 
-func show(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount) error {
+func show(ctx context.Context, s *session.Session, n *haggle.Snapshot) error {
 	tokens, err := s.TokensOf(ctx, n.TokenMint)
 	if err != nil {
 		return err

@@ -14,11 +14,9 @@ func (u *unwrapFlag) register(cmd *cobra.Command) {
 }
 
 // of adds the unwrapping to an action that pays the wallet.
-func (u *unwrapFlag) of(key haggle.Signer) func(*haggle.Action, error) (*haggle.Action, error) {
-	return func(action *haggle.Action, err error) (*haggle.Action, error) {
-		if err != nil || !u.set {
-			return action, err
-		}
-		return action.UnwrapSOL(key.PublicKey())
+func (u *unwrapFlag) of(key haggle.Signer, action *haggle.Action) *haggle.Action {
+	if !u.set {
+		return action
 	}
+	return action.UnwrapSOL(key.PublicKey())
 }

@@ -65,7 +65,7 @@ type rangeView struct {
 }
 
 // view describes a negotiation at a time of the chain's clock, in Unix seconds.
-func view(n *haggle.NegotiationAccount, now int64, tokens func(uint64) amount.Tokens) negotiationView {
+func view(n *haggle.Snapshot, now int64, tokens func(uint64) amount.Tokens) negotiationView {
 	v := negotiationView{
 		Negotiation: n.Address, Status: n.Status.String(), Buyer: n.Buyer, Seller: n.Seller,
 		SessionID: strconv.FormatUint(n.SessionID, 10), Mint: n.TokenMint, ServiceHash: hex.EncodeToString(n.ServiceHash[:]),
@@ -170,7 +170,7 @@ func (v negotiationView) extensionText() string {
 const midpoint = "midpoint"
 
 // offeredBy returns a side, or midpoint.
-func offeredBy(n *haggle.NegotiationAccount) string {
+func offeredBy(n *haggle.Snapshot) string {
 	if n.HasMidpoint() {
 		return midpoint
 	}

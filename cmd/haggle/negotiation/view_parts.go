@@ -18,7 +18,7 @@ type bondView struct {
 	State  string        `json:"state"`
 }
 
-func viewBond(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) *bondView {
+func viewBond(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) *bondView {
 	if n.BondRequired == 0 {
 		return nil
 	}
@@ -44,7 +44,7 @@ type zopaView struct {
 	SellerPrice *amount.Tokens `json:"seller_price,omitempty"`
 }
 
-func viewZopa(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) *zopaView {
+func viewZopa(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) *zopaView {
 	if !n.ZopaEnabled {
 		return nil
 	}
@@ -94,7 +94,7 @@ type milestoneView struct {
 	State    string         `json:"state,omitempty"`
 }
 
-func viewMilestones(n *haggle.NegotiationAccount, tokens func(uint64) amount.Tokens) *milestonesView {
+func viewMilestones(n *haggle.Snapshot, tokens func(uint64) amount.Tokens) *milestonesView {
 	if n.MilestoneCount() == 0 {
 		return nil
 	}

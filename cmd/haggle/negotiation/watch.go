@@ -117,7 +117,7 @@ func watchNegotiation(ctx context.Context, s *session.Session, written string, o
 // createdAgain reports whether another negotiation has been created at the address of a closed one, whether
 // or not it still exists.
 func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, closed solana.Signature) (bool, error) {
-	_, err := w.client.GetNegotiation(ctx, address)
+	_, err := w.client.Negotiation(address).Snapshot(ctx)
 	if err == nil {
 		return true, nil
 	}
@@ -281,7 +281,7 @@ func (w *watcher) printTruncated(observation haggle.EventEnvelope) error {
 // event was not printed and its account is closed, amounts are written in base units.
 func (w *watcher) tokens(ctx context.Context, address solana.PublicKey) (func(uint64) amount.Tokens, error) {
 	if _, known := w.mints[address]; !known {
-		n, err := w.client.GetNegotiation(ctx, address)
+		n, err := w.client.Negotiation(address).Snapshot(ctx)
 		if errors.Is(err, haggle.ErrAccountNotFound) {
 			return func(units uint64) amount.Tokens { return amount.Tokens{Units: units} }, nil
 		}

@@ -53,7 +53,7 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
-	action, err := t.Client.CommitZopa(ctx, haggle.CommitZopaRequest{Sealed: sealedPrice, Seen: n})
+	action, err := t.Client.At(n).CommitZopa(sealedPrice).Build(ctx)
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
@@ -67,7 +67,7 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 
 // sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,
 // otherwise a new one.
-func sealFor(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
+func sealFor(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
-	action, err := t.Client.RevealZopa(ctx, haggle.RevealZopaRequest{Sealed: price, Seen: n})
+	action, err := t.Client.At(n).RevealZopa(price).Build(ctx)
 	if err != nil {
 		return t.Explain(ctx, err)
 	}
@@ -62,7 +62,7 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 }
 
 // committed returns the stored price whose hash is on chain.
-func committed(store zopastore.Store, n *haggle.NegotiationAccount, key haggle.Signer) (*haggle.SealedPrice, error) {
+func committed(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer) (*haggle.SealedPrice, error) {
 	side, isParty := n.SideOf(key.PublicKey())
 	if !isParty {
 		return nil, fmt.Errorf("%s is not a party: %w", key.PublicKey(), protocol.ErrUnauthorized)

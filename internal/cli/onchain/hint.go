@@ -12,7 +12,7 @@ import (
 
 // StateHint returns the next step after a refusal, derived from the negotiation's state. It is empty if the
 // state adds nothing to the refusal.
-func StateHint(ctx context.Context, s *session.Session, n *haggle.NegotiationAccount, code protocol.ErrorCode) string {
+func StateHint(ctx context.Context, s *session.Session, n *haggle.Snapshot, code protocol.ErrorCode) string {
 	step := n.ZopaStep()
 	switch {
 	case n.EndedWithoutZone():

@@ -17,7 +17,7 @@ import (
 )
 
 // Snapshot reads the negotiation that a command names.
-func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.NegotiationAccount, error) {
+func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.Snapshot, error) {
 	address, err := connection.ParseAddress(name)
 	if err != nil {
 		return nil, exitcode.Usagef("NEGOTIATION: %w", err)
@@ -29,8 +29,8 @@ func Snapshot(ctx context.Context, client *haggle.Client, name string) (*haggle.
 // Read reads the negotiation at an address. It refuses another account with a hint.
 func Read(
 	ctx context.Context, client *haggle.Client, address solana.PublicKey,
-) (*haggle.NegotiationAccount, error) {
-	n, err := client.GetNegotiation(ctx, address)
+) (*haggle.Snapshot, error) {
+	n, err := client.Negotiation(address).Snapshot(ctx)
 	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
 		return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%s is not a negotiation", address),
 			Hint: "to list the negotiations of the wallet: haggle negotiation list"}
@@ -84,7 +84,7 @@ func explain(
 	if !errors.As(err, &code) || address.IsZero() {
 		return err
 	}
-	n, readErr := client.GetNegotiation(ctx, address)
+	n, readErr := client.Negotiation(address).Snapshot(ctx)
 	if readErr != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ type Step struct {
 	Session  *session.Session
 	Client   *haggle.Client
 	Key      haggle.Signer
-	Snapshot *haggle.NegotiationAccount
+	Snapshot *haggle.Snapshot
 }
 
 // Open opens the client and the wallet, and reads the negotiation that a command names.

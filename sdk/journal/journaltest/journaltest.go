@@ -23,7 +23,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Store is a journal that can be closed and opened again.
@@ -119,21 +118,9 @@ func Unfinished(ctx context.Context, journal haggle.Journal, wallet solana.Publi
 // Entry is an entry of a wallet's with all of its fields set. Two with the same number are the same.
 func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 	return haggle.JournalEntry{
-		Wallet:      wallet,
-		Action:      "submit_offer",
-		Negotiation: key("negotiation", number),
-		Expects: haggle.Precondition{
-			Created:   new(int64(1_700_000_000)),
-			Terms:     new(solana.Hash(key("terms", number))),
-			Stage:     new(protocol.StageOpen),
-			Status:    new(protocol.NegotiationStatusCountered),
-			Round:     new(uint8(number)),
-			Step:      new(protocol.ZopaStepNone),
-			Offer:     new(number),
-			Metadata:  []byte{1, 2, 3},
-			Milestone: &haggle.ExpectedMilestone{Index: 1, State: protocol.MilestoneStateDisputed},
-			Payout:    &haggle.ExpectedPayout{Party: key("party", number), Amount: 1 << 63},
-		},
+		Wallet:               wallet,
+		Action:               "submit_offer",
+		Negotiation:          key("negotiation", number),
 		Intent:               solana.Hash(key("intent", number)),
 		Signature:            Signature(wallet, number),
 		Blockhash:            solana.Hash(key("blockhash", number)),
@@ -170,7 +157,7 @@ func key(name string, number uint64) solana.PublicKey {
 func comesBack(t *testing.T, s *shelf) {
 	full := Entry(Wallet(1), 1)
 	least := haggle.JournalEntry{
-		Wallet: Wallet(1), Signature: Signature(Wallet(1), 2), Transaction: []byte{0}, Expects: haggle.Precondition{Absent: true},
+		Wallet: Wallet(1), Signature: Signature(Wallet(1), 2), Transaction: []byte{0},
 	}
 	s.begin(full, least)
 	s.has(full, least)

@@ -1,6 +1,7 @@
 package haggle
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/optional"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -63,11 +65,8 @@ type CreateRequest struct {
 	MaxFeeBps *uint16
 	// Metadata is structured: all zeros, Terms.Metadata or TermsDocument.Metadata.
 	Metadata [64]byte
-	// BuyerTokenAccount is where the deposit comes from. Zero is the buyer's associated token account.
-	BuyerTokenAccount solana.PublicKey
-	// WrapSOL has the whole escrow wrapped from the buyer's lamports in the same transaction. Mint has to be solana.WrappedSol or
-	// WrappedSOL2022. What the buyer's associated token account holds before, it still holds afterwards.
-	WrapSOL bool
+	// Deposit is where the escrow comes from. Zero is the buyer's associated token account.
+	Deposit Deposit
 }
 
 // Milestones are the tranches that a price is paid in.
@@ -112,7 +111,7 @@ type CreateAction struct {
 // MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
 // nothing.
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
-	if err := request.Milestones.check(nonZeroOr(request.Deadline, DefaultDeadline)); err != nil {
+	if err := request.Milestones.check(cmp.Or(request.Deadline, DefaultDeadline)); err != nil {
 		return nil, err
 	}
 	mint, err := c.GetMint(ctx, request.Mint)
@@ -137,7 +136,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, err
 	}
-	from, wrapping, err := c.depositOf(ctx, request.WrapSOL, request.BuyerTokenAccount, request.Buyer, mint, request.EscrowAmount)
+	from, wrapping, err := c.depositOf(ctx, request.Deposit, request.Buyer, mint, request.EscrowAmount)
 	if err != nil {
 		if done := c.createdBefore(ctx, request.Buyer, negotiation); done != nil {
 			return nil, done
@@ -148,7 +147,7 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, err
 	}
-	action, err := c.newAction(negotiation, request.Buyer, &protocol.CreateNegotiation{
+	creation := &protocol.CreateNegotiation{
 		Buyer:             request.Buyer,
 		Seller:            request.Seller,
 		Negotiation:       negotiation,
@@ -159,14 +158,39 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 		Config:            config.Address,
 		SessionID:         sessionID,
 		Params:            params,
-	}, wrapping...)
+	}
+	instruction, err := creation.Instruction()
 	if err != nil {
 		return nil, err
 	}
-	action.Precondition = Precondition{Absent: true}
+	action := c.NewAction(creation.InstructionName(), request.Buyer, append(wrapping, instruction)...)
+	action.Negotiation = negotiation
+	action.act, action.instruction = &createNegotiation{creation}, creation
+	action.precondition = precondition{absent: true}
 	action.intent = intent
 	action.Warnings = partyWarnings(request.Buyer, request.Seller)
 	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
+}
+
+type createNegotiation struct{ creation *protocol.CreateNegotiation }
+
+func (n *createNegotiation) name() string { return n.creation.InstructionName() }
+
+// CreateNegotiation builds the instruction itself.
+func (*createNegotiation) build(context.Context, *Action) (*builtAct, error) {
+	return nil, errors.New("haggle: create_negotiation is already built")
+}
+
+func (*createNegotiation) precondition(*Snapshot) precondition { return precondition{absent: true} }
+
+// The time of the creation does not matter.
+func (n *createNegotiation) postcondition(_, now *Snapshot) bool {
+	v, params := n.creation, &n.creation.Params
+	return now.Buyer == v.Buyer && now.Seller == v.Seller && now.SessionID == v.SessionID && now.TokenMint == v.TokenMint &&
+		now.EscrowAmount == params.EscrowAmount && now.ServiceHash == params.ServiceHash && now.MaxRounds == params.MaxRounds &&
+		now.DecayRateBps == params.DecayRateBps && now.ResponseWindow == params.ResponseWindow &&
+		now.MinOfferBps == params.MinOfferBps && now.ZopaEnabled == params.ZopaEnabled && now.BondRequired == params.BondRequired &&
+		now.Arbiter == params.Arbiter && now.MilestoneBps == params.MilestoneBps && now.ReviewHours == params.ReviewHours
 }
 
 // check refuses milestones whose deadline cannot be computed. A nil m has none.
@@ -187,11 +211,11 @@ func (m *Milestones) check(deadline time.Duration) error {
 // is random, follows from the time, or is the fee at that time.
 func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
-	params.MaxFeeBps = givenOr(r.MaxFeeBps, math.MaxUint16)
+	params.MaxFeeBps = optional.Or(r.MaxFeeBps, math.MaxUint16)
 	if r.Milestones != nil {
 		params.MilestoneDeadline = int64(r.Milestones.Delivery)
 	}
-	terms := protocol.CreateNegotiation{Params: params, SessionID: givenOr(r.SessionID, 0)}
+	terms := protocol.CreateNegotiation{Params: params, SessionID: optional.Or(r.SessionID, 0)}
 	named := []byte{0}
 	if r.SessionID != nil {
 		named[0] = 1
@@ -203,28 +227,28 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 const executionSlack = 5
 
 func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) protocol.NegotiationParams {
-	deadline := secondsOr(r.Deadline, int64(DefaultDeadline/time.Second))
+	deadline := optional.Seconds(r.Deadline, int64(DefaultDeadline/time.Second))
 	if deadline >= protocol.MinDeadlineSeconds {
 		deadline = max(deadline, protocol.MinDeadlineSeconds+executionSlack)
 	}
 	params := protocol.NegotiationParams{
 		EscrowAmount:   r.EscrowAmount,
 		ServiceHash:    r.ServiceHash,
-		MaxRounds:      nonZeroOr(r.MaxRounds, config.DefaultMaxRounds),
-		DecayRateBps:   givenOr(r.DecayRateBps, config.DefaultDecayRateBps),
-		ResponseWindow: secondsOr(r.ResponseWindow, config.DefaultResponseWindow),
+		MaxRounds:      cmp.Or(r.MaxRounds, config.DefaultMaxRounds),
+		DecayRateBps:   optional.Or(r.DecayRateBps, config.DefaultDecayRateBps),
+		ResponseWindow: optional.Seconds(r.ResponseWindow, config.DefaultResponseWindow),
 		GlobalDeadline: now + deadline,
-		MinOfferBps:    nonZeroOr(r.MinOfferBps, protocol.DefaultMinOfferBps),
+		MinOfferBps:    cmp.Or(r.MinOfferBps, protocol.DefaultMinOfferBps),
 		ZopaEnabled:    r.Zopa,
 		BondRequired:   r.Bond,
 		Metadata:       r.Metadata,
-		MaxFeeBps:      givenOr(r.MaxFeeBps, config.DefaultProtocolFeeBps),
+		MaxFeeBps:      optional.Or(r.MaxFeeBps, config.DefaultProtocolFeeBps),
 	}
 	if m := r.Milestones; m != nil {
 		params.Arbiter = m.Arbiter
 		copy(params.MilestoneBps[:], m.Shares)
-		params.ReviewHours = nonZeroOr(m.ReviewHours, protocol.DefaultReviewHours)
-		delivered := now + max(secondsOr(m.Delivery, int64(DefaultDelivery/time.Second)), deadline)
+		params.ReviewHours = cmp.Or(m.ReviewHours, protocol.DefaultReviewHours)
+		delivered := now + max(optional.Seconds(m.Delivery, int64(DefaultDelivery/time.Second)), deadline)
 		params.MilestoneDeadline = protocol.EarliestMilestoneDeadline(delivered, uint8(len(m.Shares)), params.ReviewHours)
 	}
 	return params
@@ -283,7 +307,7 @@ func (c *Client) freeSession(ctx context.Context, request CreateRequest, intent 
 // namedSession returns a session that is not random. If it has been used, and the journal knows the creation, the action
 // itself finds out its outcome.
 func (c *Client) namedSession(ctx context.Context, request *CreateRequest, sessionID uint64) (uint64, solana.PublicKey, error) {
-	negotiation, err := DerivePDA(request.Buyer, request.Seller, sessionID)
+	negotiation, _, err := protocol.FindNegotiationAddress(request.Buyer, request.Seller, sessionID)
 	if err != nil {
 		return 0, solana.PublicKey{}, err
 	}

@@ -1,0 +1,111 @@
+package haggle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Deposit says where a deposit comes from.
+type Deposit struct {
+	// TokenAccount is the token account that the deposit comes from. Zero is the depositor's associated token account.
+	TokenAccount solana.PublicKey
+	// WrapSOL wraps the whole deposit from the depositor's lamports in the same transaction. The negotiation's mint has
+	// to be solana.WrappedSol or WrappedSOL2022.
+	WrapSOL bool
+}
+
+// AcceptInvitation accepts the buyer's invitation as the seller, who signs; the buyer opens then. The seller agrees to
+// exactly the terms with this hash: see [Snapshot.TermsHash]. Other terms are [ErrNotAsExpected]. Zero is the snapshot's
+// with [Client.At], and an error otherwise.
+//
+// If the seller has no associated token account for the mint yet, the same transaction creates it, so that it can be paid.
+// A negotiation that requires a bond takes it from the deposit's token account: [*InsufficientFunds] if that holds less,
+// [ErrAccountNotFound] if there is none, [ErrCPIGuard] if nothing can be deposited from it. Warnings are [ErrOffCurve] for
+// each party that it is true of.
+//
+// The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended,
+// [protocol.ErrExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
+func (n *Negotiation) AcceptInvitation(seller solana.PublicKey, terms [32]byte, bond Deposit) *Action {
+	action := n.actionBy(seller, &acceptInvitation{seller: seller, terms: terms, bond: bond})
+	if terms == [32]byte{} && n.snapshot == nil && action.err == nil {
+		action.err = errors.New("haggle: accept_invitation: neither a snapshot nor a terms hash is given")
+	}
+	return action
+}
+
+type acceptInvitation struct {
+	seller solana.PublicKey
+	terms  [32]byte
+	bond   Deposit
+}
+
+func (*acceptInvitation) name() string { return (*protocol.AcceptInvitation)(nil).InstructionName() }
+
+func (i *acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n, c := a.snapshot, a.client
+	if len(n.Data) != protocol.NegotiationSize {
+		return nil, fmt.Errorf("%w: the snapshot has %d bytes of data instead of %d", ErrNotAsExpected, len(n.Data), protocol.NegotiationSize)
+	}
+	terms := n.TermsHash()
+	if i.terms != [32]byte{} && i.terms != terms {
+		return nil, fmt.Errorf("%w: the terms' hash is %x", ErrNotAsExpected, terms)
+	}
+	mint, err := c.GetMint(ctx, n.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("mint: %w", err)
+	}
+	instruction := &protocol.AcceptInvitation{Seller: i.seller, Negotiation: n.Address, TermsHash: terms}
+	var before []solana.Instruction
+	if n.BondRequired > 0 {
+		if before, err = i.addBond(ctx, c, instruction, n, mint); err != nil {
+			return nil, fmt.Errorf("seller's token account: %w", err)
+		}
+	}
+	if len(before) == 0 {
+		if _, before, err = c.payee(ctx, mint, i.seller, i.seller, solana.PublicKey{}, true); err != nil {
+			return nil, fmt.Errorf("seller's token account: %w", err)
+		}
+	}
+	return &builtAct{payer: i.seller, instruction: instruction, preparation: before, warnings: partyWarnings(n.Buyer, i.seller)}, nil
+}
+
+// addBond adds the accounts that the bond moves between, and returns the instructions that have to be executed before.
+func (i *acceptInvitation) addBond(ctx context.Context, c *Client, instruction *protocol.AcceptInvitation, n *Snapshot, mint *Mint) (before []solana.Instruction, err error) {
+	if i.seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
+		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
+	} else {
+		// The program refuses this for another reason than the account's balance, which the bond itself may have lowered.
+		instruction.SellerTokenAccount, err = accountOrAssociated(i.bond.TokenAccount, n.Seller, mint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	instruction.EscrowVault, err = n.Vault()
+	instruction.TokenMint, instruction.TokenProgram = mint.Address, mint.TokenProgram
+	return before, err
+}
+
+// partyWarnings returns a warning for each party whose address is not an ordinary wallet's.
+func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
+	if !buyer.IsOnCurve() {
+		warnings = append(warnings, fmt.Errorf("%w: buyer %s", ErrOffCurve, buyer))
+	}
+	if !seller.IsOnCurve() {
+		warnings = append(warnings, fmt.Errorf("%w: seller %s", ErrOffCurve, seller))
+	}
+	return warnings
+}
+
+func (*acceptInvitation) precondition(n *Snapshot) precondition {
+	return precondition{created: new(n.CreatedAt), status: new(n.Status), terms: new(termsOf(n))}
+}
+
+// Only the seller can have accepted. A negotiation that ended otherwise is inconclusive.
+func (i *acceptInvitation) postcondition(_, now *Snapshot) bool {
+	return now.Seller == i.seller && (now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)
+}

@@ -1,0 +1,72 @@
+package haggle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// AcceptOffer accepts the other side's offer, or the midpoint of revealed prices, which either side may accept: see
+// [protocol.Negotiation.CanAccept]. The acceptor signs. The seller gets the price less the fee, the buyer the rest of the
+// effective escrow, and a bond goes back to the seller. With milestones only the buyer is paid, and the price stays in
+// escrow for them.
+//
+// price is the offer that the acceptor has decided on, in base units of the mint; another one is [ErrNotAsExpected]. Zero
+// is the snapshot's with [Client.At], and an error otherwise.
+//
+// The program answers [protocol.ErrInvalidState] without an offer, [protocol.ErrNoZopa] after prices without a zone,
+// [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], [protocol.ErrStaleState] to another
+// deal, round, price or metadata, or [protocol.ErrNotYourTurn] to the party that made the offer.
+func (n *Negotiation) AcceptOffer(acceptor solana.PublicKey, price uint64) *Action {
+	action := n.actionBy(acceptor, &acceptOffer{acceptor: acceptor, price: price})
+	if price == 0 && n.snapshot == nil && action.err == nil {
+		action.err = errors.New("haggle: accept_offer: neither a snapshot nor a price is given")
+	}
+	return action
+}
+
+type acceptOffer struct {
+	acceptor solana.PublicKey
+	price    uint64
+}
+
+func (*acceptOffer) name() string { return (*protocol.AcceptOffer)(nil).InstructionName() }
+
+func (o *acceptOffer) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n := a.snapshot
+	if o.price != 0 && o.price != n.CurrentOfferAmount {
+		return nil, fmt.Errorf("%w: the offer is %d base units", ErrNotAsExpected, n.CurrentOfferAmount)
+	}
+	to, err := a.payouts(ctx, payoutRequest{payer: o.acceptor})
+	if err != nil {
+		return nil, err
+	}
+	return &builtAct{payer: o.acceptor, preparation: to.before, instruction: &protocol.AcceptOffer{
+		Acceptor:           o.acceptor,
+		Negotiation:        n.Address,
+		BuyerTokenAccount:  to.buyer,
+		SellerTokenAccount: to.seller,
+		TokenMint:          n.TokenMint,
+		TokenProgram:       to.mint.TokenProgram,
+		CreatedAt:          n.CreatedAt,
+		ExpectedRound:      n.CurrentRound,
+		ExpectedAmount:     n.CurrentOfferAmount,
+		ExpectedMetadata:   n.Metadata,
+	}}, nil
+}
+
+func (*acceptOffer) precondition(n *Snapshot) precondition {
+	required := inRound(n)
+	required.offer, required.metadata = new(n.CurrentOfferAmount), bytes.Clone(n.Metadata[:])
+	return required
+}
+
+func (*acceptOffer) postcondition(before, now *Snapshot) bool {
+	agreed := now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled
+	return agreed && now.CurrentRound == before.CurrentRound && now.SettledAmount == before.CurrentOfferAmount
+}

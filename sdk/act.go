@@ -1,0 +1,173 @@
+package haggle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// act is one instruction of the program on a negotiation. Each implementation is in the file of its instruction.
+type act interface {
+	// name returns the instruction's name in the IDL.
+	name() string
+	// build returns the instruction on a snapshot. It does not change the action.
+	build(ctx context.Context, action *Action) (*builtAct, error)
+	// precondition returns the part of a snapshot that the act depends on.
+	precondition(snapshot *Snapshot) precondition
+	// postcondition reports whether the negotiation now shows that the act has taken effect on the snapshot before. It
+	// returns false if the state is inconclusive. now is the same deal as before.
+	postcondition(before, now *Snapshot) bool
+}
+
+// builtAct is the result of building an act.
+type builtAct struct {
+	// payer pays the transaction's fee unless the caller has named another payer.
+	payer       solana.PublicKey
+	instruction protocol.AnyInstruction
+	// preparation are the instructions before it, which create token accounts or wrap SOL.
+	preparation []solana.Instruction
+	warnings    []error
+	// inTime is Action.inTime, and sealed is Action.sealed.
+	inTime func(context.Context) error
+	sealed *SealedPrice
+}
+
+// Negotiation is the handle of a negotiation: its methods return the actions on it, one for each instruction of the
+// program. It needs no node until an action is built.
+type Negotiation struct {
+	client  *Client
+	address solana.PublicKey
+	// snapshot is the one that actions are built on; nil for the chain's state when the action is built.
+	snapshot *Snapshot
+	err      error
+}
+
+// Negotiation returns the handle of the negotiation at an address. Its actions are built on the state that the chain
+// has when they are built:
+//
+//	receipt, err := client.Negotiation(address).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 2_000_000}).Do(ctx, me)
+func (c *Client) Negotiation(address solana.PublicKey) *Negotiation {
+	return &Negotiation{client: c, address: address}
+}
+
+// At returns the handle of a negotiation whose actions are built on a snapshot that the caller has decided on. If the
+// chain has another state by then, [Action.Do] returns [*StateChangedError] or the program answers
+// [protocol.ErrStaleState].
+func (c *Client) At(snapshot *Snapshot) *Negotiation {
+	if snapshot == nil {
+		return &Negotiation{client: c, err: fmt.Errorf("%w: no snapshot is given", ErrNotAsExpected)}
+	}
+	return &Negotiation{client: c, address: snapshot.Address, snapshot: snapshot}
+}
+
+// action returns the action of an act.
+func (n *Negotiation) action(act act) *Action {
+	return &Action{
+		Name: act.name(), Negotiation: n.address,
+		client: n.client, act: act, snapshot: n.snapshot, err: n.err, key: randomKey(),
+	}
+}
+
+// actionBy returns the action of an act that a wallet signs.
+func (n *Negotiation) actionBy(signer solana.PublicKey, act act) *Action {
+	action := n.action(act)
+	if action.err == nil && signer.IsZero() {
+		action.err = fmt.Errorf("haggle: %s: signer not set", action.Name)
+	}
+	return action
+}
+
+// TokenAccounts are the token accounts at which an action pays.
+type TokenAccounts struct {
+	// Buyer and Seller are the parties' accounts. Zero is the party's associated token account; it is created if it is
+	// missing and the party is the one that acts. An amount that cannot be paid is recorded for its party.
+	Buyer, Seller solana.PublicKey
+	// Treasury is the account for fee and decay, which only [Negotiation.Close] pays.
+	Treasury solana.PublicKey
+	// CreateMissing has [Negotiation.Close] create a party's missing associated token account at the closer's expense.
+	// Otherwise a party that closes its account could have everyone pay for another one.
+	CreateMissing bool
+}
+
+// PayTo returns a copy of an action that pays at the named token accounts. It must be called before the action is built.
+func (a *Action) PayTo(accounts TokenAccounts) *Action {
+	changed := *a
+	changed.accounts = accounts
+	if a.isBuilt() {
+		changed.err = fmt.Errorf("haggle: %s: PayTo after the action was built", a.Name)
+	}
+	return &changed
+}
+
+func (a *Action) isBuilt() bool { return a.Instructions != nil }
+
+// Build reads what the action needs and builds its instructions; without it, [Action.Do], [Action.Transaction] and
+// [Action.Simulate] do so. It returns the same action. An action that is built keeps its snapshot.
+func (a *Action) Build(ctx context.Context) (*Action, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	if a.isBuilt() {
+		return a, nil
+	}
+	if a.snapshot == nil {
+		snapshot, err := a.client.snapshot(ctx, a.Negotiation)
+		if err != nil {
+			return nil, err
+		}
+		a.snapshot = snapshot
+	}
+	built, err := a.act.build(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	payer := cmp.Or(a.Payer, built.payer)
+	if payer.IsZero() {
+		return nil, fmt.Errorf("haggle: %s: fee payer not set", a.Name)
+	}
+	instruction, err := built.instruction.Instruction()
+	if err != nil {
+		return nil, err
+	}
+	instructions := append(slices.Clone(built.preparation), instruction)
+	if !a.unwrap.IsZero() {
+		closing, err := a.unwrapping(instruction)
+		if err != nil {
+			return nil, err
+		}
+		instructions = append(instructions, closing)
+	}
+	a.Payer, a.Instructions, a.Warnings = payer, instructions, built.warnings
+	a.instruction, a.inTime, a.sealed = built.instruction, built.inTime, built.sealed
+	a.precondition = a.act.precondition(a.snapshot)
+	a.intent = intentOf(payer, a.Name, a.Negotiation[:], built.instruction.AppendData(nil))
+	return a, nil
+}
+
+// NewAction returns an action with instructions of the caller's own, for example of the program's administration.
+// payer signs and pays the fee.
+func (c *Client) NewAction(name string, payer solana.PublicKey, instructions ...solana.Instruction) *Action {
+	action := &Action{Name: name, Instructions: instructions, Payer: payer, client: c, key: randomKey()}
+	content := make([][]byte, 0, 2*len(instructions))
+	for _, instruction := range instructions {
+		data, err := instruction.Data()
+		if err != nil {
+			action.err = fmt.Errorf("haggle: %s: %w", name, err)
+			return action
+		}
+		for _, account := range instruction.Accounts() {
+			content = append(content, account.PublicKey[:])
+		}
+		content = append(content, data)
+		if action.instruction == nil && instruction.ProgramID() == protocol.ProgramID {
+			action.instruction, _ = protocol.DecodeInstruction(instruction.Accounts(), data)
+		}
+	}
+	action.intent = intentOf(payer, name, content...)
+	return action
+}

@@ -1,0 +1,108 @@
+// Package admin changes the protocol's configuration. Its actions are signed by the configuration's authority, and those of
+// [InitializeConfig] by the program's upgrade authority.
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/optional"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// UpdateConfigRequest is a change of the protocol's configuration. Fields that are not set keep their values.
+type UpdateConfigRequest struct {
+	// Authority is the configuration's. It signs.
+	Authority solana.PublicKey
+	// Treasury is the wallet whose token accounts receive fees and decay, also those of negotiations under way. Zero leaves it.
+	Treasury solana.PublicKey
+	// DecayRateBps is the default decay per round, 0 to 1,000 basis points. Nil leaves it.
+	DecayRateBps *uint16
+	// ResponseWindow is the default time to answer, 1 minute to 1 hour, rounded up to seconds. Zero leaves it.
+	ResponseWindow time.Duration
+	// ProtocolFeeBps is the fee of negotiations created from now on, 0 to 500 basis points of what is paid. Nil leaves it.
+	ProtocolFeeBps *uint16
+	// MaxRounds is the default number of rounds, 1 to 20. Zero leaves it.
+	MaxRounds uint8
+}
+
+// changes reports whether a value changes.
+func (r *UpdateConfigRequest) changes() bool {
+	return !r.Treasury.IsZero() || r.DecayRateBps != nil || r.ResponseWindow != 0 || r.ProtocolFeeBps != nil || r.MaxRounds != 0
+}
+
+// UpdateConfig changes the protocol's configuration. Negotiations under way keep the terms they were created with. The program
+// takes all of the values at once, so those that stay are read first: two changes at the same time can undo each other.
+//
+// The program answers [protocol.ErrInvalidParams] to values out of their ranges, and [protocol.ErrUnauthorized].
+func UpdateConfig(ctx context.Context, client *haggle.Client, request UpdateConfigRequest) (*haggle.Action, error) {
+	if !request.changes() {
+		return nil, errors.New("haggle: update_config: no value changes")
+	}
+	config, err := client.GetConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("protocol configuration: %w", err)
+	}
+	return newAction(client, request.Authority, &protocol.UpdateConfig{
+		Authority:             request.Authority,
+		Treasury:              cmp.Or(request.Treasury, config.Treasury),
+		DefaultDecayRateBps:   optional.Or(request.DecayRateBps, config.DefaultDecayRateBps),
+		DefaultResponseWindow: optional.Seconds(request.ResponseWindow, config.DefaultResponseWindow),
+		DefaultProtocolFeeBps: optional.Or(request.ProtocolFeeBps, config.DefaultProtocolFeeBps),
+		DefaultMaxRounds:      cmp.Or(request.MaxRounds, config.DefaultMaxRounds),
+	})
+}
+
+// SetPausedRequest stops or allows the creation of negotiations.
+type SetPausedRequest struct {
+	// Authority is the configuration's. It signs.
+	Authority solana.PublicKey
+	// Paused stops it, otherwise it is allowed.
+	Paused bool
+}
+
+// SetPaused stops or allows the creation of negotiations. Those under way go on either way. The program answers [protocol.ErrUnauthorized]
+// to anyone but the configuration's authority.
+func SetPaused(client *haggle.Client, request SetPausedRequest) (*haggle.Action, error) {
+	return newAction(client, request.Authority, &protocol.SetPaused{Authority: request.Authority, Paused: request.Paused})
+}
+
+// ProposeAuthorityRequest names the next authority of the configuration.
+type ProposeAuthorityRequest struct {
+	// Authority is the one that it has now. It signs.
+	Authority solana.PublicKey
+	// NewAuthority has to accept: see [AcceptAuthority]. Zero withdraws a proposal.
+	NewAuthority solana.PublicKey
+}
+
+// ProposeAuthority names the next authority of the configuration. Nothing changes until it accepts. The program answers
+// [protocol.ErrUnauthorized] to anyone but the configuration's authority.
+func ProposeAuthority(client *haggle.Client, request ProposeAuthorityRequest) (*haggle.Action, error) {
+	return newAction(client, request.Authority, &protocol.ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
+}
+
+// AcceptAuthorityRequest names the new authority of the configuration.
+type AcceptAuthorityRequest struct {
+	// Authority is the one that has been proposed. It signs.
+	Authority solana.PublicKey
+}
+
+// AcceptAuthority makes the proposed authority the configuration's. The program answers [protocol.ErrUnauthorized] to anyone else.
+func AcceptAuthority(client *haggle.Client, request AcceptAuthorityRequest) (*haggle.Action, error) {
+	return newAction(client, request.Authority, &protocol.AcceptAuthority{Authority: request.Authority})
+}
+
+// newAction returns the action of an instruction on the configuration.
+func newAction(client *haggle.Client, authority solana.PublicKey, instruction protocol.AnyInstruction) (*haggle.Action, error) {
+	built, err := instruction.Instruction()
+	if err != nil {
+		return nil, err
+	}
+	return client.NewAction(instruction.InstructionName(), authority, built), nil
+}

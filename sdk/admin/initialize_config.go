@@ -1,0 +1,46 @@
+package admin
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/optional"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// InitializeConfigRequest is the first configuration of the protocol. Fields that are not set have the defaults that the
+// specification proposes.
+type InitializeConfigRequest struct {
+	// Authority is the program's upgrade authority. It signs, pays the rent, and becomes the configuration's authority.
+	Authority solana.PublicKey
+	// Treasury is the wallet whose token accounts receive fees and decay.
+	Treasury solana.PublicKey
+	// DecayRateBps is the default decay per round, 0 to 1,000 basis points. Nil is 200.
+	DecayRateBps *uint16
+	// ResponseWindow is the default time to answer, 1 minute to 1 hour. Zero is 5 minutes.
+	ResponseWindow time.Duration
+	// ProtocolFeeBps is the fee on what is paid, 0 to 500 basis points. Nil is 50.
+	ProtocolFeeBps *uint16
+	// MaxRounds is the default number of rounds, 1 to 20. Zero is 10.
+	MaxRounds uint8
+}
+
+// InitializeConfig configures the protocol, once. The program answers [protocol.ErrUnauthorized] to anyone but its upgrade
+// authority, and [protocol.ErrAccountOwnedByWrongProgram] if the protocol is configured already.
+func InitializeConfig(client *haggle.Client, request InitializeConfigRequest) (*haggle.Action, error) {
+	if request.Treasury.IsZero() {
+		return nil, errors.New("haggle: initialize_config: Treasury not set")
+	}
+	return newAction(client, request.Authority, &protocol.InitializeConfig{
+		Authority:             request.Authority,
+		Treasury:              request.Treasury,
+		DefaultDecayRateBps:   optional.Or(request.DecayRateBps, protocol.DefaultDecayRateBps),
+		DefaultResponseWindow: optional.Seconds(request.ResponseWindow, protocol.DefaultResponseWindow),
+		DefaultProtocolFeeBps: optional.Or(request.ProtocolFeeBps, protocol.DefaultProtocolFeeBps),
+		DefaultMaxRounds:      cmp.Or(request.MaxRounds, protocol.DefaultMaxRounds),
+	})
+}

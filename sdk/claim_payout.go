@@ -1,0 +1,58 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// ClaimPayout fetches everything that could not be paid to a party, buyer or seller, which signs. destination is the token
+// account to be paid to, whoever owns it: the program does not check. Zero is the party's associated token account, which
+// is created if it is missing; it is an [*AccountError] if that account cannot receive. An account that only a node names is
+// never used.
+//
+// The program answers [protocol.ErrInvalidParams] if nothing is recorded for the party, [protocol.ErrInvalidState] before a
+// price is agreed on or the negotiation is over, [protocol.ErrUnauthorized], [protocol.ErrStaleState] if another amount is
+// recorded by then, [protocol.ErrConstraintRaw] if the destination cannot receive, or [protocol.ErrPayoutPending] while the
+// vault is frozen.
+func (n *Negotiation) ClaimPayout(party, destination solana.PublicKey) *Action {
+	return n.actionBy(party, &claimPayout{party: party, destination: destination})
+}
+
+type claimPayout struct {
+	party, destination solana.PublicKey
+}
+
+func (*claimPayout) name() string { return (*protocol.ClaimPayout)(nil).InstructionName() }
+
+func (p *claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
+	n := a.snapshot
+	mint, err := a.client.GetMint(ctx, n.TokenMint)
+	if err != nil {
+		return nil, fmt.Errorf("mint: %w", err)
+	}
+	destination, before, err := a.client.claimingAccount(ctx, p.destination, p.party, mint)
+	if err != nil {
+		return nil, fmt.Errorf("destination: %w", err)
+	}
+	return &builtAct{payer: p.party, preparation: before, instruction: &protocol.ClaimPayout{
+		Party:                   p.party,
+		Negotiation:             n.Address,
+		DestinationTokenAccount: destination,
+		TokenMint:               n.TokenMint,
+		TokenProgram:            mint.TokenProgram,
+		CreatedAt:               n.CreatedAt,
+		Amount:                  n.ClaimableOf(p.party),
+	}}, nil
+}
+
+func (p *claimPayout) precondition(n *Snapshot) precondition {
+	return precondition{created: new(n.CreatedAt), payout: &requiredPayout{party: p.party, amount: n.ClaimableOf(p.party)}}
+}
+
+func (p *claimPayout) postcondition(before, now *Snapshot) bool {
+	return before.ClaimableOf(p.party) > 0 && now.ClaimableOf(p.party) == 0
+}

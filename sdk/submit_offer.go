@@ -1,0 +1,67 @@
+package haggle
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/optional"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Offer is a price that a party offers.
+type Offer struct {
+	// Amount is the price in base units of the mint: see [protocol.Negotiation.OfferRange].
+	Amount uint64
+	// DeadlineExtension proposes to move the global deadline, rounded up to seconds; zero proposes nothing. If the other
+	// side's previous offer has proposed one, too, the deadline moves by the smaller of the two: up to 24 hours from
+	// creation, and so that the milestones keep their time. Otherwise the proposal is pending until the other side's
+	// next offer.
+	DeadlineExtension time.Duration
+	// Metadata is structured: all zeros, or Terms.Metadata. Whoever accepts the offer accepts it, too.
+	Metadata [64]byte
+}
+
+// SubmitOffer makes an offer or a counter-offer as the party whose turn it is, which signs. It opens the next round and
+// takes its decay from the escrow.
+//
+// The program answers [protocol.ErrInvalidState] before the invitation has been accepted and after the end,
+// [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], [protocol.ErrStaleState],
+// [protocol.ErrNotYourTurn], [protocol.ErrMaxRoundsReached], [protocol.ErrOfferTooLow], [protocol.ErrOfferExceedsEscrow],
+// [protocol.ErrNoZopa] after prices without a zone, or [protocol.ErrInvalidParams] for metadata that is not structured and
+// for an extension that goes too far.
+func (n *Negotiation) SubmitOffer(offerer solana.PublicKey, offer Offer) *Action {
+	return n.actionBy(offerer, &submitOffer{offerer: offerer, offer: offer})
+}
+
+type submitOffer struct {
+	offerer solana.PublicKey
+	offer   Offer
+}
+
+func (*submitOffer) name() string { return (*protocol.SubmitOffer)(nil).InstructionName() }
+
+func (s *submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
+	extension := optional.Seconds(s.offer.DeadlineExtension, 0)
+	if extension < 0 || extension > math.MaxUint32 {
+		return nil, protocol.Refuse(a.Name, protocol.ErrInvalidParams, "the deadline cannot be extended by %s", s.offer.DeadlineExtension)
+	}
+	return &builtAct{payer: s.offerer, instruction: &protocol.SubmitOffer{
+		Offerer:           s.offerer,
+		Negotiation:       a.Negotiation,
+		CreatedAt:         a.snapshot.CreatedAt,
+		ExpectedRound:     a.snapshot.CurrentRound,
+		Amount:            s.offer.Amount,
+		DeadlineExtension: uint32(extension),
+		Metadata:          s.offer.Metadata,
+	}}, nil
+}
+
+func (*submitOffer) precondition(n *Snapshot) precondition { return inRound(n) }
+
+func (s *submitOffer) postcondition(before, now *Snapshot) bool {
+	return now.CurrentRound == before.CurrentRound+1 && now.CurrentOfferBy == s.offerer &&
+		now.CurrentOfferAmount == s.offer.Amount && now.Metadata == s.offer.Metadata
+}
