@@ -96,19 +96,19 @@ func TestOverdueNegotiationsAreExpiredAndClosed(t *testing.T) {
 	f.until("the invitation has expired and is closed", func() bool { return f.state(ignored) == nil })
 
 	// The seller accepts the invitation and then makes no move, not even at the last call.
-	silent := f.invite()
+	unanswered := f.invite()
 	seller := f.run(f.Seller, agent.Config{Decide: wait, Services: services})
-	f.until("the buyer has made its offer", func() bool { return f.state(silent).CurrentRound == 1 })
+	f.until("the buyer has made its offer", func() bool { return f.state(unanswered).CurrentRound == 1 })
 	f.advance(70 * time.Second)
 	f.until("both runtimes report the results", func() bool {
 		return len(buyer.results()) == 2 && len(seller.results()) == 1
 	})
-	require.Nil(t, f.state(silent))
+	require.Nil(t, f.state(unanswered))
 	for _, result := range append(buyer.results(), seller.results()...) {
 		require.Equal(t, protocol.NegotiationStatusExpired, result.Status)
 		require.Zero(t, result.Price)
 	}
-	require.Len(t, eventsOf[*protocol.NegotiationExpired](f.history(silent)), 1)
+	require.Len(t, eventsOf[*protocol.NegotiationExpired](f.history(unanswered)), 1)
 }
 
 func TestSellerExpiresTheNegotiationAfterItsGracePeriod(t *testing.T) {
