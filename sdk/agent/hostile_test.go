@@ -153,7 +153,9 @@ func TestSlotThatNeverExistedHidesNoEvents(t *testing.T) {
 		return n
 	}
 	l.update(f, read(1, ahead))
-	l.onEvent(haggle.EventEnvelope{Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3}})
+	l.onEvent(haggle.EventEnvelope{
+		Negotiation: f.address, Slot: 1_000, Event: &protocol.OfferSubmitted{Round: 3},
+	})
 	require.True(t, f.reading, "the event causes a refresh")
 	f.reading = false
 	l.onListed(read(3, 1_000))

@@ -87,7 +87,8 @@ func (b *busyNode) answer(_ context.Context, method string, params []json.RawMes
 		return b.listing
 	case "getMultipleAccounts":
 		// A negotiation is read together with the clock.
-		single := bytes.Count(params[0], []byte(",")) == 1 && bytes.Contains(params[0], []byte(solana.SysVarClockPubkey.String()))
+		clock := []byte(solana.SysVarClockPubkey.String())
+		single := bytes.Count(params[0], []byte(",")) == 1 && bytes.Contains(params[0], clock)
 		return agent.AccountsJSON(params, func(address string) string {
 			known := scriptedAccount(address, b.buyer, b.now.Load())
 			if known == "" && single {
