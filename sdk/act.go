@@ -34,7 +34,7 @@ type builtAct struct {
 	warnings    []error
 	// inTime is Action.inTime, and sealed is Action.sealed.
 	inTime func(context.Context) error
-	sealed *SealedPrice
+	sealed *protocol.SealedPrice
 }
 
 // Negotiation is the handle of a negotiation: its methods return the actions on it, one for each instruction of the

@@ -55,7 +55,7 @@ type Action struct {
 	// come too early; nil if neither does harm.
 	inTime func(context.Context) error
 	// sealed is the price that the action commits to; nil for other actions.
-	sealed *SealedPrice
+	sealed *protocol.SealedPrice
 	// options are set by With.
 	options sendOptions
 }

@@ -55,7 +55,7 @@ type CreateRequest struct {
 	// Bond is what the seller has to deposit to take part, in base units of the mint; it comes back at the end, unless it is
 	// forfeited. Zero asks for none.
 	Bond uint64
-	// Zopa has both parties compare their reservation prices under seal before they make offers: see [SealPrice]. It takes a Bond.
+	// Zopa has both parties compare their reservation prices under seal before they make offers: see [protocol.SealPrice]. It takes a Bond.
 	Zopa bool
 	// Milestones has the price paid in tranches. Nil has it paid at once.
 	Milestones *Milestones

@@ -6,7 +6,7 @@
 // After a deadline anyone may expire the negotiation ([Negotiation.Expire]), and after its end anyone may close it
 // ([Negotiation.Close]).
 //
-// The buyer can require a bond of the seller, a comparison of sealed reservation prices before the first offer ([SealPrice],
+// The buyer can require a bond of the seller, a comparison of sealed reservation prices before the first offer ([protocol.SealPrice],
 // [Negotiation.CommitZopa], [Negotiation.RevealZopa]), and payment in tranches ([Milestones], [Negotiation.ClaimMilestone],
 // [Negotiation.ReleaseMilestone], [Negotiation.DisputeMilestone], [Negotiation.ResolveDispute], [Negotiation.SettleDeadline]).
 // Both parties together can end an agreed negotiation with any split ([Negotiation.SettleByAgreement]).

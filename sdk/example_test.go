@@ -125,7 +125,7 @@ func ExampleSealPrice() {
 		negotiation *haggle.Snapshot
 		me          *haggle.Keypair
 	)
-	sealed, err := haggle.SealPrice(negotiation, me.PublicKey(), 3_000_000)
+	sealed, err := protocol.SealPrice(negotiation.Address, &negotiation.Negotiation, me.PublicKey(), 3_000_000)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func ExampleSealPrice() {
 	if secret, err = os.ReadFile("price.json"); err != nil {
 		log.Fatal(err)
 	}
-	if sealed, err = haggle.ParseSealedPrice(secret); err != nil {
+	if sealed, err = protocol.ParseSealedPrice(secret); err != nil {
 		log.Fatal(err)
 	}
 	if action, err = client.Negotiation(sealed.Negotiation()).RevealZopa(sealed).Build(ctx); err != nil {

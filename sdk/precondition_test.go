@@ -278,7 +278,7 @@ func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
 }
 
 // sealedAs returns a sealed price of a party in the negotiation of seenAt.
-func sealedAs(agent solana.PublicKey, price uint64) *SealedPrice {
+func sealedAs(agent solana.PublicKey, price uint64) *protocol.SealedPrice {
 	n := seenAt(nil)
-	return sealed(sealedPrice{negotiation: n.Address, createdAt: n.CreatedAt, agent: agent, price: price, nonce: [32]byte{1}})
+	return protocol.NewSealedPrice(n.Address, n.CreatedAt, agent, price, [32]byte{1})
 }

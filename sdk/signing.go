@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Signing describes a transaction to its signers, beyond its message: see [SigningFrom].
@@ -17,7 +19,7 @@ type Signing struct {
 	// Slot is a slot before which the transaction cannot have been executed; zero if it is not known.
 	Slot uint64
 	// SealedPrice is the price that a submit_zopa_commitment commits to; nil for other transactions.
-	SealedPrice *SealedPrice
+	SealedPrice *protocol.SealedPrice
 }
 
 type signingKey struct{}

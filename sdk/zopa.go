@@ -12,17 +12,17 @@ import (
 )
 
 // CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. The party that
-// sealed the price signs. Keep [SealedPrice.Secret] before the transaction is sent.
+// sealed the price signs. Keep [protocol.SealedPrice.Secret] before the transaction is sent.
 //
 // It fails, as the program does, with [protocol.ErrInvalidParams] for a price outside [protocol.Negotiation.ReservationRange],
 // which could never be revealed, [protocol.ErrInvalidState] where no commitment is due, [protocol.ErrUnauthorized],
 // [protocol.ErrStaleState] for a price that was sealed for another deal, or [protocol.ErrNotYourTurn]; the program also answers
 // [protocol.ErrExpired] and [protocol.ErrResponseWindowExpired].
-func (n *Negotiation) CommitZopa(price *SealedPrice) *Action {
+func (n *Negotiation) CommitZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&commitZopa{price: price})
 }
 
-type commitZopa struct{ price *SealedPrice }
+type commitZopa struct{ price *protocol.SealedPrice }
 
 func (*commitZopa) name() string { return (*protocol.SubmitZopaCommitment)(nil).InstructionName() }
 
@@ -55,11 +55,11 @@ func (z *commitZopa) postcondition(_, now *Snapshot) bool {
 // over by the chain's clock, or is in less than RevealSlack. The buyer also gets ErrResponseWindowExpired when less than a
 // response window would be left to the seller. [Action.Do], [Action.Transaction] and [Action.Simulate] read the clock once
 // more, since a node that simulates a reveal knows the price.
-func (n *Negotiation) RevealZopa(price *SealedPrice) *Action {
+func (n *Negotiation) RevealZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&revealZopa{price: price})
 }
 
-type revealZopa struct{ price *SealedPrice }
+type revealZopa struct{ price *protocol.SealedPrice }
 
 func (*revealZopa) name() string { return (*protocol.RevealZopaPrice)(nil).InstructionName() }
 
@@ -67,20 +67,20 @@ func (z *revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 	if err := checkZopaStep(a, z.price, protocol.ZopaStep.IsReveal); err != nil {
 		return nil, err
 	}
-	n, secret := a.snapshot, z.price.open()
-	side, _ := n.SideOf(secret.agent)
+	n := a.snapshot
+	side, _ := n.SideOf(z.price.Agent())
 	if !z.price.Matches(n.CommitmentOf(side)) {
 		return nil, protocol.Refuse(a.Name, protocol.ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
 	}
 	instruction := &protocol.RevealZopaPrice{
-		Agent: secret.agent, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: secret.price, Nonce: secret.nonce,
+		Agent: z.price.Agent(), Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: z.price.Price(), Nonce: z.price.Nonce(),
 	}
 	inTime := func(ctx context.Context) error { return a.client.checkRevealTime(ctx, a.Name, n, side) }
 	if err := inTime(ctx); err != nil {
 		return nil, err
 	}
-	built := &builtAct{payer: secret.agent, instruction: instruction, inTime: inTime}
-	if side == protocol.OfferSideSeller && secret.price > n.BuyerPrice {
+	built := &builtAct{payer: z.price.Agent(), instruction: instruction, inTime: inTime}
+	if side == protocol.OfferSideSeller && z.price.Price() > n.BuyerPrice {
 		var err error
 		if built.preparation, err = addRefund(ctx, a, instruction); err != nil {
 			return nil, err
@@ -92,12 +92,11 @@ func (z *revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 func (*revealZopa) precondition(n *Snapshot) precondition { return inZopaStep(n) }
 
 func (z *revealZopa) postcondition(_, now *Snapshot) bool {
-	secret := z.price.open()
-	switch secret.agent {
+	switch z.price.Agent() {
 	case now.Buyer:
-		return now.BuyerPrice == secret.price
+		return now.BuyerPrice == z.price.Price()
 	case now.Seller:
-		return now.SellerPrice == secret.price
+		return now.SellerPrice == z.price.Price()
 	}
 	return false
 }
@@ -145,28 +144,28 @@ func addRefund(ctx context.Context, a *Action, instruction *protocol.RevealZopaP
 }
 
 // checkZopaStep refuses an action that is not the agent's next step, in the program's order.
-func checkZopaStep(a *Action, price *SealedPrice, isKind func(protocol.ZopaStep) bool) error {
-	if price == nil || price.secret == nil {
+func checkZopaStep(a *Action, price *protocol.SealedPrice, isKind func(protocol.ZopaStep) bool) error {
+	if price == nil || price.IsZero() {
 		return errors.New("haggle: " + a.Name + ": no sealed price is given")
 	}
-	n, secret := a.snapshot, price.open()
-	if secret.negotiation != n.Address {
-		return fmt.Errorf("%w: the price was sealed for negotiation %s, not for %s", ErrNotAsExpected, secret.negotiation, n.Address)
+	n := a.snapshot
+	if price.Negotiation() != n.Address {
+		return fmt.Errorf("%w: the price was sealed for negotiation %s, not for %s", ErrNotAsExpected, price.Negotiation(), n.Address)
 	}
-	if err := secret.checkRange(a.Name, n); err != nil {
+	if err := price.CheckRange(a.Name, &n.Negotiation); err != nil {
 		return err
 	}
 	step := n.ZopaStep()
 	if !isKind(step) {
 		return protocol.Refuse(a.Name, protocol.ErrInvalidState, "status %s, next step of the comparison: %s", n.Status, step)
 	}
-	side, ok := n.SideOf(secret.agent)
+	side, ok := n.SideOf(price.Agent())
 	if !ok {
-		return protocol.Refuse(a.Name, protocol.ErrUnauthorized, "%s is no party", secret.agent)
+		return protocol.Refuse(a.Name, protocol.ErrUnauthorized, "%s is no party", price.Agent())
 	}
-	if secret.createdAt != n.CreatedAt {
+	if price.CreatedAt() != n.CreatedAt {
 		return protocol.Refuse(a.Name, protocol.ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
-			secret.createdAt, n.CreatedAt)
+			price.CreatedAt(), n.CreatedAt)
 	}
 	if due, _ := step.Side(); due != side {
 		return protocol.Refuse(a.Name, protocol.ErrNotYourTurn, "next step of the comparison: %s", step)

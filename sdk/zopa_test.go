@@ -1,6 +1,7 @@
 package haggle
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -9,6 +10,39 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
+
+// comparing is a negotiation in which reservation prices are compared.
+func comparing(t *testing.T) *Snapshot {
+	t.Helper()
+	address := newKeypair(t).PublicKey()
+	_, bump, err := protocol.FindVaultAddress(address)
+	require.NoError(t, err)
+	return &Snapshot{Address: address, Negotiation: protocol.Negotiation{
+		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint, EscrowAmount: 5_000_000,
+		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: protocol.NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
+		BondState: protocol.BondStateHeld, VaultBump: bump, Version: protocol.NegotiationVersion,
+		ResponseWindow: 300, CreatedAt: testNow - 10, TurnDeadline: testNow + 300, GlobalDeadline: testNow + 3_600,
+	}}
+}
+
+// testNow is the time by the chain's clock.
+const testNow = 1_700_000_000
+
+const secretPrice = 3_141_593
+
+// clockAt is the chain's clock as an account.
+func clockAt(now int64) any {
+	data := make([]byte, clockSize)
+	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
+	return answerOf(sysvarOwner, 1, data)
+}
+
+func seal(t *testing.T, n *Snapshot, agent solana.PublicKey, price uint64) *protocol.SealedPrice {
+	t.Helper()
+	sealedPrice, err := protocol.SealPrice(n.Address, &n.Negotiation, agent, price)
+	require.NoError(t, err)
+	return sealedPrice
+}
 
 func TestStepsOfTheComparison(t *testing.T) {
 	n := comparing(t)
@@ -46,10 +80,10 @@ func TestStepsOfTheComparison(t *testing.T) {
 }
 
 // atStep is a negotiation of which a step is due, with both prices sealed and what has been done so far.
-func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*Snapshot, map[protocol.OfferSide]*SealedPrice) {
+func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*Snapshot, map[protocol.OfferSide]*protocol.SealedPrice) {
 	t.Helper()
 	n := comparing(t)
-	prices := map[protocol.OfferSide]*SealedPrice{protocol.OfferSideBuyer: seal(t, n, n.Buyer, buyers), protocol.OfferSideSeller: seal(t, n, n.Seller, sellers)}
+	prices := map[protocol.OfferSide]*protocol.SealedPrice{protocol.OfferSideBuyer: seal(t, n, n.Buyer, buyers), protocol.OfferSideSeller: seal(t, n, n.Seller, sellers)}
 	if step > protocol.ZopaStepBuyerCommits {
 		n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, prices[protocol.OfferSideBuyer].Commitment()
 	}
@@ -128,7 +162,7 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 		action, err := client.At(n).RevealZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
 		require.NoError(t, err)
 		want := protocol.RevealZopaPrice{
-			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[protocol.OfferSideSeller].open().nonce,
+			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[protocol.OfferSideSeller].Nonce(),
 		}
 		creations := 0
 		if refunds {
@@ -153,26 +187,26 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	client := offlineClient(t)
 	n, prices := atStep(t, protocol.ZopaStepBuyerReveals, 10, 10)
-	reveal := func(price *SealedPrice) error {
+	reveal := func(price *protocol.SealedPrice) error {
 		_, err := client.At(n).RevealZopa(price).Build(t.Context())
 		return err
 	}
 	require.NoError(t, reveal(prices[protocol.OfferSideBuyer]))
 	require.ErrorIs(t, reveal(seal(t, n, n.Buyer, 10)), protocol.ErrZopaCommitmentMismatch)
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 10})), protocol.ErrUnauthorized)
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: n.Buyer, price: 5_000_001})), protocol.ErrInvalidParams)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})), protocol.ErrUnauthorized)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, n.Buyer, 5_000_001, [32]byte{})), protocol.ErrInvalidParams)
 	another := *n
 	another.CreatedAt++
 	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), protocol.ErrStaleState, "it was sealed for another deal at the address")
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: protocol.ProgramID, agent: n.Buyer, price: 10})), ErrNotAsExpected)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(protocol.ProgramID, 0, n.Buyer, 10, [32]byte{})), ErrNotAsExpected)
 	require.ErrorContains(t, reveal(nil), "no sealed price")
-	require.ErrorContains(t, reveal(new(SealedPrice)), "no sealed price")
+	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "no sealed price")
 	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
 	require.ErrorContains(t, err, "no sealed price")
 	// Of several things that are wrong, the program names the first.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 0})), protocol.ErrInvalidParams)
-	require.ErrorIs(t, reveal(sealed(sealedPrice{negotiation: n.Address, agent: protocol.ProgramID, price: 10})), protocol.ErrInvalidState)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})), protocol.ErrInvalidParams)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})), protocol.ErrInvalidState)
 }
 
 // A price that is shown too late to count has been given away for nothing.

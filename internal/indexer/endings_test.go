@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const endingsBond = 700_000
@@ -20,9 +21,9 @@ func (s *scenario) sealed(session, buyers, sellers uint64) solana.PublicKey {
 	negotiation := s.invited(session, func(request *haggle.CreateRequest) { request.Zopa, request.Bond = true, endingsBond })
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	require.NoError(s.t, err)
-	buyer, err := haggle.SealPrice(n, s.Buyer.PublicKey(), buyers)
+	buyer, err := protocol.SealPrice(n.Address, &n.Negotiation, s.Buyer.PublicKey(), buyers)
 	require.NoError(s.t, err)
-	seller, err := haggle.SealPrice(n, s.Seller.PublicKey(), max(sellers, escrow/10))
+	seller, err := protocol.SealPrice(n.Address, &n.Negotiation, s.Seller.PublicKey(), max(sellers, escrow/10))
 	require.NoError(s.t, err)
 	s.do(s.Client.Negotiation(buyer.Negotiation()).CommitZopa(buyer).Build(s.ctx))(s.Buyer)
 	s.do(s.Client.Negotiation(seller.Negotiation()).CommitZopa(seller).Build(s.ctx))(s.Seller)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Store is a folder with a file for each committed price, readable by its owner alone.
@@ -45,14 +45,14 @@ func prefix(negotiation, agent solana.PublicKey) string {
 const suffix = ".json"
 
 // Path returns the file of a price. Its name contains the commitment, so that each price has its own file.
-func (s Store) Path(price *haggle.SealedPrice) string {
+func (s Store) Path(price *protocol.SealedPrice) string {
 	commitment := price.Commitment()
 	name := prefix(price.Negotiation(), price.Agent()) + hex.EncodeToString(commitment[:8]) + suffix
 	return filepath.Join(s.Dir, name)
 }
 
 // Keep writes a price and returns after it is synced to the disk. It can be repeated.
-func (s Store) Keep(price *haggle.SealedPrice) (err error) {
+func (s Store) Keep(price *protocol.SealedPrice) (err error) {
 	secret, err := price.Secret()
 	if err != nil {
 		return err
@@ -93,24 +93,24 @@ func syncFolder(dir string) error {
 
 // Find returns an agent's prices for a negotiation, in the order of the files' names. It returns none if the
 // folder does not exist, and an error if a file cannot be read or is damaged.
-func (s Store) Find(negotiation, agent solana.PublicKey) ([]*haggle.SealedPrice, error) {
+func (s Store) Find(negotiation, agent solana.PublicKey) ([]*protocol.SealedPrice, error) {
 	paths, err := s.paths(negotiation, agent)
 	if err != nil {
 		return nil, err
 	}
-	var found []*haggle.SealedPrice
+	var found []*protocol.SealedPrice
 	for _, path := range paths {
 		secret, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		price, err := haggle.ParseSealedPrice(secret)
+		price, err := protocol.ParseSealedPrice(secret)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if price.Negotiation() != negotiation || price.Agent() != agent {
 			return nil, fmt.Errorf("%s: %w: belongs to another negotiation or agent", path,
-				haggle.ErrSealedPrice)
+				protocol.ErrSealedPrice)
 		}
 		found = append(found, price)
 	}

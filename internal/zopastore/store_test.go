@@ -9,15 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var buyer, seller = solana.PublicKey{1}, solana.PublicKey{2}
 
-func seal(t *testing.T, negotiation, agent solana.PublicKey, price uint64) *haggle.SealedPrice {
+func seal(t *testing.T, negotiation, agent solana.PublicKey, price uint64) *protocol.SealedPrice {
 	t.Helper()
 	n := &haggle.Snapshot{Address: negotiation}
 	n.Buyer, n.Seller, n.EscrowAmount = buyer, seller, 5_000_000
-	sealed, err := haggle.SealPrice(n, agent, price)
+	sealed, err := protocol.SealPrice(n.Address, &n.Negotiation, agent, price)
 	require.NoError(t, err)
 	return sealed
 }
@@ -30,7 +31,7 @@ func TestWhatIsKeptIsFound(t *testing.T) {
 	require.Empty(t, found)
 
 	first, second := seal(t, negotiation, buyer, 3_000_000), seal(t, negotiation, buyer, 3_000_000)
-	for _, price := range []*haggle.SealedPrice{first, second, first, seal(t, negotiation, seller, 1),
+	for _, price := range []*protocol.SealedPrice{first, second, first, seal(t, negotiation, seller, 1),
 		seal(t, other, buyer, 2)} {
 		require.NoError(t, store.Keep(price))
 	}
@@ -74,7 +75,7 @@ func TestADamagedFileIsNotPassedOver(t *testing.T) {
 	require.NoError(t, store.Keep(price))
 	require.NoError(t, os.WriteFile(store.Path(price), []byte(`{"version":1`), 0o600))
 	_, err := store.Find(solana.PublicKey{8}, buyer)
-	require.ErrorIs(t, err, haggle.ErrSealedPrice)
+	require.ErrorIs(t, err, protocol.ErrSealedPrice)
 	require.ErrorContains(t, err, store.Path(price))
 
 	other := seal(t, solana.PublicKey{7}, buyer, 7)

@@ -132,13 +132,13 @@ func TestAdmitIsCalledBeforeEitherSideEngages(t *testing.T) {
 // seals returns a Config.Seal that keeps its sealed prices.
 func seals(
 	as *haggle.Keypair, price uint64,
-) func(context.Context, *haggle.Snapshot) (*haggle.SealedPrice, error) {
+) func(context.Context, *haggle.Snapshot) (*protocol.SealedPrice, error) {
 	kept := map[solana.PublicKey][]byte{}
-	return func(_ context.Context, n *haggle.Snapshot) (*haggle.SealedPrice, error) {
+	return func(_ context.Context, n *haggle.Snapshot) (*protocol.SealedPrice, error) {
 		if secret := kept[n.Address]; secret != nil {
-			return haggle.ParseSealedPrice(secret)
+			return protocol.ParseSealedPrice(secret)
 		}
-		sealed, err := haggle.SealPrice(n, as.PublicKey(), price)
+		sealed, err := protocol.SealPrice(n.Address, &n.Negotiation, as.PublicKey(), price)
 		if err != nil {
 			return nil, err
 		}

@@ -50,11 +50,11 @@ type Config struct {
 	// MaxFeeBps is the highest protocol fee that a seller accepts, in basis points of the price, at most
 	// [protocol.MaxProtocolFeeBps]. If zero, DefaultMaxFeeBps is used.
 	MaxFeeBps uint16
-	// Seal returns the agent's reservation price, sealed for this negotiation: see [haggle.SealPrice]. It is
+	// Seal returns the agent's reservation price, sealed for this negotiation: see [protocol.SealPrice]. It is
 	// called before the commitment and again before the reveal, perhaps in another process. Both calls must
-	// return the same price, so store [haggle.SealedPrice.Secret]. If nil, the agent takes no part in
+	// return the same price, so store [protocol.SealedPrice.Secret]. If nil, the agent takes no part in
 	// negotiations that compare sealed prices.
-	Seal func(ctx context.Context, negotiation *haggle.Snapshot) (*haggle.SealedPrice, error)
+	Seal func(ctx context.Context, negotiation *haggle.Snapshot) (*protocol.SealedPrice, error)
 	// Deliver returns the agent's next move about milestones: a seller's when it can claim one, a buyer's
 	// when one is under review. If nil, the agent takes no part in negotiations with milestones. The runtime
 	// releases milestones whose review window is over without calling it.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // maxInvalid is how often Decide is called at a position while its decisions are invalid.
@@ -196,13 +196,13 @@ func (l *loop) seal(f *tracked, v *view) {
 	}
 	n := v.Snapshot
 	start(l, f, v, v.answerBy(),
-		func(ctx context.Context) (*haggle.SealedPrice, error) {
+		func(ctx context.Context) (*protocol.SealedPrice, error) {
 			if l.config.Seal == nil {
 				return nil, &Refusal{Negotiation: n.Address, Reason: reasonNoSeal}
 			}
 			return l.config.Seal(ctx, n)
 		},
-		func(sealed *haggle.SealedPrice, err error) {
+		func(sealed *protocol.SealedPrice, err error) {
 			if err == nil {
 				err = l.checkSealed(f, v, sealed)
 			}
@@ -220,7 +220,7 @@ func (l *loop) seal(f *tracked, v *view) {
 }
 
 // checkSealed keeps the agent from committing to a reservation price beyond its own limit.
-func (l *loop) checkSealed(f *tracked, v *view, sealed *haggle.SealedPrice) error {
+func (l *loop) checkSealed(f *tracked, v *view, sealed *protocol.SealedPrice) error {
 	switch {
 	case sealed == nil:
 		return errors.New("agent: Config.Seal returned neither a price nor an error")

@@ -211,13 +211,13 @@ func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 }
 
 // sealed is a negotiation with a bond in which the wallet, as the seller, commits to a price.
-func (s *stage) sealed(price uint64) (*haggle.SealedPrice, solana.Instruction, solana.Instruction) {
+func (s *stage) sealed(price uint64) (*protocol.SealedPrice, solana.Instruction, solana.Instruction) {
 	s.t.Helper()
 	address, n := s.invitation(1, 100_000)
 	n.CreatedAt, n.ZopaEnabled, n.MinOfferBps = 7, true, 1_000
 	s.config.Negotiations = chain{address: n.Encode()}
 	s.restart()
-	sealed, err := haggle.SealPrice(&haggle.Snapshot{Negotiation: *n, Address: address}, s.wallet(), price)
+	sealed, err := protocol.SealPrice(address, n, s.wallet(), price)
 	require.NoError(s.t, err)
 	secret, err := sealed.Secret()
 	require.NoError(s.t, err)
@@ -240,7 +240,7 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 		}
 	}
 	s := newStage(t, atLeast(1_000_000))
-	sign := func(sealed *haggle.SealedPrice, instructions ...solana.Instruction) error {
+	sign := func(sealed *protocol.SealedPrice, instructions ...solana.Instruction) error {
 		ctx := haggle.WithSigning(context.Background(), haggle.Signing{SealedPrice: sealed})
 		_, err := s.policy.SignMessage(ctx, s.message(instructions...))
 		return err

@@ -10,8 +10,9 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // fixtures is what the program's own structs say about the wire format (testdata/fixtures.json, written by make idl).

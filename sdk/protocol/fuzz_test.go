@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // fuzzRecord: no bytes make a decoder panic, and what it takes comes back byte for byte.

@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func TestAccountsAndEventsAreAsTheProgramWritesThem(t *testing.T) {

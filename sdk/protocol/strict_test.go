@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // strictCase is something that is decoded from bytes, accounts, events and instructions alike.

@@ -68,7 +68,7 @@ func (d *deal) rejection(by party, refund uint64) *protocol.NegotiationRejected 
 // A comparison is a deal in which reservation prices are compared before anybody makes an offer.
 type comparison struct {
 	*deal
-	buyers, sellers *haggle.SealedPrice
+	buyers, sellers *protocol.SealedPrice
 }
 
 // compare creates a negotiation with sealed prices: the most that the buyer would pay, and the least that the seller would take.
@@ -79,9 +79,9 @@ func (s *stage) compare(terms haggle.CreateRequest, most, least uint64) comparis
 	return comparison{d, d.seal(s.buyer, most), d.seal(s.seller, least)}
 }
 
-func (d *deal) seal(by party, price uint64) *haggle.SealedPrice {
+func (d *deal) seal(by party, price uint64) *protocol.SealedPrice {
 	d.t.Helper()
-	sealed, err := haggle.SealPrice(d.state(), by.PublicKey(), price)
+	sealed, err := protocol.SealPrice(d.address, &d.state().Negotiation, by.PublicKey(), price)
 	require.NoError(d.t, err)
 	return sealed
 }
@@ -117,13 +117,13 @@ func (c comparison) reach(steps int) {
 	}
 }
 
-func (d *deal) commit(by party, sealed *haggle.SealedPrice) move {
+func (d *deal) commit(by party, sealed *protocol.SealedPrice) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(sealed.Negotiation()).CommitZopa(sealed).Build(ctx)
 	}}
 }
 
-func (d *deal) reveal(by party, sealed *haggle.SealedPrice) move {
+func (d *deal) reveal(by party, sealed *protocol.SealedPrice) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(sealed.Negotiation()).RevealZopa(sealed).Build(ctx)
 	}}

@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/zopastore"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 func newCommitCommand(s *session.Session) *cobra.Command {
@@ -67,7 +68,7 @@ func commit(ctx context.Context, s *session.Session, written, writtenPrice strin
 
 // sealFor returns the sealed price that is stored for this deal, so that a repetition sends the same hash,
 // otherwise a new one.
-func sealFor(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer, price uint64) (*haggle.SealedPrice, error) {
+func sealFor(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer, price uint64) (*protocol.SealedPrice, error) {
 	kept, err := store.Find(n.Address, key.PublicKey())
 	if err != nil {
 		return nil, err
@@ -77,5 +78,5 @@ func sealFor(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer, price
 			return candidate, nil
 		}
 	}
-	return haggle.SealPrice(n, key.PublicKey(), price)
+	return protocol.SealPrice(n.Address, &n.Negotiation, key.PublicKey(), price)
 }

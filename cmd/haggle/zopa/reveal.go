@@ -62,7 +62,7 @@ func reveal(ctx context.Context, s *session.Session, written string, kept *store
 }
 
 // committed returns the stored price whose hash is on chain.
-func committed(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer) (*haggle.SealedPrice, error) {
+func committed(store zopastore.Store, n *haggle.Snapshot, key haggle.Signer) (*protocol.SealedPrice, error) {
 	side, isParty := n.SideOf(key.PublicKey())
 	if !isParty {
 		return nil, fmt.Errorf("%s is not a party: %w", key.PublicKey(), protocol.ErrUnauthorized)

@@ -1,4 +1,4 @@
-package haggle
+package protocol
 
 import (
 	"bytes"
@@ -16,39 +16,36 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 const secretPrice = 3_141_593
 
-// comparing is a negotiation in which reservation prices are compared.
-func comparing(t *testing.T) *Snapshot {
+const sealedAt = 1_700_000_000
+
+// comparedDeal is a negotiation, with its address, in which reservation prices are compared.
+type comparedDeal struct {
+	Address solana.PublicKey
+	Negotiation
+}
+
+func comparing(t *testing.T) *comparedDeal {
 	t.Helper()
-	address := newKeypair(t).PublicKey()
-	_, bump, err := protocol.FindVaultAddress(address)
-	require.NoError(t, err)
-	return &Snapshot{Address: address, Negotiation: protocol.Negotiation{
-		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint, EscrowAmount: 5_000_000,
-		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: protocol.NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
-		BondState: protocol.BondStateHeld, VaultBump: bump, Version: protocol.NegotiationVersion,
-		ResponseWindow: 300, CreatedAt: testNow - 10, TurnDeadline: testNow + 300, GlobalDeadline: testNow + 3_600,
+	key := func() solana.PublicKey {
+		private, err := solana.NewRandomPrivateKey()
+		require.NoError(t, err)
+		return private.PublicKey()
+	}
+	return &comparedDeal{key(), Negotiation{
+		Buyer: key(), Seller: key(), TokenMint: key(), EscrowAmount: 5_000_000,
+		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
+		BondState: BondStateHeld, Version: NegotiationVersion,
+		ResponseWindow: 300, CreatedAt: sealedAt - 10, TurnDeadline: sealedAt + 300, GlobalDeadline: sealedAt + 3_600,
 	}}
 }
 
-// testNow is the time by the chain's clock.
-const testNow = 1_700_000_000
-
-// clockAt is the chain's clock as an account.
-func clockAt(now int64) any {
-	data := make([]byte, clockSize)
-	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
-	return answerOf(sysvarOwner, 1, data)
-}
-
-func seal(t *testing.T, n *Snapshot, agent solana.PublicKey, price uint64) *SealedPrice {
+func seal(t *testing.T, n *comparedDeal, agent solana.PublicKey, price uint64) *SealedPrice {
 	t.Helper()
-	sealedPrice, err := SealPrice(n, agent, price)
+	sealedPrice, err := SealPrice(n.Address, &n.Negotiation, agent, price)
 	require.NoError(t, err)
 	return sealedPrice
 }
@@ -64,11 +61,11 @@ func TestCommitmentIsAHashOfEverythingThatItBinds(t *testing.T) {
 	assert.True(t, price.Matches(sha256.Sum256(content)))
 
 	for name, other := range map[string][32]byte{
-		"negotiation": protocol.ZopaCommitment(n.Seller, n.CreatedAt, n.Seller, secretPrice, secret.nonce),
-		"created_at":  protocol.ZopaCommitment(n.Address, n.CreatedAt+1, n.Seller, secretPrice, secret.nonce),
-		"agent":       protocol.ZopaCommitment(n.Address, n.CreatedAt, n.Buyer, secretPrice, secret.nonce),
-		"price":       protocol.ZopaCommitment(n.Address, n.CreatedAt, n.Seller, secretPrice+1, secret.nonce),
-		"nonce":       protocol.ZopaCommitment(n.Address, n.CreatedAt, n.Seller, secretPrice, [32]byte{}),
+		"negotiation": ZopaCommitment(n.Seller, n.CreatedAt, n.Seller, secretPrice, secret.nonce),
+		"created_at":  ZopaCommitment(n.Address, n.CreatedAt+1, n.Seller, secretPrice, secret.nonce),
+		"agent":       ZopaCommitment(n.Address, n.CreatedAt, n.Buyer, secretPrice, secret.nonce),
+		"price":       ZopaCommitment(n.Address, n.CreatedAt, n.Seller, secretPrice+1, secret.nonce),
+		"nonce":       ZopaCommitment(n.Address, n.CreatedAt, n.Seller, secretPrice, [32]byte{}),
 		"nothing":     {},
 	} {
 		assert.False(t, price.Matches(other), name)
@@ -78,7 +75,7 @@ func TestCommitmentIsAHashOfEverythingThatItBinds(t *testing.T) {
 
 // A published value, so that another implementation can check itself.
 func TestCommitmentOfKnownValues(t *testing.T) {
-	commitment := protocol.ZopaCommitment(solana.PublicKey{1}, 1_700_000_000, solana.PublicKey{2}, 3, [32]byte{4})
+	commitment := ZopaCommitment(solana.PublicKey{1}, 1_700_000_000, solana.PublicKey{2}, 3, [32]byte{4})
 	assert.Equal(t, "afb95042f0108f6b85a591fb799c1e88b8df6cb1de0831078e56933e88d87a7a", hex.EncodeToString(commitment[:]))
 }
 
@@ -86,19 +83,19 @@ func TestPricesThatCannotBeSealed(t *testing.T) {
 	n := comparing(t)
 	n.MinOfferBps = 1_000
 	for price, want := range map[uint64]error{
-		0: protocol.ErrInvalidParams, 499_999: protocol.ErrInvalidParams, 500_000: nil, 5_000_000: nil, 5_000_001: protocol.ErrInvalidParams,
+		0: ErrInvalidParams, 499_999: ErrInvalidParams, 500_000: nil, 5_000_000: nil, 5_000_001: ErrInvalidParams,
 	} {
-		_, err := SealPrice(n, n.Buyer, price)
+		_, err := SealPrice(n.Address, &n.Negotiation, n.Buyer, price)
 		require.ErrorIs(t, err, want, price)
 	}
 	n.MinOfferBps = 0
-	_, err := SealPrice(n, n.Buyer, 0)
-	require.ErrorIs(t, err, protocol.ErrInvalidParams, "the least is 1")
-	_, err = SealPrice(n, n.Buyer, 1)
+	_, err := SealPrice(n.Address, &n.Negotiation, n.Buyer, 0)
+	require.ErrorIs(t, err, ErrInvalidParams, "the least is 1")
+	_, err = SealPrice(n.Address, &n.Negotiation, n.Buyer, 1)
 	require.NoError(t, err)
-	_, err = SealPrice(n, newKeypair(t).PublicKey(), 1)
-	require.ErrorIs(t, err, protocol.ErrUnauthorized)
-	var refused *protocol.ProgramError
+	_, err = SealPrice(n.Address, &n.Negotiation, solana.PublicKey{1}, 1)
+	require.ErrorIs(t, err, ErrUnauthorized)
+	var refused *ProgramError
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, -1, refused.Instruction)
 }
@@ -203,7 +200,7 @@ func TestNoSealedPrice(t *testing.T) {
 }
 
 func FuzzParseSealedPrice(f *testing.F) {
-	secret, err := sealed(sealedPrice{solana.PublicKey{1}, solana.PublicKey{2}, testNow, secretPrice, [32]byte{3}}).Secret()
+	secret, err := sealed(sealedPrice{solana.PublicKey{1}, solana.PublicKey{2}, sealedAt, secretPrice, [32]byte{3}}).Secret()
 	require.NoError(f, err)
 	f.Add(secret)
 	f.Add([]byte(`{"version":1,"price":"1"}`))

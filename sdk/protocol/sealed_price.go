@@ -1,4 +1,4 @@
-package haggle
+package protocol
 
 import (
 	"bytes"
@@ -12,19 +12,16 @@ import (
 	"log/slog"
 
 	"github.com/gagliardetto/solana-go"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ErrSealedPrice: what is to be read is not what [SealedPrice.Secret] has written, or a sealed price is about to be written by
-// something that does not know that it is secret.
+// ErrSealedPrice: the bytes are not a document of [SealedPrice.Secret], or a sealed price would be encoded by other means.
 var ErrSealedPrice = errors.New("haggle: sealed price")
 
 // SealedPrice is an agent's reservation price in one negotiation, the most that the buyer would pay or the least that the seller
 // would take, together with the nonce that keeps its commitment from being guessed.
 //
-// Who loses it after committing to it cannot reveal it, and the seller then loses its bond: keep Secret before
-// [Negotiation.CommitZopa]. Printing or encoding a SealedPrice does not give the price away; only Price and Secret do.
+// A party that loses it after committing to it cannot reveal it, and a seller then loses its bond: store Secret before
+// submit_zopa_commitment is sent. Printing or encoding a SealedPrice does not reveal the price; Price, Nonce and Secret do.
 type SealedPrice struct {
 	// secret is behind two pointers: fmt follows one when it prints a structure that contains a SealedPrice, and then shows where
 	// the price is instead of the price.
@@ -51,27 +48,37 @@ func (p SealedPrice) open() sealedPrice {
 	return **p.secret
 }
 
-// SealPrice seals a party's reservation price, in base units of the mint, with a random nonce.
+// SealPrice seals a party's reservation price in a negotiation, in base units of the mint, with a random nonce.
 //
-// It fails as the program does when the price is revealed: [protocol.ErrInvalidParams] for a price outside
-// [protocol.Negotiation.ReservationRange], [protocol.ErrUnauthorized] for an agent that is no party.
-func SealPrice(n *Snapshot, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
-	secret := sealedPrice{negotiation: n.Address, createdAt: n.CreatedAt, agent: agent, price: price}
-	if err := secret.checkRange("seal a price", n); err != nil {
+// It fails as the program does when the price is revealed: [ErrInvalidParams] for a price outside
+// [Negotiation.ReservationRange], [ErrUnauthorized] for an agent that is no party.
+func SealPrice(address solana.PublicKey, n *Negotiation, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
+	var nonce [32]byte
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return nil, fmt.Errorf("haggle: seal a price: %w", err)
+	}
+	sealed := NewSealedPrice(address, n.CreatedAt, agent, price, nonce)
+	if err := sealed.CheckRange("seal a price", n); err != nil {
 		return nil, err
 	}
 	if _, ok := n.SideOf(agent); !ok {
-		return nil, protocol.Refuse("seal a price", protocol.ErrUnauthorized, "%s is no party", agent)
+		return nil, Refuse("seal a price", ErrUnauthorized, "%s is no party", agent)
 	}
-	if _, err := rand.Read(secret.nonce[:]); err != nil {
-		return nil, fmt.Errorf("haggle: seal a price: %w", err)
-	}
-	return sealed(secret), nil
+	return sealed, nil
 }
 
-func (s *sealedPrice) checkRange(action string, n *Snapshot) error {
-	if least, most := n.ReservationRange(); s.price < least || s.price > most {
-		return protocol.Refuse(action, protocol.ErrInvalidParams, "the price is not between %d and %d base units", least, most)
+// NewSealedPrice returns a sealed price with a nonce of the caller's own, which must be random and secret.
+func NewSealedPrice(negotiation solana.PublicKey, createdAt int64, agent solana.PublicKey, price uint64, nonce [32]byte) *SealedPrice {
+	return sealed(sealedPrice{negotiation: negotiation, createdAt: createdAt, agent: agent, price: price, nonce: nonce})
+}
+
+// IsZero reports whether there is no price.
+func (p SealedPrice) IsZero() bool { return p.secret == nil }
+
+// CheckRange returns [ErrInvalidParams] for a price outside [Negotiation.ReservationRange], as a refusal of the action.
+func (p SealedPrice) CheckRange(action string, n *Negotiation) error {
+	if least, most := n.ReservationRange(); p.Price() < least || p.Price() > most {
+		return Refuse(action, ErrInvalidParams, "the price is not between %d and %d base units", least, most)
 	}
 	return nil
 }
@@ -89,10 +96,13 @@ func (p SealedPrice) Agent() solana.PublicKey { return p.open().agent }
 // Price is the price itself, in base units of the mint.
 func (p SealedPrice) Price() uint64 { return p.open().price }
 
-// Commitment is what goes on chain instead of the price: see [protocol.ZopaCommitment].
+// Nonce is the nonce that keeps the commitment from being guessed; revealing the price reveals it.
+func (p SealedPrice) Nonce() [32]byte { return p.open().nonce }
+
+// Commitment is what goes on chain instead of the price: see [ZopaCommitment].
 func (p SealedPrice) Commitment() [32]byte {
 	secret := p.open()
-	return protocol.ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
+	return ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
 }
 
 // Matches says, in a time that does not depend on the answer, whether a commitment is to this price.
@@ -174,7 +184,7 @@ func (p SealedPrice) String() string {
 }
 
 // GoString is as String.
-func (p SealedPrice) GoString() string { return "haggle.SealedPrice(" + p.String() + ")" }
+func (p SealedPrice) GoString() string { return "protocol.SealedPrice(" + p.String() + ")" }
 
 // Format writes String, whatever the verb.
 func (p SealedPrice) Format(state fmt.State, verb rune) {
