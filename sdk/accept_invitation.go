@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Deposit says where a deposit comes from.
@@ -15,7 +16,7 @@ type Deposit struct {
 	// TokenAccount is the token account that the deposit comes from. Zero is the depositor's associated token account.
 	TokenAccount solana.PublicKey
 	// WrapSOL wraps the whole deposit from the depositor's lamports in the same transaction. The negotiation's mint has
-	// to be solana.WrappedSol or WrappedSOL2022.
+	// to be solana.WrappedSol or token.WrappedSOL2022.
 	WrapSOL bool
 }
 
@@ -24,8 +25,8 @@ type Deposit struct {
 // with [Client.At], and an error otherwise.
 //
 // If the seller has no associated token account for the mint yet, the same transaction creates it, so that it can be paid.
-// A negotiation that requires a bond takes it from the deposit's token account: [*InsufficientFunds] if that holds less,
-// [ErrAccountNotFound] if there is none, [ErrCPIGuard] if nothing can be deposited from it. Warnings are [ErrOffCurve] for
+// A negotiation that requires a bond takes it from the deposit's token account: [*token.InsufficientFunds] if that holds less,
+// [protocol.ErrAccountNotFound] if there is none, [token.ErrCPIGuard] if nothing can be deposited from it. Warnings are [ErrOffCurve] for
 // each party that it is true of.
 //
 // The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended,
@@ -75,7 +76,7 @@ func (i *acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, err
 }
 
 // addBond adds the accounts that the bond moves between, and returns the instructions that have to be executed before.
-func (i *acceptInvitation) addBond(ctx context.Context, c *Client, instruction *protocol.AcceptInvitation, n *Snapshot, mint *Mint) (before []solana.Instruction, err error) {
+func (i *acceptInvitation) addBond(ctx context.Context, c *Client, instruction *protocol.AcceptInvitation, n *Snapshot, mint *token.Mint) (before []solana.Instruction, err error) {
 	if i.seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
 		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
 	} else {

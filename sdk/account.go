@@ -45,8 +45,8 @@ type ConfigAccount struct {
 
 // Snapshot reads the negotiation and the chain's clock at the same slot, in one request.
 //
-// It returns an [*AccountError] that wraps [ErrAccountNotFound] if the negotiation is closed or was never created, and
-// [ErrWrongOwner] or a [*protocol.DecodeError] if the account is not a negotiation or is one of a later version.
+// It returns an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound] if the negotiation is closed or was never created, and
+// [protocol.ErrWrongOwner] or a [*protocol.DecodeError] if the account is not a negotiation or is one of a later version.
 func (n *Negotiation) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if n.err != nil {
 		return nil, n.err
@@ -76,7 +76,7 @@ func (c *Client) snapshot(ctx context.Context, negotiation solana.PublicKey) (*S
 	return read, err
 }
 
-// GetConfig reads the protocol's configuration. Its errors are those of [Negotiation.Snapshot]; [ErrAccountNotFound] means
+// GetConfig reads the protocol's configuration. Its errors are those of [Negotiation.Snapshot]; [protocol.ErrAccountNotFound] means
 // that the program is not initialized.
 func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 	address, _, err := protocol.FindConfigAddress()
@@ -89,18 +89,18 @@ func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 	}
 	config := &ConfigAccount{Address: address, Slot: slot}
 	if err := config.ProtocolConfig.Decode(account.Data.GetBinary()); err != nil {
-		return nil, &AccountError{Address: address, Err: err}
+		return nil, &protocol.AccountError{Address: address, Err: err}
 	}
 	return config, nil
 }
 
 func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint64) (*Snapshot, error) {
 	if account.Owner != protocol.ProgramID {
-		return nil, &AccountError{Address: address, Err: ErrWrongOwner}
+		return nil, &protocol.AccountError{Address: address, Err: protocol.ErrWrongOwner}
 	}
 	read := &Snapshot{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
 	if err := read.Negotiation.DecodeVersioned(read.Data); err != nil {
-		return nil, &AccountError{Address: address, Err: err}
+		return nil, &protocol.AccountError{Address: address, Err: err}
 	}
 	return read, nil
 }
@@ -118,10 +118,10 @@ func (c *Client) accountOf(ctx context.Context, address, owner solana.PublicKey)
 // ownedBy returns the account, or an error if it does not exist or has another owner.
 func ownedBy(owner, address solana.PublicKey, account *rpc.Account) (*rpc.Account, error) {
 	if account == nil {
-		return nil, &AccountError{Address: address, Err: ErrAccountNotFound}
+		return nil, &protocol.AccountError{Address: address, Err: protocol.ErrAccountNotFound}
 	}
 	if account.Owner != owner {
-		return nil, &AccountError{Address: address, Err: fmt.Errorf("%w: %s", ErrWrongOwner, account.Owner)}
+		return nil, &protocol.AccountError{Address: address, Err: fmt.Errorf("%w: %s", protocol.ErrWrongOwner, account.Owner)}
 	}
 	return account, nil
 }
@@ -153,8 +153,4 @@ func accountsAt(ctx context.Context, node *rpc.Client, options *rpc.GetMultipleA
 		}
 	}
 	return answer.Value, answer.Context.Slot, nil
-}
-
-func wrongSize(name string, got, want int) error {
-	return &protocol.DecodeError{Type: name, Reason: protocol.ErrWrongLength, Detail: fmt.Sprintf("%d bytes instead of %d", got, want)}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 func storedAccount(owner solana.PublicKey, data []byte) any {
@@ -53,7 +54,7 @@ func TestNegotiationAndClockAreOfOneSlot(t *testing.T) {
 
 	node.accounts[solana.SysVarClockPubkey] = storedAccount(solana.SystemProgramID, make([]byte, clockSize))
 	_, err = client.Negotiation(address).Snapshot(t.Context())
-	require.ErrorIs(t, err, ErrWrongOwner)
+	require.ErrorIs(t, err, protocol.ErrWrongOwner)
 }
 
 func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
@@ -64,10 +65,10 @@ func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
 		account any
 		want    error
 	}{
-		"none":                {nil, ErrAccountNotFound},
-		"just closed":         {object{"lamports": 0, "owner": solana.SystemProgramID, "executable": false, "rentEpoch": 0, "data": []any{"", "base64"}}, ErrAccountNotFound},
-		"prefunded":           {storedAccount(solana.SystemProgramID, nil), ErrWrongOwner},
-		"another program's":   {storedAccount(solana.TokenProgramID, negotiation), ErrWrongOwner},
+		"none":                {nil, protocol.ErrAccountNotFound},
+		"just closed":         {object{"lamports": 0, "owner": solana.SystemProgramID, "executable": false, "rentEpoch": 0, "data": []any{"", "base64"}}, protocol.ErrAccountNotFound},
+		"prefunded":           {storedAccount(solana.SystemProgramID, nil), protocol.ErrWrongOwner},
+		"another program's":   {storedAccount(solana.TokenProgramID, negotiation), protocol.ErrWrongOwner},
 		"too short":           {storedAccount(protocol.ProgramID, negotiation[:511]), protocol.ErrWrongLength},
 		"too long":            {storedAccount(protocol.ProgramID, append(negotiation, 0)), protocol.ErrWrongLength},
 		"of a later version":  {storedAccount(protocol.ProgramID, (&protocol.Negotiation{Version: protocol.NegotiationVersion + 1}).Encode()), protocol.ErrOutOfRange},
@@ -80,7 +81,7 @@ func TestAccountsThatAreNotWhatTheyAreReadForAreErrors(t *testing.T) {
 			address := solana.PublicKey{3}
 			read, err := clientOf(t, c.account).Negotiation(address).Snapshot(t.Context())
 			assert.Nil(t, read)
-			var wrong *AccountError
+			var wrong *protocol.AccountError
 			require.ErrorAs(t, err, &wrong)
 			assert.Equal(t, address, wrong.Address)
 			if c.want != nil {
@@ -95,9 +96,9 @@ func TestTokenAccountIsReadStrictly(t *testing.T) {
 	data[0], data[32], data[64], data[108] = 1, 2, 3, 1
 	read, err := clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.NoError(t, err)
-	want := &TokenAccount{
+	want := &token.Account{
 		Address: solana.PublicKey{9}, TokenProgram: solana.TokenProgramID, Mint: solana.PublicKey{1}, Owner: solana.PublicKey{2}, Amount: 3,
-		State: TokenAccountInitialized, Slot: testSlot,
+		State: token.StateInitialized, Slot: testSlot,
 	}
 	assert.Equal(t, want, read)
 
@@ -107,9 +108,9 @@ func TestTokenAccountIsReadStrictly(t *testing.T) {
 	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data[:164])).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, protocol.ErrWrongLength)
 	_, err = clientOf(t, storedAccount(protocol.ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
-	require.ErrorIs(t, err, ErrWrongOwner)
+	require.ErrorIs(t, err, protocol.ErrWrongOwner)
 	_, err = clientOf(t, nil).GetTokenAccount(t.Context(), solana.PublicKey{9})
-	require.ErrorIs(t, err, ErrAccountNotFound)
+	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
 }
 
 func TestNowIsTheChainsClock(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // bonded is a negotiation with a bond, and a client of a node on which nobody has a token account but those given.
@@ -23,7 +24,7 @@ func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Snapshot
 		scripted.accounts[address] = stored
 	}
 	associated := func(wallet solana.PublicKey) solana.PublicKey {
-		address, err := AssociatedTokenAddress(wallet, keptMint, solana.Token2022ProgramID)
+		address, err := token.AssociatedAddress(wallet, keptMint, solana.Token2022ProgramID)
 		require.NoError(t, err)
 		return address
 	}
@@ -33,7 +34,7 @@ func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Snapshot
 func TestBondComesFromTheSellersAccount(t *testing.T) {
 	from := solana.PublicKey{31}
 	client, n, associated := bonded(t, map[solana.PublicKey]any{
-		from: storedAccount(solana.Token2022ProgramID, tokenAccountData(protocol.ProgramID, TokenAccountInitialized)),
+		from: storedAccount(solana.Token2022ProgramID, tokenAccountData(protocol.ProgramID, token.StateInitialized)),
 	})
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
@@ -50,15 +51,15 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 
 	n.BondRequired = 201
 	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
-	var short *InsufficientFunds
+	var short *token.InsufficientFunds
 	require.ErrorAs(t, err, &short)
-	assert.Equal(t, InsufficientFunds{Account: from, Have: 200, Need: 201}, *short)
+	assert.Equal(t, token.InsufficientFunds{Account: from, Have: 200, Need: 201}, *short)
 
 	bond.TokenAccount = solana.PublicKey{}
 	_, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
-	var missing *AccountError
+	var missing *protocol.AccountError
 	require.ErrorAs(t, err, &missing)
-	require.ErrorIs(t, err, ErrAccountNotFound)
+	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
 	assert.Equal(t, associated(n.Seller), missing.Address)
 
 	// An acceptance that is repeated, or a stranger's, is for the program to refuse.
@@ -220,7 +221,7 @@ func TestMoreMilestonesThanThereCanBe(t *testing.T) {
 func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 	from := solana.PublicKey{31}
 	account := func(owner solana.PublicKey, lock byte) any {
-		data := tokenAccountData(owner, TokenAccountInitialized)
+		data := tokenAccountData(owner, token.StateInitialized)
 		return storedAccount(solana.Token2022ProgramID, extended(data, accountTypeTokenAccount, extension(extensionCPIGuard, lock)))
 	}
 	_, n, _ := bonded(t, nil)
@@ -231,7 +232,7 @@ func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 		stored any
 		want   error
 	}{
-		"on":                       {account(n.Seller, 1), ErrCPIGuard},
+		"on":                       {account(n.Seller, 1), token.ErrCPIGuard},
 		"off":                      {account(n.Seller, 0), nil},
 		"on, the seller delegated": {account(n.Buyer, 1), nil},
 	} {
@@ -240,7 +241,7 @@ func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 			_, err := guarded.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
-				var wrong *AccountError
+				var wrong *protocol.AccountError
 				require.ErrorAs(t, err, &wrong)
 				assert.Equal(t, from, wrong.Address)
 				assert.Equal(t, OutcomeNotSent, OutcomeOf(err))

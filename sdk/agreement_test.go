@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // agreeing is a pair of parties that have agreed on a price of 1,000,001 in three milestones, the first of
@@ -53,10 +54,10 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	s := newAgreeing(t)
 	action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{SellerBps: 5_000, BondToBuyerBps: 2_500, ValidFor: time.Minute}).Build(t.Context())
 	require.NoError(t, err)
-	mint := &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}
-	buyers, err := mint.AssociatedTokenAddress(s.n.Buyer)
+	mint := &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}
+	buyers, err := mint.AssociatedAddress(s.n.Buyer)
 	require.NoError(t, err)
-	sellers, err := mint.AssociatedTokenAddress(s.n.Seller)
+	sellers, err := mint.AssociatedAddress(s.n.Seller)
 	require.NoError(t, err)
 	assert.Equal(t, protocol.SettleByAgreement{
 		Buyer: s.n.Buyer, Seller: s.n.Seller, Negotiation: s.n.Address, EscrowVault: vaultOf(t, s.n), BuyerTokenAccount: buyers,
@@ -125,7 +126,7 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 		return transaction
 	}
 	creation := func(payer solana.PublicKey) solana.Instruction {
-		instruction, err := CreateAssociatedTokenAccount(payer, protocol.ProgramID, keptMint, solana.TokenProgramID)
+		instruction, err := token.CreateAssociated(payer, protocol.ProgramID, keptMint, solana.TokenProgramID)
 		require.NoError(t, err)
 		return instruction
 	}

@@ -11,7 +11,7 @@ import (
 
 // ClaimPayout fetches everything that could not be paid to a party, buyer or seller, which signs. destination is the token
 // account to be paid to, whoever owns it: the program does not check. Zero is the party's associated token account, which
-// is created if it is missing; it is an [*AccountError] if that account cannot receive. An account that only a node names is
+// is created if it is missing; it is an [*protocol.AccountError] if that account cannot receive. An account that only a node names is
 // never used.
 //
 // The program answers [protocol.ErrInvalidParams] if nothing is recorded for the party, [protocol.ErrInvalidState] before a

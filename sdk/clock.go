@@ -6,6 +6,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // The Clock sysvar: slot, start of the epoch, epoch, epoch of the leader schedule and Unix time, of eight bytes each.
@@ -32,7 +34,7 @@ func (c *Client) Now(ctx context.Context) (int64, error) {
 func clockIn(account *rpc.Account) (int64, error) {
 	data := account.Data.GetBinary()
 	if len(data) != clockSize {
-		return 0, &AccountError{Address: solana.SysVarClockPubkey, Err: wrongSize("Clock", len(data), clockSize)}
+		return 0, &protocol.AccountError{Address: solana.SysVarClockPubkey, Err: protocol.WrongSize("Clock", len(data), clockSize)}
 	}
 	return int64(binary.LittleEndian.Uint64(data[clockOffsetUnixTime:])), nil
 }

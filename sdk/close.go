@@ -9,13 +9,14 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Close closes a negotiation that is over: what is still kept for a party is paid, fee and decay go to the treasury, and the
 // rent goes back to the buyer. Anyone may sign as closer, and pays for the token accounts that are created.
 //
 // A token account that [Action.PayTo] does not name is the owner's associated one, or another one of the owner's that can
-// be paid: see [TokenAccount.CanReceive]. No account with a delegate or a close authority can, also if its owner is the
+// be paid: see [token.Account.CanReceive]. No account with a delegate or a close authority can, also if its owner is the
 // closer. If the associated one is missing and an amount goes there, the treasury's and the closer's own are created.
 //
 // The program closes nothing in the second of its creation, so the action waits until that is over before it
@@ -115,7 +116,7 @@ func (c *Client) sweptAmount(ctx context.Context, n *Snapshot, vault solana.Publ
 type closing struct {
 	client *Client
 	payer  solana.PublicKey
-	mint   *Mint
+	mint   *token.Mint
 	// createMissing has missing accounts created whosever they are.
 	createMissing bool
 	creations     []solana.Instruction
@@ -127,7 +128,7 @@ func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, am
 	if amount == 0 || !named.IsZero() {
 		return named, nil
 	}
-	associated, err := c.mint.AssociatedTokenAddress(owner)
+	associated, err := c.mint.AssociatedAddress(owner)
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
@@ -138,7 +139,7 @@ func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, am
 	case !isMissing(stored[0]) && canBePaid(associated, stored[0], slot, c.mint, owner, false):
 		return associated, nil
 	case isMissing(stored[0]) && (create || c.createMissing || owner == c.payer):
-		_, creation, err := c.mint.createAssociated(c.payer, owner, associated)
+		_, creation, err := createAssociated(c.mint, c.payer, owner, associated)
 		c.creations = append(c.creations, creation...)
 		return associated, err
 	case isMissing(stored[0]):

@@ -13,6 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // The compute budget program's instructions that are used here: a byte, then a number.
@@ -135,7 +136,7 @@ func (a *Action) tokenProgram() solana.PublicKey {
 			continue
 		}
 		for _, account := range instruction.Accounts() {
-			if isTokenProgram(account.PublicKey) {
+			if token.IsProgram(account.PublicKey) {
 				return account.PublicKey
 			}
 		}

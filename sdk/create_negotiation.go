@@ -16,6 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/optional"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // DefaultDeadline is the time that a negotiation may take if its creator does not say.
@@ -104,9 +105,9 @@ type CreateAction struct {
 // With a Key, or with a journal ([Config].Journal), a repeated creation does not deposit the escrow a second time: see
 // [CreateRequest].Key.
 //
-// It fails with [*SessionUsedError] for a session id that the pair has used before, with [*InsufficientFunds],
-// with [ErrAccountNotFound] for a buyer without the token account, with [ErrCPIGuard] for one from which nothing can
-// be deposited, and with [*UnsupportedMint]. Warnings are [ErrOffCurve] for each party that it is true of. The program
+// It fails with [*SessionUsedError] for a session id that the pair has used before, with [*token.InsufficientFunds],
+// with [protocol.ErrAccountNotFound] for a buyer without the token account, with [token.ErrCPIGuard] for one from which nothing can
+// be deposited, and with [*token.UnsupportedMint]. Warnings are [ErrOffCurve] for each party that it is true of. The program
 // answers [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState] to a fee above
 // MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
 // nothing.
@@ -256,7 +257,7 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 
 // depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the associated
 // one. It must hold enough, and its CPI guard must be off.
-func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *Mint, amount uint64) (solana.PublicKey, error) {
+func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *token.Mint, amount uint64) (solana.PublicKey, error) {
 	address, err := accountOrAssociated(named, owner, mint)
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -266,11 +267,11 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 		return solana.PublicKey{}, err
 	}
 	if account.Amount < amount {
-		return solana.PublicKey{}, &InsufficientFunds{Account: address, Have: account.Amount, Need: amount}
+		return solana.PublicKey{}, &token.InsufficientFunds{Account: address, Have: account.Amount, Need: amount}
 	}
 	// A delegate can deposit from another's account despite the guard.
 	if account.CPIGuarded && account.Owner == owner {
-		return solana.PublicKey{}, &AccountError{Address: address, Err: ErrCPIGuard}
+		return solana.PublicKey{}, &protocol.AccountError{Address: address, Err: token.ErrCPIGuard}
 	}
 	return address, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 var testMint = solana.PublicKey{4, 4}
@@ -30,7 +31,7 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 	t.Helper()
 	config, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
-	tokens, err := AssociatedTokenAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
+	tokens, err := token.AssociatedAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	clock := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], uint64(time.Now().Unix()))
@@ -175,7 +176,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 func TestRepeatedPurchaseIsToldSoAlsoWithoutMoneyForAnother(t *testing.T) {
 	order := SessionIDFor("order 1234")
 	a := newBuyer(t, solana.PublicKey{1})
-	tokens, err := AssociatedTokenAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
+	tokens, err := token.AssociatedAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	for name, account := range map[string]any{
 		"too little":       answerOf(solana.TokenProgramID, 1, tokenData(testMint, a.me.PublicKey(), 1)),

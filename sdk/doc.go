@@ -90,7 +90,7 @@
 //
 // The program pays a party that does not sign only at an account without delegate and close authority. The
 // client chooses the party's associated account; if that cannot be paid, another one of the party's that can
-// ([TokenAccount.CanReceive]).
+// ([token.Account.CanReceive]).
 //
 // # Packages
 //

@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // DryRun is what an action would do and cost if it were executed now.
@@ -130,11 +131,11 @@ func balanceChange(address solana.PublicKey, before, after *rpc.Account) (Balanc
 }
 
 // tokensIn is an account as a token account; nil if it is none.
-func tokensIn(address solana.PublicKey, account *rpc.Account) *TokenAccount {
+func tokensIn(address solana.PublicKey, account *rpc.Account) *token.Account {
 	if isMissing(account) || account.Data == nil {
 		return nil
 	}
-	decoded, err := decodeTokenAccount(address, account, 0)
+	decoded, err := token.DecodeAccount(address, account, 0)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // tokenData are a token account's bytes.
@@ -19,7 +20,7 @@ func tokenData(mint, owner solana.PublicKey, amount uint64) []byte {
 	copy(data, mint[:])
 	copy(data[tokenAccountOffsetOwner:], owner[:])
 	binary.LittleEndian.PutUint64(data[tokenAccountOffsetAmt:], amount)
-	data[tokenAccountOffsetState] = byte(TokenAccountInitialized)
+	data[tokenAccountOffsetState] = byte(token.StateInitialized)
 	return data
 }
 

@@ -17,10 +17,6 @@ var (
 	// ErrTransactionExpired: the transaction has not been executed before its blockhash expired, and never will be. The action is
 	// safe to repeat. (The program's own Expired, 6003, is [protocol.ErrExpired].)
 	ErrTransactionExpired = errors.New("haggle: the transaction expired before it was executed")
-	// ErrAccountNotFound: there is no account at the address.
-	ErrAccountNotFound = errors.New("haggle: account not found")
-	// ErrWrongOwner: the account belongs to another program than the one that it is read for.
-	ErrWrongOwner = errors.New("haggle: account owned by another program")
 	// ErrSessionUsed: this pair has used the session id before, even if nothing of it is left on chain.
 	ErrSessionUsed = errors.New("haggle: session id has been used before")
 	// ErrNotAsExpected: what the caller expects is not what has been read from the chain. Nothing has been signed.
@@ -32,9 +28,6 @@ var (
 	// ErrTokenProgramTooOld: the cluster's SPL Token does not know batches, with which the program moves
 	// tokens. Nothing has been deposited. docs/DEPLOYMENT.md lists what the program needs of a cluster.
 	ErrTokenProgramTooOld = errors.New("haggle: the cluster's token program does not know batches (p-token is required)")
-	// ErrCPIGuard: a deposit is to come from a token account whose CPI guard is on, which the token program refuses. The
-	// owner turns the guard off, or pays from another account.
-	ErrCPIGuard = errors.New("haggle: the account's CPI guard is on, so nothing can be deposited from it")
 	// ErrOffCurve: a party's address is no public key. A program signs for it, such as a multisignature's or a
 	// custodian's, which may act for several users under this one address: what is paid to it names no user.
 	// It is a warning: see [Action.Warnings].
@@ -162,28 +155,3 @@ func (e *UnknownOutcome) Error() string {
 
 // Unwrap is the cause.
 func (e *UnknownOutcome) Unwrap() error { return e.Cause }
-
-// InsufficientFunds says that a token account holds less than is to be taken from it.
-type InsufficientFunds struct {
-	// Account is the token account.
-	Account solana.PublicKey
-	// Have and Need are in base units of the mint.
-	Have, Need uint64
-}
-
-func (e *InsufficientFunds) Error() string {
-	return fmt.Sprintf("haggle: token account %s holds %d base units, %d are needed", e.Account, e.Have, e.Need)
-}
-
-// AccountError says what is wrong with an account that has been read.
-type AccountError struct {
-	// Address is the account's.
-	Address solana.PublicKey
-	// Err is [ErrAccountNotFound], [ErrWrongOwner], or what its bytes cannot be decoded for.
-	Err error
-}
-
-func (e *AccountError) Error() string { return fmt.Sprintf("%v: %s", e.Err, e.Address) }
-
-// Unwrap is the reason.
-func (e *AccountError) Unwrap() error { return e.Err }

@@ -7,6 +7,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // ledgerNode lists the transactions of one address as a node does: the newest first, a page at a time.
@@ -99,13 +102,13 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
 		require.ErrorIs(t, err, ErrMalformedAnswer)
 	}
-	other, err := client.otherAccount(t.Context(), &Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
+	other, err := client.otherAccount(t.Context(), &token.Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
 	require.NoError(t, err)
 	assert.True(t, other.IsZero())
 	_, err = client.positionOf(t.Context(), numbered(1))
 	require.Error(t, err)
 	_, err = client.GetConfig(t.Context())
-	require.ErrorIs(t, err, ErrAccountNotFound)
+	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
 	price, err := client.unitPrice(t.Context(), nil)
 	require.NoError(t, err)
 	assert.Zero(t, price)

@@ -4,30 +4,32 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// mintsKept is how many mints a client remembers.
+// mintsKept is the number of mints that a client keeps.
 const mintsKept = 1024
 
-// mintCache remembers mints that cannot change. The zero value is empty. It may be used from several goroutines.
+// mintCache keeps mints that cannot change. The zero value is empty. It may be used from several goroutines.
 type mintCache struct {
 	lock  sync.Mutex
-	known map[solana.PublicKey]Mint
+	known map[solana.PublicKey]token.Mint
 }
 
-func (c *mintCache) get(address solana.PublicKey) (Mint, bool) {
+func (c *mintCache) get(address solana.PublicKey) (token.Mint, bool) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	mint, ok := c.known[address]
 	return mint, ok
 }
 
-// put remembers a mint, in the place of any other one when there are too many.
-func (c *mintCache) put(address solana.PublicKey, mint Mint) {
+// put keeps a mint, in place of any other one when the cache is full.
+func (c *mintCache) put(address solana.PublicKey, mint token.Mint) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.known == nil {
-		c.known = make(map[solana.PublicKey]Mint)
+		c.known = make(map[solana.PublicKey]token.Mint)
 	}
 	if _, replaced := c.known[address]; !replaced && len(c.known) >= mintsKept {
 		for other := range c.known {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // mintData are the bytes of an initialised mint with six decimals, and of its extensions, if there are any.
@@ -47,10 +48,10 @@ func TestMintIsReadOnce(t *testing.T) {
 			mint, err := client.GetMint(t.Context(), keptMint)
 			require.NoError(t, err)
 			require.NoError(t, mint.Check())
-			assert.Equal(t, &Mint{Address: keptMint, TokenProgram: program, Decimals: 6}, mint)
+			assert.Equal(t, &token.Mint{Address: keptMint, TokenProgram: program, Decimals: 6}, mint)
 			want, _, err := solana.FindAssociatedTokenAddressWithProgram(protocol.ProgramID, keptMint, program)
 			require.NoError(t, err)
-			address, err := mint.AssociatedTokenAddress(protocol.ProgramID)
+			address, err := mint.AssociatedAddress(protocol.ProgramID)
 			require.NoError(t, err)
 			assert.Equal(t, want, address)
 		}
@@ -100,7 +101,7 @@ func TestMintsThatEscrowCannotBeHeldIn(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			var unsupported *UnsupportedMint
+			var unsupported *token.UnsupportedMint
 			require.ErrorAs(t, err, &unsupported)
 			assert.Equal(t, keptMint, unsupported.Mint)
 			assert.Contains(t, unsupported.Reason, c.reason)
@@ -127,13 +128,13 @@ func TestEachExtensionIsSupportedOnlyIfItIsListed(t *testing.T) {
 
 func TestWhatIsNoMint(t *testing.T) {
 	long := mintData(make([]byte, 20))
-	account := extended(tokenAccountData(protocol.ProgramID, TokenAccountInitialized), accountTypeTokenAccount, extension(7))
+	account := extended(tokenAccountData(protocol.ProgramID, token.StateInitialized), accountTypeTokenAccount, extension(7))
 	cases := map[string]struct {
 		stored any
 		want   error
 	}{
-		"nothing":                {nil, ErrAccountNotFound},
-		"another program's":      {storedAccount(protocol.ProgramID, mintData()), ErrWrongOwner},
+		"nothing":                {nil, protocol.ErrAccountNotFound},
+		"another program's":      {storedAccount(protocol.ProgramID, mintData()), protocol.ErrWrongOwner},
 		"too short":              {storedAccount(solana.TokenProgramID, make([]byte, 81)), protocol.ErrWrongLength},
 		"too long for SPL Token": {storedAccount(solana.TokenProgramID, long), protocol.ErrWrongLength},
 		"a token account":        {storedAccount(solana.Token2022ProgramID, account), protocol.ErrWrongLength},
@@ -143,11 +144,11 @@ func TestWhatIsNoMint(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := clientOf(t, c.stored).GetMint(t.Context(), keptMint)
-			var wrong *AccountError
+			var wrong *protocol.AccountError
 			require.ErrorAs(t, err, &wrong)
 			assert.Equal(t, keptMint, wrong.Address)
 			require.ErrorIs(t, err, c.want)
-			assert.Equal(t, c.want == ErrWrongOwner, errors.Is(err, protocol.ErrAccountOwnedByWrongProgram))
+			assert.Equal(t, c.want == protocol.ErrWrongOwner, errors.Is(err, protocol.ErrAccountOwnedByWrongProgram))
 			assert.Equal(t, c.want == protocol.ErrWrongLength, errors.Is(err, protocol.ErrUnsupportedMint))
 		})
 	}
@@ -158,8 +159,8 @@ func TestMintCacheDoesNotGrowWithoutEnd(t *testing.T) {
 	for i := range uint16(mintsKept + 10) {
 		var address solana.PublicKey
 		binary.LittleEndian.PutUint16(address[:], i)
-		cache.put(address, Mint{Address: address})
-		cache.put(address, Mint{Address: address})
+		cache.put(address, token.Mint{Address: address})
+		cache.put(address, token.Mint{Address: address})
 		kept, ok := cache.get(address)
 		require.True(t, ok)
 		require.Equal(t, address, kept.Address)
@@ -169,7 +170,7 @@ func TestMintCacheDoesNotGrowWithoutEnd(t *testing.T) {
 
 func TestTokenAccountsOfBothPrograms(t *testing.T) {
 	owner := solana.PublicKey{4}
-	usable, frozen := tokenAccountData(owner, TokenAccountInitialized), tokenAccountData(owner, TokenAccountFrozen)
+	usable, frozen := tokenAccountData(owner, token.StateInitialized), tokenAccountData(owner, token.StateFrozen)
 	with := func(extensions ...[]byte) []byte { return extended(usable, accountTypeTokenAccount, extensions...) }
 	cases := map[string]struct {
 		program         solana.PublicKey
@@ -211,11 +212,11 @@ func TestTokenAccountsOfBothPrograms(t *testing.T) {
 			assert.Equal(t, c.memos, read.MemoRequired)
 			assert.EqualValues(t, 200, read.Amount)
 
-			mint := &Mint{Address: keptMint, TokenProgram: c.program}
-			assert.Equal(t, c.receives, read.receives(mint, owner, false))
-			assert.False(t, read.receives(mint, solana.PublicKey{5}, true))
-			assert.False(t, read.receives(&Mint{Address: solana.PublicKey{6}, TokenProgram: c.program}, owner, true))
-			assert.False(t, read.receives(&Mint{Address: keptMint, TokenProgram: solana.PublicKey{6}}, owner, true))
+			mint := &token.Mint{Address: keptMint, TokenProgram: c.program}
+			assert.Equal(t, c.receives, read.Receives(mint, owner, false))
+			assert.False(t, read.Receives(mint, solana.PublicKey{5}, true))
+			assert.False(t, read.Receives(&token.Mint{Address: solana.PublicKey{6}, TokenProgram: c.program}, owner, true))
+			assert.False(t, read.Receives(&token.Mint{Address: keptMint, TokenProgram: solana.PublicKey{6}}, owner, true))
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // A nonce account: version, state, authority, value, and the fee of a signature at the time. Numbers are little endian.
@@ -38,7 +40,7 @@ type nonceAccount struct {
 	slot uint64
 }
 
-// getNonce reads a nonce account. It fails with an [*AccountError] that holds [ErrAccountNotFound], [ErrWrongOwner] or
+// getNonce reads a nonce account. It fails with an [*protocol.AccountError] that holds [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] or
 // [ErrNotANonce].
 func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*nonceAccount, error) {
 	account, slot, err := c.accountOf(ctx, address, solana.SystemProgramID)
@@ -48,7 +50,7 @@ func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*nonce
 	data := account.Data.GetBinary()
 	if len(data) != nonceSize || binary.LittleEndian.Uint32(data) != nonceVersion ||
 		binary.LittleEndian.Uint32(data[nonceOffsetState:]) != nonceInitialized {
-		return nil, &AccountError{Address: address, Err: ErrNotANonce}
+		return nil, &protocol.AccountError{Address: address, Err: ErrNotANonce}
 	}
 	return &nonceAccount{
 		address:   address,

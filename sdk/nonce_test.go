@@ -10,6 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var testNonce = solana.PublicKey{0x4e}
@@ -46,8 +48,8 @@ func TestNonceAccountIsReadStrictly(t *testing.T) {
 		answer any
 		want   error
 	}{
-		"missing":         {nil, ErrAccountNotFound},
-		"another program": {answerOf(solana.TokenProgramID, 1, good), ErrWrongOwner},
+		"missing":         {nil, protocol.ErrAccountNotFound},
+		"another program": {answerOf(solana.TokenProgramID, 1, good), protocol.ErrWrongOwner},
 		"a wallet":        {answerOf(solana.SystemProgramID, 1, nil), ErrNotANonce},
 		"too long":        {answerOf(solana.SystemProgramID, 1, append(good, 0)), ErrNotANonce},
 		"legacy":          {answerOf(solana.SystemProgramID, 1, spoilt(0, 0)), ErrNotANonce},
@@ -55,7 +57,7 @@ func TestNonceAccountIsReadStrictly(t *testing.T) {
 	} {
 		node.accounts[testNonce] = c.answer
 		_, err := client.getNonce(t.Context(), testNonce)
-		var account *AccountError
+		var account *protocol.AccountError
 		require.ErrorAs(t, err, &account, name)
 		require.ErrorIs(t, err, c.want, name)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Outcome is the outcome of a transaction, which decides whether its action may be repeated.
@@ -98,7 +99,7 @@ func OutcomeOf(err error) Outcome {
 		return outcomeOfFailure(e.Signature)
 	case *TransactionError:
 		return outcomeOfFailure(e.Signature)
-	case *StateChangedError, *Unresolved, *SessionUsedError, *InsufficientFunds, *AccountError:
+	case *StateChangedError, *Unresolved, *SessionUsedError, *token.InsufficientFunds, *protocol.AccountError:
 		return OutcomeNotSent
 	}
 	switch err {
@@ -106,7 +107,7 @@ func OutcomeOf(err error) Outcome {
 		return OutcomeConfirmed
 	case ErrTransactionExpired:
 		return OutcomeExpired
-	case ErrNotAsExpected, ErrMissingSigner, ErrNotASigner, ErrNotWrappedSOL:
+	case ErrNotAsExpected, ErrMissingSigner, ErrNotASigner, token.ErrNotWrappedSOL:
 		return OutcomeNotSent
 	}
 	switch e := err.(type) {

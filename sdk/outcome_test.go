@@ -16,6 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 func TestOutcomeOfAnError(t *testing.T) {
@@ -47,10 +48,10 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{&Unresolved{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
 		{&JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: unknown}, OutcomeNotSent},
 		{&JournalError{Op: journalFinish, Outcome: OutcomeExpired, Err: errors.New("disk"), Failure: ErrTransactionExpired}, OutcomeExpired},
-		{&InsufficientFunds{}, OutcomeNotSent},
-		{&AccountError{Err: ErrAccountNotFound}, OutcomeNotSent},
+		{&token.InsufficientFunds{}, OutcomeNotSent},
+		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, OutcomeNotSent},
 		{&SessionUsedError{}, OutcomeNotSent},
-		{&UnsupportedMint{}, OutcomeNotSent},
+		{&token.UnsupportedMint{}, OutcomeNotSent},
 		{fmt.Errorf("%w: %s", ErrMissingSigner, signature), OutcomeNotSent},
 		{fmt.Errorf("%w: the offer is another one", ErrNotAsExpected), OutcomeNotSent},
 		{errors.Join(fmt.Errorf("%w: x", ErrTransactionExpired), ErrTransactionExpired), OutcomeExpired},

@@ -7,6 +7,9 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // isMissing reports whether an account is still to be created: nobody has, or somebody has only sent it lamports.
@@ -17,7 +20,7 @@ func isMissing(account *rpc.Account) bool {
 // payouts are the token accounts at which the parties are paid, and the mint that the program needs beside
 // them.
 type payouts struct {
-	mint          *Mint
+	mint          *token.Mint
 	buyer, seller solana.PublicKey
 	// before creates the payer's account if it is missing.
 	before []solana.Instruction
@@ -61,7 +64,7 @@ func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts,
 
 // payee returns the token account of a party: the named one, otherwise the associated one. The payer's own is created
 // if it is missing and creates is set.
-func (c *Client) payee(ctx context.Context, mint *Mint, payer, party, named solana.PublicKey, creates bool) (
+func (c *Client) payee(ctx context.Context, mint *token.Mint, payer, party, named solana.PublicKey, creates bool) (
 	address solana.PublicKey, creation []solana.Instruction, err error) {
 	address, err = accountOrAssociated(named, party, mint)
 	if err != nil || !named.IsZero() || party != payer || !creates {
@@ -71,18 +74,18 @@ func (c *Client) payee(ctx context.Context, mint *Mint, payer, party, named sola
 	if err != nil || !isMissing(stored[0]) {
 		return address, nil, err
 	}
-	return mint.createAssociated(payer, party, address)
+	return createAssociated(mint, payer, party, address)
 }
 
 // canBePaid reports whether the program pays tokens of a mint to an account as the owner's, who signs or does not.
-func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *Mint, owner solana.PublicKey, signs bool) bool {
-	account, err := decodeTokenAccount(address, stored, slot)
-	return err == nil && account.receives(mint, owner, signs)
+func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *token.Mint, owner solana.PublicKey, signs bool) bool {
+	account, err := token.DecodeAccount(address, stored, slot)
+	return err == nil && account.Receives(mint, owner, signs)
 }
 
 // otherAccount returns a token account of an owner's that can be paid though the owner does not sign; zero if there is
 // none. A node can name any account, so this is only for instructions of which the program checks the owner.
-func (c *Client) otherAccount(ctx context.Context, mint *Mint, owner solana.PublicKey) (solana.PublicKey, error) {
+func (c *Client) otherAccount(ctx context.Context, mint *token.Mint, owner solana.PublicKey) (solana.PublicKey, error) {
 	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, owner,
 		&rpc.GetTokenAccountsConfig{Mint: &mint.Address},
 		&rpc.GetTokenAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64})
@@ -106,11 +109,11 @@ func (c *Client) otherAccount(ctx context.Context, mint *Mint, owner solana.Publ
 // claimingAccount returns the token account that a party claims to: the named one, otherwise the associated
 // one, which is created if it is missing. The program pays a claim to any account, so an account that only a
 // node has named is never used.
-func (c *Client) claimingAccount(ctx context.Context, named, party solana.PublicKey, mint *Mint) (solana.PublicKey, []solana.Instruction, error) {
+func (c *Client) claimingAccount(ctx context.Context, named, party solana.PublicKey, mint *token.Mint) (solana.PublicKey, []solana.Instruction, error) {
 	if !named.IsZero() {
 		return named, nil, nil
 	}
-	address, err := mint.AssociatedTokenAddress(party)
+	address, err := mint.AssociatedAddress(party)
 	if err != nil {
 		return solana.PublicKey{}, nil, err
 	}
@@ -119,10 +122,10 @@ func (c *Client) claimingAccount(ctx context.Context, named, party solana.Public
 		return solana.PublicKey{}, nil, err
 	}
 	if isMissing(accounts[0]) {
-		return mint.createAssociated(party, party, address)
+		return createAssociated(mint, party, party, address)
 	}
 	if !canBePaid(address, accounts[0], slot, mint, party, true) {
-		return solana.PublicKey{}, nil, &AccountError{Address: address, Err: errCannotReceive}
+		return solana.PublicKey{}, nil, &protocol.AccountError{Address: address, Err: errCannotReceive}
 	}
 	return address, nil, nil
 }
@@ -130,9 +133,9 @@ func (c *Client) claimingAccount(ctx context.Context, named, party solana.Public
 var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so a destination has to be given")
 
 // accountOrAssociated returns the named token account, otherwise the owner's associated one.
-func accountOrAssociated(named, owner solana.PublicKey, mint *Mint) (solana.PublicKey, error) {
+func accountOrAssociated(named, owner solana.PublicKey, mint *token.Mint) (solana.PublicKey, error) {
 	if !named.IsZero() {
 		return named, nil
 	}
-	return mint.AssociatedTokenAddress(owner)
+	return mint.AssociatedAddress(owner)
 }

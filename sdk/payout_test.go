@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // withDelegate and withCloseAuthority give another authority over a token account.
@@ -27,8 +28,8 @@ func withCloseAuthority(data []byte) []byte {
 // transaction fail then, because the program records the amount; another account of the party's could, so only the
 // caller names one. The node is not even asked for a list.
 func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
-	frozen := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, TokenAccountFrozen) }
-	usable := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, TokenAccountInitialized) }
+	frozen := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateFrozen) }
+	usable := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateInitialized) }
 	for name, stored := range map[string]func(owner solana.PublicKey) []byte{
 		"usable": usable, "missing": nil, "frozen": frozen,
 		"with a delegate":        func(owner solana.PublicKey) []byte { return withDelegate(usable(owner)) },
@@ -94,15 +95,15 @@ func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
 func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	clean, delegated := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	associated, err := AssociatedTokenAddress(owner, keptMint, solana.TokenProgramID)
+	associated, err := token.AssociatedAddress(owner, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
-	usable := func() []byte { return tokenAccountData(owner, TokenAccountInitialized) }
+	usable := func() []byte { return tokenAccountData(owner, token.StateInitialized) }
 	stored := func(data []byte) any { return storedAccount(solana.TokenProgramID, data) }
 	listed := func(address solana.PublicKey, data []byte) any {
 		return object{"pubkey": address, "account": stored(data)}
 	}
 	others := []any{listed(delegated, withDelegate(usable())), listed(clean, usable())}
-	frozen := tokenAccountData(owner, TokenAccountFrozen)
+	frozen := tokenAccountData(owner, token.StateFrozen)
 	cases := map[string]struct {
 		associated any
 		others     []any
@@ -125,7 +126,7 @@ func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": c.others}),
 			})
 			scripted.accounts = map[solana.PublicKey]any{associated: c.associated}
-			closing := &closing{client: client, payer: protocol.ProgramID, mint: &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
+			closing := &closing{client: client, payer: protocol.ProgramID, mint: &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
 			account, err := closing.account(t.Context(), c.named, owner, 1, true)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, account)
@@ -137,15 +138,15 @@ func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 // A party with too many accounts to list must not keep the other one from closing.
 func TestListThatFailsLeavesTheAssociatedAccount(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
-	associated, err := AssociatedTokenAddress(owner, keptMint, solana.TokenProgramID)
+	associated, err := token.AssociatedAddress(owner, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
 		"getTokenAccountsByOwner": func(int) (any, error) { return nil, errors.New("too many") },
 	})
 	scripted.accounts = map[solana.PublicKey]any{
-		associated: storedAccount(solana.TokenProgramID, tokenAccountData(owner, TokenAccountFrozen)),
+		associated: storedAccount(solana.TokenProgramID, tokenAccountData(owner, token.StateFrozen)),
 	}
-	closing := &closing{client: client, payer: protocol.ProgramID, mint: &Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
+	closing := &closing{client: client, payer: protocol.ProgramID, mint: &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
 	account, err := closing.account(t.Context(), solana.PublicKey{}, owner, 1, false)
 	require.NoError(t, err)
 	assert.Equal(t, associated, account)

@@ -10,12 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 var keptMint = solana.PublicKey{77}
 
 // tokenAccountData are an SPL Token account's bytes.
-func tokenAccountData(owner solana.PublicKey, state TokenAccountState) []byte {
+func tokenAccountData(owner solana.PublicKey, state token.State) []byte {
 	data := make([]byte, tokenAccountSize)
 	copy(data, keptMint[:])
 	copy(data[tokenAccountOffsetOwner:], owner[:])
@@ -31,10 +32,10 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
 		"getMultipleAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{stored}}),
 		"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": []any{nil, object{
-			"pubkey": offered, "account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, TokenAccountInitialized)),
+			"pubkey": offered, "account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, token.StateInitialized)),
 		}}}),
 	})
-	client.mints.put(keptMint, Mint{Address: keptMint, TokenProgram: solana.TokenProgramID})
+	client.mints.put(keptMint, token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID})
 	return client
 }
 
@@ -57,7 +58,7 @@ func claimOf(t *testing.T, action *Action) *protocol.ClaimPayout {
 
 func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 	party, thief := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	associated, err := AssociatedTokenAddress(party, keptMint, solana.TokenProgramID)
+	associated, err := token.AssociatedAddress(party, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	cases := map[string]struct {
 		stored    any
@@ -65,9 +66,9 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 		refused   bool
 	}{
 		"missing":          {nil, 1, false},
-		"usable":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountInitialized)), 0, false},
-		"frozen":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountFrozen)), 0, true},
-		"given away":       {storedAccount(solana.TokenProgramID, tokenAccountData(thief, TokenAccountInitialized)), 0, true},
+		"usable":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateInitialized)), 0, false},
+		"frozen":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), 0, true},
+		"given away":       {storedAccount(solana.TokenProgramID, tokenAccountData(thief, token.StateInitialized)), 0, true},
 		"no token account": {storedAccount(protocol.ProgramID, []byte{1}), 0, true},
 	}
 	for name, c := range cases {
@@ -75,7 +76,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 			client := payoutClient(t, c.stored, party, thief)
 			action, err := client.At(keptFor(t, party)).ClaimPayout(party, solana.PublicKey{}).Build(t.Context())
 			if c.refused {
-				var wrong *AccountError
+				var wrong *protocol.AccountError
 				require.ErrorAs(t, err, &wrong)
 				assert.Equal(t, associated, wrong.Address)
 				assert.ErrorContains(t, err, "destination has to be given")
@@ -89,7 +90,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 
 	// Whoever says where to gets it there, without the node being asked.
 	named := newKeypair(t).PublicKey()
-	client := payoutClient(t, storedAccount(solana.TokenProgramID, tokenAccountData(party, TokenAccountFrozen)), party, thief)
+	client := payoutClient(t, storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), party, thief)
 	action, err := client.At(keptFor(t, party)).ClaimPayout(party, named).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, named, claimOf(t, action).DestinationTokenAccount)
@@ -97,9 +98,9 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 
 func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 	seller, closer, treasury := newKeypair(t).PublicKey(), newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
-	associated, err := AssociatedTokenAddress(seller, keptMint, solana.TokenProgramID)
+	associated, err := token.AssociatedAddress(seller, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
-	treasurys, err := AssociatedTokenAddress(treasury, keptMint, solana.TokenProgramID)
+	treasurys, err := token.AssociatedAddress(treasury, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)
 	n := keptFor(t, seller)
 	vault, bump, err := protocol.FindVaultAddress(n.Address)
@@ -108,7 +109,7 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 	config, _, err := protocol.FindConfigAddress()
 	require.NoError(t, err)
 	stored := map[solana.PublicKey]any{
-		vault:    storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
+		vault:    storedAccount(solana.TokenProgramID, tokenAccountData(vault, token.StateInitialized)),
 		config:   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{Treasury: treasury}).Encode()),
 		keptMint: storedAccount(solana.TokenProgramID, mintData()),
 	}
@@ -124,7 +125,7 @@ func TestCloserPaysForNoAccountOfTheOtherPartys(t *testing.T) {
 		"a stranger who wants to": {closer, true, nil, associated, 2},
 		"the party itself":        {seller, false, nil, associated, 2},
 		"another account of the party's": {closer, false, []any{object{
-			"pubkey": other, "account": storedAccount(solana.TokenProgramID, tokenAccountData(seller, TokenAccountInitialized)),
+			"pubkey": other, "account": storedAccount(solana.TokenProgramID, tokenAccountData(seller, token.StateInitialized)),
 		}}, other, 1},
 	}
 	for name, c := range cases {
@@ -163,7 +164,7 @@ func TestClosingWaitsUntilTheSecondOfCreationIsOver(t *testing.T) {
 		a.node.each = func(address solana.PublicKey) any {
 			return map[solana.PublicKey]any{
 				n.Address: negotiationAnswer(n), keptMint: storedAccount(solana.TokenProgramID, mintData()),
-				vault:                    storedAccount(solana.TokenProgramID, tokenAccountData(vault, TokenAccountInitialized)),
+				vault:                    storedAccount(solana.TokenProgramID, tokenAccountData(vault, token.StateInitialized)),
 				config:                   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{Treasury: testSeller}).Encode()),
 				solana.SysVarClockPubkey: clockAt(testNow + int64(time.Since(began)/time.Second)),
 			}[address]

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // comparing is a negotiation in which reservation prices are compared.
@@ -101,7 +102,7 @@ func offlineClient(t *testing.T) *Client {
 	t.Helper()
 	client, node, _ := newScripted(t, nil)
 	node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
-	client.mints.put(keptMint, Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID, Decimals: 6})
+	client.mints.put(keptMint, token.Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID, Decimals: 6})
 	return client
 }
 
@@ -166,13 +167,13 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 		}
 		creations := 0
 		if refunds {
-			mint := &Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID}
+			mint := &token.Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID}
 			want.TokenMint, want.TokenProgram = keptMint, solana.Token2022ProgramID
 			want.EscrowVault, _, err = protocol.FindVaultAddress(n.Address)
 			require.NoError(t, err)
-			want.BuyerTokenAccount, err = mint.AssociatedTokenAddress(n.Buyer)
+			want.BuyerTokenAccount, err = mint.AssociatedAddress(n.Buyer)
 			require.NoError(t, err)
-			want.SellerTokenAccount, err = mint.AssociatedTokenAddress(n.Seller)
+			want.SellerTokenAccount, err = mint.AssociatedAddress(n.Seller)
 			require.NoError(t, err)
 			creations = 1 // the seller's own, which is missing
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 func TestMain(m *testing.M) {
@@ -179,7 +180,7 @@ func give(ts *testscript.TestScript, _ bool, arguments []string) {
 
 func tokenAccount(ts *testscript.TestScript, net *localnet.Net, agent string) solana.PublicKey {
 	owner := map[string]*haggle.Keypair{"buyer": net.Buyer, "seller": net.Seller}[agent]
-	account, err := haggle.AssociatedTokenAddress(owner.PublicKey(), net.Mint, solana.TokenProgramID)
+	account, err := token.AssociatedAddress(owner.PublicKey(), net.Mint, solana.TokenProgramID)
 	ts.Check(err)
 	return account
 }

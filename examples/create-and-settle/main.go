@@ -127,7 +127,7 @@ func report(ctx context.Context, net *localnet.Net) error {
 		name   string
 		wallet solana.PublicKey
 	}{{"buyer", net.Buyer.PublicKey()}, {"seller", net.Seller.PublicKey()}, {"treasury", net.Treasury}} {
-		address, err := mint.AssociatedTokenAddress(party.wallet)
+		address, err := mint.AssociatedAddress(party.wallet)
 		if err != nil {
 			return err
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // holding is a balance: base units of the mint, and lamports.
@@ -56,7 +56,7 @@ func (s *demonstration) holdings(ctx context.Context) (map[string]holding, error
 	owners := map[string]solana.PublicKey{buyer: s.net.Buyer.PublicKey(), seller: s.net.Seller.PublicKey(), treasury: s.net.Treasury}
 	found := map[string]holding{}
 	for name, owner := range owners {
-		address, err := haggle.AssociatedTokenAddress(owner, s.net.Mint, solana.TokenProgramID)
+		address, err := token.AssociatedAddress(owner, s.net.Mint, solana.TokenProgramID)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // The database holds the events and accounts of a real chain, and the amounts add up.
@@ -76,7 +77,7 @@ func TestTheDatabaseEqualsTheChain(t *testing.T) {
 		require.EqualValues(t, config.TotalNegotiations, single[int](t, s.ctx, database, `SELECT SUM(closed) FROM totals`))
 		require.EqualValues(t, config.TotalSettledVolume, single[int](t, s.ctx, database, `SELECT SUM(CAST(settled_amount AS INTEGER)) FROM totals`))
 		require.EqualValues(t, config.TotalFeesCollected, single[int](t, s.ctx, database, `SELECT SUM(CAST(fees AS INTEGER)) FROM totals`))
-		treasury, err := haggle.AssociatedTokenAddress(s.Treasury, s.Mint, solana.TokenProgramID)
+		treasury, err := token.AssociatedAddress(s.Treasury, s.Mint, solana.TokenProgramID)
 		require.NoError(t, err)
 		held, err := s.Chain.Tokens(s.ctx, treasury)
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 const endingsBond = 700_000
@@ -82,7 +83,7 @@ func (s *scenario) agreement(session uint64) solana.PublicKey {
 
 func (s *scenario) held(owner solana.PublicKey) int64 {
 	s.t.Helper()
-	account, err := haggle.AssociatedTokenAddress(owner, s.Mint, solana.TokenProgramID)
+	account, err := token.AssociatedAddress(owner, s.Mint, solana.TokenProgramID)
 	require.NoError(s.t, err)
 	found, err := s.Chain.Tokens(s.ctx, account)
 	require.NoError(s.t, err)

@@ -5,6 +5,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/admin"
+	"github.com/haggle-protocol/haggle/sdk/token"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
@@ -44,7 +45,7 @@ func (s *scenario) unpayable(session uint64, party *haggle.Keypair, end func(sol
 	n := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = endingsBond })
 	s.offer(n, s.Buyer, 2_000_000)
 	s.offer(n, s.Seller, 3_000_000)
-	account, err := haggle.AssociatedTokenAddress(party.PublicKey(), s.Mint, solana.TokenProgramID)
+	account, err := token.AssociatedAddress(party.PublicKey(), s.Mint, solana.TokenProgramID)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.Freeze(s.ctx, s.Mint, account))
 	end(n)

@@ -99,7 +99,7 @@ func (n *Net) configure(ctx context.Context) error {
 		n.Treasury = config.Treasury
 		return nil
 	}
-	if !errors.Is(err, haggle.ErrAccountNotFound) {
+	if !errors.Is(err, protocol.ErrAccountNotFound) {
 		return err
 	}
 	if n.Chain.UpgradeAuthority == nil {

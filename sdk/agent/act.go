@@ -186,7 +186,7 @@ func isStateChange(err error) bool {
 			return true
 		}
 	}
-	return errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
+	return errors.Is(err, protocol.ErrAccountNotFound) || errors.Is(err, haggle.ErrNotAsExpected)
 }
 
 // isTransient reports whether the same read or action may succeed later: the node did not answer, the

@@ -19,6 +19,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // scenarioTimeout limits a scenario that hangs.
@@ -84,7 +85,7 @@ func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 func (f *fixture) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	f.t.Helper()
 	n, err := f.Client.Negotiation(negotiation).Snapshot(f.ctx)
-	if errors.Is(err, haggle.ErrAccountNotFound) {
+	if errors.Is(err, protocol.ErrAccountNotFound) {
 		return nil
 	}
 	require.NoError(f.t, err)
@@ -239,7 +240,7 @@ func holding(of *haggle.Keypair, tokens uint64) testchain.Holding {
 func (f *fixture) tokenAccount(of *haggle.Keypair) solana.PublicKey {
 	f.t.Helper()
 	require.NoError(f.t, f.Chain.Endow(f.ctx, f.Mint, holding(of, 0)))
-	account, err := haggle.AssociatedTokenAddress(of.PublicKey(), f.Mint, solana.TokenProgramID)
+	account, err := token.AssociatedAddress(of.PublicKey(), f.Mint, solana.TokenProgramID)
 	require.NoError(f.t, err)
 	return account
 }

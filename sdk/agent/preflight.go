@@ -10,11 +10,12 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	bin "github.com/gagliardetto/binary"
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/programs/token"
+	spltoken "github.com/gagliardetto/solana-go/programs/token"
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 const (
@@ -126,7 +127,7 @@ func (r *Runtime) checkProgram(ctx context.Context) error {
 
 func (r *Runtime) checkConfig(ctx context.Context) error {
 	_, err := r.client.GetConfig(ctx)
-	if errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
+	if errors.Is(err, protocol.ErrAccountNotFound) || isUndecodable(err) {
 		return startError("configuration", "the protocol is not initialized on this cluster: %w", err)
 	}
 	return err
@@ -138,8 +139,8 @@ func (r *Runtime) checkMints(ctx context.Context) error {
 		if err == nil {
 			err = mint.Check()
 		}
-		unsupported := new(haggle.UnsupportedMint)
-		if errors.As(err, &unsupported) || errors.Is(err, haggle.ErrAccountNotFound) || isUndecodable(err) {
+		unsupported := new(token.UnsupportedMint)
+		if errors.As(err, &unsupported) || errors.Is(err, protocol.ErrAccountNotFound) || isUndecodable(err) {
 			return startError("mint", "Config.Mints: %s: %w", address, err)
 		}
 		if err != nil {
@@ -152,7 +153,7 @@ func (r *Runtime) checkMints(ctx context.Context) error {
 // isUndecodable reports whether an account is not of the expected kind.
 func isUndecodable(err error) bool {
 	var decode *protocol.DecodeError
-	return errors.As(err, &decode) || errors.Is(err, haggle.ErrWrongOwner)
+	return errors.As(err, &decode) || errors.Is(err, protocol.ErrWrongOwner)
 }
 
 func (r *Runtime) checkLamports(ctx context.Context) error {
@@ -174,7 +175,7 @@ func (r *Runtime) checkLamports(ctx context.Context) error {
 // checkTokens checks that a buyer has tokens. They may be in the escrow of its negotiations.
 func (r *Runtime) checkTokens(ctx context.Context) error {
 	for mint := range r.config.Mints {
-		if mint == solana.WrappedSol || mint == haggle.WrappedSOL2022 {
+		if mint == solana.WrappedSol || mint == token.WrappedSOL2022 {
 			return nil // lamports can be wrapped
 		}
 		if holds, err := r.holdsTokens(ctx, mint); holds || err != nil {
@@ -205,7 +206,7 @@ func (r *Runtime) holdsTokens(ctx context.Context, mint solana.PublicKey) (bool,
 		if held == nil {
 			return false
 		}
-		var account token.Account
+		var account spltoken.Account
 		err := account.UnmarshalWithDecoder(bin.NewBinDecoder(held.Account.Data.GetBinary()))
 		return err == nil && account.Amount > 0
 	}), nil

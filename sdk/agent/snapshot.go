@@ -86,7 +86,7 @@ func (l *loop) read(request readRequest) snapshot {
 	s.negotiation, s.err = l.client.Negotiation(request.address).Snapshot(ctx)
 	n := s.negotiation
 	switch {
-	case errors.Is(s.err, haggle.ErrAccountNotFound):
+	case errors.Is(s.err, protocol.ErrAccountNotFound):
 		if s.result, s.err = request.result, nil; s.result == nil {
 			s.result, s.err = l.readResult(ctx, request)
 		}

@@ -13,6 +13,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 const (
@@ -42,7 +43,7 @@ func (k *Keeper) do(ended context.Context, r *record) {
 // attempt reads the negotiation again, simulates the action, reserves its highest cost and sends it.
 func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	n, err := k.client.Negotiation(r.address).Snapshot(ctx)
-	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && (n.CreatedAt != r.created || taskFor(&n.Negotiation) != r.task || n.Time < r.task.due) {
+	if errors.Is(err, protocol.ErrAccountNotFound) || err == nil && (n.CreatedAt != r.created || taskFor(&n.Negotiation) != r.task || n.Time < r.task.due) {
 		return Action{Outcome: lost}
 	}
 	if err != nil {
@@ -168,7 +169,7 @@ func rentOf(lamports uint64, tokens *haggle.TokenChange) uint64 {
 	if tokens == nil {
 		return lamports
 	}
-	if _, wraps := haggle.WrappedSOLProgram(tokens.Mint); !wraps {
+	if _, wraps := token.WrappedSOLProgram(tokens.Mint); !wraps {
 		return lamports
 	}
 	return lamports - min(lamports, tokens.After)
@@ -193,7 +194,7 @@ func outcomeOf(err error) Outcome {
 		return Pending
 	}
 	for _, earlier := range []error{
-		protocol.ErrInvalidState, protocol.ErrStaleState, haggle.ErrAlreadyDone, haggle.ErrAccountNotFound, protocol.ErrAccountOwnedByWrongProgram,
+		protocol.ErrInvalidState, protocol.ErrStaleState, haggle.ErrAlreadyDone, protocol.ErrAccountNotFound, protocol.ErrAccountOwnedByWrongProgram,
 	} {
 		if errors.Is(err, earlier) {
 			return lost

@@ -6,7 +6,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // The protocol's fee in wrapped SOL arrives in the account whose rent the closer pays, and is not the closer's money.
@@ -21,7 +22,7 @@ func TestAnActionCostsItsFeeAndTheRentThatItPays(t *testing.T) {
 	}{
 		{"an account of a mint's", account(solana.PublicKey{1}, 0, 2_039_280, 450_958), 2_039_280},
 		{"an account of wrapped SOL", account(solana.WrappedSol, 0, 2_539_280, 500_000), 2_039_280},
-		{"one of Token-2022's", account(haggle.WrappedSOL2022, 0, 2_574_720, 500_000), 2_074_720},
+		{"one of Token-2022's", account(token.WrappedSOL2022, 0, 2_574_720, 500_000), 2_074_720},
 		{"one that is there already", account(solana.WrappedSol, 2_039_280, 2_539_280, 500_000), 0},
 		{"no token account", haggle.BalanceChange{LamportsAfter: 890_880}, 890_880},
 	} {

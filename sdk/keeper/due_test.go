@@ -105,7 +105,7 @@ func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	for _, sooner := range []error{
 		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.StateChangedError{Action: "close_negotiation"},
 		protocol.Refusal(protocol.ErrInvalidState),
-		&haggle.AccountError{Err: haggle.ErrAccountNotFound},
+		&protocol.AccountError{Err: protocol.ErrAccountNotFound},
 	} {
 		require.Equal(t, lost, outcomeOf(sooner), sooner)
 		k := &Keeper{}

@@ -21,6 +21,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -100,7 +101,7 @@ func (s *stage) inTranches(r *haggle.CreateRequest) {
 func (s *stage) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	s.t.Helper()
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
-	if errors.Is(err, haggle.ErrAccountNotFound) {
+	if errors.Is(err, protocol.ErrAccountNotFound) {
 		return nil
 	}
 	require.NoError(s.t, err)
@@ -346,7 +347,7 @@ func TestPartiesHaveSomeTimeToDoItThemselves(t *testing.T) {
 func TestPayoutThatNobodyCanReceiveIsLeftForLater(t *testing.T) {
 	s := setStage(t)
 	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Seller.PublicKey()}))
-	account, err := haggle.AssociatedTokenAddress(s.Seller.PublicKey(), s.Mint, solana.TokenProgramID)
+	account, err := token.AssociatedAddress(s.Seller.PublicKey(), s.Mint, solana.TokenProgramID)
 	require.NoError(t, err)
 	require.NoError(t, s.Chain.Freeze(s.ctx, s.Mint, account))
 	negotiation := s.agreed()

@@ -106,7 +106,7 @@ func (k *Keeper) readChanged(ctx context.Context, signature solana.Signature) {
 func (k *Keeper) read(ctx context.Context, address solana.PublicKey) error {
 	n, err := k.client.Negotiation(address).Snapshot(ctx)
 	switch {
-	case errors.Is(err, haggle.ErrAccountNotFound):
+	case errors.Is(err, protocol.ErrAccountNotFound):
 		k.forget(address)
 	case err != nil:
 		return err

@@ -10,6 +10,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // interpretHaggle finds out what one of the program's own instructions does to the wallet. One in which somebody else acts does
@@ -345,7 +346,7 @@ func (r *reading) settle(v *protocol.SettleByAgreement) error {
 // checkDestination requires that the wallet is paid at its associated token account or at one of
 // Config.Destinations.
 func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey) error {
-	own, err := haggle.AssociatedTokenAddress(r.policy.wallet, mint, tokenProgram)
+	own, err := token.AssociatedAddress(r.policy.wallet, mint, tokenProgram)
 	if err != nil {
 		return r.deny(RuleDestination, account, err)
 	}

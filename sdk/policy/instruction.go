@@ -9,8 +9,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // step is an instruction that has been decoded completely: one of the types below, or one of the program's own.
@@ -324,7 +324,7 @@ func decodeAssociated(accounts []*solana.AccountMeta, data []byte) (string, step
 	if created.tokenProgram != solana.TokenProgramID && created.tokenProgram != solana.Token2022ProgramID {
 		return CreateAssociated, nil, fmt.Errorf("%s is no token program", created.tokenProgram)
 	}
-	address, err := haggle.AssociatedTokenAddress(created.wallet, created.mint, created.tokenProgram)
+	address, err := token.AssociatedAddress(created.wallet, created.mint, created.tokenProgram)
 	if err == nil && address != created.account {
 		err = fmt.Errorf("%s is not the associated account, which is %s", created.account, address)
 	}

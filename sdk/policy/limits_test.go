@@ -11,9 +11,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // What a transaction costs is known to the unit before it is signed.
@@ -69,17 +69,17 @@ func TestWhatIsCounted(t *testing.T) {
 		require.Equal(t, before, s.policy.Used(lamports))
 	})
 	t.Run("wrapping, spending and unwrapping", func(t *testing.T) {
-		rents := map[solana.PublicKey]uint64{solana.WrappedSol: 2_039_280, haggle.WrappedSOL2022: 2_248_080}
+		rents := map[solana.PublicKey]uint64{solana.WrappedSol: 2_039_280, token.WrappedSOL2022: 2_248_080}
 		for native, rent := range rents {
 			s := newStage(t, wrappedSOL)
 			s.config.Tokens[native] = s.config.Tokens[solana.WrappedSol]
 			s.restart()
-			wrapping, err := haggle.WrapSOLInstructions(s.wallet(), native, 1_000_000)
+			wrapping, err := token.WrapSOL(s.wallet(), native, 1_000_000)
 			require.NoError(t, err)
-			unwrapping, err := haggle.UnwrapSOLInstruction(s.wallet(), native)
+			unwrapping, err := token.UnwrapSOL(s.wallet(), native)
 			require.NoError(t, err)
-			program, _ := haggle.WrappedSOLProgram(native)
-			own, err := haggle.AssociatedTokenAddress(s.wallet(), native, program)
+			program, _ := token.WrappedSOLProgram(native)
+			own, err := token.AssociatedAddress(s.wallet(), native, program)
 			require.NoError(t, err)
 			creation := s.creation(friend, 1, 1_000_000)
 			creation.TokenMint, creation.BuyerTokenAccount, creation.TokenProgram = native, own, program

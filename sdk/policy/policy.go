@@ -71,7 +71,7 @@ type Config struct {
 	// in Token-2022.
 	Lamports Limits
 	// Tokens are the mints that are allowed, each with its limits: escrows, bonds, transfers and prices. Lamports that are wrapped
-	// are limited by that mint's PerTransaction then (solana.WrappedSol, haggle.WrappedSOL2022), and count only when they are spent.
+	// are limited by that mint's PerTransaction then (solana.WrappedSol, token.WrappedSOL2022), and count only when they are spent.
 	Tokens map[solana.PublicKey]TokenLimits
 	// Programs are those that may be called. Nil is all whose instructions can be decoded.
 	Programs []solana.PublicKey

@@ -13,6 +13,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // What the chain takes in lamports. Rent comes back when an account is closed, and is not counted as income then.
@@ -256,7 +257,7 @@ func (r *reading) createNonce(s accountCreation) error {
 }
 
 func (r *reading) createAssociated(s associatedCreation) error {
-	if program, ok := haggle.WrappedSOLProgram(s.mint); ok && s.wallet == r.policy.wallet && s.tokenProgram == program {
+	if program, ok := token.WrappedSOLProgram(s.mint); ok && s.wallet == r.policy.wallet && s.tokenProgram == program {
 		r.ownWrapped[s.account] = s.mint
 	}
 	if s.payer != r.policy.wallet {

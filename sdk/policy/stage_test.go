@@ -14,6 +14,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // stage is a wallet with a policy around it.
@@ -167,14 +168,14 @@ func (s *stage) creation(seller solana.PublicKey, session, escrow uint64) *proto
 
 func (s *stage) associated(owner, mint solana.PublicKey) solana.PublicKey {
 	s.t.Helper()
-	address, err := haggle.AssociatedTokenAddress(owner, mint, solana.TokenProgramID)
+	address, err := token.AssociatedAddress(owner, mint, solana.TokenProgramID)
 	require.NoError(s.t, err)
 	return address
 }
 
 func (s *stage) createAssociated(payer, owner, mint solana.PublicKey) solana.Instruction {
 	s.t.Helper()
-	instruction, err := haggle.CreateAssociatedTokenAccount(payer, owner, mint, solana.TokenProgramID)
+	instruction, err := token.CreateAssociated(payer, owner, mint, solana.TokenProgramID)
 	require.NoError(s.t, err)
 	return instruction
 }
@@ -204,7 +205,7 @@ type chain map[solana.PublicKey][]byte
 func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]byte, error) {
 	data, ok := c[address]
 	if !ok {
-		return nil, haggle.ErrAccountNotFound
+		return nil, protocol.ErrAccountNotFound
 	}
 	return data, nil
 }
@@ -249,21 +250,21 @@ func transferLamports(from, to solana.PublicKey, lamports uint64) solana.Instruc
 	return system(2, binary.LittleEndian.AppendUint64(nil, lamports), solana.Meta(from).SIGNER().WRITE(), solana.Meta(to).WRITE())
 }
 
-func token(data []byte, accounts ...*solana.AccountMeta) solana.Instruction {
+func tokenInstruction(data []byte, accounts ...*solana.AccountMeta) solana.Instruction {
 	return solana.NewInstruction(solana.TokenProgramID, accounts, data)
 }
 
 func transferTokens(source, mint, destination, authority solana.PublicKey, amount uint64) solana.Instruction {
 	data := append(binary.LittleEndian.AppendUint64([]byte{12}, amount), 6)
-	return token(data, solana.Meta(source).WRITE(), solana.Meta(mint), solana.Meta(destination).WRITE(), solana.Meta(authority).SIGNER())
+	return tokenInstruction(data, solana.Meta(source).WRITE(), solana.Meta(mint), solana.Meta(destination).WRITE(), solana.Meta(authority).SIGNER())
 }
 
 func closeAccount(account, destination, owner solana.PublicKey) solana.Instruction {
-	return token([]byte{9}, solana.Meta(account).WRITE(), solana.Meta(destination).WRITE(), solana.Meta(owner).SIGNER())
+	return tokenInstruction([]byte{9}, solana.Meta(account).WRITE(), solana.Meta(destination).WRITE(), solana.Meta(owner).SIGNER())
 }
 
 func syncNative(account solana.PublicKey) solana.Instruction {
-	return token([]byte{17}, solana.Meta(account).WRITE())
+	return tokenInstruction([]byte{17}, solana.Meta(account).WRITE())
 }
 
 // allowing adds to the default instructions.

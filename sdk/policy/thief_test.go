@@ -60,22 +60,22 @@ func TestThief(t *testing.T) {
 			return []solana.Instruction{transferTokens(own(s), otherMint, thief, s.wallet(), 1)}
 		}},
 		"sends tokens away without saying of which mint": {rule: policy.RuleUndecodable, change: everything, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{token(append([]byte{3}, u64(1)...), solana.Meta(own(s)).WRITE(), solana.Meta(thief).WRITE(), solana.Meta(s.wallet()).SIGNER())}
+			return []solana.Instruction{tokenInstruction(append([]byte{3}, u64(1)...), solana.Meta(own(s)).WRITE(), solana.Meta(thief).WRITE(), solana.Meta(s.wallet()).SIGNER())}
 		}},
 		"sends tokens away as one of several signers": {rule: policy.RuleUndecodable, change: everything, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{token(append([]byte{12}, append(u64(1), 6)...), solana.Meta(own(s)).WRITE(), solana.Meta(mint), solana.Meta(thief).WRITE(), solana.Meta(nonce), solana.Meta(s.wallet()).SIGNER())}
+			return []solana.Instruction{tokenInstruction(append([]byte{12}, append(u64(1), 6)...), solana.Meta(own(s)).WRITE(), solana.Meta(mint), solana.Meta(thief).WRITE(), solana.Meta(nonce), solana.Meta(s.wallet()).SIGNER())}
 		}},
 		"becomes a delegate": {rule: policy.RuleUndecodable, change: everything, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{token(append([]byte{4}, u64(math.MaxUint64)...), solana.Meta(own(s)).WRITE(), solana.Meta(thief), solana.Meta(s.wallet()).SIGNER())}
+			return []solana.Instruction{tokenInstruction(append([]byte{4}, u64(math.MaxUint64)...), solana.Meta(own(s)).WRITE(), solana.Meta(thief), solana.Meta(s.wallet()).SIGNER())}
 		}},
 		"becomes a delegate, checked": {rule: policy.RuleUndecodable, change: everything, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{token(append([]byte{13}, append(u64(1), 6)...), solana.Meta(own(s)).WRITE(), solana.Meta(mint), solana.Meta(thief), solana.Meta(s.wallet()).SIGNER())}
+			return []solana.Instruction{tokenInstruction(append([]byte{13}, append(u64(1), 6)...), solana.Meta(own(s)).WRITE(), solana.Meta(mint), solana.Meta(thief), solana.Meta(s.wallet()).SIGNER())}
 		}},
 		"becomes the owner": {rule: policy.RuleUndecodable, change: everything, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{token(append([]byte{6, 2, 1}, thief[:]...), solana.Meta(own(s)).WRITE(), solana.Meta(s.wallet()).SIGNER())}
+			return []solana.Instruction{tokenInstruction(append([]byte{6, 2, 1}, thief[:]...), solana.Meta(own(s)).WRITE(), solana.Meta(s.wallet()).SIGNER())}
 		}},
 		"burns tokens": {rule: policy.RuleUndecodable, change: everything, steal: func(s *stage) []solana.Instruction {
-			return []solana.Instruction{token(append([]byte{8}, u64(1)...), solana.Meta(own(s)).WRITE(), solana.Meta(mint).WRITE(), solana.Meta(s.wallet()).SIGNER())}
+			return []solana.Instruction{tokenInstruction(append([]byte{8}, u64(1)...), solana.Meta(own(s)).WRITE(), solana.Meta(mint).WRITE(), solana.Meta(s.wallet()).SIGNER())}
 		}},
 		"closes an account into its own": {rule: policy.RuleDestination, steal: func(s *stage) []solana.Instruction {
 			return []solana.Instruction{closeAccount(own(s), thief, s.wallet())}

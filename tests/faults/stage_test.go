@@ -15,7 +15,6 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
@@ -175,7 +174,7 @@ func (l *lookout) outlook(ctx context.Context, n negotiation, isThere bool) (int
 		return 0, nil
 	}
 	account, err := l.net.Client.Negotiation(n.Address).Snapshot(ctx)
-	if errors.Is(err, haggle.ErrAccountNotFound) || err == nil && account.Status != protocol.NegotiationStatusProposed {
+	if errors.Is(err, protocol.ErrAccountNotFound) || err == nil && account.Status != protocol.NegotiationStatusProposed {
 		return 0, nil
 	}
 	if err != nil {

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/programs/token"
+	spltoken "github.com/gagliardetto/solana-go/programs/token"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // What Token-2022 answers to what an account's own settings forbid.
@@ -119,7 +120,7 @@ func TestAccountRestoredAfterTheEnd(t *testing.T) {
 // give hands a token account from its owner to somebody else.
 func (s *stage) give(from party, account solana.PublicKey, to party) {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, token.AuthorityAccountOwner, from.private, to.PublicKey()))
+	require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, spltoken.AuthorityAccountOwner, from.private, to.PublicKey()))
 }
 
 // A party may be paid to an account beside the associated one. When that changes while the transaction is on its way, so that it
@@ -213,7 +214,7 @@ func TestAssociatedAccountStays(t *testing.T) {
 	scenarioOf(t, "associated_account_stays_its_owners", token2022, func(s *stage) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
-		err := s.venue.SetAuthority(s.ctx, s.seller.account, token.AuthorityAccountOwner, s.seller.private, s.stranger().PublicKey())
+		err := s.venue.SetAuthority(s.ctx, s.seller.account, spltoken.AuthorityAccountOwner, s.seller.private, s.stranger().PublicKey())
 		require.ErrorContains(s.t, err, tokenImmutableOwner)
 		s.do(d.accept(s.seller))
 		d.closes(s.buyer)
@@ -231,7 +232,7 @@ func TestCPIGuard(t *testing.T) {
 			require.NoError(s.t, s.venue.Guard(s.ctx, of.account, of.private))
 		}
 		_, err = s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
-		require.ErrorIs(s.t, err, haggle.ErrCPIGuard, "before anything is signed")
+		require.ErrorIs(s.t, err, token.ErrCPIGuard, "before anything is signed")
 		_, err = s.force(s.buyer, action.Instructions...)
 		s.isTokenProgramsRefusal(err, tokenCPIGuarded)
 

@@ -6,8 +6,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // The seller's bond lies in the vault beside the escrow, is no part of it, and comes back with the price.
@@ -87,9 +87,9 @@ func TestBondBeyondTheSellersMeans(t *testing.T) {
 		terms.Bond = sellersPurse + 1
 		d, _ := s.invite(terms)
 		_, err := d.takePart(s.seller).build(s.ctx)
-		var insufficient *haggle.InsufficientFunds
+		var insufficient *token.InsufficientFunds
 		require.ErrorAs(s.t, err, &insufficient)
-		require.Equal(s.t, &haggle.InsufficientFunds{Account: s.seller.account, Have: sellersPurse, Need: sellersPurse + 1}, insufficient)
+		require.Equal(s.t, &token.InsufficientFunds{Account: s.seller.account, Have: sellersPurse, Need: sellersPurse + 1}, insufficient)
 		require.Equal(s.t, protocol.NegotiationStatusCreated, d.state().Status)
 		s.do(d.reject(s.buyer))
 		d.closes(s.buyer)

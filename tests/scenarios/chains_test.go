@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/haggle-protocol/haggle/sdk/admin"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -91,7 +92,7 @@ func (v *venue) configure(ctx context.Context) error {
 	}
 	v.client = client
 	config, err := client.GetConfig(ctx)
-	if errors.Is(err, haggle.ErrAccountNotFound) {
+	if errors.Is(err, protocol.ErrAccountNotFound) {
 		if err := v.initialize(ctx); err != nil {
 			return fmt.Errorf("initialize the protocol: %w", err)
 		}

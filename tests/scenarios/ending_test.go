@@ -46,7 +46,7 @@ func (d *deal) closesWith(closing move) *haggle.Receipt {
 func (d *deal) isGone() {
 	d.t.Helper()
 	_, err := d.venue.client.Negotiation(d.address).Snapshot(d.ctx)
-	require.ErrorIs(d.t, err, haggle.ErrAccountNotFound)
+	require.ErrorIs(d.t, err, protocol.ErrAccountNotFound)
 	_, err = d.venue.TokenAccount(d.ctx, d.vault)
 	require.ErrorIs(d.t, err, rpc.ErrNotFound)
 	require.Zero(d.t, d.lamports(d.address))

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gagliardetto/solana-go/programs/token"
+	spltoken "github.com/gagliardetto/solana-go/programs/token"
 	extensions "github.com/gagliardetto/solana-go/programs/token-2022"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // Whoever issues the mint by then, and however much there is of it: the escrow stays what it was. What the new issuer puts into
@@ -23,13 +24,13 @@ func TestIssuerChanges(t *testing.T) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		issuer := s.stranger()
-		for _, authority := range []token.AuthorityType{token.AuthorityMintTokens, token.AuthorityFreezeAccount} {
+		for _, authority := range []spltoken.AuthorityType{spltoken.AuthorityMintTokens, spltoken.AuthorityFreezeAccount} {
 			require.NoError(s.t, s.venue.SetMintAuthority(s.ctx, s.mint, authority, issuer.PublicKey()))
 		}
 		hoard := s.anotherAccount(issuer)
-		s.issues(issuer, token.NewMintToCheckedInstruction(1_000_000_000, 6, s.mint, hoard, issuer.PublicKey(), nil).Build())
-		s.issues(issuer, token.NewMintToCheckedInstruction(1_000_000, 6, s.mint, d.vault, issuer.PublicKey(), nil).Build())
-		s.issues(issuer, token.NewFreezeAccountInstruction(d.vault, s.mint, issuer.PublicKey(), nil).Build())
+		s.issues(issuer, spltoken.NewMintToCheckedInstruction(1_000_000_000, 6, s.mint, hoard, issuer.PublicKey(), nil).Build())
+		s.issues(issuer, spltoken.NewMintToCheckedInstruction(1_000_000, 6, s.mint, d.vault, issuer.PublicKey(), nil).Build())
+		s.issues(issuer, spltoken.NewFreezeAccountInstruction(d.vault, s.mint, issuer.PublicKey(), nil).Build())
 
 		s.refuses(protocol.ErrOfferExceedsEscrow, d.offer(s.seller, 4_802_001))
 		d.offers(3_000_000)
@@ -37,7 +38,7 @@ func TestIssuerChanges(t *testing.T) {
 		state := d.state()
 		require.EqualValues(s.t, 1_802_000, state.ClaimableBuyer)
 		require.EqualValues(s.t, 2_985_000, state.ClaimableSeller)
-		s.issues(issuer, token.NewThawAccountInstruction(d.vault, s.mint, issuer.PublicKey(), nil).Build())
+		s.issues(issuer, spltoken.NewThawAccountInstruction(d.vault, s.mint, issuer.PublicKey(), nil).Build())
 		d.closes(issuer)
 		s.ends(holdings{
 			buyer: 1_802_000, seller: 2_985_000, treasury: 15_000 + 198_000 + 1_000_000,
@@ -47,7 +48,7 @@ func TestIssuerChanges(t *testing.T) {
 }
 
 // issues sends an instruction of a mint's issuer to the token program.
-func (s *stage) issues(issuer party, instruction *token.Instruction) {
+func (s *stage) issues(issuer party, instruction *spltoken.Instruction) {
 	s.t.Helper()
 	_, err := s.venue.Send(s.ctx, []solana.PrivateKey{issuer.private}, instruction.SetProgramID(s.tokenProgram))
 	require.NoError(s.t, err)
@@ -164,7 +165,7 @@ func TestMintWithARefusedExtension(t *testing.T) {
 				terms := s.terms()
 				terms.Mint = mint
 				_, err := s.venue.client.CreateNegotiation(s.ctx, terms)
-				var unsupported *haggle.UnsupportedMint
+				var unsupported *token.UnsupportedMint
 				require.ErrorAs(s.t, err, &unsupported)
 				require.Contains(s.t, unsupported.Reason, refused.Type.String())
 
@@ -179,7 +180,7 @@ func TestMintWithARefusedExtension(t *testing.T) {
 // createUnchecked has the buyer put escrow into a mint that the client would not send.
 func (s *stage) createUnchecked(mint solana.PublicKey) (*haggle.Receipt, error) {
 	s.t.Helper()
-	account, err := haggle.AssociatedTokenAddress(s.buyer.PublicKey(), mint, s.tokenProgram)
+	account, err := token.AssociatedAddress(s.buyer.PublicKey(), mint, s.tokenProgram)
 	require.NoError(s.t, err)
 	now, err := s.venue.client.Now(s.ctx)
 	require.NoError(s.t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // fiveTokens is the documents' escrow: 5 USDC in base units. It is all that a scenario's buyer has, and all there is of its
@@ -103,7 +104,7 @@ func (s *stage) stranger() party {
 }
 
 func (s *stage) associated(wallet solana.PublicKey) solana.PublicKey {
-	account, err := haggle.AssociatedTokenAddress(wallet, s.mint, s.tokenProgram)
+	account, err := token.AssociatedAddress(wallet, s.mint, s.tokenProgram)
 	require.NoError(s.t, err)
 	return account
 }

@@ -18,6 +18,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 const createHelp = `Escrows the maximum price and invites a seller. The keypair is the buyer's.
@@ -169,8 +170,8 @@ func (f *createFlags) wrap() error {
 	if f.mint.Key().IsZero() {
 		f.mint = connection.Address(solana.WrappedSol)
 	}
-	if _, wraps := haggle.WrappedSOLProgram(f.mint.Key()); !wraps {
-		return exitcode.Usagef("--wrap-sol: mint %s is not wrapped SOL: use %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, haggle.WrappedSOL2022)
+	if _, wraps := token.WrappedSOLProgram(f.mint.Key()); !wraps {
+		return exitcode.Usagef("--wrap-sol: mint %s is not wrapped SOL: use %s or, in Token-2022, %s", f.mint.Key(), solana.WrappedSol, token.WrappedSOL2022)
 	}
 	return nil
 }
@@ -211,16 +212,16 @@ func length(seconds int64) string { return duration.Format(time.Duration(seconds
 
 func seconds(given duration.Flag) int64 { return int64(time.Duration(given) / time.Second) }
 
-// shortage is [haggle.InsufficientFunds] in tokens.
+// shortage is [token.InsufficientFunds] in tokens.
 type shortage struct {
 	error
-	cause *haggle.InsufficientFunds
+	cause *token.InsufficientFunds
 }
 
 func (e shortage) Unwrap() error { return e.cause }
 
 func explainShortage(ctx context.Context, s *session.Session, mint solana.PublicKey, err error) error {
-	var funds *haggle.InsufficientFunds
+	var funds *token.InsufficientFunds
 	if !errors.As(err, &funds) {
 		return err
 	}

@@ -121,7 +121,7 @@ func (w *watcher) createdAgain(ctx context.Context, address solana.PublicKey, cl
 	if err == nil {
 		return true, nil
 	}
-	if !errors.Is(err, haggle.ErrAccountNotFound) {
+	if !errors.Is(err, protocol.ErrAccountNotFound) {
 		return false, err
 	}
 	// Only successful transactions of the program count: any transaction can mention an address.
@@ -169,7 +169,7 @@ func (w *watcher) known(ctx context.Context, address solana.PublicKey) error {
 		w.mints[address] = n.TokenMint
 		return nil
 	}
-	if !errors.Is(err, haggle.ErrAccountNotFound) {
+	if !errors.Is(err, protocol.ErrAccountNotFound) {
 		return err
 	}
 	signatures, historyErr := w.client.RPC().GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
@@ -282,7 +282,7 @@ func (w *watcher) printTruncated(observation haggle.EventEnvelope) error {
 func (w *watcher) tokens(ctx context.Context, address solana.PublicKey) (func(uint64) amount.Tokens, error) {
 	if _, known := w.mints[address]; !known {
 		n, err := w.client.Negotiation(address).Snapshot(ctx)
-		if errors.Is(err, haggle.ErrAccountNotFound) {
+		if errors.Is(err, protocol.ErrAccountNotFound) {
 			return func(units uint64) amount.Tokens { return amount.Tokens{Units: units} }, nil
 		}
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 type balanceView struct {
@@ -86,12 +87,12 @@ func tokensHeld(ctx context.Context, s *session.Session, client *haggle.Client, 
 	if err != nil {
 		return amount.Tokens{}, err
 	}
-	address, err := known.AssociatedTokenAddress(owner)
+	address, err := known.AssociatedAddress(owner)
 	if err != nil {
 		return amount.Tokens{}, err
 	}
 	account, err := client.GetTokenAccount(ctx, address)
-	if errors.Is(err, haggle.ErrAccountNotFound) {
+	if errors.Is(err, protocol.ErrAccountNotFound) {
 		return tokens(0), nil
 	}
 	if err != nil {

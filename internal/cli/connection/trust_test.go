@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 func trustOf(t *testing.T, arguments ...string) *TrustFlags {
@@ -33,7 +33,7 @@ func TestWhomToEngageWith(t *testing.T) {
 	gate, err = trustOf(t, "--allowlist", list).Gate()
 	require.NoError(t, err)
 	require.NoError(t, gate.Check(t.Context(), protocol.ProgramID), "whoever is on the list")
-	require.ErrorIs(t, gate.Check(t.Context(), haggle.WrappedSOL2022), identity.ErrRefused)
+	require.ErrorIs(t, gate.Check(t.Context(), token.WrappedSOL2022), identity.ErrRefused)
 	gate, err = trustOf(t, "--allowlist", list, "--trust-threshold", "51").Gate()
 	require.NoError(t, err)
 	require.ErrorIs(t, gate.Check(t.Context(), protocol.ProgramID), identity.ErrRefused)

@@ -22,6 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -143,11 +144,11 @@ func KindOf(err error) Kind {
 		return Unknown
 	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected):
 		return Refused
-	case errors.Is(err, haggle.ErrNotWrappedSOL):
+	case errors.Is(err, token.ErrNotWrappedSOL):
 		return Usage
 	case errors.Is(err, haggle.ErrTransactionExpired):
 		return Expired
-	case errors.Is(err, haggle.ErrAccountNotFound), errors.Is(err, rpc.ErrNotFound):
+	case errors.Is(err, protocol.ErrAccountNotFound), errors.Is(err, rpc.ErrNotFound):
 		return NotFound
 	case errors.Is(err, context.Canceled):
 		return Interrupted
@@ -237,7 +238,7 @@ func describe(err error) description {
 	var (
 		program     *protocol.ProgramError
 		transaction *haggle.TransactionError
-		funds       *haggle.InsufficientFunds
+		funds       *token.InsufficientFunds
 		denied      *policy.Denial
 		refusal     *identity.Refusal
 	)

@@ -18,6 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -37,7 +38,7 @@ func TestExitCodeOfAnAction(t *testing.T) {
 	require.Equal(t, Usage, KindOf(OfAction(Usagef("wrong"))))
 	require.Equal(t, Refused, KindOf(OfAction(refused(protocol.ErrNotYourTurn))))
 	require.Equal(t, Expired, KindOf(OfAction(fmt.Errorf("%w: x", haggle.ErrTransactionExpired))))
-	require.Equal(t, Other, KindOf(OfAction(&haggle.InsufficientFunds{})))
+	require.Equal(t, Other, KindOf(OfAction(&token.InsufficientFunds{})))
 }
 
 // The message after an interrupt says that nothing was sent only if the error proves it.
@@ -69,7 +70,7 @@ func TestExitCodes(t *testing.T) {
 		{refused(protocol.ErrConstraintSeeds), Refused, "ConstraintSeeds"},
 		{refused(31337), Refused, "ProgramError"},
 		{fmt.Errorf("%w: 3", haggle.ErrNotAsExpected), Refused, "NotAsExpected"},
-		{&haggle.AccountError{Err: haggle.ErrAccountNotFound}, NotFound, "NotFound"},
+		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, NotFound, "NotFound"},
 		{fmt.Errorf("mint: %w", rpc.ErrNotFound), NotFound, "NotFound"},
 		{fmt.Errorf("%w: x", haggle.ErrTransactionExpired), Expired, "TransactionExpired"},
 		{&haggle.UnknownOutcome{Cause: context.Canceled}, Unknown, "UnknownOutcome"},
@@ -85,8 +86,8 @@ func TestExitCodes(t *testing.T) {
 		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
 		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrNodeBehind), Network, "Network"},
 		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrMalformedAnswer), Network, "Network"},
-		{&haggle.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
-		{haggle.ErrNotWrappedSOL, Usage, "Usage"},
+		{&token.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
+		{token.ErrNotWrappedSOL, Usage, "Usage"},
 		{fmt.Errorf("x does not sign: %w", &policy.Denial{Rule: policy.RulePerDay}), Denied, "PolicyDenied"},
 		{&policy.Denial{Rule: policy.RuleNegotiation, Cause: &url.Error{Op: "Post", Err: errors.New("refused")}}, Denied, "PolicyDenied"},
 		{&policy.Denial{Rule: policy.RuleApproval, Cause: context.Canceled}, Interrupted, "Interrupted"},

@@ -31,7 +31,7 @@ func Read(
 	ctx context.Context, client *haggle.Client, address solana.PublicKey,
 ) (*haggle.Snapshot, error) {
 	n, err := client.Negotiation(address).Snapshot(ctx)
-	if errors.Is(err, haggle.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
+	if errors.Is(err, protocol.ErrWrongOwner) || errors.As(err, new(*protocol.DecodeError)) {
 		return nil, &exitcode.Error{Kind: exitcode.NotFound, Err: fmt.Errorf("%s is not a negotiation", address),
 			Hint: "to list the negotiations of the wallet: haggle negotiation list"}
 	}

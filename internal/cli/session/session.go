@@ -23,6 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/mint"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // Session is one invocation: its streams and its persistent flags.
@@ -124,7 +125,7 @@ func (s *Session) Confirm(ctx context.Context, question, refusal string) error {
 
 // NotFound adds a hint to the error of a missing account.
 func NotFound(err error, hint string) error {
-	if errors.Is(err, haggle.ErrAccountNotFound) || errors.Is(err, rpc.ErrNotFound) {
+	if errors.Is(err, protocol.ErrAccountNotFound) || errors.Is(err, rpc.ErrNotFound) {
 		return exitcode.WithHint(err, hint)
 	}
 	return err

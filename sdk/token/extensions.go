@@ -1,4 +1,4 @@
-package haggle
+package token
 
 import (
 	"encoding/binary"
@@ -7,12 +7,13 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-func isTokenProgram(program solana.PublicKey) bool {
+// IsProgram reports whether a program is SPL Token or Token-2022.
+func IsProgram(program solana.PublicKey) bool {
 	return program == solana.TokenProgramID || program == solana.Token2022ProgramID
 }
 
-// What Token-2022 writes behind a token account's 165 bytes, and at the same place into a mint with extensions, and where the
-// extensions begin: type and length, of two bytes each, then the value.
+// Token-2022 writes the account's type after the 165 bytes of a token account, and at the same offset of a mint with extensions.
+// The extensions follow: type and length, of two bytes each, then the value.
 const (
 	offsetAccountType       = 165
 	offsetExtensions        = 166
@@ -21,8 +22,8 @@ const (
 	accountTypeTokenAccount = 2
 )
 
-// hasTokenLayout says whether an account has the length of a thing of a token program's: exactly its size, or in Token-2022 room
-// for extensions behind the byte that says what it is. Multisignatures are told by their length alone.
+// hasTokenLayout reports whether an account has the length of a type of a token program: exactly its size, or in Token-2022 room
+// for extensions after the byte of the account's type. Only the length identifies multisignatures.
 func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType byte) bool {
 	if len(data) == size {
 		return true
@@ -31,8 +32,8 @@ func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType
 		data[offsetAccountType] == accountType
 }
 
-// eachExtension visits an account's extensions, and says whether they are well formed and at most so many. As Token-2022 reads
-// them, number 0 ends them, and a single byte that is left over at the end means nothing.
+// eachExtension visits an account's extensions, and reports whether they are well formed and at most so many. As in Token-2022,
+// number 0 ends them, and a single remaining byte at the end is ignored.
 func eachExtension(data []byte, most int, visit func(kind uint16, value []byte)) bool {
 	if len(data) <= offsetExtensions {
 		return true
@@ -63,7 +64,7 @@ const (
 	accountExtensions       = 3
 )
 
-// supportedMintExtensions say something about a mint and nothing about its transfers.
+// supportedMintExtensions describe a mint and do not affect its transfers.
 var supportedMintExtensions = map[uint16]bool{
 	18: true, // metadata pointer
 	19: true, // token metadata
@@ -73,7 +74,7 @@ var supportedMintExtensions = map[uint16]bool{
 	23: true, // token group member
 }
 
-// extensionName names those that a mint is most often refused for.
+// extensionName returns the name of an extension for which mints are often refused, otherwise its number.
 func extensionName(kind uint16) string {
 	names := map[uint16]string{
 		1: "TransferFeeConfig", 3: "MintCloseAuthority", 4: "ConfidentialTransferMint", 6: "DefaultAccountState", 9: "NonTransferable",

@@ -1,7 +1,6 @@
-package haggle
+package token
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 
@@ -12,19 +11,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// TokenAccountState says what can be done with a token account.
-type TokenAccountState uint8
+// State is the state of a token account.
+type State uint8
 
 // The states of both token programs.
 const (
-	TokenAccountUninitialized TokenAccountState = iota
-	TokenAccountInitialized
-	// TokenAccountFrozen can neither pay nor be paid, until the mint's freeze authority thaws it.
-	TokenAccountFrozen
+	StateUninitialized State = iota
+	StateInitialized
+	// StateFrozen can neither pay nor be paid, until the mint's freeze authority thaws it.
+	StateFrozen
 )
 
-// TokenAccount is an account of SPL Token or Token-2022 as the chain had it at a slot.
-type TokenAccount struct {
+// Account is an account of SPL Token or Token-2022 as the chain had it at a slot.
+type Account struct {
 	// Address is the account's.
 	Address solana.PublicKey
 	// TokenProgram is the program that it belongs to: solana.TokenProgramID or solana.Token2022ProgramID.
@@ -35,9 +34,9 @@ type TokenAccount struct {
 	Owner solana.PublicKey
 	// Amount is in base units of the mint.
 	Amount uint64
-	// State says whether it is frozen.
-	State TokenAccountState
-	// MemoRequired says that its owner refuses transfers without a memo, which the program's have not. (Token-2022 only.)
+	// State is initialized or frozen.
+	State State
+	// MemoRequired reports whether the owner refuses transfers without a memo, as the program's are. (Token-2022 only.)
 	MemoRequired bool
 	// CPIGuarded reports whether the CPI guard is on: no program can take tokens from the account in its owner's name,
 	// so nothing can be deposited from it. (Token-2022 only.)
@@ -48,7 +47,7 @@ type TokenAccount struct {
 	// Slot is when the account was read.
 	Slot uint64
 
-	// obstructed says that it has an extension that keeps the program from paying to it, or malformed ones.
+	// obstructed reports whether an extension keeps the program from paying to the account, or is malformed.
 	obstructed bool
 }
 
@@ -56,18 +55,18 @@ type TokenAccount struct {
 // initialised and not frozen, requires no memo, and has no extension but an immutable owner and the CPI
 // guard. Otherwise the program also requires that HasOtherAuthority is false. An amount that cannot be paid
 // is recorded for its party.
-func (t *TokenAccount) CanReceive() bool {
-	return t.State == TokenAccountInitialized && !t.MemoRequired && !t.obstructed
+func (t *Account) CanReceive() bool {
+	return t.State == StateInitialized && !t.MemoRequired && !t.obstructed
 }
 
-// receives reports whether the program pays tokens of a mint to it as an account of the owner's, who signs or
+// Receives reports whether the program pays tokens of a mint to it as an account of the owner's, who signs or
 // does not.
-func (t *TokenAccount) receives(mint *Mint, owner solana.PublicKey, signs bool) bool {
+func (t *Account) Receives(mint *Mint, owner solana.PublicKey, signs bool) bool {
 	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner && t.CanReceive() &&
 		(signs || !t.HasOtherAuthority)
 }
 
-// Where the token accounts of both programs have what is read here.
+// The layout of the token accounts of both programs.
 const (
 	tokenAccountSize                 = 165
 	tokenAccountOffsetMint           = 0
@@ -78,48 +77,37 @@ const (
 	tokenAccountOffsetCloseAuthority = 129
 )
 
-// AssociatedTokenAddress is the address of a wallet's associated token account for a mint of the token program: see [Mint].
-func AssociatedTokenAddress(wallet, mint, tokenProgram solana.PublicKey) (solana.PublicKey, error) {
+// AssociatedAddress is the address of a wallet's associated token account for a mint of the token program: see [Mint].
+func AssociatedAddress(wallet, mint, tokenProgram solana.PublicKey) (solana.PublicKey, error) {
 	address, _, err := solana.FindAssociatedTokenAddressWithProgram(wallet, mint, tokenProgram)
 	return address, err
 }
 
-// CreateAssociatedTokenAccount is the instruction that creates a wallet's associated token account for a mint of the token
+// CreateAssociated is the instruction that creates a wallet's associated token account for a mint of the token
 // program, and does nothing if there is one. The payer pays its rent: 2,039,280 lamports in SPL Token, 2,074,080 in Token-2022.
-func CreateAssociatedTokenAccount(payer, wallet, mint, tokenProgram solana.PublicKey) (solana.Instruction, error) {
+func CreateAssociated(payer, wallet, mint, tokenProgram solana.PublicKey) (solana.Instruction, error) {
 	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint, tokenProgram).ValidateAndBuild()
 }
 
-// GetTokenAccount reads an account of SPL Token or Token-2022. Its errors are those of [Negotiation.Snapshot].
-func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) (*TokenAccount, error) {
-	accounts, slot, err := c.accounts(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	if accounts[0] == nil {
-		return nil, &AccountError{Address: address, Err: ErrAccountNotFound}
-	}
-	return decodeTokenAccount(address, accounts[0], slot)
-}
-
-func decodeTokenAccount(address solana.PublicKey, account *rpc.Account, slot uint64) (*TokenAccount, error) {
-	if !isTokenProgram(account.Owner) {
-		return nil, &AccountError{Address: address, Err: fmt.Errorf("%w: %s", ErrWrongOwner, account.Owner)}
+// DecodeAccount decodes an account of SPL Token or Token-2022 that was read at a slot. It returns a [*protocol.AccountError].
+func DecodeAccount(address solana.PublicKey, account *rpc.Account, slot uint64) (*Account, error) {
+	if !IsProgram(account.Owner) {
+		return nil, &protocol.AccountError{Address: address, Err: fmt.Errorf("%w: %s", protocol.ErrWrongOwner, account.Owner)}
 	}
 	data := account.Data.GetBinary()
 	if !hasTokenLayout(account.Owner, data, tokenAccountSize, accountTypeTokenAccount) {
-		return nil, &AccountError{Address: address, Err: wrongSize("token account", len(data), tokenAccountSize)}
+		return nil, &protocol.AccountError{Address: address, Err: protocol.WrongSize("token account", len(data), tokenAccountSize)}
 	}
-	if state := data[tokenAccountOffsetState]; state > byte(TokenAccountFrozen) {
-		return nil, &AccountError{Address: address, Err: &protocol.DecodeError{Type: "token account", Field: "state", Reason: protocol.ErrOutOfRange, Detail: fmt.Sprint(state)}}
+	if state := data[tokenAccountOffsetState]; state > byte(StateFrozen) {
+		return nil, &protocol.AccountError{Address: address, Err: &protocol.DecodeError{Type: "token account", Field: "state", Reason: protocol.ErrOutOfRange, Detail: fmt.Sprint(state)}}
 	}
-	read := &TokenAccount{
+	read := &Account{
 		Address:      address,
 		TokenProgram: account.Owner,
 		Mint:         solana.PublicKey(data[tokenAccountOffsetMint:tokenAccountOffsetOwner]),
 		Owner:        solana.PublicKey(data[tokenAccountOffsetOwner:tokenAccountOffsetAmt]),
 		Amount:       binary.LittleEndian.Uint64(data[tokenAccountOffsetAmt:]),
-		State:        TokenAccountState(data[tokenAccountOffsetState]),
+		State:        State(data[tokenAccountOffsetState]),
 		Slot:         slot,
 		HasOtherAuthority: binary.LittleEndian.Uint32(data[tokenAccountOffsetDelegate:]) != 0 ||
 			binary.LittleEndian.Uint32(data[tokenAccountOffsetCloseAuthority:]) != 0,
@@ -129,7 +117,7 @@ func decodeTokenAccount(address solana.PublicKey, account *rpc.Account, slot uin
 }
 
 // readExtensions finds the extensions that keep the program from paying to the account or from taking deposits.
-func (t *TokenAccount) readExtensions(data []byte) {
+func (t *Account) readExtensions(data []byte) {
 	wellFormed := eachExtension(data, accountExtensions, func(kind uint16, value []byte) {
 		switch kind {
 		case extensionImmutableOwner:

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // solClient is a client of a node on which nobody has any wrapped SOL.
@@ -22,7 +23,7 @@ func solClient(t *testing.T) *Client {
 	clock := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], 1_700_000_000)
 	scripted.accounts = map[solana.PublicKey]any{
-		WrappedSOL2022:           storedAccount(solana.Token2022ProgramID, mintData()),
+		token.WrappedSOL2022:     storedAccount(solana.Token2022ProgramID, mintData()),
 		solana.WrappedSol:        storedAccount(solana.TokenProgramID, mintData()),
 		config:                   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
 		solana.SysVarClockPubkey: storedAccount(sysvarOwner, clock),
@@ -33,9 +34,9 @@ func solClient(t *testing.T) *Client {
 // requireWrapping wants the first instructions to create the owner's account, pay the lamports into it and make tokens of them.
 func requireWrapping(t *testing.T, action *Action, owner, mint, program solana.PublicKey, lamports uint64) {
 	t.Helper()
-	account, err := AssociatedTokenAddress(owner, mint, program)
+	account, err := token.AssociatedAddress(owner, mint, program)
 	require.NoError(t, err)
-	wanted, err := WrapSOLInstructions(owner, mint, lamports)
+	wanted, err := token.WrapSOL(owner, mint, lamports)
 	require.NoError(t, err)
 	require.Len(t, action.Instructions, len(wanted)+1)
 	require.Equal(t, wanted, action.Instructions[:len(wanted)])
@@ -49,7 +50,7 @@ func requireWrapping(t *testing.T, action *Action, owner, mint, program solana.P
 func TestWrappedSOLOfToken2022IsThatProgramsOwn(t *testing.T) {
 	derived, _, err := solana.FindProgramAddress([][]byte{[]byte("native-mint")}, solana.Token2022ProgramID)
 	require.NoError(t, err)
-	assert.Equal(t, derived, WrappedSOL2022)
+	assert.Equal(t, derived, token.WrappedSOL2022)
 }
 
 func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
@@ -57,7 +58,7 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	buyer, seller := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
 	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000}
 	_, err := client.CreateNegotiation(t.Context(), request)
-	require.ErrorIs(t, err, ErrAccountNotFound, "nothing is wrapped unless it is asked for")
+	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "nothing is wrapped unless it is asked for")
 
 	request.Deposit.WrapSOL = true
 	action, err := client.CreateNegotiation(t.Context(), request)
@@ -65,14 +66,14 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	requireWrapping(t, action.Action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
 	assert.EqualValues(t, 250_000_000, lastInstruction[protocol.CreateNegotiation](t, action.Action).Params.EscrowAmount)
 
-	request.Mint = WrappedSOL2022
+	request.Mint = token.WrappedSOL2022
 	action, err = client.CreateNegotiation(t.Context(), request)
 	require.NoError(t, err)
-	requireWrapping(t, action.Action, buyer, WrappedSOL2022, solana.Token2022ProgramID, 250_000_000)
+	requireWrapping(t, action.Action, buyer, token.WrappedSOL2022, solana.Token2022ProgramID, 250_000_000)
 
 	request.Deposit.TokenAccount = solana.PublicKey{7}
 	_, err = client.CreateNegotiation(t.Context(), request)
-	require.ErrorIs(t, err, ErrNotWrappedSOL, "only the associated account is wrapped into")
+	require.ErrorIs(t, err, token.ErrNotWrappedSOL, "only the associated account is wrapped into")
 }
 
 func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
@@ -96,7 +97,7 @@ func TestOtherMintsAreNotWrapped(t *testing.T) {
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
 	_, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
-	require.ErrorIs(t, err, ErrNotWrappedSOL)
+	require.ErrorIs(t, err, token.ErrNotWrappedSOL)
 }
 
 func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
@@ -109,7 +110,7 @@ func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, unwrapping.Instructions, len(action.Instructions)+1, "and the action itself is as it was")
 	closing := unwrapping.Instructions[len(action.Instructions)]
-	account, err := AssociatedTokenAddress(n.Seller, solana.WrappedSol, solana.TokenProgramID)
+	account, err := token.AssociatedAddress(n.Seller, solana.WrappedSol, solana.TokenProgramID)
 	require.NoError(t, err)
 	assert.Equal(t, solana.TokenProgramID, closing.ProgramID())
 	data, err := closing.Data()
@@ -118,7 +119,7 @@ func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
 	assert.Equal(t, []*solana.AccountMeta{solana.Meta(account).WRITE(), solana.Meta(n.Seller).WRITE(), solana.Meta(n.Seller).SIGNER()}, closing.Accounts())
 
 	_, err = client.At(n).AcceptOffer(n.Seller, 0).UnwrapSOL(newKeypair(t).PublicKey()).Build(t.Context())
-	require.ErrorIs(t, err, ErrNotWrappedSOL, "nothing is paid to that account")
+	require.ErrorIs(t, err, token.ErrNotWrappedSOL, "nothing is paid to that account")
 	_, err = client.At(n).SubmitOffer(n.Seller, Offer{Amount: 1}).UnwrapSOL(n.Seller).Build(t.Context())
-	require.ErrorIs(t, err, ErrNotWrappedSOL)
+	require.ErrorIs(t, err, token.ErrNotWrappedSOL)
 }

@@ -1,0 +1,62 @@
+package haggle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/token"
+)
+
+// UnwrapSOL returns a copy of an action that also turns the owner's wrapped SOL into lamports in the same transaction: the
+// whole balance of its associated token account by then, not only the amount that the action pays. The owner signs, too. The
+// account is gone afterwards; later payments to it are recorded in the negotiation until they are claimed, so this is for
+// the last payment that the owner expects. It must be called before the action is built.
+//
+// Building the action fails with [token.ErrNotWrappedSOL] if it does not pay to that account.
+func (a *Action) UnwrapSOL(owner solana.PublicKey) *Action {
+	changed := *a
+	changed.unwrap = owner
+	if a.isBuilt() {
+		changed.err = fmt.Errorf("haggle: %s: UnwrapSOL after the action was built", a.Name)
+	}
+	return &changed
+}
+
+// unwrapping returns the instruction that unwraps SOL after the action's own instruction.
+func (a *Action) unwrapping(own solana.Instruction) (solana.Instruction, error) {
+	for _, mint := range []solana.PublicKey{solana.WrappedSol, token.WrappedSOL2022} {
+		account, _, err := token.WrappedSOLAccount(a.unwrap, mint)
+		if err != nil {
+			return nil, err
+		}
+		if takes(own, account) {
+			return token.UnwrapSOL(a.unwrap, mint)
+		}
+	}
+	return nil, fmt.Errorf("%w: %s pays to none of %s's", token.ErrNotWrappedSOL, a.Name, a.unwrap)
+}
+
+func takes(instruction solana.Instruction, account solana.PublicKey) bool {
+	return slices.ContainsFunc(instruction.Accounts(), func(meta *solana.AccountMeta) bool { return meta.PublicKey == account })
+}
+
+// depositOf is the token account that an owner's deposit comes from, and what has to be done before it holds enough: nothing, or
+// wrapping the whole amount. Whether the owner has that many lamports the simulation shows.
+func (c *Client) depositOf(ctx context.Context, from Deposit, owner solana.PublicKey, mint *token.Mint, amount uint64) (solana.PublicKey, []solana.Instruction, error) {
+	if !from.WrapSOL {
+		account, err := c.depositAccount(ctx, from.TokenAccount, owner, mint, amount)
+		return account, nil, err
+	}
+	account, _, err := token.WrappedSOLAccount(owner, mint.Address)
+	if err != nil {
+		return solana.PublicKey{}, nil, err
+	}
+	if !from.TokenAccount.IsZero() && from.TokenAccount != account {
+		return solana.PublicKey{}, nil, token.ErrNotWrappedSOL
+	}
+	wrapping, err := token.WrapSOL(owner, mint.Address, amount)
+	return account, wrapping, err
+}

@@ -1,0 +1,33 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+var (
+	// ErrAccountNotFound: the account does not exist, or has been closed.
+	ErrAccountNotFound = errors.New("haggle: account not found")
+	// ErrWrongOwner: the account belongs to another program.
+	ErrWrongOwner = errors.New("haggle: account owned by another program")
+)
+
+// AccountError is the error of an account that was read and cannot be used.
+type AccountError struct {
+	// Address is the account's.
+	Address solana.PublicKey
+	// Err is [ErrAccountNotFound], [ErrWrongOwner], or a [*DecodeError].
+	Err error
+}
+
+func (e *AccountError) Error() string { return fmt.Sprintf("%v: %s", e.Err, e.Address) }
+
+// Unwrap returns the reason.
+func (e *AccountError) Unwrap() error { return e.Err }
+
+// WrongSize returns the [*DecodeError] of an account whose data has another length than its type.
+func WrongSize(name string, got, want int) error {
+	return &DecodeError{Type: name, Reason: ErrWrongLength, Detail: fmt.Sprintf("%d bytes instead of %d", got, want)}
+}

@@ -1,0 +1,24 @@
+package token
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// ErrCPIGuard: the CPI guard of the token account of a deposit is on, so the token program refuses the deposit. The owner
+// turns the guard off, or pays from another account.
+var ErrCPIGuard = errors.New("haggle: the account's CPI guard is on, so nothing can be deposited from it")
+
+// InsufficientFunds is the error of a token account that holds less than the amount to be taken from it.
+type InsufficientFunds struct {
+	// Account is the token account.
+	Account solana.PublicKey
+	// Have and Need are in base units of the mint.
+	Have, Need uint64
+}
+
+func (e *InsufficientFunds) Error() string {
+	return fmt.Sprintf("haggle: token account %s holds %d base units, %d are needed", e.Account, e.Have, e.Need)
+}

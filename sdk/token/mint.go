@@ -1,0 +1,108 @@
+package token
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Mint is a mint of SPL Token or Token-2022. Its fields never change.
+type Mint struct {
+	// Address is the mint's.
+	Address solana.PublicKey
+	// TokenProgram is the program that it belongs to: solana.TokenProgramID or solana.Token2022ProgramID. Transfers go through it,
+	// and associated token accounts are derived with it.
+	TokenProgram solana.PublicKey
+	// Decimals is the number of decimal places: a token is ten to the power of Decimals base units.
+	Decimals uint8
+
+	// unsupported is the reason for which escrow cannot be held in it; empty if it can.
+	unsupported string
+}
+
+// UnsupportedMint is the error of a mint in which escrow cannot be held, which creating a negotiation checks before anything is sent.
+// It is found with errors.Is as [protocol.ErrUnsupportedMint] and with errors.As as a [*protocol.ProgramError], as the program's own answer is.
+type UnsupportedMint struct {
+	// Mint is the mint's address.
+	Mint solana.PublicKey
+	// Reason is the unsupported property of the mint.
+	Reason string
+}
+
+func (e *UnsupportedMint) Error() string {
+	return fmt.Sprintf("haggle: escrow cannot be held in mint %s: %s", e.Mint, e.Reason)
+}
+
+// Unwrap is the program's refusal.
+func (e *UnsupportedMint) Unwrap() error { return protocol.Refusal(protocol.ErrUnsupportedMint) }
+
+// Check is nil for a mint that escrow can be held in, otherwise an [*UnsupportedMint]: it is not initialised, or it has an
+// extension that could take or hold back what has been paid, or that this version does not know.
+func (m *Mint) Check() error {
+	if m.unsupported == "" {
+		return nil
+	}
+	return &UnsupportedMint{Mint: m.Address, Reason: m.unsupported}
+}
+
+// AssociatedAddress is the address of a wallet's associated token account for the mint.
+func (m *Mint) AssociatedAddress(wallet solana.PublicKey) (solana.PublicKey, error) {
+	return AssociatedAddress(wallet, m.Address, m.TokenProgram)
+}
+
+// IsSupported reports whether escrow can be held in the mint.
+func (m *Mint) IsSupported() bool { return m.unsupported == "" }
+
+// The layout of the mints of both programs.
+const (
+	mintSize              = 82
+	mintOffsetDecimals    = 44
+	mintOffsetInitialised = 45
+)
+
+// DecodeMint decodes a mint of SPL Token or Token-2022. It returns [protocol.ErrWrongOwner] together with
+// [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a [*protocol.DecodeError] together
+// with [protocol.ErrUnsupportedMint] for one that is no mint.
+func DecodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
+	if !IsProgram(account.Owner) {
+		return nil, fmt.Errorf("%w: %s: %w", protocol.ErrWrongOwner, account.Owner, protocol.Refusal(protocol.ErrAccountOwnedByWrongProgram))
+	}
+	data := account.Data.GetBinary()
+	if !hasTokenLayout(account.Owner, data, mintSize, accountTypeMint) {
+		return nil, fmt.Errorf("%w: %w", protocol.WrongSize("mint", len(data), mintSize), protocol.Refusal(protocol.ErrUnsupportedMint))
+	}
+	return &Mint{
+		Address:      address,
+		TokenProgram: account.Owner,
+		Decimals:     data[mintOffsetDecimals],
+		unsupported:  unsupportedBecause(data),
+	}, nil
+}
+
+// unsupportedBecause returns the reason for which escrow cannot be held in a mint; empty if it can.
+func unsupportedBecause(data []byte) string {
+	if data[mintOffsetInitialised] != 1 {
+		return "it is not initialised"
+	}
+	if len(data) > mintSize && !isZero(data[mintSize:offsetAccountType]) {
+		return "its padding is not empty"
+	}
+	reason := ""
+	wellFormed := eachExtension(data, len(supportedMintExtensions), func(kind uint16, _ []byte) {
+		if !supportedMintExtensions[kind] && reason == "" {
+			reason = "extension " + extensionName(kind)
+		}
+	})
+	if reason == "" && !wellFormed {
+		return "its extensions are malformed"
+	}
+	return reason
+}
+
+func isZero(data []byte) bool {
+	return !slices.ContainsFunc(data, func(value byte) bool { return value != 0 })
+}

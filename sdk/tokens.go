@@ -1,0 +1,57 @@
+package haggle
+
+import (
+	"context"
+
+	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
+)
+
+// GetMint reads a mint. One that escrow can be held in is read once: nobody can close or change it.
+//
+// It fails with an [*protocol.AccountError] that holds [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] together with
+// [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for
+// one that is no mint.
+func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Mint, error) {
+	if known, ok := c.mints.get(mint); ok {
+		return &known, nil
+	}
+	accounts, _, err := c.accounts(ctx, mint)
+	if err != nil {
+		return nil, err
+	}
+	if accounts[0] == nil {
+		return nil, &protocol.AccountError{Address: mint, Err: protocol.ErrAccountNotFound}
+	}
+	read, err := token.DecodeMint(mint, accounts[0])
+	if err != nil {
+		return nil, &protocol.AccountError{Address: mint, Err: err}
+	}
+	if read.IsSupported() {
+		c.mints.put(mint, *read)
+	}
+	return read, nil
+}
+
+// GetTokenAccount reads an account of SPL Token or Token-2022. Its errors are those of [Negotiation.Snapshot].
+func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) (*token.Account, error) {
+	accounts, slot, err := c.accounts(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if accounts[0] == nil {
+		return nil, &protocol.AccountError{Address: address, Err: protocol.ErrAccountNotFound}
+	}
+	return token.DecodeAccount(address, accounts[0], slot)
+}
+
+// createAssociated returns an address with the instruction that creates a wallet's associated token account there.
+func createAssociated(mint *token.Mint, payer, wallet, address solana.PublicKey) (solana.PublicKey, []solana.Instruction, error) {
+	creation, err := token.CreateAssociated(payer, wallet, mint.Address, mint.TokenProgram)
+	if err != nil {
+		return solana.PublicKey{}, nil, err
+	}
+	return address, []solana.Instruction{creation}, nil
+}
