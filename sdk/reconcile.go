@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"hash/maphash"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -45,7 +46,7 @@ func (f *stream) reconcileLoop(ctx context.Context) {
 		}
 		pause := f.untilReconcile()
 		if err := r.reconcile(ctx); err != nil {
-			pause = min(pause, jitter(lastReconnect/2))
+			pause = min(pause, lastReconnect/4+rand.N(lastReconnect/2))
 		}
 		timer.Reset(pause)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 )
 
@@ -216,7 +217,7 @@ func (f *stream) run() {
 	if f.source == nil {
 		f.source = f.client.eventSource()
 	}
-	pause := firstReconnect
+	pause := newReconnection()
 	for {
 		began := time.Now()
 		err := f.listen(ctx)
@@ -228,11 +229,18 @@ func (f *stream) run() {
 			continue // somebody has come just when it was to end
 		}
 		if time.Since(began) > lastReconnect {
-			pause = firstReconnect
+			pause.Reset()
 		}
-		f.await(ctx, jitter(pause))
-		pause = min(2*pause, lastReconnect)
+		f.await(ctx, pause.NextBackOff())
 	}
+}
+
+// newReconnection returns the pauses between attempts after failures in a row.
+func newReconnection() *backoff.ExponentialBackOff {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval, pause.Multiplier = firstReconnect, lastReconnect, 2
+	pause.Reset()
+	return pause
 }
 
 // stopIfIdle ends the stream if nothing is watched. The next one who watches something starts it again.

@@ -66,7 +66,7 @@ func After(signature solana.Signature) WatchOption {
 //	defer subscription.Close()
 //	for seen := range subscription.Events() {
 func (c *Client) Watch(ctx context.Context, negotiation solana.PublicKey, options ...WatchOption) (*Subscription, error) {
-	return c.watch(ctx, &watcher{client: c, start: startOf(options), fixed: negotiation})
+	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(), fixed: negotiation})
 }
 
 // WatchAgent subscribes to the events of all negotiations that an agent is a party of, also of those that are created later: each
@@ -76,7 +76,7 @@ func (c *Client) Watch(ctx context.Context, negotiation solana.PublicKey, option
 // Anyone can have transactions mention an agent that do not concern it. Those that the connection tells of cost nothing more; what
 // else is listed at its address is fetched at a bounded rate, and holds up no negotiation that is known.
 func (c *Client) WatchAgent(ctx context.Context, agent solana.PublicKey, options ...WatchOption) (*Subscription, error) {
-	return c.watch(ctx, &watcher{client: c, start: startOf(options), agent: agent})
+	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(), agent: agent})
 }
 
 func startOf(options []WatchOption) (start watchStart) {

@@ -3,10 +3,10 @@ package haggle
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 )
@@ -62,7 +62,8 @@ type watcher struct {
 	discovered time.Time
 	// postponed says that the node has not ordered the newest transactions yet.
 	postponed bool
-	failures  int
+	// retry has the pauses after failures in a row.
+	retry *backoff.ExponentialBackOff
 
 	lock sync.Mutex
 	// due are the addresses to list: with true from their marks, otherwise what is new is enough.
@@ -171,10 +172,9 @@ func (w *watcher) work() {
 			w.subscription.fail(err)
 			return
 		}
-		pause = jitter(min(firstReconnect<<min(w.failures, 10), lastReconnect))
-		w.failures++
+		pause = w.retry.NextBackOff()
 	} else {
-		w.failures = 0
+		w.retry.Reset()
 	}
 
 	w.lock.Lock()
@@ -202,8 +202,6 @@ func (w *watcher) later(pause time.Duration) {
 func isPermanent(err error) bool {
 	return isRefusal(err) || errors.Is(err, ErrHistoryTooLong)
 }
-
-func jitter(pause time.Duration) time.Duration { return pause/2 + rand.N(pause) }
 
 // step handles everything that is known. It returns how long to wait until there may be more, zero if that will be told, and stops
 // early when the listener has no room.
