@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/assert"
@@ -17,7 +19,7 @@ import (
 // which is paid.
 type agreeing struct {
 	*agent
-	seller *Keypair
+	seller *wallet.Keypair
 	n      *Snapshot
 }
 

@@ -8,6 +8,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A buyer deposits a quarter of a SOL that it has as lamports.
@@ -15,7 +16,7 @@ func ExampleCreateRequest_wrapSOL() {
 	var (
 		ctx    context.Context
 		client *haggle.Client
-		buyer  *haggle.Keypair
+		buyer  *wallet.Keypair
 		seller solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
@@ -36,7 +37,7 @@ func ExampleAction_UnwrapSOL() {
 	var (
 		ctx         context.Context
 		client      *haggle.Client
-		seller      *haggle.Keypair
+		seller      *wallet.Keypair
 		negotiation *haggle.Snapshot
 	)
 	accept := client.At(negotiation).AcceptOffer(seller.PublicKey(), negotiation.CurrentOfferAmount)

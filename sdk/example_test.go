@@ -12,6 +12,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A buyer invites a seller to sell a service for at most five tokens of a mint with six decimals.
@@ -19,7 +20,7 @@ func ExampleClient_CreateNegotiation() {
 	var (
 		ctx          context.Context
 		client       *haggle.Client
-		buyer        *haggle.Keypair
+		buyer        *wallet.Keypair
 		seller, mint solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
@@ -47,7 +48,7 @@ func ExampleClient_Watch() {
 	var (
 		ctx     context.Context
 		client  *haggle.Client
-		seller  *haggle.Keypair
+		seller  *wallet.Keypair
 		address solana.PublicKey
 	)
 	subscription, err := client.Watch(ctx, address)
@@ -123,7 +124,7 @@ func ExampleSealPrice() {
 		ctx         context.Context
 		client      *haggle.Client
 		negotiation *haggle.Snapshot
-		me          *haggle.Keypair
+		me          *wallet.Keypair
 	)
 	sealed, err := protocol.SealPrice(negotiation.Address, &negotiation.Negotiation, me.PublicKey(), 3_000_000)
 	if err != nil {
@@ -163,7 +164,7 @@ func ExampleMilestones() {
 	var (
 		ctx                   context.Context
 		client                *haggle.Client
-		buyer                 *haggle.Keypair
+		buyer                 *wallet.Keypair
 		seller, arbiter, mint solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{

@@ -23,6 +23,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // These tests kill a process that has a journal in a file, in the middle of an action, and start another one that wants the same.
@@ -58,7 +59,7 @@ func act(path string) error {
 	if err != nil {
 		return err
 	}
-	me, err := haggle.LoadKeypairFile(os.Getenv(victimKey))
+	me, err := wallet.LoadKeypairFile(os.Getenv(victimKey))
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 			server := httptest.NewServer(chain)
 			defer server.Close()
 			folder := t.TempDir()
-			key, err := haggle.GenerateKeypair()
+			key, err := wallet.GenerateKeypair()
 			require.NoError(t, err)
 			require.NoError(t, key.Save(filepath.Join(folder, "key.json")))
 			start := func(more ...string) *exec.Cmd {

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -120,7 +122,7 @@ type agent struct {
 	*Client
 	journal *heldJournal
 	node    *scriptedNode
-	me      *Keypair
+	me      *wallet.Keypair
 	// lives counts the restarts.
 	lives byte
 }

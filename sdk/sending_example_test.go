@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // Whatever goes wrong, an agent knows whether it may repeat what it wanted to do.
@@ -17,7 +18,7 @@ func ExampleOutcomeOf() {
 	var (
 		ctx    context.Context
 		action *haggle.Action
-		me     *haggle.Keypair
+		me     *wallet.Keypair
 	)
 	receipt, err := action.Do(ctx, me)
 	switch haggle.OutcomeOf(err) {
@@ -37,7 +38,7 @@ func ExampleStateChangedError() {
 	var (
 		ctx    context.Context
 		action *haggle.Action
-		me     *haggle.Keypair
+		me     *wallet.Keypair
 	)
 	_, err := action.Do(ctx, me)
 	var (
@@ -59,7 +60,7 @@ func ExampleClient_Recover() {
 	var (
 		ctx    context.Context
 		client *haggle.Client
-		me     *haggle.Keypair
+		me     *wallet.Keypair
 	)
 	recovered, err := client.Recover(ctx, me.PublicKey())
 	if err != nil {
@@ -95,7 +96,7 @@ func ExampleAction_Simulate() {
 func ExampleAction_With() {
 	var (
 		ctx    context.Context
-		me     *haggle.Keypair
+		me     *wallet.Keypair
 		accept *haggle.Action
 		nonce  solana.PublicKey // solana create-nonce-account makes one
 	)
@@ -111,7 +112,7 @@ func ExampleCreateRequest_key() {
 	var (
 		ctx          context.Context
 		client       *haggle.Client
-		buyer        *haggle.Keypair
+		buyer        *wallet.Keypair
 		seller, mint solana.PublicKey
 	)
 	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{

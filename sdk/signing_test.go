@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/wallet"
+
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,7 +15,7 @@ import (
 
 // observingSigner records the outcomes that it receives.
 type observingSigner struct {
-	*Keypair
+	*wallet.Keypair
 	outcomes []Outcome
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // walletService is a wallet service of AgentWallet's shape that signs with a keypair, or lies.
@@ -77,7 +78,7 @@ func (w *walletService) sign(request *http.Request) (solana.Signature, error) {
 // and has the commands that follow trust its certificate. With an OWNER it claims to sign for that address,
 // and signs with the keypair all the same.
 func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
-	key, err := haggle.LoadKeypairFile(ts.MkAbs(arguments[1]))
+	key, err := wallet.LoadKeypairFile(ts.MkAbs(arguments[1]))
 	ts.Check(err)
 	service := &walletService{key: key, owner: key.PublicKey(), apiKey: "secret-of-" + arguments[0]}
 	if len(arguments) == 3 {

@@ -20,8 +20,8 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 func TestMain(m *testing.M) {
@@ -122,7 +122,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 		ts.Check(err)
 		ts.Defer(func() { ts.Check(chain.Close()) })
 		s.chain = chain
-		authority, err := haggle.NewKeypair(chain.UpgradeAuthority)
+		authority, err := wallet.NewKeypair(chain.UpgradeAuthority)
 		ts.Check(err)
 		ts.Check(chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL))
 		writeConfig(ts, chain, "authority", authority)
@@ -140,7 +140,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("MINT", net.Mint.String())
 }
 
-func writeConfig(ts *testscript.TestScript, chain *testchain.Chain, name string, key *haggle.Keypair) {
+func writeConfig(ts *testscript.TestScript, chain *testchain.Chain, name string, key *wallet.Keypair) {
 	ts.Check(key.Save(ts.MkAbs(name + ".json")))
 	config := solanaconfig.Config{URL: chain.RPCURL, WebSocketURL: chain.WSURL, KeypairPath: ts.MkAbs(name + ".json")}
 	ts.Check(config.Write(ts.MkAbs(name + ".yml")))
@@ -179,7 +179,7 @@ func give(ts *testscript.TestScript, _ bool, arguments []string) {
 }
 
 func tokenAccount(ts *testscript.TestScript, net *localnet.Net, agent string) solana.PublicKey {
-	owner := map[string]*haggle.Keypair{"buyer": net.Buyer, "seller": net.Seller}[agent]
+	owner := map[string]*wallet.Keypair{"buyer": net.Buyer, "seller": net.Seller}[agent]
 	account, err := token.AssociatedAddress(owner.PublicKey(), net.Mint, solana.TokenProgramID)
 	ts.Check(err)
 	return account

@@ -18,6 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 const service = "Find whale patterns in 10,000 Solana transactions"
@@ -75,7 +76,7 @@ func settle(ctx context.Context, net *localnet.Net) error {
 
 	// The buyer opens at 2, the seller asks for 4, the buyer offers 3, and the seller takes it.
 	for _, offer := range []struct {
-		by     *haggle.Keypair
+		by     *wallet.Keypair
 		amount uint64
 	}{{buyer, 2_000_000}, {seller, 4_000_000}, {buyer, 3_000_000}} {
 		action, err := client.Negotiation(address).SubmitOffer(offer.by.PublicKey(), haggle.Offer{Amount: offer.amount}).Build(ctx)

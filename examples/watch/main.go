@@ -19,6 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 func main() {
@@ -117,7 +118,7 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 	}
 	address := invitation.Negotiation
 	for _, step := range []struct {
-		signer *haggle.Keypair
+		signer *wallet.Keypair
 		action func() (*haggle.Action, error)
 	}{
 		{buyer, func() (*haggle.Action, error) { return invitation.Action, nil }},

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	"github.com/haggle-protocol/haggle/internal/localnet"
 	"github.com/haggle-protocol/haggle/internal/testchain"
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // bargainLimit is longer than eight rounds take on the slowest chain.
@@ -141,7 +141,7 @@ func (s *demonstration) bargain(ctx context.Context, programs programs) ([]examp
 
 // agent starts an agent with its key, the cluster, the mint, and the other side's address. Its failure calls
 // failed.
-func (s *demonstration) agent(ctx context.Context, failed func(), program, name string, key *haggle.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
+func (s *demonstration) agent(ctx context.Context, failed func(), program, name string, key *wallet.Keypair, limits prices, flag string, counterpart solana.PublicKey) (*process, error) {
 	keypair := filepath.Join(s.folder, name+".json")
 	if err := key.Save(keypair); err != nil {
 		return nil, err

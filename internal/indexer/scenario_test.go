@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 const (
@@ -26,7 +27,7 @@ type scenario struct {
 	t   *testing.T
 	ctx context.Context
 	*localnet.Net
-	arbiter *haggle.Keypair
+	arbiter *wallet.Keypair
 }
 
 func newScenario(t *testing.T) *scenario {
@@ -38,14 +39,14 @@ func newScenario(t *testing.T) *scenario {
 	net, err := localnet.Start(ctx, testchain.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
-	arbiter, err := haggle.GenerateKeypair()
+	arbiter, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	require.NoError(t, net.Endow(ctx, arbiter.PublicKey()))
 	return &scenario{t, ctx, net, arbiter}
 }
 
-func (s *scenario) do(action *haggle.Action, err error) func(*haggle.Keypair) {
-	return func(signer *haggle.Keypair) { s.doTogether(action, err)(signer) }
+func (s *scenario) do(action *haggle.Action, err error) func(*wallet.Keypair) {
+	return func(signer *wallet.Keypair) { s.doTogether(action, err)(signer) }
 }
 
 // doTogether executes an action that several parties sign.
@@ -89,17 +90,17 @@ func (s *scenario) takePart(negotiation solana.PublicKey, session uint64) {
 	s.do(s.Client.At(n).AcceptInvitation(s.Seller.PublicKey(), n.TermsHash(), haggle.Deposit{}).Build(s.ctx))(s.Seller)
 }
 
-func (s *scenario) offer(negotiation solana.PublicKey, by *haggle.Keypair, amount uint64) {
+func (s *scenario) offer(negotiation solana.PublicKey, by *wallet.Keypair, amount uint64) {
 	s.t.Helper()
 	s.do(s.Client.Negotiation(negotiation).SubmitOffer(by.PublicKey(), haggle.Offer{Amount: amount}).Build(s.ctx))(by)
 }
 
-func (s *scenario) accept(negotiation solana.PublicKey, by *haggle.Keypair, price uint64) {
+func (s *scenario) accept(negotiation solana.PublicKey, by *wallet.Keypair, price uint64) {
 	s.t.Helper()
 	s.do(s.Client.Negotiation(negotiation).AcceptOffer(by.PublicKey(), price).Build(s.ctx))(by)
 }
 
-func (s *scenario) reject(negotiation solana.PublicKey, by *haggle.Keypair) {
+func (s *scenario) reject(negotiation solana.PublicKey, by *wallet.Keypair) {
 	s.t.Helper()
 	s.do(s.Client.Negotiation(negotiation).Reject(by.PublicKey()).Build(s.ctx))(by)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // unusual plays the cases without a scenario of their own: accounts that cannot be paid, forfeited bonds,
@@ -25,7 +26,7 @@ func (s *scenario) unusual(session uint64) {
 
 func (s *scenario) reconfigure() {
 	s.t.Helper()
-	authority, err := haggle.NewKeypair(s.Chain.UpgradeAuthority)
+	authority, err := wallet.NewKeypair(s.Chain.UpgradeAuthority)
 	require.NoError(s.t, err)
 	fee := uint16(123)
 	s.do(admin.UpdateConfig(s.ctx, s.Client, admin.UpdateConfigRequest{Authority: authority.PublicKey(), ProtocolFeeBps: &fee}))(authority)
@@ -40,7 +41,7 @@ func (s *scenario) reconfigure() {
 
 // unpayable ends a negotiation while a party's account is frozen. The seller claims its payout, and closing
 // delivers the buyer's.
-func (s *scenario) unpayable(session uint64, party *haggle.Keypair, end func(solana.PublicKey)) {
+func (s *scenario) unpayable(session uint64, party *wallet.Keypair, end func(solana.PublicKey)) {
 	s.t.Helper()
 	n := s.invited(session, func(request *haggle.CreateRequest) { request.Bond = endingsBond })
 	s.offer(n, s.Buyer, 2_000_000)

@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // Decimals are those of the mint, as USDC has them.
@@ -33,8 +34,8 @@ type Net struct {
 	Mint   solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey
-	Buyer    *haggle.Keypair
-	Seller   *haggle.Keypair
+	Buyer    *wallet.Keypair
+	Seller   *wallet.Keypair
 }
 
 // Start starts a chain and sets everything up; the context limits this alone. The chain runs until Close.
@@ -65,10 +66,10 @@ func (n *Net) setUp(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if n.Buyer, err = haggle.GenerateKeypair(); err != nil {
+	if n.Buyer, err = wallet.GenerateKeypair(); err != nil {
 		return err
 	}
-	if n.Seller, err = haggle.GenerateKeypair(); err != nil {
+	if n.Seller, err = wallet.GenerateKeypair(); err != nil {
 		return err
 	}
 	if err := n.configure(ctx); err != nil {
@@ -106,11 +107,11 @@ func (n *Net) configure(ctx context.Context) error {
 		return fmt.Errorf("the protocol is not initialized on %s: %s has to name the upgrade authority's keypair file",
 			n.Chain.RPCURL, testchain.EnvUpgradeAuthority)
 	}
-	authority, err := haggle.NewKeypair(n.Chain.UpgradeAuthority)
+	authority, err := wallet.NewKeypair(n.Chain.UpgradeAuthority)
 	if err != nil {
 		return err
 	}
-	treasury, err := haggle.GenerateKeypair()
+	treasury, err := wallet.GenerateKeypair()
 	if err != nil {
 		return err
 	}

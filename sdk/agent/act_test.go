@@ -16,6 +16,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A confirmed action is neither retried nor reported as a failure, whichever error comes with it.
@@ -160,7 +161,7 @@ func TestWarningsAreLoggedBeforeTheAction(t *testing.T) {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: node})
 	require.NoError(t, err)
 	defer client.Close()
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	var before []string
 	l := newLoop(t)

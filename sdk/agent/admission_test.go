@@ -14,6 +14,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // requireBond adds a bond, which an agent accepts up to Limits.MaxBond.
@@ -24,7 +25,7 @@ func requireSealedPrices(r *haggle.CreateRequest) { r.Bond, r.Zopa = 100_000, tr
 
 // addMilestones adds two milestones, which need Config.Deliver and Config.Arbiters.
 func (f *fixture) addMilestones(r *haggle.CreateRequest) {
-	arbiter, err := haggle.GenerateKeypair()
+	arbiter, err := wallet.GenerateKeypair()
 	require.NoError(f.t, err)
 	f.arbiter = arbiter.PublicKey()
 	r.Milestones = &haggle.Milestones{Arbiter: f.arbiter, Shares: []uint16{4000, 6000}, ReviewHours: 1}
@@ -32,7 +33,7 @@ func (f *fixture) addMilestones(r *haggle.CreateRequest) {
 
 func TestUnsuitableInvitationIsDeclinedWithTheReason(t *testing.T) {
 	f := newFixture(t)
-	other, err := haggle.GenerateKeypair()
+	other, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	worthless, err := f.Chain.CreateMint(f.ctx, 6)
 	require.NoError(t, err)
@@ -131,7 +132,7 @@ func TestAdmitIsCalledBeforeEitherSideEngages(t *testing.T) {
 
 // seals returns a Config.Seal that keeps its sealed prices.
 func seals(
-	as *haggle.Keypair, price uint64,
+	as *wallet.Keypair, price uint64,
 ) func(context.Context, *haggle.Snapshot) (*protocol.SealedPrice, error) {
 	kept := map[solana.PublicKey][]byte{}
 	return func(_ context.Context, n *haggle.Snapshot) (*protocol.SealedPrice, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A seller that starts at 4.5 tokens of a mint, concedes in steps of 0.3, and accepts at least 3.
@@ -21,7 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	me, err := haggle.LoadKeypairFile("seller.json")
+	me, err := wallet.LoadKeypairFile("seller.json")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func ExampleRuntime_Run() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	me, err := haggle.LoadKeypairFile("buyer.json")
+	me, err := wallet.LoadKeypairFile("buyer.json")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func ExampleRuntime_RunOne() {
 	var (
 		ctx         context.Context
 		client      *haggle.Client
-		me          *haggle.Keypair
+		me          *wallet.Keypair
 		negotiation solana.PublicKey
 	)
 	buyer, err := agent.New(client, me, agent.Config{

@@ -20,6 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // scenarioTimeout limits a scenario that hangs.
@@ -142,7 +143,7 @@ type running struct {
 }
 
 // runtime returns a runtime for a party, and its client. If Config.Mints is nil, every price is allowed.
-func (f *fixture) runtime(as *haggle.Keypair, config agent.Config) (*haggle.Client, *agent.Runtime) {
+func (f *fixture) runtime(as *wallet.Keypair, config agent.Config) (*haggle.Client, *agent.Runtime) {
 	f.t.Helper()
 	if config.Mints == nil {
 		config.Mints = f.limits()
@@ -155,7 +156,7 @@ func (f *fixture) runtime(as *haggle.Keypair, config agent.Config) (*haggle.Clie
 }
 
 // run starts a runtime for a party.
-func (f *fixture) run(as *haggle.Keypair, config agent.Config) *running {
+func (f *fixture) run(as *wallet.Keypair, config agent.Config) *running {
 	f.t.Helper()
 	r := &running{}
 	config.Acted = func(act agent.Act) { r.note(func() { r.acted = append(r.acted, act) }) }
@@ -232,12 +233,12 @@ func inRange(turn agent.Turn, price uint64) (agent.Decision, error) {
 }
 
 // holding returns tokens for a party.
-func holding(of *haggle.Keypair, tokens uint64) testchain.Holding {
+func holding(of *wallet.Keypair, tokens uint64) testchain.Holding {
 	return testchain.Holding{Owner: of.PublicKey(), Tokens: tokens}
 }
 
 // tokenAccount returns a party's associated token account, and creates it if it is missing.
-func (f *fixture) tokenAccount(of *haggle.Keypair) solana.PublicKey {
+func (f *fixture) tokenAccount(of *wallet.Keypair) solana.PublicKey {
 	f.t.Helper()
 	require.NoError(f.t, f.Chain.Endow(f.ctx, f.Mint, holding(of, 0)))
 	account, err := token.AssociatedAddress(of.PublicKey(), f.Mint, solana.TokenProgramID)
@@ -245,18 +246,18 @@ func (f *fixture) tokenAccount(of *haggle.Keypair) solana.PublicKey {
 	return account
 }
 
-func (f *fixture) freeze(of *haggle.Keypair) {
+func (f *fixture) freeze(of *wallet.Keypair) {
 	f.t.Helper()
 	require.NoError(f.t, f.Chain.Freeze(f.ctx, f.Mint, f.tokenAccount(of)))
 }
 
-func (f *fixture) thaw(of *haggle.Keypair) {
+func (f *fixture) thaw(of *wallet.Keypair) {
 	f.t.Helper()
 	require.NoError(f.t, f.Chain.Thaw(f.ctx, f.Mint, f.tokenAccount(of)))
 }
 
 // do builds and sends a party's action.
-func (f *fixture) do(as *haggle.Keypair, action *haggle.Action) {
+func (f *fixture) do(as *wallet.Keypair, action *haggle.Action) {
 	f.t.Helper()
 	_, err := action.Do(f.ctx, as)
 	require.NoError(f.t, err)

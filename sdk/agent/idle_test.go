@@ -20,6 +20,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 const (
@@ -126,7 +127,7 @@ func (b *busyNode) subscribe(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestTenThousandIdleNegotiationsFitIntoOneProcess(t *testing.T) {
-	buyer, err := haggle.GenerateKeypair()
+	buyer, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	node := newBusyNode(t, buyer.PublicKey())
 	client, err := haggle.NewClient(haggle.Config{

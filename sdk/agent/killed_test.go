@@ -19,6 +19,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // The environment of a process of the test binary that runs an agent.
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 
 // runBuyer runs a buyer until the process is killed.
 func runBuyer() error {
-	me, err := haggle.LoadKeypairFile(os.Getenv(envKeypair))
+	me, err := wallet.LoadKeypairFile(os.Getenv(envKeypair))
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // scriptedMint is the mint of the agents with scripted nodes.
@@ -78,7 +79,7 @@ func TestRunReturnsAnErrorAgainstADeadEndpointAndLogsIt(t *testing.T) {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: dead.URL})
 	require.NoError(t, err)
 	defer client.Close()
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	var log bytes.Buffer
 	before := slog.Default()
@@ -98,7 +99,7 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 	buyer := func() agent.Config {
 		return agent.Config{Decide: wait, Mints: map[solana.PublicKey]agent.Limits{f.Mint: {MaxPrice: 1}}}
 	}
-	poor, err := haggle.GenerateKeypair()
+	poor, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	requireStartError(t, runFor(t, limit, f.Client, poor, buyer()), "lamports", "fund it with SOL")
 
@@ -120,7 +121,7 @@ func TestRunReturnsAnErrorIfItsClusterOrWalletCannotWork(t *testing.T) {
 
 // A node can return anything as a list of token accounts.
 func TestBuyerWithoutTokensDoesNotStart(t *testing.T) {
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	held := func(size int, units uint64) string {
 		data := make([]byte, size)
@@ -187,7 +188,7 @@ func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: chain.RPCURL, WSEndpoint: chain.WSURL})
 	require.NoError(t, err)
 	defer client.Close()
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	err = runFor(t, 20*time.Second, client, me, agent.Config{Decide: wait, Mints: scriptedLimits()})
 	requireStartError(t, err, "program", "is not deployed on this cluster")
@@ -197,7 +198,7 @@ func TestConfigurationWithoutLimitsOnMoneyIsRefused(t *testing.T) {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
 	defer client.Close()
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	limits := func(l agent.Limits) map[solana.PublicKey]agent.Limits {
 		return map[solana.PublicKey]agent.Limits{scriptedMint: l}

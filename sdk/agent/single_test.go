@@ -16,6 +16,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // ending is what RunOne has returned.
@@ -26,7 +27,7 @@ type ending struct {
 
 // runOne runs one negotiation as a party.
 func (f *fixture) runOne(
-	as *haggle.Keypair, negotiation solana.PublicKey, config agent.Config,
+	as *wallet.Keypair, negotiation solana.PublicKey, config agent.Config,
 ) <-chan ending {
 	f.t.Helper()
 	client, runtime := f.runtime(as, config)
@@ -149,7 +150,7 @@ func TestRunOneDoesNotWaitForAPayoutThatCannotBeDelivered(t *testing.T) {
 
 func TestRunOneFailsForANegotiationOfOtherParties(t *testing.T) {
 	f := newFixture(t)
-	thirdParty, err := haggle.GenerateKeypair()
+	thirdParty, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	require.NoError(t, f.Endow(f.ctx, thirdParty.PublicKey()))
 	ended := <-f.runOne(thirdParty, f.invite(), agent.Config{Decide: wait})
@@ -252,7 +253,7 @@ func (f *fixture) createAndClose(session uint64) {
 }
 
 // submit sends several instructions in one transaction, so that no state between them is visible.
-func (f *fixture) submit(as *haggle.Keypair, instructions []solana.Instruction) {
+func (f *fixture) submit(as *wallet.Keypair, instructions []solana.Instruction) {
 	f.t.Helper()
 	latest, err := f.Client.RPC().GetLatestBlockhash(f.ctx, rpc.CommitmentConfirmed)
 	require.NoError(f.t, err)
@@ -271,7 +272,7 @@ func (f *fixture) submit(as *haggle.Keypair, instructions []solana.Instruction) 
 // A missing account is not the end of a negotiation: the node may lag behind its creation.
 func TestRunOneWaitsForALaggingNode(t *testing.T) {
 	reads := atomic.Int64{}
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	node := agent.ServeRPC(t, func(_ context.Context, method string, params []json.RawMessage) string {
 		if method != "getMultipleAccounts" {

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A buyer deals with those on its own list, and with those whom a registry gives 60 of 100 points.
@@ -41,7 +42,7 @@ func ExampleGate_Admit() {
 	var (
 		ctx    context.Context
 		client *haggle.Client
-		seller *haggle.Keypair
+		seller *wallet.Keypair
 		usdc   solana.PublicKey
 		decide func(ctx context.Context, turn agent.Turn) (agent.Decision, error)
 	)
@@ -69,7 +70,7 @@ func ExampleCheckService() {
 	var (
 		ctx        context.Context
 		client     *haggle.Client
-		seller     *haggle.Keypair
+		seller     *wallet.Keypair
 		invitation *haggle.Snapshot
 	)
 	description, err := os.ReadFile("service.md")

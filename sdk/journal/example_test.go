@@ -12,6 +12,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // An agent that is started again first finds out what has become of what it was doing.
@@ -19,7 +20,7 @@ func ExampleOpen() {
 	var (
 		ctx      context.Context
 		endpoint string
-		me       *haggle.Keypair
+		me       *wallet.Keypair
 	)
 	store, err := journal.Open("agent.journal")
 	if err != nil {

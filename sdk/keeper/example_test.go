@@ -6,8 +6,9 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A keeper that spends a hundredth of a SOL a day at most, until Ctrl-C.
@@ -19,7 +20,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	wallet, err := haggle.LoadKeypairFile("keeper.json")
+	wallet, err := wallet.LoadKeypairFile("keeper.json")
 	if err != nil {
 		log.Fatal(err)
 	}

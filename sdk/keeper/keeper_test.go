@@ -22,6 +22,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -46,7 +47,7 @@ func setStage(t *testing.T) *stage {
 	return &stage{Net: net, t: t, ctx: ctx}
 }
 
-func (s *stage) do(as *haggle.Keypair, action *haggle.Action, err error) {
+func (s *stage) do(as *wallet.Keypair, action *haggle.Action, err error) {
 	s.t.Helper()
 	require.NoError(s.t, err)
 	_, err = action.Do(s.ctx, as)
@@ -92,7 +93,7 @@ func (s *stage) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 }
 
 func (s *stage) inTranches(r *haggle.CreateRequest) {
-	arbiter, err := haggle.GenerateKeypair()
+	arbiter, err := wallet.GenerateKeypair()
 	require.NoError(s.t, err)
 	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1, Delivery: 20 * time.Hour}
 }
@@ -137,17 +138,17 @@ func count[E protocol.Event](s *stage, negotiation solana.PublicKey) int {
 }
 
 // wallet is a new one with some SOL.
-func (s *stage) wallet() *haggle.Keypair {
+func (s *stage) wallet() *wallet.Keypair {
 	s.t.Helper()
 	return s.walletThat(func(solana.PublicKey) bool { return true })
 }
 
 // walletThat is one whose address suits.
-func (s *stage) walletThat(suits func(solana.PublicKey) bool) *haggle.Keypair {
+func (s *stage) walletThat(suits func(solana.PublicKey) bool) *wallet.Keypair {
 	s.t.Helper()
-	key, err := haggle.GenerateKeypair()
+	key, err := wallet.GenerateKeypair()
 	for err == nil && !suits(key.PublicKey()) {
-		key, err = haggle.GenerateKeypair()
+		key, err = wallet.GenerateKeypair()
 	}
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.Fund(s.ctx, key.PublicKey(), solana.LAMPORTS_PER_SOL))
@@ -164,7 +165,7 @@ func (s *stage) lamports(of solana.PublicKey) uint64 {
 // watch is a keeper, and what it tells.
 type watch struct {
 	*keeper.Keeper
-	key *haggle.Keypair
+	key *wallet.Keypair
 
 	lock    sync.Mutex
 	actions []keeper.Action
@@ -176,7 +177,7 @@ func (s *stage) keeper(config keeper.Config) *watch {
 }
 
 // keeperOf is one with this wallet.
-func (s *stage) keeperOf(wallet *haggle.Keypair, config keeper.Config) *watch {
+func (s *stage) keeperOf(wallet *wallet.Keypair, config keeper.Config) *watch {
 	s.t.Helper()
 	w := &watch{key: wallet}
 	config.ActionsPerMinute = 6000

@@ -12,9 +12,9 @@ import (
 	systemprogram "github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // From the moment that the switch is on nothing is signed, and nothing that is being signed leaves.
@@ -336,9 +336,9 @@ func TestNonceAccounts(t *testing.T) {
 	require.NoError(t, s.sign(withdraw(s.wallet())))
 }
 
-func newKeypair(t *testing.T) *haggle.Keypair {
+func newKeypair(t *testing.T) *wallet.Keypair {
 	t.Helper()
-	keypair, err := haggle.GenerateKeypair()
+	keypair, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	return keypair
 }

@@ -12,6 +12,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // An agent may spend 20 tokens a day in negotiations of at most 5, asks its owner above 2, and deals only with whom the owner knows.
@@ -20,7 +21,7 @@ func ExampleNew() {
 	var (
 		ctx    context.Context
 		client *haggle.Client
-		key    *haggle.Keypair
+		key    *wallet.Keypair
 		usdc   solana.PublicKey
 		owner  func(ctx context.Context, request *policy.Request) error
 	)

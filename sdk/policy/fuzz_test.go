@@ -8,21 +8,21 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // FuzzSignMessage: no bytes make a policy panic. What it signs is a message that an independent decoder takes apart and puts
 // together again to the same bytes, with this wallet among its signers, and it does not spend more than the limits.
 func FuzzSignMessage(f *testing.F) {
 	private := make(solana.PrivateKey, 64)
-	seed, err := haggle.GenerateKeypair()
+	seed, err := wallet.GenerateKeypair()
 	require.NoError(f, err)
 	copy(private, seed.PrivateKey())
 	t := new(testing.T)
 	s := newStage(t, everythingAllowed)
-	me, err := haggle.NewKeypair(private)
+	me, err := wallet.NewKeypair(private)
 	require.NoError(f, err)
 	s.me, s.signer = me, &countingSigner{Signer: me}
 	s.restart()

@@ -15,12 +15,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // stage is a wallet with a policy around it.
 type stage struct {
 	t      *testing.T
-	me     *haggle.Keypair
+	me     *wallet.Keypair
 	signer *countingSigner
 	config policy.Config
 	policy *policy.Policy
@@ -64,7 +65,7 @@ var (
 // newStage has limits of millions of a token with six decimals, and of a tenth of a SOL.
 func newStage(t *testing.T, change ...func(*policy.Config)) *stage {
 	t.Helper()
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	s := &stage{t: t, me: me, signer: &countingSigner{Signer: me}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	s.config = policy.Config{

@@ -1,4 +1,4 @@
-// Package wallet has places to keep an agent's key in, beside the Solana CLI's keypair file ([haggle.LoadKeypairFile]): the
+// Package wallet has places to keep an agent's key in, beside the Solana CLI's keypair file ([LoadKeypairFile]): the
 // environment ([FromEnvironment]), an encrypted file ([OpenEncrypted]), and a wallet service that signs without giving the key away
 // ([NewRemote]). Each is a haggle.Signer; put a policy around it before an agent gets it.
 //

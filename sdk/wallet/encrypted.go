@@ -13,8 +13,6 @@ import (
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
-
-	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 var (
@@ -43,11 +41,11 @@ const (
 // CreateEncrypted writes a keypair to a new file, encrypted with a passphrase, so that its owner alone can read it. The file is one
 // of age's (filippo.io/age): "age --decrypt" makes a keypair file of it. It fails if the file exists, with an error that is
 // fs.ErrExist, and with ErrWeakPassphrase.
-func CreateEncrypted(path, passphrase string, keypair *haggle.Keypair) error {
+func CreateEncrypted(path, passphrase string, keypair *Keypair) error {
 	return createEncrypted(path, passphrase, keypair, workFactor)
 }
 
-func createEncrypted(path, passphrase string, keypair *haggle.Keypair, workFactor int) error {
+func createEncrypted(path, passphrase string, keypair *Keypair, workFactor int) error {
 	if len(passphrase) < shortestPassphrase {
 		return ErrWeakPassphrase
 	}
@@ -70,7 +68,7 @@ func createEncrypted(path, passphrase string, keypair *haggle.Keypair, workFacto
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-func encrypt(passphrase string, keypair *haggle.Keypair, workFactor int) ([]byte, error) {
+func encrypt(passphrase string, keypair *Keypair, workFactor int) ([]byte, error) {
 	recipient, err := age.NewScryptRecipient(passphrase)
 	if err != nil {
 		return nil, err
@@ -101,7 +99,7 @@ func encrypt(passphrase string, keypair *haggle.Keypair, workFactor int) ([]byte
 
 // OpenEncrypted reads a file that CreateEncrypted, or age with a passphrase, has written. It takes about a second. It fails with
 // ErrPassphrase, ErrNotEncrypted and ErrReadableByOthers.
-func OpenEncrypted(path, passphrase string) (*haggle.Keypair, error) {
+func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 	content, err := readOwners(path)
 	if err != nil {
 		return nil, err
@@ -127,7 +125,7 @@ func OpenEncrypted(path, passphrase string) (*haggle.Keypair, error) {
 	if err != nil {
 		return nil, fmt.Errorf("haggle: wallet: %s: %w", path, err)
 	}
-	keypair, err := haggle.ParseKeypair(plain)
+	keypair, err := ParseKeypair(plain)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, path)
 	}

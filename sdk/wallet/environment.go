@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // ErrNotSet: the environment variable is not set, or empty.
@@ -13,12 +11,12 @@ var ErrNotSet = errors.New("haggle: wallet: the environment variable is not set"
 
 // FromEnvironment takes the key from an environment variable: 64 bytes in base 58, as wallets export them, or as the JSON array of
 // a keypair file. The variable stays set, and so visible to every process that this one starts: os.Unsetenv is the caller's to call.
-func FromEnvironment(variable string) (*haggle.Keypair, error) {
+func FromEnvironment(variable string) (*Keypair, error) {
 	text := os.Getenv(variable)
 	if text == "" {
 		return nil, fmt.Errorf("%w: %s", ErrNotSet, variable)
 	}
-	keypair, err := haggle.ParseKeypair([]byte(text))
+	keypair, err := ParseKeypair([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("%w: environment variable %s", err, variable)
 	}

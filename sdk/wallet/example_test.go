@@ -28,7 +28,7 @@ func ExampleOpenEncrypted() {
 	passphrase := os.Getenv("AGENT_PASSPHRASE")
 	keypair, err := wallet.OpenEncrypted("agent.age", passphrase)
 	if errors.Is(err, os.ErrNotExist) {
-		if keypair, err = haggle.GenerateKeypair(); err == nil {
+		if keypair, err = wallet.GenerateKeypair(); err == nil {
 			err = wallet.CreateEncrypted("agent.age", passphrase, keypair)
 		}
 	}

@@ -14,13 +14,12 @@ import (
 	"filippo.io/age/armor"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-func newKeypair(t *testing.T) *haggle.Keypair {
+func newKeypair(t *testing.T) *wallet.Keypair {
 	t.Helper()
-	keypair, err := haggle.GenerateKeypair()
+	keypair, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	return keypair
 }
@@ -45,7 +44,7 @@ func TestKeypairsFromTheEnvironment(t *testing.T) {
 	require.NotContains(t, err.Error(), "sekrit")
 }
 
-func numbers(keypair *haggle.Keypair) []int {
+func numbers(keypair *wallet.Keypair) []int {
 	var values []int
 	for _, value := range keypair.PrivateKey() {
 		values = append(values, int(value))

@@ -14,7 +14,6 @@ import (
 	bin "github.com/gagliardetto/binary"
 	"github.com/gagliardetto/solana-go"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/internal/jsonapi"
 )
 
@@ -47,8 +46,6 @@ type Remote struct {
 	publicKey solana.PublicKey
 	signPath  string
 }
-
-var _ haggle.Signer = (*Remote)(nil)
 
 // ErrWrongSignature: what the service has answered is not a signature of exactly the message by exactly the wallet's key.
 var ErrWrongSignature = errors.New("the answer is not the wallet's signature of the message")

@@ -17,7 +17,6 @@ import (
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -26,7 +25,7 @@ const apiKey = "sekrit-api-key"
 // service is a wallet service that signs what it is asked to, unless it is told to do something else.
 type service struct {
 	t       *testing.T
-	keypair *haggle.Keypair
+	keypair *wallet.Keypair
 	server  *httptest.Server
 	// requests counts those to sign.
 	requests atomic.Int64

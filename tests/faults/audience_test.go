@@ -6,7 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // audience are listeners of the test's own process, which is not killed: one for each negotiation, and one for all of each wallet's.

@@ -15,9 +15,10 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"go.uber.org/goleak"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A host is a process with several agents, that share a client and a journal.
@@ -94,12 +95,12 @@ func (h *host) run(ctx context.Context) error {
 			}
 		})
 	}
-	for _, wallet := range h.Hosts[h.number] {
-		key, err := haggle.LoadKeypairFile(h.keyFile(wallet))
+	for _, number := range h.Hosts[h.number] {
+		key, err := wallet.LoadKeypairFile(h.keyFile(number))
 		if err != nil {
 			return err
 		}
-		logger := h.logger.With("wallet", wallet)
+		logger := h.logger.With("wallet", number)
 		runtime, err := agent.New(h.client, key, agent.Config{
 			Decide: h.decide, Services: [][32]byte{service}, Logger: logger,
 			Mints: map[solana.PublicKey]agent.Limits{h.Mint: {MinPrice: 1, MaxPrice: math.MaxUint64}},
@@ -108,11 +109,11 @@ func (h *host) run(ctx context.Context) error {
 			return err
 		}
 		start(runtime.Run)
-		for _, n := range h.of(wallet) {
-			l := &listener{client: h.client, negotiation: n.Address, path: h.heardFile(wallet, n.Script.Number), logger: logger}
+		for _, n := range h.of(number) {
+			l := &listener{client: h.client, negotiation: n.Address, path: h.heardFile(number, n.Script.Number), logger: logger}
 			start(l.listen)
 		}
-		start(func(ctx context.Context) error { return h.order(ctx, wallet, key, logger) })
+		start(func(ctx context.Context) error { return h.order(ctx, number, key, logger) })
 	}
 	running.Wait()
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
@@ -130,9 +131,9 @@ func (h *host) decide(_ context.Context, turn agent.Turn) (agent.Decision, error
 }
 
 // order creates a buyer's negotiations, one after the other. What has been created before is found out by asking for it again.
-func (h *host) order(ctx context.Context, wallet int, key *haggle.Keypair, logger *slog.Logger) error {
-	for _, n := range h.of(wallet) {
-		if n.Buyer != wallet {
+func (h *host) order(ctx context.Context, number int, key *wallet.Keypair, logger *slog.Logger) error {
+	for _, n := range h.of(number) {
+		if n.Buyer != number {
 			continue
 		}
 		for !h.create(ctx, n, key, logger) {
@@ -148,7 +149,7 @@ func (h *host) order(ctx context.Context, wallet int, key *haggle.Keypair, logge
 const orderAgain = 200 * time.Millisecond
 
 // create says whether the negotiation is there, or has been.
-func (h *host) create(ctx context.Context, n negotiation, key *haggle.Keypair, logger *slog.Logger) bool {
+func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, logger *slog.Logger) bool {
 	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
 	action, err := h.client.CreateNegotiation(ctx, request)
 	if errors.Is(err, haggle.ErrSessionUsed) {
@@ -173,13 +174,13 @@ const recoveryLimit = 3 * time.Minute
 func (h *host) finish() error {
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryLimit)
 	defer cancel()
-	for _, wallet := range h.Hosts[h.number] {
+	for _, number := range h.Hosts[h.number] {
 		for {
-			_, err := h.client.Recover(ctx, h.Wallets[wallet])
+			_, err := h.client.Recover(ctx, h.Wallets[number])
 			if err == nil {
 				break
 			}
-			h.logger.Warn("not resolved", "wallet", wallet, "error", err)
+			h.logger.Warn("not resolved", "wallet", number, "error", err)
 			if err := pause(ctx, orderAgain); err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/sdk"
+	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // heard is an event as a listener writes it down.

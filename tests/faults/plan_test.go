@@ -43,7 +43,7 @@ const (
 func newPlan(folder string, s scale, t terms, mint solana.PublicKey) (*plan, error) {
 	p := &plan{Folder: folder, Terms: t, Mint: mint, Hosts: make([][]int, s.processes)}
 	for wallet := range s.buyers + s.sellers {
-		key, err := haggle.GenerateKeypair()
+		key, err := wallet.GenerateKeypair()
 		if err != nil {
 			return nil, err
 		}

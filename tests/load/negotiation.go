@@ -9,6 +9,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // negotiation is a pair of agents with their script. Each method plays one stage; they are called in order.
@@ -24,12 +25,12 @@ type negotiation struct {
 
 // agent is a wallet with its associated token account for the mint.
 type agent struct {
-	*haggle.Keypair
+	*wallet.Keypair
 	account solana.PublicKey
 }
 
 func newAgent(mint solana.PublicKey) (agent, error) {
-	key, err := haggle.GenerateKeypair()
+	key, err := wallet.GenerateKeypair()
 	if err != nil {
 		return agent{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // The configuration is one for a whole chain, so that its administration would be felt by every other scenario there: these have a
@@ -68,7 +69,7 @@ type administration struct {
 
 // administer plays with the chain's configuration, and asserts that it is left as it was.
 func (s *stage) administer(play func(a administration)) {
-	key, err := haggle.NewKeypair(s.venue.UpgradeAuthority)
+	key, err := wallet.NewKeypair(s.venue.UpgradeAuthority)
 	require.NoError(s.t, err)
 	before := s.config()
 	require.Equal(s.t, before.Authority, key.PublicKey(), "the configuration's authority")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // What the protocol is configured with; the fee is the documents' 0.5 %.
@@ -113,7 +114,7 @@ func (v *venue) initialize(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	authority, err := haggle.NewKeypair(v.UpgradeAuthority)
+	authority, err := wallet.NewKeypair(v.UpgradeAuthority)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // fiveTokens is the documents' escrow: 5 USDC in base units. It is all that a scenario's buyer has, and all there is of its
@@ -45,7 +46,7 @@ type stage struct {
 
 // A party is somebody with a wallet.
 type party struct {
-	*haggle.Keypair
+	*wallet.Keypair
 	private solana.PrivateKey
 	// account is the wallet's associated token account for the stage's mint.
 	account solana.PublicKey
@@ -91,7 +92,7 @@ func (s *stage) use(mint solana.PublicKey) {
 func (s *stage) newParty() party {
 	key, err := solana.NewRandomPrivateKey()
 	require.NoError(s.t, err)
-	keypair, err := haggle.NewKeypair(key)
+	keypair, err := wallet.NewKeypair(key)
 	require.NoError(s.t, err)
 	return party{Keypair: keypair, private: key, account: s.associated(key.PublicKey())}
 }

@@ -9,6 +9,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // escrow is in base units of the mint.
@@ -48,7 +49,7 @@ func (n *negotiation) takePart() {
 	n.do(n.Seller, accepting, err)
 }
 
-func (n *negotiation) do(by *haggle.Keypair, action *haggle.Action, err error) {
+func (n *negotiation) do(by *wallet.Keypair, action *haggle.Action, err error) {
 	n.t.Helper()
 	require.NoError(n.t, err)
 	_, err = action.Do(n.ctx, by)

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/localnet"
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // localnetFolder is a folder with the files of a localnet.
@@ -101,13 +101,13 @@ func (f localnetFolder) fill(net *localnet.Net) (localnetView, error) {
 		RPC: net.Chain.RPCURL, WebSocket: net.Chain.WSURL, Program: net.Chain.ProgramID,
 		Mint: net.Mint, Decimals: localnet.Decimals, Treasury: net.Treasury,
 	}
-	authority, err := haggle.NewKeypair(net.Chain.UpgradeAuthority)
+	authority, err := wallet.NewKeypair(net.Chain.UpgradeAuthority)
 	if err != nil {
 		return v, err
 	}
 	for _, agent := range []struct {
 		name string
-		key  *haggle.Keypair
+		key  *wallet.Keypair
 		view *agentView
 	}{{"buyer", net.Buyer, &v.Buyer}, {"seller", net.Seller, &v.Seller}, {"authority", authority, &v.Authority}} {
 		*agent.view = agentView{

@@ -14,7 +14,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -46,7 +45,7 @@ func newWallet(ctx context.Context, s *session.Session, path string, encrypted b
 	if _, err := os.Lstat(path); err == nil {
 		return exists // before the passphrase is asked for
 	}
-	key, err := haggle.GenerateKeypair()
+	key, err := wallet.GenerateKeypair()
 	if err != nil {
 		return err
 	}

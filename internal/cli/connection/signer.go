@@ -102,7 +102,7 @@ func openEnvironment(variable string) (haggle.Signer, error) {
 }
 
 func openFile(path string) (haggle.Signer, error) {
-	key, err := haggle.LoadKeypairFile(path)
+	key, err := wallet.LoadKeypairFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(path)
 	}
@@ -118,7 +118,7 @@ func missing(path string) error {
 }
 
 // opened returns a key, or the error of opening it with its kind.
-func opened(key *haggle.Keypair, err error) (haggle.Signer, error) {
+func opened(key *wallet.Keypair, err error) (haggle.Signer, error) {
 	switch {
 	case errors.Is(err, wallet.ErrPassphrase):
 		return nil, &exitcode.Error{Kind: exitcode.Wallet, Err: fmt.Errorf("--keypair: %w", bare{err})}

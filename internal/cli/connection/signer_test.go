@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // flagsOf are those of a command line.
@@ -26,9 +26,9 @@ func flagsOf(t *testing.T, arguments ...string) *Flags {
 }
 
 // savedKey is a new keypair, and its file.
-func savedKey(t *testing.T) (*haggle.Keypair, string) {
+func savedKey(t *testing.T) (*wallet.Keypair, string) {
 	t.Helper()
-	key, err := haggle.GenerateKeypair()
+	key, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "key.json")
 	require.NoError(t, key.Save(path))
