@@ -10,6 +10,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A plan is what everybody knows before it begins. It is in a file that the processes of the agents read.
@@ -42,16 +43,16 @@ const (
 // newPlan casts everybody: each buyer bargains with several sellers, and each seller with several buyers.
 func newPlan(folder string, s scale, t terms, mint solana.PublicKey) (*plan, error) {
 	p := &plan{Folder: folder, Terms: t, Mint: mint, Hosts: make([][]int, s.processes)}
-	for wallet := range s.buyers + s.sellers {
+	for number := range s.buyers + s.sellers {
 		key, err := wallet.GenerateKeypair()
 		if err != nil {
 			return nil, err
 		}
-		if err := key.Save(p.keyFile(wallet)); err != nil {
+		if err := key.Save(p.keyFile(number)); err != nil {
 			return nil, err
 		}
 		p.Wallets = append(p.Wallets, key.PublicKey())
-		p.Hosts[wallet%s.processes] = append(p.Hosts[wallet%s.processes], wallet)
+		p.Hosts[number%s.processes] = append(p.Hosts[number%s.processes], number)
 	}
 	for number := range s.negotiations {
 		n := negotiation{
