@@ -4,9 +4,11 @@ package connection
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
@@ -16,8 +18,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
+	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
 // Flags are the values of the command line. An empty value is taken from the Solana tools' configuration
@@ -31,6 +35,8 @@ type Flags struct {
 	KeypairPath  string
 	ConfigPath   string
 	Commitment   string
+	// Yellowstone is the endpoint of a Yellowstone gRPC service for events instead of the WebSocket endpoint.
+	Yellowstone string
 	// PollEvery polls for events instead of using the WebSocket endpoint; zero does not poll.
 	PollEvery duration.Flag
 	// MaxPriorityFee is in lamports.
@@ -43,9 +49,10 @@ type Flags struct {
 	// is no call.
 	Prompting func() (done func())
 
-	client *haggle.Client
-	signer haggle.Signer
-	usage  *policy.File
+	client    *haggle.Client
+	exporters *telemetry.Exporters
+	signer    haggle.Signer
+	usage     *policy.File
 }
 
 // Register adds the flags to a set.
@@ -53,6 +60,7 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVarP(&f.URL, "url", "u", "", "RPC endpoint: an http address or localhost, devnet, testnet, mainnet-beta (l, d, t, m)")
 	set.StringSliceVar(&f.Fallbacks, "fallback", nil, "further RPC endpoint of the same cluster, used if the first one fails or lags; can be repeated")
 	set.StringVar(&f.WebSocketURL, "ws", "", "WebSocket endpoint (default: derived from the RPC endpoint)")
+	set.StringVar(&f.Yellowstone, "yellowstone", "", "receive events from this Yellowstone gRPC endpoint; its token is in YELLOWSTONE_TOKEN")
 	set.Var(&f.PollEvery, "poll", "poll the node for events this often, without its WebSocket endpoint (0s: do not poll)")
 	set.StringVarP(&f.KeypairPath, "keypair", "k", "", "wallet that signs and pays: a keypair file, env:NAME, age:FILE or https://HOST/PATH")
 	set.StringVarP(&f.ConfigPath, "config", "C", "", "configuration file of the Solana tools (default: ~/.config/solana/cli/config.yml)")
@@ -110,11 +118,29 @@ func (f *Flags) Settle() (Settings, error) {
 		Config:      haggle.Config{Endpoint: endpoint, Fallbacks: fallbacks, WSEndpoint: socket, Commitment: commitment, MaxPriorityFee: f.MaxPriorityFee},
 		KeypairPath: cmp.Or(f.KeypairPath, configured.KeypairPath, solanaconfig.DefaultKeypairPath()),
 	}
-	if f.PollEvery > 0 {
+	switch {
+	case f.Yellowstone != "" && f.PollEvery > 0:
+		return Settings{}, exitcode.Usagef("--yellowstone and --poll exclude each other")
+	case f.Yellowstone != "":
+		source, err := yellowstone.New(yellowstone.Config{Endpoint: f.Yellowstone, Token: os.Getenv(yellowstoneToken)})
+		if err != nil {
+			return Settings{}, exitcode.Usagef("--yellowstone: %w", err)
+		}
+		settings.Source = source
+	case f.PollEvery > 0:
 		settings.Source = haggle.NewPolling(time.Duration(f.PollEvery))
 	}
+	if f.exporters == nil {
+		if f.exporters, err = telemetry.FromEnvironment(context.Background()); err != nil {
+			return Settings{}, exitcode.Usagef("%w", err)
+		}
+	}
+	settings.TracerProvider, settings.MeterProvider = f.exporters.TracerProvider(), f.exporters.MeterProvider()
 	return settings, nil
 }
+
+// yellowstoneToken is the environment variable with the token of the Yellowstone service.
+const yellowstoneToken = "YELLOWSTONE_TOKEN"
 
 // Client connects to the cluster. It returns the same client each time.
 func (f *Flags) Client() (*haggle.Client, error) {
@@ -139,10 +165,13 @@ func (f *Flags) Close() error {
 	if f.client != nil {
 		failures = append(failures, f.client.Close())
 	}
+	if f.exporters != nil {
+		failures = append(failures, f.exporters.Close())
+	}
 	if f.usage != nil {
 		failures = append(failures, f.usage.Close())
 	}
-	f.client, f.signer, f.usage = nil, nil, nil
+	f.client, f.exporters, f.signer, f.usage = nil, nil, nil, nil
 	return errors.Join(failures...)
 }
 

@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
 // configured writes a configuration of the Solana tools into a new home folder.
@@ -94,4 +96,15 @@ func TestAddress(t *testing.T) {
 	system, err := ParseAddress("11111111111111111111111111111111")
 	require.NoError(t, err)
 	require.True(t, system.IsZero())
+}
+
+func TestEventsComeFromOneSource(t *testing.T) {
+	settings, err := settle(t, "--yellowstone", "http://localhost:10000")
+	require.NoError(t, err)
+	assert.IsType(t, &yellowstone.Source{}, settings.Source)
+
+	_, err = settle(t, "--yellowstone", "http://localhost:10000", "--poll", "1s")
+	require.ErrorContains(t, err, "exclude each other")
+	_, err = settle(t, "--yellowstone", "localhost:10000")
+	require.ErrorContains(t, err, "--yellowstone")
 }
