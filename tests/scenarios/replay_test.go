@@ -33,7 +33,8 @@ func (s *stage) nonceOf(owner party, seed string) solana.PublicKey {
 // nonceValue returns the value of a nonce account, and the slot at which the account was read.
 func (s *stage) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
 	s.t.Helper()
-	account, err := s.venue.client.RPC().GetAccountInfo(s.ctx, address)
+	account, err := s.venue.client.RPC().GetAccountInfoWithOpts(s.ctx, address,
+		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed, Encoding: solana.EncodingBase64})
 	require.NoError(s.t, err)
 	const offset = 40
 	return solana.Hash(account.Value.Data.GetBinary()[offset : offset+32]), account.Context.Slot
