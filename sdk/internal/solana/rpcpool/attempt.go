@@ -11,10 +11,10 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// attemptLimit is how long one endpoint may take for one answer.
+// attemptLimit is the time limit for one answer of one endpoint.
 const attemptLimit = 30 * time.Second
 
-// attempt asks one endpoint once, and takes its answer only if it holds.
+// attempt sends the request to one endpoint once, and returns its answer if the answer is valid.
 func (p *Pool) attempt(ctx context.Context, r *request, e *endpoint, hedge bool) (reflect.Value, error) {
 	return p.timedAttempt(ctx, r, e, hedge, new(stopwatch))
 }
@@ -28,10 +28,10 @@ func (p *Pool) timedAttempt(ctx context.Context, r *request, e *endpoint, hedge 
 	switch {
 	case err == nil:
 		if e.answered(r.method, watch.took) {
-			p.logger.Info("a node is well again", "node", e.host)
+			p.logger.Info("a node is healthy again", "node", e.host)
 		}
 	case ctx.Err() != nil || errors.Is(err, ErrOtherCluster):
-		// The caller has given up, or this has been told of.
+		// The caller has cancelled the request, or the error is already logged.
 	default:
 		p.logger.Debug("a node fails", "node", e.host, "method", r.method, "error", err)
 		if e.failed(r, err, time.Now()) {
@@ -45,8 +45,8 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopw
 	if err := p.admit(ctx, e, watch); err != nil {
 		return decoded, err
 	}
-	// A slot that has been seen later, by another goroutine, is none that this answer would go back behind; nor is
-	// one that has been taken back since.
+	// The floor of the request's start applies: slots that other requests observe later do not count. A floor
+	// that has been lowered since counts.
 	floor := min(r.floor, p.slots.floor(r.level))
 	if len(p.endpoints) > 1 && !r.showsItsSlot() && !e.hasReached(r.level, floor) {
 		if err := p.probe(ctx, r, e, floor, watch); err != nil {
@@ -63,9 +63,9 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopw
 	if r.kind == read {
 		slot, shown := r.slotOf(result)
 		if shown {
-			err = p.believe(e, r.level, slot, floor)
+			err = p.acceptSlot(e, r.level, slot, floor)
 		} else if floor > 0 && r.mustShowItsSlot() {
-			err = malformedError{fmt.Errorf("%w: it does not say of which slot its answer is", errOther)}
+			err = malformedError{fmt.Errorf("%w: the answer has no slot", errOther)}
 		}
 		if err != nil {
 			return decoded, err
@@ -78,8 +78,8 @@ func (p *Pool) answer(ctx context.Context, r *request, e *endpoint, watch *stopw
 	return decoded, err
 }
 
-// believe takes the slot of an answer unless it is behind what has been seen.
-func (p *Pool) believe(e *endpoint, of level, slot, floor uint64) error {
+// acceptSlot records the slot of an answer, and returns a behindError if it is below floor.
+func (p *Pool) acceptSlot(e *endpoint, of level, slot, floor uint64) error {
 	most := e.show(of, slot, floor)
 	if slot < floor {
 		return &behindError{slot: slot, seen: floor, most: most}
@@ -90,7 +90,8 @@ func (p *Pool) believe(e *endpoint, of level, slot, floor uint64) error {
 
 var commitments = [levels]rpc.CommitmentType{rpc.CommitmentProcessed, rpc.CommitmentConfirmed, rpc.CommitmentFinalized}
 
-// probe finds out whether an endpoint has come as far as the slot that an answer must not be behind, if that does not say so.
+// probe reads the endpoint's slot before a request whose answer shows none, and returns a behindError if it
+// is below floor.
 func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64, watch *stopwatch) error {
 	result, err := e.call(ctx, watch, "getSlot", []any{rpc.M{"commitment": commitments[r.level]}})
 	if err != nil {
@@ -98,7 +99,7 @@ func (p *Pool) probe(ctx context.Context, r *request, e *endpoint, floor uint64,
 	}
 	var slot uint64
 	if err := json.Unmarshal(result, &slot); err != nil {
-		return malformedError{fmt.Errorf("the node does not say how far it has come: %w", err)}
+		return malformedError{fmt.Errorf("the node returns no slot: %w", err)}
 	}
-	return p.believe(e, r.level, slot, floor)
+	return p.acceptSlot(e, r.level, slot, floor)
 }

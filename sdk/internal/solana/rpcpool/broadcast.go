@@ -11,14 +11,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// broadcastTo is how many endpoints a transaction is sent to at once.
+// broadcastTo is the number of endpoints that get a transaction at once.
 const broadcastTo = 3
 
-// broadcast sends a transaction to several endpoints at once, and again after a pause as long as they are all too busy. One that
-// takes it is enough.
+// broadcast sends a transaction to several endpoints at once, and again after a pause while all are busy. One
+// acceptance is enough.
 //
-// If none does, the error is one that says for certain that the transaction has not been passed on only if every endpoint that has
-// been asked has said so, and the first time.
+// If no endpoint accepts it, the error guarantees that the transaction was not forwarded only if every
+// endpoint refused it with such an answer, on the first attempt.
 func (p *Pool) broadcast(ctx context.Context, r *request) error {
 	if r.outErr != nil {
 		return r.outErr
@@ -26,12 +26,12 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 	pause := newPause(busyPause)
 	var failures []Failure
 	for round := 1; ; round++ {
-		if err := p.awaitAnyone(ctx, r, failures); err != nil {
+		if err := p.awaitEndpoint(ctx, r, failures); err != nil {
 			return err
 		}
 		targets := p.targets(r)
 		if len(targets) == 0 {
-			if never, banned := p.nobody(); banned {
+			if never, banned := p.allBanned(); banned {
 				return p.failed([]Failure{never})
 			}
 			round--
@@ -66,7 +66,7 @@ func (p *Pool) broadcast(ctx context.Context, r *request) error {
 	}
 }
 
-// targets are the fittest endpoints.
+// targets returns the fittest endpoints.
 func (p *Pool) targets(r *request) []*endpoint {
 	var targets []*endpoint
 	for len(targets) < broadcastTo {
@@ -79,7 +79,8 @@ func (p *Pool) targets(r *request) []*endpoint {
 	return targets
 }
 
-// sendTo sends to all of them. What has not been answered when the first one has taken the transaction goes on without the caller.
+// sendTo sends to all targets. Requests that are unanswered when the first target accepts continue in the
+// background.
 func (p *Pool) sendTo(ctx context.Context, r *request, targets []*endpoint) <-chan outcome {
 	outcomes := make(chan outcome, len(targets))
 	if len(targets) == 1 {
@@ -123,8 +124,9 @@ func (p *Pool) sendTo(ctx context.Context, r *request, targets []*endpoint) <-ch
 	return outcomes
 }
 
-// worstFirst sorts what endpoints have answered to a transaction by how much it has to be feared that they have passed it on: those
-// that may have, those that know it already, those that have not. Should one of them have, no refusal is a first one.
+// worstFirst sorts the answers to a transaction: first endpoints that may have forwarded it, then those that
+// already know it, then those that have not forwarded it. If any endpoint may have forwarded it, every
+// refusal is marked as repeated.
 func worstFirst(failures []Failure, repeated bool) []Failure {
 	for _, failure := range failures {
 		refusal := refusalOf(failure.Err)
@@ -135,7 +137,7 @@ func worstFirst(failures []Failure, repeated bool) []Failure {
 	return failures
 }
 
-// isRefusedBeforeSending says whether an error is one after which the endpoint has not even been asked.
+// isRefusedBeforeSending reports whether the pool failed before it sent the request to the endpoint.
 func isRefusedBeforeSending(err error) bool {
 	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrClosed)
 }

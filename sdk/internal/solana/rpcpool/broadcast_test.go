@@ -26,34 +26,34 @@ var (
 
 func TestTransactionGoesToSeveralNodesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{latency: time.Second}, &player{latency: 2 * time.Second}
-		three, four := &player{latency: 3 * time.Second}, &player{}
-		pool := newPlayed(t, nil, one, two, three, four)
+		one, two := &fakeNode{latency: time.Second}, &fakeNode{latency: 2 * time.Second}
+		three, four := &fakeNode{latency: 3 * time.Second}, &fakeNode{}
+		pool := newFakePool(t, nil, one, two, three, four)
 		for _, e := range pool.endpoints {
-			e.met.Store(true)
+			e.admitted.Store(true)
 		}
 		began := time.Now()
 		require.NoError(t, send(t.Context(), pool))
 		assert.Equal(t, time.Second, time.Since(began), "the first one that takes it is enough")
 		time.Sleep(3 * time.Second)
-		for _, each := range []*player{one, two, three} {
+		for _, each := range []*fakeNode{one, two, three} {
 			assert.Equal(t, 1, each.called("sendTransaction"))
-			assert.Zero(t, each.abandoned(), "the others get it all the same")
+			assert.Zero(t, each.abandoned(), "the others get it too")
 		}
 		assert.Zero(t, four.called("sendTransaction"), "three are enough")
 	})
 }
 
-func TestTransactionIsTakenEvenIfOthersRefuse(t *testing.T) {
+func TestOneAcceptanceOfATransactionIsEnough(t *testing.T) {
 	for _, err := range []error{tooLarge, errReset, tooMany, gateway} {
 		synctest.Test(t, func(t *testing.T) {
-			one, two := &player{fail: failing(err, "sendTransaction")}, &player{latency: time.Second}
-			require.NoError(t, send(t.Context(), newPlayed(t, nil, one, two)))
+			one, two := &fakeNode{fail: failing(err, "sendTransaction")}, &fakeNode{latency: time.Second}
+			require.NoError(t, send(t.Context(), newFakePool(t, nil, one, two)))
 		})
 	}
 }
 
-func TestNothingHasBeenForwardedOnlyIfAllNodesSaySo(t *testing.T) {
+func TestNotForwardedIsReportedOnlyIfAllNodesGuaranteeIt(t *testing.T) {
 	cases := map[string]struct {
 		answers []error
 		certain bool
@@ -69,11 +69,11 @@ func TestNothingHasBeenForwardedOnlyIfAllNodesSaySo(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var players []*player
+				var players []*fakeNode
 				for _, answer := range c.answers {
-					players = append(players, &player{fail: failing(answer, "sendTransaction")})
+					players = append(players, &fakeNode{fail: failing(answer, "sendTransaction")})
 				}
-				err := send(t.Context(), newPlayed(t, nil, players...))
+				err := send(t.Context(), newFakePool(t, nil, players...))
 				require.Error(t, err)
 				var first *Refusal
 				require.ErrorAs(t, err, &first)
@@ -89,9 +89,9 @@ func TestNothingHasBeenForwardedOnlyIfAllNodesSaySo(t *testing.T) {
 func TestRefusalAfterARepetitionIsNotCertain(t *testing.T) {
 	for players := 1; players <= 2; players++ {
 		synctest.Test(t, func(t *testing.T) {
-			var all []*player
+			var all []*fakeNode
 			for range players {
-				all = append(all, &player{fail: func(method string, call int) error {
+				all = append(all, &fakeNode{fail: func(method string, call int) error {
 					switch {
 					case method != "sendTransaction":
 						return nil
@@ -101,7 +101,7 @@ func TestRefusalAfterARepetitionIsNotCertain(t *testing.T) {
 					return tooLarge
 				}})
 			}
-			err := send(t.Context(), newPlayed(t, nil, all...))
+			err := send(t.Context(), newFakePool(t, nil, all...))
 			var refusal *Refusal
 			require.ErrorAs(t, err, &refusal)
 			assert.Equal(t, InvalidParams, refusal.Code)
@@ -111,10 +111,10 @@ func TestRefusalAfterARepetitionIsNotCertain(t *testing.T) {
 	}
 }
 
-func TestNodeThatKnowsTheTransactionComesFirst(t *testing.T) {
+func TestRefusalOfAKnownTransactionIsReportedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{fail: failing(tooLarge, "sendTransaction")}, &player{fail: failing(known, "sendTransaction"), latency: time.Second}
-		err := send(t.Context(), newPlayed(t, nil, one, two))
+		one, two := &fakeNode{fail: failing(tooLarge, "sendTransaction")}, &fakeNode{fail: failing(known, "sendTransaction"), latency: time.Second}
+		err := send(t.Context(), newFakePool(t, nil, one, two))
 		var refusal *Refusal
 		require.ErrorAs(t, err, &refusal)
 		assert.True(t, refusal.knowsTransaction())
@@ -123,8 +123,8 @@ func TestNodeThatKnowsTheTransactionComesFirst(t *testing.T) {
 
 func TestBusyNodesAreSentTheTransactionAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{fail: failing(tooMany, "sendTransaction")}, &player{fail: failing(unavailable, "sendTransaction")}
-		err := send(t.Context(), newPlayed(t, nil, one, two))
+		one, two := &fakeNode{fail: failing(tooMany, "sendTransaction")}, &fakeNode{fail: failing(unavailable, "sendTransaction")}
+		err := send(t.Context(), newFakePool(t, nil, one, two))
 		var refusal *Refusal
 		require.ErrorAs(t, err, &refusal)
 		assert.True(t, refusal.IsBusy())
@@ -134,7 +134,7 @@ func TestBusyNodesAreSentTheTransactionAgain(t *testing.T) {
 	})
 }
 
-func TestNodeThatClaimsToHaveTakenAnotherTransactionIsNotBelieved(t *testing.T) {
+func TestAcceptanceWithAnotherSignatureIsRejected(t *testing.T) {
 	signature := solana.Signature{1, 2, 3}
 	encoded := base64.StdEncoding.EncodeToString(slices.Concat([]byte{1}, signature[:], make([]byte, 100)))
 	answer := func(text string) func(string, []any) any {
@@ -145,8 +145,8 @@ func TestNodeThatClaimsToHaveTakenAnotherTransactionIsNotBelieved(t *testing.T) 
 			return nil
 		}
 	}
-	one := &player{answer: answer(solana.Signature{4}.String())}
-	pool := newPlayed(t, nil, one)
+	one := &fakeNode{answer: answer(solana.Signature{4}.String())}
+	pool := newFakePool(t, nil, one)
 	require.ErrorIs(t, pool.Call(t.Context(), new(string), "sendTransaction", []any{encoded, rpc.M{"encoding": solana.EncodingBase64}}), errOther)
 	one.answer = answer(signature.String())
 	require.NoError(t, pool.Call(t.Context(), new(string), "sendTransaction", []any{encoded, rpc.M{"encoding": solana.EncodingBase64}}))
@@ -154,8 +154,8 @@ func TestNodeThatClaimsToHaveTakenAnotherTransactionIsNotBelieved(t *testing.T) 
 
 func TestCancelledBroadcastEndsEverywhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{latency: time.Hour}, &player{latency: time.Hour}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{latency: time.Hour}, &fakeNode{latency: time.Hour}
+		pool := newFakePool(t, nil, one, two)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, send(ctx, pool), context.DeadlineExceeded)
@@ -164,11 +164,11 @@ func TestCancelledBroadcastEndsEverywhere(t *testing.T) {
 	})
 }
 
-func TestClosingEndsWhatGoesOnAfterABroadcast(t *testing.T) {
+func TestClosingEndsTheRestOfABroadcast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{}, &player{latency: 20 * time.Second}
-		pool := newPlayed(t, nil, one, two)
-		pool.endpoints[1].met.Store(true)
+		one, two := &fakeNode{}, &fakeNode{latency: 20 * time.Second}
+		pool := newFakePool(t, nil, one, two)
+		pool.endpoints[1].admitted.Store(true)
 		require.NoError(t, send(t.Context(), pool))
 		began := time.Now()
 		pool.Close()

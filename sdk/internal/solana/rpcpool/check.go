@@ -14,13 +14,13 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ErrCompressed: an answer is compressed, which has not been asked for.
-var ErrCompressed = errors.New("the node answers with compressed data, which has not been asked for")
+// ErrCompressed: an answer contains compressed data, which the pool never requests.
+var ErrCompressed = errors.New("the node returns compressed data, which was not requested")
 
-// refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes can become more than
-// fits into memory.
+// refuseCompressed finds data in an answer that would be decompressed while it is decoded: a few kilobytes
+// could exceed the memory.
 func refuseCompressed(result []byte) error {
-	// A string can spell the encoding's name with escapes.
+	// A JSON string can spell the encoding's name with escapes.
 	if !bytes.Contains(result, []byte("zstd")) && !bytes.Contains(result, []byte(`\u`)) {
 		return nil
 	}
@@ -43,18 +43,18 @@ func decodeResult(result json.RawMessage, into any) error {
 	return (&jsonrpc.RPCResponse{Result: result}).GetObject(into)
 }
 
-// ErrMalformed: an endpoint's answer is none to what it has been asked.
+// ErrMalformed: an endpoint's answer does not fit the request.
 var ErrMalformed = errors.New("the node's answer cannot be used")
 
-// malformedError is an error of an answer's, which says more than ErrMalformed.
+// malformedError is an error about an answer that is also an ErrMalformed.
 type malformedError struct{ error }
 
 func (e malformedError) Unwrap() []error { return []error{e.error, ErrMalformed} }
 
-// errOther: an answer is about something else than what has been asked for.
-var errOther = errors.New("the node answers something else than it has been asked")
+// errOther: an answer is about another object than the requested one.
+var errOther = errors.New("the node's answer is about something else")
 
-// check says whether an answer is about what has been asked for, as far as that can be told.
+// check returns an error if an answer is visibly about another object than the requested one.
 func (r *request) check(result []byte) error {
 	if err := refuseCompressed(result); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r *request) check(result []byte) error {
 		}
 	case "sendTransaction":
 		if len(r.params) < 2 || fmt.Sprint(optionsIn(r.params[1])["encoding"]) != string(solana.EncodingBase64) {
-			return nil // base 58 cannot be told from base 64
+			return nil // base58 is indistinguishable from base64 here
 		}
 		encoded, _ := r.params[0].(string)
 		sent, ok := signatureOf(encoded)
@@ -87,7 +87,8 @@ func (r *request) check(result []byte) error {
 	return nil
 }
 
-// firstSignature is that of a transaction in one of the encodings that nodes use; empty if there is none to be read.
+// firstSignature returns the first signature of a transaction in one of the encodings that nodes use, or an
+// empty string.
 func firstSignature(transaction gjson.Result) string {
 	if transaction.IsArray() && transaction.Get("1").String() == string(solana.EncodingBase64) {
 		if signature, ok := signatureOf(transaction.Get("0").String()); ok {
@@ -98,9 +99,9 @@ func firstSignature(transaction gjson.Result) string {
 	return transaction.Get("signatures.0").String()
 }
 
-// signatureOf is the first signature of a transaction in base 64.
+// signatureOf returns the first signature of a transaction in base64.
 func signatureOf(encoded string) (signature solana.Signature, ok bool) {
-	// A byte with the number of signatures, which is less than 128, and the first one.
+	// The number of signatures, one byte because it is below 128, and the first signature.
 	const needed = 1 + 64
 	characters := base64.StdEncoding.EncodedLen(needed)
 	if len(encoded) < characters {
@@ -114,18 +115,18 @@ func signatureOf(encoded string) (signature solana.Signature, ok bool) {
 	return signature, true
 }
 
-// happenedAt is the newest slot that an answer tells of, if it is one of those that do not say of which slot they are themselves.
+// happenedAt returns the newest slot mentioned in an answer that does not show its own slot, or 0.
 func (r *request) happenedAt(result []byte) uint64 {
 	switch r.method {
 	case "getSignaturesForAddress":
-		return gjson.GetBytes(result, "0.slot").Uint() // the newest comes first
+		return gjson.GetBytes(result, "0.slot").Uint() // the newest is first
 	case "getTransaction":
 		return gjson.GetBytes(result, "slot").Uint()
 	}
 	return 0
 }
 
-// slotOf is the slot that an answer says it is of.
+// slotOf returns the slot that an answer shows as its own.
 func (r *request) slotOf(result []byte) (slot uint64, ok bool) {
 	var found gjson.Result
 	switch r.method {

@@ -57,15 +57,15 @@ func TestAnswersAboutSomethingElseAreRefused(t *testing.T) {
 	}
 }
 
-func TestTransactionInBase58IsNotLookedInto(t *testing.T) {
+func TestTransactionInBase58IsNotChecked(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString(slices.Concat([]byte{1}, make([]byte, 100)))
 	for _, params := range [][]any{{encoded}, {encoded, rpc.M{"encoding": solana.EncodingBase58}}, {encoded, rpc.M{}}} {
 		require.NoError(t, newRequest("sendTransaction", params, nil).check([]byte(`"taken"`)))
 	}
 }
 
-func TestResultNeedsAPlace(t *testing.T) {
-	pool := newPlayed(t, nil, &player{slot: 7})
+func TestResultNeedsADestination(t *testing.T) {
+	pool := newFakePool(t, nil, &fakeNode{slot: 7})
 	for _, out := range []any{7, (*int)(nil)} {
 		require.Error(t, pool.Call(t.Context(), out, "getSlot", nil))
 		require.Error(t, pool.Call(t.Context(), out, "sendTransaction", nil))

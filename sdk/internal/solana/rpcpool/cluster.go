@@ -9,30 +9,30 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// cluster is the chain that the endpoints are of.
+// cluster identifies the chain of the endpoints.
 type cluster struct {
 	lock    sync.Mutex
 	genesis solana.Hash
-	// pinned says that the genesis hash has been given, and not been asked for.
+	// pinned reports whether the genesis hash was configured rather than requested.
 	pinned bool
 }
 
-// admit finds out, once for each endpoint, whether it is of the same cluster as the others.
+// admit checks, once for each endpoint, that it belongs to the same cluster as the others.
 func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
-	if e.met.Load() {
+	if e.admitted.Load() {
 		return nil
 	}
 	if err := e.isBanned(); err != nil {
 		return err
 	}
-	// One question is enough for all that wait for the answer.
+	// One request serves all callers that wait for it.
 	select {
-	case e.meeting <- struct{}{}:
-		defer func() { <-e.meeting }()
+	case e.admitting <- struct{}{}:
+		defer func() { <-e.admitting }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if e.met.Load() {
+	if e.admitted.Load() {
 		return nil
 	}
 	result, err := e.call(ctx, watch, "getGenesisHash", nil)
@@ -41,11 +41,11 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 	}
 	var text string
 	if err := json.Unmarshal(result, &text); err != nil {
-		return malformedError{fmt.Errorf("the node does not say which cluster it is of: %w", err)}
+		return malformedError{fmt.Errorf("the node returns no genesis hash: %w", err)}
 	}
 	genesis, err := solana.HashFromBase58(text)
 	if err != nil {
-		return malformedError{fmt.Errorf("the node does not say which cluster it is of: %w", err)}
+		return malformedError{fmt.Errorf("the node returns no genesis hash: %w", err)}
 	}
 	p.cluster.lock.Lock()
 	defer p.cluster.lock.Unlock()
@@ -53,28 +53,28 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 		p.cluster.genesis = genesis
 	}
 	if genesis != p.cluster.genesis && e.index == 0 && !p.cluster.pinned {
-		p.moveTo(genesis)
+		p.adoptGenesis(genesis)
 	}
 	if genesis != p.cluster.genesis {
 		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", ErrOtherCluster, genesis, p.cluster.genesis)
 		if e.ban(err) {
-			p.logger.Error("a node is of another cluster, and is not asked any more", "node", e.host, "genesis", genesis, "expected", p.cluster.genesis)
+			p.logger.Error("a node is of another cluster and gets no more requests", "node", e.host, "genesis", genesis, "expected", p.cluster.genesis)
 		}
 		return err
 	}
-	e.met.Store(true)
+	e.admitted.Store(true)
 	return nil
 }
 
-// moveTo goes by the cluster of the first endpoint, which another one has been faster than. Otherwise that one, if it lies, could have
-// all others not be asked any more. They say again of which cluster they are, and what they have shown is forgotten; the cluster's lock
-// is held.
-func (p *Pool) moveTo(genesis solana.Hash) {
-	p.logger.Error("the first node is of another cluster than the one that has answered before; that of the first one counts",
+// adoptGenesis replaces the cluster with that of the first endpoint, when a later endpoint answered faster.
+// Otherwise a later endpoint with a wrong genesis hash could get all others banned. The other endpoints are
+// checked again, and their observed slots are dropped. The caller holds the cluster's lock.
+func (p *Pool) adoptGenesis(genesis solana.Hash) {
+	p.logger.Error("the first node is of another cluster than a node that answered earlier; using the cluster of the first node",
 		"genesis", genesis, "before", p.cluster.genesis)
 	p.cluster.genesis = genesis
 	for _, e := range p.endpoints[1:] {
-		e.met.Store(false)
+		e.admitted.Store(false)
 		e.forget()
 	}
 	p.slots.lower(processed, 0)

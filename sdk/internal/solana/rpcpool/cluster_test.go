@@ -13,10 +13,10 @@ import (
 
 const otherGenesis = "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG"
 
-func TestNodeOfAnotherClusterIsNeverAsked(t *testing.T) {
+func TestNodeOfAnotherClusterGetsNoRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two, three := &player{slot: 7}, &player{slot: 9_000, genesis: otherGenesis}, &player{slot: 8}
-		pool := newPlayed(t, nil, one, two, three)
+		one, two, three := &fakeNode{slot: 7}, &fakeNode{slot: 9_000, genesis: otherGenesis}, &fakeNode{slot: 8}
+		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 7)
 		assert.Empty(t, two.calls, "it is asked when it is needed")
 		require.NoError(t, send(t.Context(), pool))
@@ -35,13 +35,13 @@ func TestNodeOfAnotherClusterIsNeverAsked(t *testing.T) {
 	})
 }
 
-func TestConfiguredClusterIsTheOne(t *testing.T) {
+func TestConfiguredClusterOverridesTheFirstNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7}, &player{slot: 9, genesis: otherGenesis}
+		one, two := &fakeNode{slot: 7}, &fakeNode{slot: 9, genesis: otherGenesis}
 		pinned := func(o *Options) { o.GenesisHash = solana.MustHashFromBase58(otherGenesis) }
-		requireBalance(t, newPlayed(t, pinned, one, two), 9)
+		requireBalance(t, newFakePool(t, pinned, one, two), 9)
 
-		alone := newPlayed(t, pinned, one)
+		alone := newFakePool(t, pinned, one)
 		for range 2 {
 			_, err := balance(t.Context(), alone)
 			require.ErrorIs(t, err, ErrOtherCluster)
@@ -52,20 +52,20 @@ func TestConfiguredClusterIsTheOne(t *testing.T) {
 	})
 }
 
-func TestSingleNodeIsNotAskedOfWhichClusterItIs(t *testing.T) {
-	one := &player{slot: 7}
-	requireBalance(t, newPlayed(t, nil, one), 7)
+func TestSingleNodeGetsNoClusterRequest(t *testing.T) {
+	one := &fakeNode{slot: 7}
+	requireBalance(t, newFakePool(t, nil, one), 7)
 	assert.Equal(t, []string{"getBalance"}, one.calls)
 }
 
-func TestNodeThatDoesNotSayItsClusterIsAskedAgainLater(t *testing.T) {
+func TestClusterRequestIsRepeatedAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, nonsense := range []any{7, "nonsense", nil} {
-			one, two := &player{slot: 7, answer: func(string, []any) any { return nonsense }}, &player{slot: 8}
+			one, two := &fakeNode{slot: 7, answer: func(string, []any) any { return nonsense }}, &fakeNode{slot: 8}
 			if nonsense == nil {
 				one.fail, one.answer = always(errReset), nil
 			}
-			pool := newPlayed(t, nil, one, two)
+			pool := newFakePool(t, nil, one, two)
 			requireBalance(t, pool, 8)
 			assert.Zero(t, one.called("getBalance"))
 			one.fail, one.answer = nil, nil
@@ -77,10 +77,10 @@ func TestNodeThatDoesNotSayItsClusterIsAskedAgainLater(t *testing.T) {
 	})
 }
 
-func TestClusterIsAskedForOnceEvenByMany(t *testing.T) {
+func TestConcurrentCallsShareTheClusterRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, latency: 100 * time.Millisecond}, &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, latency: 100 * time.Millisecond}, &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() { requireBalance(t, pool, 7) })
@@ -91,11 +91,12 @@ func TestClusterIsAskedForOnceEvenByMany(t *testing.T) {
 	})
 }
 
-// A fallback that is faster than the first node, and says that it is of another cluster, must not come to be the only one that is asked.
-func TestFallbackDoesNotSayWhichClusterItIs(t *testing.T) {
+// A fallback of another cluster that answers faster than the first endpoint must not get the first endpoint
+// banned.
+func TestFirstNodeDecidesTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two, three := &player{slot: 7, fail: always(errReset)}, &player{slot: 9_000, genesis: otherGenesis}, &player{slot: 8}
-		pool := newPlayed(t, nil, one, two, three)
+		one, two, three := &fakeNode{slot: 7, fail: always(errReset)}, &fakeNode{slot: 9_000, genesis: otherGenesis}, &fakeNode{slot: 8}
+		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 9_000)
 		require.NoError(t, send(t.Context(), pool))
 		synctest.Wait()

@@ -15,43 +15,44 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// endpoint is a node and what is known of it.
+// endpoint is a node and its state.
 type endpoint struct {
 	index     int
 	host      string
 	transport Transport
 	limiter   *rate.Limiter
-	// met says that it is of the right cluster; meeting holds a value while it is asked of which one.
-	met     atomic.Bool
-	meeting chan struct{}
+	// admitted reports whether its cluster is verified; admitting holds a value while that is checked.
+	admitted  atomic.Bool
+	admitting chan struct{}
 
 	lock sync.Mutex
-	// banned is why it is never asked again.
+	// banned is the reason why the endpoint gets no more requests.
 	banned error
-	// notBefore is until when it has asked to be left alone, and restUntil until when it is asked only if no other is well.
+	// notBefore ends the endpoint's Retry-After; until restUntil it gets requests only if no other endpoint
+	// is healthy.
 	notBefore, restUntil time.Time
 	failures             int
 	requests, errors     uint64
 	lastErr              error
 	lastMethod           string
-	// shown are the slots that it has last answered with, and most the newest of them.
+	// shown are the slots of its latest answers, most the newest of all.
 	shown, most [levels]uint64
 	lag         uint64
-	// latencies are those of each method.
+	// latencies has the latencies by method.
 	latencies map[string]*latencies
-	// unsupported are methods that it does not have.
+	// unsupported are the methods that the endpoint does not have.
 	unsupported map[string]bool
 }
 
 const (
-	// After each failure in a row an endpoint rests twice as long. The time varies by half.
+	// The rest doubles after each failure in a row and varies by half.
 	firstRest = 250 * time.Millisecond
 	longRest  = 30 * time.Second
-	// An endpoint that is behind rests until it may have caught up.
+	// An endpoint that is behind rests for about the time that it needs to catch up.
 	slotTime       = 400 * time.Millisecond
 	longBehindRest = 15 * time.Second
-	// ailing is after how many failures in a row people are told.
-	ailing = 3
+	// warnAfter is the number of failures in a row after which a warning is logged.
+	warnAfter = 3
 )
 
 func (e *endpoint) isBanned() error {
@@ -60,7 +61,7 @@ func (e *endpoint) isBanned() error {
 	return e.banned
 }
 
-// ban has an endpoint never be asked again; false if it was banned before.
+// ban excludes an endpoint from all requests. It returns false if it was banned before.
 func (e *endpoint) ban(err error) bool {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -69,14 +70,14 @@ func (e *endpoint) ban(err error) bool {
 	return first
 }
 
-// forget has an endpoint be one that has not shown anything yet, and has not been banned.
+// forget drops the endpoint's observed slots and its ban.
 func (e *endpoint) forget() {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	e.banned, e.shown, e.most, e.lag = nil, [levels]uint64{}, [levels]uint64{}, 0
 }
 
-// await waits until the endpoint may be asked.
+// await waits until the client's rate limit admits a request to the endpoint.
 func (e *endpoint) await(ctx context.Context) error {
 	if e.limiter == nil {
 		return nil
@@ -89,7 +90,8 @@ func (e *endpoint) await(ctx context.Context) error {
 	return nil
 }
 
-// stopwatch measures how long an endpoint takes. It does not run while a request waits for the client's own rate limit.
+// stopwatch measures an endpoint's latency. It does not run while a request waits for the client's own rate
+// limit.
 type stopwatch struct {
 	took time.Duration
 	// started is called when the first request is sent; nil calls nothing.
@@ -123,14 +125,14 @@ func (e *endpoint) call(ctx context.Context, watch *stopwatch, method string, pa
 
 // Fitness of an endpoint for a request, the best first.
 const (
-	well = iota
+	healthy = iota
 	limited
 	resting
 	lacking
 	unfit
 )
 
-// fitness says how fit an endpoint is for a request, and if it has asked to be left alone, until when.
+// fitness returns the endpoint's fitness for a request, and the end of its Retry-After, if any.
 func (e *endpoint) fitness(r *request, now time.Time) (int, time.Time) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -146,14 +148,14 @@ func (e *endpoint) fitness(r *request, now time.Time) (int, time.Time) {
 	case e.limiter != nil && e.limiter.TokensAt(now) < 1:
 		return limited, time.Time{}
 	}
-	return well, time.Time{}
+	return healthy, time.Time{}
 }
 
-// answered notes a good answer. It says whether the endpoint had been failing for some time.
+// answered records a valid answer. It reports whether the endpoint had been failing for some time.
 func (e *endpoint) answered(method string, took time.Duration) (recovered bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	recovered = e.failures >= ailing
+	recovered = e.failures >= warnAfter
 	e.requests++
 	e.failures, e.restUntil, e.lastErr = 0, time.Time{}, nil
 	if e.latencies == nil {
@@ -166,11 +168,12 @@ func (e *endpoint) answered(method string, took time.Duration) (recovered bool) 
 	return recovered
 }
 
-// errOvertaken is noted of an endpoint that another one has answered before that was asked later.
+// errOvertaken is recorded for an endpoint if a hedge that was sent later answers first.
 var errOvertaken = errors.New("the node is slow")
 
-// failed notes a bad answer, or none. It says whether the endpoint has now been failing for some time.
-func (e *endpoint) failed(r *request, err error, now time.Time) (ails bool) {
+// failed records an invalid or missing answer. It reports whether the endpoint has just failed warnAfter
+// times in a row.
+func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	e.requests++
@@ -191,10 +194,10 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (ails bool) {
 	}
 	e.failures++
 	e.restUntil = now.Add(e.rest(err))
-	return e.failures == ailing
+	return e.failures == warnAfter
 }
 
-// isTheEndpointsFault says whether the endpoint rather than the request is to blame.
+// isTheEndpointsFault reports whether the endpoint rather than the request caused the refusal.
 func (r *Refusal) isTheEndpointsFault() bool {
 	switch r.Code {
 	case blockNotAvailable, blockStatusNotAvailable, minContextSlotNotReached:
@@ -203,7 +206,7 @@ func (r *Refusal) isTheEndpointsFault() bool {
 	return r.IsBusy() && r.Code != InvalidParams || r.Code == internalError || r.Code > 0
 }
 
-// rest is how long to leave the endpoint alone for as many failures in a row as there are.
+// rest returns the time without requests after the present number of failures in a row.
 func (e *endpoint) rest(err error) time.Duration {
 	rest := longRest
 	if doublings := e.failures - 1; doublings < 10 {
@@ -217,7 +220,8 @@ func (e *endpoint) rest(err error) time.Duration {
 	return rest/2 + rand.N(rest)
 }
 
-// show notes the slot of an answer, and how far that is behind what has been seen. It says how far the endpoint had come before.
+// show records the slot of an answer and its distance to the floor. It returns the endpoint's newest slot
+// before that.
 func (e *endpoint) show(of level, slot, floor uint64) (most uint64) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -227,7 +231,7 @@ func (e *endpoint) show(of level, slot, floor uint64) (most uint64) {
 	return most
 }
 
-// hasReached says whether the endpoint has come as far as a slot, to judge by what it has last shown.
+// hasReached reports whether the endpoint's latest answers have reached a slot.
 func (e *endpoint) hasReached(of level, slot uint64) bool {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -257,7 +261,8 @@ func (e *endpoint) health(now time.Time) Health {
 	return health
 }
 
-// latencyOf is that of nineteen of twenty of the recent answers to a method; false if they are too few to tell.
+// latencyOf returns the 95th percentile of the recent latencies of a method; false if there are fewer than
+// fewAnswers.
 func (e *endpoint) latencyOf(method string) (time.Duration, bool) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -268,10 +273,10 @@ func (e *endpoint) latencyOf(method string) (time.Duration, bool) {
 	return of.slowest()
 }
 
-// fewAnswers are too few to tell how long one takes.
+// fewAnswers is the smallest number of latencies that gives a percentile.
 const fewAnswers = 8
 
-// latencies are how long the last answers took.
+// latencies are the latencies of the latest answers.
 type latencies struct {
 	took  [40]time.Duration
 	count int
@@ -282,7 +287,7 @@ func (l *latencies) add(took time.Duration) {
 	l.count++
 }
 
-// slowest is what nineteen of twenty did not take longer than.
+// slowest returns the 95th percentile.
 func (l *latencies) slowest() (time.Duration, bool) {
 	n := min(l.count, len(l.took))
 	if n == 0 {

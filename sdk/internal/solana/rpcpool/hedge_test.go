@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSecondNodeIsAskedWhenTheFirstIsSlow(t *testing.T) {
+func TestSlowReadIsHedged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, latency: 50 * time.Millisecond}, &player{slot: 7, latency: 10 * time.Millisecond}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, latency: 50 * time.Millisecond}, &fakeNode{slot: 7, latency: 10 * time.Millisecond}
+		pool := newFakePool(t, nil, one, two)
 		for range 20 {
 			requireBalance(t, pool, 7)
 		}
@@ -20,7 +20,7 @@ func TestSecondNodeIsAskedWhenTheFirstIsSlow(t *testing.T) {
 		one.latency = time.Minute
 		began := time.Now()
 		requireBalance(t, pool, 7)
-		// The second one is asked of which cluster it is first.
+		// The second endpoint gets a request for its genesis hash first.
 		assert.Equal(t, 70*time.Millisecond, time.Since(began))
 		synctest.Wait()
 		assert.Equal(t, 1, one.abandoned(), "the slow request is given up")
@@ -29,18 +29,18 @@ func TestSecondNodeIsAskedWhenTheFirstIsSlow(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 			requireBalance(t, pool, 7)
 		}
-		assert.LessOrEqual(t, one.called("getBalance"), 23, "who is slow again and again rests")
+		assert.LessOrEqual(t, one.called("getBalance"), 23, "a node that is slow repeatedly rests")
 	})
 }
 
-func TestSecondNodeIsAskedAfterTheConfiguredTime(t *testing.T) {
+func TestHedgeIsSentAfterTheConfiguredTime(t *testing.T) {
 	for _, c := range []struct{ after, want time.Duration }{
 		{after: 200 * time.Millisecond, want: 200 * time.Millisecond}, {after: -1, want: time.Second}, {after: 0, want: unknownHedgeDelay},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			one, two := &player{slot: 7, latency: time.Second}, &player{slot: 7}
-			pool := newPlayed(t, func(o *Options) { o.HedgeAfter = c.after }, one, two)
-			pool.endpoints[0].met.Store(true)
+			one, two := &fakeNode{slot: 7, latency: time.Second}, &fakeNode{slot: 7}
+			pool := newFakePool(t, func(o *Options) { o.HedgeAfter = c.after }, one, two)
+			pool.endpoints[0].admitted.Store(true)
 			began := time.Now()
 			requireBalance(t, pool, 7)
 			assert.Equal(t, c.want, time.Since(began))
@@ -48,12 +48,12 @@ func TestSecondNodeIsAskedAfterTheConfiguredTime(t *testing.T) {
 	}
 }
 
-func TestGoodAnswerCountsWhicheverComesFirst(t *testing.T) {
+func TestFirstValidAnswerIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 7, latency: time.Second}
-		two := &player{slot: 7, fail: failing(errReset, "getBalance")}
-		pool := newPlayed(t, func(o *Options) { o.HedgeAfter = 100 * time.Millisecond }, one, two)
-		pool.endpoints[0].met.Store(true)
+		one := &fakeNode{slot: 7, latency: time.Second}
+		two := &fakeNode{slot: 7, fail: failing(errReset, "getBalance")}
+		pool := newFakePool(t, func(o *Options) { o.HedgeAfter = 100 * time.Millisecond }, one, two)
+		pool.endpoints[0].admitted.Store(true)
 		began := time.Now()
 		requireBalance(t, pool, 7)
 		assert.Equal(t, time.Second, time.Since(began))
@@ -61,10 +61,10 @@ func TestGoodAnswerCountsWhicheverComesFirst(t *testing.T) {
 	})
 }
 
-func TestOnlyReadsAreMadeTwice(t *testing.T) {
+func TestOnlyReadsAreHedged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, latency: 10 * time.Second}, &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, latency: 10 * time.Second}, &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		require.NoError(t, pool.Call(t.Context(), new(any), "requestAirdrop", []any{"address"}))
 		assert.Zero(t, two.called("requestAirdrop"))
 	})
@@ -72,8 +72,8 @@ func TestOnlyReadsAreMadeTwice(t *testing.T) {
 
 func TestSlownessEverywhereDoesNotDoubleTheLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, latency: time.Second}, &player{slot: 7, latency: time.Second}
-		pool := newPlayed(t, func(o *Options) { o.HedgeAfter = time.Millisecond }, one, two)
+		one, two := &fakeNode{slot: 7, latency: time.Second}, &fakeNode{slot: 7, latency: time.Second}
+		pool := newFakePool(t, func(o *Options) { o.HedgeAfter = time.Millisecond }, one, two)
 		for range 200 {
 			requireBalance(t, pool, 7)
 		}
@@ -82,14 +82,14 @@ func TestSlownessEverywhereDoesNotDoubleTheLoad(t *testing.T) {
 	})
 }
 
-func TestNodeThatHasBecomeSlowerIsGivenMoreTime(t *testing.T) {
+func TestHedgeDelayAdaptsToASlowerNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, latency: 10 * time.Millisecond}, &player{slot: 7, latency: 200 * time.Millisecond}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, latency: 10 * time.Millisecond}, &fakeNode{slot: 7, latency: 200 * time.Millisecond}
+		pool := newFakePool(t, nil, one, two)
 		for range 20 {
 			requireBalance(t, pool, 7)
 		}
-		requireBalance(t, newPlayed(t, nil, two), 7)
+		requireBalance(t, newFakePool(t, nil, two), 7)
 		one.latency = 250 * time.Millisecond
 		for range 40 {
 			requireBalance(t, pool, 7)
@@ -106,8 +106,8 @@ func TestNodeThatHasBecomeSlowerIsGivenMoreTime(t *testing.T) {
 
 func TestClosingDoesNotWaitForSlowNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{latency: 20 * time.Second}, &player{latency: 20 * time.Second}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{latency: 20 * time.Second}, &fakeNode{latency: 20 * time.Second}
+		pool := newFakePool(t, nil, one, two)
 		ended := make(chan error, 1)
 		go func() {
 			_, err := balance(t.Context(), pool)
@@ -121,7 +121,7 @@ func TestClosingDoesNotWaitForSlowNodes(t *testing.T) {
 	})
 }
 
-func TestLatencyIsThatOfNineteenOfTwenty(t *testing.T) {
+func TestLatencyIsThe95thPercentile(t *testing.T) {
 	var few latencies
 	_, ok := few.slowest()
 	assert.False(t, ok)

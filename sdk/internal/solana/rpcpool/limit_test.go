@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A request that waits for the client's own rate limit says nothing about the node.
+// The time that a request waits for the client's own rate limit is not the node's latency.
 func TestOwnRateLimitIsNeitherLatencyNorError(t *testing.T) {
 	for name, nodes := range map[string]int{"one node": 1, "two nodes": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				players := make([]*player, nodes)
+				players := make([]*fakeNode, nodes)
 				for i := range players {
-					players[i] = &player{slot: 100, latency: 5 * time.Millisecond}
+					players[i] = &fakeNode{slot: 100, latency: 5 * time.Millisecond}
 				}
-				pool := newPlayed(t, func(o *Options) { o.RequestsPerSecond = 1 }, players...)
+				pool := newFakePool(t, func(o *Options) { o.RequestsPerSecond = 1 }, players...)
 				defer pool.Close()
 				began := time.Now()
 				var reading sync.WaitGroup
@@ -41,15 +41,15 @@ func TestOwnRateLimitIsNeitherLatencyNorError(t *testing.T) {
 	}
 }
 
-func TestOwnRateLimitIsNoLatencyOfStreams(t *testing.T) {
+func TestOwnRateLimitIsNotPartOfAStreamsLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		node := &player{slot: 100, latency: 5 * time.Millisecond, answer: func(method string, _ []any) any {
+		node := &fakeNode{slot: 100, latency: 5 * time.Millisecond, answer: func(method string, _ []any) any {
 			if method != "getProgramAccounts" {
 				return nil
 			}
 			return object{"context": object{"slot": 100}, "value": []any{1}}
 		}}
-		pool := newPlayed(t, func(o *Options) { o.RequestsPerSecond = 1 }, node)
+		pool := newFakePool(t, func(o *Options) { o.RequestsPerSecond = 1 }, node)
 		defer pool.Close()
 		began := time.Now()
 		var reading sync.WaitGroup

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestReadDoesNotGoBackBehindWhatHasBeenSeen(t *testing.T) {
+func TestReadDoesNotReturnAnOlderSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two, three := &player{slot: 100}, &player{slot: 90}, &player{slot: 101}
-		pool := newPlayed(t, nil, one, two, three)
+		one, two, three := &fakeNode{slot: 100}, &fakeNode{slot: 90}, &fakeNode{slot: 101}
+		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 100)
 		one.fail = always(errReset)
 		requireBalance(t, pool, 101)
-		assert.Equal(t, 1, two.called("getBalance"), "it has been asked, and has not been believed")
+		assert.Equal(t, 1, two.called("getBalance"), "its answer is rejected")
 		health := pool.Health()[1]
 		assert.EqualValues(t, 90, health.Slot)
 		assert.EqualValues(t, 10, health.Lag)
@@ -32,10 +32,10 @@ func TestReadDoesNotGoBackBehindWhatHasBeenSeen(t *testing.T) {
 	})
 }
 
-func TestSingleNodeIsHeldToWhatItHasShown(t *testing.T) {
+func TestSingleNodeMustNotReturnAnOlderSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 100}
-		pool := newPlayed(t, nil, one)
+		one := &fakeNode{slot: 100}
+		pool := newFakePool(t, nil, one)
 		requireBalance(t, pool, 100)
 		one.reach(98)
 		_, err := balance(t.Context(), pool)
@@ -51,11 +51,12 @@ func TestSingleNodeIsHeldToWhatItHasShown(t *testing.T) {
 	})
 }
 
-// A local chain that is started anew is not the one on which something has been sent, and whoever waits for that is to learn why.
-func TestNodeWhoseChainHasBeenStartedAnewSaysSo(t *testing.T) {
+// A local chain that was restarted is not the chain to which a transaction was sent; callers that wait for it
+// get ErrWentBack.
+func TestRestartedChainIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 1_000}
-		pool := newPlayed(t, nil, one)
+		one := &fakeNode{slot: 1_000}
+		pool := newFakePool(t, nil, one)
 		requireBalance(t, pool, 1_000)
 		one.reach(990)
 		_, err := balance(t.Context(), pool)
@@ -67,46 +68,46 @@ func TestNodeWhoseChainHasBeenStartedAnewSaysSo(t *testing.T) {
 			_, err = balance(t.Context(), pool)
 			require.ErrorIs(t, err, ErrBehind)
 			require.ErrorIs(t, err, ErrWentBack)
-			require.ErrorContains(t, err, "it had come to slot 1000, and is at slot 3")
+			require.ErrorContains(t, err, "slot 1000 before, slot 3 now")
 		}
 		one.reach(1_000)
 		requireBalance(t, pool, 1_000)
 
-		// One that has always been behind has not gone back.
-		behind, well := &player{slot: 3}, &player{slot: 1_000}
-		two := newPlayed(t, nil, well, behind)
+		// A node that was always behind has not gone back.
+		behind, healthy := &fakeNode{slot: 3}, &fakeNode{slot: 1_000}
+		two := newFakePool(t, nil, healthy, behind)
 		requireBalance(t, two, 1_000)
-		well.fail = always(errReset)
+		healthy.fail = always(errReset)
 		_, err = balance(t.Context(), two)
 		require.ErrorIs(t, err, ErrBehind)
 		require.NotErrorIs(t, err, ErrWentBack)
 	})
 }
 
-func TestListIsAskedOnlyOfNodesThatHaveComeFarEnough(t *testing.T) {
+func TestListIsRequestedOnlyFromNodesAtTheFloor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two, three := &player{slot: 100}, &player{slot: 90}, &player{slot: 105}
-		pool := newPlayed(t, nil, one, two, three)
+		one, two, three := &fakeNode{slot: 100}, &fakeNode{slot: 90}, &fakeNode{slot: 105}
+		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 100)
 		one.fail = always(errReset)
 		listed, err := list(t.Context(), pool)
 		require.NoError(t, err)
 		assert.EqualValues(t, 105, listed)
-		assert.Zero(t, two.called("getSignaturesForAddress"), "its list would lack what has been seen")
+		assert.Zero(t, two.called("getSignaturesForAddress"), "its list would lack observed transactions")
 		assert.Equal(t, 1, two.called("getSlot"))
 	})
 }
 
-func TestNodeIsToldHowFarItHasToHaveComeWhereItsAnswerDoesNotSay(t *testing.T) {
+func TestMinContextSlotIsSentWhereAnswersShowNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []any
-		one := &player{slot: 100, answer: func(method string, params []any) any {
+		one := &fakeNode{slot: 100, answer: func(method string, params []any) any {
 			if method == "getSignaturesForAddress" {
 				told = append(told, params[1].(rpc.M)["minContextSlot"])
 			}
 			return nil
 		}}
-		pool := newPlayed(t, nil, one)
+		pool := newFakePool(t, nil, one)
 		_, err := list(t.Context(), pool)
 		require.NoError(t, err)
 		_, err = list(t.Context(), pool)
@@ -116,10 +117,10 @@ func TestNodeIsToldHowFarItHasToHaveComeWhereItsAnswerDoesNotSay(t *testing.T) {
 	})
 }
 
-func TestNodeThatHasFallenBehindIsAskedHowFarItIsBeforeAList(t *testing.T) {
+func TestSlotOfALaggingNodeIsReadBeforeAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 100}, &player{slot: 100}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 100}, &fakeNode{slot: 100}
+		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 100)
 		one.reach(50)
 		requireBalance(t, pool, 100)
@@ -130,13 +131,13 @@ func TestNodeThatHasFallenBehindIsAskedHowFarItIsBeforeAList(t *testing.T) {
 	})
 }
 
-func TestLevelsOfCommitmentAreKeptApart(t *testing.T) {
+func TestCommitmentLevelsHaveTheirOwnFloors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slots := map[rpc.CommitmentType]uint64{rpc.CommitmentProcessed: 103, rpc.CommitmentConfirmed: 101, rpc.CommitmentFinalized: 70}
-		one := &player{answer: func(method string, params []any) any {
+		one := &fakeNode{answer: func(method string, params []any) any {
 			return slots[params[0].(rpc.M)["commitment"].(rpc.CommitmentType)]
 		}}
-		pool := newPlayed(t, nil, one)
+		pool := newFakePool(t, nil, one)
 		read := func(commitment rpc.CommitmentType) error {
 			return pool.Call(t.Context(), new(uint64), "getSlot", []any{rpc.M{"commitment": commitment}})
 		}
@@ -147,16 +148,16 @@ func TestLevelsOfCommitmentAreKeptApart(t *testing.T) {
 			require.NoError(t, read(commitment), commitment)
 		}
 		slots[rpc.CommitmentProcessed] = 100
-		require.ErrorIs(t, read(rpc.CommitmentProcessed), ErrBehind, "what is confirmed has been processed")
+		require.ErrorIs(t, read(rpc.CommitmentProcessed), ErrBehind, "a confirmed slot is also processed")
 		slots[rpc.CommitmentConfirmed] = 69
-		require.ErrorIs(t, read(rpc.CommitmentConfirmed), ErrBehind, "what is final is confirmed")
+		require.ErrorIs(t, read(rpc.CommitmentConfirmed), ErrBehind, "a finalized slot is also confirmed")
 	})
 }
 
-func TestAnswerHasToSayOfWhichSlotItIs(t *testing.T) {
+func TestAnswerWithoutSlotIsMalformed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 100}
-		pool := newPlayed(t, nil, one)
+		one := &fakeNode{slot: 100}
+		pool := newFakePool(t, nil, one)
 		requireBalance(t, pool, 100)
 		one.answer = func(string, []any) any { return object{"value": 3} }
 		_, err := balance(t.Context(), pool)
@@ -166,24 +167,24 @@ func TestAnswerHasToSayOfWhichSlotItIs(t *testing.T) {
 
 func TestSlotOfATransactionCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two, three := &player{slot: 100}, &player{slot: 102}, &player{slot: 103}
+		one, two, three := &fakeNode{slot: 100}, &fakeNode{slot: 102}, &fakeNode{slot: 103}
 		one.answer = func(method string, _ []any) any {
 			if method == "getTransaction" {
 				return object{"slot": 103}
 			}
 			return nil
 		}
-		pool := newPlayed(t, nil, one, two, three)
+		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 100)
 		require.NoError(t, pool.Call(t.Context(), new(any), "getTransaction", []any{"signature", confirmedOption}))
 		requireBalance(t, pool, 103)
 	})
 }
 
-func TestSlotThatNobodyElseKnowsOfIsNotBelievedForever(t *testing.T) {
+func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two, three := &player{slot: 1 << 50}, &player{slot: 1_000}, &player{slot: 1_001}
-		pool := newPlayed(t, nil, one, two, three)
+		one, two, three := &fakeNode{slot: 1 << 50}, &fakeNode{slot: 1_000}, &fakeNode{slot: 1_001}
+		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 1<<50)
 		one.reach(1_002)
 		_, err := balance(t.Context(), pool)
@@ -191,8 +192,8 @@ func TestSlotThatNobodyElseKnowsOfIsNotBelievedForever(t *testing.T) {
 		_, err = balance(t.Context(), pool)
 		require.NoError(t, err)
 
-		// A single node has nobody who could contradict what it says now.
-		alone := newPlayed(t, nil, one)
+		// A single node cannot be contradicted by another one.
+		alone := newFakePool(t, nil, one)
 		one.reach(1 << 50)
 		requireBalance(t, alone, 1<<50)
 		one.reach(1_002)
@@ -203,10 +204,10 @@ func TestSlotThatNobodyElseKnowsOfIsNotBelievedForever(t *testing.T) {
 	})
 }
 
-func TestSlotIsNotForgottenBecauseTheOnesThatKnowItAreSilent(t *testing.T) {
+func TestFloorStaysIfSomeNodesDoNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 1_000}, &player{slot: 10}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 1_000}, &fakeNode{slot: 10}
+		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 1_000)
 		one.fail = always(errReset)
 		for range 3 {
@@ -216,31 +217,31 @@ func TestSlotIsNotForgottenBecauseTheOnesThatKnowItAreSilent(t *testing.T) {
 	})
 }
 
-func TestReadsStayMonotoneWhateverNodesDo(t *testing.T) {
+func TestReadsStayMonotoneUnderRandomFailures(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 5))
-			players := []*player{{}, {}, {}, {}}
-			pool := newPlayed(t, nil, players...)
+			players := []*fakeNode{{}, {}, {}, {}}
+			pool := newFakePool(t, nil, players...)
 			var seen, last uint64
 			for head := uint64(100); head < 160; head++ {
-				synctest.Wait() // for requests that have been given up
+				synctest.Wait() // for cancelled requests
 				honest := random.IntN(len(players))
-				for i, player := range players {
-					player.fail, player.latency = nil, time.Duration(random.IntN(700))*time.Millisecond
-					player.reach(head)
+				for i, fakeNode := range players {
+					fakeNode.fail, fakeNode.latency = nil, time.Duration(random.IntN(700))*time.Millisecond
+					fakeNode.reach(head)
 					if i == honest {
 						continue
 					}
 					switch random.IntN(5) {
 					case 0:
-						player.fail = failing(errReset, "getBalance", "getSlot", "getSignaturesForAddress")
+						fakeNode.fail = failing(errReset, "getBalance", "getSlot", "getSignaturesForAddress")
 					case 1:
-						player.fail = failing(tooMany, "getBalance")
+						fakeNode.fail = failing(tooMany, "getBalance")
 					case 2:
-						player.reach(head - uint64(random.IntN(100)))
+						fakeNode.reach(head - uint64(random.IntN(100)))
 					case 3:
-						player.latency = time.Hour
+						fakeNode.latency = time.Hour
 					}
 				}
 				read := balance
@@ -248,7 +249,7 @@ func TestReadsStayMonotoneWhateverNodesDo(t *testing.T) {
 					read = list
 				}
 				got, err := read(t.Context(), pool)
-				require.NoError(t, err, "seed %d: one node is well", seed)
+				require.NoError(t, err, "seed %d: one node is healthy", seed)
 				require.GreaterOrEqual(t, got, seen, "seed %d", seed)
 				seen, last = max(seen, got), got
 				time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond)

@@ -5,40 +5,41 @@ import (
 	"time"
 )
 
-// Observer is told of each call.
+// Observer observes calls.
 type Observer interface {
-	// Begin is told before a call; the context is what the call is made with.
+	// Begin is called before a call; the call uses the returned context.
 	Begin(ctx context.Context, method string) (context.Context, Observation)
 }
 
-// Observation is told how a call goes on. Its methods may be called from several goroutines, Attempt also after End.
+// Observation observes one call. Its methods may be called from several goroutines, Attempt also after End.
 type Observation interface {
-	// Attempt is told of one answer of one endpoint, or of its absence. A hedge is a request that has been made because another
-	// endpoint was slow.
+	// Attempt is called for each answer, or missing answer, of an endpoint. A hedge is a second request that
+	// was sent because the first endpoint was slow.
 	Attempt(host string, took time.Duration, hedge bool, err error)
-	// End is told of the call's result.
+	// End is called with the call's result.
 	End(err error)
 }
 
-// Health is what a pool knows of an endpoint.
+// Health is the pool's view of an endpoint.
 type Health struct {
 	Host string
-	// Resting is until when it is asked only if no other endpoint is well; zero if it is well.
+	// Until Resting the endpoint gets requests only if no other endpoint is healthy; zero if it is healthy
+	// itself.
 	Resting time.Time
-	// Failures are those since its last good answer.
+	// Failures is the number of failures since its last valid answer.
 	Failures int
-	// Requests and Errors are how often it has been asked, and how often in vain.
+	// Requests and Errors count its requests and its failures.
 	Requests, Errors uint64
-	// Latency is that of nineteen of twenty of its recent answers; zero if there are none.
+	// Latency is the highest 95th percentile of its recent latencies of a method; zero if there are none.
 	Latency time.Duration
-	// Slot is the newest that it has shown, and Lag how many slots it was behind what had been seen when it last answered.
+	// Slot is its newest slot. Lag is its distance in slots to the newest observed slot at its latest answer.
 	Slot, Lag uint64
-	// Err is its last error, and Method what it had been asked; nil after a good answer.
+	// Err is its last error, and Method the request's method; nil after a valid answer.
 	Err    error
 	Method string
 }
 
-// Health is that of the endpoints, in their order.
+// Health returns the health of the endpoints, in their order.
 func (p *Pool) Health() []Health {
 	all := make([]Health, len(p.endpoints))
 	for i, e := range p.endpoints {

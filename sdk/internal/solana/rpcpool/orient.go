@@ -8,26 +8,26 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// orientLimit is how long endpoints may take to say how far they have come before the first decision is made without them.
+// orientLimit is the time limit for the slots of all endpoints before the first decision.
 const orientLimit = 2 * time.Second
 
-// orientation is what a pool does before its answers are acted on for the first time: it asks every endpoint how far the chain has
-// come. Otherwise an endpoint that lies behind would be believed if it is the first to answer.
+// orientation is the state of Orient. Before its first decision a pool reads the slot of every endpoint;
+// otherwise an endpoint that is behind would be accepted if it answers first.
 type orientation struct {
 	begin sync.Once
-	// ended is closed when everyone has answered, or has failed, or has taken too long.
+	// ended is closed when every endpoint has answered or failed, or when orientLimit has passed.
 	ended chan struct{}
 }
 
-// Orient finds out how far the chain has come, once in the pool's life, by asking all endpoints. It returns when all have answered or
-// failed, or after a moment; who answers later is heard all the same. A pool of one endpoint has nobody to compare it with.
+// Orient reads the slot of every endpoint, once in the pool's life. It returns when all have answered or
+// failed, at the latest after 2 s; later answers still count. A pool of one endpoint sends nothing.
 func (p *Pool) Orient(ctx context.Context, commitment rpc.CommitmentType) {
 	if len(p.endpoints) < 2 {
 		return
 	}
 	p.orientation.begin.Do(func() {
 		p.orientation.ended = make(chan struct{})
-		p.askEveryone(commitment)
+		p.requestSlots(commitment)
 	})
 	select {
 	case <-p.orientation.ended:
@@ -35,13 +35,13 @@ func (p *Pool) Orient(ctx context.Context, commitment rpc.CommitmentType) {
 	}
 }
 
-func (p *Pool) askEveryone(commitment rpc.CommitmentType) {
+func (p *Pool) requestSlots(commitment rpc.CommitmentType) {
 	var asking sync.WaitGroup
 	for _, e := range p.endpoints {
 		asking.Add(1)
 		started := p.start(func() {
 			defer asking.Done()
-			// What it shows counts; that it fails is noted.
+			// The answer's slot is recorded, and so is a failure.
 			_, _ = p.attempt(p.closing, newRequest("getSlot", []any{rpc.M{"commitment": commitment}}, nil), e, false)
 		})
 		if !started {

@@ -10,25 +10,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFreshPoolDoesNotBelieveANodeThatLiesBehind(t *testing.T) {
+func TestOrientedPoolRejectsALaggingNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		behind, well := &player{slot: 50}, &player{slot: 100}
-		pool := newPlayed(t, nil, behind, well)
+		behind, healthy := &fakeNode{slot: 50}, &fakeNode{slot: 100}
+		pool := newFakePool(t, nil, behind, healthy)
 		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
 		requireBalance(t, pool, 100)
 		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
-		assert.Equal(t, 1, well.called("getSlot"), "once in its life")
+		assert.Equal(t, 1, healthy.called("getSlot"), "once in its life")
 
-		well.fail = always(errReset)
+		healthy.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
 		require.ErrorIs(t, err, ErrBehind)
 	})
 }
 
-func TestOrientationIsNotHeldUpByNodesThatDoNotAnswer(t *testing.T) {
+func TestOrientationEndsWithoutSlowNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		behind, broken, silent, slow := &player{slot: 50}, &player{slot: 60, fail: always(errReset)}, &player{latency: time.Hour}, &player{slot: 200, latency: 2 * time.Second}
-		pool := newPlayed(t, nil, behind, broken, silent, slow)
+		behind, broken, silent, slow := &fakeNode{slot: 50}, &fakeNode{slot: 60, fail: always(errReset)}, &fakeNode{latency: time.Hour}, &fakeNode{slot: 200, latency: 2 * time.Second}
+		pool := newFakePool(t, nil, behind, broken, silent, slow)
 		began := time.Now()
 		for range 3 {
 			pool.Orient(t.Context(), rpc.CommitmentConfirmed)
@@ -36,24 +36,24 @@ func TestOrientationIsNotHeldUpByNodesThatDoNotAnswer(t *testing.T) {
 		assert.Equal(t, orientLimit, time.Since(began))
 		requireBalance(t, pool, 50)
 
-		// The slow one needs two answers: of which cluster it is, and how far it is.
+		// The slow endpoint answers two requests: its genesis hash and its slot.
 		time.Sleep(3 * time.Second)
-		assert.EqualValues(t, 200, pool.slots.floor(confirmed), "whoever answers late is heard all the same")
+		assert.EqualValues(t, 200, pool.slots.floor(confirmed), "late answers count")
 	})
 }
 
-func TestSingleNodeIsNotAskedHowFarItIs(t *testing.T) {
+func TestOrientationOfASingleNodeSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 50}
-		newPlayed(t, nil, one).Orient(t.Context(), rpc.CommitmentConfirmed)
+		one := &fakeNode{slot: 50}
+		newFakePool(t, nil, one).Orient(t.Context(), rpc.CommitmentConfirmed)
 		assert.Empty(t, one.calls)
 	})
 }
 
 func TestOrientationEndsWithThePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{latency: time.Hour}, &player{latency: time.Hour}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{latency: time.Hour}, &fakeNode{latency: time.Hour}
+		pool := newFakePool(t, nil, one, two)
 		time.AfterFunc(time.Second, pool.Close)
 		began := time.Now()
 		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
@@ -62,11 +62,11 @@ func TestOrientationEndsWithThePool(t *testing.T) {
 	})
 }
 
-// What has happened has happened, even if another node claims to be far ahead.
-func TestOneEndpointCanBeAskedHoweverOldItsAnswerIs(t *testing.T) {
+// A fact stays true even if another node claims to be far ahead.
+func TestHoweverOldAcceptsOlderAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ahead, behind := &player{slot: 1_000_000}, &player{slot: 50}
-		pool := newPlayed(t, nil, ahead, behind)
+		ahead, behind := &fakeNode{slot: 1_000_000}, &fakeNode{slot: 50}
+		pool := newFakePool(t, nil, ahead, behind)
 		pool.Orient(t.Context(), rpc.CommitmentConfirmed)
 		asked := 0
 		pool.Each("getBalance", func(one Single) bool {
@@ -83,6 +83,6 @@ func TestOneEndpointCanBeAskedHoweverOldItsAnswerIs(t *testing.T) {
 		})
 		assert.Equal(t, 1, asked)
 		assert.Equal(t, 2, pool.Size())
-		assert.EqualValues(t, 1_000_000, pool.slots.floor(confirmed), "nobody else's answers may be that old for that")
+		assert.EqualValues(t, 1_000_000, pool.slots.floor(confirmed), "allBanned else's answers may be that old for that")
 	})
 }

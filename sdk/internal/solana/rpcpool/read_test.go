@@ -21,7 +21,7 @@ var (
 	unavailable = jsonrpc.NewHTTPError(http.StatusServiceUnavailable, errors.New("unavailable"))
 )
 
-func TestAnotherNodeIsAskedWhenOneFails(t *testing.T) {
+func TestFailedReadGoesToAnotherNode(t *testing.T) {
 	for name, err := range map[string]error{
 		"reset": errReset, "limited": tooMany, "unavailable": unavailable,
 		"internal error": &jsonrpc.RPCError{Code: internalError, Message: "Internal error"},
@@ -30,22 +30,22 @@ func TestAnotherNodeIsAskedWhenOneFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				one, two := &player{slot: 7, fail: failing(err, "getBalance")}, &player{slot: 8}
-				pool := newPlayed(t, nil, one, two)
+				one, two := &fakeNode{slot: 7, fail: failing(err, "getBalance")}, &fakeNode{slot: 8}
+				pool := newFakePool(t, nil, one, two)
 				began := time.Now()
 				requireBalance(t, pool, 8)
-				assert.Zero(t, time.Since(began), "nobody waits while there is somebody else")
+				assert.Zero(t, time.Since(began), "allBanned waits while there is somebody else")
 				requireBalance(t, pool, 8)
-				assert.Equal(t, 1, one.called("getBalance"), "who has just failed is not the first to be asked again")
+				assert.Equal(t, 1, one.called("getBalance"), "a node that has just failed is not the first choice")
 			})
 		})
 	}
 }
 
-func TestFirstNodeIsAskedAgainWhenItHasRested(t *testing.T) {
+func TestFirstNodeIsUsedAgainAfterItsRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, fail: failing(errReset, "getBalance")}, &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, fail: failing(errReset, "getBalance")}, &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 7)
 		one.fail = nil
 		time.Sleep(time.Second)
@@ -58,8 +58,8 @@ func TestFirstNodeIsAskedAgainWhenItHasRested(t *testing.T) {
 
 func TestFailingNodeRestsLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, fail: failing(errReset, "getBalance")}, &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, fail: failing(errReset, "getBalance")}, &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		for second := range 3_600 {
 			requireBalance(t, pool, 7)
 			time.Sleep(time.Second)
@@ -74,16 +74,16 @@ func TestFailingNodeRestsLongerEachTime(t *testing.T) {
 func TestReadIsRepeatedWhileConnectionsFailAndThenGivenUp(t *testing.T) {
 	for players := 1; players <= 3; players++ {
 		synctest.Test(t, func(t *testing.T) {
-			var all []*player
+			var all []*fakeNode
 			for range players {
-				all = append(all, &player{slot: 7, fail: func(method string, call int) error {
+				all = append(all, &fakeNode{slot: 7, fail: func(method string, call int) error {
 					if method == "getBalance" && call < 3 {
 						return errReset
 					}
 					return nil
 				}})
 			}
-			pool := newPlayed(t, nil, all...)
+			pool := newFakePool(t, nil, all...)
 			requireBalance(t, pool, 7)
 			for _, each := range all {
 				each.fail = failing(errReset, "getBalance")
@@ -98,8 +98,8 @@ func TestReadIsRepeatedWhileConnectionsFailAndThenGivenUp(t *testing.T) {
 
 func TestBusyNodesAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7, fail: failing(tooMany, "getBalance")}, &player{slot: 7, fail: failing(unavailable, "getBalance")}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, fail: failing(tooMany, "getBalance")}, &fakeNode{slot: 7, fail: failing(unavailable, "getBalance")}
+		pool := newFakePool(t, nil, one, two)
 		began := time.Now()
 		_, err := balance(t.Context(), pool)
 		var refusal *Refusal
@@ -113,11 +113,11 @@ func TestBusyNodesAreWaitedFor(t *testing.T) {
 	})
 }
 
-func TestFailuresAreToldInTheNodesOrder(t *testing.T) {
+func TestFailuresAreInTheNodesOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wrong := &jsonrpc.RPCError{Code: InvalidParams, Message: "Invalid params"}
-		one, two := &player{slot: 7, fail: failing(tooMany, "getBalance")}, &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, fail: failing(tooMany, "getBalance")}, &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 7)
 		one.fail, two.fail = failing(wrong, "getBalance"), failing(wrong, "getBalance")
 		_, err := balance(t.Context(), pool)
@@ -125,19 +125,19 @@ func TestFailuresAreToldInTheNodesOrder(t *testing.T) {
 	})
 }
 
-func TestServersOwnFailureIsNotItsLastWord(t *testing.T) {
+func TestServerErrorIsRetried(t *testing.T) {
 	for _, err := range []error{
 		jsonrpc.NewHTTPError(http.StatusInternalServerError, errors.New("internal")), jsonrpc.NewHTTPError(520, errors.New("unknown")),
 		jsonrpc.NewHTTPError(http.StatusRequestTimeout, errors.New("timeout")), &jsonrpc.RPCError{Code: internalError, Message: "Internal error"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			one := &player{slot: 7, fail: func(_ string, call int) error {
+			one := &fakeNode{slot: 7, fail: func(_ string, call int) error {
 				if call < brokenRounds {
 					return err
 				}
 				return nil
 			}}
-			requireBalance(t, newPlayed(t, nil, one), 7)
+			requireBalance(t, newFakePool(t, nil, one), 7)
 		})
 	}
 }
@@ -145,8 +145,8 @@ func TestServersOwnFailureIsNotItsLastWord(t *testing.T) {
 func TestWrongRequestIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wrong := &jsonrpc.RPCError{Code: InvalidParams, Message: "Invalid params"}
-		one, two := &player{fail: failing(wrong, "getBalance")}, &player{fail: failing(wrong, "getBalance")}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{fail: failing(wrong, "getBalance")}, &fakeNode{fail: failing(wrong, "getBalance")}
+		pool := newFakePool(t, nil, one, two)
 		_, err := balance(t.Context(), pool)
 		var refusal *Refusal
 		require.ErrorAs(t, err, &refusal)
@@ -156,10 +156,10 @@ func TestWrongRequestIsNotRepeated(t *testing.T) {
 	})
 }
 
-func TestWhatMustNotBeDoneTwiceIsNotDoneAgain(t *testing.T) {
+func TestUnknownMethodsAreNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{fail: failing(errReset, "requestAirdrop")}, &player{}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{fail: failing(errReset, "requestAirdrop")}, &fakeNode{}
+		pool := newFakePool(t, nil, one, two)
 		require.ErrorIs(t, pool.Call(t.Context(), new(string), "requestAirdrop", []any{"address"}), io.ErrUnexpectedEOF)
 		assert.Zero(t, two.called("requestAirdrop"))
 
@@ -172,11 +172,11 @@ func TestWhatMustNotBeDoneTwiceIsNotDoneAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.NoError(t, pool.Call(t.Context(), new(any), "requestAirdrop", []any{"address"}))
 		assert.Equal(t, 2, one.called("requestAirdrop"))
-		assert.Equal(t, 1, two.called("requestAirdrop"), "who refuses because of a limit has not done it")
+		assert.Equal(t, 1, two.called("requestAirdrop"), "a refusal because of a limit guarantees no effect")
 	})
 }
 
-func TestNodeIsLeftAloneForAsLongAsItAsks(t *testing.T) {
+func TestRetryAfterIsObserved(t *testing.T) {
 	limited := &Refusal{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 20 * time.Second}
 	once := func(method string, call int) error {
 		if method == "getBalance" && call == 1 {
@@ -186,8 +186,8 @@ func TestNodeIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 	}
 	t.Run("alone", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			one := &player{slot: 7, fail: once}
-			pool := newPlayed(t, nil, one)
+			one := &fakeNode{slot: 7, fail: once}
+			pool := newFakePool(t, nil, one)
 			began := time.Now()
 			requireBalance(t, pool, 7)
 			assert.Equal(t, 20*time.Second, time.Since(began))
@@ -196,23 +196,23 @@ func TestNodeIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 	})
 	t.Run("also by others", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			one := &player{slot: 7, fail: once}
-			pool := newPlayed(t, nil, one)
+			one := &fakeNode{slot: 7, fail: once}
+			pool := newFakePool(t, nil, one)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			_, err := balance(ctx, pool)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			var refusal *Refusal
-			require.ErrorAs(t, err, &refusal, "why it took so long is not lost")
+			require.ErrorAs(t, err, &refusal, "the reason of the delay is kept")
 			require.NoError(t, send(t.Context(), pool))
 			assert.Equal(t, 1, one.called("getBalance"))
 			assert.Equal(t, 1, one.called("sendTransaction"))
 		})
 	})
-	t.Run("while another one is well", func(t *testing.T) {
+	t.Run("while another one is healthy", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			one, two := &player{slot: 7, fail: once}, &player{slot: 7}
-			pool := newPlayed(t, nil, one, two)
+			one, two := &fakeNode{slot: 7, fail: once}, &fakeNode{slot: 7}
+			pool := newFakePool(t, nil, one, two)
 			for range 19 {
 				requireBalance(t, pool, 7)
 				require.NoError(t, send(t.Context(), pool))
@@ -227,8 +227,8 @@ func TestNodeIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 	})
 }
 
-func TestContextEndsACallWhateverItWaitsFor(t *testing.T) {
-	cases := map[string]*player{
+func TestContextEndsEveryWait(t *testing.T) {
+	cases := map[string]*fakeNode{
 		"an answer":           {latency: time.Hour},
 		"a node that is busy": {fail: always(tooMany)},
 		"a node's own pause":  {fail: always(&Refusal{Code: http.StatusServiceUnavailable, RetryAfter: retryAfterMost})},
@@ -236,7 +236,7 @@ func TestContextEndsACallWhateverItWaitsFor(t *testing.T) {
 	for name, one := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				pool := newPlayed(t, nil, one)
+				pool := newFakePool(t, nil, one)
 				for _, do := range []func(context.Context) error{
 					func(ctx context.Context) error { _, err := balance(ctx, pool); return err },
 					func(ctx context.Context) error { return send(ctx, pool) },
@@ -260,10 +260,10 @@ func TestContextEndsACallWhateverItWaitsFor(t *testing.T) {
 	}
 }
 
-func TestNodeThatTakesForeverIsGivenUp(t *testing.T) {
+func TestAttemptHasATimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 7, latency: time.Hour}
-		pool := newPlayed(t, nil, one)
+		one := &fakeNode{slot: 7, latency: time.Hour}
+		pool := newFakePool(t, nil, one)
 		began := time.Now()
 		_, err := balance(t.Context(), pool)
 		require.Error(t, err)
@@ -273,10 +273,10 @@ func TestNodeThatTakesForeverIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestRequestsPerSecondAreKeptTo(t *testing.T) {
+func TestRequestsPerSecondLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 7}
-		pool := newPlayed(t, func(o *Options) { o.RequestsPerSecond = 5 }, one)
+		one := &fakeNode{slot: 7}
+		pool := newFakePool(t, func(o *Options) { o.RequestsPerSecond = 5 }, one)
 		began := time.Now()
 		for range 55 {
 			requireBalance(t, pool, 7)
@@ -291,10 +291,10 @@ func TestRequestsPerSecondAreKeptTo(t *testing.T) {
 	})
 }
 
-func TestRequestsThatOneNodeMayNotBeAskedGoToAnother(t *testing.T) {
+func TestRequestsAboveOneNodesLimitGoToAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := &player{slot: 7}, &player{slot: 7}
-		pool := newPlayed(t, func(o *Options) { o.RequestsPerSecond = 5 }, one, two)
+		one, two := &fakeNode{slot: 7}, &fakeNode{slot: 7}
+		pool := newFakePool(t, func(o *Options) { o.RequestsPerSecond = 5 }, one, two)
 		began := time.Now()
 		for range 8 {
 			requireBalance(t, pool, 7)
@@ -305,31 +305,31 @@ func TestRequestsThatOneNodeMayNotBeAskedGoToAnother(t *testing.T) {
 	})
 }
 
-func TestMethodThatANodeDoesNotHaveIsAskedOfOthers(t *testing.T) {
+func TestMissingMethodGoesToAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lacking := &jsonrpc.RPCError{Code: MethodNotFound, Message: "Method not found"}
-		one, two := &player{slot: 7, fail: failing(lacking, "getBalance")}, &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		one, two := &fakeNode{slot: 7, fail: failing(lacking, "getBalance")}, &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		for range 5 {
 			requireBalance(t, pool, 7)
 			var slot uint64
 			require.NoError(t, pool.Call(t.Context(), &slot, "getSlot", []any{confirmedOption}))
 		}
 		assert.Equal(t, 1, one.called("getBalance"))
-		assert.Equal(t, 5, one.called("getSlot"), "for the rest it is well")
+		assert.Equal(t, 5, one.called("getSlot"), "for the rest it is healthy")
 	})
 }
 
-func TestAnswerThatCannotBeUnderstoodLeavesNothingBehind(t *testing.T) {
+func TestUndecodableAnswerDoesNotChangeTheResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one := &player{slot: 7, answer: func(method string, _ []any) any {
+		one := &fakeNode{slot: 7, answer: func(method string, _ []any) any {
 			if method == "getBalance" {
 				return object{"context": object{"slot": 7}, "Other": 5, "value": "much"}
 			}
 			return nil
 		}}
-		two := &player{slot: 7}
-		pool := newPlayed(t, nil, one, two)
+		two := &fakeNode{slot: 7}
+		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 7)
 
 		two.answer = one.answer

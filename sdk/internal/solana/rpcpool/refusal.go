@@ -12,20 +12,21 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 )
 
-// Refusal is what an endpoint answers a request with that it does not fulfil.
+// Refusal is an endpoint's error answer to a request.
 type Refusal struct {
-	// Method is what has been refused, which may be something that the pool itself has asked before the request.
+	// Method is the refused method, which may be that of a request that the pool itself sends first.
 	Method string
-	// Code is the JSON-RPC error code, or the HTTP status where there is no JSON-RPC answer.
+	// Code is the JSON-RPC error code, or the HTTP status if there is no JSON-RPC answer.
 	Code    int
 	Message string
-	// Data is what the node adds; nil if that is nothing.
+	// Data is the node's additional data, or nil.
 	Data any
-	// Status is the HTTP status; zero if it is not known.
+	// Status is the HTTP status; zero if unknown.
 	Status int
-	// RetryAfter is how long the endpoint asks to be left alone; zero if it does not.
+	// RetryAfter is the time without requests that the endpoint requires; zero if it requires none.
 	RetryAfter time.Duration
-	// Repeated says that the same has been asked before, of this endpoint or another, and that it is not known what became of it.
+	// Repeated reports whether the same request was sent before, to this endpoint or another, with an unknown
+	// outcome.
 	Repeated bool
 	// Err is the JSON-RPC client's error.
 	Err error
@@ -33,10 +34,10 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("error %d: %s", r.Code, r.Message) }
 
-// Unwrap is the JSON-RPC client's error.
+// Unwrap returns the JSON-RPC client's error.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// Numbers with which a node says that it does not have yet what it is asked for.
+// JSON-RPC codes of a node that does not have the requested data yet.
 const (
 	blockNotAvailable        = -32004
 	nodeUnhealthy            = -32005
@@ -44,13 +45,13 @@ const (
 	minContextSlotNotReached = -32016
 )
 
-// A node's answers that no repetition changes.
+// JSON-RPC codes that no repetition changes.
 const (
 	MethodNotFound = -32601
 	InvalidParams  = -32602
 )
 
-// Answers to sendTransaction of a node that has found fault with the transaction.
+// JSON-RPC codes of a node that rejects a transaction in sendTransaction.
 const (
 	preflightFailure    = -32002
 	signatureNotCorrect = -32003
@@ -58,28 +59,30 @@ const (
 
 const internalError = -32603
 
-// IsBusy says whether a refusal is for the moment only: for a limit of the endpoint's own, or because it is behind.
+// IsBusy reports whether a refusal is temporary: because of the endpoint's rate limit, or because it is
+// behind.
 func IsBusy(code int, message string) bool {
 	switch code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 		blockNotAvailable, nodeUnhealthy, blockStatusNotAvailable, minContextSlotNotReached:
 		return true
 	case InvalidParams:
-		// How Agave tells of a slot that is not complete yet in its own ledger.
+		// Agave's message for a slot that is not complete in its own ledger.
 		return strings.Contains(message, "slot unavailable")
 	}
 	return false
 }
 
-// IsBusy says whether the refusal is for the moment only.
+// IsBusy reports whether the refusal is temporary.
 func (r *Refusal) IsBusy() bool { return IsBusy(r.Code, r.Message) || IsBusy(r.Status, "") }
 
-// mayPass says whether the next answer may be another one: a server between here and the node, or the node itself, has failed.
+// mayPass reports whether a repetition may succeed, because the node or a server in front of it has failed.
 func (r *Refusal) mayPass() bool {
 	return r.Code == internalError || r.Code == http.StatusRequestTimeout || r.Code >= http.StatusInternalServerError
 }
 
-// MeansNotForwarded says whether an answer to sendTransaction makes certain that the node has not passed the transaction on.
+// MeansNotForwarded reports whether an answer to sendTransaction guarantees that the node has not forwarded
+// the transaction.
 func MeansNotForwarded(code int) bool {
 	switch code {
 	case MethodNotFound, InvalidParams, preflightFailure, signatureNotCorrect:
@@ -88,16 +91,17 @@ func MeansNotForwarded(code int) bool {
 	return false
 }
 
-// isCertain says whether a refusal of sendTransaction leaves no doubt that the endpoint has not passed the transaction on.
+// isCertain reports whether a refusal of sendTransaction guarantees that the endpoint has not forwarded the
+// transaction.
 func (r *Refusal) isCertain() bool { return MeansNotForwarded(r.Code) && !r.IsBusy() && !r.Repeated }
 
-// knowsTransaction says whether a refusal of sendTransaction is for having been sent the transaction before.
+// knowsTransaction reports whether a node refuses a transaction because it already has it.
 func (r *Refusal) knowsTransaction() bool {
 	data, _ := r.Data.(map[string]any)
 	return data != nil && data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
 }
 
-// refusalOf makes a refusal of the JSON-RPC client's errors; nil if it is another one.
+// refusalOf returns the refusal in an error of the JSON-RPC client, or nil.
 func refusalOf(err error) *Refusal {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
@@ -114,38 +118,38 @@ func refusalOf(err error) *Refusal {
 	return nil
 }
 
-// ErrBehind: no endpoint has come as far as one of them had before.
-var ErrBehind = errors.New("the node is behind what has been seen already")
+// ErrBehind: no endpoint has reached the newest slot that one of them had shown.
+var ErrBehind = errors.New("the node is behind a slot already observed")
 
-// ErrWentBack: an endpoint is far behind what it has shown itself. It is not believed until it has come that far again, since what has
-// been sent may have been executed in between.
-var ErrWentBack = errors.New("the node has gone back, or its chain has been started anew, for which it takes a new client")
+// ErrWentBack: an endpoint is far behind its own newest slot. The pool rejects its answers until it reaches
+// that slot again, because sent transactions may have been executed in between.
+var ErrWentBack = errors.New("the node returned to an earlier slot, or its chain was restarted; create a new client")
 
-// ErrOtherCluster: an endpoint is of another chain than the first one.
+// ErrOtherCluster: an endpoint belongs to another chain than the first one.
 var ErrOtherCluster = errors.New("the node is of another cluster")
 
-// errSlow is what a request fails with that takes too long, while the caller would still wait.
+// errSlow is the error of a request that exceeds the pool's time limit before the caller's.
 type errSlow struct{ limit time.Duration }
 
 func (e errSlow) Error() string { return fmt.Sprintf("no answer within %s", e.limit) }
 
-// Timeout and Temporary make it an error of the network's.
+// Timeout and Temporary make errSlow a net.Error.
 func (e errSlow) Timeout() bool   { return true }
 func (e errSlow) Temporary() bool { return true }
 
-// Failure is why one endpoint has not fulfilled a request.
+// Failure is the reason why one endpoint did not fulfil a request.
 type Failure struct {
 	Host string
 	Err  error
-	// index is the endpoint's, in their order.
+	// index is the endpoint's position.
 	index int
 }
 
-// failure is that of one endpoint.
+// failure returns err as the endpoint's failure.
 func (e *endpoint) failure(err error) Failure { return Failure{Host: e.host, Err: err, index: e.index} }
 
-// Failures are why no endpoint has fulfilled a request, one for each that has been asked. With a single endpoint the pool's errors
-// are that endpoint's.
+// Failures are the reasons why no endpoint fulfilled a request, one for each endpoint that got it. With a
+// single endpoint the pool's errors are that endpoint's.
 type Failures []Failure
 
 func (f Failures) Error() string {
@@ -156,7 +160,7 @@ func (f Failures) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap are the endpoints' errors.
+// Unwrap returns the endpoints' errors.
 func (f Failures) Unwrap() []error {
 	all := make([]error, len(f))
 	for i, failure := range f {
@@ -165,7 +169,7 @@ func (f Failures) Unwrap() []error {
 	return all
 }
 
-// failed is the error of a request that has failed everywhere. It tells also of endpoints that are never asked again.
+// failed returns the error of a request that failed everywhere, including the reasons of banned endpoints.
 func (p *Pool) failed(failures []Failure) error {
 	if len(p.endpoints) == 1 && len(failures) > 0 {
 		return failures[len(failures)-1].Err
@@ -180,9 +184,9 @@ func (p *Pool) failed(failures []Failure) error {
 	return Failures(all)
 }
 
-// Interrupted is what a call fails with whose context has ended.
+// Interrupted is the error of a call whose context has ended.
 type Interrupted struct {
-	// Cause is the context's, and Before what has gone wrong before; nil if nothing has.
+	// Cause is the context's cause. Before is the last failure before that, or nil.
 	Cause, Before error
 }
 
@@ -193,7 +197,7 @@ func (i *Interrupted) Error() string {
 	return fmt.Sprintf("%v, after %v", i.Cause, i.Before)
 }
 
-// Unwrap is both.
+// Unwrap returns both.
 func (i *Interrupted) Unwrap() []error {
 	if i.Before == nil {
 		return []error{i.Cause}
@@ -201,7 +205,7 @@ func (i *Interrupted) Unwrap() []error {
 	return []error{i.Cause, i.Before}
 }
 
-// interrupted is the error of a call whose context has ended.
+// interrupted returns the error of a call whose context has ended.
 func (p *Pool) interrupted(ctx context.Context, failures []Failure) error {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ctx.Err()) {

@@ -10,15 +10,15 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// kind says what may be done with a request.
+// kind decides whether a request may be repeated.
 type kind int
 
 const (
-	// once: it is made again only if it has been refused for the moment.
+	// once: the request is sent again only after a temporary refusal.
 	once kind = iota
-	// read changes nothing, and may be made as often as one likes, of several endpoints at once.
+	// read changes nothing; it may be sent repeatedly, and to several endpoints at once.
 	read
-	// broadcast is a transaction's, which is executed once however often it is sent.
+	// broadcast sends a transaction, which is executed once however often it is sent.
 	broadcast
 )
 
@@ -32,7 +32,7 @@ func kindOf(method string) kind {
 	return once
 }
 
-// level is how certain a state is; a slot that is seen at one level has been reached at those below it.
+// level is a commitment level; a slot that is reached at one level is also reached at the lower ones.
 type level int
 
 const (
@@ -52,15 +52,15 @@ func levelOf(commitment string) level {
 	return finalized
 }
 
-// request is one that a caller makes.
+// request is one call of the pool.
 type request struct {
 	method string
 	params []any
 	kind   kind
 	level  level
-	// floor is the slot that the answer must not be behind.
+	// floor is the lowest slot that the answer may be of.
 	floor uint64
-	// out is a pointer to what the result is decoded into; nil if nothing is.
+	// out is a pointer to the destination of the result; invalid if the result is not needed.
 	out         reflect.Value
 	outErr      error
 	observation Observation
@@ -85,7 +85,7 @@ func newRequest(method string, params []any, out any) *request {
 	return r
 }
 
-// optionsIn is a parameter as an object with options; nil if it is none.
+// optionsIn returns a parameter as an object with options, or nil.
 func optionsIn(param any) map[string]any {
 	switch options := param.(type) {
 	case rpc.M:
@@ -96,7 +96,7 @@ func optionsIn(param any) map[string]any {
 	return nil
 }
 
-// showsItsSlot says whether the answer says of which slot it is.
+// showsItsSlot reports whether the answer shows its slot.
 func (r *request) showsItsSlot() bool {
 	switch r.method {
 	case "getSignaturesForAddress", "getTransactionsForAddress", "getTransaction", "getBlock", "getBlocks", "getBlocksWithLimit",
@@ -106,8 +106,8 @@ func (r *request) showsItsSlot() bool {
 	return true
 }
 
-// takesFloor says whether the node can be told, with minContextSlot, which slot the answer must not be behind. It is told so only
-// where its answer does not say.
+// takesFloor reports whether the node accepts the floor as minContextSlot. The pool sends it only where the
+// answer shows no slot.
 func (r *request) takesFloor() bool {
 	switch r.method {
 	case "getSignaturesForAddress", "getTransactionsForAddress", "getBlockHeight", "getTransactionCount":
@@ -118,7 +118,7 @@ func (r *request) takesFloor() bool {
 
 const minContextSlot = "minContextSlot"
 
-// paramsFrom are the parameters with the floor in them.
+// paramsFrom returns the parameters with the floor.
 func (r *request) paramsFrom(floor uint64) []any {
 	if floor == 0 || !r.takesFloor() {
 		return r.params
@@ -137,7 +137,7 @@ func (r *request) paramsFrom(floor uint64) []any {
 	return r.params
 }
 
-// decode decodes a result into a new value of the type that the caller wants.
+// decode decodes a result into a new value of the type of out.
 func (r *request) decode(result json.RawMessage) (reflect.Value, error) {
 	if !r.out.IsValid() {
 		return reflect.Value{}, nil
@@ -155,7 +155,7 @@ func (r *request) deliver(decoded reflect.Value) {
 	}
 }
 
-// mustShowItsSlot says whether an answer is none that does not say of which slot it is.
+// mustShowItsSlot reports whether an answer without a slot is malformed.
 func (r *request) mustShowItsSlot() bool {
 	switch r.method {
 	case "getSlot", "getEpochInfo", "getMultipleAccounts", "getAccountInfo", "getBalance", "getLatestBlockhash", "isBlockhashValid",

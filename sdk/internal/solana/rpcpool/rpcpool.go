@@ -1,8 +1,8 @@
-// Package rpcpool asks several JSON-RPC nodes of one chain as if they were one, without believing any of them more than it has to.
+// Package rpcpool combines several JSON-RPC nodes of one chain and checks their answers against each other.
 //
-// A read goes to the first endpoint that is well, to a second one too when the first is slow, and to the others when it fails; it
-// never goes back behind a slot that an earlier read has shown. A transaction goes to several endpoints at once. An endpoint that
-// fails is left alone for a while, or for as long as it asks to be.
+// A read goes to the first healthy endpoint, to a second one too if the first is slow, and to the others if
+// it fails; it never returns a state before a slot that an earlier read has shown. A transaction goes to
+// several endpoints at once. An endpoint that fails gets no requests for a while, or for its Retry-After.
 package rpcpool
 
 import (
@@ -18,31 +18,32 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Node is an endpoint: where it is, for people, and how it is asked.
+// Node is an endpoint: its name and its transport.
 type Node struct {
-	// Host names the endpoint; it has no path and no query, because those contain keys.
+	// Host names the endpoint in logs and errors. It has no path and no query, because these contain keys.
 	Host      string
 	Transport Transport
 }
 
-// Options are a pool's.
+// Options configure a pool.
 type Options struct {
 	// Nodes are the endpoints, the preferred ones first; at least one.
 	Nodes []Node
-	// GenesisHash says which cluster the endpoints have to be of; zero is that of the first one, or until that has answered the
-	// one that answers first, if there are several.
+	// GenesisHash identifies the cluster of the endpoints. If zero, it is that of the first endpoint; until
+	// the first one has answered, that of the endpoint that answers first.
 	GenesisHash solana.Hash
-	// RequestsPerSecond is the most that each endpoint is asked; zero is no limit.
+	// RequestsPerSecond limits the requests to each endpoint. If zero, there is no limit.
 	RequestsPerSecond float64
-	// HedgeAfter is after how long a second endpoint is asked too; zero adapts to the endpoint, negative is never.
+	// HedgeAfter is the time after which a second endpoint gets a read too. If zero, it adapts to the
+	// endpoint; if negative, there are no hedges.
 	HedgeAfter time.Duration
-	// Logger is told of endpoints that fail and recover.
+	// Logger logs endpoints that fail and recover.
 	Logger *slog.Logger
-	// Observer is told of calls; nil if nobody is.
+	// Observer observes calls; nil is none.
 	Observer Observer
 }
 
-// Pool asks endpoints. It may be used by several goroutines.
+// Pool sends requests to endpoints. It may be used by several goroutines.
 type Pool struct {
 	endpoints   []*endpoint
 	cluster     cluster
@@ -59,7 +60,7 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
-// New makes a pool. It asks nobody yet.
+// New returns a pool. It sends no requests.
 func New(options Options) *Pool {
 	pool := &Pool{
 		cluster:    cluster{genesis: options.GenesisHash, pinned: !options.GenesisHash.IsZero()},
@@ -68,11 +69,11 @@ func New(options Options) *Pool {
 		observer:   options.Observer,
 	}
 	pool.closing, pool.close = context.WithCancel(context.Background())
-	// A single node has nobody to be mixed up with.
+	// A single node cannot be of another cluster than the others.
 	skipCheck := len(options.Nodes) == 1 && options.GenesisHash.IsZero()
 	for i, node := range options.Nodes {
-		e := &endpoint{index: i, host: node.Host, transport: node.Transport, meeting: make(chan struct{}, 1)}
-		e.met.Store(skipCheck)
+		e := &endpoint{index: i, host: node.Host, transport: node.Transport, admitting: make(chan struct{}, 1)}
+		e.admitted.Store(skipCheck)
 		if options.RequestsPerSecond > 0 {
 			e.limiter = rate.NewLimiter(rate.Limit(options.RequestsPerSecond), max(1, int(options.RequestsPerSecond)))
 		}
@@ -81,7 +82,7 @@ func New(options Options) *Pool {
 	return pool
 }
 
-// Close ends what is left of calls that have been answered, and releases idle connections.
+// Close cancels the requests that still run after their calls returned, and releases idle connections.
 func (p *Pool) Close() {
 	p.lock.Lock()
 	p.close()
@@ -95,7 +96,7 @@ func (p *Pool) Close() {
 // ErrClosed: the pool has been closed.
 var ErrClosed = errors.New("the client is closed")
 
-// start runs something that Close waits for; false if the pool is closed.
+// start runs a function that Close waits for. It returns false if the pool is closed.
 func (p *Pool) start(run func()) bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -106,7 +107,7 @@ func (p *Pool) start(run func()) bool {
 	return true
 }
 
-// Call makes a request and decodes its result into out, which stays as it is if there is an error.
+// Call sends a request and decodes its result into out, which does not change if there is an error.
 func (p *Pool) Call(ctx context.Context, out any, method string, params []any) error {
 	if p.observer == nil {
 		return p.call(ctx, newRequest(method, params, out))
@@ -122,17 +123,17 @@ func (p *Pool) call(ctx context.Context, request *request) error {
 	if request.kind == broadcast {
 		return p.broadcast(ctx, request)
 	}
-	return p.ask(ctx, request)
+	return p.retry(ctx, request)
 }
 
-// Callback makes a request of the first endpoint that is well, and leaves its answer to the callback.
+// Callback sends a request to the first healthy endpoint, and leaves its answer to the callback.
 func (p *Pool) Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
 	return p.passOn(ctx, method, func(ctx context.Context, transport Transport) error {
 		return transport.Callback(ctx, method, params, callback)
 	})
 }
 
-// Batch makes several requests at once, of the first endpoint that is well.
+// Batch sends several requests at once to the first healthy endpoint.
 func (p *Pool) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
 	var responses jsonrpc.RPCResponses
 	err := p.passOn(ctx, "batch", func(ctx context.Context, transport Transport) (err error) {
@@ -142,15 +143,15 @@ func (p *Pool) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc
 	return responses, err
 }
 
-// passOn has something done at the first endpoint that is well. What it is and whether it may be done again is not known here.
+// passOn calls do with the first healthy endpoint. It does not repeat do, whose effect is unknown here.
 func (p *Pool) passOn(ctx context.Context, method string, do func(context.Context, Transport) error) error {
 	request := newRequest(method, nil, nil)
 	var e *endpoint
 	for e == nil {
-		if err := p.awaitAnyone(ctx, request, nil); err != nil {
+		if err := p.awaitEndpoint(ctx, request, nil); err != nil {
 			return err
 		}
-		if never, banned := p.nobody(); banned {
+		if never, banned := p.allBanned(); banned {
 			return p.failed([]Failure{never})
 		}
 		e = p.next(request, nil)

@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// Single is a single endpoint of a pool, for questions whose answers have to fit together.
+// Single is one endpoint of a pool, for requests whose answers have to be consistent.
 type Single struct {
 	pool     *Pool
 	endpoint *endpoint
-	// anyAge says that an answer may be behind what others have shown.
+	// anyAge reports whether an answer may be older than those of other endpoints.
 	anyAge bool
 }
 

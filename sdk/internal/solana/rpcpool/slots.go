@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// slots are how far the chain has been seen to have come.
+// slots has the newest observed slot of each level.
 type slots struct {
 	lock sync.Mutex
 	seen [levels]uint64
 }
 
-// floor is the slot that an answer at a level must not be behind.
+// floor returns the lowest slot that an answer at a level may be of.
 func (s *slots) floor(of level) uint64 {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -32,7 +32,7 @@ func (s *slots) raise(of level, slot uint64) {
 	s.lock.Unlock()
 }
 
-// lower takes back what has been seen at a level.
+// lower reduces the observed slot of a level and of the higher ones.
 func (s *slots) lower(of level, slot uint64) {
 	s.lock.Lock()
 	for i := range s.seen[of:] {
@@ -41,17 +41,17 @@ func (s *slots) lower(of level, slot uint64) {
 	s.lock.Unlock()
 }
 
-// behindError says how far an endpoint is behind.
+// behindError is the error of an answer that is older than an observed slot.
 type behindError struct {
-	// slot is the endpoint's, and seen how far the chain has been seen to have come.
+	// slot is the endpoint's slot, seen the newest observed one.
 	slot, seen uint64
-	// most is how far the endpoint itself had come before.
+	// most is the endpoint's own newest slot before that answer.
 	most uint64
 }
 
 func (e *behindError) Error() string {
 	if e.wentBack() {
-		return fmt.Sprintf("%v: it had come to slot %d, and is at slot %d", ErrWentBack, e.most, e.slot)
+		return fmt.Sprintf("%v: slot %d before, slot %d now", ErrWentBack, e.most, e.slot)
 	}
 	return fmt.Sprintf("%v: it is at slot %d of %d", ErrBehind, e.slot, e.seen)
 }
@@ -63,15 +63,16 @@ func (e *behindError) Unwrap() []error {
 	return []error{ErrBehind}
 }
 
-// wentBack says whether the endpoint is further behind itself than one that is several nodes ever is.
-func (e *behindError) wentBack() bool { return e.most > e.slot+falseHead }
+// wentBack reports whether the endpoint is further behind its own newest slot than the nodes behind one
+// address usually differ.
+func (e *behindError) wentBack() bool { return e.most > e.slot+floorTolerance }
 
-// falseHead is how many slots behind what has been seen all endpoints together have to be, and how close to each other, until they
-// are believed: about a minute. They cannot have forgotten that; one of them has lied about a future.
-const falseHead = 150
+// floorTolerance is a number of slots, about a minute. If all endpoints are within it of each other, and more
+// than it behind the newest observed slot, the observed slot was wrong: it does not exist on the chain.
+const floorTolerance = 150
 
-// doubtFloor takes back a slot that has been seen if none of several endpoints knows of it.
-func (p *Pool) doubtFloor(request *request, failures []Failure) {
+// lowerFloor reduces the observed slot if all of several endpoints are far behind it.
+func (p *Pool) lowerFloor(request *request, failures []Failure) {
 	asked := 0
 	for _, e := range p.endpoints {
 		if e.isBanned() == nil {
@@ -89,8 +90,8 @@ func (p *Pool) doubtFloor(request *request, failures []Failure) {
 		}
 		least, most = min(least, behind.slot), max(most, behind.slot)
 	}
-	if most-least <= falseHead && most+falseHead < request.floor {
-		p.logger.Warn("all nodes are far behind a slot that one of them had shown; it is not believed any more", "slot", request.floor, "newest", most)
+	if most-least <= floorTolerance && most+floorTolerance < request.floor {
+		p.logger.Warn("all nodes are far behind an observed slot; dropping it", "slot", request.floor, "newest", most)
 		p.slots.lower(request.level, most)
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
-// elementLimit is the most bytes between two elements of a streamed answer. An account of 512 bytes takes about 1,000.
+// elementLimit is the largest distance in bytes between two elements of a streamed answer. An account of 512
+// bytes takes about 1,000.
 const elementLimit = 1 << 20
 
 // Stream is an answer that is read while it arrives.
@@ -68,7 +69,7 @@ func (p *Pool) Values(ctx context.Context, method string, params []any, each Eac
 	r.floor = p.slots.floor(r.level)
 	var pause *backoff.ExponentialBackOff
 	for round := 1; ; round++ {
-		if err := p.awaitAnyone(ctx, r, nil); err != nil {
+		if err := p.awaitEndpoint(ctx, r, nil); err != nil {
 			return err
 		}
 		rounds := 1
@@ -91,14 +92,14 @@ func (p *Pool) Values(ctx context.Context, method string, params []any, each Eac
 			rounds = max(rounds, r.rounds(err))
 		}
 		if len(failures) == 0 {
-			if never, banned := p.nobody(); banned {
+			if never, banned := p.allBanned(); banned {
 				return p.failed([]Failure{never})
 			}
 			round--
 			continue
 		}
 		if round >= rounds {
-			p.doubtFloor(r, failures)
+			p.lowerFloor(r, failures)
 			return p.failed(failures)
 		}
 		if pause == nil {
@@ -121,17 +122,17 @@ type valueReader struct {
 	decoder *json.Decoder
 	// stall cancels the request when the endpoint sends nothing for attemptLimit.
 	stall *time.Timer
-	// slot is the answer's, if shown; watch measures the time until it arrived, from sent on.
+	// slot is the answer's, if shown; watch measures the time from the request to the answer's start.
 	slot  uint64
 	shown bool
 	watch stopwatch
 	sent  time.Time
-	// started reports whether each has been called; rejected is the error of the caller's that each returned.
+	// started reports whether each has been called; rejected is the error that each returned.
 	started  bool
 	rejected error
 }
 
-// limitedBody fails after so many bytes.
+// limitedBody returns an error after a number of bytes.
 type limitedBody struct {
 	io.Reader
 	left int
@@ -206,7 +207,7 @@ func (v *valueReader) read(ctx context.Context, cancel context.CancelCauseFunc) 
 	var syntax *json.SyntaxError
 	switch {
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the node's answer is cut off: %w", io.ErrUnexpectedEOF)
+		return fmt.Errorf("the node's answer is truncated: %w", io.ErrUnexpectedEOF)
 	case errors.As(err, &syntax):
 		return malformedError{fmt.Errorf("the node's answer cannot be decoded: %w", err)}
 	}
@@ -266,7 +267,7 @@ func (v *valueReader) result(key string) error {
 		}
 		v.slot, v.shown = *context.Slot, true
 		v.stopWatch()
-		return v.pool.believe(v.endpoint, v.request.level, v.slot, min(v.request.floor, v.pool.slots.floor(v.request.level)))
+		return v.pool.acceptSlot(v.endpoint, v.request.level, v.slot, min(v.request.floor, v.pool.slots.floor(v.request.level)))
 	case "value":
 		if !v.shown {
 			return malformedError{errors.New("the node's answer has values before their slot")}

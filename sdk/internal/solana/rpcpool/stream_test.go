@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// streamServer is a node that answers with a text in which %s is the request's id.
+// streamServer returns a node whose answer is a text in which %s stands for the request's id.
 func streamServer(t *testing.T, handler http.HandlerFunc) Node {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -28,7 +28,7 @@ func newPool(t *testing.T, nodes ...Node) *Pool {
 	p := New(Options{Nodes: nodes, Logger: slog.New(slog.DiscardHandler)})
 	t.Cleanup(p.Close)
 	for _, e := range p.endpoints {
-		e.met.Store(true)
+		e.admitted.Store(true)
 	}
 	return p
 }
@@ -57,24 +57,24 @@ func TestValuesAreReadWithTheirSlot(t *testing.T) {
 	assert.EqualValues(t, 7, p.Health()[0].Slot)
 }
 
-func TestStreamsThatAreNoAnswers(t *testing.T) {
+func TestMalformedStreams(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, says string
 		read       int
 	}{
-		"another's":       {`{"id":"1","result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 0},
-		"nobody's":        {`{"result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 1},
-		"without a slot":  {`{"id":%s,"result":{"context":{},"value":[1]}}`, "has no slot", 0},
-		"the slot late":   {`{"id":%s,"result":{"value":[1],"context":{"slot":7}}}`, "before their slot", 0},
-		"only a list":     {`{"id":%s,"result":[1]}`, "instead of", 0},
-		"no result":       {`{"id":%s}`, "does not answer", 0},
-		"null":            {`{"id":%s,"result":null}`, "instead of", 0},
-		"another type":    {`{"id":%s,"result":{"context":{"slot":7},"value":["x"]}}`, "cannot be decoded", 0},
-		"a page":          {`<html>`, "cannot be decoded", 0},
-		"half":            {`{"id":%s,"result":{"context":{"slot":7},"value":[1,`, "cut off", 1},
-		"a long element":  {`{"id":%s,"result":{"context":{"slot":7},"value":[1,"` + strings.Repeat("x", 2*elementLimit) + `"]}}`, "longer than", 1},
-		"a refusal":       {`{"id":%s,"error":{"code":-32602,"message":"too many"}}`, "too many", 0},
-		"the end is none": {`{"id":%s,"result":{"context":{"slot":7},"value":[1]}`, "cut off", 1},
+		"another's":      {`{"id":"1","result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 0},
+		"allBanned's":    {`{"result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 1},
+		"without a slot": {`{"id":%s,"result":{"context":{},"value":[1]}}`, "has no slot", 0},
+		"the slot late":  {`{"id":%s,"result":{"value":[1],"context":{"slot":7}}}`, "before their slot", 0},
+		"only a list":    {`{"id":%s,"result":[1]}`, "instead of", 0},
+		"no result":      {`{"id":%s}`, "does not answer", 0},
+		"null":           {`{"id":%s,"result":null}`, "instead of", 0},
+		"another type":   {`{"id":%s,"result":{"context":{"slot":7},"value":["x"]}}`, "cannot be decoded", 0},
+		"a page":         {`<html>`, "cannot be decoded", 0},
+		"half":           {`{"id":%s,"result":{"context":{"slot":7},"value":[1,`, "truncated", 1},
+		"a long element": {`{"id":%s,"result":{"context":{"slot":7},"value":[1,"` + strings.Repeat("x", 2*elementLimit) + `"]}}`, "longer than", 1},
+		"a refusal":      {`{"id":%s,"error":{"code":-32602,"message":"too many"}}`, "too many", 0},
+		"no end":         {`{"id":%s,"result":{"context":{"slot":7},"value":[1]}`, "truncated", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			values, _, err := valuesOf(t, newPool(t, streamServer(t, answer(200, c.text))))
@@ -86,7 +86,7 @@ func TestStreamsThatAreNoAnswers(t *testing.T) {
 	require.ErrorContains(t, err, "403")
 }
 
-func TestNodeThatFailsBeforeItsFirstValueIsReplaced(t *testing.T) {
+func TestStreamRetriesBeforeTheFirstValue(t *testing.T) {
 	good := streamServer(t, answer(200, `{"id":%s,"result":{"context":{"slot":7},"value":[1]}}`))
 	broken := streamServer(t, answer(200, `{"id":%s,"result":{"context":{"slot":7},"value":[`))
 	p := newPool(t, broken, good)
@@ -101,7 +101,7 @@ func TestNodeThatFailsBeforeItsFirstValueIsReplaced(t *testing.T) {
 	require.ErrorIs(t, err, ErrBehind)
 }
 
-func TestCallerThatStopsIsNotTheNodesFailure(t *testing.T) {
+func TestCallersErrorIsNotTheNodesFailure(t *testing.T) {
 	p := newPool(t, streamServer(t, answer(200, `{"id":%s,"result":{"context":{"slot":7},"value":[1,2]}}`)))
 	enough := errors.New("enough")
 	err := p.Values(t.Context(), "getProgramAccounts", nil, func(uint64, func(any) error) error { return enough })
@@ -110,7 +110,7 @@ func TestCallerThatStopsIsNotTheNodesFailure(t *testing.T) {
 }
 
 // A list that is always behind the newest slot would never satisfy a floor that rises with every round.
-func TestStreamMayBeBehindSlotsThatAreSeenAfterItsRequest(t *testing.T) {
+func TestStreamMayBeBehindSlotsObservedAfterItsRequest(t *testing.T) {
 	var p *Pool
 	asked := uint64(0)
 	p = newPool(t, streamServer(t, func(w http.ResponseWriter, r *http.Request) {

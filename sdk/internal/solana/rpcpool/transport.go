@@ -20,34 +20,35 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 )
 
-// Transport asks one endpoint. Its errors do not say where: endpoints' URLs contain keys.
+// Transport sends requests to one endpoint. Its errors contain no URL, because URLs contain keys.
 type Transport interface {
-	// Call makes one request and returns its result, which may be null. An answer that is a refusal is a [*Refusal], or one of the
-	// JSON-RPC client's errors.
+	// Call sends one request and returns its result, which may be null. It returns a [*Refusal], or an error
+	// of the JSON-RPC client, if the answer is an error.
 	Call(ctx context.Context, method string, params []any) (json.RawMessage, error)
-	// Callback makes one request and leaves its answer to the callback.
+	// Callback sends one request and leaves its answer to the callback.
 	Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error
-	// Batch makes several requests at once.
+	// Batch sends several requests at once.
 	Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error)
-	// Stream makes one request and returns the response unread.
+	// Stream sends one request and returns the response unread.
 	Stream(ctx context.Context, method string, params []any) (*Stream, error)
 	CloseIdleConnections()
 }
 
-// AnswerLimit is the most bytes of an answer that are read: room for more than 100,000 negotiations.
+// AnswerLimit is the largest accepted answer in bytes: room for more than 100,000 negotiations.
 const AnswerLimit = 128 << 20
 
-// httpTransport asks by HTTP.
+// httpTransport is a transport over HTTP.
 type httpTransport struct {
 	endpoint string
 	client   *http.Client
-	// limit is the most bytes of an answer.
+	// limit is the largest accepted answer in bytes.
 	limit int64
-	// lastID is that of the last request. They begin anywhere, so that an answer to somebody else is found out.
+	// lastID is the id of the last request. Ids start at a random number, so that the answer to another
+	// request is detected.
 	lastID atomic.Uint64
 }
 
-// NewHTTP asks an endpoint by HTTP. The client's CheckRedirect is not used.
+// NewHTTP returns a transport over HTTP. The client's CheckRedirect is not used.
 func NewHTTP(endpoint string, client *http.Client) Transport {
 	own := *client
 	own.CheckRedirect = refuseRedirect
@@ -56,15 +57,15 @@ func NewHTTP(endpoint string, client *http.Client) Transport {
 	return transport
 }
 
-// mostRedirects are followed for one request.
+// mostRedirects is the largest number of redirects of one request.
 const mostRedirects = 3
 
-// refuseRedirect keeps requests on the host that has been configured, and keeps them from being read on the way.
+// refuseRedirect keeps requests on the configured host and on encrypted connections.
 func refuseRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0]
 	switch {
 	case len(before) > mostRedirects:
-		return errors.New("the node redirects again and again")
+		return errors.New("the node redirects too often")
 	case next.URL.Host != first.URL.Host:
 		return fmt.Errorf("the node redirects to another host, %s", next.URL.Host)
 	case next.URL.Scheme != first.URL.Scheme && next.URL.Scheme != "https":
@@ -90,20 +91,20 @@ type message struct {
 
 func (t *httpTransport) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
 	asked := t.message(method, params)
-	response, body, err := t.ask(ctx, asked)
+	response, body, err := t.exchange(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	return readEnvelope(response, body, asked.ID)
 }
 
-// message is a request with an id of its own.
+// message returns a request with a new id.
 func (t *httpTransport) message(method string, params []any) message {
 	return message{Version: "2.0", ID: strconv.FormatUint(t.lastID.Add(1), 36), Method: method, Params: params}
 }
 
-// ask makes a request and reads the whole answer.
-func (t *httpTransport) ask(ctx context.Context, content any) (*http.Response, []byte, error) {
+// exchange sends a request and reads the whole answer.
+func (t *httpTransport) exchange(ctx context.Context, content any) (*http.Response, []byte, error) {
 	_, response, err := t.do(ctx, content)
 	if err != nil {
 		return nil, nil, err
@@ -113,7 +114,7 @@ func (t *httpTransport) ask(ctx context.Context, content any) (*http.Response, [
 	return response, body, err
 }
 
-// do makes a request. The answer's body is the caller's to close.
+// do sends a request. The caller closes the answer's body.
 func (t *httpTransport) do(ctx context.Context, content any) (*http.Request, *http.Response, error) {
 	request, err := t.request(ctx, content)
 	if err != nil {
@@ -151,7 +152,7 @@ func (t *httpTransport) read(response *http.Response) ([]byte, error) {
 	return body, nil
 }
 
-// errNoAnswer is what an answer without content is.
+// errNoAnswer is the error of an answer without content.
 var errNoAnswer = errors.New("the node does not answer")
 
 func readEnvelope(response *http.Response, body []byte, id string) (json.RawMessage, error) {
@@ -179,9 +180,9 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 	case errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%w: %w", errNoAnswer, io.ErrUnexpectedEOF)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("the node's answer is cut off: %w", err)
+		return nil, fmt.Errorf("the node's answer is truncated: %w", err)
 	case err != nil:
-		return nil, malformedError{fmt.Errorf("the node answers with something else than JSON-RPC (%s): %w", contentType(response), err)}
+		return nil, malformedError{fmt.Errorf("the node returns content other than JSON-RPC (%s): %w", contentType(response), err)}
 	case !isAnswer:
 		return nil, errNoAnswer
 	case string(answer.ID) != `"`+id+`"`:
@@ -190,7 +191,7 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 	return answer.Result, nil
 }
 
-// contentType is what an answer says of itself.
+// contentType returns the content type of an answer.
 func contentType(response *http.Response) string {
 	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil {
@@ -207,10 +208,10 @@ func statusRefusal(response *http.Response) *Refusal {
 	}
 }
 
-// retryAfterMost is the longest that an endpoint is left alone because it asks for it.
+// retryAfterMost is the largest accepted Retry-After.
 const retryAfterMost = 30 * time.Second
 
-// retryAfter is how long an answer asks not to be asked again, which it says in seconds or as a date.
+// retryAfter returns an answer's Retry-After, which is in seconds or a date.
 func retryAfter(response *http.Response, now time.Time) time.Duration {
 	value := strings.TrimSpace(response.Header.Get("Retry-After"))
 	if value == "" {
@@ -226,7 +227,7 @@ func retryAfter(response *http.Response, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	// The two clocks may differ.
+	// The clocks of server and client may differ.
 	if its, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 		now = its
 	}
@@ -238,7 +239,7 @@ func parseError(number string) error {
 	return err
 }
 
-// withoutAddress makes an error that does not say where a request was sent to.
+// withoutAddress removes the request's URL from an error.
 func withoutAddress(err error) error {
 	var located *url.Error
 	for errors.As(err, &located) {
@@ -263,7 +264,7 @@ func (t *httpTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests)
 	for i, request := range requests {
 		request.ID, request.JSONRPC = i, "2.0"
 	}
-	response, body, err := t.ask(ctx, requests)
+	response, body, err := t.exchange(ctx, requests)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +275,7 @@ func (t *httpTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests)
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	if err := decoder.Decode(&responses); err != nil {
-		return nil, malformedError{fmt.Errorf("the node answers with something else than a JSON-RPC batch (%s): %w", contentType(response), err)}
+		return nil, malformedError{fmt.Errorf("the node returns content other than a JSON-RPC batch (%s): %w", contentType(response), err)}
 	}
 	return responses, refuseCompressed(body)
 }

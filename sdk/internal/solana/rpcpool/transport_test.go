@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve runs a server and asks it once.
+// serve runs a server and sends one request to it.
 func serve(t *testing.T, handler http.HandlerFunc) (json.RawMessage, error) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -32,7 +32,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (json.RawMessage, error) {
 	return result, err
 }
 
-// idOf is the identity of a request, as JSON.
+// idOf returns the id of a request as JSON.
 func idOf(r *http.Request) string {
 	var request struct{ ID json.RawMessage }
 	body, _ := io.ReadAll(r.Body)
@@ -40,7 +40,7 @@ func idOf(r *http.Request) string {
 	return string(request.ID)
 }
 
-// answer is a server that answers with a text in which %s is the request's identity.
+// answer returns a server whose answer is a text in which %s stands for the request's id.
 func answer(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
@@ -67,22 +67,22 @@ func TestRequestIsJSONRPC(t *testing.T) {
 	assert.Equal(t, "null", string(result))
 }
 
-func TestAnswersThatAreNone(t *testing.T) {
+func TestMalformedAnswers(t *testing.T) {
 	cases := map[string]struct {
 		handler http.HandlerFunc
 		is      error
 		says    string
 	}{
-		"a page":          {answer(200, "<html>blocked</html>"), nil, "something else than JSON-RPC (text/html)"},
+		"a page":          {answer(200, "<html>blocked</html>"), nil, "content other than JSON-RPC (text/html)"},
 		"nothing":         {answer(200, ""), io.ErrUnexpectedEOF, "the node does not answer"},
 		"null":            {answer(200, "null"), errNoAnswer, "the node does not answer"},
 		"no result":       {answer(200, `{"jsonrpc":"2.0","id":%s}`), errNoAnswer, "the node does not answer"},
-		"half":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":{"context":`), io.ErrUnexpectedEOF, "cut off"},
+		"half":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":{"context":`), io.ErrUnexpectedEOF, "truncated"},
 		"more":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":7}{`), nil, "more follows"},
 		"another's":       {answer(200, `{"jsonrpc":"2.0","id":"1","result":7}`), errOther, "an answer to another request"},
-		"nobody's":        {answer(200, `{"jsonrpc":"2.0","result":7}`), errOther, "an answer to another request"},
+		"allBanned's":     {answer(200, `{"jsonrpc":"2.0","result":7}`), errOther, "an answer to another request"},
 		"another's error": {answer(200, `{"jsonrpc":"2.0","id":"1","error":{"code":-32602,"message":"no"}}`), errOther, "an answer to another request"},
-		"a list":          {answer(200, `[7]`), nil, "something else than JSON-RPC"},
+		"a list":          {answer(200, `[7]`), nil, "content other than JSON-RPC"},
 		"a cut body": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = w.Write([]byte("{"))
@@ -90,7 +90,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"a cut connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, io.EOF, "EOF"},
 		"another host":     {redirectTo("http://other.example/sekrit", http.StatusTemporaryRedirect), nil, "redirects to another host, other.example"},
 		"a GET request":    {redirectTo("/sekrit", http.StatusFound), nil, "redirects to a GET request"},
-		"a circle":         {redirectTo("/sekrit", http.StatusPermanentRedirect), nil, "again and again"},
+		"a circle":         {redirectTo("/sekrit", http.StatusPermanentRedirect), nil, "too often"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			if c.is != nil {
 				assert.ErrorIs(t, err, c.is)
 			}
-			assert.Nil(t, refusalOf(err), "it is not known what has become of the request")
+			assert.Nil(t, refusalOf(err), "the outcome of the request is unknown")
 		})
 	}
 }
@@ -160,7 +160,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsUnderstoodAndBounded(t *testing.T) {
+func TestRetryAfterIsParsedAndBounded(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "86400": retryAfterMost, "99999999999999999999999": retryAfterMost,
@@ -188,7 +188,7 @@ func TestRetryAfterIsUnderstoodAndBounded(t *testing.T) {
 	assert.Equal(t, 3*time.Second, refusalOf(err).RetryAfter)
 }
 
-func TestEndlessAnswerIsCutOff(t *testing.T) {
+func TestAnswerLengthIsLimited(t *testing.T) {
 	server := httptest.NewServer(answer(200, `{"id":%s,"result":"`+strings.Repeat("x", 1_000)+`"}`))
 	defer server.Close()
 	transport := NewHTTP(server.URL, server.Client()).(*httpTransport)
@@ -201,7 +201,7 @@ func TestEndlessAnswerIsCutOff(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestNameThatCannotBeLookedUpDoesNotGiveAwayTheEndpoint(t *testing.T) {
+func TestLookupErrorHidesTheURL(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "rpc.example", IsNotFound: true}}
 	}}}
@@ -214,7 +214,7 @@ func TestNameThatCannotBeLookedUpDoesNotGiveAwayTheEndpoint(t *testing.T) {
 	assert.NotContains(t, err.Error(), "sekrit")
 }
 
-func TestSeveralRequestsAtOnce(t *testing.T) {
+func TestBatch(t *testing.T) {
 	server := httptest.NewServer(answer(200, `[{"id":0,"result":7},{"id":1,"error":{"code":-32601,"message":"no"}}]`))
 	defer server.Close()
 	pool := New(Options{Nodes: []Node{{Host: "a", Transport: NewHTTP(server.URL, server.Client())}}})

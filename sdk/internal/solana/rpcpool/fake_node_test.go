@@ -25,17 +25,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type object = map[string]any
 
-// player is an endpoint that a test plays. Whatever is nil is answered as a node that is well does.
-type player struct {
-	// slot is how far it has come.
+// fakeNode is an endpoint that a test controls. Fields that are nil give the answers of a healthy node.
+type fakeNode struct {
+	// slot is the node's slot.
 	slot uint64
-	// genesis is the cluster's; empty is the one of all others.
+	// genesis is the cluster's genesis hash; empty is the hash that all others have.
 	genesis string
-	// latency is how long it takes.
+	// latency is the time before each answer.
 	latency time.Duration
-	// fail, if it is set, is why it does not answer a method.
+	// fail, if set, returns the error of a call.
 	fail func(method string, call int) error
-	// answer, if it is set, is what it answers to what it does not fail at.
+	// answer, if set, returns the result of a call that does not fail.
 	answer func(method string, params []any) any
 
 	lock  sync.Mutex
@@ -43,10 +43,10 @@ type player struct {
 	gone  int
 }
 
-// genesisHash is a hash that is none of a real cluster's.
+// genesisHash is not the hash of a real cluster.
 const genesisHash = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"
 
-func (p *player) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
+func (p *fakeNode) Call(ctx context.Context, method string, params []any) (json.RawMessage, error) {
 	p.lock.Lock()
 	p.calls = append(p.calls, method)
 	call := p.countLocked(method)
@@ -69,7 +69,7 @@ func (p *player) Call(ctx context.Context, method string, params []any) (json.Ra
 	return json.Marshal(result)
 }
 
-func (p *player) result(method string, params []any) any {
+func (p *fakeNode) result(method string, params []any) any {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	if p.answer != nil {
@@ -98,15 +98,15 @@ func (p *player) result(method string, params []any) any {
 	return nil
 }
 
-func (p *player) Callback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
+func (p *fakeNode) Callback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
 	return errors.New("not played")
 }
 
-func (p *player) Batch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+func (p *fakeNode) Batch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
 	return jsonrpc.RPCResponses{{}}, nil
 }
 
-func (p *player) Stream(ctx context.Context, method string, params []any) (*Stream, error) {
+func (p *fakeNode) Stream(ctx context.Context, method string, params []any) (*Stream, error) {
 	result, err := p.Call(ctx, method, params)
 	if err != nil {
 		return nil, err
@@ -114,9 +114,9 @@ func (p *player) Stream(ctx context.Context, method string, params []any) (*Stre
 	return &Stream{Body: io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","result":` + string(result) + `}`))}, nil
 }
 
-func (p *player) CloseIdleConnections() {}
+func (p *fakeNode) CloseIdleConnections() {}
 
-func (p *player) countLocked(method string) int {
+func (p *fakeNode) countLocked(method string) int {
 	count := 0
 	for _, called := range p.calls {
 		if called == method {
@@ -126,32 +126,32 @@ func (p *player) countLocked(method string) int {
 	return count
 }
 
-// called is how often a method has been asked of it.
-func (p *player) called(method string) int {
+// called returns the number of calls of a method.
+func (p *fakeNode) called(method string) int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.countLocked(method)
 }
 
-// abandoned is how many requests of it have been given up.
-func (p *player) abandoned() int {
+// abandoned returns the number of cancelled requests.
+func (p *fakeNode) abandoned() int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.gone
 }
 
-func (p *player) reach(slot uint64) {
+func (p *fakeNode) reach(slot uint64) {
 	p.lock.Lock()
 	p.slot = slot
 	p.lock.Unlock()
 }
 
-// always fails with an error.
+// always fails every call with an error.
 func always(err error) func(string, int) error {
 	return func(string, int) error { return err }
 }
 
-// failing fails at the given methods only.
+// failing fails the calls of the given methods.
 func failing(err error, methods ...string) func(string, int) error {
 	return func(method string, _ int) error {
 		if slices.Contains(methods, method) {
@@ -161,12 +161,12 @@ func failing(err error, methods ...string) func(string, int) error {
 	}
 }
 
-// newPlayed is a pool of played endpoints, which are named a, b, c and d.
-func newPlayed(t *testing.T, change func(*Options), players ...*player) *Pool {
+// newFakePool returns a pool of fake nodes, which are named a, b, c and d.
+func newFakePool(t *testing.T, change func(*Options), players ...*fakeNode) *Pool {
 	t.Helper()
 	options := Options{Logger: slog.New(slog.DiscardHandler)}
-	for i, player := range players {
-		options.Nodes = append(options.Nodes, Node{Host: string(rune('a' + i)), Transport: player})
+	for i, fakeNode := range players {
+		options.Nodes = append(options.Nodes, Node{Host: string(rune('a' + i)), Transport: fakeNode})
 	}
 	if change != nil {
 		change(&options)
@@ -178,14 +178,14 @@ func newPlayed(t *testing.T, change func(*Options), players ...*player) *Pool {
 
 var confirmedOption = rpc.M{"commitment": rpc.CommitmentConfirmed}
 
-// balance reads something that says of which slot it is, and answers with that.
+// balance reads a value whose answer shows its slot, and returns the slot.
 func balance(ctx context.Context, pool *Pool) (uint64, error) {
 	var answer struct{ Value uint64 }
 	err := pool.Call(ctx, &answer, "getBalance", []any{"address", confirmedOption})
 	return answer.Value, err
 }
 
-// list reads something that does not say of which slot it is, and answers with that.
+// list reads a list whose answer shows no slot, and returns the newest slot in it.
 func list(ctx context.Context, pool *Pool) (uint64, error) {
 	var answer []struct{ Slot uint64 }
 	err := pool.Call(ctx, &answer, "getSignaturesForAddress", []any{"address", confirmedOption})

@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Between finding out that there is somebody to be asked and asking, another request can be told to leave everyone alone for a while.
-// Then one waits; there is always a reason if a request fails.
-func TestEveryoneIsLeftAloneForAWhileByAllRequestsAtOnce(t *testing.T) {
+// Between the check for an available endpoint and the request, another request may receive a Retry-After from
+// the last one. Then the request waits; a failed request always has a reason.
+func TestConcurrentRequestsWaitForRetryAfter(t *testing.T) {
 	limited := func(_ string, call int) error {
 		if call%2 == 0 {
 			return &Refusal{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 200 * time.Microsecond}
 		}
 		return nil
 	}
-	pool := newPlayed(t, func(o *Options) { o.HedgeAfter = -1 }, &player{slot: 7, fail: limited}, &player{slot: 7, fail: limited})
+	pool := newFakePool(t, func(o *Options) { o.HedgeAfter = -1 }, &fakeNode{slot: 7, fail: limited}, &fakeNode{slot: 7, fail: limited})
 	var asking sync.WaitGroup
 	for range 32 {
 		asking.Go(func() {

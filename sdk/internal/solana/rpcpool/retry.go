@@ -1,0 +1,212 @@
+package rpcpool
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+)
+
+const (
+	// BusyRounds is the largest number of rounds for a request that all endpoints refuse because they are
+	// busy.
+	BusyRounds = 6
+	// brokenRounds is the number of rounds for a read if connections fail or all endpoints are behind.
+	// Callers that wait for a result repeat their request.
+	brokenRounds = 3
+	// The pause between rounds doubles and varies by half.
+	busyPause     = 250 * time.Millisecond
+	brokenPause   = 100 * time.Millisecond
+	longestPause  = 4 * time.Second
+	pauseGrowth   = 2
+	pauseVariance = 0.5
+)
+
+// rounds returns the largest number of rounds for a request that failed everywhere with err.
+func (r *request) rounds(err error) int {
+	refusal := refusalOf(err)
+	switch {
+	case errors.Is(err, ErrOtherCluster), errors.Is(err, ErrClosed):
+		return 1
+	case refusal != nil && refusal.IsBusy():
+		return BusyRounds
+	case r.kind == read && (refusal == nil || refusal.mayPass()):
+		return brokenRounds
+	}
+	return 1
+}
+
+// newPause returns the pauses between rounds, starting with first.
+func newPause(first time.Duration) *backoff.ExponentialBackOff {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = first, longestPause
+	pause.Multiplier, pause.RandomizationFactor = pauseGrowth, pauseVariance
+	return pause
+}
+
+// firstPause is shorter after broken connections than after answers that show that nodes need time.
+func firstPause(failures []Failure) time.Duration {
+	for _, failure := range failures {
+		if refusalOf(failure.Err) != nil || errors.Is(failure.Err, ErrBehind) {
+			return busyPause
+		}
+	}
+	return brokenPause
+}
+
+// retry sends a request to one endpoint after the other, the fittest first, and again after a pause, until
+// one returns a valid answer.
+func (p *Pool) retry(ctx context.Context, r *request) error {
+	if r.outErr != nil {
+		return r.outErr
+	}
+	r.floor = p.slots.floor(r.level)
+	var pause *backoff.ExponentialBackOff
+	if r.kind == read {
+		p.hedges.earn()
+	}
+	// done are the endpoints whose refusal, in final, no repetition changes.
+	var done []*endpoint
+	var final, failures []Failure
+	for round := 1; ; round++ {
+		if err := p.awaitEndpoint(ctx, r, failures); err != nil {
+			return err
+		}
+		tried := slices.Clone(done)
+		failures = slices.Clone(final)
+		most := 1
+		for {
+			asked := len(tried)
+			decoded, failed, ok := p.try(ctx, r, &tried)
+			if ok {
+				r.deliver(decoded)
+				return nil
+			}
+			if ctx.Err() != nil {
+				return p.interrupted(ctx, failures)
+			}
+			if len(tried) == asked {
+				break
+			}
+			for i, failure := range failed {
+				rounds := r.rounds(failure.Err)
+				if rounds == 1 {
+					done = append(done, tried[asked+i])
+					final = append(final, failure)
+				}
+				most = max(most, rounds)
+				failures = append(failures, failure)
+			}
+			if r.kind == once && most == 1 {
+				return p.failed(failures)
+			}
+		}
+		if len(failures) == 0 {
+			if never, banned := p.allBanned(); banned {
+				return p.failed([]Failure{never})
+			}
+			// Another request has just received a Retry-After from the last available endpoint.
+			round--
+			continue
+		}
+		slices.SortStableFunc(failures, func(a, b Failure) int { return a.index - b.index })
+		if round >= most {
+			p.lowerFloor(r, failures)
+			return p.failed(marked(failures, round > 1))
+		}
+		if pause == nil {
+			pause = newPause(firstPause(failures))
+		}
+		if wait.For(ctx, pause.NextBackOff()) != nil {
+			return p.interrupted(ctx, marked(failures, round > 1))
+		}
+	}
+}
+
+// marked sets Repeated in refusals of a request that was sent before.
+func marked(failures []Failure, repeated bool) []Failure {
+	for i := range failures {
+		if refusal := refusalOf(failures[i].Err); refusal != nil && repeated {
+			refusal.Repeated = true
+			failures[i].Err = refusal
+		}
+	}
+	return failures
+}
+
+// next returns the fittest endpoint for a request that is not in tried, or nil.
+func (p *Pool) next(r *request, tried []*endpoint) *endpoint {
+	var best *endpoint
+	bestFitness := unfit
+	now := time.Now()
+	for _, e := range p.endpoints {
+		if slices.Contains(tried, e) {
+			continue
+		}
+		if fitness, _ := e.fitness(r, now); fitness < bestFitness {
+			best, bestFitness = e, fitness
+		}
+	}
+	return best
+}
+
+// awaitEndpoint waits while every endpoint is within its Retry-After.
+func (p *Pool) awaitEndpoint(ctx context.Context, r *request, before []Failure) error {
+	now := time.Now()
+	var earliest time.Time
+	for _, e := range p.endpoints {
+		fitness, until := e.fitness(r, now)
+		if fitness < unfit {
+			return nil
+		}
+		if !until.IsZero() && (earliest.IsZero() || until.Before(earliest)) {
+			earliest = until
+		}
+	}
+	if earliest.IsZero() {
+		return nil
+	}
+	if wait.For(ctx, earliest.Sub(now)) != nil {
+		return p.interrupted(ctx, before)
+	}
+	return nil
+}
+
+// allBanned reports whether every endpoint is banned, with the reason of the last one.
+func (p *Pool) allBanned() (never Failure, banned bool) {
+	for _, e := range p.endpoints {
+		err := e.isBanned()
+		if err == nil {
+			return Failure{}, false
+		}
+		never = e.failure(err)
+	}
+	return never, true
+}
+
+// outcome is the result of one attempt.
+type outcome struct {
+	endpoint *endpoint
+	decoded  reflect.Value
+	err      error
+}
+
+// try sends the request to the fittest endpoint, and to the next one too if the first is slow. It appends
+// both to tried; the failures are in the same order.
+func (p *Pool) try(ctx context.Context, r *request, tried *[]*endpoint) (reflect.Value, []Failure, bool) {
+	first := p.next(r, *tried)
+	if first == nil {
+		return reflect.Value{}, nil, false
+	}
+	*tried = append(*tried, first)
+	if !p.mayHedge(r, *tried) {
+		decoded, err := p.attempt(ctx, r, first, false)
+		return decoded, []Failure{first.failure(err)}, err == nil
+	}
+	return p.tryHedged(ctx, r, first, tried)
+}
