@@ -8,20 +8,20 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// derivation is a function that finds a PDA.
+// derivation is a function that returns a PDA.
 type derivation struct {
 	Comment, Func string
 	Params        string // of the function
 	Seeds         []string
 	Program       string
-	arguments     []string // where an instruction has them
+	arguments     []string // the instruction's fields with them
 }
 
 func (d derivation) call() string {
 	return fmt.Sprintf("%s(%s)", d.Func, strings.Join(d.arguments, ", "))
 }
 
-// derivation finds the function for a PDA's seeds, or adds it.
+// derivation returns the function for a PDA's seeds, and adds it if it is new.
 func (p *program) derivation(row idlInstruction, item idlAccount) (derivation, error) {
 	d := derivation{Func: "Find" + derivedName(item) + "Address", Program: "ProgramID"}
 	var params []parameter
@@ -59,7 +59,7 @@ func (p *program) derivation(row idlInstruction, item idlAccount) (derivation, e
 
 type parameter struct{ name, goType string }
 
-// parameterList names a type once for neighbours that share it.
+// parameterList states a type once for neighbouring parameters of that type.
 func parameterList(params []parameter) string {
 	var out strings.Builder
 	for i, p := range params {
@@ -87,7 +87,7 @@ func (p *program) addDerivation(d derivation) error {
 	return nil
 }
 
-// derivedName calls a PDA by its first seed where that is text, otherwise as the instruction does.
+// derivedName names a PDA after its first seed if that is text, otherwise after the instruction's account.
 func derivedName(item idlAccount) string {
 	first := item.PDA.Seeds[0]
 	if first.Kind == "const" && isText(first.Value) {
@@ -147,7 +147,7 @@ func addressOf(value []int) string {
 	return solana.PublicKeyFromBytes(toBytes(value)).String()
 }
 
-// fixedAddress is the Go expression of an address that never changes.
+// fixedAddress returns the Go expression of a constant address.
 func fixedAddress(address string) string {
 	known := map[string]string{
 		solana.SystemProgramID.String():               "solana.SystemProgramID",

@@ -25,8 +25,8 @@ package protocol
 var worstComputeUnits = map[string]ComputeUnits{
 `
 
-// renderCompute returns the table of the instructions' worst cases, which must have an entry for each instruction of
-// the IDL and no other.
+// renderCompute returns the table of the instructions' worst cases, which must have an entry for each
+// instruction of the IDL and no other.
 func renderCompute(path string, program *idlFile) (map[string][]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// idlFile is the Anchor IDL (specification 0.1.0), as far as the program's uses it.
+// idlFile is the Anchor IDL (specification 0.1.0), as far as the program uses it.
 type idlFile struct {
 	Address      string           `json:"address"`
 	Instructions []idlInstruction `json:"instructions"`

@@ -12,7 +12,7 @@ type instruction struct {
 	Size                         int // of the data
 }
 
-// Label is what errors call the instruction.
+// Label returns the instruction's name in errors.
 func (ix instruction) Label() string { return ix.IDLName }
 
 type account struct {
@@ -24,17 +24,18 @@ type account struct {
 	Derived          string // the Go call that derives its address
 }
 
-// SystemProgram says whether the account is the one whose address is zero, so that there is nothing to fill in.
+// SystemProgram reports whether the account is the system program, whose address is zero and needs no
+// default.
 func (a account) SystemProgram() bool {
 	return a.Fixed == "solana.SystemProgramID"
 }
 
-// Required says whether the caller has to name the account.
+// Required reports whether the caller has to set the account.
 func (a account) Required() bool {
 	return !a.Optional && a.Fixed == "" && a.Derived == ""
 }
 
-// Meta is the Go expression of the account's meta, in an instruction that has been completed.
+// Meta returns the Go expression of the account's meta in a complete instruction.
 func (a account) Meta() string {
 	if a.Optional {
 		return fmt.Sprintf("optionalMeta(v.%s, %t, %t)", a.Name, a.Writable, a.Signer)

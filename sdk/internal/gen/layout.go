@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// discriminatorSize is the number of bytes in front of accounts, events and arguments that name them.
+// discriminatorSize is the number of leading bytes that identify an account, an event or an instruction.
 const discriminatorSize = 8
 
-// leaf is a field of fixed width at a fixed place, those of nested structs included.
+// leaf is a field of fixed width at a fixed offset; nested structs are flattened.
 type leaf struct {
 	Path   string // as Go selects it: Params.EscrowAmount
 	Offset int
 	wire   wireType
 }
 
-// wireType is how a value stands in bytes and what Go holds it in.
+// wireType is the encoding of a value and its Go type.
 type wireType struct {
 	kind     wireKind
 	goType   string
@@ -46,7 +46,7 @@ var primitives = map[string]wireType{
 	"pubkey": {kind: bytesKind, goType: "solana.PublicKey", size: 32},
 }
 
-// types knows the IDL's named types.
+// types has the IDL's named types.
 type types map[string]*idlTypeDef
 
 func (t types) wire(ty idlType) (wireType, error) {
@@ -93,7 +93,7 @@ func (t types) isStruct(ty idlType) bool {
 	return ok && def.Type.Kind == "struct"
 }
 
-// goType is the type of a struct's field.
+// goType returns the Go type of a struct's field.
 func (t types) goType(ty idlType) (string, error) {
 	if t.isStruct(ty) {
 		return ty.Defined, nil
@@ -102,7 +102,7 @@ func (t types) goType(ty idlType) (string, error) {
 	return wire.goType, err
 }
 
-// layout lists the leaves of some fields that start at offset, and says where they end.
+// layout returns the leaves of fields that start at offset, and their end.
 func (t types) layout(fields []idlField, prefix string, offset int) ([]leaf, int, error) {
 	var leaves []leaf
 	for _, field := range fields {
@@ -125,7 +125,8 @@ func (t types) layout(fields []idlField, prefix string, offset int) ([]leaf, int
 	return leaves, offset, nil
 }
 
-// Check is the condition under which the byte in data is no value of the leaf; empty when all are.
+// Check returns the condition under which the byte in data is not a value of the leaf; empty if every byte is
+// one.
 func (l leaf) Check() string {
 	if l.wire.kind != flagKind && l.wire.kind != enumKind {
 		return ""
@@ -133,7 +134,7 @@ func (l leaf) Check() string {
 	return fmt.Sprintf("data[%d] > %d", l.Offset, l.wire.maximum)
 }
 
-// Read is the statement that takes the leaf of v from data.
+// Read returns the statement that reads the leaf of v from data.
 func (l leaf) Read() string {
 	at, end := l.Offset, l.Offset+l.wire.size
 	switch l.wire.kind {
@@ -157,7 +158,7 @@ func (l leaf) Read() string {
 	return fmt.Sprintf("v.%s = %s", l.Path, value)
 }
 
-// Append is the statement that appends the leaf of v to dst.
+// Append returns the statement that appends the leaf of v to dst.
 func (l leaf) Append() string {
 	value := "v." + l.Path
 	switch l.wire.kind {
@@ -179,7 +180,7 @@ func (l leaf) Append() string {
 	return fmt.Sprintf("dst = binary.LittleEndian.AppendUint%d(dst, %s)", l.wire.bits, value)
 }
 
-// Constant is the leaf's part of a constant's name.
+// Constant returns the leaf's part of a constant's name.
 func (l leaf) Constant() string {
 	return strings.ReplaceAll(l.Path, ".", "")
 }

@@ -1,6 +1,6 @@
-// Command gen writes the generated part of package protocol from the program's IDL: constants, types, accounts, events,
-// instructions, addresses and errors, each with its bytes; and from program/cu.json the instructions' worst cases in
-// compute units.
+// Command gen writes the generated part of package protocol from the program's IDL: constants, types,
+// accounts, events, instructions, addresses and errors, each with its bytes; and from program/cu.json the
+// instructions' worst cases in compute units.
 //
 // It is run by `go generate ./sdk/protocol`.
 package main

@@ -21,7 +21,7 @@ func TestTheGeneratedFilesAreWhatTheIDLSays(t *testing.T) {
 	requireSameFiles(t, out, sdkFolder, "_gen.go")
 }
 
-// requireSameFiles compares the files of both folders whose names end in suffix.
+// requireSameFiles compares the files of two folders whose names end in suffix.
 func requireSameFiles(t *testing.T, generated, committed, suffix string) {
 	t.Helper()
 	want := read(t, generated, suffix)
@@ -72,7 +72,7 @@ func TestCommentsContinueTheirSubject(t *testing.T) {
 	require.Equal(t, "Accept: the seller does.", subject("Accept", []string{"The seller does."}))
 }
 
-// What the generator does not know it refuses; it never guesses.
+// The generator refuses everything that it does not support.
 func TestUnsupportedIDLsAreRefused(t *testing.T) {
 	const frame = `{"address": "11111111111111111111111111111111", "accounts": [{"name": "A", "discriminator": [1,2,3,4,5,6,7,8]}],
 		"types": [{"name": "A", "type": {"kind": "struct", "fields": [{"name": "x", "type": TYPE}]}}]}`

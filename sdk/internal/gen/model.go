@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// program is what the templates are filled with.
+// program is the data of the templates.
 type program struct {
 	Address      string
 	Constants    []constant
@@ -36,7 +36,7 @@ type record struct {
 	Negotiation                  bool // has a field negotiation_id
 }
 
-// Label is what errors call the record.
+// Label returns the record's name in errors.
 func (r record) Label() string { return r.Name }
 
 type field struct{ Comment, Name, Type string }
@@ -81,7 +81,7 @@ func constantOf(row idlConstant) constant {
 	return constant{Comment: comment(sentence(name+" is", row.Docs)), Name: name, Type: goType, Value: row.Value}
 }
 
-// addTypes takes the enums, and the structs that are neither an account nor an event.
+// addTypes adds the enums, and the structs that are neither accounts nor events.
 func (p *program) addTypes(types types, file *idlFile) error {
 	known := map[string]bool{}
 	for _, row := range append(append([]idlRecord{}, file.Accounts...), file.Events...) {
@@ -155,7 +155,7 @@ func fieldsOf(types types, rows []idlField) ([]field, error) {
 	return out, nil
 }
 
-// literal writes bytes as a Go string.
+// literal returns bytes as a Go string.
 func literal(data []int) string {
 	var out strings.Builder
 	out.WriteByte('"')

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// initialisms are the words that Go writes in capitals throughout.
+// initialisms are the words that Go writes in capitals.
 var initialisms = map[string]string{"id": "ID", "pda": "PDA"}
 
 // goName turns snake_case, UPPER_CASE or a plain word into an exported Go name.
@@ -42,7 +42,8 @@ func sentence(subject string, docs []string) string {
 	return strings.Join(lines, " ")
 }
 
-// lowerFirst keeps a first word that is an abbreviation, such as SHA-256, as it is.
+// lowerFirst changes the first letter to lower case unless the first word is an abbreviation, such as
+// SHA-256.
 func lowerFirst(text string) string {
 	runes := []rune(text)
 	if len(runes) > 1 && !unicode.IsUpper(runes[1]) {
@@ -68,7 +69,7 @@ func comment(text string) string {
 }
 
 // subject begins an instruction's documentation with its name: "SubmitOffer" + "Offers a price." gives
-// "SubmitOffer offers a price."; a text that has a subject of its own follows after a colon.
+// "SubmitOffer offers a price."; a text with a subject of its own follows after a colon.
 func subject(name string, docs []string) string {
 	text := joined(docs)
 	if strings.HasPrefix(text, "The ") {

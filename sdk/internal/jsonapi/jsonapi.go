@@ -1,5 +1,6 @@
-// Package jsonapi asks services over HTTPS that an agent trusts with something: its key, or whom it deals with. It follows no
-// redirect, reads no more than it has room for, and tells nobody the service's address beyond its host, nor the key to it.
+// Package jsonapi sends HTTPS requests to services that an agent trusts with its key or with the choice of
+// its counterparties. It follows no redirects, limits the length of answers, and reveals no more of the
+// service's URL than its host, nor its key, in errors and logs.
 package jsonapi
 
 import (
@@ -18,40 +19,41 @@ import (
 	"time"
 )
 
-// Config says which service is asked, and how.
+// Config identifies the service and sets the limits of requests.
 type Config struct {
-	// Endpoint is the service's URL, to which paths are appended. It has to be https, or http to this very machine.
+	// Endpoint is the service's URL, to which paths are appended. Its scheme must be https, or http for the
+	// local machine.
 	Endpoint string
 	// APIKey is sent as a bearer token; empty for none.
 	APIKey string
-	// Timeout is how long one attempt may take. Zero is DefaultTimeout.
+	// Timeout limits one attempt. If zero, DefaultTimeout is used.
 	Timeout time.Duration
-	// HTTPClient sends the requests. Nil is one of the service's own. Its redirect policy is not used.
+	// HTTPClient sends the requests. If nil, the service has its own. Its redirect policy is not used.
 	HTTPClient *http.Client
 }
 
 const (
-	// DefaultTimeout is how long one attempt may take.
+	// DefaultTimeout limits one attempt.
 	DefaultTimeout = 15 * time.Second
-	// answerLimit is how long an answer may be, in bytes.
+	// answerLimit is the largest accepted answer in bytes.
 	answerLimit = 64 << 10
-	// attempts is how often a request is made that may be repeated.
+	// attempts is the number of attempts of a request that may be repeated.
 	attempts = 3
-	// firstDelay is how long is waited before the second attempt, and longestDelay how long at most before any.
+	// firstDelay is the pause before the second attempt, longestDelay the longest pause.
 	firstDelay   = 200 * time.Millisecond
 	longestDelay = 5 * time.Second
 )
 
-// Service is one that can be asked. Its methods may be called from several goroutines.
+// Service sends requests to one service. Its methods may be called from several goroutines.
 type Service struct {
 	endpoint url.URL
 	client   http.Client
 	timeout  time.Duration
-	// authorize adds the key. It is a function so that nothing that is printed shows it.
+	// authorize adds the key. It is a function so that printing the struct does not show the key.
 	authorize func(*http.Request)
 }
 
-// New makes a service. It asks nothing yet.
+// New returns a service. It sends no requests.
 func New(config Config) (*Service, error) {
 	endpoint, err := parseEndpoint(config.Endpoint)
 	if err != nil {
@@ -84,7 +86,7 @@ func parseEndpoint(text string) (*url.URL, error) {
 		return nil, errors.New("the endpoint has more than a scheme, a host and a path")
 	}
 	if endpoint.Scheme != "https" && (endpoint.Scheme != "http" || !isLoopback(endpoint.Hostname())) {
-		return nil, errors.New("the endpoint is not https (http is only for this very machine)")
+		return nil, errors.New("the endpoint is not https (http is only for the local machine)")
 	}
 	return endpoint, nil
 }
@@ -93,24 +95,24 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// Host is the service's, for errors.
+// Host returns the service's host, for errors.
 func (s *Service) Host() string { return s.endpoint.Host }
 
-// String is the service's host: neither the rest of its address nor the key to it.
+// String returns the service's host, without the rest of its URL and its key.
 func (s *Service) String() string { return s.Host() }
 
-// ErrRedirect: the service wants somebody else to be asked.
-var ErrRedirect = errors.New("it redirects, which is not followed")
+// ErrRedirect: the service redirects to another URL.
+var ErrRedirect = errors.New("redirects are not followed")
 
-// Error is what went wrong when a service was asked.
+// Error is a failed request to a service.
 type Error struct {
-	// Host is the service's.
+	// Host is the service's host.
 	Host string
-	// Status is the HTTP status of its answer; zero if there was none.
+	// Status is the HTTP status of the answer; zero if there was none.
 	Status int
-	// Unsent says that the request has not reached the service.
+	// Unsent reports whether the request has certainly not reached the service.
 	Unsent bool
-	// Err is why; nil if the status says it.
+	// Err is the reason; nil if Status is the reason.
 	Err error
 
 	retryAfter time.Duration
@@ -127,23 +129,23 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Refused says whether the service has answered that it does not do what it was asked for.
+// Refused reports whether the service rejected the request.
 func (e *Error) Refused() bool { return e.Err == nil && e.Status >= 400 && e.Status < 500 }
 
-// transient says whether the same request may well succeed later.
+// transient reports whether the same request may succeed later.
 func (e *Error) transient() bool {
 	return e.Unsent || e.Err == nil && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable)
 }
 
-// Get asks for something, several times if need be, and decodes the JSON that is the answer.
+// Get sends a GET request, repeats it after transient errors, and decodes the answer's JSON.
 func (s *Service) Get(ctx context.Context, path string, answer any) error {
 	return s.repeat(ctx, func(failure *Error) bool { return failure.transient() || failure.Status >= 500 || failure.Status == 0 }, func() *Error {
 		return s.attempt(ctx, http.MethodGet, path, nil, "", answer)
 	})
 }
 
-// Post sends JSON. It is sent again only if it has certainly not been acted on; the key is the same each time, so that a service
-// that knows such keys can tell.
+// Post sends JSON. It repeats the request only if the service has certainly not acted on it, with the same
+// idempotency key, so that a service that supports such keys detects the repetition.
 func (s *Service) Post(ctx context.Context, path, idempotencyKey string, question, answer any) error {
 	body, err := json.Marshal(question)
 	if err != nil {
@@ -184,7 +186,7 @@ func (s *Service) attempt(ctx context.Context, method, path string, body []byte,
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, s.endpoint.JoinPath(path).String(), bytes.NewReader(body))
 	if err != nil {
-		return &Error{Host: s.Host(), Unsent: true, Err: errors.New("the request cannot be made")}
+		return &Error{Host: s.Host(), Unsent: true, Err: errors.New("invalid request")}
 	}
 	request.Header.Set("Accept", "application/json")
 	if body != nil {
@@ -208,7 +210,7 @@ func (s *Service) attempt(ctx context.Context, method, path string, body []byte,
 	return nil
 }
 
-// failure is why there is no answer, without the request's URL.
+// failure returns an error of a request without its URL.
 func (s *Service) failure(err error) *Error {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -221,14 +223,14 @@ func (s *Service) failure(err error) *Error {
 func decode(body io.Reader, answer any) error {
 	content, err := io.ReadAll(io.LimitReader(body, answerLimit+1))
 	if err != nil {
-		return fmt.Errorf("the answer breaks off: %w", err)
+		return fmt.Errorf("the answer is truncated: %w", err)
 	}
 	if len(content) > answerLimit {
 		return fmt.Errorf("the answer is longer than %d bytes", answerLimit)
 	}
-	// What the service has answered is no part of the error: it may repeat the key.
+	// The error does not contain the service's answer, which may repeat the key.
 	if json.Unmarshal(content, answer) != nil {
-		return errors.New("the answer is not the JSON that was asked for")
+		return errors.New("the answer is not the expected JSON")
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package optional
 
 import "time"
 
-// Or returns the value that a pointer holds, otherwise the default.
+// Or returns the value of a pointer, or the default if the pointer is nil.
 func Or[T any](given *T, otherwise T) T {
 	if given == nil {
 		return otherwise
@@ -11,7 +11,7 @@ func Or[T any](given *T, otherwise T) T {
 	return *given
 }
 
-// Seconds returns a duration in whole seconds, rounded up. Zero is the default.
+// Seconds returns a duration in seconds, rounded up, or the default if the duration is zero.
 func Seconds(given time.Duration, otherwise int64) int64 {
 	if given == 0 {
 		return otherwise

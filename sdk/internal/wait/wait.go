@@ -1,4 +1,4 @@
-// Package wait waits for a time, or for the end of a context.
+// Package wait waits for a duration or for the end of a context.
 package wait
 
 import (
@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// For waits, unless the context ends first: then it answers with the context's cause. No time to wait is none.
+// For waits for a duration. If the context ends first, it returns the context's cause. It does not wait if
+// length is zero or negative.
 func For(ctx context.Context, length time.Duration) error {
 	if length <= 0 {
 		if ctx.Err() != nil {

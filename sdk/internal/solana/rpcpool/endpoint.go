@@ -98,8 +98,8 @@ type stopwatch struct {
 	started func()
 }
 
-// call sends a request to the endpoint when the rate limit admits it. The endpoint has attemptLimit to answer; the
-// time that the request waits for the rate limit does not count.
+// call sends a request to the endpoint when the rate limit admits it. The endpoint has attemptLimit to
+// answer; the time that the request waits for the rate limit does not count.
 func (e *endpoint) call(ctx context.Context, watch *stopwatch, method string, params []any) (json.RawMessage, error) {
 	if err := e.await(ctx); err != nil {
 		return nil, err

@@ -13,8 +13,9 @@ type Single struct {
 	anyAge bool
 }
 
-// HoweverOld returns the same endpoint, and accepts its answers even if they are behind those of other endpoints: for facts that stay
-// true, such as that a transaction was executed. An endpoint that shows a slot that never existed makes all others seem behind.
+// HoweverOld returns the same endpoint, and accepts its answers even if they are behind those of other
+// endpoints: for facts that stay true, such as that a transaction was executed. An endpoint that shows a slot
+// that never existed makes all others seem behind.
 func (s Single) HoweverOld() Single {
 	s.anyAge = true
 	return s
@@ -23,8 +24,8 @@ func (s Single) HoweverOld() Single {
 // Size returns the number of endpoints.
 func (p *Pool) Size() int { return len(p.endpoints) }
 
-// Each calls do with one endpoint after the other, the fittest first, until it returns false. It skips endpoints that are banned or
-// have sent a Retry-After that has not passed.
+// Each calls do with one endpoint after the other, the fittest first, until it returns false. It skips
+// endpoints that are banned or have sent a Retry-After that has not passed.
 func (p *Pool) Each(method string, do func(Single) (next bool)) {
 	request := newRequest(method, nil, nil)
 	var tried []*endpoint
@@ -38,8 +39,9 @@ func (p *Pool) Each(method string, do func(Single) (next bool)) {
 
 var errNotARead = errors.New("a single node serves read requests only")
 
-// Call sends one read request to the endpoint and decodes its result into out, which does not change if there is an error. It returns
-// [ErrBehind] for an answer that is behind those of other endpoints, unless HoweverOld allows it.
+// Call sends one read request to the endpoint and decodes its result into out, which does not change if there
+// is an error. It returns [ErrBehind] for an answer that is behind those of other endpoints, unless
+// HoweverOld allows it.
 func (s Single) Call(ctx context.Context, out any, method string, params []any) error {
 	request := newRequest(method, params, out)
 	if s.pool.observer == nil {

@@ -54,12 +54,12 @@ func (t *httpTransport) Stream(ctx context.Context, method string, params []any)
 // Each decodes one element of a streamed answer. An error ends the stream; Values returns it.
 type Each func(slot uint64, decode func(into any) error) error
 
-// Values makes a read whose result is {"context":{"slot":N},"value":[...]} and calls each for every element of value, while
-// the rest of the answer still arrives. It keeps one element in memory.
+// Values makes a read whose result is {"context":{"slot":N},"value":[...]} and calls each for every element
+// of value, while the rest of the answer still arrives. It keeps one element in memory.
 //
-// If an endpoint fails before its first element, Values asks the next one, and all of them again after a pause. Later errors
-// are final: the caller has used a part of the answer. An endpoint that sends nothing for 30 s has failed; the time that each
-// takes does not count.
+// If an endpoint fails before its first element, Values asks the next one, and all of them again after a
+// pause. Later errors are final: the caller has used a part of the answer. An endpoint that sends nothing for
+// 30 s has failed; the time that each takes does not count.
 func (p *Pool) Values(ctx context.Context, method string, params []any, each Each) (err error) {
 	r := newRequest(method, params, nil)
 	if p.observer != nil {
@@ -175,7 +175,8 @@ func (v *valueReader) run(ctx context.Context) error {
 	return err
 }
 
-// stopWatch adds the time since the request was sent. The wait for the client's own rate limit does not count.
+// stopWatch adds the time since the request was sent. The wait for the client's own rate limit does not
+// count.
 func (v *valueReader) stopWatch() {
 	if !v.sent.IsZero() {
 		v.watch.took += time.Since(v.sent)
