@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// shutdownTimeout is how long an action that is in flight may take after the context of Run has ended.
+	// shutdownTimeout is the time limit of actions in flight after the end of Run's context.
 	shutdownTimeout = 20 * time.Second
 	// actionLimit is longer than a transaction takes to land or to expire.
 	actionLimit = 3 * time.Minute
@@ -80,8 +80,8 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 	return done
 }
 
-// done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved amount, or after a
-// failure, which creates nothing, the highest fee.
+// done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved
+// amount, or after a failure, which creates nothing, the highest fee.
 func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle.Receipt, err error) Action {
 	if err == nil || errors.Is(err, haggle.ErrDetailsUnavailable) {
 		return Action{Outcome: Done, Cost: k.spent(ctx, receipt.Signature, reserved), Receipt: receipt}
@@ -94,7 +94,8 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 		// It may still be executed.
 		failed.Cost = reserved
 	case haggle.OutcomeConfirmed:
-		// Another error, such as the journal's, came with it. An action that was done before was paid for before.
+		// Another error, such as the journal's, can accompany it. An action that was done before was paid for
+		// before.
 		if !errors.Is(err, haggle.ErrAlreadyDone) {
 			failed.Cost = reserved
 		}
@@ -115,8 +116,8 @@ func signatureOf(err error) solana.Signature {
 	return solana.Signature{}
 }
 
-// spent returns the cost of an executed transaction: its fee, and the rent of the accounts that it created. If that cannot be
-// read, it returns the most that it can be.
+// spent returns the cost of an executed transaction: its fee, and the rent of the accounts that it created.
+// If that cannot be read, it returns the most that it can be.
 func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uint64) uint64 {
 	if signature.IsZero() {
 		return most
@@ -139,7 +140,7 @@ func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uin
 	return cost
 }
 
-// tokensAt returns what an account of a transaction holds as a token account; nil if it is none.
+// tokensAt returns the token balance of an account of a transaction, or nil if it is not a token account.
 func tokensAt(meta *rpc.TransactionMeta, account int) *haggle.TokenChange {
 	at := slices.IndexFunc(meta.PostTokenBalances, func(b rpc.TokenBalance) bool { return int(b.AccountIndex) == account })
 	if at < 0 || meta.PostTokenBalances[at].UiTokenAmount == nil {
@@ -152,8 +153,8 @@ func tokensAt(meta *rpc.TransactionMeta, account int) *haggle.TokenChange {
 	return &haggle.TokenChange{Mint: meta.PostTokenBalances[at].Mint, After: units}
 }
 
-// highestCost returns the most that the payer can lose: the fee of the simulation, which limits that of the transaction, and
-// the rent of the accounts that it creates.
+// highestCost returns the most that the payer can lose: the fee of the simulation, which limits that of the
+// transaction, and the rent of the accounts that it creates.
 func highestCost(run *haggle.DryRun) uint64 {
 	cost := run.Fee
 	for _, change := range run.Changes {
@@ -187,8 +188,8 @@ func (k *Keeper) action(ctx context.Context, next task, n *haggle.Snapshot) (*ha
 	return k.client.At(n).Close(k.self).Build(ctx)
 }
 
-// outcomeOf returns the outcome of an error. After the action of a faster sender the state differs, or the negotiation or its
-// vault is missing.
+// outcomeOf returns the outcome of an error. After the action of a faster sender the state differs, or the
+// negotiation or its vault is missing.
 func outcomeOf(err error) Outcome {
 	if errors.Is(err, protocol.ErrPayoutPending) {
 		return Pending

@@ -27,8 +27,8 @@ type expense struct {
 	amount uint64
 }
 
-// reserve takes the highest cost of an action off the rest, before the action is sent. It returns false if the rest is too
-// small, with the time when it grows. When reserve returns, the amount is in the file.
+// reserve takes the highest cost of an action off the rest, before the action is sent. It returns false if
+// the rest is too small, with the time when it grows. When reserve returns, the amount is in the file.
 func (b *budget) reserve(amount uint64, now time.Time) (ok bool, again time.Time, err error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -46,8 +46,8 @@ func (b *budget) reserve(amount uint64, now time.Time) (ok bool, again time.Time
 	return false, b.spent[0].at.Add(day), nil
 }
 
-// settle replaces a reserved amount by the amount spent, and gives back the difference. If it fails, the file still has the
-// reserved amount.
+// settle replaces a reserved amount by the amount spent, and gives back the difference. If it fails, the file
+// still has the reserved amount.
 func (b *budget) settle(reserved, spent uint64, now time.Time) error {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -109,7 +109,7 @@ func (b *budget) open(now time.Time) error {
 	}
 	b.spent = nil
 	for _, one := range spent {
-		// The machine's clock may have been ahead.
+		// The machine's clock may have been ahead before.
 		if one.at.After(now) {
 			one.at = now
 		}

@@ -16,7 +16,7 @@ import (
 var (
 	// ErrBudgetInUse: another keeper uses the budget file.
 	ErrBudgetInUse = errors.New("keeper: the budget file is in use by another process")
-	// ErrBudgetDamaged: the budget file cannot be decoded. The amount spent is not known then.
+	// ErrBudgetDamaged: the budget file cannot be decoded, so the amount spent is unknown.
 	ErrBudgetDamaged = errors.New("keeper: the budget file is damaged")
 )
 

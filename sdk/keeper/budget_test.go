@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// opened is a budget of 100 with a file, as a process that has just been started has it.
+// opened returns a budget of 100 lamports with a file, as a process has it after its start.
 func opened(t *testing.T, path string, now time.Time) *budget {
 	t.Helper()
 	b := &budget{limit: 100, file: &budgetFile{path: path}}
@@ -19,7 +19,7 @@ func opened(t *testing.T, path string, now time.Time) *budget {
 	return b
 }
 
-// A keeper that is killed again and again must not have a day's budget each time.
+// A keeper that is killed repeatedly must not get a new daily budget each time.
 func TestBudgetSurvivesTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	begun := time.Unix(1_800_000_000, 0)
@@ -31,7 +31,7 @@ func TestBudgetSurvivesTheProcess(t *testing.T) {
 	ok, _, err = b.reserve(50, begun.Add(time.Hour))
 	require.NoError(t, err)
 	require.True(t, ok)
-	// It is killed while it sends the second transaction, of which nobody knows what has become.
+	// The process is killed while it sends the second transaction, whose outcome is unknown.
 	require.NoError(t, b.close())
 
 	b = opened(t, path, begun.Add(2*time.Hour))
@@ -46,14 +46,14 @@ func TestBudgetSurvivesTheProcess(t *testing.T) {
 	require.NoError(t, b.settle(10, 0, begun.Add(2*time.Hour)))
 	require.NoError(t, b.close())
 
-	// The clock was ahead, and has been set right.
+	// The clock was ahead and has been corrected.
 	b = opened(t, path, begun.Add(-time.Hour))
 	require.EqualValues(t, 90, b.used(begun.Add(-time.Hour)))
-	require.Zero(t, b.used(begun.Add(23*time.Hour)), "a day later, and not when the clock comes round again")
+	require.Zero(t, b.used(begun.Add(23*time.Hour)), "the expense ends a day after the corrected time")
 	require.NoError(t, b.close())
 }
 
-func TestBudgetFileIsSmallHoweverMuchIsDone(t *testing.T) {
+func TestBudgetFileStaysSmall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	now := time.Unix(1_800_000_000, 0)
 	b := &budget{limit: Unlimited, file: &budgetFile{path: path}}
@@ -72,7 +72,7 @@ func TestBudgetFileIsSmallHoweverMuchIsDone(t *testing.T) {
 	require.Len(t, left, 2, "the file and its lock")
 }
 
-func TestTwoKeepersDoNotSpendFromOneBudgetFile(t *testing.T) {
+func TestBudgetFileIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	b := opened(t, path, time.Now())
 	other := &budget{limit: 100, file: &budgetFile{path: path}}
@@ -84,7 +84,7 @@ func TestTwoKeepersDoNotSpendFromOneBudgetFile(t *testing.T) {
 	require.NoError(t, other.close())
 }
 
-func TestDamagedBudgetFileIsNoNewBudget(t *testing.T) {
+func TestDamagedBudgetFileIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget")
 	for _, content := range []string{"", "{", `{"version":2}`, `{"version":1,"spent":[{"at":1,"lamports":-1}]}`, "null"} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
@@ -100,7 +100,7 @@ func TestDamagedBudgetFileIsNoNewBudget(t *testing.T) {
 	require.NoError(t, b.close())
 }
 
-func TestNothingIsSpentThatCannotBeWrittenDown(t *testing.T) {
+func TestReservationFailsIfTheFileCannotBeWritten(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "gone")
 	require.NoError(t, os.Mkdir(folder, 0o700))
 	b := opened(t, filepath.Join(folder, "budget"), time.Now())

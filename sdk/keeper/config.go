@@ -20,96 +20,103 @@ const (
 	DefaultConcurrency      = 4
 	// DefaultMaxFee is in lamports. It does not suffice for the rent of a token account.
 	DefaultMaxFee = 100_000
-	// DefaultDailyBudget is in lamports: that of 2,000 transactions without a priority fee.
+	// DefaultDailyBudget is in lamports: the cost of 2,000 transactions without a priority fee.
 	DefaultDailyBudget = 10_000_000
 )
 
-// Unlimited is a MaxFee or DailyBudget that is never reached.
+// Unlimited as MaxFee or DailyBudget sets no limit.
 const Unlimited = ^uint64(0)
 
-// Config says how a keeper works. The zero value is complete.
+// Config configures a keeper. The zero value uses the defaults.
 type Config struct {
-	// ScanEvery is how often all negotiations are scanned. If zero, DefaultScanEvery is used. While no hints arrive, they are
-	// scanned at least every 30 s.
+	// ScanEvery is the time between scans of all negotiations. If zero, DefaultScanEvery is used. While no
+	// hints arrive, the time is at most 30 s.
 	ScanEvery time.Duration
-	// Grace is how long the parties have to do themselves what has fallen due. Zero is DefaultGrace; negative is none.
+	// Grace is the time after a deadline that the parties have to act themselves. If zero, DefaultGrace is
+	// used; if negative, there is none.
 	Grace time.Duration
-	// Jitter is the most that a keeper waits beyond that, each another time for each negotiation, so that of several keepers one is
-	// first. Zero is DefaultJitter; negative is none.
+	// Jitter is the longest delay after Grace. Each keeper has another delay for each negotiation, so that
+	// several keepers rarely act at the same moment. If zero, DefaultJitter is used; if negative, there is
+	// none.
 	Jitter time.Duration
-	// ActionsPerMinute is the most actions that are begun in a minute. Zero is DefaultActionsPerMinute.
+	// ActionsPerMinute limits the actions that start in a minute. If zero, DefaultActionsPerMinute is used.
 	ActionsPerMinute int
-	// Concurrency is how many actions are under way at once. Zero is DefaultConcurrency.
+	// Concurrency limits the actions in flight. If zero, DefaultConcurrency is used.
 	Concurrency int
-	// MaxFee is the most that one action may cost, in lamports, the rent of accounts that it creates included. Zero is DefaultMaxFee.
+	// MaxFee limits the cost of one action in lamports, including the rent of accounts that it creates. If
+	// zero, DefaultMaxFee is used.
 	MaxFee uint64
-	// DailyBudget is the most that all actions of this keeper may cost within 24 hours, in lamports. An action that could exceed
-	// it waits. If zero, DefaultDailyBudget is used. Without BudgetFile a restarted keeper has the whole budget again.
+	// DailyBudget limits the cost of all actions of this keeper within 24 hours, in lamports. An action that
+	// could exceed it waits. If zero, DefaultDailyBudget is used. Without BudgetFile a restarted keeper has
+	// the whole budget again.
 	DailyBudget uint64
-	// BudgetFile is the path of a file that keeps the expenses when the keeper ends. The highest cost of an action is written to
-	// it before the action is sent. Two keepers cannot share it. If empty, the expenses are kept in memory.
+	// BudgetFile is the path of a file that keeps the expenses when the keeper ends. The highest cost of an
+	// action is written to it before the action is sent. Two keepers cannot share it. If empty, the expenses
+	// are kept in memory.
 	BudgetFile string
-	// DryRun says what would be done and at what cost, and signs nothing.
+	// DryRun reports the due actions and their costs, and signs nothing.
 	DryRun bool
 
-	// Acted is told of everything that the keeper has done, or tried in vain and means to try again; not of what somebody else has
-	// done before it. It is called by several goroutines, one at a time, and should return at once.
+	// Acted is called with every action that was done, or that failed and will be retried; not with actions
+	// that another sender did first. It is called by several goroutines, one at a time, and should return at
+	// once.
 	Acted func(Action)
-	// Logger is told the same and more. Nil is silent.
+	// Logger logs the same actions and more. Nil discards the log.
 	Logger *slog.Logger
 }
 
-// Kind is what is done to a negotiation.
+// Kind is the kind of an action.
 type Kind string
 
-// The kinds.
+// The kinds of actions.
 const (
-	// Expire ends a negotiation whose time is over: [haggle.Client.Expire].
+	// Expire ends a negotiation after its deadline: [haggle.Client.Expire].
 	Expire Kind = "expire"
-	// Release has a milestone paid that the buyer has been silent on: [haggle.Client.ReleaseMilestone].
+	// Release pays a milestone that the buyer did not review in time: [haggle.Client.ReleaseMilestone].
 	Release Kind = "release"
-	// Settle has the milestones decided whose time is over: [haggle.Client.SettleDeadline].
+	// Settle decides the open milestones after their deadline: [haggle.Client.SettleDeadline].
 	Settle Kind = "settle"
-	// Close clears a negotiation away that is over: [haggle.Client.CloseNegotiation].
+	// Close closes a negotiation that is over: [haggle.Client.CloseNegotiation].
 	Close Kind = "close"
 )
 
-// Outcome is what has come of it.
+// Outcome is the outcome of an action.
 type Outcome string
 
 // The outcomes.
 const (
-	// Done: it is done.
+	// Done: the action is confirmed.
 	Done Outcome = "done"
-	// WouldDo: with Config.DryRun, it could be done.
+	// WouldDo: with Config.DryRun, the simulation succeeded.
 	WouldDo Outcome = "would do"
-	// TooExpensive: it would cost more than Config.MaxFee.
+	// TooExpensive: the action would cost more than Config.MaxFee.
 	TooExpensive Outcome = "too expensive"
 	// OverBudget: Config.DailyBudget is used up.
 	OverBudget Outcome = "over budget"
-	// Pending: a payout cannot be delivered, so that the negotiation cannot be closed.
+	// Pending: a payout cannot be delivered, so the negotiation cannot be closed.
 	Pending Outcome = "payout pending"
-	// Failed: it failed for another reason, or it is not known whether it has been done.
+	// Failed: the action failed for another reason, or its outcome is unknown.
 	Failed Outcome = "failed"
-	// lost: somebody else was faster.
+	// lost: another sender was faster.
 	lost Outcome = "lost"
 )
 
-// Action is something that a keeper has done, or tried.
+// Action is an attempt of a keeper to carry out a task.
 type Action struct {
-	// Kind is what.
+	// Kind is the kind of the action.
 	Kind Kind
-	// Negotiation is to which one.
+	// Negotiation is the address of the negotiation.
 	Negotiation solana.PublicKey
-	// Outcome is what has come of it.
+	// Outcome is the outcome of the attempt.
 	Outcome Outcome
-	// Cost is what it has cost in lamports, rent of created accounts included; what it would cost if it has not been done.
+	// Cost is the cost in lamports, including the rent of created accounts; an estimate if the action was not
+	// done.
 	Cost uint64
-	// Receipt is the transaction's; nil unless Outcome is Done.
+	// Receipt is the receipt of the transaction; nil unless Outcome is Done.
 	Receipt *haggle.Receipt
-	// Again is when it is tried again at the earliest, by the machine's clock; zero if it is not.
+	// Again is the earliest time of the next attempt, by the machine's clock; zero if there is none.
 	Again time.Time
-	// Err says why it has not been done; nil with Done and WouldDo.
+	// Err is the reason why the action was not done; nil with Done and WouldDo.
 	Err error
 }
 

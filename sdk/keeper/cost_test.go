@@ -15,7 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/keeper"
 )
 
-// intercept answers or accompanies the requests of a client. before returns the result of a request, or nothing to pass it on.
+// intercept answers or accompanies the requests of a client. before returns the result of a request, or an
+// empty string to forward it.
 type intercept struct {
 	before func(method string) (result string)
 }
@@ -40,8 +41,8 @@ func (i intercept) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// through has the keepers' client make its requests through an intercept.
-func (s *stage) through(before func(method string) string, maxPriorityFee uint64) {
+// through replaces the keepers' client by one whose requests pass an intercept.
+func (s *fixture) through(before func(method string) string, maxPriorityFee uint64) {
 	s.t.Helper()
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL, MaxPriorityFee: maxPriorityFee,
@@ -56,7 +57,7 @@ func (s *stage) through(before func(method string) string, maxPriorityFee uint64
 }
 
 // The market's fees rise between the simulation and the transaction.
-func TestKeeperSpendsNoMoreThanItHasReserved(t *testing.T) {
+func TestKeeperSpendsNoMoreThanItReserved(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.agreed()
 	asked := 0
@@ -76,15 +77,15 @@ func TestKeeperSpendsNoMoreThanItHasReserved(t *testing.T) {
 	require.NoError(t, w.Once(s.ctx))
 	cost := before - s.lamports(w.key.PublicKey())
 	require.LessOrEqual(t, cost, uint64(limit))
-	done := w.told(keeper.Done)
+	done := w.reported(keeper.Done)
 	require.Len(t, done, 1)
 	require.Equal(t, cost, done[0].Cost)
 	require.Greater(t, cost, uint64(5_000), "a priority fee was paid")
 	require.Nil(t, s.state(negotiation))
 }
 
-// Somebody else creates the treasury's token account before the transaction of the keeper does.
-func TestRentThatTheKeeperDoesNotPayIsGivenBack(t *testing.T) {
+// Another sender creates the treasury's token account before the keeper's transaction.
+func TestUnpaidRentReturnsToTheBudget(t *testing.T) {
 	s := setStage(t)
 	var err error
 	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
@@ -107,5 +108,5 @@ func TestRentThatTheKeeperDoesNotPayIsGivenBack(t *testing.T) {
 	require.Nil(t, s.state(negotiation))
 	require.True(t, created)
 	require.EqualValues(t, 5_000, before-s.lamports(w.key.PublicKey()))
-	require.EqualValues(t, 5_000, w.told(keeper.Done)[0].Cost)
+	require.EqualValues(t, 5_000, w.reported(keeper.Done)[0].Cost)
 }

@@ -39,8 +39,8 @@ func taskFor(n *protocol.Negotiation) task {
 	return settling
 }
 
-// patience is how long a keeper leaves something to others that has fallen due: the same for all keepers, and then for each another
-// time for each negotiation.
+// patience is the time that the keeper leaves the parties and other keepers after a deadline: Config.Grace,
+// and a part of Config.Jitter that depends on the keeper and the negotiation.
 func (k *Keeper) patience(negotiation solana.PublicKey) time.Duration {
 	if k.config.Jitter == 0 {
 		return k.config.Grace
@@ -49,5 +49,5 @@ func (k *Keeper) patience(negotiation solana.PublicKey) time.Duration {
 	return k.config.Grace + time.Duration(binary.LittleEndian.Uint64(hash[:])%uint64(k.config.Jitter))
 }
 
-// seconds are rounded up.
+// seconds returns a duration in seconds, rounded up.
 func seconds(length time.Duration) int64 { return int64((length + time.Second - 1) / time.Second) }

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-func TestWhatANegotiationNeedsNext(t *testing.T) {
+func TestNextTaskOfANegotiation(t *testing.T) {
 	tranches := protocol.Negotiation{
 		Status: protocol.NegotiationStatusAccepted, MilestoneBps: [8]uint16{5000, 5000},
 		ReviewHours: 1, MilestoneDeadline: 90_000, TurnDeadline: 50_000,
@@ -41,7 +41,7 @@ func TestWhatANegotiationNeedsNext(t *testing.T) {
 	}
 }
 
-// The program refuses a closing in the second of creation.
+// The program rejects a closing in the second of creation.
 func TestClosingWaitsForTheSecondAfterCreation(t *testing.T) {
 	over := &haggle.Snapshot{Address: solana.PublicKey{1}, Negotiation: protocol.Negotiation{
 		Status: protocol.NegotiationStatusRejected, CreatedAt: 1_800_000_000,
@@ -75,7 +75,7 @@ func TestKeepersWaitDifferently(t *testing.T) {
 	require.Equal(t, time.Minute, one.patience(solana.PublicKey{}))
 }
 
-func TestBudgetIsThatOfADay(t *testing.T) {
+func TestBudgetCoversOneDay(t *testing.T) {
 	b := &budget{limit: 100}
 	begun := time.Unix(1_800_000_000, 0)
 	reserve := func(amount uint64, at time.Time) bool {
@@ -84,7 +84,7 @@ func TestBudgetIsThatOfADay(t *testing.T) {
 		return ok
 	}
 	require.True(t, reserve(60, begun))
-	require.False(t, reserve(41, begun), "what is reserved may be spent")
+	require.False(t, reserve(41, begun), "a reserved amount counts")
 	require.NoError(t, b.settle(60, 30, begun))
 	require.True(t, reserve(70, begun.Add(time.Hour)))
 	require.NoError(t, b.settle(70, 70, begun.Add(time.Hour)))
@@ -93,15 +93,16 @@ func TestBudgetIsThatOfADay(t *testing.T) {
 	require.False(t, ok)
 	require.Equal(t, begun.Add(day), again)
 	require.False(t, reserve(31, begun.Add(day)))
-	require.True(t, reserve(30, begun.Add(day)), "what was spent a day ago does not count")
+	require.True(t, reserve(30, begun.Add(day)), "expenses older than a day do not count")
 	require.NoError(t, b.settle(30, 0, begun.Add(day)))
 	require.True(t, reserve(100, begun.Add(day+time.Hour)))
 	require.False(t, reserve(101, begun.Add(3*day)))
 	require.Zero(t, (&budget{limit: Unlimited}).used(begun))
 }
 
-// What has been done already is another's doing, however that shows; what cannot be known is a failure.
-func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
+// An action that another sender did first is lost, by whatever error that shows; an unknown outcome is a
+// failure.
+func TestActionOfAnotherSenderIsLost(t *testing.T) {
 	for _, sooner := range []error{
 		&haggle.AlreadyDone{Action: "expire_negotiation"}, &haggle.StateChangedError{Action: "close_negotiation"},
 		protocol.Refusal(protocol.ErrInvalidState),
@@ -115,7 +116,7 @@ func TestWhatSomebodyElseHasDoneIsNoFailure(t *testing.T) {
 	require.Equal(t, Failed, outcomeOf(haggle.ErrTransactionExpired))
 }
 
-// An error that proves nothing may come from a transaction that lands: the budget keeps what that would cost.
+// An error that proves nothing may come from a transaction that lands: the budget keeps its cost.
 func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
 	unknown := &haggle.UnknownOutcome{Cause: context.DeadlineExceeded}
 	for _, err := range []error{unknown, fmt.Errorf("act: %v", unknown), context.DeadlineExceeded, io.ErrUnexpectedEOF} {
@@ -123,8 +124,8 @@ func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
 	}
 }
 
-// What has been done has cost what it costs, whatever else is wrong then.
-func TestWhatTheJournalDoesNotTakeIsPaidForAllTheSame(t *testing.T) {
+// A confirmed action has its cost, even if another error occurs.
+func TestJournalErrorDoesNotHideTheCost(t *testing.T) {
 	k := &Keeper{}
 	full := errors.New("the disk is full")
 	for outcome, want := range map[haggle.Outcome]uint64{

@@ -6,7 +6,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Patience is how long the keeper with this wallet leaves something to others.
+// Patience returns the time that the keeper with this wallet leaves others after a deadline.
 func Patience(wallet, negotiation solana.PublicKey, config Config) time.Duration {
 	return (&Keeper{config: config, self: wallet}).patience(negotiation)
 }

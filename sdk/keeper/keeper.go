@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	// clockEvery is how often the chain's clock is read at most, and idleEvery how often at least while there are negotiations:
-	// its seconds are not those of the machine.
+	// clockEvery is the shortest time between reads of the chain's clock, whose seconds are not those of the
+	// machine. idleEvery is the longest time between reads while there are negotiations.
 	clockEvery = 2 * time.Second
 	idleEvery  = 15 * time.Second
-	// scanEveryUnconnected is how often the negotiations are scanned at least while no hints arrive. scanPause is the least time
-	// between two scans.
+	// scanEveryUnconnected is the longest time between scans while no hints arrive, scanPause the shortest
+	// time between scans.
 	scanEveryUnconnected = 30 * time.Second
 	scanPause            = 5 * time.Second
 	// Pauses after a failure, which double, and after a payout that could not be delivered.
@@ -33,27 +33,27 @@ const (
 	lastPause         = time.Hour
 	firstPendingPause = 10 * time.Minute
 	lastPendingPause  = day
-	// mostRounds is how many rounds Once makes at most: an expired negotiation is closed in the second.
+	// mostRounds limits the rounds of Once. An expired negotiation is closed in the second round.
 	mostRounds = 4
 )
 
-// Keeper carries out the instructions that anyone may send. See the package documentation.
+// Keeper sends the instructions that anyone may send. See the package documentation.
 type Keeper struct {
 	client *haggle.Client
 	signer haggle.Signer
 	self   solana.PublicKey
 	config Config
 	budget budget
-	// pace limits how often actions begin.
+	// pace limits the rate of actions.
 	pace *rate.Limiter
 
 	running atomic.Bool
 	// hints are transactions of the program.
 	hints chan solana.Signature
-	// changed has an element when Run is to compute the next step again.
+	// changed has an element when Run has to compute the next step again.
 	changed chan struct{}
 
-	// lock protects what follows, and is held while Config.Acted runs.
+	// lock protects the following fields, and is held while Config.Acted runs.
 	lock    sync.Mutex
 	records map[solana.PublicKey]*record
 	// connected reports whether hints arrive, and scanRequested whether some may be lost.
@@ -69,11 +69,13 @@ type record struct {
 	// created identifies the negotiation at its address, and slot is that of its last snapshot.
 	created int64
 	slot    uint64
-	// since is the time when the task became known, and updated that of the last snapshot, by the machine's clock.
+	// since is the time when the task became known, and updated that of the last snapshot, by the machine's
+	// clock.
 	since, updated time.Time
 	// scan is the last scan that had the negotiation.
 	scan uint64
-	// backoff gives the pauses between failed attempts; nil if there is none. No attempt begins before notBefore.
+	// backoff gives the pauses between failed attempts; nil before the first failure. No attempt begins
+	// before notBefore.
 	backoff   *backoff.ExponentialBackOff
 	notBefore time.Time
 	// reported is set in a dry run when the action has been reported.
@@ -100,7 +102,7 @@ func New(client *haggle.Client, signer haggle.Signer, config Config) (*Keeper, e
 	}, nil
 }
 
-// retryPause returns the pauses between attempts. They are long if only somebody else can remove the cause.
+// retryPause returns the pauses between attempts. They are long if only others can remove the cause.
 func retryPause(outcome Outcome) *backoff.ExponentialBackOff {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, lastPause
@@ -114,8 +116,9 @@ func retryPause(outcome Outcome) *backoff.ExponentialBackOff {
 // ErrRunning: Run or Once has been called and has not returned.
 var ErrRunning = errors.New("keeper: the keeper is running already")
 
-// Run acts until the context ends, completes the actions in flight, and returns the context's error. It retries every failed
-// request. It returns [ErrBudgetInUse], [ErrBudgetDamaged] or the system's error if it cannot open Config.BudgetFile.
+// Run acts until the context ends, completes the actions in flight, and returns the context's error. It
+// retries every failed request. It returns [ErrBudgetInUse], [ErrBudgetDamaged] or the system's error if it
+// cannot open Config.BudgetFile.
 func (k *Keeper) Run(ctx context.Context) (err error) {
 	end, err := k.begin()
 	if err != nil {
@@ -188,7 +191,8 @@ func (k *Keeper) untilScan(scanned time.Time) time.Duration {
 	return time.Until(scanned.Add(every))
 }
 
-// rest waits until something has changed, but so long that the clock is not read too often.
+// rest waits for a change or until length has passed, but at least clockEvery, so that the clock is not read
+// too often.
 func (k *Keeper) rest(ctx context.Context, length time.Duration) {
 	least := min(clockEvery, k.config.ScanEvery)
 	if wait.For(ctx, min(least, max(length, 0))) != nil || length <= least {
@@ -203,8 +207,8 @@ func (k *Keeper) rest(ctx context.Context, length time.Duration) {
 	}
 }
 
-// Once carries out everything that is due, and what becomes due by that, without Config.Grace, and returns. Its errors are
-// those of Run.
+// Once carries out all tasks that are due, and those that follow from them, without Config.Grace, and
+// returns. Its errors are those of Run.
 func (k *Keeper) Once(ctx context.Context) (err error) {
 	end, err := k.begin()
 	if err != nil {
@@ -254,7 +258,7 @@ func (k *Keeper) scan(ctx context.Context) error {
 	return nil
 }
 
-// update enters a snapshot into the records. scan is zero if it is not from a scan.
+// update stores a snapshot in the records. scan is zero if the snapshot is not from a scan.
 func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 	k.lock.Lock()
 	defer k.lock.Unlock()
@@ -280,7 +284,8 @@ func (k *Keeper) update(n *haggle.Snapshot, scan uint64) {
 	}
 }
 
-// round begins everything that is due, the oldest first. It returns how much that is, and the time until something else is due.
+// round starts all tasks that are due, the oldest first. It returns their number, and the time until the next
+// task is due.
 func (k *Keeper) round(ctx context.Context, workers *errgroup.Group, patience func(solana.PublicKey) time.Duration) (begun int, next time.Duration, err error) {
 	if k.isIdle() {
 		return 0, k.config.ScanEvery, nil

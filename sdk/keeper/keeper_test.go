@@ -27,27 +27,27 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience ends a scenario that hangs.
+// patience is the time limit of a scenario.
 const patience = 5 * time.Minute
 
-// stage is a chain with a buyer and a seller who leave things lying about.
-type stage struct {
+// fixture is a chain with a buyer and a seller who leave negotiations unfinished.
+type fixture struct {
 	*localnet.Net
 	t   *testing.T
 	ctx context.Context
 }
 
-func setStage(t *testing.T) *stage {
+func setStage(t *testing.T) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	net, err := localnet.Start(ctx, testchain.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
-	return &stage{Net: net, t: t, ctx: ctx}
+	return &fixture{Net: net, t: t, ctx: ctx}
 }
 
-func (s *stage) do(as *wallet.Keypair, action *haggle.Action, err error) {
+func (s *fixture) do(as *wallet.Keypair, action *haggle.Action, err error) {
 	s.t.Helper()
 	require.NoError(s.t, err)
 	_, err = action.Do(s.ctx, as)
@@ -55,7 +55,7 @@ func (s *stage) do(as *wallet.Keypair, action *haggle.Action, err error) {
 }
 
 // invite creates a negotiation.
-func (s *stage) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+func (s *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	decay := uint16(200)
 	request := haggle.CreateRequest{
@@ -71,8 +71,8 @@ func (s *stage) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	return created.Negotiation
 }
 
-// offered is a negotiation in which the seller has not answered the buyer's offer.
-func (s *stage) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+// offered returns a negotiation in which the seller has not answered the buyer's offer.
+func (s *fixture) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.invite(change...)
 	joining, err := s.Client.At(s.state(negotiation)).AcceptInvitation(s.Seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(s.ctx)
@@ -82,24 +82,24 @@ func (s *stage) offered(change ...func(*haggle.CreateRequest)) solana.PublicKey 
 	return negotiation
 }
 
-// agreed is one whose price has been agreed on.
-func (s *stage) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
+// agreed returns a negotiation with an agreed price.
+func (s *fixture) agreed(change ...func(*haggle.CreateRequest)) solana.PublicKey {
 	s.t.Helper()
 	negotiation := s.offered(change...)
 	accepting, err := s.Client.At(s.state(negotiation)).AcceptOffer(s.Seller.PublicKey(), 0).Build(s.ctx)
 	s.do(s.Seller, accepting, err)
-	s.advance(time.Second) // nothing is closed in the second of its creation
+	s.advance(time.Second) // no negotiation is closed in the second of its creation
 	return negotiation
 }
 
-func (s *stage) inTranches(r *haggle.CreateRequest) {
+func (s *fixture) inTranches(r *haggle.CreateRequest) {
 	arbiter, err := wallet.GenerateKeypair()
 	require.NoError(s.t, err)
 	r.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: []uint16{4000, 6000}, ReviewHours: 1, Delivery: 20 * time.Hour}
 }
 
-// state is a negotiation as the chain has it; nil if it has been closed.
-func (s *stage) state(negotiation solana.PublicKey) *haggle.Snapshot {
+// state returns the negotiation on the chain, or nil if it is closed.
+func (s *fixture) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	s.t.Helper()
 	n, err := s.Client.Negotiation(negotiation).Snapshot(s.ctx)
 	if errors.Is(err, protocol.ErrAccountNotFound) {
@@ -109,14 +109,14 @@ func (s *stage) state(negotiation solana.PublicKey) *haggle.Snapshot {
 	return n
 }
 
-func (s *stage) advance(by time.Duration) {
+func (s *fixture) advance(by time.Duration) {
 	s.t.Helper()
 	now, err := s.Chain.Now(s.ctx)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.AdvanceTo(s.ctx, now+int64(by/time.Second)))
 }
 
-func (s *stage) until(what string, is func() bool) {
+func (s *fixture) until(what string, is func() bool) {
 	s.t.Helper()
 	for !is() {
 		require.NoError(s.t, s.ctx.Err(), what)
@@ -124,8 +124,8 @@ func (s *stage) until(what string, is func() bool) {
 	}
 }
 
-// count is how many events of a kind a negotiation has.
-func count[E protocol.Event](s *stage, negotiation solana.PublicKey) int {
+// count returns the number of events of a type that a negotiation has.
+func count[E protocol.Event](s *fixture, negotiation solana.PublicKey) int {
 	s.t.Helper()
 	found := 0
 	for seen, err := range s.Client.History(s.ctx, negotiation) {
@@ -137,14 +137,14 @@ func count[E protocol.Event](s *stage, negotiation solana.PublicKey) int {
 	return found
 }
 
-// wallet is a new one with some SOL.
-func (s *stage) wallet() *wallet.Keypair {
+// wallet returns a new wallet with some SOL.
+func (s *fixture) wallet() *wallet.Keypair {
 	s.t.Helper()
 	return s.walletThat(func(solana.PublicKey) bool { return true })
 }
 
-// walletThat is one whose address suits.
-func (s *stage) walletThat(suits func(solana.PublicKey) bool) *wallet.Keypair {
+// walletThat returns a wallet whose address suits.
+func (s *fixture) walletThat(suits func(solana.PublicKey) bool) *wallet.Keypair {
 	s.t.Helper()
 	key, err := wallet.GenerateKeypair()
 	for err == nil && !suits(key.PublicKey()) {
@@ -155,14 +155,14 @@ func (s *stage) walletThat(suits func(solana.PublicKey) bool) *wallet.Keypair {
 	return key
 }
 
-func (s *stage) lamports(of solana.PublicKey) uint64 {
+func (s *fixture) lamports(of solana.PublicKey) uint64 {
 	s.t.Helper()
 	balance, err := s.Client.RPC().GetBalance(s.ctx, of, rpc.CommitmentConfirmed)
 	require.NoError(s.t, err)
 	return balance.Value
 }
 
-// watch is a keeper, and what it tells.
+// watch is a keeper and the actions that it reported.
 type watch struct {
 	*keeper.Keeper
 	key *wallet.Keypair
@@ -171,13 +171,13 @@ type watch struct {
 	actions []keeper.Action
 }
 
-func (s *stage) keeper(config keeper.Config) *watch {
+func (s *fixture) keeper(config keeper.Config) *watch {
 	s.t.Helper()
 	return s.keeperOf(s.wallet(), config)
 }
 
-// keeperOf is one with this wallet.
-func (s *stage) keeperOf(wallet *wallet.Keypair, config keeper.Config) *watch {
+// keeperOf returns a keeper with this wallet.
+func (s *fixture) keeperOf(wallet *wallet.Keypair, config keeper.Config) *watch {
 	s.t.Helper()
 	w := &watch{key: wallet}
 	config.ActionsPerMinute = 6000
@@ -192,8 +192,8 @@ func (s *stage) keeperOf(wallet *wallet.Keypair, config keeper.Config) *watch {
 	return w
 }
 
-// told are the actions with one outcome.
-func (w *watch) told(outcome keeper.Outcome) []keeper.Action {
+// reported returns the reported actions with one outcome.
+func (w *watch) reported(outcome keeper.Outcome) []keeper.Action {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	var found []keeper.Action
@@ -211,7 +211,7 @@ func (w *watch) all() int {
 	return len(w.actions)
 }
 
-func TestWhatIsDueIsDoneAtOnceAndNothingElse(t *testing.T) {
+func TestOnceDoesExactlyTheDueTasks(t *testing.T) {
 	s := setStage(t)
 	ignored := s.invite(func(r *haggle.CreateRequest) { r.Deadline = 70 * time.Second })
 	silent := s.offered()
@@ -226,10 +226,10 @@ func TestWhatIsDueIsDoneAtOnceAndNothingElse(t *testing.T) {
 		require.Equal(t, 1, count[*protocol.NegotiationClosed](s, over))
 	}
 	require.Equal(t, protocol.NegotiationStatusCreated, s.state(open).Status)
-	require.Len(t, w.told(keeper.Done), 5, "two to expire, three to close")
+	require.Len(t, w.reported(keeper.Done), 5, "two to expire, three to close")
 	require.Equal(t, 5, w.all())
 	cost := uint64(0)
-	for _, action := range w.told(keeper.Done) {
+	for _, action := range w.reported(keeper.Done) {
 		cost += action.Cost
 	}
 	require.EqualValues(t, 5*5000, cost)
@@ -239,7 +239,7 @@ func TestWhatIsDueIsDoneAtOnceAndNothingElse(t *testing.T) {
 	require.Equal(t, 5, w.all(), "nothing is left to do")
 }
 
-func TestMilestonesThatNobodyDecidesAreDecided(t *testing.T) {
+func TestUndecidedMilestonesAreReleasedAndSettled(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.agreed(s.inTranches)
 	claiming, err := s.Client.Negotiation(negotiation).ClaimMilestone(s.Seller.PublicKey(), 1, [32]byte{}).Build(s.ctx)
@@ -249,8 +249,8 @@ func TestMilestonesThatNobodyDecidesAreDecided(t *testing.T) {
 	require.Zero(t, w.all(), "the buyer has an hour")
 	s.advance(time.Hour)
 	require.NoError(t, w.Once(s.ctx))
-	require.Len(t, w.told(keeper.Done), 1)
-	require.Equal(t, keeper.Release, w.told(keeper.Done)[0].Kind)
+	require.Len(t, w.reported(keeper.Done), 1)
+	require.Equal(t, keeper.Release, w.reported(keeper.Done)[0].Kind)
 	require.Equal(t, protocol.MilestoneStateDecided, s.state(negotiation).MilestoneState(1))
 	s.advance(24 * time.Hour)
 	require.NoError(t, w.Once(s.ctx))
@@ -258,8 +258,8 @@ func TestMilestonesThatNobodyDecidesAreDecided(t *testing.T) {
 	require.Equal(t, 1, count[*protocol.DeadlineSettled](s, negotiation))
 }
 
-// Two that have the same habits, and two that give way to each other.
-func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
+// Two keepers with the same delays, and two with different delays.
+func TestSeveralKeepersDoEveryTaskOnce(t *testing.T) {
 	for name, config := range map[string]keeper.Config{
 		"head on":  {ScanEvery: 300 * time.Millisecond, Grace: -1, Jitter: -1},
 		"politely": {ScanEvery: 300 * time.Millisecond, Grace: time.Second, Jitter: 4 * time.Second},
@@ -289,11 +289,11 @@ func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
 				require.Equal(t, 1, count[*protocol.NegotiationExpired](s, negotiation))
 				require.Equal(t, 1, count[*protocol.NegotiationClosed](s, negotiation))
 			}
-			done := len(one.told(keeper.Done)) + len(other.told(keeper.Done))
+			done := len(one.reported(keeper.Done)) + len(other.reported(keeper.Done))
 			require.Equal(t, 2*len(all), done)
-			require.Equal(t, done, one.all()+other.all(), "to be second is nothing to tell of")
+			require.Equal(t, done, one.all()+other.all(), "the later keeper reports nothing")
 			wasted := s.wasted(one.key.PublicKey()) + s.wasted(other.key.PublicKey())
-			t.Logf("%d done by one, %d by the other, %d fees paid in vain", len(one.told(keeper.Done)), len(other.told(keeper.Done)), wasted)
+			t.Logf("%d done by one, %d by the other, %d fees paid in vain", len(one.reported(keeper.Done)), len(other.reported(keeper.Done)), wasted)
 			if config.Jitter > 0 {
 				require.Zero(t, wasted)
 			}
@@ -301,10 +301,10 @@ func TestKeepersNextToEachOtherDoEverythingOnce(t *testing.T) {
 	}
 }
 
-// takesTurnsWith says whether two keepers want each negotiation at different times, if they give way at all. That they sometimes do not
-// is a matter of chance, and costs one of them a fee.
+// takesTurnsWith reports whether two keepers have different delays for each negotiation, if they have delays
+// at all. Equal delays occur by chance, and cost one keeper a fee.
 func takesTurnsWith(one, other solana.PublicKey, all []solana.PublicKey, config keeper.Config) bool {
-	const apart = 1200 * time.Millisecond // an action and a second of the chain's clock
+	const apart = 1200 * time.Millisecond // longer than an action and a second of the chain's clock
 	for _, negotiation := range all {
 		distance := keeper.Patience(one, negotiation, config) - keeper.Patience(other, negotiation, config)
 		if config.Jitter > 0 && distance.Abs() < apart {
@@ -314,8 +314,8 @@ func takesTurnsWith(one, other solana.PublicKey, all []solana.PublicKey, config 
 	return true
 }
 
-// wasted is how many failed transactions a wallet has paid for.
-func (s *stage) wasted(wallet solana.PublicKey) int {
+// wasted returns the number of failed transactions that a wallet has paid for.
+func (s *fixture) wasted(wallet solana.PublicKey) int {
 	s.t.Helper()
 	listed, err := s.Client.RPC().GetSignaturesForAddressWithOpts(s.ctx, wallet, &rpc.GetSignaturesForAddressOpts{Commitment: rpc.CommitmentConfirmed})
 	require.NoError(s.t, err)
@@ -328,7 +328,7 @@ func (s *stage) wasted(wallet solana.PublicKey) int {
 	return failed
 }
 
-func TestPartiesHaveSomeTimeToDoItThemselves(t *testing.T) {
+func TestPartiesHaveGraceToActThemselves(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.offered()
 	w := s.keeper(keeper.Config{ScanEvery: 200 * time.Millisecond, Grace: 30 * time.Second, Jitter: -1})
@@ -342,10 +342,10 @@ func TestPartiesHaveSomeTimeToDoItThemselves(t *testing.T) {
 	s.until("it is expired", func() bool { return s.state(negotiation).Status == protocol.NegotiationStatusExpired })
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	require.Len(t, w.told(keeper.Done), 1, "and only closed another 30 seconds later")
+	require.Len(t, w.reported(keeper.Done), 1, "and only closed another 30 seconds later")
 }
 
-func TestPayoutThatNobodyCanReceiveIsLeftForLater(t *testing.T) {
+func TestUndeliverablePayoutIsRetriedLater(t *testing.T) {
 	s := setStage(t)
 	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Seller.PublicKey()}))
 	account, err := token.AssociatedAddress(s.Seller.PublicKey(), s.Mint, solana.TokenProgramID)
@@ -356,7 +356,7 @@ func TestPayoutThatNobodyCanReceiveIsLeftForLater(t *testing.T) {
 	before := s.lamports(w.key.PublicKey())
 	require.NoError(t, w.Once(s.ctx))
 	require.NoError(t, w.Once(s.ctx))
-	pending := w.told(keeper.Pending)
+	pending := w.reported(keeper.Pending)
 	require.Len(t, pending, 1, "it is not tried again at once")
 	require.ErrorIs(t, pending[0].Err, protocol.ErrPayoutPending)
 	require.Greater(t, time.Until(pending[0].Again), 5*time.Minute)
@@ -366,33 +366,33 @@ func TestPayoutThatNobodyCanReceiveIsLeftForLater(t *testing.T) {
 	require.Nil(t, s.state(negotiation))
 }
 
-func TestDryRunSaysWhatWouldBeDoneAndSignsNothing(t *testing.T) {
+func TestDryRunReportsDueActionsAndSignsNothing(t *testing.T) {
 	s := setStage(t)
 	negotiation := s.offered()
 	s.advance(61 * time.Second)
 	w := s.keeper(keeper.Config{DryRun: true})
 	before := s.lamports(w.key.PublicKey())
 	require.NoError(t, w.Once(s.ctx))
-	would := w.told(keeper.WouldDo)
+	would := w.reported(keeper.WouldDo)
 	require.Len(t, would, 1)
 	require.Equal(t, keeper.Action{Kind: keeper.Expire, Negotiation: negotiation, Outcome: keeper.WouldDo, Cost: 5000}, would[0])
 	require.True(t, s.state(negotiation).IsBargaining())
 	require.Equal(t, before, s.lamports(w.key.PublicKey()))
 }
 
-func TestKeeperSpendsNoMoreThanItMay(t *testing.T) {
+func TestMaxFeeAndDailyBudgetLimitTheKeeper(t *testing.T) {
 	s := setStage(t)
 	for range 3 {
 		s.agreed()
 	}
 	w := s.keeper(keeper.Config{DailyBudget: 10_000, Concurrency: 1})
 	require.NoError(t, w.Once(s.ctx))
-	require.Len(t, w.told(keeper.Done), 2)
-	over := w.told(keeper.OverBudget)
+	require.Len(t, w.reported(keeper.Done), 2)
+	over := w.reported(keeper.OverBudget)
 	require.Len(t, over, 1)
 	require.Greater(t, time.Until(over[0].Again), 23*time.Hour)
 
-	// Of this mint the treasury has no account yet.
+	// The treasury has no token account for this mint yet.
 	var err error
 	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
 	require.NoError(t, err)
@@ -401,7 +401,7 @@ func TestKeeperSpendsNoMoreThanItMay(t *testing.T) {
 	frugal := s.keeper(keeper.Config{})
 	require.NoError(t, frugal.Once(s.ctx))
 	require.NotNil(t, s.state(negotiation))
-	expensive := frugal.told(keeper.TooExpensive)
+	expensive := frugal.reported(keeper.TooExpensive)
 	require.Len(t, expensive, 1)
 	require.EqualValues(t, 2_044_280, expensive[0].Cost)
 	generous := s.keeper(keeper.Config{MaxFee: keeper.Unlimited})
@@ -411,8 +411,8 @@ func TestKeeperSpendsNoMoreThanItMay(t *testing.T) {
 	require.EqualValues(t, 2_044_280, before-s.lamports(generous.key.PublicKey()))
 }
 
-// A keeper that is started again goes on with the budget that it had.
-func TestKeeperThatIsStartedAgainHasSpentWhatItHas(t *testing.T) {
+// A restarted keeper continues with the budget that it had.
+func TestRestartedKeeperKeepsItsExpenses(t *testing.T) {
 	s := setStage(t)
 	for range 3 {
 		s.agreed()
@@ -420,11 +420,11 @@ func TestKeeperThatIsStartedAgainHasSpentWhatItHas(t *testing.T) {
 	config := keeper.Config{DailyBudget: 10_000, Concurrency: 1, BudgetFile: filepath.Join(t.TempDir(), "budget")}
 	first := s.keeper(config)
 	require.NoError(t, first.Once(s.ctx))
-	require.Len(t, first.told(keeper.Done), 2)
+	require.Len(t, first.reported(keeper.Done), 2)
 	again := s.keeper(config)
 	require.NoError(t, again.Once(s.ctx))
-	require.Empty(t, again.told(keeper.Done))
-	require.Len(t, again.told(keeper.OverBudget), 1)
+	require.Empty(t, again.reported(keeper.Done))
+	require.Len(t, again.reported(keeper.OverBudget), 1)
 
 	require.NoError(t, os.WriteFile(config.BudgetFile, []byte("?"), 0o600))
 	require.ErrorIs(t, s.keeper(config).Once(s.ctx), keeper.ErrBudgetDamaged)
@@ -458,9 +458,9 @@ func (c *counted) of(method string) int {
 	return c.calls[method]
 }
 
-// What happens between two lists is heard of: a negotiation that was created after the last one is ended when its time is over, and
-// closed, and one that its parties have ended is closed.
-func TestKeeperHearsOfWhatIsInNoList(t *testing.T) {
+// The keeper learns of changes between two scans from hints: it expires and closes a negotiation that was
+// created after the scan, and closes one that its parties have ended.
+func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
 	s := setStage(t)
 	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	requests := &counted{calls: make(map[string]int)}
@@ -474,7 +474,7 @@ func TestKeeperHearsOfWhatIsInNoList(t *testing.T) {
 	ctx, stop := context.WithCancel(s.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()
-	s.until("it has listed what there is, and once more when it could hear", func() bool { return requests.of("getProgramAccounts") == 2 })
+	s.until("one scan at the start and one when hints arrive", func() bool { return requests.of("getProgramAccounts") == 2 })
 
 	settled, silent := s.agreed(), s.offered()
 	soon := time.Now().Add(30 * time.Second)
@@ -482,25 +482,25 @@ func TestKeeperHearsOfWhatIsInNoList(t *testing.T) {
 	require.Nil(t, s.state(settled))
 	s.advance(61 * time.Second)
 	soon = time.Now().Add(40 * time.Second)
-	s.until("the one without an answer is expired and closed", func() bool { return s.state(silent) == nil || time.Now().After(soon) })
+	s.until("the negotiation without an answer is expired and closed", func() bool { return s.state(silent) == nil || time.Now().After(soon) })
 	require.Nil(t, s.state(silent))
 	stop()
 	require.ErrorIs(t, <-ended, context.Canceled)
-	require.Len(t, w.told(keeper.Done), 3)
+	require.Len(t, w.reported(keeper.Done), 3)
 	require.Equal(t, 3, w.all())
-	require.Equal(t, 2, requests.of("getProgramAccounts"), "nothing was listed again")
+	require.Equal(t, 2, requests.of("getProgramAccounts"), "no further scan")
 }
 
-// deaf is a source of events that nobody hears anything from.
-type deaf struct{}
+// noEvents is a source of events that fails.
+type noEvents struct{}
 
-func (deaf) Open(context.Context, haggle.StreamOptions) (haggle.EventStream, error) {
+func (noEvents) Open(context.Context, haggle.StreamOptions) (haggle.EventStream, error) {
 	return nil, errors.New("no events here")
 }
 
-func TestKeeperWithoutEventsGoesByItsLists(t *testing.T) {
+func TestKeeperWithoutEventsScans(t *testing.T) {
 	s := setStage(t)
-	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: deaf{}})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: noEvents{}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, client.Close()) }()
 	key := s.wallet()

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// hintsHeld is how many transactions wait to be read. Beyond that a scan finds what they have changed.
+	// hintsHeld limits the transactions that wait to be read. Beyond that a scan finds their effects.
 	hintsHeld = 1024
-	// readers is how many of them are read at once.
+	// readers is the number of transactions that are read at once.
 	readers = 4
 )
 
@@ -26,7 +26,7 @@ func (k *Keeper) listen(ctx context.Context) {
 	}
 }
 
-// setConnected notes whether hints arrive. When they begin to, the negotiations are scanned.
+// setConnected records whether hints arrive. When they start to arrive, it requests a scan.
 func (k *Keeper) setConnected(connected bool) {
 	k.lock.Lock()
 	changed := k.connected != connected
@@ -41,7 +41,7 @@ func (k *Keeper) setConnected(connected bool) {
 	}
 }
 
-// requestScan has the negotiations scanned soon.
+// requestScan requests a scan of the negotiations soon.
 func (k *Keeper) requestScan() {
 	k.lock.Lock()
 	k.scanRequested = true
@@ -49,7 +49,7 @@ func (k *Keeper) requestScan() {
 	k.wake()
 }
 
-// wake has Run compute the next step again.
+// wake makes Run compute the next step again.
 func (k *Keeper) wake() {
 	select {
 	case k.changed <- struct{}{}:
@@ -57,7 +57,7 @@ func (k *Keeper) wake() {
 	}
 }
 
-// receive takes a hint.
+// receive queues a hint.
 func (k *Keeper) receive(hint haggle.Hint) {
 	if hint.Signature.IsZero() {
 		k.requestScan()
