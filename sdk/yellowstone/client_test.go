@@ -24,7 +24,7 @@ import (
 
 type object = map[string]any
 
-// node is a JSON-RPC node with one negotiation, whose offers a plugin tells of.
+// node is a JSON-RPC node with one negotiation, whose offers a plugin streams.
 type node struct {
 	plugin *plugin
 	lock   sync.Mutex
@@ -95,8 +95,8 @@ func (n *node) happens(t *testing.T, round byte) {
 	n.plugin.publish(transaction(round, slot, logs, watched, protocol.ProgramID))
 }
 
-// A client whose stream is cut, and whose service goes away and comes back, is told what the chain has.
-func TestClientIsToldWhatTheChainHas(t *testing.T) {
+// A client whose stream is cut, and whose service stops and restarts, returns the events of the chain.
+func TestClientReturnsTheEventsOfTheChain(t *testing.T) {
 	p := servePlugin(t, nil)
 	n := &node{plugin: p, slot: 1_000, found: make(map[string]object)}
 	server := httptest.NewServer(n)

@@ -1,29 +1,30 @@
-// Package yellowstone has a client's subscriptions learn what happens from Geyser over gRPC, as Yellowstone's plugin serves it
-// (github.com/rpcpool/yellowstone-grpc), instead of from a node's WebSocket interface: one stream for any number of negotiations, and
-// after an interruption the plugin repeats what has been missed.
+// Package yellowstone is an event source that uses Geyser over gRPC, as Yellowstone's plugin serves it
+// (github.com/rpcpool/yellowstone-grpc), instead of a node's WebSocket interface: one stream serves any
+// number of negotiations, and after an interruption the plugin repeats missed transactions.
 //
 //	source, err := yellowstone.New(yellowstone.Config{Endpoint: "https://grpc.example.com", Token: token})
 //	...
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: "https://rpc.example.com", Source: source})
 //
-// A source can be used by several clients. As with any [haggle.EventSource], what the stream tells is a hint: the client reads the
-// transactions from its JSON-RPC node, and so is as right with a provider that drops or repeats updates as with one that does not.
+// A source can be used by several clients. As with any [haggle.EventSource], the stream only sends hints: the
+// client reads the transactions from its JSON-RPC node, so a provider that drops or repeats updates causes no
+// wrong events.
 //
-// Besides transactions a stream carries three short updates per slot, by which a subscription knows that the service goes by it: less
-// than a kilobyte a second.
+// Besides transactions a stream carries three short updates per slot, less than a kilobyte a second. They
+// show that the service applies the current filter.
 //
-// # What it has been tried against
+// # Tested versions
 //
-// Yellowstone's plugin itself, version 15.1.2, inside solana-test-validator 4.2.2, both made by Rust 1.95.0: over TLS and with a token,
-// at both commitment levels, with connections that are cut, that are refused for a while and that fall silent, with a plugin that
-// repeats what was missed, one that has forgotten it and one that never repeats. "make yellowstone PLUGIN=..." does that again with
-// a plugin that one has built or downloaded: it is in no package registry, and so not part of "make test". The tests of this package
-// run against a gRPC server of their own that does as the plugin does, and can be told to misbehave. No provider's service has been
-// tried.
+// Yellowstone's plugin 15.1.2 in solana-test-validator 4.2.2, both built with Rust 1.95.0: over TLS and with
+// a token, at both commitment levels, with connections that are cut, refused for a while or silent, with a
+// plugin that repeats missed transactions, one that no longer has them and one that never repeats. "make
+// yellowstone PLUGIN=..." runs these tests with a plugin that you have built or downloaded; no package
+// registry has it, so it is not part of "make test". The tests of this package use their own gRPC server,
+// which behaves as the plugin does and can be configured to misbehave. No provider's service has been tested.
 //
-// The messages are generated from the plugin's .proto files, which are licensed under Apache-2.0, unlike the plugin itself; no code of
-// the plugin is used. A program that also links another Go copy of these files panics when it starts, unless the environment variable
-// GOLANG_PROTOBUF_REGISTRATION_CONFLICT is "warn".
+// The messages are generated from the plugin's .proto files, which are licensed under Apache-2.0, unlike the
+// plugin itself; no code of the plugin is used. A program that also links another Go copy of these files
+// panics when it starts, unless the environment variable GOLANG_PROTOBUF_REGISTRATION_CONFLICT is "warn".
 package yellowstone
 
 //go:generate internal/geyser/generate

@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
-// Transactions are read from a JSON-RPC node, and Geyser tells that there are any.
+// Geyser sends hints of transactions, which are read from a JSON-RPC node.
 func ExampleNew() {
 	source, err := yellowstone.New(yellowstone.Config{
 		Endpoint: "https://grpc.example.com:10000",

@@ -20,26 +20,27 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone/internal/geyser"
 )
 
-// plugin serves Geyser as Yellowstone's plugin does: one task reads filters and pings, and answers the pings; another one goes by the
-// newest filter when it comes to it, repeats what has been kept since a slot, and tells of what happens and of slots.
+// plugin serves Geyser as Yellowstone's plugin does. One goroutine reads filters and pings, and answers the
+// pings. Another one applies the newest filter when it gets to it, repeats the stored transactions since a
+// slot, and sends new transactions and slots.
 type plugin struct {
 	geyser.UnimplementedGeyserServer
 	server  *grpc.Server
 	address string
-	// token is what x-token has to be, if it is not empty.
+	// token is the required x-token, if not empty.
 	token string
 
 	lock    sync.Mutex
 	sent    []*geyser.SubscribeUpdateTransaction
 	streams []*session
-	// oldest is the first slot that can be repeated; neverRepeats says that the plugin is configured without.
+	// oldest is the first slot that can be repeated; neverRepeats disables repetition.
 	oldest       uint64
 	neverRepeats bool
 	requests     []*geyser.SubscribeRequest
-	// away has it turn everyone away.
+	// away makes it refuse all connections.
 	away bool
-	// distraction is how long it does other things before it goes by a filter that it has read.
-	distraction time.Duration
+	// filterDelay delays the application of a filter after it was read.
+	filterDelay time.Duration
 }
 
 type session struct {
@@ -52,7 +53,7 @@ type session struct {
 	pings int
 }
 
-// slotEvery is how long a slot takes.
+// slotEvery is the duration of a slot.
 const slotEvery = 5 * time.Millisecond
 
 func servePlugin(t *testing.T, security *tls.Config) *plugin {
@@ -163,7 +164,7 @@ func (p *plugin) serve(s *session) error {
 func (p *plugin) distracted() time.Duration {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return p.distraction
+	return p.filterDelay
 }
 
 func (p *plugin) repeat(s *session, filter *geyser.SubscribeRequest) error {
@@ -192,7 +193,7 @@ func (s *session) send(update *geyser.SubscribeUpdate) {
 	_ = s.stream.Send(update)
 }
 
-// offer sends a transaction that the filter lets through.
+// offer sends a transaction if it passes the filter.
 func (s *session) offer(filter *geyser.SubscribeRequest, update *geyser.SubscribeUpdateTransaction) {
 	for name, wanted := range filter.GetTransactions() {
 		message := update.GetTransaction().GetTransaction().GetMessage()
@@ -207,7 +208,7 @@ func (s *session) offer(filter *geyser.SubscribeRequest, update *geyser.Subscrib
 	}
 }
 
-// publish tells everyone of a transaction.
+// publish sends a transaction to all sessions.
 func (p *plugin) publish(update *geyser.SubscribeUpdateTransaction) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -240,7 +241,7 @@ func (p *plugin) asked() []*geyser.SubscribeRequest {
 	return slices.Clone(p.requests)
 }
 
-// transaction is one that mentions addresses.
+// transaction returns a transaction that mentions addresses.
 func transaction(n byte, slot uint64, logs []string, addresses ...solana.PublicKey) *geyser.SubscribeUpdateTransaction {
 	message := &geyser.Message{}
 	for _, address := range addresses {

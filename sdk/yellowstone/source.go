@@ -24,25 +24,27 @@ import (
 )
 
 const (
-	// defaultMaxAddresses is how many addresses one filter of a service commonly takes.
+	// defaultMaxAddresses is the usual limit of addresses in one filter of a service.
 	defaultMaxAddresses = 1000
-	// messageLimit is more than a transaction with all its logs and token balances takes.
+	// messageLimit exceeds the length of any transaction with its logs and token balances.
 	messageLimit = 16 << 20
-	// keepAlive finds out that a connection is dead of which nobody has said so.
+	// keepAlive detects dead connections.
 	keepAlive        = 15 * time.Second
 	keepAliveTimeout = 20 * time.Second
 )
 
-// Config says where the service is.
+// Config identifies the service.
 type Config struct {
 	// Endpoint is the service's URL, http or https. https is TLS. It is required.
 	Endpoint string
-	// Token is sent as x-token, with which most services recognise their customers. Over http it can be read on the way.
+	// Token is sent as x-token, with which most services identify their customers. Over http it is not
+	// encrypted.
 	Token string
-	// MaxAddresses is how many addresses are asked for one by one; beyond it the stream asks for all of the program's transactions and
-	// picks. An agent's negotiations are the program's too. By default 1,000; a service may allow more or less.
+	// MaxAddresses limits the addresses in a filter. Beyond it the stream requests all transactions of the
+	// program and filters them here; every transaction of a negotiation is one of the program. If zero, 1,000
+	// is used; a service may allow more or less.
 	MaxAddresses int
-	// TLS is how an https endpoint is checked. By default as the system does.
+	// TLS configures the verification of an https endpoint. If nil, the system's defaults are used.
 	TLS *tls.Config
 }
 
@@ -50,11 +52,11 @@ type Config struct {
 type Source struct {
 	config Config
 	target string
-	// withoutReplay says that the last stream has ended because the service could not repeat what it was asked for.
+	// withoutReplay is set when a stream has ended because the service could not repeat the requested slots.
 	withoutReplay atomic.Bool
 }
 
-// New makes a source. It does not connect yet.
+// New returns a source. It does not connect.
 func New(config Config) (*Source, error) {
 	// No error quotes the endpoint: it may contain a key.
 	endpoint, err := url.Parse(config.Endpoint)
@@ -82,8 +84,8 @@ func New(config Config) (*Source, error) {
 	return &Source{config: config, target: "dns:///" + net.JoinHostPort(endpoint.Hostname(), port)}, nil
 }
 
-// Open begins a stream. If the service turns out not to have what has happened since options.FromSlot, the stream ends, and the next
-// one begins without: the client looks for itself.
+// Open starts a stream. If the service cannot repeat the transactions since options.FromSlot, the stream
+// ends, and the next one starts without repetition; the client then reads the history itself.
 func (s *Source) Open(ctx context.Context, options haggle.StreamOptions) (haggle.EventStream, error) {
 	if options.Notify == nil {
 		return nil, errors.New("yellowstone: Notify is missing")
@@ -111,7 +113,7 @@ func (s *Source) Open(ctx context.Context, options haggle.StreamOptions) (haggle
 		source: s, connection: connection, notify: options.Notify, level: level, fromSlot: options.FromSlot,
 		addresses: make(map[address]struct{}), awaited: make(map[uint64]chan struct{}), done: make(chan struct{}),
 	}
-	// The stream lives longer than this call.
+	// The stream outlives this call.
 	var live context.Context
 	live, opened.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if s.config.Token != "" {
@@ -146,7 +148,8 @@ func commitment(level rpc.CommitmentType) (geyser.CommitmentLevel, error) {
 	return 0, fmt.Errorf("yellowstone: commitment %q: use %q or %q", level, rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
 }
 
-// cannotReplay says whether a service that has ended a stream does not have, or does not keep, what has happened since a slot.
+// cannotReplay reports whether a service has ended a stream because it does not have, or does not keep, the
+// requested slots.
 func cannotReplay(err error) bool {
 	switch status.Code(err) {
 	case codes.OutOfRange, codes.Internal, codes.InvalidArgument, codes.Unimplemented:

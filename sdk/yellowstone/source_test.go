@@ -31,7 +31,7 @@ var (
 	watched = solana.PublicKey{42}
 )
 
-// open opens a stream whose notices are in the channel.
+// open opens a stream whose hints arrive in the channel.
 func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (haggle.EventStream, <-chan haggle.Hint) {
 	t.Helper()
 	if config.Endpoint == "" {
@@ -44,22 +44,22 @@ func open(t *testing.T, p *plugin, config yellowstone.Config, from uint64) (hagg
 
 func openFrom(t *testing.T, source *yellowstone.Source, from uint64) (haggle.EventStream, <-chan haggle.Hint) {
 	t.Helper()
-	notices := make(chan haggle.Hint, 16)
+	hints := make(chan haggle.Hint, 16)
 	stream, err := source.Open(t.Context(), haggle.StreamOptions{
-		Commitment: rpc.CommitmentConfirmed, FromSlot: from, Notify: func(n haggle.Hint) { notices <- n },
+		Commitment: rpc.CommitmentConfirmed, FromSlot: from, Notify: func(n haggle.Hint) { hints <- n },
 	})
 	require.NoError(t, err)
 	t.Cleanup(stream.Close)
-	return stream, notices
+	return stream, hints
 }
 
-func heard(t *testing.T, notices <-chan haggle.Hint) haggle.Hint {
+func received(t *testing.T, hints <-chan haggle.Hint) haggle.Hint {
 	t.Helper()
 	select {
-	case notice := <-notices:
+	case notice := <-hints:
 		return notice
 	case <-time.After(10 * time.Second):
-		t.Fatal("nothing is told")
+		t.Fatal("no hint")
 		return haggle.Hint{}
 	}
 }
@@ -75,38 +75,38 @@ func ended(t *testing.T, stream haggle.EventStream) error {
 	}
 }
 
-func TestTransactionsAreToldAtTheAddressesTheyMention(t *testing.T) {
+func TestHintsNameTheMentionedAddresses(t *testing.T) {
 	p := servePlugin(t, nil)
-	stream, notices := open(t, p, yellowstone.Config{}, 0)
+	stream, hints := open(t, p, yellowstone.Config{}, 0)
 	p.publish(transaction(1, 100, ours, watched))
 	second := solana.PublicKey{43}
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{second}))
 
 	p.publish(transaction(2, 101, ours, watched))
-	assert.Equal(t, haggle.Hint{Address: watched, Signature: solana.Signature{2, 1}, Slot: 101}, heard(t, notices))
+	assert.Equal(t, haggle.Hint{Address: watched, Signature: solana.Signature{2, 1}, Slot: 101}, received(t, hints))
 	p.publish(transaction(3, 102, others, solana.PublicKey{9}, second))
-	assert.Equal(t, haggle.Hint{Address: second, Signature: solana.Signature{3, 1}, Slot: 102, Unrelated: true}, heard(t, notices))
+	assert.Equal(t, haggle.Hint{Address: second, Signature: solana.Signature{3, 1}, Slot: 102, Unrelated: true}, received(t, hints))
 	failed := transaction(4, 103, ours, watched)
 	failed.Transaction.Meta.Err = &geyser.TransactionError{Err: []byte{1}}
 	p.publish(failed)
 	loaded := transaction(5, 104, ours)
 	loaded.Transaction.Meta.LoadedWritableAddresses = [][]byte{watched.Bytes()}
 	p.publish(loaded)
-	assert.Equal(t, solana.Signature{5, 1}, heard(t, notices).Signature, "not the one that has failed")
+	assert.Equal(t, solana.Signature{5, 1}, received(t, hints).Signature, "not the failed one")
 
 	require.NoError(t, stream.Unsubscribe([]solana.PublicKey{watched}))
 	p.publish(transaction(6, 105, ours, watched))
 	p.publish(transaction(7, 106, ours, second))
-	assert.Equal(t, solana.Signature{7, 1}, heard(t, notices).Signature, "not what nobody watches any more")
+	assert.Equal(t, solana.Signature{7, 1}, received(t, hints).Signature, "not the unsubscribed one")
 	for _, request := range p.asked() {
 		assert.Equal(t, geyser.CommitmentLevel_CONFIRMED, request.GetCommitment())
 	}
 }
 
-func TestManyAddressesAreFilteredHere(t *testing.T) {
+func TestManyAddressesAreFilteredByTheClient(t *testing.T) {
 	p := servePlugin(t, nil)
-	stream, notices := open(t, p, yellowstone.Config{MaxAddresses: 2}, 0)
+	stream, hints := open(t, p, yellowstone.Config{MaxAddresses: 2}, 0)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched, {43}, {44}}))
 	requests := p.asked()
 	for _, filter := range requests[len(requests)-1].Transactions {
@@ -114,43 +114,43 @@ func TestManyAddressesAreFilteredHere(t *testing.T) {
 	}
 	p.publish(transaction(1, 100, ours, solana.PublicKey{45}, protocol.ProgramID))
 	p.publish(transaction(2, 100, ours, watched, protocol.ProgramID))
-	assert.Equal(t, solana.Signature{2, 1}, heard(t, notices).Signature)
+	assert.Equal(t, solana.Signature{2, 1}, received(t, hints).Signature)
 }
 
-func TestWhatHasBeenMissedIsRepeated(t *testing.T) {
+func TestMissedTransactionsAreRepeated(t *testing.T) {
 	p := servePlugin(t, nil)
 	p.publish(transaction(1, 100, ours, watched))
 	p.publish(transaction(2, 110, ours, watched))
-	stream, notices := open(t, p, yellowstone.Config{}, 105)
+	stream, hints := open(t, p, yellowstone.Config{}, 105)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
-	assert.Equal(t, solana.Signature{2, 1}, heard(t, notices).Signature)
+	assert.Equal(t, solana.Signature{2, 1}, received(t, hints).Signature)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{{43}}))
 	p.publish(transaction(3, 111, ours, watched))
-	assert.Equal(t, solana.Signature{3, 1}, heard(t, notices).Signature, "repeated once")
+	assert.Equal(t, solana.Signature{3, 1}, received(t, hints).Signature, "repeated once")
 }
 
-// The service has read a filter some time before it goes by it.
-func TestSubscribingReturnsWhenTheServiceGoesByIt(t *testing.T) {
+// The service reads a filter some time before it applies it.
+func TestSubscribeReturnsWhenTheFilterIsApplied(t *testing.T) {
 	p := servePlugin(t, nil)
-	p.distraction = 50 * time.Millisecond
-	stream, notices := open(t, p, yellowstone.Config{}, 0)
+	p.filterDelay = 50 * time.Millisecond
+	stream, hints := open(t, p, yellowstone.Config{}, 0)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
 	p.publish(transaction(1, 100, ours, watched))
-	assert.Equal(t, solana.Signature{1, 1}, heard(t, notices).Signature)
+	assert.Equal(t, solana.Signature{1, 1}, received(t, hints).Signature)
 }
 
-// Of several filters that it has read, it goes by the newest, and repeats nothing for the others.
-func TestRepetitionIsNotLostToTheNextSubscription(t *testing.T) {
+// Of several filters that it has read, the service applies the newest, and repeats nothing for the others.
+func TestNextSubscriptionKeepsTheRepetition(t *testing.T) {
 	p := servePlugin(t, nil)
-	p.distraction = 50 * time.Millisecond
+	p.filterDelay = 50 * time.Millisecond
 	p.publish(transaction(1, 110, ours, watched))
-	stream, notices := open(t, p, yellowstone.Config{}, 105)
+	stream, hints := open(t, p, yellowstone.Config{}, 105)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{{43}}))
-	assert.Equal(t, solana.Signature{1, 1}, heard(t, notices).Signature)
+	assert.Equal(t, solana.Signature{1, 1}, received(t, hints).Signature)
 }
 
-func TestServiceThatCannotRepeatIsUsedWithout(t *testing.T) {
+func TestServiceWithoutRepetition(t *testing.T) {
 	for name, configure := range map[string]func(*plugin){
 		"too long ago": func(p *plugin) { p.oldest = 1_000 },
 		"never":        func(p *plugin) { p.neverRepeats = true },
@@ -163,10 +163,10 @@ func TestServiceThatCannotRepeatIsUsedWithout(t *testing.T) {
 			first, _ := openFrom(t, source, 105)
 			_ = first.Subscribe(t.Context(), []solana.PublicKey{watched})
 			require.Error(t, ended(t, first))
-			second, notices := openFrom(t, source, 105)
+			second, hints := openFrom(t, source, 105)
 			require.NoError(t, second.Subscribe(t.Context(), []solana.PublicKey{watched}))
 			p.publish(transaction(1, 1_001, ours, watched))
-			assert.Equal(t, solana.Signature{1, 1}, heard(t, notices).Signature)
+			assert.Equal(t, solana.Signature{1, 1}, received(t, hints).Signature)
 		})
 	}
 }
@@ -207,10 +207,10 @@ func TestTransportIsEncryptedAndChecked(t *testing.T) {
 	p := servePlugin(t, &tls.Config{Certificates: issuer.TLS.Certificates})
 	trusted := x509.NewCertPool()
 	trusted.AddCert(issuer.Certificate())
-	stream, notices := open(t, p, yellowstone.Config{Endpoint: "https://" + p.address, TLS: &tls.Config{RootCAs: trusted, ServerName: "example.com"}}, 0)
+	stream, hints := open(t, p, yellowstone.Config{Endpoint: "https://" + p.address, TLS: &tls.Config{RootCAs: trusted, ServerName: "example.com"}}, 0)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))
 	p.publish(transaction(1, 100, ours, watched))
-	assert.Equal(t, watched, heard(t, notices).Address)
+	assert.Equal(t, watched, received(t, hints).Address)
 
 	source, err := yellowstone.New(yellowstone.Config{Endpoint: "https://" + p.address})
 	require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestTransportIsEncryptedAndChecked(t *testing.T) {
 	require.ErrorContains(t, err, "certificate")
 }
 
-func TestStreamEndsWhenTheServiceHangsUp(t *testing.T) {
+func TestStreamEndsWithTheConnection(t *testing.T) {
 	p := servePlugin(t, nil)
 	stream, _ := open(t, p, yellowstone.Config{}, 0)
 	require.NoError(t, stream.Subscribe(t.Context(), []solana.PublicKey{watched}))

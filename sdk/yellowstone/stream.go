@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// answerLimit is how long the service may take until it goes by a filter.
+	// answerLimit is the time limit for the application of a filter.
 	answerLimit = 15 * time.Second
-	// silentLimit is how long it may send nothing at all: it sends a ping every ten seconds.
+	// silentLimit is the longest time without a message: the service sends a ping every 10 s.
 	silentLimit = 45 * time.Second
-	// filterName is what filters are called, with their number.
+	// filterName is the prefix of filters' names, which ends with their number.
 	filterName = "haggle-"
 )
 
@@ -38,24 +38,24 @@ type stream struct {
 	level      geyser.CommitmentLevel
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
-	// done is closed when the stream has ended; err says why.
+	// done is closed when the stream has ended; err is the reason.
 	done chan struct{}
 
-	// sending is held while a request is sent: a stream takes one at a time.
+	// sending is held while a request is sent: a gRPC stream allows one at a time.
 	sending sync.Mutex
 
 	lock      sync.Mutex
 	addresses map[address]struct{}
-	// fromSlot is where to begin, until the service has been asked for it; then replays says so.
+	// fromSlot is the first slot to repeat, until it has been requested; then replays is set.
 	fromSlot uint64
 	replays  bool
-	// sent is the number of the newest filter, and awaited those that somebody waits for.
+	// sent is the number of the newest filter; awaited has a channel for each filter that is not applied yet.
 	sent    uint64
 	awaited map[uint64]chan struct{}
 	err     error
 }
 
-// Subscribe replaces the filter by one that has these addresses too.
+// Subscribe replaces the filter by one with these addresses too.
 func (s *stream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	s.lock.Lock()
 	for _, added := range addresses {
@@ -90,9 +90,10 @@ func (s *stream) Close() {
 	_ = s.connection.Close()
 }
 
-// request sends the filter and returns when the service goes by it. The service does not say so, and that it answers a ping says only
-// that it has read what came before: it may go by the old filter for a while, and leaves out all but the newest of several new ones,
-// with what was to be repeated. But every update names the filters that it passed, and one that all slots pass is there, too.
+// request sends the filter and returns when the service applies it. The service does not confirm that, and
+// its answer to a ping shows only that it has read the preceding messages: it may apply the old filter for a
+// while, and skips all but the newest of several new filters, including their repetition. But every update
+// names the filters that it passed, and each filter includes all slots.
 func (s *stream) request(ctx context.Context) error {
 	taken, err := s.sendFilter()
 	if err != nil {
@@ -106,14 +107,14 @@ func (s *stream) request(ctx context.Context) error {
 	case <-s.done:
 		return s.Err()
 	case <-timer.C:
-		return fmt.Errorf("yellowstone: the service does not go by a filter within %s", answerLimit)
+		return fmt.Errorf("yellowstone: server did not apply the filter within %s", answerLimit)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// sendFilter asks for the transactions that mention any of the addresses, or for all of the program's if they are too many. What it
-// returns is closed when the service goes by that.
+// sendFilter requests the transactions that mention any of the addresses, or all transactions of the program
+// if there are too many addresses. The returned channel is closed when the service applies the filter.
 func (s *stream) sendFilter() (taken <-chan struct{}, err error) {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -138,13 +139,14 @@ func (s *stream) filter() (*geyser.SubscribeRequest, <-chan struct{}) {
 	wanted := []string{protocol.ProgramAddress}
 	if len(s.addresses) <= s.source.config.MaxAddresses {
 		wanted = wanted[:0]
-		for listened := range maps.Keys(s.addresses) {
-			wanted = append(wanted, listened.String())
+		for subscribed := range maps.Keys(s.addresses) {
+			wanted = append(wanted, subscribed.String())
 		}
 	}
 	no := false
 	request.Transactions = map[string]*geyser.SubscribeRequestFilterTransactions{name: {Vote: &no, Failed: &no, AccountInclude: wanted}}
-	// What has been missed is repeated once, for the first addresses: the client subscribes to all it has right away.
+	// Missed transactions are repeated once, for the first addresses: the client subscribes to all of its
+	// addresses at once.
 	if s.fromSlot > 0 {
 		from := s.fromSlot
 		request.FromSlot, s.fromSlot, s.replays = &from, 0, true
@@ -152,7 +154,7 @@ func (s *stream) filter() (*geyser.SubscribeRequest, <-chan struct{}) {
 	return request, taken
 }
 
-// passed notes that the service goes by a filter, and so by none before it any more.
+// passed records that the service applies the named filters, and so none of the filters before them.
 func (s *stream) passed(names []string) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -181,7 +183,7 @@ func (s *stream) send(request *geyser.SubscribeRequest) error {
 
 func (s *stream) sendLocked(request *geyser.SubscribeRequest) error {
 	if err := s.updates.Send(request); err != nil {
-		// What was wrong is in what is received.
+		// The reason of the error is in the received status.
 		select {
 		case <-s.done:
 			return s.Err()
@@ -223,16 +225,16 @@ func (s *stream) receive(update *geyser.SubscribeUpdate) error {
 	s.passed(update.GetFilters())
 	switch {
 	case update.GetPing() != nil:
-		// Proxies on the way want to see traffic in this direction too.
+		// Some proxies close connections without traffic in this direction.
 		return s.send(&geyser.SubscribeRequest{Ping: &geyser.SubscribeRequestPing{}})
 	case update.GetTransaction() != nil:
-		return s.tell(update.GetTransaction())
+		return s.hint(update.GetTransaction())
 	}
 	return nil
 }
 
-// tell tells of a transaction at each address that it mentions.
-func (s *stream) tell(update *geyser.SubscribeUpdateTransaction) error {
+// hint sends a hint of a transaction for each subscribed address that it mentions.
+func (s *stream) hint(update *geyser.SubscribeUpdateTransaction) error {
 	info := update.GetTransaction()
 	if len(info.GetSignature()) != solana.SignatureLength {
 		return errors.New("a transaction without a signature")
@@ -240,23 +242,23 @@ func (s *stream) tell(update *geyser.SubscribeUpdateTransaction) error {
 	if info.GetMeta() == nil || info.GetMeta().GetErr() != nil {
 		return nil
 	}
-	notice := haggle.Hint{Signature: solana.SignatureFromBytes(info.GetSignature()), Slot: update.GetSlot()}
-	notice.Unrelated = !info.GetMeta().GetLogMessagesNone() && !haggle.CallsProgram(info.GetMeta().GetLogMessages())
+	hint := haggle.Hint{Signature: solana.SignatureFromBytes(info.GetSignature()), Slot: update.GetSlot()}
+	hint.Unrelated = !info.GetMeta().GetLogMessagesNone() && !haggle.CallsProgram(info.GetMeta().GetLogMessages())
 	for _, keys := range [][][]byte{
 		info.GetTransaction().GetMessage().GetAccountKeys(),
 		info.GetMeta().GetLoadedWritableAddresses(), info.GetMeta().GetLoadedReadonlyAddresses(),
 	} {
 		for _, key := range keys {
-			if len(key) == solana.PublicKeyLength && s.listensTo(address(key)) {
-				notice.Address = address(key)
-				s.notify(notice)
+			if len(key) == solana.PublicKeyLength && s.isSubscribed(address(key)) {
+				hint.Address = address(key)
+				s.notify(hint)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *stream) listensTo(key address) bool {
+func (s *stream) isSubscribed(key address) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	_, wanted := s.addresses[key]
