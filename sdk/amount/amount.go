@@ -1,8 +1,9 @@
 // Package amount reads and writes amounts of tokens exactly.
 //
-// People write "3.5" and mean tokens; programs write "3500000u" and mean base units, of which the mint says how many make a
-// token. [Parse] checks the form, [Text.In] counts the base units once the mint's decimals are known. Nothing here is a
-// floating point number, and nothing is rounded: what cannot be paid exactly is an error.
+// People write "3.5" for tokens; programs write "3500000u" for base units. The mint defines the number of
+// base units per token. [Parse] checks the form, and [Text.In] returns the base units once the mint's
+// decimals are known. No value is a floating point number, and none is rounded: an amount that is not a whole
+// number of base units is an error.
 package amount
 
 import (
@@ -17,7 +18,7 @@ import (
 // SOLDecimals: a SOL is 10^9 lamports.
 const SOLDecimals = 9
 
-// Text is an amount as somebody wrote it, its form checked. The zero value is no amount.
+// Text is an amount as written, with its form checked. The zero value is no amount.
 type Text struct {
 	written  string
 	whole    string
@@ -27,8 +28,8 @@ type Text struct {
 
 var errForm = errors.New(`write tokens as "3.5" or base units as "3500000u"`)
 
-// Parse checks the form of an amount: digits with at most one point between them, or digits and a "u". There is no sign, no
-// exponent, no separator of thousands and no space.
+// Parse checks the form of an amount: digits with at most one point between them, or digits and a "u". There
+// is no sign, no exponent, no separator of thousands and no space.
 func Parse(written string) (Text, error) {
 	refuse := func(why string) (Text, error) {
 		return Text{}, fmt.Errorf("%q is not an amount: %s; %w", written, why, errForm)
@@ -58,8 +59,8 @@ func isDigits(text string) bool {
 	return text != ""
 }
 
-// In is the amount in base units of a mint with so many decimals. More digits after the point than the mint has are an error,
-// zeros included, and so is what does not fit 64 bits.
+// In returns the amount in base units of a mint with so many decimals. It returns an error if the amount has
+// more digits after the point than the mint, trailing zeros included, or exceeds 64 bits.
 func (t Text) In(decimals uint8) (uint64, error) {
 	if t.IsZero() {
 		return 0, errors.New("no amount is given")
@@ -81,10 +82,10 @@ func (t Text) In(decimals uint8) (uint64, error) {
 // InUnits reports whether the amount is written in base units, so that In does not depend on the decimals.
 func (t Text) InUnits() bool { return t.units }
 
-// IsZero reports whether nothing was written.
+// IsZero reports whether the text is empty.
 func (t Text) IsZero() bool { return t.written == "" }
 
-// String is the amount as it was written.
+// String returns the amount as written.
 func (t Text) String() string { return t.written }
 
 // Set is Parse for a command line's flag.
@@ -96,18 +97,19 @@ func (t *Text) Set(written string) error {
 	return err
 }
 
-// Type is what a command line's help calls such a flag.
+// Type returns the name of the flag's type in a command line's help.
 func (*Text) Type() string { return "amount" }
 
-// Tokens is an amount of a mint's.
+// Tokens is an amount of a mint.
 type Tokens struct {
-	// Units are base units of the mint.
+	// Units is the amount in base units of the mint.
 	Units uint64
-	// Decimals say how many base units make a token: ten to the power of them.
+	// Decimals is the mint's number of decimals: a token has ten to the power of Decimals base units.
 	Decimals uint8
 }
 
-// String is the amount in tokens, with all of the mint's decimals, so that a column of them lines up: "3.500000".
+// String returns the amount in tokens with all of the mint's decimals, so that a column of amounts lines up:
+// "3.500000".
 func (t Tokens) String() string {
 	digits := strconv.FormatUint(t.Units, 10)
 	if t.Decimals == 0 {

@@ -26,7 +26,7 @@ func TestAmountsAreExact(t *testing.T) {
 		{"18446744073709551615u", 6, math.MaxUint64},
 		{"18446744073709.551615", 6, math.MaxUint64},
 		{"0.1", 1, 1},
-		// Both are known for what floating point makes of them.
+		// Floating point arithmetic gets both wrong.
 		{"0.29", 2, 29},
 		{"1.005", 3, 1005},
 	} {
@@ -41,7 +41,7 @@ func TestAmountsAreExact(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAnAmount(t *testing.T) {
+func TestInvalidAmounts(t *testing.T) {
 	for _, written := range []string{
 		"", "u", ".", ".5", "3.", "3.5u", "-1", "+1", "1e6", "1_000", "1,5", " 1", "1 ", "1.2.3", "0x10", "１", "3.5 USDC", "NaN", "1U", "1uu",
 	} {
@@ -75,7 +75,7 @@ func TestFlag(t *testing.T) {
 	require.Equal(t, "amount", text.Type())
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestStringRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tokens := Tokens{rapid.Uint64().Draw(t, "units"), rapid.Uint8().Draw(t, "decimals")}
 		text, err := Parse(tokens.String())
@@ -99,8 +99,8 @@ func TestJSON(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{"units":3.5}`), new(Tokens)))
 }
 
-// FuzzParse compares with arithmetic on fractions: an amount is accepted if and only if it is a whole number of base units
-// that fits, and then it is that number.
+// FuzzParse compares with arithmetic on fractions: an amount is accepted if and only if it is a whole number
+// of base units that fits, and then it is that number.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"3.5", "3500000u", "", "0.0000001", "18446744073709.551616", "1e3", "-0", "00.00"} {
 		f.Add(seed, uint8(6))

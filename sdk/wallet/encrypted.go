@@ -18,29 +18,30 @@ import (
 var (
 	// ErrPassphrase: the file cannot be decrypted with this passphrase.
 	ErrPassphrase = errors.New("haggle: wallet: wrong passphrase")
-	// ErrWeakPassphrase: the passphrase is too short to keep anybody out.
+	// ErrWeakPassphrase: the passphrase is too short to be secure.
 	ErrWeakPassphrase = errors.New("haggle: wallet: a passphrase has at least 8 characters")
-	// ErrNotEncrypted: the file is not one that age has encrypted, or is damaged.
+	// ErrNotEncrypted: the file is damaged, or not encrypted with age.
 	ErrNotEncrypted = errors.New("haggle: wallet: not an encrypted file")
-	// ErrReadableByOthers: not only the file's owner may read or write it.
+	// ErrReadableByOthers: the file's permissions give access to others than its owner.
 	ErrReadableByOthers = errors.New("haggle: wallet: others than its owner have access to the file")
 )
 
 const (
 	// shortestPassphrase is in bytes.
 	shortestPassphrase = 8
-	// workFactor is the logarithm of scrypt's cost: about a second, and 256 MiB. A file that asks for more than mostWork is not tried.
+	// workFactor is the logarithm of scrypt's cost: about a second, and 256 MiB. A file with a factor above
+	// mostWork is rejected.
 	workFactor = 18
 	mostWork   = 20
-	// encryptedLimit is the most that an encrypted keypair can be long, in bytes.
+	// encryptedLimit is the largest length of an encrypted keypair in bytes.
 	encryptedLimit = 16 << 10
 	// ownersOnly are the permissions of a file with a key.
 	ownersOnly fs.FileMode = 0o600
 )
 
-// CreateEncrypted writes a keypair to a new file, encrypted with a passphrase, so that its owner alone can read it. The file is one
-// of age's (filippo.io/age): "age --decrypt" makes a keypair file of it. It fails if the file exists, with an error that is
-// fs.ErrExist, and with ErrWeakPassphrase.
+// CreateEncrypted writes a keypair to a new file, encrypted with a passphrase and readable by its owner
+// alone. The format is that of age (filippo.io/age): "age --decrypt" returns a keypair file. It returns
+// ErrWeakPassphrase, or an error that is fs.ErrExist if the file exists.
 func CreateEncrypted(path, passphrase string, keypair *Keypair) error {
 	return createEncrypted(path, passphrase, keypair, workFactor)
 }
@@ -97,8 +98,8 @@ func encrypt(passphrase string, keypair *Keypair, workFactor int) ([]byte, error
 	return content.Bytes(), nil
 }
 
-// OpenEncrypted reads a file that CreateEncrypted, or age with a passphrase, has written. It takes about a second. It fails with
-// ErrPassphrase, ErrNotEncrypted and ErrReadableByOthers.
+// OpenEncrypted reads a file that was written by CreateEncrypted or by age with a passphrase. It takes about
+// a second. It returns ErrPassphrase, ErrNotEncrypted or ErrReadableByOthers.
 func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 	content, err := readOwners(path)
 	if err != nil {
@@ -132,11 +133,11 @@ func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 	return keypair, nil
 }
 
-// ageHeader is what an encrypted file begins with.
+// ageHeader is the beginning of an encrypted file.
 const ageHeader = "age-encryption.org/"
 
-// withoutArmor is an encrypted file's content as bytes. Whatever is not encrypted is refused here: age would quote its beginning, which
-// of a keypair file is the key.
+// withoutArmor returns the content of an encrypted file as bytes. It rejects any unencrypted content, because
+// age would quote its beginning, which in a keypair file is the key.
 func withoutArmor(content []byte) ([]byte, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(content), []byte(armor.Header)) {
 		var err error
@@ -150,7 +151,7 @@ func withoutArmor(content []byte) ([]byte, error) {
 	return content, nil
 }
 
-// readOwners reads a file that nobody but its owner has access to.
+// readOwners reads a file to which only its owner has access.
 func readOwners(path string) ([]byte, error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
@@ -161,7 +162,7 @@ func readOwners(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("haggle: wallet: %w", err)
 	}
-	// Windows keeps access in lists that these bits do not show.
+	// On Windows these bits do not show the access lists.
 	if runtime.GOOS != "windows" && info.Mode().Perm()&^ownersOnly != 0 {
 		return nil, fmt.Errorf("%w: %s has mode %04o, and should have %04o", ErrReadableByOthers, path, info.Mode().Perm(), ownersOnly)
 	}

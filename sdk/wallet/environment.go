@@ -9,8 +9,9 @@ import (
 // ErrNotSet: the environment variable is not set, or empty.
 var ErrNotSet = errors.New("haggle: wallet: the environment variable is not set")
 
-// FromEnvironment takes the key from an environment variable: 64 bytes in base 58, as wallets export them, or as the JSON array of
-// a keypair file. The variable stays set, and so visible to every process that this one starts: os.Unsetenv is the caller's to call.
+// FromEnvironment reads the key from an environment variable: 64 bytes in base58, as wallets export them, or
+// as the JSON array of a keypair file. The variable stays set and visible to child processes until the caller
+// calls os.Unsetenv.
 func FromEnvironment(variable string) (*Keypair, error) {
 	text := os.Getenv(variable)
 	if text == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A container gets its key as an environment variable, and takes it out of sight of its child processes.
+// A container gets its key as an environment variable, and hides it from its child processes.
 func ExampleFromEnvironment() {
 	keypair, err := wallet.FromEnvironment("AGENT_KEYPAIR")
 	if err != nil {
@@ -23,7 +23,7 @@ func ExampleFromEnvironment() {
 	fmt.Println(keypair) // its address
 }
 
-// A key lies encrypted on disk.
+// The key is stored encrypted on disk.
 func ExampleOpenEncrypted() {
 	passphrase := os.Getenv("AGENT_PASSPHRASE")
 	keypair, err := wallet.OpenEncrypted("agent.age", passphrase)
@@ -38,7 +38,7 @@ func ExampleOpenEncrypted() {
 	fmt.Println(keypair)
 }
 
-// A wallet service signs. That it signs nothing else is made sure of with every signature.
+// A wallet service signs. Every signature is checked to be of the requested message.
 func ExampleNewRemote() {
 	ctx := context.Background()
 	signer, err := wallet.NewRemote(ctx, wallet.RemoteConfig{
@@ -51,6 +51,6 @@ func ExampleNewRemote() {
 	}
 	var action *haggle.Action
 	if _, err := action.Do(ctx, signer); errors.Is(err, wallet.ErrWrongSignature) {
-		log.Fatal("the wallet service is not to be trusted")
+		log.Fatal("the wallet service signed another message")
 	}
 }

@@ -1,4 +1,4 @@
 package wallet
 
-// CreateEncryptedQuickly is CreateEncrypted without its cost.
+// CreateEncryptedQuickly is CreateEncrypted with a low work factor.
 var CreateEncryptedQuickly = createEncrypted

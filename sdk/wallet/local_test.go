@@ -89,7 +89,7 @@ func TestEncryptedFiles(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestEncryptedFilesAreTheOwnersAlone(t *testing.T) {
+func TestEncryptedFilesAreReadableByTheOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.age")
 	require.NoError(t, wallet.CreateEncryptedQuickly(path, passphrase, newKeypair(t), quick))
 	for _, mode := range []fs.FileMode{0o640, 0o604, 0o620, 0o602, 0o700} {
@@ -102,7 +102,8 @@ func TestEncryptedFilesAreTheOwnersAlone(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Whatever is in the file is an error, not a key and not a crash. A file that would take all memory is not tried.
+// Any other content is an error, neither a key nor a crash. A file that would use up the memory is rejected
+// first.
 func TestDamagedEncryptedFiles(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "agent.age")
@@ -113,7 +114,7 @@ func TestDamagedEncryptedFiles(t *testing.T) {
 	damaged[len(damaged)/2] ^= 1
 	for name, content := range map[string][]byte{
 		"empty": nil, "text": []byte("hello"), "cut": whole[:len(whole)/2], "damaged": damaged, "huge": make([]byte, 1<<20),
-		"a key of nobody's": encrypted(t, "[1,2,3]"), "no key": encrypted(t, "sekrit0"),
+		"an invalid key": encrypted(t, "[1,2,3]"), "no key": encrypted(t, "sekrit0"),
 		"costly": bytes.Replace(encrypted(t, "[1,2,3]"), []byte(" 10\n"), []byte(" 30\n"), 1),
 	} {
 		other := filepath.Join(folder, name)
@@ -127,7 +128,7 @@ func TestDamagedEncryptedFiles(t *testing.T) {
 	}
 }
 
-// A key that somebody has forgotten to encrypt is not quoted in the error that says so, armored or not.
+// The error for an unencrypted key does not quote it, armored or not.
 func TestFilesThatAreNotEncryptedAreNotQuoted(t *testing.T) {
 	for name, content := range map[string]string{
 		"a keypair file":  "[1,2,3,99]",
@@ -154,7 +155,7 @@ func armorOf(t *testing.T, plain string) string {
 	return content.String()
 }
 
-// encrypted is what age itself writes, unarmored.
+// encrypted returns the file that age itself writes, unarmored.
 func encrypted(t *testing.T, plain string) []byte {
 	t.Helper()
 	recipient, err := age.NewScryptRecipient(passphrase)
@@ -174,7 +175,7 @@ func encrypted(t *testing.T, plain string) []byte {
 	return content
 }
 
-func TestFilesOfAges(t *testing.T) {
+func TestFilesWrittenByAge(t *testing.T) {
 	keypair := newKeypair(t)
 	path := filepath.Join(t.TempDir(), "agent.age")
 	require.NoError(t, os.WriteFile(path, encrypted(t, keypair.PrivateKey().String()+"\n"), 0o600))

@@ -17,47 +17,51 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/jsonapi"
 )
 
-// RemoteConfig says which wallet service signs. The service has AgentWallet's shape: an API key opens it, it tells a public key, and
-// it signs transactions.
+// RemoteConfig identifies the wallet service. Its interface is that of AgentWallet: an API key gives access,
+// and the service returns a public key and signs transactions.
 //
 //	GET  <Endpoint>/public-key        answers {"publicKey": "<base 58>"}
 //	POST <Endpoint>/sign-transaction  {"transaction": "<base 64, unsigned>"}
 //	                                  answers {"signedTransaction": "<base 64>"} or {"signature": "<base 58>"}
 //
-// Requests carry "Authorization: Bearer <APIKey>", and those to sign an "Idempotency-Key", the message's SHA-256 as hex.
+// Requests carry "Authorization: Bearer <APIKey>", and those to sign an "Idempotency-Key", the message's
+// SHA-256 as hex.
 type RemoteConfig struct {
-	// Endpoint is the service's URL. It has to be https, or http to this very machine.
+	// Endpoint is the service's URL. Its scheme must be https, or http for the local machine.
 	Endpoint string
-	// APIKey opens the wallet.
+	// APIKey gives access to the wallet.
 	APIKey string
-	// PublicKey is the wallet's account. Zero asks the service; given, the service cannot make another account of it.
+	// PublicKey is the wallet's account. If zero, the service returns it; if set, the service cannot
+	// substitute another account.
 	PublicKey solana.PublicKey
-	// PublicKeyPath and SignPath replace the paths above. Empty is "public-key" and "sign-transaction".
+	// PublicKeyPath and SignPath replace the paths above. If empty, they are "public-key" and
+	// "sign-transaction".
 	PublicKeyPath, SignPath string
-	// Timeout is how long one request may take. Zero is 15 seconds.
+	// Timeout limits one request. If zero, 15 s is used.
 	Timeout time.Duration
-	// HTTPClient sends the requests. Nil is one of the wallet's own. Redirects are not followed, whatever it says.
+	// HTTPClient sends the requests. If nil, the wallet has its own. Redirects are never followed.
 	HTTPClient *http.Client
 }
 
-// Remote is a haggle.Signer that has a wallet service sign. Its methods may be called from several goroutines.
+// Remote is a haggle.Signer whose key is at a wallet service. Its methods may be called from several
+// goroutines.
 type Remote struct {
 	service   *jsonapi.Service
 	publicKey solana.PublicKey
 	signPath  string
 }
 
-// ErrWrongSignature: what the service has answered is not a signature of exactly the message by exactly the wallet's key.
+// ErrWrongSignature: the answer is not a signature of exactly the message by exactly the wallet's key.
 var ErrWrongSignature = errors.New("the answer is not the wallet's signature of the message")
 
-// RemoteError is what went wrong when a wallet service was asked. It does not contain the API key, nor the service's address
-// beyond its host, nor anything that the service has said.
+// RemoteError is a failed request to a wallet service. It does not contain the API key, the service's URL
+// beyond its host, or any part of the service's answer.
 type RemoteError struct {
-	// Host is the service's.
+	// Host is the service's host.
 	Host string
-	// Status is the HTTP status of its answer; zero if there was none.
+	// Status is the HTTP status of the answer; zero if there was none.
 	Status int
-	// Err is why.
+	// Err is the reason.
 	Err error
 
 	notSigned bool
@@ -65,14 +69,15 @@ type RemoteError struct {
 
 func (e *RemoteError) Error() string { return fmt.Sprintf("haggle: wallet: %v", e.Err) }
 
-// Unwrap is why.
+// Unwrap returns the reason.
 func (e *RemoteError) Unwrap() error { return e.Err }
 
-// NotSigned says whether it is certain that nothing has been signed: the request has not reached the service, or the service has
-// answered that it refuses. After anything else a signature may exist.
+// NotSigned reports whether the service has certainly signed nothing: the request has not reached it, or it
+// rejected the request. After any other error a signature may exist.
 func (e *RemoteError) NotSigned() bool { return e.notSigned }
 
-// NewRemote makes a signer of a wallet service, and asks it for its public key unless that is given. It fails with a *RemoteError.
+// NewRemote returns a signer that uses a wallet service, and requests its public key unless it is configured.
+// It returns a *RemoteError if that fails.
 func NewRemote(ctx context.Context, config RemoteConfig) (*Remote, error) {
 	service, err := jsonapi.New(jsonapi.Config{
 		Endpoint: config.Endpoint, APIKey: config.APIKey, Timeout: config.Timeout, HTTPClient: config.HTTPClient,
@@ -102,19 +107,20 @@ func NewRemote(ctx context.Context, config RemoteConfig) (*Remote, error) {
 	return r, nil
 }
 
-// PublicKey is the wallet's account.
+// PublicKey returns the wallet's account.
 func (r *Remote) PublicKey() solana.PublicKey { return r.publicKey }
 
-// String is the public key.
+// String returns the public key.
 func (r *Remote) String() string { return r.publicKey.String() }
 
-// GoString is the public key too.
+// GoString returns the public key too.
 func (r *Remote) GoString() string { return "wallet.Remote(" + r.String() + ")" }
 
-// SignMessage has the service sign a transaction's message. It is asked again only if it has certainly not signed.
+// SignMessage returns the service's signature of a transaction's message. It repeats the request only if the
+// service has certainly not signed.
 //
-// It fails with a *RemoteError, which is ErrWrongSignature if the service signs with another key, or another message, or answers
-// with anything else than a signature.
+// It returns a *RemoteError, which is ErrWrongSignature if the service signs with another key, signs another
+// message, or does not return a signature.
 func (r *Remote) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
 	message = bytes.Clone(message)
 	place, signers, err := placeOf(message, r.publicKey)
@@ -150,8 +156,8 @@ func (r *Remote) failure(err error) error {
 	return failure
 }
 
-// signatureIn takes the signature out of an answer: it is by itself, or in its place in a transaction that has the same message
-// byte for byte.
+// signatureIn extracts the signature from an answer. The answer has it alone, or at its position in a
+// transaction whose message is the same byte for byte.
 func signatureIn(transaction, alone string, message []byte, place, signers int) (solana.Signature, bool) {
 	if transaction == "" {
 		signature, err := solana.SignatureFromBase58(alone)
@@ -170,11 +176,11 @@ func signatureIn(transaction, alone string, message []byte, place, signers int) 
 	return solana.Signature(signed[place*size : (place+1)*size]), true
 }
 
-// placeOf is which of how many signers of a message an account is.
+// placeOf returns the position of an account among the signers of a message, and their number.
 func placeOf(message []byte, account solana.PublicKey) (place, signers int, err error) {
 	var parsed solana.Message
 	if err := parsed.UnmarshalWithDecoder(bin.NewBinDecoder(message)); err != nil {
-		return 0, 0, errors.New("what is to be signed is not the message of a transaction")
+		return 0, 0, errors.New("not the message of a transaction")
 	}
 	signers = int(parsed.Header.NumRequiredSignatures)
 	for place := range min(signers, len(parsed.AccountKeys)) {
@@ -182,7 +188,7 @@ func placeOf(message []byte, account solana.PublicKey) (place, signers int, err 
 			return place, signers, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("the message is not one that %s signs", account)
+	return 0, 0, fmt.Errorf("%s is not a signer of the message", account)
 }
 
 // appendLength appends a compact-u16.

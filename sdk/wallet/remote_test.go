@@ -22,14 +22,15 @@ import (
 
 const apiKey = "sekrit-api-key"
 
-// service is a wallet service that signs what it is asked to, unless it is told to do something else.
+// service is a wallet service that signs every request unless a test sets another behaviour.
 type service struct {
 	t       *testing.T
 	keypair *wallet.Keypair
 	server  *httptest.Server
-	// requests counts those to sign.
+	// requests counts the requests to sign.
 	requests atomic.Int64
-	// instead, if it is set, answers those to sign. An answer that nobody waits for any more may still be under way when it changes.
+	// instead, if set, answers the requests to sign. An answer to a cancelled request may still be in flight
+	// when it changes.
 	instead atomic.Pointer[answering]
 }
 
@@ -83,7 +84,7 @@ func (s *service) answer(w http.ResponseWriter, transaction []byte) {
 	fmt.Fprintf(w, `{"signedTransaction":%q}`, base64.StdEncoding.EncodeToString(transaction))
 }
 
-// signed is a transaction with the wallet's signature in its place.
+// signed returns a transaction with the wallet's signature in its position.
 func (s *service) signed(encoded []byte) []byte {
 	transaction, err := solana.TransactionFromBytes(encoded)
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *service) remote() *wallet.Remote {
 	return remote
 }
 
-// transfer is a message that the signers sign in this order; the first one pays.
+// transfer returns a message with signers in this order; the first one pays.
 func transfer(t *testing.T, lamports uint64, signers ...solana.PublicKey) []byte {
 	t.Helper()
 	var instructions []solana.Instruction
@@ -157,7 +158,7 @@ func TestRemoteWalletSigns(t *testing.T) {
 	require.True(t, signature.Verify(me, message))
 }
 
-// What is not a signature of exactly that message by exactly that key is refused.
+// An answer that is not a signature of exactly that message by exactly that key is rejected.
 func TestRemoteWalletThatSignsSomethingElse(t *testing.T) {
 	s := newService(t)
 	remote := s.remote()
@@ -203,7 +204,8 @@ func TestRemoteWalletThatSignsSomethingElse(t *testing.T) {
 	}
 }
 
-// A wallet service that misbehaves is an error that says what is certain, and it does not take for ever or all memory.
+// After a failure of the wallet service the error states whether a signature may exist. Time and memory are
+// bounded.
 func TestRemoteWalletThatFails(t *testing.T) {
 	s := newService(t)
 	message := transfer(t, 1, s.keypair.PublicKey())
@@ -227,11 +229,11 @@ func TestRemoteWalletThatFails(t *testing.T) {
 			w.Header().Set("Location", "/v1/public-key")
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}, false, 1},
-		"is silent":      {func(http.ResponseWriter, []byte) { <-done }, false, 1},
-		"talks nonsense": {func(w http.ResponseWriter, _ []byte) { fmt.Fprint(w, "<html>"+apiKey) }, false, 1},
-		"talks too much": {func(w http.ResponseWriter, _ []byte) { fmt.Fprint(w, strings.Repeat(" ", 1<<20)+"{}") }, false, 1},
-		"breaks off":     {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Content-Length", "9"); fmt.Fprint(w, "{") }, false, 1},
-		"wants a long rest": {func(w http.ResponseWriter, _ []byte) {
+		"does not answer":      {func(http.ResponseWriter, []byte) { <-done }, false, 1},
+		"sends HTML":           {func(w http.ResponseWriter, _ []byte) { fmt.Fprint(w, "<html>"+apiKey) }, false, 1},
+		"sends too much":       {func(w http.ResponseWriter, _ []byte) { fmt.Fprint(w, strings.Repeat(" ", 1<<20)+"{}") }, false, 1},
+		"truncates the answer": {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Content-Length", "9"); fmt.Fprint(w, "{") }, false, 1},
+		"sends a long Retry-After": {func(w http.ResponseWriter, _ []byte) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
 		}, true, 1},
@@ -254,19 +256,19 @@ func TestRemoteWalletThatFails(t *testing.T) {
 	}
 }
 
-func TestRemoteWalletThatIsNotThere(t *testing.T) {
+func TestUnreachableRemoteWallet(t *testing.T) {
 	s := newService(t)
 	remote := s.remote()
 	s.server.Close()
 	_, err := remote.SignMessage(context.Background(), transfer(t, 1, remote.PublicKey()))
 	var failure *wallet.RemoteError
 	require.True(t, errors.As(err, &failure))
-	require.True(t, failure.NotSigned(), "nobody was there to sign")
+	require.True(t, failure.NotSigned(), "the service was not reached")
 	require.NotContains(t, err.Error(), "/v1")
 }
 
-// What is not a transaction of this wallet's is not sent anywhere.
-func TestRemoteWalletIsAskedOnlyForItsOwn(t *testing.T) {
+// A message that is not a transaction of this wallet is not sent to the service.
+func TestRemoteWalletSendsOnlyItsOwnMessages(t *testing.T) {
 	s := newService(t)
 	remote := s.remote()
 	for _, message := range [][]byte{nil, []byte("hello"), transfer(t, 1, newKeypair(t).PublicKey())} {
