@@ -11,9 +11,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/agent"
 )
 
-// Admit makes the gate an agent.Config.Admit of the agent with this address: it is asked about whoever the other party is. A
-// counterparty that the gate refuses is agent.ErrRefused and a *Refusal. One of whom nobody can say how much it is trusted, because the
-// source has failed, is an error that is neither, so that the agent asks again later; until then the negotiation is left alone.
+// Admit returns the gate as an agent.Config.Admit of the agent with this address: it checks the other party.
+// For a counterparty that the gate refuses, it returns an error that is agent.ErrRefused and a *Refusal. If
+// the source has failed, the error is neither, so that the agent checks again later; until then it leaves the
+// negotiation alone.
 func (g *Gate) Admit(self solana.PublicKey) func(ctx context.Context, seen *haggle.Snapshot) error {
 	return func(ctx context.Context, seen *haggle.Snapshot) error {
 		other := seen.Seller
@@ -26,7 +27,7 @@ func (g *Gate) Admit(self solana.PublicKey) func(ctx context.Context, seen *hagg
 		case err == nil:
 			return nil
 		case errors.As(err, &refusal) && refusal.Cause != nil:
-			return fmt.Errorf("haggle: identity: %s: nobody says how much it is trusted: %w", other, refusal.Cause)
+			return fmt.Errorf("haggle: identity: %s: trust score unavailable: %w", other, refusal.Cause)
 		}
 		return fmt.Errorf("%w: %w", agent.ErrRefused, err)
 	}

@@ -16,12 +16,13 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Allowlist is a Source that is a text file: an agent's address a line, and after it, if it is not MaxScore, its score. Empty lines
-// and what follows a # do not matter. Everybody in it is registered and verified; who is not is not known.
+// Allowlist is a Source that reads a text file. Each line has an agent's address, followed by its score
+// unless that is MaxScore. Empty lines and text after a # are ignored. Agents in the file are registered and
+// verified; all others are unknown.
 //
-// The file is looked at whenever the list is asked, and read again when it has changed. A file that is gone or damaged then is an
-// error, so that a Gate lets nobody through until it is repaired. Whoever changes it should write another file and rename it, as
-// editors do: what is read halfway through is a damaged file, or a shorter list.
+// Each request checks whether the file has changed, and reads it again if so. A missing or damaged file is an
+// error, so a Gate admits no one until it is repaired. To change the file, write another file and rename it,
+// as editors do: a file that is read halfway is damaged, or a shorter list.
 type Allowlist struct {
 	path string
 
@@ -31,12 +32,12 @@ type Allowlist struct {
 	scores  map[solana.PublicKey]float64
 }
 
-// AllowlistError says which line of a file is none of an allowlist's.
+// AllowlistError identifies an invalid line of a file.
 type AllowlistError struct {
-	// Path is the file's, and Line the line's number, from 1.
+	// Path is the path of the file, and Line the line's number, from 1.
 	Path string
 	Line int
-	// Reason says what is wrong with it.
+	// Reason is the problem.
 	Reason string
 }
 
@@ -45,14 +46,14 @@ func (e *AllowlistError) Error() string {
 }
 
 const (
-	// allowlistLimit is the most that a file may be long, in bytes.
+	// allowlistLimit is the largest length of a file in bytes.
 	allowlistLimit = 16 << 20
-	// clockTick is how coarsely file systems tell the time: a file that was changed so shortly before it was read may have been
-	// changed again without showing it.
+	// clockTick is the resolution of file systems' timestamps: a file that changed so shortly before it was
+	// read may have changed again with the same timestamp.
 	clockTick = 2 * time.Second
 )
 
-// OpenAllowlist reads a file. It fails with an *AllowlistError.
+// OpenAllowlist reads a file. It returns an *AllowlistError if a line is invalid.
 func OpenAllowlist(path string) (*Allowlist, error) {
 	list := &Allowlist{path: path}
 	list.lock.Lock()
@@ -60,7 +61,7 @@ func OpenAllowlist(path string) (*Allowlist, error) {
 	return list, list.refresh()
 }
 
-// Trust is what the file says about an agent.
+// Trust returns the file's entry for an agent.
 func (a *Allowlist) Trust(_ context.Context, agent solana.PublicKey) (Trust, error) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
@@ -71,7 +72,7 @@ func (a *Allowlist) Trust(_ context.Context, agent solana.PublicKey) (Trust, err
 	return Trust{Score: score, Registered: ok, Verified: ok}, nil
 }
 
-// refresh reads the file if it may have changed. After a failure it is read again the next time.
+// refresh reads the file if it may have changed. After a failure it reads it again the next time.
 func (a *Allowlist) refresh() error {
 	file, err := os.Open(filepath.Clean(a.path))
 	if err != nil {
@@ -121,7 +122,7 @@ func parseAllowlist(path string, content []byte) (map[solana.PublicKey]float64, 
 		}
 		agent, score, reason := parseEntry(fields)
 		if _, twice := scores[agent]; reason == "" && twice {
-			reason = "this agent is in the list already"
+			reason = "duplicate agent"
 		}
 		if reason != "" {
 			return nil, &AllowlistError{Path: path, Line: number, Reason: reason}
@@ -129,7 +130,7 @@ func parseAllowlist(path string, content []byte) (map[solana.PublicKey]float64, 
 		scores[agent] = score
 	}
 	if lines.Err() != nil {
-		return nil, &AllowlistError{Path: path, Line: number + 1, Reason: "it is too long"}
+		return nil, &AllowlistError{Path: path, Line: number + 1, Reason: "line too long"}
 	}
 	return scores, nil
 }
@@ -137,7 +138,7 @@ func parseAllowlist(path string, content []byte) (map[solana.PublicKey]float64, 
 func parseEntry(fields []string) (agent solana.PublicKey, score float64, reason string) {
 	agent, err := solana.PublicKeyFromBase58(fields[0])
 	if err != nil {
-		return agent, 0, "it does not begin with an address"
+		return agent, 0, "no address at the beginning"
 	}
 	switch len(fields) {
 	case 1:
@@ -145,9 +146,9 @@ func parseEntry(fields []string) (agent solana.PublicKey, score float64, reason 
 	case 2:
 		score, err = strconv.ParseFloat(fields[1], 64)
 		if err != nil || !(Trust{Score: score}).valid() {
-			return agent, 0, "the score is not one of 0 to 100"
+			return agent, 0, "the score is not between 0 and 100"
 		}
 		return agent, score, ""
 	}
-	return agent, 0, "it has more than an address and a score"
+	return agent, 0, "more than an address and a score"
 }

@@ -1,17 +1,17 @@
-// Package identity is asked before an agent engages a counterparty: is it known, is it trusted enough, and is the service that is
-// bought or sold the one that its description says?
+// Package identity checks a counterparty before an agent engages with it: is it known, is its trust score
+// high enough, and is the traded service the described one?
 //
-// A [Gate] asks a [Source] for a trust score of 0 to 100 and refuses everybody below a threshold. Sources are a registry such as SAID
-// over HTTPS ([NewRegistry]), a file with a list ([OpenAllowlist]), and any function ([SourceFunc]); [FirstOf] asks several. Whoever
-// cannot be asked about is refused.
+// A [Gate] gets a trust score of 0 to 100 from a [Source] and refuses every agent below a threshold. Sources
+// are a registry such as SAID over HTTPS ([NewRegistry]), a file with a list ([OpenAllowlist]), and any
+// function ([SourceFunc]); [FirstOf] combines several. If a source fails, the agent is refused.
 //
 //	registry, err := identity.NewRegistry(identity.RegistryConfig{Endpoint: "https://registry.example"})
 //	...
 //	gate := identity.Gate{Source: registry, Threshold: 60}
 //	if err := gate.Check(ctx, seller); errors.Is(err, identity.ErrRefused) {
 //
-// [Gate.Admit] is the Admit of an agent's configuration. Gate.Check has the form of policy.Config.Screen, so that a wallet refuses by
-// itself to create or join negotiations with others.
+// [Gate.Admit] is the Admit of an agent's configuration. Gate.Check fits policy.Config.Screen, so that a
+// wallet itself refuses to create or join negotiations with others.
 //
 // [CheckService] compares a service's description with the hash that a negotiation commits to.
 package identity

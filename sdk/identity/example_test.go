@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A buyer deals with those on its own list, and with those whom a registry gives 60 of 100 points.
+// A buyer deals with the agents on its own list, and with those to which a registry gives 60 of 100 points.
 func ExampleGate() {
 	var (
 		ctx    context.Context
@@ -37,7 +37,7 @@ func ExampleGate() {
 	}
 }
 
-// A seller that the SDK runs accepts invitations of those whom a registry gives 60 of 100 points.
+// A seller accepts invitations of agents to which a registry gives 60 of 100 points.
 func ExampleGate_Admit() {
 	var (
 		ctx    context.Context

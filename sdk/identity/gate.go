@@ -11,24 +11,26 @@ import (
 // MaxScore is the highest trust score.
 const MaxScore = 100
 
-// Trust is what a source says about an agent.
+// Trust is a source's information about an agent.
 type Trust struct {
-	// Score is from 0, not at all, to MaxScore.
+	// Score is from 0, untrusted, to MaxScore.
 	Score float64
-	// Registered says that the source knows the agent at all, and Verified that it has made sure who it is.
+	// Registered reports whether the source knows the agent, Verified whether it has verified the agent's
+	// identity.
 	Registered, Verified bool
 }
 
-// valid says whether the score is one. (No number is between others that is not a number.)
+// valid reports whether the score is in range. The comparison is false for NaN.
 func (t Trust) valid() bool { return t.Score >= 0 && t.Score <= MaxScore }
 
-// Source says how much an agent is trusted.
+// Source returns the trust in agents.
 type Source interface {
-	// Trust is about the agent with this address. An agent that is not known is no error: its Trust is zero.
+	// Trust returns the trust in the agent with this address. For an unknown agent it returns a zero Trust
+	// and no error.
 	Trust(ctx context.Context, agent solana.PublicKey) (Trust, error)
 }
 
-// SourceFunc is a Source that is a function.
+// SourceFunc is a function as a Source.
 type SourceFunc func(ctx context.Context, agent solana.PublicKey) (Trust, error)
 
 // Trust calls the function.
@@ -36,8 +38,9 @@ func (f SourceFunc) Trust(ctx context.Context, agent solana.PublicKey) (Trust, e
 	return f(ctx, agent)
 }
 
-// FirstOf asks sources in their order, until one knows the agent. A source that fails ends it: who is refused further ahead must
-// not get in further behind only because nobody could be asked.
+// FirstOf returns a source that queries sources in order until one knows the agent. A failure ends the query:
+// an agent that an earlier source would refuse must not be admitted by a later one because the earlier one
+// failed.
 func FirstOf(sources ...Source) Source {
 	return SourceFunc(func(ctx context.Context, agent solana.PublicKey) (Trust, error) {
 		for _, source := range sources {
@@ -50,45 +53,46 @@ func FirstOf(sources ...Source) Source {
 	})
 }
 
-// Gate decides whom an agent engages with. The zero value refuses everybody.
+// Gate decides which agents an agent engages with. The zero value refuses all.
 type Gate struct {
-	// Source is asked. Nil refuses everybody.
+	// Source is queried for each agent. If nil, all agents are refused.
 	Source Source
-	// Threshold is the least score that is let through, 0 to MaxScore. Agents that the source does not know are refused even at 0.
+	// Threshold is the lowest admitted score, 0 to MaxScore. Agents that the source does not know are refused
+	// even at 0.
 	Threshold float64
 	// RequireVerified refuses agents that the source has not verified, whatever their score.
 	RequireVerified bool
 }
 
-// ErrRefused is what every *Refusal is, for errors.Is.
-var ErrRefused = errors.New("haggle: the counterparty is not engaged with")
+// ErrRefused matches every *Refusal with errors.Is.
+var ErrRefused = errors.New("haggle: counterparty refused")
 
-// Refusal says why a counterparty is not engaged with.
+// Refusal is the reason why an agent is refused.
 type Refusal struct {
-	// Agent is who is refused.
+	// Agent is the refused agent.
 	Agent solana.PublicKey
-	// Trust is what the source has said; zero if it has failed.
+	// Trust is the source's answer; zero if it failed.
 	Trust Trust
-	// Threshold is the least score that would have been let through.
+	// Threshold is the lowest score that the gate admits.
 	Threshold float64
-	// Cause is why the source has failed; otherwise nil.
+	// Cause is the source's error, or nil.
 	Cause error
 }
 
 func (r *Refusal) Error() string {
-	reason := fmt.Sprintf("its trust score is %g, and %g is needed", r.Trust.Score, r.Threshold)
+	reason := fmt.Sprintf("the trust score %g is below %g", r.Trust.Score, r.Threshold)
 	switch {
 	case r.Cause != nil:
-		reason = fmt.Sprintf("nobody says how much it is trusted: %v", r.Cause)
+		reason = fmt.Sprintf("its trust score is unavailable: %v", r.Cause)
 	case !r.Trust.Registered:
-		reason = "it is not known"
+		reason = "unknown agent"
 	case r.Trust.Score >= r.Threshold:
-		reason = "it is not verified"
+		reason = "not verified"
 	}
-	return fmt.Sprintf("haggle: %s is not engaged with: %s", r.Agent, reason)
+	return fmt.Sprintf("haggle: counterparty %s refused: %s", r.Agent, reason)
 }
 
-// Unwrap is ErrRefused, and the cause.
+// Unwrap returns ErrRefused and the cause.
 func (r *Refusal) Unwrap() []error {
 	if r.Cause == nil {
 		return []error{ErrRefused}
@@ -97,12 +101,12 @@ func (r *Refusal) Unwrap() []error {
 }
 
 var (
-	errNoSource = errors.New("there is no source to ask")
-	errNoScore  = errors.New("the source's score is not one of 0 to 100")
-	errNoLimit  = errors.New("the threshold is not one of 0 to 100")
+	errNoSource = errors.New("no source configured")
+	errNoScore  = errors.New("the source's score is not between 0 and 100")
+	errNoLimit  = errors.New("the threshold is not between 0 and 100")
 )
 
-// Check is nil for an agent that may be engaged with, otherwise a *Refusal. Nobody is let through because something has failed.
+// Check returns nil for an admitted agent, otherwise a *Refusal. A failure never admits an agent.
 func (g *Gate) Check(ctx context.Context, agent solana.PublicKey) error {
 	refusal := &Refusal{Agent: agent, Threshold: g.Threshold}
 	switch {

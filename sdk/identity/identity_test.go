@@ -41,19 +41,19 @@ func TestGate(t *testing.T) {
 		lets   bool
 		reason string
 	}{
-		"exactly enough":           {identity.Gate{Source: known(60), Threshold: 60}, true, ""},
-		"too little":               {identity.Gate{Source: known(59.9), Threshold: 60}, false, "59.9"},
-		"not known":                {identity.Gate{Source: says(identity.Trust{Score: 100}, nil)}, false, "not known"},
-		"not verified":             {identity.Gate{Source: known(100), RequireVerified: true}, false, "not verified"},
-		"verified":                 {identity.Gate{Source: says(identity.Trust{Registered: true, Verified: true}, nil), RequireVerified: true}, true, ""},
-		"nobody to ask":            {identity.Gate{}, false, "no source"},
-		"nobody answers":           {identity.Gate{Source: says(identity.Trust{Score: 100, Registered: true}, down)}, false, "down"},
-		"a score beyond 100":       {identity.Gate{Source: known(101)}, false, "0 to 100"},
-		"a score below 0":          {identity.Gate{Source: known(-1)}, false, "0 to 100"},
-		"a score that is none":     {identity.Gate{Source: known(math.NaN())}, false, "0 to 100"},
-		"a threshold that is none": {identity.Gate{Source: known(100), Threshold: math.NaN()}, false, "threshold"},
-		"a threshold beyond 100":   {identity.Gate{Source: known(100), Threshold: 101}, false, "threshold"},
-		"a threshold below 0":      {identity.Gate{Source: known(100), Threshold: -1}, false, "threshold"},
+		"exactly enough":         {identity.Gate{Source: known(60), Threshold: 60}, true, ""},
+		"too little":             {identity.Gate{Source: known(59.9), Threshold: 60}, false, "59.9"},
+		"not known":              {identity.Gate{Source: says(identity.Trust{Score: 100}, nil)}, false, "unknown agent"},
+		"not verified":           {identity.Gate{Source: known(100), RequireVerified: true}, false, "not verified"},
+		"verified":               {identity.Gate{Source: says(identity.Trust{Registered: true, Verified: true}, nil), RequireVerified: true}, true, ""},
+		"no source":              {identity.Gate{}, false, "no source"},
+		"no answer":              {identity.Gate{Source: says(identity.Trust{Score: 100, Registered: true}, down)}, false, "down"},
+		"a score beyond 100":     {identity.Gate{Source: known(101)}, false, "between 0 and 100"},
+		"a score below 0":        {identity.Gate{Source: known(-1)}, false, "between 0 and 100"},
+		"a score of NaN":         {identity.Gate{Source: known(math.NaN())}, false, "between 0 and 100"},
+		"a threshold of NaN":     {identity.Gate{Source: known(100), Threshold: math.NaN()}, false, "threshold"},
+		"a threshold beyond 100": {identity.Gate{Source: known(100), Threshold: 101}, false, "threshold"},
+		"a threshold below 0":    {identity.Gate{Source: known(100), Threshold: -1}, false, "threshold"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.gate.Check(context.Background(), friend)
@@ -73,7 +73,7 @@ func TestGate(t *testing.T) {
 	require.ErrorIs(t, gate.Check(context.Background(), friend), down)
 }
 
-// An agent that is run with the gate leaves alone for good whom it refuses, and asks again where nobody could be asked.
+// An agent with the gate declines refused counterparties for good, and checks again if the source failed.
 func TestAdmit(t *testing.T) {
 	seen := &haggle.Snapshot{}
 	seen.Buyer, seen.Seller = friend, stranger
@@ -81,9 +81,9 @@ func TestAdmit(t *testing.T) {
 		return identity.Trust{Score: 60, Registered: agent == friend}, nil
 	})
 	gate := &identity.Gate{Source: known, Threshold: 60}
-	require.NoError(t, gate.Admit(stranger)(t.Context(), seen), "a seller asks about the buyer")
+	require.NoError(t, gate.Admit(stranger)(t.Context(), seen), "a seller checks the buyer")
 	err := gate.Admit(friend)(t.Context(), seen)
-	require.ErrorIs(t, err, agent.ErrRefused, "a buyer asks about the seller")
+	require.ErrorIs(t, err, agent.ErrRefused, "a buyer checks the seller")
 	require.ErrorIs(t, err, identity.ErrRefused)
 	require.ErrorContains(t, err, stranger.String())
 	require.NotContains(t, err.Error(), "\n")
@@ -92,7 +92,7 @@ func TestAdmit(t *testing.T) {
 	gate.Source = says(identity.Trust{}, down)
 	err = gate.Admit(stranger)(t.Context(), seen)
 	require.ErrorIs(t, err, down)
-	require.NotErrorIs(t, err, agent.ErrRefused, "a registry that is down is asked again")
+	require.NotErrorIs(t, err, agent.ErrRefused, "an unreachable registry is queried again")
 	require.NotErrorIs(t, err, identity.ErrRefused)
 }
 
@@ -118,7 +118,7 @@ func TestFirstOf(t *testing.T) {
 	}
 }
 
-// registry is a server of one, of which the answers can be changed.
+// registry is the server of a registry whose answers a test can change.
 type registry struct {
 	*httptest.Server
 	asked  atomic.Int64
@@ -166,8 +166,8 @@ func TestRegistry(t *testing.T) {
 		"verified":              {200, verified, identity.Trust{Score: 72.5, Registered: true, Verified: true}, false},
 		"not registered":        {200, `{"wallet":"WALLET","registered":false,"trustScore":{"score":100}}`, identity.Trust{}, false},
 		"not known":             {404, `{}`, identity.Trust{}, false},
-		"about somebody else":   {200, strings.ReplaceAll(verified, "WALLET", stranger.String()), identity.Trust{}, true},
-		"about nobody":          {200, `{"registered":true,"trustScore":{"score":100}}`, identity.Trust{}, true},
+		"about another agent":   {200, strings.ReplaceAll(verified, "WALLET", stranger.String()), identity.Trust{}, true},
+		"about no agent":        {200, `{"registered":true,"trustScore":{"score":100}}`, identity.Trust{}, true},
 		"without a score":       {200, `{"wallet":"WALLET","registered":true}`, identity.Trust{}, true},
 		"with half a score":     {200, `{"wallet":"WALLET","registered":true,"trustScore":{}}`, identity.Trust{}, true},
 		"with too high a score": {200, `{"wallet":"WALLET","registered":true,"trustScore":{"score":1000}}`, identity.Trust{}, true},
@@ -193,7 +193,7 @@ func TestRegistry(t *testing.T) {
 	require.NotContains(t, fmt.Sprintf("%+v %#v", source, source), "sekrit")
 }
 
-// An answer is remembered for a while. A failure is not, and does not prolong an answer.
+// An answer is cached for a while. A failure is not, and does not prolong an answer.
 func TestRegistryCache(t *testing.T) {
 	server := newRegistry(t)
 	now := time.Unix(1_000_000, 0)
@@ -209,13 +209,13 @@ func TestRegistryCache(t *testing.T) {
 	now = now.Add(time.Minute - 1)
 	require.NoError(t, check())
 	require.EqualValues(t, 1, server.asked.Load())
-	require.ErrorIs(t, gate.Check(context.Background(), stranger), identity.ErrRefused, "another agent is another question")
+	require.ErrorIs(t, gate.Check(context.Background(), stranger), identity.ErrRefused, "the cache is per agent")
 	now = now.Add(1)
 	require.ErrorIs(t, check(), identity.ErrRefused)
 	require.ErrorIs(t, check(), identity.ErrRefused)
 	require.EqualValues(t, 4, server.asked.Load())
 	server.say(200, verified)
-	require.NoError(t, check(), "the failure has not been remembered")
+	require.NoError(t, check(), "failures are not cached")
 	server.say(403, "")
 	now = now.Add(-time.Hour)
 	require.ErrorIs(t, check(), identity.ErrRefused, "the clock has been set back")
@@ -248,7 +248,7 @@ func TestAllowlist(t *testing.T) {
 	require.NoError(t, check(stranger))
 
 	require.NoError(t, os.Remove(path))
-	require.ErrorIs(t, check(stranger), os.ErrNotExist, "without its list nobody is let through")
+	require.ErrorIs(t, check(stranger), os.ErrNotExist, "without the file no agent is admitted")
 	write("nonsense")
 	require.ErrorIs(t, check(stranger), identity.ErrRefused)
 	write(stranger.String())
@@ -261,7 +261,7 @@ func TestAllowlist(t *testing.T) {
 	require.ErrorIs(t, check(stranger), identity.ErrRefused)
 }
 
-// A file that has not changed for a while is not read again.
+// A file that has not changed is not read again.
 func TestAllowlistIsReadOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "allowed")
 	require.NoError(t, os.WriteFile(path, []byte(friend.String()), 0o600))
@@ -270,7 +270,7 @@ func TestAllowlistIsReadOnce(t *testing.T) {
 	list, err := identity.OpenAllowlist(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(stranger.String()), 0o600))
-	require.NoError(t, os.Chtimes(path, old, old)) // which nobody but a test does
+	require.NoError(t, os.Chtimes(path, old, old)) // only a test does this
 	trust, err := list.Trust(context.Background(), friend)
 	require.NoError(t, err)
 	require.True(t, trust.Registered)

@@ -13,33 +13,33 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/jsonapi"
 )
 
-// RegistryConfig says which registry is asked. The registry has SAID's shape:
+// RegistryConfig identifies the registry. Its interface is that of SAID:
 //
 //	GET <Endpoint>/api/verify/<address>
 //	    answers {"wallet": "<address>", "registered": true, "verified": true, "trustScore": {"score": 0 to 100}}
 //
 // and 404 for an agent that it does not know.
 type RegistryConfig struct {
-	// Endpoint is the registry's URL. It has to be https, or http to this very machine.
+	// Endpoint is the registry's URL. Its scheme must be https, or http for the local machine.
 	Endpoint string
 	// APIKey is sent as a bearer token; empty for none.
 	APIKey string
 	// Path replaces "api/verify/". The address is appended.
 	Path string
-	// Timeout is how long one request may take. Zero is 15 seconds.
+	// Timeout limits one request. If zero, 15 s is used.
 	Timeout time.Duration
-	// CacheFor is how long an answer is remembered. Zero is a minute; negative remembers none. Failures are never remembered, and an
-	// answer that is older is not used instead of one.
+	// CacheFor is the time for which answers are cached. If zero, a minute is used; if negative, nothing is
+	// cached. Failures are never cached, and an expired answer never replaces a failed one.
 	CacheFor time.Duration
-	// HTTPClient sends the requests. Nil is one of the registry's own. Redirects are not followed, whatever it says.
+	// HTTPClient sends the requests. If nil, the registry has its own. Redirects are never followed.
 	HTTPClient *http.Client
-	// Now is the clock that the cache goes by. Nil is the machine's.
+	// Now is the cache's clock. If nil, it is the machine's clock.
 	Now func() time.Time
 }
 
 const (
 	defaultCacheFor = time.Minute
-	// mostCached is how many answers are remembered at most.
+	// mostCached is the largest number of cached answers.
 	mostCached = 10_000
 )
 
@@ -59,7 +59,7 @@ type answer struct {
 	until time.Time
 }
 
-// NewRegistry makes a source of a registry. It does not ask it yet.
+// NewRegistry returns a source that queries a registry. It sends no requests.
 func NewRegistry(config RegistryConfig) (*Registry, error) {
 	service, err := jsonapi.New(jsonapi.Config{
 		Endpoint: config.Endpoint, APIKey: config.APIKey, Timeout: config.Timeout, HTTPClient: config.HTTPClient,
@@ -80,10 +80,10 @@ func NewRegistry(config RegistryConfig) (*Registry, error) {
 	return r, nil
 }
 
-// String is the registry's host.
+// String returns the registry's host.
 func (r *Registry) String() string { return r.service.String() }
 
-// Trust is what the registry says about an agent, now or not long ago.
+// Trust returns the registry's answer about an agent, which may be cached.
 func (r *Registry) Trust(ctx context.Context, agent solana.PublicKey) (Trust, error) {
 	if trust, ok := r.remembered(agent); ok {
 		return trust, nil
@@ -100,7 +100,7 @@ func (r *Registry) remembered(agent solana.PublicKey) (Trust, bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	known, ok := r.cached[agent]
-	// An answer of a time that has not come yet is from before the clock was set back.
+	// An answer from the future was cached before the clock was set back.
 	if now := r.now(); !ok || !now.Before(known.until) || now.Before(known.until.Add(-r.cacheFor)) {
 		return Trust{}, false
 	}

@@ -7,12 +7,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ErrServiceMismatch is what every *ServiceMismatch is, for errors.Is.
-var ErrServiceMismatch = errors.New("haggle: the service's description is not the one that the negotiation commits to")
+// ErrServiceMismatch matches every *ServiceMismatch with errors.Is.
+var ErrServiceMismatch = errors.New("haggle: the service's description does not match the negotiation's service hash")
 
-// ServiceMismatch says that a description has another hash than a negotiation. The description itself is no part of it.
+// ServiceMismatch reports that a description has another hash than the negotiation. It does not contain the
+// description.
 type ServiceMismatch struct {
-	// Expected is the negotiation's service_hash, and Got the description's SHA-256.
+	// Expected is the negotiation's service_hash, and Got the SHA-256 of the description.
 	Expected, Got [32]byte
 }
 
@@ -20,12 +21,13 @@ func (e *ServiceMismatch) Error() string {
 	return fmt.Sprintf("%v: its SHA-256 is %x, the negotiation's %x", ErrServiceMismatch, e.Got, e.Expected)
 }
 
-// Unwrap is ErrServiceMismatch.
+// Unwrap returns ErrServiceMismatch.
 func (e *ServiceMismatch) Unwrap() error { return ErrServiceMismatch }
 
-// CheckService compares a service's description, byte for byte as it is, with the service_hash that a negotiation has or is about to
-// get: before a seller accepts an invitation, and before a buyer deposits. Otherwise the two would bargain over different things.
-// It fails with a *ServiceMismatch. A negotiation whose hash is all zeros commits to nothing, and no description fits it.
+// CheckService compares the hash of a service's description, byte for byte, with the service_hash of an
+// existing or planned negotiation. Call it before a seller accepts an invitation, and before a buyer
+// deposits: otherwise the parties might bargain over different things. It returns a *ServiceMismatch if they
+// differ. A negotiation whose hash is all zeros commits to nothing, and no description matches it.
 func CheckService(description []byte, serviceHash [32]byte) error {
 	got := protocol.ServiceHash(string(description))
 	if got != serviceHash {

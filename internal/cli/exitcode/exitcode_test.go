@@ -135,7 +135,7 @@ func TestADenialHasItsLimits(t *testing.T) {
 // A message omits the names of the packages of nested errors.
 func TestMessagesDoNotNamePackages(t *testing.T) {
 	refusal := &identity.Refusal{Cause: errors.New("haggle: identity: registry.example answers with status 500")}
-	require.Equal(t, refusal.Agent.String()+" is not engaged with: nobody says how much it is trusted: registry.example answers with status 500",
+	require.Equal(t, "counterparty "+refusal.Agent.String()+" refused: its trust score is unavailable: registry.example answers with status 500",
 		describe(refusal).Message)
 	require.Equal(t, "close: the node does not answer", describe(errors.New("keeper: close: haggle: the node does not answer")).Message)
 	require.Equal(t, "a journal: of whom", describe(errors.New("a journal: of whom")).Message)
