@@ -11,18 +11,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
-// audit compares the chain, as a clean connection shows it, with what everybody was to do.
+// audit compares the chain, read over a clean connection, with the scripts.
 type audit struct {
-	*stage
+	*fixture
 	ledger   *ledger
 	findings []string
-	// executed and failed count the program's transactions; fees are what each payer has paid, in lamports.
+	// executed and failed count the program's transactions; fees has the fees of each payer in lamports.
 	executed, failed int
 	fees             map[solana.PublicKey]uint64
-	// known are the transactions that belong to the plan.
+	// known has the transactions that belong to the plan.
 	known map[solana.Signature]bool
-	// events is how many events the chain has, and listeners how many have heard them all.
-	events, listeners int
+	// events counts the events on the chain, complete the listeners that have received all of them.
+	events, complete int
 }
 
 const findingsKept = 40
@@ -33,9 +33,9 @@ func (a *audit) find(format string, arguments ...any) {
 	}
 }
 
-// everything is the whole comparison.
+// everything makes all comparisons.
 func (a *audit) everything(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{a.moves, a.strangers, a.balances, a.lamports, a.journals, a.hearings} {
+	for _, step := range []func(context.Context) error{a.moves, a.unrelated, a.balances, a.lamports, a.journals, a.deliveries} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -43,7 +43,8 @@ func (a *audit) everything(ctx context.Context) error {
 	return nil
 }
 
-// moves asks for each negotiation's transactions to be its script's, each once and in their order, and to have moved the script's money.
+// moves requires that the transactions of each negotiation are those of its script, each once and in order,
+// and moved the script's amounts.
 func (a *audit) moves(ctx context.Context) error {
 	a.ledger = &ledger{client: a.clean, mint: a.plan.Mint, read: make(map[solana.Signature]*landed)}
 	a.fees, a.known = make(map[solana.PublicKey]uint64), make(map[solana.Signature]bool)
@@ -70,7 +71,8 @@ func (a *audit) moves(ctx context.Context) error {
 		if want := n.Script.moves(); !slices.Equal(moves, want) {
 			a.find("negotiation %d: the chain has executed\n%q\ninstead of\n%q", n.Script.Number, moves, want)
 		}
-		// What the vault and the treasury held before a closing, surfpool does not tell. Both are looked at in balances.
+		// surfpool does not report the balances of the vault and the treasury before a closing. balances
+		// checks both.
 		delete(moved, n.Address)
 		delete(moved, a.net.Treasury)
 		buyer, seller, _ := n.Script.movements()
@@ -89,8 +91,9 @@ func (a *audit) moves(ctx context.Context) error {
 	return nil
 }
 
-// strangers asks for there to be no transaction of a wallet's that is not in the plan, such as another escrow for the same order.
-func (a *audit) strangers(ctx context.Context) error {
+// unrelated requires that no wallet has a transaction that is not in the plan, such as a second escrow for
+// the same order.
+func (a *audit) unrelated(ctx context.Context) error {
 	for _, wallet := range a.plan.Wallets {
 		all, err := a.ledger.history(ctx, wallet)
 		if err != nil {
@@ -105,7 +108,8 @@ func (a *audit) strangers(ctx context.Context) error {
 	return nil
 }
 
-// balances asks for every token account to hold what the scripts leave there, and for all together to hold what was issued.
+// balances requires that every token account has the balance of the scripts, and that all together have the
+// supply.
 func (a *audit) balances(ctx context.Context) error {
 	want := make(map[solana.PublicKey]uint64)
 	for wallet := range a.plan.Wallets {
@@ -140,7 +144,7 @@ func (a *audit) balances(ctx context.Context) error {
 		return err
 	}
 	if sum != issued || supply.Value.Amount != fmt.Sprint(issued) {
-		a.find("%d base units have been issued; the mint says %s, and everybody together holds %d", issued, supply.Value.Amount, sum)
+		a.find("%d base units have been issued; the mint says %s, and all accounts together hold %d", issued, supply.Value.Amount, sum)
 	}
 	for _, n := range a.plan.Negotiations {
 		for _, address := range []solana.PublicKey{n.Address, n.vault()} {
@@ -156,7 +160,8 @@ func (a *audit) balances(ctx context.Context) error {
 	return nil
 }
 
-// lamports asks for every wallet to have what it began with less its transactions' fees: all rent has come back.
+// lamports requires that every wallet has its starting lamports less its transactions' fees: all rent was
+// returned.
 func (a *audit) lamports(ctx context.Context) error {
 	for batch := range slices.Chunk(a.plan.Wallets, accountsAtOnce) {
 		answer, err := a.clean.GetMultipleAccountsWithOpts(ctx, batch, &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed})
@@ -172,7 +177,7 @@ func (a *audit) lamports(ctx context.Context) error {
 	return nil
 }
 
-// journals asks for them to be readable, and for nothing in them to be unfinished.
+// journals requires that the journals are readable and have no unfinished entry.
 func (a *audit) journals(ctx context.Context) error {
 	for host, wallets := range a.plan.Hosts {
 		book, err := journal.Open(a.plan.journalFile(host))
@@ -193,38 +198,38 @@ func (a *audit) journals(ctx context.Context) error {
 	return nil
 }
 
-// hearings asks for what every listener has heard to be what has happened.
-func (a *audit) hearings(ctx context.Context) error {
+// deliveries requires that every listener has received exactly the events on the chain.
+func (a *audit) deliveries(ctx context.Context) error {
 	for _, n := range a.plan.Negotiations {
-		happened, err := a.happened(ctx, n)
+		history, err := a.history(ctx, n)
 		if err != nil {
 			return err
 		}
-		a.events += len(happened)
+		a.events += len(history)
 		for _, wallet := range []int{n.Buyer, n.Seller} {
-			told, err := readHeard(a.plan.heardFile(wallet, n.Script.Number))
+			events, err := readReceived(a.plan.receivedFile(wallet, n.Script.Number))
 			if err != nil {
 				return err
 			}
-			a.compare(fmt.Sprintf("wallet %d, which was killed now and then", wallet), n, told, happened)
+			a.compare(fmt.Sprintf("wallet %d, whose process was killed", wallet), n, events, history)
 		}
-		a.compare("the listener that went on all the time", n, a.audience.of(n.Address), happened)
+		a.compare("the listener in the test process", n, a.listeners.of(n.Address), history)
 		for _, wallet := range []int{n.Buyer, n.Seller} {
-			a.compare(fmt.Sprintf("the listener to all that concerns wallet %d", wallet), n, a.audience.ofWallet(wallet, n.Address), happened)
+			a.compare(fmt.Sprintf("the listener to all negotiations of wallet %d", wallet), n, a.listeners.ofWallet(wallet, n.Address), history)
 		}
 	}
 	return nil
 }
 
-func (a *audit) compare(who string, n negotiation, told, happened []heard) {
-	if slices.Equal(told, happened) {
-		a.listeners++
+func (a *audit) compare(who string, n negotiation, events, history []received) {
+	if slices.Equal(events, history) {
+		a.complete++
 		return
 	}
-	a.find("negotiation %d: %s has heard\n%s\ninstead of\n%s", n.Script.Number, who, summary(told), summary(happened))
+	a.find("negotiation %d: %s has received\n%s\ninstead of\n%s", n.Script.Number, who, summary(events), summary(history))
 }
 
-func summary(all []heard) (text string) {
+func summary(all []received) (text string) {
 	for _, one := range all {
 		text += fmt.Sprintf("  %d %s %s\n", one.Slot, one.Signature.String()[:8], one.Event)
 	}

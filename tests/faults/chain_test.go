@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A landed transaction is one that the chain has executed.
+// landed is a transaction that the chain has executed.
 type landed struct {
 	signature solana.Signature
 	slot      uint64
@@ -19,10 +19,10 @@ type landed struct {
 	payer     solana.PublicKey
 	// fee is in lamports.
 	fee uint64
-	// moves are the program's instructions, as scripts tell them, and negotiations what they are about.
+	// moves are the program's instructions in the notation of scripts, and negotiations their negotiations.
 	moves        []string
 	negotiations []solana.PublicKey
-	// moved is how many base units of the mint each owner has gained or lost.
+	// moved has the gain or loss of each owner in base units of the mint.
 	moved map[solana.PublicKey]int64
 }
 
@@ -30,11 +30,11 @@ type landed struct {
 type ledger struct {
 	client *rpc.Client
 	mint   solana.PublicKey
-	// read are the transactions that have been read.
+	// read caches transactions.
 	read map[solana.Signature]*landed
 }
 
-// history are all transactions of an address, the oldest first.
+// history returns all transactions of an address, the oldest first.
 func (l *ledger) history(ctx context.Context, address solana.PublicKey) ([]*landed, error) {
 	var listed []*rpc.TransactionSignature
 	page := 1000
@@ -102,7 +102,7 @@ func (l *ledger) transaction(ctx context.Context, signature solana.Signature) (*
 	return one, one.add(details.Meta, l.mint)
 }
 
-// add notes what has been moved of the mint.
+// add adds a transaction's transfers of the mint.
 func (l *landed) add(meta *rpc.TransactionMeta, mint solana.PublicKey) error {
 	for sign, balances := range map[int64][]rpc.TokenBalance{-1: meta.PreTokenBalances, 1: meta.PostTokenBalances} {
 		for _, balance := range balances {

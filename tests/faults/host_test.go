@@ -21,21 +21,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A host is a process with several agents, that share a client and a journal.
+// host is a process with several agents that share a client and a journal.
 type host struct {
 	*plan
 	number int
 	client *haggle.Client
 	logger *slog.Logger
-	// scripts are those of the negotiations, by their addresses.
+	// scripts are the scripts of the negotiations by address.
 	scripts map[solana.PublicKey]*script
 }
 
-// beHost is a process of the test binary until it is killed, or told to finish. Then it leaves nothing behind: no goroutine, and
-// nothing unfinished in its journal.
+// beHost is a process of the test binary. It runs until it is killed, or until its input ends. Then no
+// goroutine and no unfinished entry of its journal is left.
 func beHost(planFile, number string) (err error) {
 	ctx, finish := context.WithCancel(context.Background())
-	// The end of its input tells it to finish, also if that is because the test itself has been killed.
+	// The input also ends if the test itself is killed.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		finish()
@@ -78,12 +78,12 @@ func (h *host) live(ctx context.Context) error {
 	return errors.Join(err, h.client.Close(), book.Close())
 }
 
-// path is how the proxies tell this process from others.
+// path distinguishes this process in the proxies.
 func (h *host) path() string { return hostPath(h.number) }
 
 func hostPath(number int) string { return fmt.Sprintf("/%d", number) }
 
-// run has all agents do their work until the context ends.
+// run runs all agents until the context ends.
 func (h *host) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -110,7 +110,7 @@ func (h *host) run(ctx context.Context) error {
 		}
 		start(runtime.Run)
 		for _, n := range h.of(number) {
-			l := &listener{client: h.client, negotiation: n.Address, path: h.heardFile(number, n.Script.Number), logger: logger}
+			l := &listener{client: h.client, negotiation: n.Address, path: h.receivedFile(number, n.Script.Number), logger: logger}
 			start(l.listen)
 		}
 		start(func(ctx context.Context) error { return h.order(ctx, number, key, logger) })
@@ -125,12 +125,13 @@ func (h *host) run(ctx context.Context) error {
 func (h *host) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	script, known := h.scripts[turn.Negotiation.Address]
 	if !known {
-		return nil, errors.New("nobody was to begin this negotiation")
+		return nil, errors.New("the plan does not have this negotiation")
 	}
 	return script.decide(turn), nil
 }
 
-// order creates a buyer's negotiations, one after the other. What has been created before is found out by asking for it again.
+// order creates a buyer's negotiations, one after the other. For one that exists already, the repeated
+// request returns it.
 func (h *host) order(ctx context.Context, number int, key *wallet.Keypair, logger *slog.Logger) error {
 	for _, n := range h.of(number) {
 		if n.Buyer != number {
@@ -145,10 +146,10 @@ func (h *host) order(ctx context.Context, number int, key *wallet.Keypair, logge
 	return nil
 }
 
-// orderAgain is how long after a failed attempt to create a negotiation the next one follows.
+// orderAgain is the pause after a failed attempt to create a negotiation.
 const orderAgain = 200 * time.Millisecond
 
-// create says whether the negotiation is there, or has been.
+// create reports whether the negotiation exists or has existed.
 func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, logger *slog.Logger) bool {
 	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
 	action, err := h.client.CreateNegotiation(ctx, request)
@@ -166,11 +167,11 @@ func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, l
 	return false
 }
 
-// recoveryLimit is how long a process may take to find out what has become of what it had under way when it was told to finish: longer
-// than a blockhash lives.
+// recoveryLimit is the time limit for resolving the transactions in flight at the end. It is longer than the
+// lifetime of a blockhash.
 const recoveryLimit = 3 * time.Minute
 
-// finish resolves what the end has interrupted.
+// finish resolves the transactions in flight.
 func (h *host) finish() error {
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryLimit)
 	defer cancel()

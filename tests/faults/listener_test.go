@@ -16,17 +16,17 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// heard is an event as a listener writes it down.
-type heard struct {
+// received is an event as a listener records it.
+type received struct {
 	Signature solana.Signature
 	Slot      uint64
 	Event     string
-	// Data is the whole event, in hexadecimal.
+	// Data is the whole event in hexadecimal.
 	Data string
 }
 
-func heardOf(seen haggle.EventEnvelope) heard {
-	h := heard{Signature: seen.Signature, Slot: seen.Slot, Event: "truncated"}
+func receivedOf(seen haggle.EventEnvelope) received {
+	h := received{Signature: seen.Signature, Slot: seen.Slot, Event: "truncated"}
 	if seen.Event != nil {
 		h.Event, h.Data = seen.Event.EventName(), hex.EncodeToString(seen.Event.AppendTo(nil))
 	}
@@ -35,7 +35,7 @@ func heardOf(seen haggle.EventEnvelope) heard {
 
 const closedEvent = "NegotiationClosed"
 
-// A listener hears what happens to a negotiation, and goes on after it has been killed where it was.
+// listener records the events of a negotiation in a file. After a kill it continues where it stopped.
 type listener struct {
 	client      *haggle.Client
 	negotiation solana.PublicKey
@@ -43,10 +43,10 @@ type listener struct {
 	logger      *slog.Logger
 }
 
-// listenAgain is how long after a failed attempt to subscribe the next one follows.
+// listenAgain is the pause after a failed attempt to subscribe.
 const listenAgain = 200 * time.Millisecond
 
-// listen writes down everything, until the context ends.
+// listen records all events until the context ends.
 func (l *listener) listen(ctx context.Context) error {
 	for ctx.Err() == nil {
 		file, from, err := l.resume()
@@ -74,9 +74,9 @@ func (l *listener) listen(ctx context.Context) error {
 func (l *listener) write(file *os.File, subscription *haggle.Subscription) error {
 	for seen := range subscription.Events() {
 		if seen.Late {
-			l.logger.Warn("told late")
+			l.logger.Warn("events late")
 		}
-		line, err := json.Marshal(heardOf(seen))
+		line, err := json.Marshal(receivedOf(seen))
 		if err != nil {
 			return err
 		}
@@ -90,9 +90,10 @@ func (l *listener) write(file *os.File, subscription *haggle.Subscription) error
 	return nil
 }
 
-// resume takes back the last transaction that was written down, of which there may have been more events, and says where to go on.
+// resume removes the last recorded transaction, which may be incomplete, and returns the place to continue
+// from.
 func (l *listener) resume() (*os.File, haggle.WatchOption, error) {
-	all, err := readHeard(l.path)
+	all, err := readReceived(l.path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +113,7 @@ func (l *listener) resume() (*os.File, haggle.WatchOption, error) {
 			return nil, nil, err
 		}
 	}
-	// A process that is killed here has the old file or the new one.
+	// A process that is killed here leaves the old file or the new one.
 	if err := os.WriteFile(l.path+".new", content.Bytes(), 0o600); err != nil {
 		return nil, nil, err
 	}
@@ -129,8 +130,8 @@ func (l *listener) resume() (*os.File, haggle.WatchOption, error) {
 	return file, haggle.After(all[len(all)-1].Signature), nil
 }
 
-// readHeard is what has been written down. A line that a kill has cut off does not count.
-func readHeard(path string) (all []heard, err error) {
+// readReceived returns the recorded events. It skips a line that a kill has truncated.
+func readReceived(path string) (all []received, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -139,7 +140,7 @@ func readHeard(path string) (all []heard, err error) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break
 		}
-		var one heard
+		var one received
 		if err := json.Unmarshal(line, &one); err != nil {
 			return nil, err
 		}
@@ -148,7 +149,7 @@ func readHeard(path string) (all []heard, err error) {
 	return all, nil
 }
 
-// pause waits, unless the context ends first.
+// pause waits for a duration or the end of the context.
 func pause(ctx context.Context, length time.Duration) error {
 	select {
 	case <-ctx.Done():

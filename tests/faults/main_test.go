@@ -1,10 +1,11 @@
-// Package faults_test shows that agents on the SDK keep its promise while the network misbehaves and they themselves are killed: they
-// never act twice, never miss an event, and always know what they owe.
+// Package faults_test shows that agents on the SDK keep its guarantees while the network fails and their
+// processes are killed: they act once, miss no event, and resolve every transaction.
 //
-// Buyers and sellers, several to a process, run on [agent.Runtime] with a journal. Between them and a real local chain are proxies of
-// tests/faults/proxy that lose, delay, repeat, damage and refuse what passes, one of which lies behind. Their processes are killed, at
-// random moments and in the moment in which a transaction of theirs has taken effect and they do not know yet, and started again with
-// the same journal. At the end the chain, read over a clean connection, is compared with what everybody was to do.
+// Buyers and sellers, several per process, run on [agent.Runtime] with a journal. Between them and a real
+// local chain are proxies of tests/faults/proxy that drop, delay, repeat, damage and refuse requests; one of
+// them lags behind. The processes are killed, at random moments and between the execution of a transaction
+// and its response, and restarted with the same journal. At the end the chain, read over a clean connection,
+// is compared with the scripts.
 package faults_test
 
 import (

@@ -13,22 +13,22 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// A plan is what everybody knows before it begins. It is in a file that the processes of the agents read.
+// plan is the input of all processes, in a file.
 type plan struct {
-	// Folder is where the keys, the journals and what has been heard are.
+	// Folder has the keys, the journals and the received events.
 	Folder string
 	// Endpoints are the proxies' JSON-RPC interfaces, and Sockets their WebSocket interfaces.
 	Endpoints, Sockets []string
 	Terms              terms
 	Mint               solana.PublicKey
-	// Wallets are all agents', the buyers' first.
+	// Wallets are the agents' wallets, the buyers' first.
 	Wallets      []solana.PublicKey
 	Negotiations []negotiation
-	// Hosts are the numbers of the wallets that each process looks after.
+	// Hosts has the numbers of the wallets of each process.
 	Hosts [][]int
 }
 
-// negotiation is a script with its cast.
+// negotiation is a script with its parties.
 type negotiation struct {
 	Script        script
 	Address       solana.PublicKey
@@ -40,7 +40,8 @@ const (
 	envHost = "HAGGLE_FAULTS_HOST"
 )
 
-// newPlan casts everybody: each buyer bargains with several sellers, and each seller with several buyers.
+// newPlan distributes the negotiations: each buyer bargains with several sellers, and each seller with
+// several buyers.
 func newPlan(folder string, s scale, t terms, mint solana.PublicKey) (*plan, error) {
 	p := &plan{Folder: folder, Terms: t, Mint: mint, Hosts: make([][]int, s.processes)}
 	for number := range s.buyers + s.sellers {
@@ -84,9 +85,9 @@ func (p *plan) outputFile(host int) string {
 	return filepath.Join(p.Folder, fmt.Sprintf("host-%d.output", host))
 }
 
-// heardFile is what a wallet has heard of a negotiation.
-func (p *plan) heardFile(wallet, number int) string {
-	return filepath.Join(p.Folder, fmt.Sprintf("heard-%d-by-%d.jsonl", number, wallet))
+// receivedFile returns the path of the events that a wallet has received of a negotiation.
+func (p *plan) receivedFile(wallet, number int) string {
+	return filepath.Join(p.Folder, fmt.Sprintf("received-%d-by-%d.jsonl", number, wallet))
 }
 
 func (p *plan) file() string { return filepath.Join(p.Folder, "plan.json") }
@@ -108,7 +109,7 @@ func readPlan(path string) (*plan, error) {
 	return p, json.Unmarshal(content, p)
 }
 
-// of are the negotiations of a wallet.
+// of returns the negotiations of a wallet.
 func (p *plan) of(wallet int) (all []negotiation) {
 	for _, n := range p.Negotiations {
 		if n.Buyer == wallet || n.Seller == wallet {
@@ -118,7 +119,8 @@ func (p *plan) of(wallet int) (all []negotiation) {
 	return all
 }
 
-// config is a client's that asks the proxies. Each begins with another one, so that all are in use.
+// config returns the configuration of a client that uses the proxies. Each client starts with another proxy,
+// so that all are used.
 func (p *plan) config(number int, path string) haggle.Config {
 	rotated := func(all []string, path string) (turned []string) {
 		for i := range all {

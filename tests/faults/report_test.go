@@ -32,7 +32,7 @@ func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 		for line := range bytes.Lines(content) {
 			var noted struct{ Msg, Action, Outcome string }
 			if json.Unmarshal(line, &noted) != nil {
-				continue // cut off by a kill
+				continue // truncated by a kill
 			}
 			switch {
 			case noted.Outcome != "":
@@ -49,7 +49,7 @@ func newResults(t *testing.T, a *audit, counts proxy.Counts) *results {
 
 func (s *results) page() string {
 	var page strings.Builder
-	anytime, sending := s.crew.kills()
+	anytime, sending := s.workers.kills()
 	fmt.Fprintf(&page, `# Faults
 
 Written by %s. %s negotiations by %s buyers and %s sellers on the SDK's agent runtime, each with a
@@ -92,8 +92,8 @@ random moment, %d times between the arrival of their transaction on the chain an
 		{"transactions sent to the chain, including repetitions", s.counts.Transactions},
 		{"transactions failed on chain, with a fee and without effect", s.failed},
 		{"events", s.events},
-		{"listeners with exactly the events of the chain, in order", s.listeners},
-		{"of these events delivered after a later one", s.audience.late},
+		{"listeners with exactly the events of the chain, in order", s.complete},
+		{"of these events delivered after a later one", s.listeners.late},
 		{"unfinished entries in the journals", 0},
 		{"differences found", len(s.findings)},
 	} {
@@ -114,7 +114,7 @@ scripts, all rent was returned to its payer, and the sum of all tokens is the su
 
 ## Log messages
 
-The log messages of the agents. A kill can cut off the last ones.
+The log messages of the agents. A kill can truncate the last ones.
 
 %s`, outcome, logged)
 	return page.String()

@@ -9,30 +9,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a run can be told in the environment.
+// The environment variables that configure a run.
 const (
 	envNegotiations = "HAGGLE_NEGOTIATIONS"
 	envBuyers       = "HAGGLE_BUYERS"
 	envSellers      = "HAGGLE_SELLERS"
-	// envProcesses is how many processes the agents are spread over.
+	// envProcesses is the number of processes that the agents are distributed over.
 	envProcesses = "HAGGLE_PROCESSES"
-	// envKills is how often a process is killed.
+	// envKills is the number of kills.
 	envKills = "HAGGLE_KILLS"
 	envSeed  = "HAGGLE_SEED"
-	// envReport is a file to write what came of it to.
+	// envReport is the path of the report.
 	envReport = "HAGGLE_FAULTS_REPORT"
-	// envLimit is how long everything may take, as Go writes durations.
+	// envLimit is the time limit of the run, as a Go duration.
 	envLimit = "HAGGLE_FAULTS_LIMIT"
 )
 
-// scale is how much happens.
+// scale is the size of a run.
 type scale struct {
 	negotiations, buyers, sellers, processes, kills int
 	seed                                            uint64
 	limit                                           time.Duration
 }
 
-// scaleOf reads the environment. What is not said there is small enough for every day.
+// scaleOf reads the environment. Its defaults suit a daily run.
 func scaleOf(t *testing.T) scale {
 	number := func(name string, otherwise int) int {
 		text := os.Getenv(name)
@@ -60,6 +60,6 @@ func scaleOf(t *testing.T) scale {
 		s.limit, err = time.ParseDuration(text)
 		require.NoError(t, err, envLimit)
 	}
-	require.GreaterOrEqual(t, s.negotiations, max(s.buyers, s.sellers), "everybody is to negotiate")
+	require.GreaterOrEqual(t, s.negotiations, max(s.buyers, s.sellers), "every agent needs a negotiation")
 	return s
 }

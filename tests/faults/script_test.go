@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// An ending is how a negotiation is to end.
+// ending is the end of a negotiation in a script.
 type ending string
 
 const (
@@ -21,14 +21,14 @@ const (
 	expired ending = "expired"
 )
 
-// A script says how a negotiation goes. Its figures are computed here from the protocol's document, and not with the SDK's functions.
-// Amounts are base units of the mint.
+// script defines the course of a negotiation. Its figures are computed here from the protocol's document, not
+// with the SDK's functions. Amounts are in base units of the mint.
 type script struct {
 	Number int
 	Ending ending
 	Escrow uint64
 	Offers []offer
-	// Fee is what the protocol keeps of the price, and Swept that and the decay.
+	// Fee is the protocol's part of the price. Swept is the fee and the decay.
 	ToSeller, Refund, Swept uint64
 }
 
@@ -44,10 +44,11 @@ const (
 	percent    = 100
 )
 
-// terms are the protocol's, in basis points.
+// terms are the protocol's rates in basis points.
 type terms struct{ DecayBps, FeeBps uint64 }
 
-// scriptFor has one of ten negotiations expire, a quarter of the others rejected, and the rest settled after two to six offers.
+// scriptFor lets one of ten negotiations expire, a quarter of the others be rejected, and the rest settle
+// after two to six offers.
 func scriptFor(number int, t terms) script {
 	s := script{Number: number, Escrow: baseEscrow + uint64(number), Ending: accepted}
 	switch {
@@ -77,7 +78,7 @@ func scriptFor(number int, t terms) script {
 
 func (s *script) last() offer { return s.Offers[len(s.Offers)-1] }
 
-// ender is who answers the last offer.
+// ender returns the side that answers the last offer.
 func (s *script) ender() protocol.OfferSide {
 	if s.last().Side == protocol.OfferSideBuyer {
 		return protocol.OfferSideSeller
@@ -85,7 +86,7 @@ func (s *script) ender() protocol.OfferSide {
 	return protocol.OfferSideBuyer
 }
 
-// decide is what an agent of the script does at a turn. What is not in the script would be found out at the end.
+// decide returns the decision of an agent at a turn. The audit finds any deviation from the script.
 func (s *script) decide(turn agent.Turn) agent.Decision {
 	round := int(turn.Negotiation.CurrentRound)
 	switch {
@@ -101,17 +102,19 @@ func (s *script) decide(turn agent.Turn) agent.Decision {
 	return agent.Reject{}
 }
 
-// service is what is bargained over.
+// service is the traded service.
 var service = protocol.ServiceHash("answer a question while the house is on fire")
 
-// What is to expire has the shortest time to answer; nothing else may because a machine is slow.
+// Negotiations that shall expire have the shortest turn; the others have so much time that a slow machine
+// does not let them expire.
 const (
 	shortWindow = time.Minute
 	longWindow  = time.Hour
 	deadline    = 12 * time.Hour
 )
 
-// request is the creation of the negotiation. Its session follows from its number: whoever has been killed asks for the same one.
+// request returns the creation of the negotiation. Its session follows from its number, so a restarted
+// process repeats the same request.
 func (s *script) request(mint, buyer, seller solana.PublicKey, t terms) haggle.CreateRequest {
 	session, decay, window := s.session(), uint16(t.DecayBps), longWindow
 	if s.Ending == expired {
@@ -125,7 +128,7 @@ func (s *script) request(mint, buyer, seller solana.PublicKey, t terms) haggle.C
 
 func (s *script) session() uint64 { return haggle.SessionIDFor(fmt.Sprint("order ", s.Number)) }
 
-// moves are what the chain has to have executed in the end, in this order.
+// moves returns the instructions that the chain has to execute, in this order.
 func (s *script) moves() []string {
 	moves := []string{fmt.Sprint("create ", s.Escrow), "accept the invitation"}
 	for round, offer := range s.Offers {
@@ -142,7 +145,7 @@ func (s *script) moves() []string {
 	return append(moves, "close")
 }
 
-// moveOf tells an instruction as moves does.
+// moveOf returns an instruction in the notation of moves.
 func moveOf(instruction protocol.AnyInstruction) string {
 	switch i := instruction.(type) {
 	case *protocol.CreateNegotiation:
@@ -163,7 +166,7 @@ func moveOf(instruction protocol.AnyInstruction) string {
 	return instruction.InstructionName()
 }
 
-// movements are what the buyer, the seller and the treasury end up with more or less than before, in base units.
+// movements returns the changes of the balances of buyer, seller and treasury in base units.
 func (s *script) movements() (buyer, seller, treasury int64) {
 	return int64(s.Refund) - int64(s.Escrow), int64(s.ToSeller), int64(s.Swept)
 }

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Agents whose nodes fail, lie behind and lose answers, and which are killed themselves, bring every negotiation to its end, do nothing
-// twice, miss nothing and leave nothing open.
+// Agents whose nodes fail, lag and lose answers, and whose processes are killed, bring every negotiation to
+// its end, repeat no action, miss no event and leave nothing unfinished.
 func TestAgentsSurviveFaultsAndKills(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s := scaleOf(t)
@@ -25,22 +25,22 @@ func TestAgentsSurviveFaultsAndKills(t *testing.T) {
 func survive(t *testing.T, s scale) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), s.limit, fmt.Errorf("not done after %s", s.limit))
 	defer cancel()
-	st := setStage(t, ctx, s)
+	st := newFixture(t, ctx, s)
 
 	listening, deaf := context.WithCancel(ctx)
 	defer deaf()
 	var err error
-	st.audience, err = listen(listening, st.plan)
+	st.listeners, err = listen(listening, st.plan)
 	require.NoError(t, err)
 	defer func() {
 		deaf()
-		st.audience.running.Wait()
-		require.NoError(t, st.audience.client.Close())
+		st.listeners.running.Wait()
+		require.NoError(t, st.listeners.client.Close())
 	}()
 
-	st.crew.start(ctx, s.seed)
+	st.workers.start(ctx, s.seed)
 	killing, spare := context.WithCancel(ctx)
-	st.crew.running.Go(func() { st.crew.kill(killing, s.kills, s.seed) })
+	st.workers.running.Go(func() { st.workers.kill(killing, s.kills, s.seed) })
 	ended := st.awaitTheEnd(ctx)
 	spare()
 	if ended == nil {
@@ -48,30 +48,29 @@ func survive(t *testing.T, s scale) {
 	} else {
 		cancel()
 	}
-	finished := st.crew.finish()
+	finished := st.workers.finish()
 	st.showOutput(ended != nil || finished != nil)
 	require.NoError(t, ended)
 	require.NoError(t, finished)
 
-	a := &audit{stage: st}
+	a := &audit{fixture: st}
 	require.NoError(t, a.everything(ctx))
 	counts := st.counts()
 	r := newResults(t, a, counts)
 	t.Log("\n" + r.page())
 	st.showOutput(len(a.findings) > 0)
 	require.Empty(t, a.findings, strings.Join(a.findings, "\n"))
-	require.Empty(t, st.audience.failed, "subscriptions that have ended by themselves")
+	require.Empty(t, st.listeners.failed, "subscriptions that have ended by themselves")
 	require.GreaterOrEqual(t, counts.FaultyShare(), faultyLeast)
-	anytime, sending := st.crew.kills()
-	require.Positive(t, anytime+sending, "nobody has been killed")
+	anytime, sending := st.workers.kills()
+	require.Positive(t, anytime+sending, "no process was killed")
 	if path := os.Getenv(envReport); path != "" {
 		require.NoError(t, os.WriteFile(path, []byte(r.page()), 0o644))
 	}
 }
 
-// showOutput fails for what processes have written that they should not have, such as a data race, and shows the rest of a run that
-// has gone wrong.
-func (s *stage) showOutput(wrong bool) {
+// showOutput fails if a process reports an error such as a data race, and shows the log of a failed run.
+func (s *fixture) showOutput(wrong bool) {
 	s.t.Helper()
 	for host := range s.plan.Hosts {
 		output, err := os.ReadFile(s.plan.outputFile(host))

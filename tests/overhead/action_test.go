@@ -20,8 +20,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
-// stage is an offer that has been made on a chain, and can be made again out of what the chain has answered.
-type stage struct {
+// fixture is a recorded offer on a chain, which can be repeated from the recorded answers.
+type fixture struct {
 	*transcript
 	net    *localnet.Net
 	client *haggle.Client
@@ -29,15 +29,15 @@ type stage struct {
 	made   *haggle.Receipt
 }
 
-func newStage(t testing.TB, net *localnet.Net, config haggle.Config) *stage {
+func newStage(t testing.TB, net *localnet.Net, config haggle.Config) *fixture {
 	t.Helper()
-	s := &stage{transcript: &transcript{}, net: net}
+	s := &fixture{transcript: &transcript{}, net: net}
 	config.Endpoint, config.WSEndpoint, config.HTTPClient = net.Chain.RPCURL, net.Chain.WSURL, &http.Client{Transport: s.transcript}
 	client, err := haggle.NewClient(config)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	s.client = client
-	// What a client asks only once, it has asked by now.
+	// By now the client has made the requests that it makes only once.
 	s.seen = bargain(t, client, net)
 	s.record()
 	s.made, err = offer(t, client, net, s.seen)
@@ -45,16 +45,16 @@ func newStage(t testing.TB, net *localnet.Net, config haggle.Config) *stage {
 	return s
 }
 
-// again makes the same offer.
-func (s *stage) again(t testing.TB) *haggle.Receipt {
+// again repeats the offer.
+func (s *fixture) again(t testing.TB) *haggle.Receipt {
 	s.replay()
 	receipt, err := offer(t, s.client, s.net, s.seen)
 	require.NoError(t, err)
 	return receipt
 }
 
-// requests makes the requests of an offer, with nothing but the JSON-RPC client.
-func (s *stage) requests(t testing.TB, client jsonrpc.RPCClient, parameters [][]any) {
+// requests makes the requests of an offer with the JSON-RPC client alone.
+func (s *fixture) requests(t testing.TB, client jsonrpc.RPCClient, parameters [][]any) {
 	s.replay()
 	for i, exchange := range s.exchanges {
 		var result json.RawMessage
@@ -62,11 +62,11 @@ func (s *stage) requests(t testing.TB, client jsonrpc.RPCClient, parameters [][]
 	}
 }
 
-func (s *stage) parameters(t testing.TB) (all [][]any) {
+func (s *fixture) parameters(t testing.TB) (all [][]any) {
 	for _, exchange := range s.exchanges {
 		var parameters []any
 		if text := exchange.request[len(exchange.method):]; text != "" {
-			// As they were written: an object's members would come in another order.
+			// The raw JSON keeps the order of an object's members.
 			var raw []json.RawMessage
 			require.NoError(t, json.Unmarshal([]byte(text), &raw))
 			for _, parameter := range raw {
@@ -78,21 +78,22 @@ func (s *stage) parameters(t testing.TB) (all [][]any) {
 	return all
 }
 
-// What is measured is the whole offer: it is the transaction that the chain has executed, and all that it has answered is looked at.
-func TestAnOfferThatIsPlayedAgainIsTheSameOffer(t *testing.T) {
+// The replayed offer is complete: it sends the transaction that the chain has executed, and reads every
+// recorded answer.
+func TestReplayedOfferIsComplete(t *testing.T) {
 	s := newStage(t, startNet(t), haggle.Config{})
 	receipt := s.again(t)
 	require.Equal(t, s.made.Signature, receipt.Signature)
 	require.Equal(t, s.made.Events, receipt.Events)
 	for _, exchange := range s.exchanges {
-		require.Equal(t, 1, s.told[exchange.request], "%s", exchange.request)
+		require.Equal(t, 1, s.replayed[exchange.request], "%s", exchange.request)
 	}
-	require.Equal(t, len(s.exchanges), len(s.told), "and nothing else is asked")
+	require.Equal(t, len(s.exchanges), len(s.replayed), "and nothing else is asked")
 }
 
-// BenchmarkAction is what an offer costs beyond a node's answers, which come at once: reading, building, simulating, signing, sending,
-// looking for it, decoding its events. BenchmarkAction/requests_alone makes the same requests with the JSON-RPC client, and
-// BenchmarkAction/writing_to_disk_twice_alone is what the journal cannot do without.
+// BenchmarkAction measures an offer whose requests are answered at once: reading, building, simulating,
+// signing, sending, finding and decoding its events. BenchmarkAction/requests_alone makes the same requests
+// with the JSON-RPC client, and BenchmarkAction/writing_to_disk_twice_alone is the least work of the journal.
 func BenchmarkAction(b *testing.B) {
 	net := startNet(b)
 	for name, config := range map[string]func(b *testing.B) haggle.Config{

@@ -1,4 +1,4 @@
-// Package overhead_test measures what the SDK adds to a chain: the time of an action beyond the requests that it makes, and many
+// Package overhead_test measures the overhead of the SDK: the time of an action beyond its requests, and many
 // subscriptions on one connection. `make bench` runs it and writes docs/BENCHMARKS.md.
 package overhead_test
 
@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// startNet is a chain with everybody on it, until the benchmark ends.
+// startNet returns a chain with two agents, until the benchmark ends.
 func startNet(t testing.TB) *localnet.Net {
 	t.Helper()
 	net, err := localnet.Start(t.Context(), testchain.Options{Progress: func(line string) { t.Log(line) }})
@@ -23,10 +23,10 @@ func startNet(t testing.TB) *localnet.Net {
 	return net
 }
 
-// price is what everybody offers here, in base units of the mint.
+// price is the price of every offer, in base units of the mint.
 const price = 2_000_000
 
-// bargain begins a negotiation, in which the buyer makes the next offer.
+// bargain creates a negotiation in which the buyer makes the next offer.
 func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Snapshot {
 	t.Helper()
 	created, err := client.CreateNegotiation(t.Context(), haggle.CreateRequest{
@@ -47,7 +47,7 @@ func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Sna
 	return n
 }
 
-// offer is an offer of whoever's turn it is.
+// offer makes an offer for the side whose turn it is.
 func offer(t testing.TB, client *haggle.Client, net *localnet.Net, n *haggle.Snapshot) (*haggle.Receipt, error) {
 	t.Helper()
 	signer := net.Buyer

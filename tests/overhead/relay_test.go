@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A relay passes connections on to a node, and can cut them.
+// relay passes connections on to a node, and can cut them.
 type relay struct {
 	url      string
 	listener net.Listener
@@ -18,7 +18,7 @@ type relay struct {
 
 	lock sync.Mutex
 	open []net.Conn
-	// accepted is how many connections there have been.
+	// accepted counts the connections.
 	accepted int
 	running  sync.WaitGroup
 }

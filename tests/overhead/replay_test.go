@@ -13,17 +13,17 @@ import (
 	"sync"
 )
 
-// A transcript passes a client's requests on to a node and writes the answers down; from replay on it gives the same answers to the same
-// requests, at once.
+// transcript passes a client's requests on to a node and records the answers. After replay it returns the
+// same answers to the same requests at once.
 type transcript struct {
 	lock      sync.Mutex
 	replaying bool
 	// exchanges are in the order of the requests.
 	exchanges []exchange
-	// newest is the newest slot that an answer is of.
+	// newest is the newest slot of an answer.
 	newest uint64
-	// told is how many answers have been given again, by request.
-	told map[string]int
+	// replayed counts the replayed answers by request.
+	replayed map[string]int
 }
 
 // exchange is a request and its answer.
@@ -34,14 +34,14 @@ type exchange struct {
 	result  json.RawMessage
 }
 
-// leastSlot is how new a node's answer has to be at least, which grows with every answer.
+// leastSlot is the lowest slot of an answer, which grows with every answer.
 var leastSlot = regexp.MustCompile(`"minContextSlot":[0-9]+`)
 
 func (c *call) key() string {
 	return c.Method + string(leastSlot.ReplaceAll(c.Params, []byte(`"minContextSlot":0`)))
 }
 
-// contextSlot is the slot that an answer is of. A client does not believe one that is older than another that it has seen.
+// contextSlot is the slot of an answer. A client rejects an answer older than an observed slot.
 var contextSlot = regexp.MustCompile(`("context":\{[^{}]*"slot":)([0-9]+)`)
 
 type call struct {
@@ -50,7 +50,7 @@ type call struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// RoundTrip is a client's connection.
+// RoundTrip answers a client's request.
 func (t *transcript) RoundTrip(request *http.Request) (*http.Response, error) {
 	content, err := io.ReadAll(request.Body)
 	if err != nil {
@@ -86,7 +86,7 @@ func (t *transcript) note(asked call, body []byte) error {
 		return err
 	}
 	if answer.Error != nil {
-		return nil // what has failed is asked again
+		return nil // the client repeats failed requests
 	}
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -98,7 +98,7 @@ func (t *transcript) note(asked call, body []byte) error {
 		t.newest = max(t.newest, of)
 	}
 	noted := exchange{asked.Method, asked.key(), answer.Result}
-	// What a client waits for is there at once when it is played again.
+	// A replay contains only the last answer to a request that the client repeats until it succeeds.
 	if asked.Method == "getSignatureStatuses" || asked.Method == "getTransaction" {
 		t.exchanges = slices.DeleteFunc(t.exchanges, func(earlier exchange) bool { return earlier.request == noted.request })
 	}
@@ -110,13 +110,13 @@ func (t *transcript) again(request *http.Request, asked call) (*http.Response, e
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	key := asked.key()
-	skip := t.told[key]
+	skip := t.replayed[key]
 	for _, noted := range t.exchanges {
 		if noted.request != key {
 			continue
 		}
 		if skip == 0 {
-			t.told[key]++
+			t.replayed[key]++
 			return answerTo(request, asked, noted.result), nil
 		}
 		skip--
@@ -136,14 +136,14 @@ func answerTo(request *http.Request, asked call, result json.RawMessage) *http.R
 	}
 }
 
-// record begins to write down anew.
+// record starts a new recording.
 func (t *transcript) record() {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	t.replaying, t.exchanges = false, nil
 }
 
-// replay begins to play what has been written down, from its beginning, on a node that has come as far as the recorded one had in the
+// replay starts to replay the recording from its beginning, on a node whose slot is that of the recording's
 // end.
 func (t *transcript) replay() {
 	t.lock.Lock()
@@ -154,5 +154,5 @@ func (t *transcript) replay() {
 			t.exchanges[i].result = contextSlot.ReplaceAll(t.exchanges[i].result, newest)
 		}
 	}
-	t.replaying, t.told = true, make(map[string]int)
+	t.replaying, t.replayed = true, make(map[string]int)
 }

@@ -16,9 +16,9 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// BenchmarkSubscriptions is the time from the decision to make an offer until another client's listener has the event, while that
-// client has so many subscriptions, all on one connection. It also says what a subscription takes in memory, and how long it takes
-// until all have been made again after the connection has been cut.
+// BenchmarkSubscriptions measures the time from the decision to make an offer until another client's listener
+// has the event, while that client has so many subscriptions on one connection. It also reports the memory of
+// a subscription, and the time until all are restored after the connection was cut.
 func BenchmarkSubscriptions(b *testing.B) {
 	net := startNet(b)
 	for _, many := range []int{1, 100, 10_000} {
@@ -86,7 +86,7 @@ func TestSubscriptionsShareAConnectionAndAreMadeAgain(t *testing.T) {
 	require.Equal(t, 2, connection.connections())
 }
 
-// watchOthers subscribes to negotiations in which nothing happens.
+// watchOthers subscribes to negotiations without events.
 func watchOthers(t testing.TB, client *haggle.Client, many int) []*haggle.Subscription {
 	t.Helper()
 	const atOnce = 16
@@ -106,7 +106,7 @@ func watchOthers(t testing.TB, client *haggle.Client, many int) []*haggle.Subscr
 	return subscriptions
 }
 
-// quiet is an address at which there is nothing.
+// quiet returns an address without an account.
 func quiet(n int) (address solana.PublicKey) {
 	binary.BigEndian.PutUint64(address[24:], uint64(n)+1<<32)
 	return address
@@ -121,7 +121,7 @@ func allConnected(subscriptions []*haggle.Subscription) bool {
 	return true
 }
 
-// memoryInUse is what this process uses, in bytes, stacks included.
+// memoryInUse returns the memory of this process in bytes, stacks included.
 func memoryInUse() uint64 {
 	runtime.GC()
 	runtime.GC()

@@ -18,17 +18,18 @@ import (
 )
 
 const (
-	// testLimit ends a test that hangs.
+	// testLimit is the time limit of a test.
 	testLimit = 5 * time.Minute
-	// tellLimit is how long the next event may take: finality, a reconnection, and a machine that has other things to do.
-	tellLimit = 90 * time.Second
-	// repetitions is how often a test tries what depends on who comes first.
+	// eventLimit is the time limit of the next event: finality, a reconnection, and a busy machine.
+	eventLimit = 90 * time.Second
+	// repetitions is the number of attempts at an order of events that depends on chance.
 	repetitions = 20
-	// pluginReplays is how many slots the plugin keeps to repeat, as few as a test can wait for it to forget.
+	// pluginReplays is the number of slots that the plugin can repeat, so few that a test can wait until one
+	// is gone.
 	pluginReplays = 100
 )
 
-// listener is a client that listens to the plugin through a proxy.
+// listener is a client that uses the plugin through a proxy.
 type listener struct {
 	*haggle.Client
 	proxy    *proxy
@@ -46,22 +47,22 @@ func (s *station) listen(t *testing.T, commitment rpc.CommitmentType) *listener 
 	return l
 }
 
-// untilClosed takes what a subscription tells until negotiations have been closed.
-func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (told []haggle.EventEnvelope) {
+// untilClosed returns the events of a subscription until negotiations are closed.
+func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (hinted []haggle.EventEnvelope) {
 	t.Helper()
 	for closed > 0 {
 		select {
 		case seen, open := <-subscription.Events():
 			require.True(t, open, "ended: %v", subscription.Err())
-			told = append(told, seen)
+			hinted = append(hinted, seen)
 			if _, last := seen.Event.(*protocol.NegotiationClosed); last {
 				closed--
 			}
-		case <-time.After(tellLimit):
-			t.Fatalf("nothing is told after %d events", len(told))
+		case <-time.After(eventLimit):
+			t.Fatalf("nothing is hinted after %d events", len(hinted))
 		}
 	}
-	return told
+	return hinted
 }
 
 func signatures(observed []haggle.EventEnvelope) (all []solana.Signature) {
@@ -73,12 +74,12 @@ func signatures(observed []haggle.EventEnvelope) (all []solana.Signature) {
 	return all
 }
 
-// A listener is told every event of a negotiation once and in order although its connection is cut, and although it is away while
-// offers are made; and it is the plugin that tells of each of them, in that order.
-func TestEveryEventIsToldAcrossInterruptions(t *testing.T) {
+// A listener receives every event of a negotiation once and in order, although its connection is cut, and
+// although it is disconnected while offers are made; the plugin sends a hint of each of them, in that order.
+func TestEveryEventArrivesAcrossInterruptions(t *testing.T) {
 	s := startStation(t, limits{replayedSlots: pluginReplays})
 	t.Run("negotiations", func(t *testing.T) {
-		t.Run("silence", s.playInSilence)
+		t.Run("silence", s.stallTheConnection)
 		for _, commitment := range []rpc.CommitmentType{rpc.CommitmentConfirmed, rpc.CommitmentFinalized} {
 			t.Run(string(commitment), func(t *testing.T) {
 				t.Parallel()
@@ -87,8 +88,8 @@ func TestEveryEventIsToldAcrossInterruptions(t *testing.T) {
 		}
 	})
 	t.Run("one subscription after another", s.subscribeTwice)
-	t.Run("what has been forgotten", s.askForTheForgotten)
-	t.Run("strangers", s.turnAwayStrangers)
+	t.Run("lost slots", s.requestLostSlots)
+	t.Run("strangers", s.refuseUntrusted)
 }
 
 func (s *station) playWithInterruptions(t *testing.T, commitment rpc.CommitmentType) {
@@ -101,7 +102,7 @@ func (s *station) playWithInterruptions(t *testing.T, commitment rpc.CommitmentT
 	defer subscription.Close()
 
 	create()
-	n.takePart()
+	n.join()
 	n.offer(2)
 	for range 3 {
 		l.proxy.cut()
@@ -112,17 +113,17 @@ func (s *station) playWithInterruptions(t *testing.T, commitment rpc.CommitmentT
 	l.proxy.comeBack()
 	n.offer(2)
 	n.end()
-	told := untilClosed(t, subscription, 1)
+	hinted := untilClosed(t, subscription, 1)
 	happened := history(t, l.Client, n.address)
-	assert.Equal(t, happened, told)
-	assert.Equal(t, signatures(happened), l.recorder.told(n.address), "the plugin's own account of it")
+	assert.Equal(t, happened, hinted)
+	assert.Equal(t, signatures(happened), l.recorder.hinted(n.address), "the plugin's own account of it")
 	opened, resumed := l.recorder.counts()
 	assert.GreaterOrEqual(t, resumed, 2, "streams that began where the one before had ended")
 	t.Logf("%d events in %d transactions over %d streams, which ended with %q", len(happened), len(signatures(happened)), opened, l.recorder.reasons())
 }
 
-// A connection that nothing passes any more, and of which nobody says so, is given up; what happens meanwhile is told all the same.
-func (s *station) playInSilence(t *testing.T) {
+// A connection that silently stops transmitting is given up; the listener still receives all events.
+func (s *station) stallTheConnection(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
@@ -132,27 +133,27 @@ func (s *station) playInSilence(t *testing.T) {
 	require.NoError(t, err)
 	defer subscription.Close()
 	create()
-	n.takePart()
-	l.proxy.forget()
+	n.join()
+	l.proxy.stall()
 	n.offer(2)
 	n.end()
-	told := untilClosed(t, subscription, 1)
-	assert.Equal(t, history(t, l.Client, n.address), told)
+	hinted := untilClosed(t, subscription, 1)
+	assert.Equal(t, history(t, l.Client, n.address), hinted)
 	assert.Eventually(t, func() bool {
 		_, resumed := l.recorder.counts()
 		return resumed > 0
-	}, tellLimit, 100*time.Millisecond, "a new stream")
+	}, eventLimit, 100*time.Millisecond, "a new stream")
 	t.Logf("the stream ended with %q", l.recorder.reasons())
 }
 
-// What has happened before a stream is repeated on it, also when the next subscription follows at once: of several filters that the
-// plugin has read before it turns to them, it goes by the last one alone.
+// A new stream repeats earlier transactions, also when the next subscription follows at once: of several
+// filters that the plugin has read, it applies only the last one.
 func (s *station) subscribeTwice(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
 	n, create := s.prepare(t, ctx)
 	create()
-	n.takePart()
+	n.join()
 	n.offer(1)
 	happened := history(t, s.Client, n.address)
 	source := s.source(t, s.address, 0)
@@ -176,8 +177,8 @@ func (s *station) subscribeTwice(t *testing.T) {
 	}
 }
 
-// A stream that asks for what the plugin does not have any more ends, and the next one begins without.
-func (s *station) askForTheForgotten(t *testing.T) {
+// A stream that requests slots that the plugin no longer has ends, and the next one starts without them.
+func (s *station) requestLostSlots(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
 	s.awaitSlot(t, ctx, pluginReplays+50)
@@ -204,13 +205,14 @@ func (s *station) askForTheForgotten(t *testing.T) {
 	case notice := <-heard:
 		assert.Equal(t, n.address, notice.Address)
 		assert.False(t, notice.Unrelated)
-	case <-time.After(tellLimit):
-		t.Fatal("nothing is told")
+	case <-time.After(eventLimit):
+		t.Fatal("nothing is hinted")
 	}
 }
 
-// Nobody listens without the token, and nobody is believed to be the plugin without its certificate.
-func (s *station) turnAwayStrangers(t *testing.T) {
+// The plugin refuses clients without the token, and the source refuses a server without the plugin's
+// certificate.
+func (s *station) refuseUntrusted(t *testing.T) {
 	options := haggle.StreamOptions{Commitment: rpc.CommitmentConfirmed, Notify: func(haggle.Hint) {}}
 	withoutToken := *s
 	withoutToken.token = "another"
@@ -222,9 +224,9 @@ func (s *station) turnAwayStrangers(t *testing.T) {
 	require.ErrorContains(t, err, "certificate")
 }
 
-// A service that repeats nothing, and takes few addresses, is enough: whoever watches an agent is told all events of all its
-// negotiations, in their order for each of them, across interruptions.
-func TestModestServiceIsEnough(t *testing.T) {
+// A service without repetition and with few addresses per filter is sufficient: a subscription to an agent
+// returns all events of all its negotiations, in order for each of them, across interruptions.
+func TestServiceWithoutRepetitionIsSufficient(t *testing.T) {
 	s := startStation(t, limits{addresses: 3})
 	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
 	defer cancel()
@@ -242,7 +244,7 @@ func TestModestServiceIsEnough(t *testing.T) {
 	for range 4 {
 		n, create := s.prepare(t, ctx)
 		create()
-		n.takePart()
+		n.join()
 		n.offer(1)
 		played = append(played, n)
 	}
@@ -255,12 +257,12 @@ func TestModestServiceIsEnough(t *testing.T) {
 		n.offer(1)
 		n.end()
 	}
-	told := make(map[solana.PublicKey][]haggle.EventEnvelope)
+	hinted := make(map[solana.PublicKey][]haggle.EventEnvelope)
 	for _, seen := range untilClosed(t, subscription, len(played)) {
-		told[seen.Negotiation] = append(told[seen.Negotiation], seen)
+		hinted[seen.Negotiation] = append(hinted[seen.Negotiation], seen)
 	}
 	for _, n := range played {
-		assert.Equal(t, history(t, l.Client, n.address), told[n.address])
+		assert.Equal(t, history(t, l.Client, n.address), hinted[n.address])
 	}
 	assert.Contains(t, strings.Join(l.recorder.reasons(), "\n"), "from_slot is not supported")
 

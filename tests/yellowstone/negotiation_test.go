@@ -15,7 +15,7 @@ import (
 // escrow is in base units of the mint.
 const escrow = 2_000_000
 
-// negotiation is one that the station's two agents play, over plain JSON-RPC.
+// negotiation is a negotiation between the station's two agents, over plain JSON-RPC.
 type negotiation struct {
 	*station
 	t       *testing.T
@@ -24,7 +24,7 @@ type negotiation struct {
 	rounds  uint64
 }
 
-// prepare says where a negotiation will be, and how the buyer creates it.
+// prepare returns the address of a negotiation and the function that creates it.
 func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, create func()) {
 	t.Helper()
 	action, err := s.Client.CreateNegotiation(ctx, haggle.CreateRequest{
@@ -40,8 +40,8 @@ func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, cr
 	}
 }
 
-// takePart has the seller accept the invitation.
-func (n *negotiation) takePart() {
+// join accepts the invitation for the seller.
+func (n *negotiation) join() {
 	n.t.Helper()
 	seen, err := n.Client.Negotiation(n.address).Snapshot(n.ctx)
 	require.NoError(n.t, err)
@@ -56,7 +56,7 @@ func (n *negotiation) do(by *wallet.Keypair, action *haggle.Action, err error) {
 	require.NoError(n.t, err)
 }
 
-// offer has the two make offers in turn.
+// offer makes offers in turn.
 func (n *negotiation) offer(times int) {
 	n.t.Helper()
 	for range times {
@@ -70,7 +70,7 @@ func (n *negotiation) offer(times int) {
 	}
 }
 
-// end has the buyer reject and close.
+// end rejects and closes the negotiation for the buyer.
 func (n *negotiation) end() {
 	n.t.Helper()
 	rejecting, err := n.Client.Negotiation(n.address).Reject(n.Buyer.PublicKey()).Build(n.ctx)
@@ -79,7 +79,7 @@ func (n *negotiation) end() {
 	n.do(n.Buyer, closing, err)
 }
 
-// history is what a client's History has.
+// history returns the result of a client's History.
 func history(t *testing.T, client *haggle.Client, address solana.PublicKey) (all []haggle.EventEnvelope) {
 	t.Helper()
 	for seen, err := range client.History(t.Context(), address) {

@@ -23,28 +23,28 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
-// envPlugin names the plugin's shared library.
+// envPlugin is the path of the plugin's shared library.
 const envPlugin = "HAGGLE_YELLOWSTONE_PLUGIN"
 
-// startLimit is how long the validator may take to start, and a test's negotiators to get their money.
+// startLimit is the time limit for the start of the validator and for the agents' first balances.
 const startLimit = 5 * time.Minute
 
 type object = map[string]any
 
-// station is a validator with the plugin, on which two agents can negotiate.
+// station is a validator with the plugin, and two agents.
 type station struct {
 	*localnet.Net
-	// address is where the plugin serves gRPC over TLS, and trusted whom its certificate is from.
+	// address is the plugin's gRPC address, with TLS; trusted has the issuer of its certificate.
 	address string
 	trusted *x509.CertPool
 	token   string
 }
 
-// limits are what the plugin is configured with beyond its defaults.
+// limits are the plugin's settings that differ from its defaults.
 type limits struct {
-	// replayedSlots is how many slots it can repeat, at least; zero is none.
+	// replayedSlots is the number of slots that it can repeat, at least; zero is none.
 	replayedSlots int
-	// addresses is the most that a filter may name; zero is any number.
+	// addresses is the largest number of addresses in a filter; zero is any number.
 	addresses int
 }
 
@@ -82,8 +82,8 @@ func startStation(t *testing.T, with limits) *station {
 	return s
 }
 
-// oldEnough is the age in slots from which on a client has a new stream begin some slots before the last one's end: those of a
-// younger chain do not count as a place to begin at.
+// oldEnough is the slot from which on a client starts a new stream some slots before the end of the previous
+// one; on a younger chain it does not.
 const oldEnough = 40
 
 // awaitSlot returns when the chain has finalized a slot.
@@ -117,7 +117,7 @@ func writeCertificate(t *testing.T, folder string) (certificate, key string, tru
 	return write("certificate.pem", "CERTIFICATE", made.Certificate[0]), write("key.pem", "PRIVATE KEY", private), trusted
 }
 
-// freeAddress is one that nobody listens at.
+// freeAddress returns an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,7 +126,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// source is one that reaches the plugin at an address, which may be a proxy's.
+// source returns a source that uses the plugin at an address, which may be a proxy's.
 func (s *station) source(t *testing.T, address string, maxAddresses int) *yellowstone.Source {
 	t.Helper()
 	source, err := yellowstone.New(yellowstone.Config{

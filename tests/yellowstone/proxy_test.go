@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// proxy passes TCP connections on, until they are cut.
+// proxy passes TCP connections on until they are cut.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -16,9 +16,9 @@ type proxy struct {
 
 	lock sync.Mutex
 	open map[net.Conn]struct{}
-	// forgotten is closed when nothing passes the connections any more that are open then.
-	forgotten chan struct{}
-	// away has it turn everyone away.
+	// stalled is closed when the open connections stop transmitting.
+	stalled chan struct{}
+	// away makes it refuse all connections.
 	away bool
 }
 
@@ -26,7 +26,7 @@ func startProxy(t *testing.T, target string) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{listener: listener, target: target, open: make(map[net.Conn]struct{}), forgotten: make(chan struct{})}
+	p := &proxy{listener: listener, target: target, open: make(map[net.Conn]struct{}), stalled: make(chan struct{})}
 	p.running.Go(p.serve)
 	t.Cleanup(func() {
 		_ = listener.Close()
@@ -49,28 +49,28 @@ func (p *proxy) serve() {
 			_ = client.Close()
 			continue
 		}
-		forgotten, kept := p.keep(client, service)
+		stalled, kept := p.keep(client, service)
 		if !kept {
 			continue
 		}
 		for to, from := range map[net.Conn]net.Conn{client: service, service: client} {
 			p.running.Go(func() {
-				pass(to, from, forgotten)
+				pass(to, from, stalled)
 				p.end(client, service)
 			})
 		}
 	}
 }
 
-// pass passes on what it reads, and nothing once the connection is forgotten.
-func pass(to, from net.Conn, forgotten <-chan struct{}) {
+// pass transmits data until the connection is stalled.
+func pass(to, from net.Conn, stalled <-chan struct{}) {
 	for read := make([]byte, 64<<10); ; {
 		count, err := from.Read(read)
 		if err != nil {
 			return
 		}
 		select {
-		case <-forgotten:
+		case <-stalled:
 			continue
 		default:
 		}
@@ -80,8 +80,8 @@ func pass(to, from net.Conn, forgotten <-chan struct{}) {
 	}
 }
 
-// keep notes connections, or ends them if it is away.
-func (p *proxy) keep(both ...net.Conn) (forgotten <-chan struct{}, kept bool) {
+// keep registers connections, or closes them if away is set.
+func (p *proxy) keep(both ...net.Conn) (stalled <-chan struct{}, kept bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	for _, one := range both {
@@ -91,7 +91,7 @@ func (p *proxy) keep(both ...net.Conn) (forgotten <-chan struct{}, kept bool) {
 			p.open[one] = struct{}{}
 		}
 	}
-	return p.forgotten, !p.away
+	return p.stalled, !p.away
 }
 
 func (p *proxy) end(both ...net.Conn) {
@@ -103,7 +103,7 @@ func (p *proxy) end(both ...net.Conn) {
 	}
 }
 
-// cut ends all connections. The next ones are passed on.
+// cut closes all connections. It passes later ones on.
 func (p *proxy) cut() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -113,15 +113,15 @@ func (p *proxy) cut() {
 	clear(p.open)
 }
 
-// forget has nothing pass the open connections any more, and leaves them open. The next ones are passed on.
-func (p *proxy) forget() {
+// stall stops all open connections from transmitting, and leaves them open. It passes later ones on.
+func (p *proxy) stall() {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	close(p.forgotten)
-	p.forgotten = make(chan struct{})
+	close(p.stalled)
+	p.stalled = make(chan struct{})
 }
 
-// goAway ends all connections, and passes none on until comeBack.
+// goAway closes all connections, and refuses new ones until comeBack.
 func (p *proxy) goAway() {
 	p.setAway(true)
 	p.cut()

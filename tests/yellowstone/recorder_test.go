@@ -9,15 +9,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk"
 )
 
-// recorder is a source that notes what another one tells.
+// recorder is a source that records the hints of another one.
 type recorder struct {
 	haggle.EventSource
 
 	lock    sync.Mutex
 	notices []haggle.Hint
-	// opened is how many streams have been opened, and resumed how many of them from a slot.
+	// opened counts the opened streams, and resumed those that started from a slot.
 	opened, resumed int
-	// ended is why streams have ended by themselves.
+	// ended has the errors of streams that ended by themselves.
 	ended []error
 }
 
@@ -65,8 +65,9 @@ func (s *recordedStream) Subscribe(ctx context.Context, addresses []solana.Publi
 	return err
 }
 
-// told are the transactions that the streams have told of at an address, in the order in which each was told of first.
-func (r *recorder) told(address solana.PublicKey) (signatures []solana.Signature) {
+// hinted returns the transactions of which the streams sent hints at an address, in the order of the first
+// hints.
+func (r *recorder) hinted(address solana.PublicKey) (signatures []solana.Signature) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	known := make(map[solana.Signature]bool)
@@ -79,7 +80,7 @@ func (r *recorder) told(address solana.PublicKey) (signatures []solana.Signature
 	return signatures
 }
 
-// reasons are why streams have ended, as text.
+// reasons returns the errors of ended streams as text.
 func (r *recorder) reasons() (texts []string) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

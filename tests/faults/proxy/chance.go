@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// dice give every event its own source of chance, which follows from the seed, from what kind of event it is and from how many of
-// that kind came before. What happens at the same time elsewhere changes nothing.
+// dice give every event its own random source, which follows from the seed, the kind of the event and the
+// number of earlier events of that kind. Concurrent events of other kinds do not change it.
 type dice struct {
 	seed uint64
 
@@ -15,7 +15,7 @@ type dice struct {
 	thrown map[string]uint64
 }
 
-// methodsMost is how many kinds of events are told apart; clients send what they like.
+// methodsMost limits the distinct kinds of events, because clients choose the methods.
 const methodsMost = 256
 
 func newDice(seed uint64) *dice { return &dice{seed: seed, thrown: make(map[string]uint64)} }

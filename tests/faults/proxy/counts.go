@@ -2,18 +2,18 @@ package proxy
 
 import "sync"
 
-// Counts say what a proxy has had to do with, and what has become of it.
+// Counts are a proxy's requests and faults.
 type Counts struct {
-	// Requests are the HTTP requests, Connections the attempts at a WebSocket connection, Subscriptions the requests for one, and
-	// Notifications what the node has sent to subscribers.
+	// Requests counts HTTP requests, Connections attempts at a WebSocket connection, Subscriptions requests
+	// for one, and Notifications messages of the node to subscribers.
 	Requests, Connections, Subscriptions, Notifications int
-	// Faults are how many there have been of each kind.
+	// Faults counts the faults by kind.
 	Faults map[Kind]int
-	// Transactions are how many were passed on to the node, repetitions included.
+	// Transactions counts the transactions that were passed on to the node, including repetitions.
 	Transactions int
 }
 
-// Faulty is how many requests a fault has happened to.
+// Faulty returns the number of requests with a fault.
 func (c Counts) Faulty() int {
 	sum := 0
 	for _, kind := range ofRequests {
@@ -22,7 +22,7 @@ func (c Counts) Faulty() int {
 	return sum
 }
 
-// FaultyShare is which part of the requests a fault has happened to, from 0 to 1.
+// FaultyShare returns the share of requests with a fault, from 0 to 1.
 func (c Counts) FaultyShare() float64 {
 	if c.Requests == 0 {
 		return 0
@@ -30,7 +30,7 @@ func (c Counts) FaultyShare() float64 {
 	return float64(c.Faulty()) / float64(c.Requests)
 }
 
-// Plus adds the counts of several proxies up.
+// Plus returns the sum of the counts of several proxies.
 func (c Counts) Plus(other Counts) Counts {
 	sum := Counts{
 		Requests: c.Requests + other.Requests, Connections: c.Connections + other.Connections,
@@ -45,19 +45,19 @@ func (c Counts) Plus(other Counts) Counts {
 	return sum
 }
 
-// tally counts for several goroutines.
-type tally struct {
+// stats counts for several goroutines.
+type stats struct {
 	lock   sync.Mutex
 	counts Counts
 }
 
-func (t *tally) add(change func(*Counts)) {
+func (t *stats) add(change func(*Counts)) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	change(&t.counts)
 }
 
-func (t *tally) fault(kind Kind) {
+func (t *stats) fault(kind Kind) {
 	t.add(func(c *Counts) {
 		if c.Faults == nil {
 			c.Faults = make(map[Kind]int, kinds)
@@ -66,7 +66,7 @@ func (t *tally) fault(kind Kind) {
 	})
 }
 
-func (t *tally) read() Counts {
+func (t *stats) read() Counts {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	return t.counts.Plus(Counts{})

@@ -1,8 +1,8 @@
-// Package proxy puts a proxy in front of a Solana node that misbehaves on purpose, as often as it is told to:
+// Package proxy is a proxy in front of a Solana node that injects faults at given rates:
 //
-//	proxy, err := faults.Start(faults.Options{
+//	proxy, err := proxy.Start(proxy.Options{
 //		RPCURL: chain.RPCURL, WSURL: chain.WSURL, Seed: 1,
-//		Rates: faults.Rates{faults.DroppedAfter: 0.05, faults.RateLimited: 0.02, faults.ConnectionCut: 0.01},
+//		Rates: proxy.Rates{proxy.DroppedAfter: 0.05, proxy.RateLimited: 0.02, proxy.ConnectionCut: 0.01},
 //	})
 //	...
 //	defer proxy.Close()
@@ -10,9 +10,10 @@
 //	...
 //	fmt.Println(proxy.Counts().FaultyShare())
 //
-// What is passed on at all is the node's own: the proxy loses, delays, repeats and damages, but it makes nothing up that a node
-// could not have said. A damaged answer is never valid JSON, and a stale one is what the node has really answered before, with the
-// slot of then.
+// Everything that the proxy passes on comes from the node: it drops, delays, repeats and damages messages,
+// but invents none. A damaged answer is never valid JSON, and a stale answer is an earlier answer of the
+// node, with its slot.
 //
-// The seed decides: with the same one the n-th request of a method meets the same fault, whatever happens in between.
+// The seed determines the faults: with the same seed the n-th request of a method has the same fault,
+// independent of other requests.
 package proxy

@@ -8,45 +8,46 @@ import (
 // Kind is a kind of fault.
 type Kind uint8
 
-// The kinds of faults. Those up to Stale happen to requests, one at most to each.
+// The kinds of faults. Those up to Stale happen to requests, at most one to each.
 const (
 	// DroppedBefore: the connection ends before the request has been passed on.
 	DroppedBefore Kind = iota
-	// DroppedAfter: the connection ends when the node has answered, so that the request has taken effect and nobody knows.
+	// DroppedAfter: the connection ends after the node has answered, so that the request has taken effect
+	// without an answer.
 	DroppedAfter
-	// Delayed: the request is passed on late. A transaction is even if the client has gone meanwhile.
+	// Delayed: the request is passed on late; a transaction even if its client has disconnected.
 	Delayed
-	// Repeated: the request is passed on twice, and the second answer given.
+	// Repeated: the request is passed on twice, and the second answer is returned.
 	Repeated
 	// RateLimited: 429 with Retry-After; nothing is passed on.
 	RateLimited
 	// Failed: 500 or 503; nothing is passed on.
 	Failed
-	// FailedAfter: 500 or 502, although the request has been passed on and answered.
+	// FailedAfter: 500 or 502, although the node has answered the request.
 	FailedAfter
-	// Truncated: the answer is cut off, with or without a length that says so.
+	// Truncated: the answer is truncated, with or without a matching length.
 	Truncated
-	// Corrupted: the answer is no JSON.
+	// Corrupted: the answer is not JSON.
 	Corrupted
-	// Stale: a read is answered as it would have been Options.Lag slots ago.
+	// Stale: a read returns an answer from at least Options.Lag slots ago.
 	Stale
-	// ConnectionRefused: no WebSocket connection is made.
+	// ConnectionRefused: a WebSocket connection is refused.
 	ConnectionRefused
-	// ConnectionCut: a WebSocket connection ends where a notification would have come, with a closing message or without.
+	// ConnectionCut: a WebSocket connection ends in place of a notification, with or without a close message.
 	ConnectionCut
-	// SubscriptionRefused: a subscription is answered with an error, and not passed on.
+	// SubscriptionRefused: a subscription gets an error, and is not passed on.
 	SubscriptionRefused
 	// NotificationDropped: a notification is not passed on.
 	NotificationDropped
 	// NotificationRepeated: a notification is passed on twice.
 	NotificationRepeated
-	// NotificationDelayed: a notification is passed on late, after others that have come later.
+	// NotificationDelayed: a notification is passed on late, after later ones.
 	NotificationDelayed
 
 	kinds = int(NotificationDelayed) + 1
 )
 
-// Which kinds can happen where.
+// The kinds that are possible in each place.
 var (
 	ofRequests      = []Kind{DroppedBefore, DroppedAfter, Delayed, Repeated, RateLimited, Failed, FailedAfter, Truncated, Corrupted, Stale}
 	ofConnections   = []Kind{ConnectionRefused}
@@ -62,9 +63,9 @@ var names = [kinds]string{
 	RateLimited:          "429 with Retry-After",
 	Failed:               "500 or 503, request not passed on",
 	FailedAfter:          "500 or 502 although the request had taken effect",
-	Truncated:            "answer cut off",
-	Corrupted:            "answer that is no JSON",
-	Stale:                "answer of a node that lies behind",
+	Truncated:            "truncated answer",
+	Corrupted:            "answer that is not JSON",
+	Stale:                "stale answer",
 	ConnectionRefused:    "WebSocket connection refused",
 	ConnectionCut:        "WebSocket connection cut",
 	SubscriptionRefused:  "subscription refused",
@@ -80,7 +81,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("fault %d", uint8(k))
 }
 
-// Kinds are all kinds, those of requests first.
+// Kinds returns all kinds, those of requests first.
 func Kinds() []Kind {
 	all := make([]Kind, kinds)
 	for i := range all {
@@ -89,11 +90,11 @@ func Kinds() []Kind {
 	return all
 }
 
-// IsOfRequests says whether the fault happens to requests, rather than to WebSocket connections.
+// IsOfRequests reports whether the fault happens to requests rather than to WebSocket connections.
 func (k Kind) IsOfRequests() bool { return k <= Stale }
 
-// Rates say how often faults happen: of requests, of WebSocket connections, of subscriptions, of notifications, each from 0 to 1.
-// Those of requests add up to 1 at most, and so do those of notifications.
+// Rates are the rates of faults per request, WebSocket connection, subscription or notification, each from 0
+// to 1. Those of requests add up to at most 1, and so do those of notifications.
 type Rates map[Kind]float64
 
 func (r Rates) check() error {

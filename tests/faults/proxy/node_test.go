@@ -17,14 +17,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A node answers what a test has it answer, and knows what has reached it.
+// node is a node whose answers a test sets, and which records its requests.
 type node struct {
 	*httptest.Server
 	lock sync.Mutex
-	// calls are the methods, in their order.
+	// calls are the methods, in order.
 	calls []string
 	slot  uint64
-	// say is what the node sends to a subscriber.
+	// say has the messages that the node sends to a subscriber.
 	say []string
 }
 
@@ -53,7 +53,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"context":{"slot":%d},"value":"as of %d"}}`, asked.ID, slot, slot)
 }
 
-// subscriber answers a subscription and sends what there is to say.
+// subscriber answers a subscription and sends the messages.
 func (n *node) subscriber(w http.ResponseWriter, r *http.Request) {
 	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
 	if err != nil {
@@ -97,8 +97,8 @@ func start(t *testing.T, n *node, options Options) *Proxy {
 	return proxy
 }
 
-// ask makes a request of a proxy. The error is of the connection.
-func ask(t *testing.T, proxy *Proxy, method, params string) (*http.Response, []byte, error) {
+// send sends a request to a proxy. The error is that of the connection.
+func send(t *testing.T, proxy *Proxy, method, params string) (*http.Response, []byte, error) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":"x","method":%q,"params":%s}`, method, params)
@@ -111,7 +111,7 @@ func ask(t *testing.T, proxy *Proxy, method, params string) (*http.Response, []b
 	return answered, content, err
 }
 
-// valueIn is what the node has answered with.
+// valueIn returns the value in the node's answer.
 func valueIn(t *testing.T, content []byte) (value string, slot uint64) {
 	t.Helper()
 	var answered struct {

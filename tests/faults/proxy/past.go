@@ -7,19 +7,19 @@ import (
 	"sync"
 )
 
-// Past remembers what a node has answered, so that a proxy can answer the same later. Several proxies before the same chain may
-// share one: then each can be behind in what the others have been asked.
+// Past has earlier answers of a node, so that a proxy can return them later. Several proxies in front of the
+// same chain can share one; then each can repeat the answers to requests of the others.
 type Past struct {
 	lock sync.Mutex
-	// newest is the newest slot that the node has shown.
+	// newest is the newest slot in the node's answers.
 	newest  uint64
 	answers map[string][]answer
-	// order is in which the answers were given, and bytes what they take.
+	// order has the answers in order, and bytes their total length.
 	order []noted
 	bytes int
 }
 
-// answer is what the node has answered at a slot.
+// answer is an answer of the node at a slot.
 type answer struct {
 	slot   uint64
 	result json.RawMessage
@@ -31,16 +31,16 @@ type noted struct {
 	bytes int
 }
 
-// Limits of what is remembered.
+// Limits of the stored answers.
 const (
 	pastMost   = 64 << 20
 	answerMost = 256 << 10
 )
 
-// NewPast remembers nothing yet.
+// NewPast returns an empty Past.
 func NewPast() *Past { return &Past{answers: make(map[string][]answer)} }
 
-// note remembers an answer.
+// note stores an answer.
 func (p *Past) note(call *call, result json.RawMessage) {
 	if !call.dependsOnTime() {
 		return
@@ -71,7 +71,7 @@ func (p *Past) forgetOldest() {
 	oldest := p.order[0]
 	p.order = p.order[1:]
 	p.bytes -= oldest.bytes
-	// Of each question the answers are in the same order.
+	// The answers to each request are in the same order.
 	left := p.answers[oldest.key][1:]
 	if len(left) == 0 {
 		delete(p.answers, oldest.key)
@@ -80,10 +80,10 @@ func (p *Past) forgetOldest() {
 	p.answers[oldest.key] = left
 }
 
-// behindMost is how many times the lag an answer is old at most: a node is behind, and has not stopped.
+// behindMost limits the age of an answer in multiples of the lag, because a lagging node still advances.
 const behindMost = 5
 
-// recall is the newest answer that is at least so many slots old; false if there is none.
+// recall returns the newest stored answer that is at least so many slots old; false if there is none.
 func (p *Past) recall(call *call, lag uint64) (answer, bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -99,7 +99,7 @@ func (p *Past) recall(call *call, lag uint64) (answer, bool) {
 	return answer{}, false
 }
 
-// slotOf is the slot that an answer says it is of.
+// slotOf returns the slot in an answer.
 func slotOf(method string, result json.RawMessage) (slot uint64, shown bool) {
 	switch method {
 	case "getSlot":
@@ -116,27 +116,27 @@ func slotOf(method string, result json.RawMessage) (slot uint64, shown bool) {
 	return contextual.Context.Slot, contextual.Context.Slot > 0
 }
 
-// call is a JSON-RPC request, as far as the proxy looks at it.
+// call is the part of a JSON-RPC request that the proxy reads.
 type call struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 
-	// key is the same for the same question.
+	// key is the same for equal requests.
 	key string
-	// from is the slot that the answer must not be behind; zero if it may.
+	// from is the lowest slot of the answer; zero for any.
 	from uint64
-	// path is that of the client's URL.
+	// path is the path of the client's URL.
 	path string
 }
 
 const (
 	sendTransaction = "sendTransaction"
-	// several is what a batch of requests counts as.
+	// several is the method of a batch of requests.
 	several = "batch"
 )
 
-// parseCall reads a request; one that is no JSON-RPC is passed on like any other.
+// parseCall reads a request; one that is not JSON-RPC is passed on unchanged.
 func parseCall(body []byte) *call {
 	parsed := new(call)
 	if err := json.Unmarshal(body, parsed); err != nil {
@@ -155,7 +155,7 @@ func parseCall(body []byte) *call {
 			}
 		}
 	}
-	// The keys of objects come out in their order.
+	// Marshal writes the keys of objects in order.
 	normal, err := json.Marshal(params)
 	if err != nil {
 		normal = parsed.Params
@@ -166,7 +166,7 @@ func parseCall(body []byte) *call {
 
 const minContextSlot = "minContextSlot"
 
-// dependsOnTime says whether the answer to a read changes while the chain goes on.
+// dependsOnTime reports whether the answer to a read changes with the chain.
 func (c *call) dependsOnTime() bool {
 	switch c.Method {
 	case "getGenesisHash", "getVersion", "getIdentity", "getMinimumBalanceForRentExemption", "getFirstAvailableBlock":

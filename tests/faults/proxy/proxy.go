@@ -21,32 +21,34 @@ const (
 	DefaultLag        = 10
 )
 
-// Options say which node a proxy is in front of, and how it misbehaves.
+// Options configure the node and the faults of a proxy.
 type Options struct {
-	// RPCURL is the node's JSON-RPC interface, http or https, and WSURL its WebSocket interface, ws or wss. Both are required.
+	// RPCURL is the node's JSON-RPC interface, http or https, and WSURL its WebSocket interface, ws or wss.
+	// Both are required.
 	RPCURL, WSURL string
-	// Seed decides what happens to which request.
+	// Seed determines the faults.
 	Seed uint64
-	// Rates say how often faults happen; without any the proxy passes everything on as it is.
+	// Rates are the rates of faults; without rates the proxy passes everything on.
 	Rates Rates
-	// MaxDelay is the longest that a request or a notification is delayed. Zero is DefaultMaxDelay.
+	// MaxDelay is the longest delay of a request or a notification. If zero, DefaultMaxDelay is used.
 	MaxDelay time.Duration
-	// RetryAfter is what 429 asks for, in whole seconds. Zero is DefaultRetryAfter.
+	// RetryAfter is the Retry-After of 429, in whole seconds. If zero, DefaultRetryAfter is used.
 	RetryAfter time.Duration
-	// Lag is how many slots behind a stale answer is at least; it is at most five times that. Zero is DefaultLag.
+	// Lag is the least age of a stale answer in slots; its largest age is five times that. If zero,
+	// DefaultLag is used.
 	Lag uint64
-	// Past is what can be repeated as a stale answer. Nil is what has gone through this proxy.
+	// Past has the answers that can be returned as stale. If nil, these are the answers of this proxy.
 	Past *Past
-	// Sent is told of each transaction that the node has answered, before the client is, with the path of the client's URL: clients
-	// that are given different paths can be told apart. Nil is not told.
+	// Sent is called with each transaction that the node has answered, before the answer is returned, with
+	// the path of the client's URL, so that clients with different paths can be distinguished. It may be nil.
 	Sent func(path string)
 }
 
-// Proxy is in front of a node, on a port of its own of this machine, for HTTP and WebSocket alike.
+// Proxy is in front of a node, on its own local port for HTTP and WebSocket.
 type Proxy struct {
 	options  Options
 	dice     *dice
-	tally    tally
+	stats    stats
 	address  string
 	server   *http.Server
 	client   *http.Client
@@ -89,7 +91,7 @@ func Start(options Options) (*Proxy, error) {
 		address: listener.Addr().String(),
 		client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connectionsKept}, Timeout: nodeLimit},
 		dialer:  websocket.Dialer{HandshakeTimeout: nodeLimit},
-		// A node serves pages of any origin, too.
+		// A node also serves pages of any origin.
 		upgrader: websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }},
 		served:   make(chan error, 1),
 	}
@@ -100,22 +102,23 @@ func Start(options Options) (*Proxy, error) {
 }
 
 const (
-	// connectionsKept is how many idle connections to the node are kept.
+	// connectionsKept is the number of idle connections to the node that are kept.
 	connectionsKept = 64
-	// nodeLimit is how long the node may take for anything.
+	// nodeLimit is the time limit of the node's answers.
 	nodeLimit = 30 * time.Second
 )
 
-// URL is the proxy's JSON-RPC endpoint. A path may follow it, which the node does not get to see.
+// URL returns the proxy's JSON-RPC endpoint. A path may follow it, which is not passed on.
 func (p *Proxy) URL() string { return "http://" + p.address }
 
-// WSURL is the proxy's WebSocket endpoint.
+// WSURL returns the proxy's WebSocket endpoint.
 func (p *Proxy) WSURL() string { return "ws://" + p.address }
 
-// Counts say what has happened until now.
-func (p *Proxy) Counts() Counts { return p.tally.read() }
+// Counts returns the counts so far.
+func (p *Proxy) Counts() Counts { return p.stats.read() }
 
-// Close ends all connections and returns when nothing of the proxy runs any more. Calling it again does nothing.
+// Close ends all connections and returns when all goroutines of the proxy have ended. A second call does
+// nothing.
 func (p *Proxy) Close() error {
 	p.lock.Lock()
 	first := p.closing.Err() == nil
@@ -133,7 +136,7 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// enter has Close wait for something; false if the proxy is closed.
+// enter makes Close wait until leave is called; false if the proxy is closed.
 func (p *Proxy) enter() bool {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -144,7 +147,7 @@ func (p *Proxy) enter() bool {
 	return true
 }
 
-// ServeHTTP takes a request, or a WebSocket connection.
+// ServeHTTP serves a request or a WebSocket connection.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.enter() {
 		panic(http.ErrAbortHandler)
@@ -157,7 +160,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.request(w, r)
 }
 
-// sleep waits, unless the context ends first.
+// sleep waits for a duration or the end of the context.
 func sleep(ctx context.Context, length time.Duration) error {
 	timer := time.NewTimer(length)
 	defer timer.Stop()

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// Limits of what is passed on, in bytes.
+// Limits of messages in bytes.
 const (
 	requestMost  = 1 << 20
 	responseMost = 32 << 20
 )
 
-// response is what a node has answered.
+// response is an answer of the node.
 type response struct {
 	status      int
 	contentType string
 	body        []byte
 }
 
-// request passes an HTTP request on, or does what the dice say instead.
+// request passes an HTTP request on, or applies a fault.
 func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestMost))
 	if err != nil {
@@ -37,12 +37,12 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := p.contextOf(r, call)
 	defer cancel()
 	chance := p.dice.next(call.Method)
-	p.tally.add(func(c *Counts) { c.Requests++ })
+	p.stats.add(func(c *Counts) { c.Requests++ })
 	kind, faulty := p.options.Rates.pick(chance, ofRequests)
 	if faulty && kind == Stale {
 		faulty = p.answerStale(w, call)
 		if faulty {
-			p.tally.fault(Stale)
+			p.stats.fault(Stale)
 			return
 		}
 	}
@@ -50,11 +50,12 @@ func (p *Proxy) request(w http.ResponseWriter, r *http.Request) {
 		p.passOn(ctx, w, call, body)
 		return
 	}
-	p.tally.fault(kind)
+	p.stats.fault(kind)
 	p.misbehave(ctx, w, kind, chance, call, body)
 }
 
-// contextOf ends with the client's request, except that a transaction which is on its way does not come back.
+// contextOf ends with the client's request, except for a transaction, which is passed on even if the client
+// disconnects.
 func (p *Proxy) contextOf(r *http.Request, call *call) (context.Context, context.CancelFunc) {
 	if call.Method == sendTransaction {
 		return context.WithCancel(p.closing)
@@ -72,7 +73,7 @@ func (p *Proxy) misbehave(ctx context.Context, w http.ResponseWriter, kind Kind,
 	case DroppedBefore:
 		drop()
 	case DroppedAfter:
-		_, _ = p.ask(ctx, call, body)
+		_, _ = p.call(ctx, call, body)
 		drop()
 	case Delayed:
 		if sleep(ctx, time.Duration(chance.Int64N(int64(p.options.MaxDelay)+1))) != nil {
@@ -80,7 +81,7 @@ func (p *Proxy) misbehave(ctx context.Context, w http.ResponseWriter, kind Kind,
 		}
 		p.passOn(ctx, w, call, body)
 	case Repeated:
-		_, _ = p.ask(ctx, call, body)
+		_, _ = p.call(ctx, call, body)
 		p.passOn(ctx, w, call, body)
 	case RateLimited:
 		w.Header().Set("Retry-After", strconv.FormatInt(int64((p.options.RetryAfter+time.Second-1)/time.Second), 10))
@@ -88,12 +89,12 @@ func (p *Proxy) misbehave(ctx context.Context, w http.ResponseWriter, kind Kind,
 	case Failed:
 		fail(w, [2]int{http.StatusInternalServerError, http.StatusServiceUnavailable}[chance.IntN(2)])
 	case FailedAfter:
-		_, _ = p.ask(ctx, call, body)
+		_, _ = p.call(ctx, call, body)
 		fail(w, [2]int{http.StatusInternalServerError, http.StatusBadGateway}[chance.IntN(2)])
 	case Truncated:
-		p.truncate(w, chance, p.mustAsk(ctx, call, body))
+		p.truncate(w, chance, p.mustCall(ctx, call, body))
 	case Corrupted:
-		answered := p.mustAsk(ctx, call, body)
+		answered := p.mustCall(ctx, call, body)
 		answered.body = corrupt(chance, answered.body)
 		write(w, answered)
 	}
@@ -104,9 +105,9 @@ func drop() { panic(http.ErrAbortHandler) }
 
 func fail(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) }
 
-// passOn gives the node's answer as it is.
+// passOn returns the node's answer unchanged.
 func (p *Proxy) passOn(ctx context.Context, w http.ResponseWriter, call *call, body []byte) {
-	write(w, p.mustAsk(ctx, call, body))
+	write(w, p.mustCall(ctx, call, body))
 }
 
 func write(w http.ResponseWriter, answered *response) {
@@ -116,19 +117,19 @@ func write(w http.ResponseWriter, answered *response) {
 	_, _ = w.Write(answered.body)
 }
 
-// mustAsk asks the node; if that does not answer, neither does the proxy.
-func (p *Proxy) mustAsk(ctx context.Context, call *call, body []byte) *response {
-	answered, err := p.ask(ctx, call, body)
+// mustCall sends the request to the node; if the node does not answer, it drops the connection.
+func (p *Proxy) mustCall(ctx context.Context, call *call, body []byte) *response {
+	answered, err := p.call(ctx, call, body)
 	if err != nil {
 		drop()
 	}
 	return answered
 }
 
-// ask asks the node, and remembers what it answers.
-func (p *Proxy) ask(ctx context.Context, call *call, body []byte) (*response, error) {
+// call sends the request to the node and stores the answer.
+func (p *Proxy) call(ctx context.Context, call *call, body []byte) (*response, error) {
 	if call.Method == sendTransaction {
-		p.tally.add(func(c *Counts) { c.Transactions++ })
+		p.stats.add(func(c *Counts) { c.Transactions++ })
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.options.RPCURL, bytes.NewReader(body))
 	if err != nil {
@@ -157,7 +158,7 @@ func (p *Proxy) ask(ctx context.Context, call *call, body []byte) (*response, er
 	return &response{status: answered.StatusCode, contentType: answered.Header.Get("Content-Type"), body: content}, nil
 }
 
-// truncate answers with the beginning of an answer: as a connection that breaks off, or as a server that has miscounted.
+// truncate returns the beginning of an answer: with a dropped connection, or with a matching length.
 func (p *Proxy) truncate(w http.ResponseWriter, chance *rand.Rand, answered *response) {
 	if len(answered.body) == 0 {
 		drop()
@@ -165,7 +166,7 @@ func (p *Proxy) truncate(w http.ResponseWriter, chance *rand.Rand, answered *res
 	whole := len(answered.body)
 	answered.body = answered.body[:chance.IntN(whole)]
 	if chance.IntN(2) == 0 {
-		// A proper prefix of an object is no JSON, but for the white space after it.
+		// A proper prefix of an object is not JSON unless only white space is missing.
 		answered.body = bytes.TrimRight(answered.body, "\r\n\t }")
 		write(w, answered)
 		return
@@ -180,7 +181,8 @@ func (p *Proxy) truncate(w http.ResponseWriter, chance *rand.Rand, answered *res
 	drop()
 }
 
-// corrupt makes an answer that is certain to be no JSON: a page for people, or one with a byte that JSON has nowhere.
+// corrupt returns an answer that is certainly not JSON: an HTML page, or an answer with a byte that JSON does
+// not allow.
 func corrupt(chance *rand.Rand, body []byte) []byte {
 	if chance.IntN(2) == 0 {
 		return []byte("<html><head><title>Web server is returning an unknown error</title></head></html>")
@@ -190,10 +192,10 @@ func corrupt(chance *rand.Rand, body []byte) []byte {
 	return append(damaged, body[at:]...)
 }
 
-// minContextSlotNotReached is what a node answers that has not come as far as it would have to.
+// minContextSlotNotReached is the code of a node that has not reached the requested slot.
 const minContextSlotNotReached = -32016
 
-// answerStale answers as the node has before; false if it has not been asked the same that long ago.
+// answerStale returns an earlier answer; false if there is none that is old enough.
 func (p *Proxy) answerStale(w http.ResponseWriter, call *call) bool {
 	old, ok := p.options.Past.recall(call, p.options.Lag)
 	if !ok {

@@ -18,7 +18,7 @@ func TestWithoutRatesEverythingIsPassedOn(t *testing.T) {
 	n := newNode(t)
 	proxy := start(t, n, Options{Seed: 1})
 	for range 50 {
-		_, content, err := ask(t, proxy, "getBalance", `["a"]`)
+		_, content, err := send(t, proxy, "getBalance", `["a"]`)
 		require.NoError(t, err)
 		value, slot := valueIn(t, content)
 		require.Equal(t, "as of 100", value)
@@ -30,8 +30,8 @@ func TestWithoutRatesEverythingIsPassedOn(t *testing.T) {
 	require.Zero(t, counts.FaultyShare())
 }
 
-// What has taken effect is what the node has got, whatever the client is told.
-func TestWhatReachesTheNode(t *testing.T) {
+// A request takes effect exactly if the node received it, whatever the client receives.
+func TestEffectOfFaultsOnTheNode(t *testing.T) {
 	sent := sendTransaction
 	for kind, reaches := range map[Kind][]string{
 		DroppedBefore: {},
@@ -47,7 +47,7 @@ func TestWhatReachesTheNode(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			n := newNode(t)
 			proxy := start(t, n, Options{Seed: 3, Rates: Rates{kind: always}, MaxDelay: time.Millisecond})
-			_, _, _ = ask(t, proxy, sent, `["AQ=="]`)
+			_, _, _ = send(t, proxy, sent, `["AQ=="]`)
 			n.has(t, reaches...)
 			counts := proxy.Counts()
 			require.Equal(t, map[Kind]int{kind: 1}, counts.Faults)
@@ -60,7 +60,7 @@ func TestWhatReachesTheNode(t *testing.T) {
 func TestDroppedConnectionsHaveNoAnswer(t *testing.T) {
 	for _, kind := range []Kind{DroppedBefore, DroppedAfter} {
 		proxy := start(t, newNode(t), Options{Rates: Rates{kind: always}})
-		_, _, err := ask(t, proxy, "getSlot", `[]`)
+		_, _, err := send(t, proxy, "getSlot", `[]`)
 		require.Error(t, err, kind)
 	}
 }
@@ -71,7 +71,7 @@ func TestRefusalsHaveTheirStatus(t *testing.T) {
 		statuses[kind] = map[int]bool{}
 		proxy := start(t, newNode(t), Options{Rates: Rates{kind: always}, RetryAfter: 1500 * time.Millisecond})
 		for range 32 {
-			answered, _, err := ask(t, proxy, "getSlot", `[]`)
+			answered, _, err := send(t, proxy, "getSlot", `[]`)
 			require.NoError(t, err)
 			statuses[kind][answered.StatusCode] = true
 			if kind == RateLimited {
@@ -86,13 +86,13 @@ func TestRefusalsHaveTheirStatus(t *testing.T) {
 	}, statuses)
 }
 
-// Nothing damaged can be taken for an answer.
-func TestDamagedAnswersAreNoJSON(t *testing.T) {
+// A damaged answer is never valid JSON.
+func TestDamagedAnswersAreNotJSON(t *testing.T) {
 	for _, kind := range []Kind{Truncated, Corrupted} {
 		proxy := start(t, newNode(t), Options{Seed: 5, Rates: Rates{kind: always}})
 		broken, whole := 0, 0
 		for range 300 {
-			answered, content, err := ask(t, proxy, "getSlot", `[]`)
+			answered, content, err := send(t, proxy, "getSlot", `[]`)
 			if err != nil {
 				broken++
 				continue
@@ -103,18 +103,18 @@ func TestDamagedAnswersAreNoJSON(t *testing.T) {
 			require.False(t, json.Valid(content), "%s: %q", kind, content)
 		}
 		require.Positive(t, whole)
-		require.Equal(t, kind == Truncated, broken > 0, "only what is cut off can end before the length that it says")
+		require.Equal(t, kind == Truncated, broken > 0, "only a truncated answer can be shorter than its Content-Length")
 	}
 }
 
-// A node that lies behind says what it has said then, with the slot of then.
+// A lagging node returns an earlier answer with its slot.
 func TestStaleAnswers(t *testing.T) {
 	n := newNode(t)
 	past := NewPast()
 	truthful := start(t, n, Options{Past: past})
 	behind := start(t, n, Options{Past: past, Rates: Rates{Stale: always}, Lag: 10})
 	at := func(proxy *Proxy, params string) (string, uint64) {
-		_, content, err := ask(t, proxy, "getBalance", params)
+		_, content, err := send(t, proxy, "getBalance", params)
 		require.NoError(t, err)
 		return valueIn(t, content)
 	}
@@ -125,7 +125,7 @@ func TestStaleAnswers(t *testing.T) {
 	n.advance(9)
 	at(truthful, `["a"]`)
 	value, _ = at(behind, `["a"]`)
-	require.Equal(t, "as of 109", value, "what there is, is not old enough")
+	require.Equal(t, "as of 109", value, "the only answer is not old enough")
 
 	n.advance(6)
 	at(truthful, `["b"]`)
@@ -140,7 +140,7 @@ func TestStaleAnswers(t *testing.T) {
 	require.Equal(t, "as of 109", value, "the newest that is old enough")
 	require.Equal(t, map[Kind]int{Stale: 2}, behind.Counts().Faults)
 
-	_, content, err := ask(t, behind, "sendTransaction", `["AQ=="]`)
+	_, content, err := send(t, behind, "sendTransaction", `["AQ=="]`)
 	require.NoError(t, err)
 	value, _ = valueIn(t, content)
 	require.Equal(t, "as of 119", value, "a transaction is always sent on")
@@ -156,15 +156,15 @@ func TestStaleNodesAdmitThatASlotIsNotReached(t *testing.T) {
 	proxy := start(t, n, Options{Rates: Rates{Stale: always}, Lag: 10})
 	const question = `["a",{"commitment":"confirmed","minContextSlot":%]`
 	asked := func(from string) []byte {
-		_, content, err := ask(t, proxy, "getSignaturesForAddress", strings.Replace(question, "%", from+"}", 1))
+		_, content, err := send(t, proxy, "getSignaturesForAddress", strings.Replace(question, "%", from+"}", 1))
 		require.NoError(t, err)
 		return content
 	}
 	asked("1")
 	n.advance(20)
-	_, _, err := ask(t, proxy, "getSlot", `[]`)
+	_, _, err := send(t, proxy, "getSlot", `[]`)
 	require.NoError(t, err)
-	_, _, err = ask(t, proxy, "getBalance", `["z"]`)
+	_, _, err = send(t, proxy, "getBalance", `["z"]`)
 	require.NoError(t, err)
 	_, slot := valueIn(t, asked("100"))
 	require.EqualValues(t, 100, slot)
@@ -172,8 +172,8 @@ func TestStaleNodesAdmitThatASlotIsNotReached(t *testing.T) {
 		string(asked("101")))
 }
 
-// A transaction that was held back reaches the node although its sender has gone.
-func TestDelayedTransactionsArriveAfterTheirSenderHasGone(t *testing.T) {
+// A delayed transaction reaches the node although its sender has disconnected.
+func TestDelayedTransactionsOutliveTheirSender(t *testing.T) {
 	n := newNode(t)
 	proxy := start(t, n, Options{Seed: 2, Rates: Rates{Delayed: always}, MaxDelay: 400 * time.Millisecond})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -188,7 +188,7 @@ func TestDelayedTransactionsArriveAfterTheirSenderHasGone(t *testing.T) {
 			}
 			leave()
 		}()
-		// One that is not held back for long is answered all the same.
+		// A transaction that is delayed only briefly is answered.
 		if answered, err := client.Do(request.WithContext(ctx)); err == nil {
 			require.NoError(t, answered.Body.Close())
 		}
@@ -196,8 +196,8 @@ func TestDelayedTransactionsArriveAfterTheirSenderHasGone(t *testing.T) {
 	require.Eventually(t, func() bool { return proxy.Counts().Transactions == 8 }, 10*time.Second, time.Millisecond)
 }
 
-// Whoever sends a transaction can be told apart, and stopped before it gets to know.
-func TestSendersAreTold(t *testing.T) {
+// Sent receives the sender of a transaction before the sender receives the answer.
+func TestSentReceivesTheSender(t *testing.T) {
 	told := make(chan string, 1)
 	proxy := start(t, newNode(t), Options{Rates: Rates{DroppedAfter: always}, Sent: func(path string) { told <- path }})
 	for _, method := range []string{"getSlot", "sendTransaction"} {
@@ -208,16 +208,16 @@ func TestSendersAreTold(t *testing.T) {
 	require.Empty(t, told)
 }
 
-// With the same seed the n-th request of a method meets the same fault, whatever else is asked in between.
+// With the same seed the n-th request of a method has the same fault, independent of other requests.
 func TestSeedsReplay(t *testing.T) {
 	rates := Rates{DroppedBefore: 0.2, RateLimited: 0.2, Failed: 0.2, Corrupted: 0.2}
 	play := func(seed uint64, disturbed bool) (story []string) {
 		proxy := start(t, newNode(t), Options{Seed: seed, Rates: rates})
 		for range 60 {
 			if disturbed {
-				_, _, _ = ask(t, proxy, "getSlot", `[]`)
+				_, _, _ = send(t, proxy, "getSlot", `[]`)
 			}
-			answered, content, err := ask(t, proxy, "getBalance", `["a"]`)
+			answered, content, err := send(t, proxy, "getBalance", `["a"]`)
 			switch {
 			case err != nil:
 				story = append(story, "dropped")
@@ -237,8 +237,8 @@ func TestSeedsReplay(t *testing.T) {
 	}
 }
 
-// The rates are what happens in the long run.
-func TestRatesAreKept(t *testing.T) {
+// The share of faults approaches the rates.
+func TestRatesAreObserved(t *testing.T) {
 	rates := Rates{DroppedBefore: 0.1, RateLimited: 0.05, Failed: 0.15}
 	dice := newDice(11)
 	const throws = 20_000
@@ -286,7 +286,7 @@ func TestPastIsBounded(t *testing.T) {
 	}
 	require.Len(t, past.order, kept)
 	past.note(parseCall([]byte(`{"method":"getTransaction","params":["new"]}`)), append(large, ' '))
-	require.Len(t, past.order, kept, "what is too large is not remembered")
+	require.Len(t, past.order, kept, "too large answers are not stored")
 }
 
 func TestEveryKindHasAName(t *testing.T) {

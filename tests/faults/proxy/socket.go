@@ -12,30 +12,32 @@ import (
 )
 
 const (
-	// messageMost is the longest message that is passed on, in bytes.
+	// messageMost is the largest length of a message in bytes.
 	messageMost = 4 << 20
-	// delayedMost is how many notifications of a connection are held back at once; beyond that they are passed on.
+	// delayedMost limits the delayed notifications of a connection; beyond it notifications are passed on at
+	// once.
 	delayedMost = 256
 	writeLimit  = 10 * time.Second
 )
 
-// session is a client's WebSocket connection, and the one to the node that belongs to it.
+// session is a client's WebSocket connection with its connection to the node.
 type session struct {
 	proxy        *Proxy
 	client, node *websocket.Conn
 	ctx          context.Context
 	end          context.CancelFunc
-	// delayed are notifications that are held back; slots bounds them.
+	// delayed waits for delayed notifications; slots limits them.
 	delayed sync.WaitGroup
 	slots   chan struct{}
 	writing sync.Mutex
 }
 
-// connect makes a WebSocket connection to the node for a client's, and passes on between them until one ends.
+// connect opens a WebSocket connection to the node for a client, and passes messages on until one of the two
+// ends.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
-	p.tally.add(func(c *Counts) { c.Connections++ })
+	p.stats.add(func(c *Counts) { c.Connections++ })
 	if _, refused := p.options.Rates.pick(p.dice.next("connection"), ofConnections); refused {
-		p.tally.fault(ConnectionRefused)
+		p.stats.fault(ConnectionRefused)
 		fail(w, http.StatusServiceUnavailable)
 		return
 	}
@@ -81,7 +83,7 @@ func (s *session) run() {
 	_ = s.node.Close()
 }
 
-// passRequest passes on what the client says, unless it is a subscription that is refused.
+// passRequest passes on a message of the client, unless it is a subscription to be refused.
 func (s *session) passRequest() error {
 	kind, content, err := s.client.ReadMessage()
 	if err != nil {
@@ -89,10 +91,10 @@ func (s *session) passRequest() error {
 	}
 	asked := parseCall(content)
 	if isSubscription(asked.Method) {
-		s.proxy.tally.add(func(c *Counts) { c.Subscriptions++ })
+		s.proxy.stats.add(func(c *Counts) { c.Subscriptions++ })
 		chance := s.proxy.dice.next(asked.Method)
 		if _, refused := s.proxy.options.Rates.pick(chance, ofSubscriptions); refused {
-			s.proxy.tally.fault(SubscriptionRefused)
+			s.proxy.stats.fault(SubscriptionRefused)
 			return s.refuse(asked, refusals[chance.IntN(len(refusals))])
 		}
 	}
@@ -105,7 +107,7 @@ func isSubscription(method string) bool {
 	return len(method) > len(ending) && method[len(method)-len(ending):] == ending
 }
 
-// refusals are errors that nodes answer subscriptions with for the moment.
+// refusals are temporary errors of subscriptions.
 var refusals = []map[string]any{
 	{"code": -32603, "message": "Internal error"},
 	{"code": -32005, "message": "Node is behind by 42 slots"},
@@ -120,7 +122,7 @@ func (s *session) refuse(asked *call, refusal map[string]any) error {
 	return s.tell(websocket.TextMessage, content)
 }
 
-// passMessage passes on what the node says. Replies are always passed on.
+// passMessage passes on a message of the node. Replies are always passed on.
 func (s *session) passMessage() error {
 	kind, content, err := s.node.ReadMessage()
 	if err != nil {
@@ -130,13 +132,13 @@ func (s *session) passMessage() error {
 		return s.tell(kind, content)
 	}
 	p := s.proxy
-	p.tally.add(func(c *Counts) { c.Notifications++ })
+	p.stats.add(func(c *Counts) { c.Notifications++ })
 	chance := p.dice.next("notification")
 	fault, faulty := p.options.Rates.pick(chance, ofNotifications)
 	if !faulty {
 		return s.tell(kind, content)
 	}
-	p.tally.fault(fault)
+	p.stats.fault(fault)
 	switch fault {
 	case ConnectionCut:
 		if chance.IntN(2) == 0 {
@@ -157,7 +159,7 @@ func (s *session) passMessage() error {
 
 var errCut = websocket.ErrCloseSent
 
-// isNotification tells a notification from a reply, which has no method.
+// isNotification distinguishes a notification from a reply, which has no method.
 func isNotification(content []byte) bool {
 	if !bytes.Contains(content, []byte(`"method"`)) {
 		return false

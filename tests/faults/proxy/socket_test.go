@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// subscribe connects to a proxy and asks for a subscription.
+// subscribe connects to a proxy and requests a subscription.
 func subscribe(t *testing.T, proxy *Proxy) *websocket.Conn {
 	t.Helper()
 	conn, response, err := websocket.DefaultDialer.Dial(proxy.WSURL(), nil)
@@ -22,8 +22,8 @@ func subscribe(t *testing.T, proxy *Proxy) *websocket.Conn {
 	return conn
 }
 
-// heard is what the node has said, up to a number of notifications or the end of the connection.
-func heard(t *testing.T, conn *websocket.Conn, most int) (said []string, ended error) {
+// received returns the node's messages, up to a number of notifications or the end of the connection.
+func received(t *testing.T, conn *websocket.Conn, most int) (said []string, ended error) {
 	t.Helper()
 	for len(said) < most {
 		var message struct {
@@ -53,7 +53,7 @@ func TestNotificationsArePassedOn(t *testing.T) {
 	n := newNode(t)
 	n.say = numbered(0, 9)
 	proxy := start(t, n, Options{})
-	said, err := heard(t, subscribe(t, proxy), 10)
+	said, err := received(t, subscribe(t, proxy), 10)
 	require.NoError(t, err)
 	require.Equal(t, n.say, said)
 	counts := proxy.Counts()
@@ -66,14 +66,14 @@ func TestNotificationsAreDroppedRepeatedAndDelayed(t *testing.T) {
 	n.say = numbered(0, 19)
 
 	proxy := start(t, n, Options{Rates: Rates{NotificationRepeated: always}})
-	said, err := heard(t, subscribe(t, proxy), 40)
+	said, err := received(t, subscribe(t, proxy), 40)
 	require.NoError(t, err)
 	for i, text := range n.say {
 		require.Equal(t, []string{text, text}, said[2*i:2*i+2])
 	}
 
 	proxy = start(t, n, Options{Rates: Rates{NotificationDelayed: always}, MaxDelay: 100 * time.Millisecond})
-	said, err = heard(t, subscribe(t, proxy), 20)
+	said, err = received(t, subscribe(t, proxy), 20)
 	require.NoError(t, err)
 	require.ElementsMatch(t, n.say, said)
 	require.NotEqual(t, n.say, said, "they come in another order")
@@ -83,7 +83,7 @@ func TestNotificationsAreDroppedRepeatedAndDelayed(t *testing.T) {
 	require.Eventually(t, func() bool { return proxy.Counts().Notifications == 20 }, 10*time.Second, time.Millisecond)
 	dropped := proxy.Counts().Faults[NotificationDropped]
 	require.True(t, dropped > 0 && dropped < 20)
-	said, err = heard(t, conn, 20-dropped)
+	said, err = received(t, conn, 20-dropped)
 	require.NoError(t, err)
 	require.Subset(t, n.say, said)
 }
@@ -94,7 +94,7 @@ func TestConnectionsAreCut(t *testing.T) {
 	proxy := start(t, n, Options{Rates: Rates{ConnectionCut: always}})
 	said, farewells, abrupt := 0, 0, 0
 	for range 16 {
-		some, err := heard(t, subscribe(t, proxy), 1)
+		some, err := received(t, subscribe(t, proxy), 1)
 		require.Error(t, err)
 		said += len(some)
 		if websocket.IsCloseError(err, websocket.CloseGoingAway) {
@@ -132,7 +132,7 @@ func TestConnectionsAndSubscriptionsAreRefused(t *testing.T) {
 	require.Equal(t, map[Kind]int{SubscriptionRefused: 1}, proxy.Counts().Faults)
 }
 
-// Close leaves nothing behind, even while a notification is held back and a client is connected: goleak looks.
+// Close ends all goroutines, even with a delayed notification and a connected client; goleak checks that.
 func TestCloseEndsEverything(t *testing.T) {
 	n := newNode(t)
 	n.say = numbered(0, 9)
@@ -141,14 +141,14 @@ func TestCloseEndsEverything(t *testing.T) {
 	require.Eventually(t, func() bool { return proxy.Counts().Notifications == 10 }, 10*time.Second, time.Millisecond)
 	asked := make(chan error, 1)
 	go func() {
-		_, _, err := ask(t, proxy, "sendTransaction", `[]`)
+		_, _, err := send(t, proxy, "sendTransaction", `[]`)
 		asked <- err
 	}()
 	require.Eventually(t, func() bool { return proxy.Counts().Requests == 1 }, 10*time.Second, time.Millisecond)
 	require.NoError(t, proxy.Close())
 	require.Error(t, <-asked)
-	_, err := heard(t, conn, 11)
+	_, err := received(t, conn, 11)
 	require.Error(t, err)
-	_, _, err = ask(t, proxy, "getSlot", `[]`)
+	_, _, err = send(t, proxy, "getSlot", `[]`)
 	require.Error(t, err)
 }

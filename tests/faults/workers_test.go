@@ -12,35 +12,36 @@ import (
 	"time"
 )
 
-// crew keeps the processes of the agents running, and kills them.
-type crew struct {
+// workers starts, kills and restarts the processes of the agents.
+type workers struct {
 	plan *plan
 
 	lock sync.Mutex
-	// processes are those that run, by the numbers of their hosts; nil for one that does not.
+	// processes are the running processes by the numbers of their hosts; nil for one that does not run.
 	processes []*exec.Cmd
-	// inputs are theirs, whose end tells them to finish.
+	// inputs are the inputs of the processes, which finish at its end.
 	inputs []io.Closer
-	// killed says that the end of a process was intended, and armed that it is to be killed at its next transaction.
+	// killed is set when the end of a process is intended, armed when it will be killed at its next
+	// transaction.
 	killed, armed []bool
 	finishing     bool
-	// anytime and sending count the kills at random moments and those while a transaction was under way.
+	// anytime and sending count the kills at random moments and those between a transaction and its response.
 	anytime, sending int
 
 	running sync.WaitGroup
 	failed  chan error
 }
 
-func newCrew(p *plan) *crew {
+func newWorkers(p *plan) *workers {
 	hosts := len(p.Hosts)
-	return &crew{
+	return &workers{
 		plan: p, processes: make([]*exec.Cmd, hosts), inputs: make([]io.Closer, hosts), killed: make([]bool, hosts), armed: make([]bool, hosts),
 		failed: make(chan error, hosts),
 	}
 }
 
-// start has all processes run until finish.
-func (c *crew) start(ctx context.Context, seed uint64) {
+// start keeps all processes running until finish.
+func (c *workers) start(ctx context.Context, seed uint64) {
 	for host := range c.plan.Hosts {
 		chance := rand.New(rand.NewPCG(seed, uint64(host)))
 		c.running.Go(func() {
@@ -58,11 +59,11 @@ func (c *crew) start(ctx context.Context, seed uint64) {
 	}
 }
 
-// longestRest is how long a process stays dead at most.
+// longestRest is the longest time between a kill and the restart.
 const longestRest = 600 * time.Millisecond
 
-// live is one life of a process. It says whether there is to be another one.
-func (c *crew) live(ctx context.Context, host int) (again bool, err error) {
+// live runs a process until it ends. It reports whether the process has to be restarted.
+func (c *workers) live(ctx context.Context, host int) (again bool, err error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return false, err
@@ -95,11 +96,12 @@ func (c *crew) live(ctx context.Context, host int) (again bool, err error) {
 	if err == nil && c.finishing {
 		return false, nil
 	}
-	return false, errors.Join(errors.New("a process has ended that nobody has killed"), err, ctx.Err())
+	return false, errors.Join(errors.New("a process ended without a kill"), err, ctx.Err())
 }
 
-// begin starts a process. If everybody is to finish, so is this one, at once: what it had under way when it was killed is to be resolved.
-func (c *crew) begin(host int, command *exec.Cmd, input io.Closer) error {
+// begin starts a process. If the workers are finishing, so does this one, at once: it resolves the
+// transactions that were in flight when it was killed.
+func (c *workers) begin(host int, command *exec.Cmd, input io.Closer) error {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if err := command.Start(); err != nil {
@@ -112,8 +114,8 @@ func (c *crew) begin(host int, command *exec.Cmd, input io.Closer) error {
 	return nil
 }
 
-// kill kills processes, one after the other, until there have been so many or the context ends.
-func (c *crew) kill(ctx context.Context, kills int, seed uint64) {
+// kill kills processes, one after the other, until there were so many kills or the context ends.
+func (c *workers) kill(ctx context.Context, kills int, seed uint64) {
 	chance := rand.New(rand.NewPCG(seed, uint64(len(c.plan.Hosts))))
 	every := leastLife + time.Duration(len(c.plan.Negotiations))*lifeOfEach
 	for range kills {
@@ -131,14 +133,14 @@ func (c *crew) kill(ctx context.Context, kills int, seed uint64) {
 	}
 }
 
-// How long everybody is left alone on average between two kills: the more there is to do, the longer, so that there is something left
-// to do at the last one.
+// The average time between two kills grows with the number of negotiations, so that the last kill still meets
+// unfinished ones.
 const (
 	leastLife  = 700 * time.Millisecond
 	lifeOfEach = 6 * time.Millisecond
 )
 
-func (c *crew) strike(host int, count *int) {
+func (c *workers) strike(host int, count *int) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if process := c.processes[host]; process != nil && !c.killed[host] && !c.finishing && process.Process.Kill() == nil {
@@ -147,8 +149,8 @@ func (c *crew) strike(host int, count *int) {
 	}
 }
 
-// sent is told of a transaction that has reached the chain while its sender does not know.
-func (c *crew) sent(path string) {
+// sent is called with each transaction that has reached the chain before its sender receives the response.
+func (c *workers) sent(path string) {
 	for host := range c.plan.Hosts {
 		if hostPath(host) != path {
 			continue
@@ -163,8 +165,8 @@ func (c *crew) sent(path string) {
 	}
 }
 
-// finish has all processes end by themselves, and waits until they have.
-func (c *crew) finish() error {
+// finish ends all processes and waits for them.
+func (c *workers) finish() error {
 	c.lock.Lock()
 	c.finishing = true
 	for host, process := range c.processes {
@@ -182,8 +184,8 @@ func (c *crew) finish() error {
 	return failed
 }
 
-// kills are how often processes have been killed.
-func (c *crew) kills() (anytime, sending int) {
+// kills returns the numbers of kills.
+func (c *workers) kills() (anytime, sending int) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.anytime, c.sending

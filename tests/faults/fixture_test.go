@@ -19,25 +19,25 @@ import (
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
 
-// A stage is a chain with everybody on it, and the proxies in front of it.
-type stage struct {
+// fixture is a chain with all agents, and the proxies in front of it.
+type fixture struct {
 	t     *testing.T
 	scale scale
 	plan  *plan
 	net   *localnet.Net
-	// clean is a client that asks the chain itself.
-	clean    *rpc.Client
-	proxies  []*proxy.Proxy
-	crew     *crew
-	audience *audience
-	// issued is what each wallet begins with, in base units of the mint.
+	// clean is a client without a proxy.
+	clean     *rpc.Client
+	proxies   []*proxy.Proxy
+	workers   *workers
+	listeners *listeners
+	// issued has the starting balance of each wallet in base units of the mint.
 	issued []uint64
 }
 
-// startLamports are enough for the rent of many negotiations at once, and for the fees of all.
+// startLamports pay the rent of many negotiations at once, and all fees.
 const startLamports = 2 * solana.LAMPORTS_PER_SOL
 
-// usual are the faults of every proxy; the last one lies behind besides. SubscriptionRefused is added.
+// usual are the faults of every proxy; the last one also lags. SubscriptionRefused is added.
 var usual = proxy.Rates{
 	proxy.DroppedBefore: 0.04, proxy.DroppedAfter: 0.05, proxy.Delayed: 0.04, proxy.Repeated: 0.04, proxy.RateLimited: 0.01,
 	proxy.Failed: 0.04, proxy.FailedAfter: 0.04, proxy.Truncated: 0.04, proxy.Corrupted: 0.04,
@@ -47,33 +47,33 @@ var usual = proxy.Rates{
 
 const (
 	proxies = 3
-	// lag is how many slots behind the last proxy is at least.
+	// lag is the least number of slots by which stale answers are behind.
 	lag = 10
-	// behind is how often the last proxy answers as it would have some slots ago.
+	// behind is the rate of stale answers of the last proxy.
 	behind = 0.4
-	// faultyLeast is which part of the requests has to have met a fault.
+	// faultyLeast is the least share of requests with a fault.
 	faultyLeast = 0.2
 )
 
-func setStage(t *testing.T, ctx context.Context, s scale) *stage {
+func newFixture(t *testing.T, ctx context.Context, s scale) *fixture {
 	net, err := localnet.Start(ctx, testchain.Options{Progress: func(line string) { t.Log(line) }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
-	st := &stage{t: t, scale: s, net: net, clean: net.Chain.Client()}
+	st := &fixture{t: t, scale: s, net: net, clean: net.Chain.Client()}
 	config, err := net.Client.GetConfig(ctx)
 	require.NoError(t, err)
 	t0 := terms{DecayBps: uint64(config.DefaultDecayRateBps), FeeBps: uint64(config.DefaultProtocolFeeBps)}
 	st.plan, err = newPlan(t.TempDir(), s, t0, net.Mint)
 	require.NoError(t, err)
 	st.endow(ctx)
-	st.crew = newCrew(st.plan)
+	st.workers = newWorkers(st.plan)
 	st.startProxies()
 	require.NoError(t, st.plan.save())
 	return st
 }
 
-// endow gives every buyer twice what its scripts escrow: nothing keeps it from an escrow too many but the SDK.
-func (s *stage) endow(ctx context.Context) {
+// endow gives every buyer twice the escrow of its scripts, so that only the SDK prevents a second escrow.
+func (s *fixture) endow(ctx context.Context) {
 	var err error
 	s.net.Mint, err = s.net.Chain.CreateMint(ctx, localnet.Decimals)
 	require.NoError(s.t, err)
@@ -89,15 +89,16 @@ func (s *stage) endow(ctx context.Context) {
 	require.NoError(s.t, s.net.Chain.Endow(ctx, s.net.Mint, holdings...))
 }
 
-func (s *stage) startProxies() {
+func (s *fixture) startProxies() {
 	past := proxy.NewPast()
 	rates := maps.Clone(usual)
-	// All subscriptions of a client are made again when one is refused: it should succeed more often than not.
+	// A client subscribes again to everything when one subscription is refused; this should succeed more
+	// often than not.
 	rates[proxy.SubscriptionRefused] = 0.5 / float64(2*len(s.plan.Negotiations)+len(s.plan.Wallets))
 	for number := range proxies {
 		options := proxy.Options{
 			RPCURL: s.net.Chain.RPCURL, WSURL: s.net.Chain.WSURL, Seed: s.scale.seed + uint64(number), Rates: rates, Past: past, Lag: lag,
-			Sent: s.crew.sent,
+			Sent: s.workers.sent,
 		}
 		if number == proxies-1 {
 			options.Rates = maps.Clone(rates)
@@ -112,7 +113,7 @@ func (s *stage) startProxies() {
 	}
 }
 
-func (s *stage) counts() (sum proxy.Counts) {
+func (s *fixture) counts() (sum proxy.Counts) {
 	for _, proxy := range s.proxies {
 		sum = sum.Plus(proxy.Counts())
 	}
@@ -124,16 +125,16 @@ const (
 	lookEvery      = 500 * time.Millisecond
 )
 
-// A lookout knows how far the negotiations have come.
-type lookout struct {
-	*stage
-	// closed are the negotiations that have been closed.
+// progress observes the state of the negotiations.
+type progress struct {
+	*fixture
+	// closed has the closed negotiations.
 	closed map[solana.PublicKey]bool
 }
 
-// look says how many negotiations have not been closed, and until when the chain's time has to pass if nothing else is left to wait for;
-// zero if something is.
-func (l *lookout) look(ctx context.Context) (open int, until int64, err error) {
+// observe returns the number of open negotiations, and the time to which the chain's clock has to advance if
+// nothing else can happen before; zero if something can.
+func (l *progress) observe(ctx context.Context) (open int, until int64, err error) {
 	left := slices.DeleteFunc(slices.Clone(l.plan.Negotiations), func(n negotiation) bool { return l.closed[n.Address] })
 	waiting := true
 	for batch := range slices.Chunk(left, accountsAtOnce) {
@@ -147,7 +148,7 @@ func (l *lookout) look(ctx context.Context) (open int, until int64, err error) {
 		}
 		for i, n := range batch {
 			isThere := answer.Value[i] != nil && answer.Value[i].Owner == protocol.ProgramID
-			ends, err := l.outlook(ctx, n, isThere)
+			ends, err := l.expiry(ctx, n, isThere)
 			if err != nil {
 				return 0, 0, err
 			}
@@ -163,10 +164,11 @@ func (l *lookout) look(ctx context.Context) (open int, until int64, err error) {
 	return open, until, nil
 }
 
-// outlook is when a negotiation expires of which nothing else is to be expected; zero if something is.
-func (l *lookout) outlook(ctx context.Context, n negotiation, isThere bool) (int64, error) {
+// expiry returns the time when a negotiation expires if nothing else can happen before; zero if something
+// can.
+func (l *progress) expiry(ctx context.Context, n negotiation, isThere bool) (int64, error) {
 	if !isThere {
-		events, err := l.happened(ctx, n)
+		events, err := l.history(ctx, n)
 		l.closed[n.Address] = endsWithClosing(events)
 		return 0, err
 	}
@@ -183,22 +185,22 @@ func (l *lookout) outlook(ctx context.Context, n negotiation, isThere bool) (int
 	return account.TurnDeadline, nil
 }
 
-// happened is what Client.History tells of a negotiation over a clean connection.
-func (s *stage) happened(ctx context.Context, n negotiation) (all []heard, err error) {
+// history returns the result of Client.History for a negotiation over a clean connection.
+func (s *fixture) history(ctx context.Context, n negotiation) (all []received, err error) {
 	for seen, err := range s.net.Client.History(ctx, n.Address) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, heardOf(seen))
+		all = append(all, receivedOf(seen))
 	}
 	return all, nil
 }
 
-// awaitTheEnd returns when all negotiations have been closed.
-func (s *stage) awaitTheEnd(ctx context.Context) error {
-	l := &lookout{stage: s, closed: make(map[solana.PublicKey]bool)}
+// awaitTheEnd returns when all negotiations are closed.
+func (s *fixture) awaitTheEnd(ctx context.Context) error {
+	l := &progress{fixture: s, closed: make(map[solana.PublicKey]bool)}
 	for {
-		open, until, err := l.look(ctx)
+		open, until, err := l.observe(ctx)
 		if err != nil {
 			return err
 		}
@@ -211,7 +213,7 @@ func (s *stage) awaitTheEnd(ctx context.Context) error {
 			}
 		}
 		select {
-		case err := <-s.crew.failed:
+		case err := <-s.workers.failed:
 			return err
 		default:
 		}
@@ -221,30 +223,30 @@ func (s *stage) awaitTheEnd(ctx context.Context) error {
 	}
 }
 
-// awaitTheListeners returns when all listeners have heard the end, or had enough time to.
-func (s *stage) awaitTheListeners(ctx context.Context) {
+// awaitTheListeners returns when all listeners have received the end, or after listenersLimit.
+func (s *fixture) awaitTheListeners(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, listenersLimit)
 	defer cancel()
 	for _, n := range s.plan.Negotiations {
-		for !s.isHeardByAll(n) {
+		for !s.isReceivedByAll(n) {
 			if pause(ctx, lookEvery) != nil {
-				return // the audit says who has not
+				return // the audit names the missing ones
 			}
 		}
 	}
 }
 
-// listenersLimit is twice as long as it takes until the SDK notices by itself that a notification is missing.
+// listenersLimit is twice the time in which the SDK detects a missing notification without a hint.
 const listenersLimit = time.Minute
 
-func (s *stage) isHeardByAll(n negotiation) bool {
+func (s *fixture) isReceivedByAll(n negotiation) bool {
 	for _, wallet := range []int{n.Buyer, n.Seller} {
-		told, err := readHeard(s.plan.heardFile(wallet, n.Script.Number))
-		if err != nil || !endsWithClosing(told) {
+		events, err := readReceived(s.plan.receivedFile(wallet, n.Script.Number))
+		if err != nil || !endsWithClosing(events) {
 			return false
 		}
 	}
-	return s.audience.hasHeardTheEnd(n)
+	return s.listeners.receivedTheEnd(n)
 }
 
 func (n negotiation) vault() solana.PublicKey {
