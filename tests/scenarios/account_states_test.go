@@ -14,74 +14,75 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// What Token-2022 answers to what an account's own settings forbid.
+// Token-2022's errors for transfers that an account's own settings forbid.
 const (
 	tokenImmutableOwner = "0x22"
 	tokenCPIGuarded     = 42
 )
 
-// reopen creates a party's associated token account again, at the address where it was.
-func (s *stage) reopen(of party) {
+// reopen creates a party's associated token account again at the same address.
+func (s *fixture) reopen(of party) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: of.PublicKey()}))
 }
 
-func (s *stage) closeAccount(of party) {
+func (s *fixture) closeAccount(of party) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, of.account, of.private))
 }
 
-func (s *stage) freeze(account solana.PublicKey) {
+func (s *fixture) freeze(account solana.PublicKey) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, account))
 }
 
-func (s *stage) thaw(account solana.PublicKey) {
+func (s *fixture) thaw(account solana.PublicKey) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Thaw(s.ctx, s.mint, account))
 }
 
-// A change keeps a party's associated token account from receiving until it is undone.
+// change keeps a party's associated token account from receiving until it is undone.
 type change struct {
 	name string
-	// under are the token programs in which it can happen.
+	// under are the token programs that allow it.
 	under []tokenProgram
-	play  func(s *stage, of party) (undo func())
+	play  func(s *fixture, of party) (undo func())
 }
 
 var changes = []change{
-	{"frozen_and_thawed", tokenPrograms, func(s *stage, of party) func() {
+	{"frozen_and_thawed", tokenPrograms, func(s *fixture, of party) func() {
 		s.freeze(of.account)
 		return func() { s.thaw(of.account) }
 	}},
-	{"closed_and_reopened", tokenPrograms, func(s *stage, of party) func() {
+	{"closed_and_reopened", tokenPrograms, func(s *fixture, of party) func() {
 		s.closeAccount(of)
 		return func() { s.reopen(of) }
 	}},
-	// An account that is closed takes its being frozen with it.
-	{"frozen_and_reopened", tokenPrograms, func(s *stage, of party) func() {
+	// An account that is closed and reopened is not frozen any longer.
+	{"frozen_and_reopened", tokenPrograms, func(s *fixture, of party) func() {
 		s.freeze(of.account)
 		return func() { s.closeAccount(of); s.reopen(of) }
 	}},
-	// In Token-2022 an associated account stays its owner's.
-	{"given_away_and_back", []tokenProgram{splToken}, func(s *stage, of party) func() {
+	// In Token-2022 the owner of an associated account cannot change.
+	{"given_away_and_back", []tokenProgram{splToken}, func(s *fixture, of party) func() {
 		accomplice := s.stranger()
 		s.give(of, of.account, accomplice)
 		return func() { s.give(accomplice, of.account, of) }
 	}},
-	{"equipped_with_memos_and_relieved", []tokenProgram{token2022}, func(s *stage, of party) func() {
+	{"equipped_with_memos_and_relieved", []tokenProgram{token2022}, func(s *fixture, of party) func() {
 		require.NoError(s.t, s.venue.RequireMemos(s.ctx, of.account, of.private))
 		return func() { require.NoError(s.t, s.venue.DropMemos(s.ctx, of.account, of.private)) }
 	}},
 }
 
-// A change that has been undone before the end is as if it had never been: everyone is paid at once and nothing is kept.
+// A change that was undone before the end has no effect: all parties are paid at once and no payout is
+// recorded.
 func TestAccountsRestoredBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, change := range changes {
 		name := "accounts_" + change.name + "_before_the_end"
 		t.Run(name, func(t *testing.T) {
-			scenariosUnder(t, change.under, name, func(s *stage) {
+			scenariosUnder(t, change.under, name, func(s *fixture) {
 				d := s.bargain(s.terms())
 				restoreBuyers, restoreSellers := change.play(s, s.buyer), change.play(s, s.seller)
 				d.offers(2_000_000, 3_000_000)
@@ -98,13 +99,13 @@ func TestAccountsRestoredBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// What has been kept is delivered as soon as the party's account can receive again, by whoever closes.
+// A recorded payout is delivered as soon as the party's account can receive again, whoever closes.
 func TestAccountRestoredAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, change := range changes {
 		name := "account_" + change.name + "_after_the_end"
 		t.Run(name, func(t *testing.T) {
-			scenariosUnder(t, change.under, name, func(s *stage) {
+			scenariosUnder(t, change.under, name, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000, 3_000_000)
 				restore := change.play(s, s.seller)
@@ -117,45 +118,46 @@ func TestAccountRestoredAfterTheEnd(t *testing.T) {
 	}
 }
 
-// give hands a token account from its owner to somebody else.
-func (s *stage) give(from party, account solana.PublicKey, to party) {
+// give transfers a token account from its owner to another one.
+func (s *fixture) give(from party, account solana.PublicKey, to party) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, spltoken.AuthorityAccountOwner, from.private, to.PublicKey()))
 }
 
-// A party may be paid to an account beside the associated one. When that changes while the transaction is on its way, so that it
-// is no longer the party's, of another currency, gone, or unable to receive, the transaction fails and nobody has lost anything.
+// A party may be paid to an account other than the associated one. If that account changes while the
+// transaction is in flight, so that it is no longer the party's, has another mint, is closed, or cannot
+// receive, the transaction fails and no party loses anything.
 func TestNamedAccountChanges(t *testing.T) {
 	t.Parallel()
 	for _, change := range []struct {
 		name  string
 		under []tokenProgram
-		play  func(s *stage, key solana.PrivateKey)
+		play  func(s *fixture, key solana.PrivateKey)
 	}{
-		{"given_away", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+		{"given_away", tokenPrograms, func(s *fixture, key solana.PrivateKey) {
 			s.give(s.seller, key.PublicKey(), s.stranger())
 		}},
-		{"frozen", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+		{"frozen", tokenPrograms, func(s *fixture, key solana.PrivateKey) {
 			s.freeze(key.PublicKey())
 		}},
-		{"closed", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+		{"closed", tokenPrograms, func(s *fixture, key solana.PrivateKey) {
 			require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
 		}},
-		{"closed_and_reopened_for_another_owner", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+		{"closed_and_reopened_for_another_owner", tokenPrograms, func(s *fixture, key solana.PrivateKey) {
 			require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
 			require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.mint, s.stranger().PublicKey(), key))
 		}},
-		{"closed_and_reopened_for_another_mint", tokenPrograms, func(s *stage, key solana.PrivateKey) {
+		{"closed_and_reopened_for_another_mint", tokenPrograms, func(s *fixture, key solana.PrivateKey) {
 			require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, key.PublicKey(), s.seller.private))
 			require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.newMint(), s.seller.PublicKey(), key))
 		}},
-		{"requiring_memos", []tokenProgram{token2022}, func(s *stage, key solana.PrivateKey) {
+		{"requiring_memos", []tokenProgram{token2022}, func(s *fixture, key solana.PrivateKey) {
 			require.NoError(s.t, s.venue.RequireMemos(s.ctx, key.PublicKey(), s.seller.private))
 		}},
 	} {
 		name := "named_account_" + change.name
 		t.Run(name, func(t *testing.T) {
-			scenariosUnder(t, change.under, name, func(s *stage) {
+			scenariosUnder(t, change.under, name, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000)
 				key := s.newAccount(s.seller)
@@ -171,9 +173,9 @@ func TestNamedAccountChanges(t *testing.T) {
 	}
 }
 
-// Closed and opened again by the same party at the same address, an account is as good as before.
+// An account that the same party has closed and reopened at the same address is valid.
 func TestNamedAccountReopened(t *testing.T) {
-	scenario(t, "named_account_reopened", func(s *stage) {
+	scenario(t, "named_account_reopened", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		key := s.newAccount(s.seller)
@@ -189,8 +191,8 @@ func TestNamedAccountReopened(t *testing.T) {
 	})
 }
 
-// newAccount is a token account of the party's beside the associated one, with the key of its address.
-func (s *stage) newAccount(of party) solana.PrivateKey {
+// newAccount returns a token account of the party other than the associated one, with the key of its address.
+func (s *fixture) newAccount(of party) solana.PrivateKey {
 	s.t.Helper()
 	key, err := solana.NewRandomPrivateKey()
 	require.NoError(s.t, err)
@@ -198,7 +200,7 @@ func (s *stage) newAccount(of party) solana.PrivateKey {
 	return key
 }
 
-// acceptTo accepts and has the seller paid to an account that it names.
+// acceptTo accepts and pays the seller to the named account.
 func (d *deal) acceptTo(by party, sellers solana.PublicKey) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		seen, err := d.venue.client.Negotiation(d.address).Snapshot(ctx)
@@ -209,9 +211,10 @@ func (d *deal) acceptTo(by party, sellers solana.PublicKey) move {
 	}}
 }
 
-// In Token-2022 nobody can give away an associated account, so that nobody can make it unable to receive by that.
+// In Token-2022 the owner of an associated account cannot change, so it cannot be made unable to receive that
+// way.
 func TestAssociatedAccountStays(t *testing.T) {
-	scenarioOf(t, "associated_account_stays_its_owners", token2022, func(s *stage) {
+	scenarioOf(t, "associated_account_stays_its_owners", token2022, func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		err := s.venue.SetAuthority(s.ctx, s.seller.account, spltoken.AuthorityAccountOwner, s.seller.private, s.stranger().PublicKey())
@@ -222,9 +225,9 @@ func TestAssociatedAccountStays(t *testing.T) {
 	})
 }
 
-// An account that no program may take tokens from can be paid, but nothing can be deposited from it.
+// An account with a CPI guard can be paid, but nothing can be deposited from it.
 func TestCPIGuard(t *testing.T) {
-	scenarioOf(t, "accounts_with_cpi_guard", token2022, func(s *stage) {
+	scenarioOf(t, "accounts_with_cpi_guard", token2022, func(s *fixture) {
 		d := s.bargain(s.termsOf(4_000_000))
 		action, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
 		require.NoError(s.t, err)
@@ -243,8 +246,8 @@ func TestCPIGuard(t *testing.T) {
 	})
 }
 
-// isTokenProgramsRefusal asserts that a transaction has failed because of what the token program answered.
-func (s *stage) isTokenProgramsRefusal(err error, code uint32) {
+// isTokenProgramsRefusal asserts that a transaction has failed with an error of the token program.
+func (s *fixture) isTokenProgramsRefusal(err error, code uint32) {
 	s.t.Helper()
 	var failure *haggle.TransactionError
 	require.ErrorAs(s.t, err, &failure)
@@ -252,9 +255,9 @@ func (s *stage) isTokenProgramsRefusal(err error, code uint32) {
 	require.Equal(s.t, code, failure.Code)
 }
 
-// The issuer freezes the vault while the parties bargain and thaws it in time: bargaining goes on, and everyone is paid at once.
+// The issuer freezes the vault during the bargaining and thaws it in time: all parties are paid at once.
 func TestVaultThawedInTime(t *testing.T) {
-	scenario(t, "vault_frozen_and_thawed_before_the_end", func(s *stage) {
+	scenario(t, "vault_frozen_and_thawed_before_the_end", func(s *fixture) {
 		d := s.bargain(s.terms())
 		s.freeze(d.vault)
 		d.offers(2_000_000, 3_000_000)
@@ -266,9 +269,10 @@ func TestVaultThawedInTime(t *testing.T) {
 	})
 }
 
-// A seller walks away from a frozen vault: the refund waits in it until the issuer thaws it, and then anyone can close.
+// A seller rejects while the vault is frozen: the refund stays in it until the issuer thaws it, and then
+// anyone can close.
 func TestRejectionWithAFrozenVault(t *testing.T) {
-	scenario(t, "vault_frozen_and_seller_rejects", func(s *stage) {
+	scenario(t, "vault_frozen_and_seller_rejects", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		s.freeze(d.vault)
@@ -280,9 +284,9 @@ func TestRejectionWithAFrozenVault(t *testing.T) {
 	})
 }
 
-// A treasury whose associated account is frozen is paid to another one of its accounts, which anyone can open.
+// If the treasury's associated account is frozen, another account of it is paid, which anyone can create.
 func TestTreasurysAccountFrozen(t *testing.T) {
-	scenario(t, "treasurys_account_frozen", func(s *stage) {
+	scenario(t, "treasurys_account_frozen", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		s.do(d.accept(s.seller))

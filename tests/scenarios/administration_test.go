@@ -16,9 +16,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// The configuration is one for a whole chain, so that its administration would be felt by every other scenario there: these have a
-// chain of their own, or one that was already running to themselves, and play one after the other under each token program. Each leaves the configuration
-// as it has found it.
+// The configuration belongs to a whole chain, so changes would affect all other scenarios there. These
+// scenarios have a chain of their own, or run alone on a chain that was already running, one after the other
+// under each token program. Each restores the configuration.
 func TestAdministration(t *testing.T) {
 	t.Parallel()
 	for _, program := range tokenPrograms {
@@ -36,7 +36,7 @@ func TestAdministration(t *testing.T) {
 					{"administration_change_of_treasury", administration.changesTreasury},
 				} {
 					t.Run(act.name, func(t *testing.T) {
-						perform(t, v, act.name, program, func(s *stage) { s.administer(act.play) })
+						perform(t, v, act.name, program, func(s *fixture) { s.administer(act.play) })
 					})
 				}
 			})
@@ -44,7 +44,8 @@ func TestAdministration(t *testing.T) {
 	}
 }
 
-// alone opens a venue for nobody else. A chain that was already running is everybody's, and waits until all others have played.
+// alone opens a chain for one scenario. A chain that was already running is shared, so the scenario waits
+// until all others have ended.
 func alone(t *testing.T, play func(v *venue)) {
 	t.Helper()
 	v, err := shared.open()
@@ -61,14 +62,14 @@ func alone(t *testing.T, play func(v *venue)) {
 	play(v)
 }
 
-// An administration is a stage with the authority of its chain's configuration.
+// administration is a fixture with the authority of its chain's configuration.
 type administration struct {
-	*stage
+	*fixture
 	authority party
 }
 
-// administer plays with the chain's configuration, and asserts that it is left as it was.
-func (s *stage) administer(play func(a administration)) {
+// administer runs a scenario that changes the chain's configuration, and asserts that it is restored.
+func (s *fixture) administer(play func(a administration)) {
 	key, err := wallet.NewKeypair(s.venue.UpgradeAuthority)
 	require.NoError(s.t, err)
 	before := s.config()
@@ -78,7 +79,7 @@ func (s *stage) administer(play func(a administration)) {
 	require.Equal(s.t, terms(before), terms(after))
 }
 
-// terms are what of a configuration the authority decides on; the rest are the closings' totals.
+// terms returns the values of a configuration that the authority sets, without the totals of the closings.
 func terms(config protocol.ProtocolConfig) protocol.ConfigUpdated {
 	return protocol.ConfigUpdated{
 		Authority: config.Authority, Treasury: config.Treasury, DefaultDecayRateBps: config.DefaultDecayRateBps,
@@ -87,14 +88,15 @@ func terms(config protocol.ProtocolConfig) protocol.ConfigUpdated {
 	}
 }
 
-func (s *stage) config() protocol.ProtocolConfig {
+func (s *fixture) config() protocol.ProtocolConfig {
 	s.t.Helper()
 	config, err := s.venue.client.GetConfig(s.ctx)
 	require.NoError(s.t, err)
 	return config.ProtocolConfig
 }
 
-// configures makes a move on the configuration, and asserts that it and the event say the same as is wanted.
+// configures changes the configuration, and asserts that the configuration and the event have the wanted
+// values.
 func (a administration) configures(m move, want protocol.ConfigUpdated) {
 	a.t.Helper()
 	receipt := a.do(m)
@@ -127,7 +129,7 @@ func (a administration) acceptAuthority(by party) move {
 	}}
 }
 
-// create is an attempt to open a negotiation.
+// create is an attempt to create a negotiation.
 func (a administration) create(terms haggle.CreateRequest) move {
 	return move{a.buyer, func(ctx context.Context) (*haggle.Action, error) {
 		created, err := a.venue.client.CreateNegotiation(ctx, terms)
@@ -138,14 +140,15 @@ func (a administration) create(terms haggle.CreateRequest) move {
 	}}
 }
 
-// onDefaults are terms that leave to the configuration what can be left to it.
+// onDefaults are terms that use every default of the configuration.
 func (a administration) onDefaults(escrow uint64) haggle.CreateRequest {
 	return haggle.CreateRequest{
 		Buyer: a.buyer.PublicKey(), Seller: a.seller.PublicKey(), Mint: a.mint, EscrowAmount: escrow, ServiceHash: service,
 	}
 }
 
-// Fee and defaults change for what is created from then on. A negotiation under way keeps every term, the fee included.
+// Fee and defaults apply to later negotiations. A negotiation in progress keeps all its terms, the fee
+// included.
 func (a administration) updatesConfig() {
 	d := a.bargain(a.onDefaults(2_000_000))
 	before := terms(a.config())
@@ -183,7 +186,7 @@ func (a administration) updatesConfig() {
 	})
 }
 
-// Every value has its range, whose ends are in it; a refused change changes nothing.
+// Every value has a range that includes its limits; a rejected change has no effect.
 func (a administration) keepsToRanges() {
 	before := a.config()
 	valid := protocol.UpdateConfig{
@@ -219,7 +222,7 @@ func (a administration) keepsToRanges() {
 	a.ends(holdings{buyer: 4_600_000, seller: 400_000})
 }
 
-// A pause stops the creation of negotiations and nothing else: all that are under way come to their end, and nobody's money is
+// A pause stops the creation of negotiations only: all negotiations in progress can end, and no money is
 // locked.
 func (a administration) pauses() {
 	invited, _ := a.invite(a.termsOf(1_000_000))
@@ -254,8 +257,8 @@ func (a administration) pauses() {
 	})
 }
 
-// The authority changes hands in two steps, so that it cannot be lost to an address that nobody has the key of: until the next one
-// accepts, nothing has changed.
+// The authority changes in two steps, so that it cannot be lost to an address without a key: until the next
+// authority accepts, nothing changes.
 func (a administration) changesAuthority() {
 	next, stranger := a.stranger(), a.stranger()
 	before := terms(a.config())
@@ -267,7 +270,7 @@ func (a administration) changesAuthority() {
 	require.Equal(a.t, next.PublicKey(), a.config().PendingAuthority)
 	a.refuses(protocol.ErrUnauthorized, a.setPaused(next, true), a.acceptAuthority(stranger), a.acceptAuthority(a.authority))
 	a.configures(a.propose(a.authority, solana.PublicKey{}), before)
-	a.refuses(protocol.ErrUnauthorized, a.acceptAuthority(next)) // the proposal has been withdrawn
+	a.refuses(protocol.ErrUnauthorized, a.acceptAuthority(next)) // the proposal was withdrawn
 
 	a.configures(a.propose(a.authority, next.PublicKey()), before)
 	a.configures(a.acceptAuthority(next), handed)
@@ -281,8 +284,8 @@ func (a administration) changesAuthority() {
 	a.ends(holdings{buyer: fiveTokens})
 }
 
-// The treasury is read at the closing: what a negotiation under way has earned goes to the treasury of that moment, and what has
-// been swept before stays where it is.
+// The treasury is read at the closing: the income of a negotiation in progress goes to the treasury at that
+// time, and earlier income stays where it is.
 func (a administration) changesTreasury() {
 	swept, pending := a.agree(a.termsOf(1_000_000), 400_000), a.agree(a.termsOf(2_000_000), 1_000_000)
 	swept.closes(a.buyer)
@@ -294,7 +297,7 @@ func (a administration) changesTreasury() {
 	a.refuses(protocol.ErrUnauthorized, a.update(a.seller, request))
 	a.configures(a.update(a.authority, request), changed)
 
-	a.refuses(protocol.ErrConstraintRaw, pending.closeUndelivered(a.buyer)) // it still names the former treasury's account
+	a.refuses(protocol.ErrConstraintRaw, pending.closeUndelivered(a.buyer)) // names the old treasury
 	former := a.treasuryAccount
 	a.treasuryAccount = next.account
 	pending.closes(a.stranger())

@@ -12,9 +12,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The architecture document's pair of agents: each knows the other's public key, and the rest comes from the chain.
+// The architecture document's pair of agents: each has the other's public key, and reads the rest from the
+// chain.
 func TestDocumentsAgents(t *testing.T) {
-	scenario(t, "documents_agents", func(s *stage) {
+	scenario(t, "documents_agents", func(s *fixture) {
 		buyer := documentsBuyer{agent{s.venue.client, s.buyer}, s.seller.PublicKey(), s.mint}
 		seller := concedingSeller{agent{s.venue.client, s.seller}, s.buyer.PublicKey()}
 		ctx, stop := context.WithCancel(s.ctx)
@@ -28,13 +29,13 @@ func TestDocumentsAgents(t *testing.T) {
 	})
 }
 
-// An agent is a wallet with a view of the chain.
+// agent is a wallet with a client.
 type agent struct {
 	client *haggle.Client
 	wallet party
 }
 
-// do makes a move once it has been built.
+// do sends an action once it has been built.
 func (a agent) do(ctx context.Context, action *haggle.Action, err error) error {
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (a agent) do(ctx context.Context, action *haggle.Action, err error) error {
 	return err
 }
 
-// documentsBuyer opens at 2; it accepts 3.5 or less, and otherwise answers with the standing offer less 0.5.
+// documentsBuyer opens at 2; it accepts 3.5 or less, and otherwise offers the current offer less 0.5.
 type documentsBuyer struct {
 	agent
 	seller, mint solana.PublicKey
@@ -98,7 +99,7 @@ func (a agent) offer(ctx context.Context, negotiation solana.PublicKey, amount u
 	return a.do(ctx, offering, err)
 }
 
-// concedingSeller asks for 4.5 and comes down by 0.4 each time; it accepts what is at least its next price.
+// concedingSeller offers 4.5 and concedes 0.4 each time; it accepts an offer that is at least its next price.
 type concedingSeller struct {
 	agent
 	buyer solana.PublicKey

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// settlesTogether sends an agreement as two parties do: the first one prepares it, the other one reviews and
+// settlesTogether sends an agreement of two parties: the first one prepares it, the other one reviews and
 // completes it.
 func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyerBps uint16) *haggle.Receipt {
 	d.t.Helper()
@@ -62,13 +62,13 @@ func TestSettleByAgreement(t *testing.T) {
 	t.Parallel()
 	for _, side := range []struct {
 		name     string
-		prepares func(s *stage) (party, party)
+		prepares func(s *fixture) (party, party)
 	}{
-		{"agreement_prepared_by_the_buyer", func(s *stage) (party, party) { return s.buyer, s.seller }},
-		{"agreement_prepared_by_the_seller", func(s *stage) (party, party) { return s.seller, s.buyer }},
+		{"agreement_prepared_by_the_buyer", func(s *fixture) (party, party) { return s.buyer, s.seller }},
+		{"agreement_prepared_by_the_seller", func(s *fixture) (party, party) { return s.seller, s.buyer }},
 	} {
 		t.Run(side.name, func(t *testing.T) {
-			scenario(t, side.name, func(s *stage) {
+			scenario(t, side.name, func(s *fixture) {
 				d := s.agree(inTranches(s.termsWithBond(), s.stranger(), 4_000, 3_000, 3_000), 2_000_001)
 				s.do(d.claimMilestone(s.seller, 0))
 				s.do(d.release(s.buyer, 0))
@@ -80,7 +80,7 @@ func TestSettleByAgreement(t *testing.T) {
 				receipt := d.settlesTogether(prepares, completes, 2_501, 1_001)
 				// 1,200,001 are undecided: floor(× 25.01 %) is 300,120, and floor(500,000 × 10.01 %) is
 				// 50,050.
-				d.tells(receipt,
+				d.emits(receipt,
 					&protocol.AgreementSettled{SellerAmount: 300_120 - 1_500, Fee: 1_500, BuyerAmount: 899_881, BondToBuyer: 50_050},
 					d.settlement(1, 1_100_120, 5_500, 80_000),
 					&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 50_050},
@@ -99,9 +99,9 @@ func TestSettleByAgreement(t *testing.T) {
 	}
 }
 
-// An agreement counts only as both have signed it: for this deal, these decided milestones, and in time.
+// An agreement is valid only as both have signed it: for this deal, these decided milestones, and in time.
 func TestAgreementKeepsToTheRules(t *testing.T) {
-	scenario(t, "agreement_keeps_to_the_rules", func(s *stage) {
+	scenario(t, "agreement_keeps_to_the_rules", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.bargain(inTranches(s.terms(), arbiter, 6_000, 4_000))
 		both := []party{s.buyer, s.seller}
@@ -125,7 +125,7 @@ func TestAgreementKeepsToTheRules(t *testing.T) {
 		refused(protocol.ErrConstraintHasOne, []party{arbiter, s.seller},
 			func(v *protocol.SettleByAgreement) { v.Buyer = arbiter.PublicKey() })
 
-		// A milestone that is decided in between makes a signed agreement stale.
+		// A milestone that is decided after the signature makes the agreement stale.
 		old := d.agreement(nil)
 		s.do(d.claimMilestone(s.seller, 0))
 		s.do(d.release(s.buyer, 0))
@@ -139,9 +139,9 @@ func TestAgreementKeepsToTheRules(t *testing.T) {
 	})
 }
 
-// The parties can still agree when the time for the milestones is over, as long as nobody has settled them.
+// The parties can still agree after the milestones' deadline, until the milestones are settled.
 func TestAgreementAfterTheDeadline(t *testing.T) {
-	scenarioInTime(t, "agreement_after_the_milestones_deadline", func(s *stage) {
+	scenarioInTime(t, "agreement_after_the_milestones_deadline", func(s *fixture) {
 		d := s.agree(tightest(inTranches(s.terms(), s.stranger(), 5_000, 5_000)), 2_000_000)
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().MilestoneDeadline+protocol.MinArbitrationWindow))
 		d.settlesTogether(s.seller, s.buyer, 10_000, 0)
@@ -151,13 +151,13 @@ func TestAgreementAfterTheDeadline(t *testing.T) {
 	})
 }
 
-// A payment that an agreement cannot deliver is recorded, as at any other end.
+// A payment of an agreement that cannot be delivered is recorded, as at any other end.
 func TestUndeliverableAgreement(t *testing.T) {
-	scenario(t, "agreement_kept_for_a_frozen_buyer", func(s *stage) {
+	scenario(t, "agreement_kept_for_a_frozen_buyer", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 10_000), 2_000_000)
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.buyer.account))
 		receipt := d.settlesTogether(s.seller, s.buyer, 5_000, 0)
-		d.tells(receipt,
+		d.emits(receipt,
 			&protocol.AgreementSettled{SellerAmount: 995_000, Fee: 5_000, BuyerAmount: 1_000_000},
 			d.settlement(1, 1_000_000, 5_000, 100_000),
 			&protocol.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: 1_000_000})
@@ -168,7 +168,7 @@ func TestUndeliverableAgreement(t *testing.T) {
 	})
 }
 
-// settleAlone is an agreement that one party tries to send without the other one.
+// settleAlone is an agreement that one party sends without the other one.
 func (d *deal) settleAlone(by party) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(d.address).SettleByAgreement(by.PublicKey(), haggle.Split{}).Build(ctx)
@@ -176,8 +176,8 @@ func (d *deal) settleAlone(by party) move {
 }
 
 // One party alone settles nothing.
-func TestAgreementTakesBothSignatures(t *testing.T) {
-	scenario(t, "agreement_takes_both_signatures", func(s *stage) {
+func TestAgreementRequiresBothSignatures(t *testing.T) {
+	scenario(t, "agreement_takes_both_signatures", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 10_000), 2_000_000)
 		for _, alone := range []party{s.buyer, s.seller} {
 			action, err := d.settleAlone(alone).build(s.ctx)

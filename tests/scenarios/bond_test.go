@@ -10,9 +10,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// The seller's bond lies in the vault beside the escrow, is no part of it, and comes back with the price.
+// The seller's bond is in the vault beside the escrow, is not part of it, and is returned with the price.
 func TestBond(t *testing.T) {
-	scenario(t, "bond_returned_at_settlement", func(s *stage) {
+	scenario(t, "bond_returned_at_settlement", func(s *fixture) {
 		d, _ := s.invite(s.termsWithBond())
 		require.EqualValues(s.t, bondedEscrow, s.tokens(d.vault))
 		s.refuses(protocol.ErrAccountNotEnoughKeys, raw(s.seller, &protocol.AcceptInvitation{
@@ -20,7 +20,7 @@ func TestBond(t *testing.T) {
 		}))
 		receipt := s.do(d.takePart(s.seller))
 		state := d.state()
-		d.tells(receipt, &protocol.InvitationAccepted{Seller: s.seller.PublicKey(), Bond: bond, TurnDeadline: state.TurnDeadline})
+		d.emits(receipt, &protocol.InvitationAccepted{Seller: s.seller.PublicKey(), Bond: bond, TurnDeadline: state.TurnDeadline})
 		require.Equal(s.t, protocol.BondStateHeld, state.BondState)
 		require.EqualValues(s.t, bond, state.HeldBond())
 		require.EqualValues(s.t, bondedEscrow, state.EffectiveEscrow)
@@ -29,7 +29,7 @@ func TestBond(t *testing.T) {
 
 		d.offers(2_000_000)
 		s.refuses(protocol.ErrOfferExceedsEscrow, d.offer(s.seller, 3_841_601)) // the bond cannot be bargained for
-		d.tells(s.do(d.accept(s.seller)),
+		d.emits(s.do(d.accept(s.seller)),
 			&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_000_000, Round: 1},
 			d.settlement(1, 2_000_000, 10_000, 80_000),
 			d.bondGoesTo(s.seller))
@@ -40,27 +40,27 @@ func TestBond(t *testing.T) {
 	})
 }
 
-// Who walks away without having broken a promise loses no bond, on either side and at any point.
+// A party that rejects without having broken an obligation loses no bond, on either side and at any point.
 func TestBondAfterRejection(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []struct {
 		name    string
-		by      func(s *stage) party
+		by      func(s *fixture) party
 		offers  []uint64
 		refund  uint64
 		decayed uint64
 	}{
-		{"bond_returned_when_the_buyer_rejects", func(s *stage) party { return s.buyer }, []uint64{2_000_000}, 3_920_000, 80_000},
-		{"bond_returned_when_the_seller_rejects", func(s *stage) party { return s.seller }, []uint64{2_000_000}, 3_920_000, 80_000},
-		{"bond_returned_before_any_offer", func(s *stage) party { return s.seller }, nil, bondedEscrow, 0},
+		{"bond_returned_when_the_buyer_rejects", func(s *fixture) party { return s.buyer }, []uint64{2_000_000}, 3_920_000, 80_000},
+		{"bond_returned_when_the_seller_rejects", func(s *fixture) party { return s.seller }, []uint64{2_000_000}, 3_920_000, 80_000},
+		{"bond_returned_before_any_offer", func(s *fixture) party { return s.seller }, nil, bondedEscrow, 0},
 	} {
 		t.Run(ending.name, func(t *testing.T) {
-			scenario(t, ending.name, func(s *stage) {
+			scenario(t, ending.name, func(s *fixture) {
 				d := s.bargain(s.termsWithBond())
 				d.offers(ending.offers...)
 				rejection := d.rejection(ending.by(s), ending.refund)
 				rejection.RoundsCompleted = uint8(len(ending.offers))
-				d.tells(s.do(d.reject(ending.by(s))), rejection, d.bondGoesTo(s.seller))
+				d.emits(s.do(d.reject(ending.by(s))), rejection, d.bondGoesTo(s.seller))
 				require.Equal(s.t, protocol.BondStateReturned, d.state().BondState)
 				d.closes(s.stranger())
 				s.ends(holdings{buyer: 400_000 + ending.refund, seller: sellersPurse, treasury: ending.decayed})
@@ -69,20 +69,21 @@ func TestBondAfterRejection(t *testing.T) {
 	}
 }
 
-// A seller that has not accepted the invitation has no bond to get back.
+// A seller that has not accepted the invitation has deposited no bond.
 func TestBondNeverDeposited(t *testing.T) {
-	scenario(t, "bond_never_deposited", func(s *stage) {
+	scenario(t, "bond_never_deposited", func(s *fixture) {
 		d, _ := s.invite(s.termsWithBond())
-		d.tells(s.do(d.reject(s.seller)), d.rejection(s.seller, bondedEscrow))
+		d.emits(s.do(d.reject(s.seller)), d.rejection(s.seller, bondedEscrow))
 		require.Equal(s.t, protocol.BondStateNone, d.state().BondState)
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
 	})
 }
 
-// A seller with less than the bond cannot take part; the client says what is missing, and the chain moves nothing.
-func TestBondBeyondTheSellersMeans(t *testing.T) {
-	scenario(t, "bond_beyond_the_sellers_means", func(s *stage) {
+// A seller with less than the bond cannot take part; the client reports the missing amount, and the chain
+// moves nothing.
+func TestBondAboveTheSellersBalance(t *testing.T) {
+	scenario(t, "bond_above_the_sellers_balance", func(s *fixture) {
 		terms := s.termsWithBond()
 		terms.Bond = sellersPurse + 1
 		d, _ := s.invite(terms)
@@ -97,31 +98,31 @@ func TestBondBeyondTheSellersMeans(t *testing.T) {
 	})
 }
 
-// An unanswered offer expires; the silent seller still has its bond back, because it has broken no promise.
+// An unanswered offer expires; the silent seller gets its bond back, because it has broken no obligation.
 func TestBondAfterExpiry(t *testing.T) {
-	scenarioOverTime(t, "bond_returned_at_expiry", func(s *stage) {
+	scenarioOverTime(t, "bond_returned_at_expiry", func(s *fixture) {
 		terms := s.termsWithBond()
 		terms.ResponseWindow = minute
 		d := s.bargain(terms)
 		d.offers(2_000_000)
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
-		d.tells(s.do(d.expire(s.stranger())),
+		d.emits(s.do(d.expire(s.stranger())),
 			&protocol.NegotiationExpired{RefundAmount: 3_920_000, RoundsCompleted: 1}, d.bondGoesTo(s.seller))
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
 	})
 }
 
-// A bond that its party's account cannot receive is kept until the party fetches it, and nobody else is held up. What one party is
-// owed is kept as one sum.
+// A bond that its party's account cannot receive is recorded until the party claims it, and does not delay
+// the other party. All amounts that are owed to a party are recorded as one sum.
 func TestBondUndeliverable(t *testing.T) {
 	t.Parallel()
 	t.Run("returned alone", func(t *testing.T) {
-		scenario(t, "bond_kept_for_a_frozen_seller", func(s *stage) {
+		scenario(t, "bond_kept_for_a_frozen_seller", func(s *fixture) {
 			d := s.bargain(s.termsWithBond())
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 			receipt := s.do(d.reject(s.buyer))
-			d.tells(receipt, d.rejection(s.buyer, bondedEscrow), d.bondGoesTo(s.seller),
+			d.emits(receipt, d.rejection(s.buyer, bondedEscrow), d.bondGoesTo(s.seller),
 				&protocol.PayoutRecorded{Party: s.seller.PublicKey(), Amount: bond})
 			d.isKept(receipt, s.seller, bond)
 			require.EqualValues(s.t, 400_000+bondedEscrow, s.tokens(s.buyer.account), "the buyer has its money at once")
@@ -134,12 +135,12 @@ func TestBondUndeliverable(t *testing.T) {
 		})
 	})
 	t.Run("returned with the price", func(t *testing.T) {
-		scenario(t, "bond_and_price_kept_for_a_frozen_seller", func(s *stage) {
+		scenario(t, "bond_and_price_kept_for_a_frozen_seller", func(s *fixture) {
 			d := s.bargain(s.termsWithBond())
 			d.offers(2_000_000, 3_000_000)
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 			receipt := s.do(d.accept(s.buyer))
-			d.tells(receipt,
+			d.emits(receipt,
 				&protocol.OfferAccepted{AcceptedBy: s.buyer.PublicKey(), Amount: 3_000_000, Round: 2},
 				d.settlement(2, 3_000_000, 15_000, 158_400),
 				d.bondGoesTo(s.seller),
@@ -154,12 +155,12 @@ func TestBondUndeliverable(t *testing.T) {
 		})
 	})
 	t.Run("forfeited with the refund", func(t *testing.T) {
-		scenario(t, "bond_and_refund_kept_for_a_frozen_buyer", func(s *stage) {
+		scenario(t, "bond_and_refund_kept_for_a_frozen_buyer", func(s *fixture) {
 			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 			c.reach(sellersReveal)
 			require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.buyer.account))
 			receipt := s.do(c.reject(s.seller))
-			c.tells(receipt, c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer),
+			c.emits(receipt, c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer),
 				&protocol.PayoutRecorded{Party: s.buyer.PublicKey(), Amount: bondedEscrow + bond})
 			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
 			c.isKept(receipt, s.buyer, bondedEscrow+bond)
@@ -171,16 +172,16 @@ func TestBondUndeliverable(t *testing.T) {
 	})
 }
 
-// Where the price is paid in tranches, the bond stays until the last of them, and then comes back.
+// If the price is paid in tranches, the bond stays until the last of them is decided, and is then returned.
 func TestBondThroughMilestones(t *testing.T) {
-	scenario(t, "bond_returned_with_the_last_milestone", func(s *stage) {
+	scenario(t, "bond_returned_with_the_last_milestone", func(s *fixture) {
 		d := s.agree(inTranches(s.termsWithBond(), s.stranger(), 5_000, 5_000), 2_000_000)
 		require.EqualValues(s.t, bond, d.state().HeldBond())
 		s.do(d.claimMilestone(s.seller, 0))
-		d.tells(s.do(d.release(s.buyer, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000})
+		d.emits(s.do(d.release(s.buyer, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000})
 		require.EqualValues(s.t, bond, d.state().HeldBond())
 		s.do(d.claimMilestone(s.seller, 1))
-		d.tells(s.do(d.release(s.buyer, 1)),
+		d.emits(s.do(d.release(s.buyer, 1)),
 			&protocol.MilestoneReleased{Index: 1, SellerAmount: 995_000, Fee: 5_000},
 			d.settlement(1, 2_000_000, 10_000, 80_000),
 			d.bondGoesTo(s.seller))
@@ -192,7 +193,7 @@ func TestBondThroughMilestones(t *testing.T) {
 // The seller forfeits the same share of its bond as the buyer gets back of the price by the arbiter's
 // decisions. The release that settles the negotiation needs an account of the buyer's for it.
 func TestBondSplitWithThePrice(t *testing.T) {
-	scenario(t, "bond_split_as_the_price", func(s *stage) {
+	scenario(t, "bond_split_as_the_price", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.termsWithBond(), arbiter, 3_000, 7_000), 2_000_001)
 		s.do(d.claimMilestone(s.seller, 0))
@@ -205,7 +206,7 @@ func TestBondSplitWithThePrice(t *testing.T) {
 		}))
 		// Of 2,000,001 the buyer got 300,000 back, so it gets floor(500,000 × 300,000 / 2,000,001) of the
 		// bond.
-		d.tells(s.do(d.release(s.buyer, 1)),
+		d.emits(s.do(d.release(s.buyer, 1)),
 			&protocol.MilestoneReleased{Index: 1, SellerAmount: 1_393_001, Fee: 7_000},
 			d.settlement(1, 1_700_001, 8_500, 80_000),
 			&protocol.BondSettled{To: s.buyer.PublicKey(), Amount: 74_999},
@@ -218,14 +219,15 @@ func TestBondSplitWithThePrice(t *testing.T) {
 	})
 }
 
-// The arbiter may have the bond go to the buyer: at once, once, and beside its decision on the tranche.
+// The arbiter may forfeit the bond to the buyer: at once, once, and independent of its decision on the
+// tranche.
 func TestBondForfeitedByArbiter(t *testing.T) {
-	scenario(t, "bond_forfeited_by_the_arbiter", func(s *stage) {
+	scenario(t, "bond_forfeited_by_the_arbiter", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.termsWithBond(), arbiter, 5_000, 5_000), 2_000_000)
 		s.do(d.claimMilestone(s.seller, 0))
 		s.do(d.dispute(s.buyer, 0))
-		d.tells(s.do(d.resolve(arbiter, decision{index: 0, forfeit: true})),
+		d.emits(s.do(d.resolve(arbiter, decision{index: 0, forfeit: true})),
 			&protocol.DisputeResolved{Index: 0, BuyerAmount: 1_000_000},
 			d.bondGoesTo(s.buyer))
 		require.Equal(s.t, protocol.BondStateForfeited, d.state().BondState)
@@ -234,7 +236,7 @@ func TestBondForfeitedByArbiter(t *testing.T) {
 		s.do(d.claimMilestone(s.seller, 1))
 		s.do(d.dispute(s.buyer, 1))
 		s.refuses(protocol.ErrInvalidState, d.resolve(arbiter, decision{index: 1, sellerBps: 10_000, forfeit: true}))
-		d.tells(s.do(d.resolve(arbiter, decision{index: 1, sellerBps: 10_000})),
+		d.emits(s.do(d.resolve(arbiter, decision{index: 1, sellerBps: 10_000})),
 			&protocol.DisputeResolved{Index: 1, SellerAmount: 995_000, Fee: 5_000},
 			d.settlement(1, 1_000_000, 5_000, 80_000))
 		d.closes(s.seller)

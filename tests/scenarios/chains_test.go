@@ -23,7 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// What the protocol is configured with; the fee is the documents' 0.5 %.
+// The configuration of the protocol; the fee is the documents' 0.5 %.
 const (
 	protocolFeeBps        = 50
 	defaultDecayRateBps   = 200
@@ -31,11 +31,13 @@ const (
 	defaultMaxRounds      = 10
 )
 
-// envScenarioList names a file that receives the list of scenarios, so that two chains' lists can be compared.
+// envScenarioList names a file that receives the list of scenarios, so that two chains' lists can be
+// compared.
 const envScenarioList = "HAGGLE_SCENARIO_LIST"
 
-// How many scenarios run at once unless -parallel says otherwise. On a validator everyone's window of 60 seconds has to pass at
-// the same time, so it is all of them; where time is travelled in, they only compute, and more of them make each slower.
+// The number of scenarios at once, unless -parallel is set. On a validator all of them wait for the window of
+// 60 seconds at the same time; where the clock can be set, scenarios only compute, and more of them slow each
+// other down.
 const (
 	parallelOnValidator = "512"
 	parallelElsewhere   = "16"
@@ -66,7 +68,7 @@ func isSet(name string) bool {
 	return set
 }
 
-// A venue is a chain on which the protocol is configured.
+// venue is a chain with the configured protocol.
 type venue struct {
 	*testchain.Chain
 	client   *haggle.Client
@@ -85,7 +87,7 @@ func openVenue(ctx context.Context) (*venue, error) {
 	return v, nil
 }
 
-// configure initializes the protocol; on a chain that somebody else started it may be already.
+// configure initializes the protocol; on a chain that was already running it may be initialized.
 func (v *venue) configure(ctx context.Context) error {
 	client, err := haggle.NewClient(haggle.Config{Endpoint: v.RPCURL, WSEndpoint: v.WSURL})
 	if err != nil {
@@ -145,12 +147,12 @@ func (v *venue) close() error {
 	return errors.Join(err, v.Chain.Close())
 }
 
-// A sharedVenue is opened by the first scenario that needs it.
+// sharedVenue is opened by the first scenario that needs it.
 type sharedVenue struct {
 	opening sync.Once
 	venue   *venue
 	err     error
-	// clock is held for writing by a scenario that moves the clock of a chain that others use.
+	// clock is locked for writing by a scenario that sets the clock of a shared chain.
 	clock sync.RWMutex
 }
 
@@ -168,9 +170,9 @@ func (s *sharedVenue) close() error {
 	return s.venue.close()
 }
 
-// A tokenProgram is one that escrow can be held in.
+// tokenProgram is a token program that escrow can use.
 type tokenProgram struct {
-	// name is what the list of scenarios calls it.
+	// name is its name in the list of scenarios.
 	name string
 	id   solana.PublicKey
 }
@@ -181,7 +183,7 @@ var (
 	tokenPrograms = []tokenProgram{splToken, token2022}
 )
 
-// The scenarios that have been played to their end, each under a token program, with the test that played it.
+// repertoire has the scenarios that ran to their end, each under a token program, with their tests.
 type repertoire struct {
 	mutex   sync.Mutex
 	players map[string]string
@@ -189,7 +191,7 @@ type repertoire struct {
 
 var played = repertoire{players: map[string]string{}}
 
-// add counts a scenario as played under some token programs, or under all if none is named.
+// add records a scenario under some token programs, or under all if none is given.
 func (r *repertoire) add(t *testing.T, scenario string, programs ...tokenProgram) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -218,21 +220,21 @@ func (r *repertoire) publish() error {
 	return nil
 }
 
-// scenario plays one under each token program, on the chain that all share, while others play theirs.
-func scenario(t *testing.T, name string, play func(s *stage)) {
+// scenario runs a scenario under each token program on the shared chain, in parallel to others.
+func scenario(t *testing.T, name string, play func(s *fixture)) {
 	scenariosUnder(t, tokenPrograms, name, play)
 }
 
-// scenariosUnder plays one under some of the token programs: those under which it can happen.
-func scenariosUnder(t *testing.T, programs []tokenProgram, name string, play func(s *stage)) {
+// scenariosUnder runs a scenario under some of the token programs: those under which it is possible.
+func scenariosUnder(t *testing.T, programs []tokenProgram, name string, play func(s *fixture)) {
 	t.Parallel()
 	for _, program := range programs {
 		t.Run(program.name, func(t *testing.T) { scenarioOf(t, name, program, play) })
 	}
 }
 
-// scenarioOf plays one under a single token program, because what happens in it cannot happen under the other.
-func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *stage)) {
+// scenarioOf runs a scenario under a single token program, because it is impossible under the other one.
+func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *fixture)) {
 	t.Parallel()
 	v, err := shared.open()
 	if err != nil {
@@ -245,10 +247,10 @@ func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *st
 	perform(t, v, name, program, play)
 }
 
-// scenarioOverTime plays one that waits for a deadline, under each token program. A validator's time passes for all at once. Where
-// the clock is set instead, that would be felt by everybody else on the chain: so each gets a chain of its own or, on a chain
-// that was already running, plays alone.
-func scenarioOverTime(t *testing.T, name string, play func(s *stage)) {
+// scenarioOverTime runs a scenario that waits for a deadline, under each token program. On a validator all
+// scenarios wait at the same time. Setting the clock of a chain affects all scenarios on it, so where the
+// clock is set the scenario has a chain of its own or, on a chain that was already running, runs alone.
+func scenarioOverTime(t *testing.T, name string, play func(s *fixture)) {
 	t.Parallel()
 	for _, program := range tokenPrograms {
 		t.Run(program.name, func(t *testing.T) {
@@ -258,7 +260,7 @@ func scenarioOverTime(t *testing.T, name string, play func(s *stage)) {
 	}
 }
 
-// ownChains holds as many as may run at once beside the shared one. Each takes some 100 MB.
+// ownChains limits the chains that run at once beside the shared one. Each uses some 100 MB.
 var ownChains = make(chan struct{}, 8)
 
 func onItsOwnClock(t *testing.T, perform func(v *venue)) {
@@ -285,9 +287,10 @@ func onItsOwnClock(t *testing.T, perform func(v *venue)) {
 	perform(v)
 }
 
-// perform counts a scenario as played only if it has come to its end: what is skipped is missing from the list, and fails.
-func perform(t *testing.T, v *venue, name string, program tokenProgram, play func(s *stage)) {
-	s := setStage(t, v, program)
+// perform records a scenario only if it ran to its end: a skipped scenario is missing from the list, which
+// fails.
+func perform(t *testing.T, v *venue, name string, program tokenProgram, play func(s *fixture)) {
+	s := newFixture(t, v, program)
 	t.Cleanup(func() {
 		if t.Skipped() {
 			t.Errorf("scenario %s was skipped", name)
@@ -295,7 +298,7 @@ func perform(t *testing.T, v *venue, name string, program tokenProgram, play fun
 	})
 	play(s)
 	if !s.ended {
-		t.Errorf("scenario %s does not say what everyone ends with", name)
+		t.Errorf("scenario %s does not assert the final balances", name)
 	}
 	if !t.Failed() {
 		played.add(t, name, program)

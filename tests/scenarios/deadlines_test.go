@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The shortest window and deadline that the protocol knows.
+// The shortest window and deadline of the protocol.
 const minute = time.Minute
 
 func TestResponseWindow(t *testing.T) {
@@ -48,7 +48,7 @@ func TestResponseWindow(t *testing.T) {
 	}
 	for _, point := range points {
 		t.Run(point.name, func(t *testing.T) {
-			scenarioOverTime(t, point.name, func(s *stage) {
+			scenarioOverTime(t, point.name, func(s *fixture) {
 				terms := s.terms()
 				terms.ResponseWindow, terms.Deadline = minute, 24*time.Hour
 				d := s.bargain(terms)
@@ -61,8 +61,8 @@ func TestResponseWindow(t *testing.T) {
 
 func TestGlobalDeadline(t *testing.T) {
 	t.Parallel()
-	t.Run("nobody accepts the invitation", func(t *testing.T) {
-		scenarioOverTime(t, "timeout_expiry_never_accepted", func(s *stage) {
+	t.Run("no acceptance of the invitation", func(t *testing.T) {
+		scenarioOverTime(t, "timeout_expiry_never_accepted", func(s *fixture) {
 			terms := s.terms()
 			terms.Deadline = minute
 			d, _ := s.invite(terms)
@@ -72,7 +72,7 @@ func TestGlobalDeadline(t *testing.T) {
 		})
 	})
 	t.Run("the deadline cuts the window short", func(t *testing.T) {
-		scenarioOverTime(t, "timeout_expiry_global_deadline", func(s *stage) {
+		scenarioOverTime(t, "timeout_expiry_global_deadline", func(s *fixture) {
 			terms := s.terms()
 			terms.ResponseWindow, terms.Deadline = time.Hour, minute
 			d := s.bargain(terms)
@@ -86,9 +86,9 @@ func TestGlobalDeadline(t *testing.T) {
 	})
 }
 
-// The last offer can be accepted until its turn ends, and no longer.
+// The last offer can be accepted until its turn ends.
 func TestLastOfferTimesOut(t *testing.T) {
-	scenarioOverTime(t, "max_rounds_timeout", func(s *stage) {
+	scenarioOverTime(t, "max_rounds_timeout", func(s *fixture) {
 		terms := s.terms()
 		terms.MaxRounds, terms.ResponseWindow = 1, minute
 		d := s.bargain(terms)
@@ -99,9 +99,9 @@ func TestLastOfferTimesOut(t *testing.T) {
 	})
 }
 
-// Each offer starts a whole window anew: a negotiation outlives many of them.
-func TestWindowStartsAnew(t *testing.T) {
-	scenarioOverTime(t, "window_starts_anew", func(s *stage) {
+// Each offer restarts the window: a negotiation can last many windows.
+func TestWindowRestarts(t *testing.T) {
+	scenarioOverTime(t, "window_restarts", func(s *fixture) {
 		terms := s.terms()
 		terms.ResponseWindow, terms.Deadline = minute, time.Hour
 		d := s.bargain(terms)
@@ -119,9 +119,9 @@ func TestWindowStartsAnew(t *testing.T) {
 	})
 }
 
-// A buyer who cannot be refunded does not keep an overdue negotiation open.
+// A buyer that cannot be refunded does not keep an overdue negotiation open.
 func TestExpiryWithoutTheBuyersAccount(t *testing.T) {
-	scenarioOverTime(t, "expiry_without_the_buyers_account", func(s *stage) {
+	scenarioOverTime(t, "expiry_without_the_buyers_account", func(s *fixture) {
 		terms := s.terms()
 		terms.ResponseWindow = minute
 		d := s.bargain(terms)
@@ -135,8 +135,8 @@ func TestExpiryWithoutTheBuyersAccount(t *testing.T) {
 	})
 }
 
-// expiresInTime asserts that the negotiation cannot be expired while someone may act, and that nobody can act, and anyone
-// expire it, from its deadline on.
+// expiresInTime asserts that before the deadline the negotiation cannot be expired, and that from the
+// deadline on no other action succeeds and anyone can expire it.
 func (d *deal) expiresInTime(late error, moves func(d *deal) []move, want holdings) {
 	d.t.Helper()
 	anyone := d.stranger()

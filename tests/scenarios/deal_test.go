@@ -12,20 +12,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A deal is one negotiation on a stage.
+// deal is a negotiation of a scenario.
 type deal struct {
-	*stage
+	*fixture
 	address, vault solana.PublicKey
 	session        uint64
 	// created is the negotiation's created_at, in Unix seconds.
 	created int64
 }
 
-// service is what is bargained over.
+// service is the traded service.
 var service = protocol.ServiceHash("Analyze 10,000 Solana transactions for whale patterns")
 
-// terms are those of the published cost scenario: 5,000,000 base units, 200 basis points a round, up to ten rounds.
-func (s *stage) terms() haggle.CreateRequest {
+// terms returns those of the published cost scenario: 5,000,000 base units, 200 basis points a round, up to
+// ten rounds.
+func (s *fixture) terms() haggle.CreateRequest {
 	decay := uint16(200)
 	return haggle.CreateRequest{
 		Buyer: s.buyer.PublicKey(), Seller: s.seller.PublicKey(), Mint: s.mint,
@@ -33,15 +34,15 @@ func (s *stage) terms() haggle.CreateRequest {
 	}
 }
 
-// termsOf are the same for another escrow.
-func (s *stage) termsOf(escrow uint64) haggle.CreateRequest {
+// termsOf returns the same terms for another escrow.
+func (s *fixture) termsOf(escrow uint64) haggle.CreateRequest {
 	terms := s.terms()
 	terms.EscrowAmount = escrow
 	return terms
 }
 
-// invite creates a negotiation that the seller has not accepted to take part in yet.
-func (s *stage) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
+// invite creates a negotiation whose invitation the seller has not accepted.
+func (s *fixture) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	s.t.Helper()
 	action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
 	require.NoError(s.t, err)
@@ -50,23 +51,23 @@ func (s *stage) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	return s.dealOf(action), receipt
 }
 
-// dealOf is the deal of a creation that has been done.
-func (s *stage) dealOf(action *haggle.CreateAction) *deal {
+// dealOf returns the deal of a finished creation.
+func (s *fixture) dealOf(action *haggle.CreateAction) *deal {
 	s.t.Helper()
-	d := &deal{stage: s, address: action.Negotiation, vault: action.Vault, session: action.SessionID}
+	d := &deal{fixture: s, address: action.Negotiation, vault: action.Vault, session: action.SessionID}
 	d.created = d.state().CreatedAt
 	return d
 }
 
-// bargain creates a negotiation in which it is the buyer's turn to open.
-func (s *stage) bargain(terms haggle.CreateRequest) *deal {
+// bargain creates a negotiation in which the buyer makes the next offer.
+func (s *fixture) bargain(terms haggle.CreateRequest) *deal {
 	s.t.Helper()
 	d, _ := s.invite(terms)
 	s.do(d.takePart(s.seller))
 	return d
 }
 
-// offers are made by the buyer and the seller in turn, beginning with whose turn it is.
+// offers makes offers in turn, starting with the side whose turn it is.
 func (d *deal) offers(amounts ...uint64) {
 	d.t.Helper()
 	for _, amount := range amounts {
@@ -136,7 +137,7 @@ func (d *deal) claim(by party, destination solana.PublicKey) move {
 	}}
 }
 
-// claimOf is an attempt to claim an amount that need not be what is kept.
+// claimOf is an attempt to claim an amount, which may differ from the recorded one.
 func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) move {
 	return raw(by, &protocol.ClaimPayout{
 		Party: by.PublicKey(), Negotiation: d.address, DestinationTokenAccount: destination, TokenMint: d.mint,
@@ -144,14 +145,14 @@ func (d *deal) claimOf(by party, destination solana.PublicKey, amount uint64) mo
 	})
 }
 
-// A delivery names accounts to close to other than the parties' associated ones; zero stands for those.
+// delivery names accounts to close to instead of the parties' associated ones; zero stands for those.
 type delivery struct {
 	toBuyer, toSeller solana.PublicKey
 }
 
 func (d *deal) closeTo(by party, to delivery) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
-		// A refusal is sent without the wait of the SDK's action.
+		// A rejected closing is sent without the wait of the SDK's action.
 		if err := d.passCreation(ctx); err != nil {
 			return nil, err
 		}
@@ -159,7 +160,7 @@ func (d *deal) closeTo(by party, to delivery) move {
 	}}
 }
 
-// closeUndelivered is an attempt to close without saying where to deliver what is kept for the parties.
+// closeUndelivered is an attempt to close without accounts for the recorded payouts.
 func (d *deal) closeUndelivered(by party) move {
 	closing := raw(by, &protocol.CloseNegotiation{
 		Closer: by.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(),
@@ -190,7 +191,7 @@ func (d *deal) passCreation(ctx context.Context) error {
 
 func (d *deal) close(by party) move { return d.closeTo(by, delivery{}) }
 
-// the is the one event of its type in a transaction.
+// the returns the only event of its type in a transaction.
 func the[E protocol.Event](t *testing.T, receipt *haggle.Receipt) E {
 	t.Helper()
 	var found []E

@@ -10,27 +10,27 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// otherAuthorities are the ways in which somebody besides the owner can take what a token account holds.
+// otherAuthorities are the ways in which another key than the owner's can take tokens from an account.
 var otherAuthorities = []struct {
 	name string
-	set  func(s *stage, account solana.PublicKey, owner, other party)
+	set  func(s *fixture, account solana.PublicKey, owner, other party)
 }{
-	{"a_delegate", func(s *stage, account solana.PublicKey, owner, other party) {
+	{"a_delegate", func(s *fixture, account solana.PublicKey, owner, other party) {
 		require.NoError(s.t, s.venue.Approve(s.ctx, account, owner.private, other.PublicKey(), fiveTokens))
 	}},
-	{"a_close_authority", func(s *stage, account solana.PublicKey, owner, other party) {
+	{"a_close_authority", func(s *fixture, account solana.PublicKey, owner, other party) {
 		require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, token.AuthorityCloseAccount, owner.private, other.PublicKey()))
 	}},
 }
 
-// A stranger that expires and closes a negotiation cannot steer the buyer's money to an account that the
+// A stranger that expires and closes a negotiation cannot direct the buyer's money to an account that the
 // stranger can empty.
 func TestStrangerCannotPayASideAccount(t *testing.T) {
 	t.Parallel()
 	for _, authority := range otherAuthorities {
 		name := "side_account_with_" + authority.name
 		t.Run(name, func(t *testing.T) {
-			scenarioOverTime(t, name, func(s *stage) {
+			scenarioOverTime(t, name, func(s *fixture) {
 				terms := s.terms()
 				terms.ResponseWindow = minute
 				d := s.bargain(terms)
@@ -41,15 +41,15 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 				require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
 				s.refuses(protocol.ErrConstraintRaw, swap(d.expire(thief), s.buyer.account, side))
 
-				// Nor is the associated account paid, once it has the same authority: the payment is
-				// recorded, and waits.
+				// The associated account is not paid either if it has the same authority: the payment is
+				// recorded.
 				authority.set(s, s.buyer.account, s.buyer, thief)
 				receipt := s.do(d.expire(thief))
 				d.isKept(receipt, s.buyer, 4_900_000)
 				require.Zero(s.t, s.tokens(side)+s.tokens(s.buyer.account))
 				s.refuses(protocol.ErrPayoutPending, d.closeTo(thief, delivery{toBuyer: side}), d.close(thief))
 
-				// An account that the buyer alone controls is found and paid, whoever closes.
+				// The client finds an account that the buyer alone controls, and pays it, whoever closes.
 				clean := s.anotherAccount(s.buyer)
 				d.isClaimed(d.closes(thief), s.buyer, 4_900_000)
 				s.ends(holdings{treasury: 100_000, elsewhere: map[solana.PublicKey]uint64{clean: 4_900_000}})
@@ -58,14 +58,14 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 	}
 }
 
-// Each instruction that pays a party which does not sign refuses its side account; the party itself may use
-// it.
+// Each instruction that pays a party without its signature rejects the party's other accounts; the party
+// itself may use them.
 func TestOnlyThePartyUsesItsSideAccount(t *testing.T) {
 	t.Parallel()
 	for _, authority := range otherAuthorities {
 		name := "own_account_with_" + authority.name
 		t.Run(name, func(t *testing.T) {
-			scenario(t, name, func(s *stage) {
+			scenario(t, name, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000)
 				thief := s.stranger()
@@ -91,9 +91,9 @@ func TestOnlyThePartyUsesItsSideAccount(t *testing.T) {
 	}
 }
 
-// A tranche that anyone can release goes to no side account of the seller's either.
+// A tranche that anyone can release does not go to another account of the seller either.
 func TestReleasedTrancheAndASideAccount(t *testing.T) {
-	scenario(t, "tranche_and_a_side_account", func(s *stage) {
+	scenario(t, "tranche_and_a_side_account", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.terms(), arbiter, 5_000, 5_000), 2_000_000)
 		side := s.anotherAccount(s.seller)

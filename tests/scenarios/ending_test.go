@@ -13,7 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// closes lets somebody close the deal, and asserts that nothing of it is left and that the buyer has all rent back.
+// closes closes the deal as some party, and asserts that no account of it is left and that the buyer has all
+// rent back.
 func (d *deal) closes(by party) *haggle.Receipt {
 	d.t.Helper()
 	return d.closesWith(d.close(by))
@@ -29,7 +30,7 @@ func (d *deal) closesWith(closing move) *haggle.Receipt {
 	closed := the[*protocol.NegotiationClosed](d.t, receipt)
 	require.Equal(d.t, d.address, closed.NegotiationID)
 	require.Equal(d.t, closing.by.PublicKey(), closed.ClosedBy)
-	require.Equal(d.t, d.tokens(d.treasuryAccount)-swept, closed.Swept, "what went to the treasury")
+	require.Equal(d.t, d.tokens(d.treasuryAccount)-swept, closed.Swept, "the payment to the treasury")
 
 	if d.wrapped {
 		held -= closed.Swept // these lamports are tokens
@@ -53,21 +54,22 @@ func (d *deal) isGone() {
 	require.Zero(d.t, d.lamports(d.vault))
 }
 
-// holdings are what is in token accounts, in base units.
+// holdings are the balances of token accounts in base units.
 type holdings struct {
 	buyer, seller, treasury uint64
-	// elsewhere are accounts other than the associated ones of the three.
+	// elsewhere has the balances of other accounts than the associated ones of the three.
 	elsewhere map[solana.PublicKey]uint64
 }
 
-// ends asserts what is in every token account of the mint at the end, and that nothing has been made or lost.
-func (s *stage) ends(want holdings) {
+// ends asserts the balance of every token account of the mint at the end, and that the supply has not
+// changed.
+func (s *fixture) ends(want holdings) {
 	s.t.Helper()
 	require.Equal(s.t, s.list(want), s.everyAccount(), "every token account of the mint, by address")
 	s.ended = true
 }
 
-func (s *stage) list(want holdings) map[solana.PublicKey]uint64 {
+func (s *fixture) list(want holdings) map[solana.PublicKey]uint64 {
 	all := map[solana.PublicKey]uint64{
 		s.buyer.account:   want.buyer,
 		s.seller.account:  want.seller,
@@ -85,8 +87,8 @@ func (s *stage) list(want holdings) map[solana.PublicKey]uint64 {
 	return all
 }
 
-// endsAmong is ends for a mint that others use too: it looks at the three associated accounts alone.
-func (s *stage) endsAmong(want holdings) {
+// endsAmong is ends for a shared mint: it reads the three associated accounts alone.
+func (s *fixture) endsAmong(want holdings) {
 	s.t.Helper()
 	require.Equal(s.t, want.buyer, s.tokens(s.buyer.account), "the buyer")
 	require.Equal(s.t, want.seller, s.tokens(s.seller.account), "the seller")
@@ -96,11 +98,11 @@ func (s *stage) endsAmong(want holdings) {
 
 func isEmpty(_ solana.PublicKey, amount uint64) bool { return amount == 0 }
 
-// everyAccount is every token account of the mint that holds something, whoever owns it.
-func (s *stage) everyAccount() map[solana.PublicKey]uint64 {
+// everyAccount returns every token account of the mint with a balance, whoever owns it.
+func (s *fixture) everyAccount() map[solana.PublicKey]uint64 {
 	accounts, err := s.venue.Client().GetProgramAccountsWithOpts(s.ctx, s.tokenProgram, &rpc.GetProgramAccountsOpts{
 		Commitment: rpc.CommitmentConfirmed,
-		// Nothing else of a token program's begins with a mint's address.
+		// No other account of a token program begins with a mint's address.
 		Filters: []rpc.RPCFilter{{Memcmp: &rpc.RPCFilterMemcmp{Offset: 0, Bytes: s.mint.Bytes()}}},
 	})
 	require.NoError(s.t, err)
@@ -112,5 +114,5 @@ func (s *stage) everyAccount() map[solana.PublicKey]uint64 {
 	return found
 }
 
-// tokenAmountOffset is where a token account of either program has its amount: after its mint and its owner.
+// tokenAmountOffset is the offset of the amount in a token account of either program, after mint and owner.
 const tokenAmountOffset = 64

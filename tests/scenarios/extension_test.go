@@ -11,24 +11,24 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// extend is an offer of the party's that proposes to move the global deadline.
+// extend is an offer of the party that proposes to extend the global deadline.
 func (d *deal) extend(by party, amount uint64, extension time.Duration) move {
 	return move{by, func(ctx context.Context) (*haggle.Action, error) {
 		return d.venue.client.Negotiation(d.address).SubmitOffer(by.PublicKey(), haggle.Offer{Amount: amount, DeadlineExtension: extension}).Build(ctx)
 	}}
 }
 
-// deadlineIs asserts where the global deadline is, in Unix seconds, and what is proposed to be added to it, in seconds.
+// deadlineIs asserts the global deadline in Unix seconds, and the pending extension in seconds.
 func (d *deal) deadlineIs(deadline int64, pending uint32) {
 	d.t.Helper()
 	state := d.state()
 	require.Equal(d.t, deadline, state.GlobalDeadline, "the global deadline")
-	require.Equal(d.t, pending, state.PendingExtension, "what is proposed")
+	require.Equal(d.t, pending, state.PendingExtension, "pending extension")
 }
 
-// Both sides want more time in successive offers: they get what the more modest of them proposes, whoever that is.
+// If both sides propose an extension in successive offers, the smaller one applies.
 func TestExtensionAgreed(t *testing.T) {
-	scenario(t, "deadline_extension_agreed", func(s *stage) {
+	scenario(t, "deadline_extension_agreed", func(s *fixture) {
 		d := s.bargain(s.terms())
 		deadline := d.state().GlobalDeadline
 		s.do(d.extend(s.buyer, 2_000_000, 30*time.Minute))
@@ -45,9 +45,9 @@ func TestExtensionAgreed(t *testing.T) {
 	})
 }
 
-// No one can hold the other's money longer alone: what the other side does not answer is forgotten.
+// One side alone cannot extend the deadline: an unanswered proposal lapses.
 func TestExtensionIgnored(t *testing.T) {
-	scenario(t, "deadline_extension_ignored", func(s *stage) {
+	scenario(t, "deadline_extension_ignored", func(s *fixture) {
 		d := s.bargain(s.terms())
 		deadline := d.state().GlobalDeadline
 		s.do(d.extend(s.buyer, 2_000_000, 30*time.Minute))
@@ -63,17 +63,17 @@ func TestExtensionIgnored(t *testing.T) {
 	})
 }
 
-// No extension goes beyond one day after the creation, and none takes from the milestones the time that they need.
+// No extension goes beyond one day after the creation, and none takes the time that the milestones need.
 func TestExtensionTooFar(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []struct {
 		name  string
-		terms func(s *stage) haggle.CreateRequest
+		terms func(s *fixture) haggle.CreateRequest
 		last  func(state *haggle.Snapshot) int64
 	}{
 		{
 			"deadline_extension_beyond_a_day",
-			func(s *stage) haggle.CreateRequest {
+			func(s *fixture) haggle.CreateRequest {
 				terms := s.terms()
 				terms.Deadline = 23*time.Hour + 30*time.Minute
 				return terms
@@ -82,7 +82,7 @@ func TestExtensionTooFar(t *testing.T) {
 		},
 		{
 			"deadline_extension_at_the_expense_of_milestones",
-			func(s *stage) haggle.CreateRequest {
+			func(s *fixture) haggle.CreateRequest {
 				terms := inTranches(s.terms(), s.stranger(), 5_000, 5_000)
 				terms.Milestones.Delivery = 4 * time.Hour
 				return terms
@@ -93,7 +93,7 @@ func TestExtensionTooFar(t *testing.T) {
 		},
 	} {
 		t.Run(limit.name, func(t *testing.T) {
-			scenario(t, limit.name, func(s *stage) {
+			scenario(t, limit.name, func(s *fixture) {
 				d := s.bargain(limit.terms(s))
 				state := d.state()
 				last := limit.last(state)
@@ -111,9 +111,10 @@ func TestExtensionTooFar(t *testing.T) {
 	}
 }
 
-// A negotiation whose deadline has been moved lives until the new one: past the old one it can be acted on and not expired.
+// A negotiation with an extended deadline lives until the new one: after the old one it accepts actions and
+// cannot be expired.
 func TestExpiryAfterExtension(t *testing.T) {
-	scenarioOverTime(t, "deadline_extension_moves_expiry", func(s *stage) {
+	scenarioOverTime(t, "deadline_extension_moves_expiry", func(s *fixture) {
 		terms := s.terms()
 		terms.ResponseWindow, terms.Deadline = time.Hour, minute
 		d := s.bargain(terms)
@@ -129,7 +130,7 @@ func TestExpiryAfterExtension(t *testing.T) {
 		s.do(d.offer(s.buyer, 2_500_000))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, deadline+45))
 		s.refuses(protocol.ErrExpired, d.offer(s.seller, 3_500_000), d.accept(s.seller), d.reject(s.buyer))
-		d.tells(s.do(d.expire(s.stranger())), &protocol.NegotiationExpired{RefundAmount: 4_705_960, RoundsCompleted: 3})
+		d.emits(s.do(d.expire(s.stranger())), &protocol.NegotiationExpired{RefundAmount: 4_705_960, RoundsCompleted: 3})
 		d.closes(s.seller)
 		s.ends(holdings{buyer: 4_705_960, treasury: 294_040})
 	})

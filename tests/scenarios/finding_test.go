@@ -13,7 +13,7 @@ import (
 
 // One agent buys twice and sells once; the chain finds each by role and by status.
 func TestFindNegotiations(t *testing.T) {
-	scenario(t, "find_negotiations", func(s *stage) {
+	scenario(t, "find_negotiations", func(s *fixture) {
 		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, s.seller.account, s.buyer.private, 1_000_000))
 		mirrored := *s
 		mirrored.buyer, mirrored.seller = s.seller, s.buyer
@@ -54,8 +54,8 @@ func TestFindNegotiations(t *testing.T) {
 	})
 }
 
-// finds asserts that the chain answers a filter with exactly these negotiations, each decoded as a read of its own would.
-func (s *stage) finds(filter haggle.Filter, want ...*deal) {
+// finds asserts that a filter returns exactly these negotiations, each equal to the result of a single read.
+func (s *fixture) finds(filter haggle.Filter, want ...*deal) {
 	s.t.Helper()
 	var found []solana.PublicKey
 	for state, err := range s.venue.client.FindNegotiations(s.ctx, filter) {

@@ -16,54 +16,54 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// fiveTokens is the documents' escrow: 5 USDC in base units. It is all that a scenario's buyer has, and all there is of its
-// mint.
+// fiveTokens is the documents' escrow: 5 USDC in base units. It is the buyer's whole balance and the mint's
+// supply.
 const fiveTokens = 5_000_000
 
-// pocketMoney is what every wallet of a scenario starts with, in lamports.
-const pocketMoney = solana.LAMPORTS_PER_SOL
+// startLamports is the starting balance of every wallet in lamports.
+const startLamports = solana.LAMPORTS_PER_SOL
 
-// scenarioLimit ends a scenario that hangs; the longest waits out a window of 60 seconds.
+// scenarioLimit is the time limit of a scenario; the longest waits for a window of 60 seconds.
 const scenarioLimit = 5 * time.Minute
 
-// A stage is where one scenario plays: with two agents and a mint that nobody else uses.
-type stage struct {
+// fixture is the environment of one scenario: a chain with two agents and a mint of its own.
+type fixture struct {
 	t     *testing.T
 	ctx   context.Context
 	venue *venue
 
-	// tokenProgram is the one that the mint belongs to.
+	// tokenProgram is the mint's token program.
 	tokenProgram solana.PublicKey
 	mint         solana.PublicKey
-	// wrapped says that the mint is the token program's of wrapped SOL.
+	// wrapped is set if the mint is the token program's mint of wrapped SOL.
 	wrapped         bool
 	buyer, seller   party
 	treasuryAccount solana.PublicKey
 
-	// ended says that the scenario has stated what everyone ends with.
+	// ended is set when the scenario has asserted the final balances.
 	ended bool
 }
 
-// A party is somebody with a wallet.
+// party is a participant with a wallet.
 type party struct {
 	*wallet.Keypair
 	private solana.PrivateKey
-	// account is the wallet's associated token account for the stage's mint.
+	// account is the wallet's associated token account for the fixture's mint.
 	account solana.PublicKey
 }
 
-// setStage endows the buyer with five tokens, and opens empty token accounts for the seller and the treasury.
-func setStage(t *testing.T, v *venue, program tokenProgram) *stage {
+// newFixture gives the buyer five tokens, and creates empty token accounts for the seller and the treasury.
+func newFixture(t *testing.T, v *venue, program tokenProgram) *fixture {
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
 	t.Cleanup(cancel)
-	s := &stage{t: t, ctx: ctx, venue: v, tokenProgram: program.id}
+	s := &fixture{t: t, ctx: ctx, venue: v, tokenProgram: program.id}
 	s.use(s.newMint())
 	s.endow(testchain.Holding{Owner: v.treasury})
 	return s
 }
 
-// newMint is one of the stage's token program, with six digits and without extensions.
-func (s *stage) newMint() solana.PublicKey {
+// newMint creates a mint of the fixture's token program, with six decimals and without extensions.
+func (s *fixture) newMint() solana.PublicKey {
 	s.t.Helper()
 	if s.tokenProgram == solana.Token2022ProgramID {
 		return s.extendedMint()
@@ -73,23 +73,23 @@ func (s *stage) newMint() solana.PublicKey {
 	return mint
 }
 
-// endow gives the parties what they begin with, in the stage's mint, and others what they are to have.
-func (s *stage) endow(others ...testchain.Holding) {
+// endow gives the parties their starting balances in the fixture's mint, and others theirs.
+func (s *fixture) endow(others ...testchain.Holding) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, append([]testchain.Holding{
-		{Owner: s.buyer.PublicKey(), Lamports: pocketMoney, Tokens: fiveTokens},
-		{Owner: s.seller.PublicKey(), Lamports: pocketMoney},
+		{Owner: s.buyer.PublicKey(), Lamports: startLamports, Tokens: fiveTokens},
+		{Owner: s.seller.PublicKey(), Lamports: startLamports},
 	}, others...)...))
 }
 
-// use makes mint, one of the stage's token program, the one that is bargained in, with wallets that have nothing yet.
-func (s *stage) use(mint solana.PublicKey) {
+// use makes a mint of the fixture's token program the mint of the scenario; the wallets have none of it yet.
+func (s *fixture) use(mint solana.PublicKey) {
 	s.mint = mint
 	s.buyer, s.seller = s.newParty(), s.newParty()
 	s.treasuryAccount = s.associated(s.venue.treasury)
 }
 
-func (s *stage) newParty() party {
+func (s *fixture) newParty() party {
 	key, err := solana.NewRandomPrivateKey()
 	require.NoError(s.t, err)
 	keypair, err := wallet.NewKeypair(key)
@@ -97,46 +97,46 @@ func (s *stage) newParty() party {
 	return party{Keypair: keypair, private: key, account: s.associated(key.PublicKey())}
 }
 
-// stranger is somebody who has lamports and nothing to do with the negotiation.
-func (s *stage) stranger() party {
+// stranger returns a wallet with lamports that has no part in the negotiation.
+func (s *fixture) stranger() party {
 	someone := s.newParty()
-	require.NoError(s.t, s.venue.Fund(s.ctx, someone.PublicKey(), pocketMoney))
+	require.NoError(s.t, s.venue.Fund(s.ctx, someone.PublicKey(), startLamports))
 	return someone
 }
 
-func (s *stage) associated(wallet solana.PublicKey) solana.PublicKey {
+func (s *fixture) associated(wallet solana.PublicKey) solana.PublicKey {
 	account, err := token.AssociatedAddress(wallet, s.mint, s.tokenProgram)
 	require.NoError(s.t, err)
 	return account
 }
 
-// anotherAccount is a token account of the party's beside the associated one.
-func (s *stage) anotherAccount(owner party) solana.PublicKey {
+// anotherAccount returns a token account of the party other than the associated one.
+func (s *fixture) anotherAccount(owner party) solana.PublicKey {
 	account, err := s.venue.CreateTokenAccount(s.ctx, s.mint, owner.PublicKey())
 	require.NoError(s.t, err)
 	return account
 }
 
-func (s *stage) tokens(account solana.PublicKey) uint64 {
+func (s *fixture) tokens(account solana.PublicKey) uint64 {
 	amount, err := s.venue.Tokens(s.ctx, account)
 	require.NoError(s.t, err)
 	return amount
 }
 
-func (s *stage) lamports(account solana.PublicKey) uint64 {
+func (s *fixture) lamports(account solana.PublicKey) uint64 {
 	balance, err := s.venue.Balance(s.ctx, account)
 	require.NoError(s.t, err)
 	return balance
 }
 
-// A move is what somebody may try: an action of the SDK, built from the state of the chain when it is tried.
+// move is an attempt of a party: an action of the SDK, built from the state of the chain when it is tried.
 type move struct {
 	by    party
 	build func(ctx context.Context) (*haggle.Action, error)
 }
 
 // do makes a move that has to succeed.
-func (s *stage) do(m move) *haggle.Receipt {
+func (s *fixture) do(m move) *haggle.Receipt {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
 	require.NoError(s.t, err)
@@ -145,9 +145,9 @@ func (s *stage) do(m move) *haggle.Receipt {
 	return receipt
 }
 
-// refuses makes moves that the chain has to refuse with the same error. They are not simulated, which would show them to be
-// refused before they are sent.
-func (s *stage) refuses(want error, moves ...move) {
+// refuses makes moves that the chain has to reject with the same error. They are not simulated, because the
+// simulation would reject them before they are sent.
+func (s *fixture) refuses(want error, moves ...move) {
 	s.t.Helper()
 	for i, m := range moves {
 		action, err := m.build(s.ctx)
@@ -157,7 +157,7 @@ func (s *stage) refuses(want error, moves ...move) {
 	}
 }
 
-// raw is a move with arguments and accounts of one's own choice, which the SDK's actions would not make.
+// raw is a move with arguments and accounts that the SDK's actions would not use.
 func raw(by party, instruction protocol.AnyInstruction) move {
 	return move{by, func(context.Context) (*haggle.Action, error) {
 		built, err := instruction.Instruction()
@@ -165,13 +165,13 @@ func raw(by party, instruction protocol.AnyInstruction) move {
 	}}
 }
 
-// force sends instructions without a simulation, so that a refusal is the chain's.
-func (s *stage) force(payer party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
+// force sends instructions without a simulation, so that the chain rejects them.
+func (s *fixture) force(payer party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
 	return s.forceTogether([]party{payer}, instructions...)
 }
 
 // forceTogether is force for instructions that several parties sign. The first one pays.
-func (s *stage) forceTogether(signers []party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
+func (s *fixture) forceTogether(signers []party, instructions ...solana.Instruction) (*haggle.Receipt, error) {
 	latest, err := s.venue.Client().GetLatestBlockhash(s.ctx, rpc.CommitmentConfirmed)
 	require.NoError(s.t, err)
 	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash, solana.TransactionPayer(signers[0].PublicKey()))
@@ -188,7 +188,7 @@ func (s *stage) forceTogether(signers []party, instructions ...solana.Instructio
 	return s.venue.client.Submit(s.ctx, transaction)
 }
 
-// swap makes a move with another account in the place of one.
+// swap makes a move with one account replaced by another.
 func swap(m move, account, other solana.PublicKey) move {
 	return move{m.by, func(ctx context.Context) (*haggle.Action, error) {
 		action, err := m.build(ctx)

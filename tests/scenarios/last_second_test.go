@@ -11,12 +11,12 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// rareMisses is how many bumps the program has to try for the associated account of a party in these scenarios. One
-// party in 4,096 has one that takes as many.
+// rareMisses is the number of bumps that the program has to try for the associated account of a party in
+// these scenarios. One party in 4,096 has an account with so many.
 const rareMisses = 12
 
 // withRareAccount returns a party whose associated account takes the program many bumps to derive.
-func (s *stage) withRareAccount() party {
+func (s *fixture) withRareAccount() party {
 	s.t.Helper()
 	for {
 		someone := s.newParty()
@@ -28,7 +28,7 @@ func (s *stage) withRareAccount() party {
 	}
 }
 
-// interrupted signs only after something else has happened, which is after the simulation.
+// interrupted runs a function before it signs, which is after the simulation.
 type interrupted struct {
 	haggle.Signer
 	first func()
@@ -39,8 +39,8 @@ func (i interrupted) SignMessage(ctx context.Context, message []byte) (solana.Si
 	return i.Signer.SignMessage(ctx, message)
 }
 
-// doAfter makes a move that is signed after something else has happened than what was simulated.
-func (s *stage) doAfter(m move, first func()) *haggle.Receipt {
+// doAfter runs a function between the simulation and the signature of a move.
+func (s *fixture) doAfter(m move, first func()) *haggle.Receipt {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
 	require.NoError(s.t, err)
@@ -49,18 +49,18 @@ func (s *stage) doAfter(m move, first func()) *haggle.Receipt {
 	return receipt
 }
 
-// payment is what a receipt says of an account of a party's that has been paid.
-func (s *stage) payment(to party, account solana.PublicKey, amount uint64) haggle.Payment {
+// payment returns the entry of a receipt for an account of a party that was paid.
+func (s *fixture) payment(to party, account solana.PublicKey, amount uint64) haggle.Payment {
 	return haggle.Payment{Account: account, Owner: to.PublicKey(), Mint: s.mint, Amount: amount}
 }
 
-// A counterparty that closes its token account between the simulation and the execution makes the program derive the
-// account's address and record the payment. That costs more than what was simulated, and must not make the acceptance
-// fail: there may be no time for another one.
+// A counterparty that closes its token account between the simulation and the execution makes the program
+// derive the account's address and record the payment. That costs more than the simulated transaction, and
+// must not make the acceptance fail: there may be no time for another one.
 func TestAccountClosedAfterTheSimulation(t *testing.T) {
-	scenario(t, "account_closed_after_the_simulation", func(s *stage) {
+	scenario(t, "account_closed_after_the_simulation", func(s *fixture) {
 		s.seller = s.withRareAccount()
-		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.seller.PublicKey(), Lamports: pocketMoney}))
+		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.seller.PublicKey(), Lamports: startLamports}))
 		d := s.bargain(s.terms())
 		d.offers(2_000_000, 3_000_000)
 		action, err := d.accept(s.buyer).build(s.ctx)
@@ -72,7 +72,7 @@ func TestAccountClosedAfterTheSimulation(t *testing.T) {
 		require.Equal(s.t, []haggle.Payment{s.payment(s.buyer, s.buyer.account, 1_802_000)}, receipt.Payments, "the seller is not paid")
 		require.LessOrEqual(s.t, receipt.ComputeUnits, uint64(simulated.ComputeLimit))
 		if s.tokenProgram == solana.TokenProgramID {
-			require.Greater(s.t, receipt.ComputeUnits, simulated.ComputeUnits*110/100+3_000, "what a margin alone would cover")
+			require.Greater(s.t, receipt.ComputeUnits, simulated.ComputeUnits*110/100+3_000, "more than a fixed margin covers")
 		}
 		other := s.anotherAccount(s.seller)
 		receipt = d.closesWith(d.closeTo(s.buyer, delivery{toSeller: other}))
@@ -83,12 +83,12 @@ func TestAccountClosedAfterTheSimulation(t *testing.T) {
 	})
 }
 
-// A reveal that fails costs the bond, and has shown the price.
+// A reveal that fails costs the bond, although it has published the price.
 func TestAccountClosedAfterTheSimulationOfAReveal(t *testing.T) {
-	scenario(t, "account_closed_after_the_simulation_of_a_reveal", func(s *stage) {
+	scenario(t, "account_closed_after_the_simulation_of_a_reveal", func(s *fixture) {
 		first := s.buyer
 		s.buyer = s.withRareAccount()
-		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.buyer.PublicKey(), Lamports: pocketMoney}))
+		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.buyer.PublicKey(), Lamports: startLamports}))
 		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, first.account, s.buyer.account, first.private, fiveTokens))
 		c := s.compare(s.termsWithBond(), 2_000_000, 3_000_000)
 		c.reach(sellersReveal)

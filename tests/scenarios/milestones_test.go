@@ -13,19 +13,20 @@ import (
 // reviewWindow is the time to review a claimed milestone, in seconds: an hour, the shortest one.
 const reviewWindow = 3_600
 
-// An agreed price is paid tranche by tranche, in whatever order the seller claims them, and the last one settles the negotiation.
+// An agreed price is paid tranche by tranche, in any order of the seller's claims, and the last one settles
+// the negotiation.
 func TestMilestones(t *testing.T) {
-	scenario(t, "milestones_released", func(s *stage) {
+	scenario(t, "milestones_released", func(s *fixture) {
 		d := s.bargain(inTranches(s.terms(), s.stranger(), 5_000, 3_000, 2_000))
 		d.offers(3_000_000)
 		turn := d.state().TurnDeadline
-		d.tells(s.do(d.accept(s.seller)), &protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 3_000_000, Round: 1})
+		d.emits(s.do(d.accept(s.seller)), &protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 3_000_000, Round: 1})
 		state := d.state()
 		require.Equal(s.t, protocol.NegotiationStatusAccepted, state.Status)
 		require.EqualValues(s.t, 3_000_000, state.SettledAmount)
 		require.Zero(s.t, state.SettledAt)
 		require.Equal(s.t, turn, state.TurnDeadline)
-		require.EqualValues(s.t, 1_900_000, s.tokens(s.buyer.account), "what is not the price goes back at once")
+		require.EqualValues(s.t, 1_900_000, s.tokens(s.buyer.account), "the rest of the escrow is refunded at once")
 		require.EqualValues(s.t, 3_100_000, s.tokens(d.vault))
 		s.refuses(protocol.ErrInvalidState, d.offer(s.seller, 3_000_000), d.accept(s.buyer), d.reject(s.buyer), d.reject(s.seller),
 			d.expire(s.buyer), d.close(s.buyer), d.settle(s.buyer))
@@ -37,7 +38,7 @@ func TestMilestones(t *testing.T) {
 		for _, tranche := range tranches {
 			claimed := s.do(d.claimMilestone(s.seller, tranche.index))
 			review := d.state().TurnDeadline
-			at := d.tells(claimed, &protocol.MilestoneClaimed{
+			at := d.emits(claimed, &protocol.MilestoneClaimed{
 				Index: tranche.index, ReviewDeadline: review, Evidence: deliveryOf(tranche.index),
 			})
 			require.EqualValues(s.t, at+reviewWindow, review)
@@ -45,7 +46,7 @@ func TestMilestones(t *testing.T) {
 			if tranche == tranches[2] {
 				want = append(want, d.settlement(1, 3_000_000, 15_000, 100_000))
 			}
-			d.tells(s.do(d.release(s.buyer, tranche.index)), want...)
+			d.emits(s.do(d.release(s.buyer, tranche.index)), want...)
 		}
 		state = d.state()
 		require.Equal(s.t, protocol.NegotiationStatusSettled, state.Status)
@@ -56,9 +57,9 @@ func TestMilestones(t *testing.T) {
 	})
 }
 
-// Who may do what to a tranche, and when. One tranche at a time is under review.
+// The permissions for a tranche in each state. One tranche at a time is under review.
 func TestMilestonesKeepToTheRules(t *testing.T) {
-	scenario(t, "milestones_keep_to_the_rules", func(s *stage) {
+	scenario(t, "milestones_keep_to_the_rules", func(s *fixture) {
 		arbiter, stranger := s.stranger(), s.stranger()
 		d := s.bargain(inTranches(s.terms(), arbiter, 6_000, 4_000))
 		half := decision{index: 0, sellerBps: 5_000}
@@ -77,7 +78,7 @@ func TestMilestonesKeepToTheRules(t *testing.T) {
 			d.release(s.buyer, 1), d.dispute(s.buyer, 1), d.resolve(arbiter, half), d.settle(stranger))
 		s.refuses(protocol.ErrUnauthorized, d.release(s.seller, 0), d.release(arbiter, 0), d.release(stranger, 0),
 			d.dispute(s.seller, 0), d.dispute(arbiter, 0), d.dispute(stranger, 0))
-		d.tells(s.do(d.dispute(s.buyer, 0)), &protocol.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
+		d.emits(s.do(d.dispute(s.buyer, 0)), &protocol.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
 
 		s.refuses(protocol.ErrInvalidState, d.claimMilestone(s.seller, 0), d.release(s.buyer, 0), d.dispute(s.buyer, 0),
 			d.resolve(arbiter, decision{index: 1}), d.settle(stranger), d.resolve(arbiter, decision{index: 0, forfeit: true}))
@@ -95,10 +96,10 @@ func TestMilestonesKeepToTheRules(t *testing.T) {
 	})
 }
 
-// Shares that do not come out even: a tranche does not depend on the order of decisions, and the fees of the
+// Shares that do not divide evenly: a tranche does not depend on the order of decisions, and the fees of the
 // steps add up to the fee of the whole.
 func TestOddTranches(t *testing.T) {
-	scenario(t, "milestones_odd_units", func(s *stage) {
+	scenario(t, "milestones_odd_units", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 3_333, 3_333, 3_334), 2_000_003)
 		for _, tranche := range []struct {
 			index    uint8
@@ -117,15 +118,15 @@ func TestOddTranches(t *testing.T) {
 // A disputed tranche waits for the arbiter while the next one goes on. The arbiter's split leaves the odd
 // unit to the buyer.
 func TestDispute(t *testing.T) {
-	scenario(t, "milestones_dispute_and_split", func(s *stage) {
+	scenario(t, "milestones_dispute_and_split", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.terms(), arbiter, 6_000, 4_000), 2_000_001)
 		s.do(d.claimMilestone(s.seller, 0))
-		d.tells(s.do(d.dispute(s.buyer, 0)), &protocol.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
+		d.emits(s.do(d.dispute(s.buyer, 0)), &protocol.MilestoneDisputed{Index: 0, Evidence: complaintOf(0)})
 		s.do(d.claimMilestone(s.seller, 1))
-		d.tells(s.do(d.release(s.buyer, 1)), &protocol.MilestoneReleased{Index: 1, SellerAmount: 796_001, Fee: 4_000})
+		d.emits(s.do(d.release(s.buyer, 1)), &protocol.MilestoneReleased{Index: 1, SellerAmount: 796_001, Fee: 4_000})
 		require.Equal(s.t, []uint8{0}, d.state().OpenDisputes())
-		d.tells(s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 3_333})),
+		d.emits(s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 3_333})),
 			&protocol.DisputeResolved{Index: 0, SellerAmount: 397_961, Fee: 1_999, BuyerAmount: 800_040},
 			d.settlement(1, 1_199_961, 5_999, 100_000))
 		d.closes(arbiter)
@@ -133,9 +134,9 @@ func TestDispute(t *testing.T) {
 	})
 }
 
-// Everything for the buyer or everything for the seller is a decision, too.
+// The arbiter can also decide entirely for the buyer or entirely for the seller.
 func TestDisputeOneSided(t *testing.T) {
-	scenario(t, "milestones_one_sided_decisions", func(s *stage) {
+	scenario(t, "milestones_one_sided_decisions", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.terms(), arbiter, 5_000, 5_000), 2_000_000)
 		for index := range uint8(2) {
@@ -143,9 +144,9 @@ func TestDisputeOneSided(t *testing.T) {
 			s.do(d.dispute(s.buyer, index))
 		}
 		require.Equal(s.t, []uint8{0, 1}, d.state().OpenDisputes())
-		d.tells(s.do(d.resolve(arbiter, decision{index: 1, sellerBps: 10_000})),
+		d.emits(s.do(d.resolve(arbiter, decision{index: 1, sellerBps: 10_000})),
 			&protocol.DisputeResolved{Index: 1, SellerAmount: 995_000, Fee: 5_000})
-		d.tells(s.do(d.resolve(arbiter, decision{index: 0})),
+		d.emits(s.do(d.resolve(arbiter, decision{index: 0})),
 			&protocol.DisputeResolved{Index: 0, BuyerAmount: 1_000_000},
 			d.settlement(1, 1_000_000, 5_000, 100_000))
 		d.closes(s.buyer)
@@ -153,13 +154,14 @@ func TestDisputeOneSided(t *testing.T) {
 	})
 }
 
-// A tranche that the seller's account cannot receive is kept for it; it can fetch it while the next ones are still to come.
+// A tranche that the seller's account cannot receive is recorded; the seller can claim it before the next
+// ones are paid.
 func TestUndeliverableTranche(t *testing.T) {
-	scenario(t, "milestones_kept_for_a_frozen_seller", func(s *stage) {
+	scenario(t, "milestones_kept_for_a_frozen_seller", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 5_000, 5_000), 2_000_000)
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
 		s.do(d.claimMilestone(s.seller, 0))
-		d.tells(s.do(d.release(s.buyer, 0)),
+		d.emits(s.do(d.release(s.buyer, 0)),
 			&protocol.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000},
 			&protocol.PayoutRecorded{Party: s.seller.PublicKey(), Amount: 995_000})
 		other := s.anotherAccount(s.seller)
@@ -173,19 +175,20 @@ func TestUndeliverableTranche(t *testing.T) {
 	})
 }
 
-// A buyer that says nothing within its review window has agreed: from then on anyone can release, and it can no longer dispute.
-func TestSilenceReleases(t *testing.T) {
-	scenarioInTime(t, "milestones_silence_releases", func(s *stage) {
+// A buyer that does not act within its review window has agreed: from then on anyone can release, and it can
+// no longer dispute.
+func TestReleaseAfterTheReviewWindow(t *testing.T) {
+	scenarioInTime(t, "milestones_released_after_the_review", func(s *fixture) {
 		d := s.agree(inTranches(s.terms(), s.stranger(), 5_000, 5_000), 2_000_000)
 		anyone := s.stranger()
 		s.do(d.claimMilestone(s.seller, 0))
 		s.refuses(protocol.ErrUnauthorized, d.release(anyone, 0), d.release(s.seller, 0))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
 		s.refuses(protocol.ErrResponseWindowExpired, d.dispute(s.buyer, 0))
-		d.tells(s.do(d.release(anyone, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000})
+		d.emits(s.do(d.release(anyone, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 995_000, Fee: 5_000})
 		s.do(d.claimMilestone(s.seller, 1))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, d.state().TurnDeadline))
-		d.tells(s.do(d.release(s.seller, 1)),
+		d.emits(s.do(d.release(s.seller, 1)),
 			&protocol.MilestoneReleased{Index: 1, SellerAmount: 995_000, Fee: 5_000},
 			d.settlement(1, 2_000_000, 10_000, 100_000))
 		d.closes(anyone)
@@ -193,7 +196,7 @@ func TestSilenceReleases(t *testing.T) {
 	})
 }
 
-// tightest gives the milestones the earliest deadline that they can have.
+// tightest sets the earliest possible deadline of the milestones.
 func tightest(terms haggle.CreateRequest) haggle.CreateRequest {
 	terms.Milestones.Delivery = haggle.DefaultDeadline
 	return terms
@@ -202,11 +205,11 @@ func tightest(terms haggle.CreateRequest) haggle.CreateRequest {
 // Four tranches, each in another state at the deadline: paid, disputed, under review, unclaimed. The arbiter
 // has another day; then anyone can settle the rest.
 func TestSettleDeadline(t *testing.T) {
-	scenarioInTime(t, "milestones_settle_deadline", func(s *stage) {
+	scenarioInTime(t, "milestones_settle_deadline", func(s *fixture) {
 		arbiter, anyone := s.stranger(), s.stranger()
 		d := s.agree(tightest(inTranches(s.terms(), arbiter, 2_000, 2_500, 2_500, 3_000)), 2_000_006)
 		s.do(d.claimMilestone(s.seller, 0))
-		d.tells(s.do(d.release(s.buyer, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 398_001, Fee: 2_000})
+		d.emits(s.do(d.release(s.buyer, 0)), &protocol.MilestoneReleased{Index: 0, SellerAmount: 398_001, Fee: 2_000})
 		s.do(d.claimMilestone(s.seller, 1))
 		s.do(d.dispute(s.buyer, 1))
 		s.do(d.claimMilestone(s.seller, 2))
@@ -216,7 +219,7 @@ func TestSettleDeadline(t *testing.T) {
 		s.refuses(protocol.ErrInvalidState, d.settle(anyone))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, state.ArbitrationDeadline()))
 		s.refuses(protocol.ErrExpired, d.resolve(arbiter, decision{index: 1, sellerBps: 10_000}))
-		d.tells(s.do(d.settle(anyone)),
+		d.emits(s.do(d.settle(anyone)),
 			&protocol.DeadlineSettled{
 				Released: 1 << 2, Split: 1 << 1, Refunded: 1 << 3,
 				SellerAmount: 500_002 + 250_000 - 3_750, Fee: 3_750, BuyerAmount: 250_001 + 600_002,
@@ -245,7 +248,8 @@ func TestSettleDeadlineCombinations(t *testing.T) {
 			d.do(d.release(d.buyer, index))
 		}
 	}
-	// The price is 200,003: tranche 0 is 100,001, and tranche 1 is 100,002. What is not reached stays unclaimed.
+	// The price is 200,003: tranche 0 is 100,001, and tranche 1 is 100,002. Tranches that are not reached
+	// stay unclaimed.
 	combinations := []struct {
 		reach []reach
 		want  protocol.DeadlineSettled
@@ -262,7 +266,7 @@ func TestSettleDeadlineCombinations(t *testing.T) {
 		{[]reach{paid(0), claimed(1)}, protocol.DeadlineSettled{Released: 2, SellerAmount: 99_502, Fee: 500}},
 		{[]reach{paid(0), disputed(1)}, protocol.DeadlineSettled{Split: 2, SellerAmount: 49_751, Fee: 250, BuyerAmount: 50_001}},
 	}
-	scenarioInTime(t, "milestones_settle_deadline_combinations", func(s *stage) {
+	scenarioInTime(t, "milestones_settle_deadline_combinations", func(s *fixture) {
 		none := uint16(0)
 		terms := tightest(inTranches(s.termsOf(450_000), s.stranger(), 5_000, 5_000))
 		terms.DecayRateBps = &none
@@ -294,19 +298,19 @@ func TestSettleDeadlineCombinations(t *testing.T) {
 	})
 }
 
-// settlesAtDeadline settles what is undecided, and asserts what became of it.
+// settlesAtDeadline settles the undecided tranches, and asserts the event.
 func (d *deal) settlesAtDeadline(want protocol.DeadlineSettled) {
 	d.t.Helper()
 	before := d.state().PaidGross
 	paid := before + want.SellerAmount + want.Fee
-	d.tells(d.do(d.settle(d.buyer)), &want, d.settlement(1, paid, want.Fee+before/200, 0))
+	d.emits(d.do(d.settle(d.buyer)), &want, d.settlement(1, paid, want.Fee+before/200, 0))
 	require.Equal(d.t, protocol.NegotiationStatusSettled, d.state().Status)
 }
 
-// The arbiter can decide for a day beyond the deadline, from which on nothing can be claimed; a claim has to
-// leave the buyer its whole review window.
+// The arbiter can decide for a day after the deadline, from which on no tranche can be claimed; a claim has
+// to leave the buyer its whole review window.
 func TestMilestoneDeadline(t *testing.T) {
-	scenarioInTime(t, "milestones_deadline", func(s *stage) {
+	scenarioInTime(t, "milestones_deadline", func(s *fixture) {
 		arbiter := s.stranger()
 		d := s.agree(tightest(inTranches(s.terms(), arbiter, 5_000, 5_000)), 2_000_000)
 		s.do(d.claimMilestone(s.seller, 0))
@@ -319,9 +323,9 @@ func TestMilestoneDeadline(t *testing.T) {
 		s.refuses(protocol.ErrExpired, d.claimMilestone(s.seller, 1))
 		require.NoError(s.t, s.venue.AdvanceTo(s.ctx, deadline+protocol.MinArbitrationWindow-10))
 		s.refuses(protocol.ErrInvalidState, d.settle(s.buyer))
-		d.tells(s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 7_500})),
+		d.emits(s.do(d.resolve(arbiter, decision{index: 0, sellerBps: 7_500})),
 			&protocol.DisputeResolved{Index: 0, SellerAmount: 746_250, Fee: 3_750, BuyerAmount: 250_000})
-		d.tells(s.do(d.settle(s.stranger())),
+		d.emits(s.do(d.settle(s.stranger())),
 			&protocol.DeadlineSettled{Refunded: 1 << 1, BuyerAmount: 1_000_000},
 			d.settlement(1, 750_000, 3_750, 100_000))
 		d.closes(s.buyer)

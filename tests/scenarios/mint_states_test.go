@@ -17,10 +17,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Whoever issues the mint by then, and however much there is of it: the escrow stays what it was. What the new issuer puts into
-// the vault goes to the treasury, and what it freezes waits until it thaws it.
+// A new issuer or a new supply does not change the escrow. Tokens that the new issuer mints to the vault go
+// to the treasury, and if it freezes the vault, the parties wait until it thaws it.
 func TestIssuerChanges(t *testing.T) {
-	scenario(t, "issuer_changes", func(s *stage) {
+	scenario(t, "issuer_changes", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		issuer := s.stranger()
@@ -48,43 +48,43 @@ func TestIssuerChanges(t *testing.T) {
 }
 
 // issues sends an instruction of a mint's issuer to the token program.
-func (s *stage) issues(issuer party, instruction *spltoken.Instruction) {
+func (s *fixture) issues(issuer party, instruction *spltoken.Instruction) {
 	s.t.Helper()
 	_, err := s.venue.Send(s.ctx, []solana.PrivateKey{issuer.private}, instruction.SetProgramID(s.tokenProgram))
 	require.NoError(s.t, err)
 }
 
 // extendedMint is a mint with extensions; only Token-2022 has them.
-func (s *stage) extendedMint(with ...testchain.MintExtension) solana.PublicKey {
+func (s *fixture) extendedMint(with ...testchain.MintExtension) solana.PublicKey {
 	s.t.Helper()
 	mint, err := s.venue.CreateToken2022Mint(s.ctx, 6, with...)
 	require.NoError(s.t, err)
 	return mint
 }
 
-// useExtended makes a mint with extensions the one that is bargained in.
-func (s *stage) useExtended(with ...testchain.MintExtension) {
+// useExtended makes a mint with extensions the mint of the scenario.
+func (s *fixture) useExtended(with ...testchain.MintExtension) {
 	s.t.Helper()
 	s.use(s.extendedMint(with...))
 	s.endow()
 }
 
-func (s *stage) describe() {
+func (s *fixture) describe() {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Describe(s.ctx, s.mint, "Whale Watching Dollar", "WWD", "https://example.com/wwd.json"))
 }
 
-// joinGroup makes the stage's mint a member of a group of another.
-func (s *stage) joinGroup() {
+// joinGroup makes the scenario's mint a member of a group of another mint.
+func (s *fixture) joinGroup() {
 	s.t.Helper()
 	group := s.extendedMint(testchain.GroupPointer)
 	require.NoError(s.t, s.venue.MakeGroup(s.ctx, group, 10))
 	require.NoError(s.t, s.venue.JoinGroup(s.ctx, group, s.mint))
 }
 
-// A mint that carries a description of itself, a group and a membership in another group is bargained in like any other.
+// A mint with metadata, a group and a membership in another group can be used like any other.
 func TestMintWithEveryAllowedExtension(t *testing.T) {
-	scenarioOf(t, "mint_with_every_allowed_extension", token2022, func(s *stage) {
+	scenarioOf(t, "mint_with_every_allowed_extension", token2022, func(s *fixture) {
 		s.useExtended(testchain.MetadataPointer, testchain.GroupPointer, testchain.GroupMemberPointer)
 		s.describe()
 		require.NoError(s.t, s.venue.MakeGroup(s.ctx, s.mint, 10))
@@ -97,9 +97,9 @@ func TestMintWithEveryAllowedExtension(t *testing.T) {
 	})
 }
 
-// Extensions that are added while a negotiation is under way make the mint's account longer, and nothing else.
+// Extensions that are added during a negotiation only make the mint's account longer.
 func TestMintExtendedMidNegotiation(t *testing.T) {
-	scenarioOf(t, "mint_extended_mid_negotiation", token2022, func(s *stage) {
+	scenarioOf(t, "mint_extended_mid_negotiation", token2022, func(s *fixture) {
 		s.useExtended(testchain.MetadataPointer, testchain.GroupMemberPointer)
 		d := s.bargain(s.terms())
 		s.describe()
@@ -112,7 +112,7 @@ func TestMintExtendedMidNegotiation(t *testing.T) {
 	})
 }
 
-// refusedExtensions could take or hold back what is in escrow, or show another amount than there is. The data of their
+// refusedExtensions could take or withhold the escrow, or display another amount. The data of their
 // instructions are a number, for most of them zero for "initialize", and their settings.
 var refusedExtensions = []testchain.MintExtension{
 	{Type: extensions.ExtensionTransferFeeConfig, Initialize: func(_, issuer solana.PublicKey) []byte {
@@ -152,14 +152,14 @@ var refusedExtensions = []testchain.MintExtension{
 	}},
 }
 
-// Escrow is not held in a mint with any other extension, not even beside an allowed one: the client says so, and so does the
+// A mint with any other extension is rejected as escrow, even beside an allowed one, by the client and by the
 // program.
 func TestMintWithARefusedExtension(t *testing.T) {
 	t.Parallel()
 	for _, refused := range refusedExtensions {
 		name := "mint_with_" + refused.Type.String()
 		t.Run(refused.Type.String(), func(t *testing.T) {
-			scenarioOf(t, name, token2022, func(s *stage) {
+			scenarioOf(t, name, token2022, func(s *fixture) {
 				mint := s.extendedMint(testchain.MetadataPointer, refused)
 				require.NoError(s.t, s.venue.Endow(s.ctx, mint, testchain.Holding{Owner: s.buyer.PublicKey()}))
 				terms := s.terms()
@@ -177,8 +177,8 @@ func TestMintWithARefusedExtension(t *testing.T) {
 	}
 }
 
-// createUnchecked has the buyer put escrow into a mint that the client would not send.
-func (s *stage) createUnchecked(mint solana.PublicKey) (*haggle.Receipt, error) {
+// createUnchecked deposits escrow of a mint that the client would reject.
+func (s *fixture) createUnchecked(mint solana.PublicKey) (*haggle.Receipt, error) {
 	s.t.Helper()
 	account, err := token.AssociatedAddress(s.buyer.PublicKey(), mint, s.tokenProgram)
 	require.NoError(s.t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBasicNegotiation(t *testing.T) {
-	scenario(t, "basic_negotiation", func(s *stage) {
+	scenario(t, "basic_negotiation", func(s *fixture) {
 		d, receipt := s.invite(s.terms())
 		created := the[*protocol.NegotiationCreated](s.t, receipt)
 		state := d.state()
@@ -77,7 +77,7 @@ func TestBasicNegotiation(t *testing.T) {
 }
 
 func TestOffersKeepToTheRules(t *testing.T) {
-	scenario(t, "offers_keep_to_the_rules", func(s *stage) {
+	scenario(t, "offers_keep_to_the_rules", func(s *fixture) {
 		d := s.bargain(s.terms())
 		stranger := s.stranger()
 		s.refuses(protocol.ErrNotYourTurn, d.offer(s.seller, 4_000_000))
@@ -98,7 +98,7 @@ func TestOffersKeepToTheRules(t *testing.T) {
 
 func TestMaxRounds(t *testing.T) {
 	t.Parallel()
-	twoRounds := func(s *stage) *deal {
+	twoRounds := func(s *fixture) *deal {
 		terms := s.terms()
 		terms.MaxRounds = 2
 		d := s.bargain(terms)
@@ -107,7 +107,7 @@ func TestMaxRounds(t *testing.T) {
 		return d
 	}
 	t.Run("the last offer is accepted", func(t *testing.T) {
-		scenario(t, "max_rounds", func(s *stage) {
+		scenario(t, "max_rounds", func(s *fixture) {
 			d := twoRounds(s)
 			s.do(d.accept(s.buyer))
 			d.closes(s.buyer)
@@ -115,7 +115,7 @@ func TestMaxRounds(t *testing.T) {
 		})
 	})
 	t.Run("the last offer is rejected", func(t *testing.T) {
-		scenario(t, "max_rounds_rejected", func(s *stage) {
+		scenario(t, "max_rounds_rejected", func(s *fixture) {
 			d := twoRounds(s)
 			s.do(d.reject(s.buyer))
 			d.closes(s.buyer)
@@ -123,7 +123,7 @@ func TestMaxRounds(t *testing.T) {
 		})
 	})
 	t.Run("one offer, take it or leave it", func(t *testing.T) {
-		scenario(t, "max_rounds_of_one", func(s *stage) {
+		scenario(t, "max_rounds_of_one", func(s *fixture) {
 			terms := s.terms()
 			terms.MaxRounds = 1
 			d := s.bargain(terms)
@@ -137,7 +137,7 @@ func TestMaxRounds(t *testing.T) {
 }
 
 func TestTwoNegotiationsOfOnePair(t *testing.T) {
-	scenario(t, "two_negotiations_at_once", func(s *stage) {
+	scenario(t, "two_negotiations_at_once", func(s *fixture) {
 		first := s.bargain(s.termsOf(2_000_000))
 		second := s.bargain(s.termsOf(3_000_000))
 		require.NotEqual(s.t, first.session, second.session)
@@ -163,10 +163,10 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 	})
 }
 
-// Lamports that someone sends to the addresses of a negotiation just before it is created do not stop it, and end up with the
-// buyer.
+// Lamports that are sent to the addresses of a negotiation just before its creation do not prevent it, and go
+// to the buyer.
 func TestPrefundedAddresses(t *testing.T) {
-	scenario(t, "prefunded_addresses", func(s *stage) {
+	scenario(t, "prefunded_addresses", func(s *fixture) {
 		action, err := s.venue.client.CreateNegotiation(s.ctx, s.terms())
 		require.NoError(s.t, err)
 		require.NoError(s.t, s.venue.Fund(s.ctx, action.Negotiation, 1_000_000))
@@ -184,9 +184,9 @@ func TestPrefundedAddresses(t *testing.T) {
 	})
 }
 
-// The buyer's signature names the highest fee that it agrees to.
+// The buyer's signature states the highest fee that it accepts.
 func TestFeeIsPinnedAtCreation(t *testing.T) {
-	scenario(t, "fee_above_the_buyers_highest", func(s *stage) {
+	scenario(t, "fee_above_the_buyers_highest", func(s *fixture) {
 		terms := s.terms()
 		terms.MaxFeeBps = new(uint16(protocolFeeBps - 1))
 		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
@@ -202,9 +202,9 @@ func TestFeeIsPinnedAtCreation(t *testing.T) {
 	})
 }
 
-// A transaction that is late must not land on another deal than the one its signer saw.
+// A late transaction must not land on another deal than the one its signer observed.
 func TestRecreatedSession(t *testing.T) {
-	scenario(t, "session_recreated_under_the_sellers_feet", func(s *stage) {
+	scenario(t, "session_recreated_before_the_acceptance", func(s *fixture) {
 		first, _ := s.invite(s.terms())
 		invitation := first.prepare(first.takePart(s.seller))
 		s.do(first.takePart(s.seller))
@@ -230,7 +230,7 @@ func TestRecreatedSession(t *testing.T) {
 	})
 }
 
-// prepare builds a move now, to be tried later.
+// prepare builds a move now, to be sent later.
 func (d *deal) prepare(m move) move {
 	d.t.Helper()
 	action, err := m.build(d.ctx)
@@ -238,7 +238,7 @@ func (d *deal) prepare(m move) move {
 	return move{m.by, func(context.Context) (*haggle.Action, error) { return action, nil }}
 }
 
-// recreate opens the session of a closed deal again, which the SDK itself refuses to do, with another escrow.
+// recreate opens the session of a closed deal again with another escrow, which the SDK itself refuses.
 func (d *deal) recreate(escrow uint64) *deal {
 	d.t.Helper()
 	terms := d.terms()
@@ -261,7 +261,7 @@ func (d *deal) recreate(escrow uint64) *deal {
 	return d
 }
 
-// paramsOf are complete terms for an escrow, for instructions that the client does not make.
+// paramsOf returns complete terms for an escrow, for instructions that the client does not build.
 func paramsOf(escrow uint64, now int64) protocol.NegotiationParams {
 	return protocol.NegotiationParams{
 		EscrowAmount: escrow, ServiceHash: service, MaxRounds: 10, DecayRateBps: 200, ResponseWindow: 300,

@@ -21,9 +21,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// prunedNode is the chain's node as a public one is: it has no blocks from before the test began. It drops
-// every transaction that it should forward.
-func (s *stage) prunedNode() *haggle.Client {
+// prunedNode returns a client of the chain's node behaving as a public node: it has no blocks from before the
+// test began. It drops every transaction that it should forward.
+func (s *fixture) prunedNode() *haggle.Client {
 	s.t.Helper()
 	first, err := s.venue.client.RPC().GetSlot(s.ctx, rpc.CommitmentFinalized)
 	require.NoError(s.t, err)
@@ -55,10 +55,10 @@ func (s *stage) prunedNode() *haggle.Client {
 	return client
 }
 
-// What expired is given back on a node that keeps few blocks: by the SDK as soon as it knows, and for what was
-// signed without it before a limit denies the next transaction.
-func TestPolicyGivesBackWhatExpired(t *testing.T) {
-	scenario(t, "policy_gives_back_what_expired", func(s *stage) {
+// The policy refunds an expired transaction on a node that keeps few blocks: through the SDK as soon as the
+// expiry is known, and for a transaction that was signed without the SDK before a limit denies the next one.
+func TestPolicyRefundsExpiredTransactions(t *testing.T) {
+	scenario(t, "policy_refunds_expired_transactions", func(s *fixture) {
 		client := s.prunedNode()
 		now := time.Now
 		store := &policy.MemoryStore{}
@@ -100,8 +100,8 @@ func TestPolicyGivesBackWhatExpired(t *testing.T) {
 	})
 }
 
-// agreeing is a party's wallet that settles by agreement within limits.
-func (s *stage) agreeing(owner party, limits *policy.AgreementLimits) *policy.Policy {
+// agreeing returns a party's wallet that settles by agreement within limits.
+func (s *fixture) agreeing(owner party, limits *policy.AgreementLimits) *policy.Policy {
 	s.t.Helper()
 	unlimited := policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,
@@ -114,10 +114,10 @@ func (s *stage) agreeing(owner party, limits *policy.AgreementLimits) *policy.Po
 	return wallet
 }
 
-// Two users settle by one transaction that one of them prepares. The policy of each decodes it and signs only
-// what its own limits allow.
+// Two parties settle by one transaction that one of them prepares. The policy of each decodes it and signs
+// only within its own limits.
 func TestTwoPoliciesSignOneAgreement(t *testing.T) {
-	scenario(t, "two_policies_sign_one_agreement", func(s *stage) {
+	scenario(t, "two_policies_sign_one_agreement", func(s *fixture) {
 		d := s.agree(inTranches(s.termsWithBond(), s.stranger(), 10_000), 2_000_000)
 		buyer := s.agreeing(s.buyer, &policy.AgreementLimits{MaxToSellerBps: 6_000})
 		seller := s.agreeing(s.seller, &policy.AgreementLimits{MaxToBuyerBps: 5_000, MaxBondToBuyerBps: 1_000})
@@ -157,10 +157,10 @@ func TestTwoPoliciesSignOneAgreement(t *testing.T) {
 	})
 }
 
-// Two policies let both parties compare sealed prices: each price is checked when it is committed to, and its
-// reveal is signed although nothing else is allowed any more.
+// Two policies let both parties compare sealed prices: each price is checked at the commitment, and its
+// reveal is signed although nothing else is allowed then.
 func TestPoliciesAndSealedPrices(t *testing.T) {
-	scenario(t, "policies_and_sealed_prices", func(s *stage) {
+	scenario(t, "policies_and_sealed_prices", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 2_500_000, 1_500_000)
 		unlimited := policy.Limits{
 			PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited,

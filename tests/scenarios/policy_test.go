@@ -13,11 +13,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// Two agents with lamports alone, each with a policy around its key, bargain in SOL: they wrap what they deposit and unwrap what they
-// are paid in the same transactions. The policies let all of it through, have counted to the lamport what has left the wallets, and
-// sign nothing else.
+// Two agents with lamports alone, each with a policy around its key, bargain in SOL: they wrap their deposits
+// and unwrap their payments in the same transactions. The policies allow all of it, have counted exactly the
+// lamports that left the wallets, and sign nothing else.
 func TestPoliciesAndWrappedSOL(t *testing.T) {
-	scenario(t, "policies_and_wrapped_sol", func(s *stage) {
+	scenario(t, "policies_and_wrapped_sol", func(s *fixture) {
 		s.bargainInWrappedSOL()
 		const escrow, bond, price = 50_000_000, 2_000_000, 30_000_000
 		buyer, seller := s.guard(s.buyer), s.guard(s.seller)
@@ -58,28 +58,29 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 		_, err = buyer.SignMessage(s.ctx, message)
 		require.ErrorIs(s.t, err, policy.ErrDenied)
 
-		// The mint is everybody's, and the seller's account is gone.
+		// The mint is shared, and the seller's account is closed.
 		require.EqualValues(s.t, escrow-price, s.tokens(s.buyer.account), "the refund")
 		s.ended = true
 	})
 }
 
 const (
-	// guardedFunds is what an agent with a policy has, in lamports.
+	// guardedFunds is the balance of an agent with a policy, in lamports.
 	guardedFunds = 200_000_000
 	signatureFee = 5_000
-	// rentMargin is how much more a policy counts for a token account of Token-2022 than one takes whose mint asks for no extensions.
+	// rentMargin is the amount by which a policy overestimates the rent of a Token-2022 account whose mint
+	// requires no extensions.
 	rentMargin = 2_248_080 - 2_074_080
 )
 
 // guarded is a party's wallet with a policy around it.
 type guarded struct {
 	*policy.Policy
-	stage *stage
-	owner party
+	fixture *fixture
+	owner   party
 }
 
-func (s *stage) guard(owner party) *guarded {
+func (s *fixture) guard(owner party) *guarded {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Fund(s.ctx, owner.PublicKey(), guardedFunds))
 	limits := policy.Limits{
@@ -94,26 +95,26 @@ func (s *stage) guard(owner party) *guarded {
 		Store:          &policy.MemoryStore{},
 	})
 	require.NoError(s.t, err)
-	return &guarded{Policy: wallet, stage: s, owner: owner}
+	return &guarded{Policy: wallet, fixture: s, owner: owner}
 }
 
 func (g *guarded) does(action *haggle.Action, err error) {
-	g.stage.t.Helper()
-	require.NoError(g.stage.t, err)
-	_, err = action.Do(g.stage.ctx, g)
-	require.NoError(g.stage.t, err)
+	g.fixture.t.Helper()
+	require.NoError(g.fixture.t, err)
+	_, err = action.Do(g.fixture.ctx, g)
+	require.NoError(g.fixture.t, err)
 }
 
 func (g *guarded) refuses(action *haggle.Action, rule policy.Rule) {
-	g.stage.t.Helper()
-	_, err := action.Do(g.stage.ctx, g)
+	g.fixture.t.Helper()
+	_, err := action.Do(g.fixture.ctx, g)
 	var denial *policy.Denial
-	require.True(g.stage.t, errors.As(err, &denial), "%v", err)
-	require.Equal(g.stage.t, rule, denial.Rule)
+	require.True(g.fixture.t, errors.As(err, &denial), "%v", err)
+	require.Equal(g.fixture.t, rule, denial.Rule)
 }
 
-// counted is what the policy says has left the wallet, wrapped or not, in lamports.
-func (g *guarded) counted() uint64 { return g.Used(solana.PublicKey{}) + g.Used(g.stage.mint) }
+// counted returns the amount that, according to the policy, has left the wallet, wrapped or not, in lamports.
+func (g *guarded) counted() uint64 { return g.Used(solana.PublicKey{}) + g.Used(g.fixture.mint) }
 
-// spent is what has left it.
-func (g *guarded) spent() uint64 { return guardedFunds - g.stage.lamports(g.owner.PublicKey()) }
+// spent returns the amount that has left the wallet.
+func (g *guarded) spent() uint64 { return guardedFunds - g.fixture.lamports(g.owner.PublicKey()) }

@@ -8,7 +8,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Either side may walk away at any point before an agreement; the buyer gets what decay has left.
+// Either side may reject at any point before an agreement; the buyer gets the escrow less the decay.
 func TestRejection(t *testing.T) {
 	t.Parallel()
 	type point struct {
@@ -34,16 +34,16 @@ func TestRejection(t *testing.T) {
 	}
 	sides := []struct {
 		name string
-		of   func(s *stage) party
+		of   func(s *fixture) party
 	}{
-		{"buyer", func(s *stage) party { return s.buyer }},
-		{"seller", func(s *stage) party { return s.seller }},
+		{"buyer", func(s *fixture) party { return s.buyer }},
+		{"seller", func(s *fixture) party { return s.seller }},
 	}
 	for _, point := range points {
 		for _, side := range sides {
 			name := "rejection_by_" + side.name + "_" + point.name
 			t.Run(name, func(t *testing.T) {
-				scenario(t, name, func(s *stage) {
+				scenario(t, name, func(s *fixture) {
 					d, _ := s.invite(s.terms())
 					point.reach(d)
 					before := d.state()
@@ -66,8 +66,8 @@ func TestRejection(t *testing.T) {
 	}
 }
 
-// Nobody acts after the end, whatever the end was; after the closing there is nothing left to act on.
-func TestNothingHappensAfterTheEnd(t *testing.T) {
+// No action succeeds after the end, whatever the end was; after the closing there is no account left.
+func TestNoActionAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	ends := []struct {
 		name string
@@ -81,7 +81,7 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 	}
 	for _, end := range ends {
 		t.Run(end.name, func(t *testing.T) {
-			scenario(t, end.name, func(s *stage) {
+			scenario(t, end.name, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000, 4_000_000)
 				everything := d.everything()
@@ -97,7 +97,7 @@ func TestNothingHappensAfterTheEnd(t *testing.T) {
 	}
 }
 
-// everything is each move there is while it is the buyer's turn, prepared now and to be tried later.
+// everything returns every possible move while it is the buyer's turn, prepared now and to be sent later.
 func (d *deal) everything() []move {
 	return []move{
 		d.prepare(d.offer(d.buyer, 3_000_000)),

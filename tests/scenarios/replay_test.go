@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// nonceOf makes a nonce account of the party's.
-func (s *stage) nonceOf(owner party, seed string) solana.PublicKey {
+// nonceOf creates a nonce account of the party.
+func (s *fixture) nonceOf(owner party, seed string) solana.PublicKey {
 	s.t.Helper()
 	address, err := solana.CreateWithSeed(owner.PublicKey(), seed, solana.SystemProgramID)
 	require.NoError(s.t, err)
@@ -31,7 +31,7 @@ func (s *stage) nonceOf(owner party, seed string) solana.PublicKey {
 }
 
 // nonceValue returns the value of a nonce account, and the slot at which the account was read.
-func (s *stage) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
+func (s *fixture) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
 	s.t.Helper()
 	account, err := s.venue.client.RPC().GetAccountInfoWithOpts(s.ctx, address,
 		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed, Encoding: solana.EncodingBase64})
@@ -40,9 +40,9 @@ func (s *stage) nonceValue(address solana.PublicKey) (solana.Hash, uint64) {
 	return solana.Hash(account.Value.Data.GetBinary()[offset : offset+32]), account.Context.Slot
 }
 
-// sign is a move's transaction with a durable nonce, signed and not sent: it can be executed as long as the
-// nonce keeps its value.
-func (s *stage) sign(m move, nonce solana.PublicKey) *solana.Transaction {
+// sign returns a move's transaction with a durable nonce, signed and not sent: it can be executed as long as
+// the nonce keeps its value.
+func (s *fixture) sign(m move, nonce solana.PublicKey) *solana.Transaction {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
 	require.NoError(s.t, err)
@@ -52,13 +52,14 @@ func (s *stage) sign(m move, nonce solana.PublicKey) *solana.Transaction {
 	return transaction
 }
 
-// replaces has the buyer reject the deal, close it and create another one at its address, in one transaction.
+// replaces rejects and closes the deal and creates another one at its address, in one transaction of the
+// buyer.
 func (d *deal) replaces(terms protocol.NegotiationParams) *deal {
 	d.t.Helper()
 	require.NoError(d.t, d.passCreation(d.ctx))
 	rejection, err := d.reject(d.buyer).build(d.ctx)
 	require.NoError(d.t, err)
-	// The closing is of a state that the rejection makes, so it is not built on a snapshot.
+	// The closing is of a state that the rejection creates, so it is not built on a snapshot.
 	closing, err := (&protocol.CloseNegotiation{
 		Closer: d.buyer.PublicKey(), Negotiation: d.address, Buyer: d.buyer.PublicKey(), TreasuryTokenAccount: d.treasuryAccount,
 		TokenMint: d.mint, TokenProgram: d.tokenProgram,
@@ -81,7 +82,7 @@ func (d *deal) replaces(terms protocol.NegotiationParams) *deal {
 // An offer that was signed for one deal, and can still be sent, does not land on the next one at its address:
 // not even in the same round, with the same turn, and after the seller has accepted the new terms.
 func TestOfferOfAnEarlierDeal(t *testing.T) {
-	scenario(t, "replay_of_an_offer_through_a_nonce", func(s *stage) {
+	scenario(t, "replay_of_an_offer_through_a_nonce", func(s *fixture) {
 		nonce := s.nonceOf(s.seller, "offer")
 		first := s.bargain(s.termsOf(2_000_000))
 		first.offers(1_000_000)
@@ -110,10 +111,10 @@ func TestOfferOfAnEarlierDeal(t *testing.T) {
 	})
 }
 
-// A commitment that was signed for one deal does not land on the next one, where nobody could reveal it and
+// A commitment that was signed for one deal does not land on the next one, where it could not be revealed and
 // the seller would lose its bond.
 func TestCommitmentOfAnEarlierDeal(t *testing.T) {
-	scenario(t, "replay_of_a_commitment_through_a_nonce", func(s *stage) {
+	scenario(t, "replay_of_a_commitment_through_a_nonce", func(s *fixture) {
 		nonce := s.nonceOf(s.seller, "commitment")
 		terms := s.termsWithBond()
 		terms.EscrowAmount, terms.ResponseWindow = 2_000_000, 300*time.Second
@@ -127,8 +128,8 @@ func TestCommitmentOfAnEarlierDeal(t *testing.T) {
 		params.ZopaEnabled, params.BondRequired = true, bond
 		second := c.replaces(params)
 		s.do(second.takePart(s.seller))
-		// The sealed prices are of the first deal: the client refuses them, and the program a commitment that
-		// is sent all the same.
+		// The sealed prices are of the first deal: the client refuses them, and the program rejects a
+		// commitment that is sent without the client.
 		_, err = second.commit(s.buyer, c.buyers).build(s.ctx)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 		again := comparison{second, second.seal(s.buyer, 1_500_000), second.seal(s.seller, 1_000_000)}

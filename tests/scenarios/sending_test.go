@@ -15,9 +15,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Everything that an agent sends is in its journal, a dry run says what it will cost, and a durable nonce carries a transaction.
+// Every transaction of an agent is in its journal, a dry run reports its cost, and a durable nonce extends
+// its lifetime.
 func TestSendingWithAJournal(t *testing.T) {
-	scenario(t, "sending_with_a_journal", func(s *stage) {
+	scenario(t, "sending_with_a_journal", func(s *fixture) {
 		book, err := journal.Open(filepath.Join(s.t.TempDir(), "journal"))
 		require.NoError(s.t, err)
 		defer func() { require.NoError(s.t, book.Close()) }()
@@ -67,8 +68,8 @@ func TestSendingWithAJournal(t *testing.T) {
 		_, err = offer.Do(s.ctx, s.buyer)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
 
-		// A process is killed between writing down a transaction and sending it. Whoever comes after it uses the nonce up, and then
-		// it is certain that nothing has come of the transaction and that nothing will.
+		// A process is killed between the journal's entry and the sending. Its successor advances the nonce;
+		// then it is certain that the transaction has not been executed and cannot be.
 		reject, err := client.Negotiation(create.Negotiation).Reject(s.buyer.PublicKey()).Build(s.ctx)
 		require.NoError(s.t, err)
 		late, err := reject.With(haggle.WithNonce(address)).Transaction(s.ctx)
@@ -90,8 +91,9 @@ func TestSendingWithAJournal(t *testing.T) {
 		require.Len(s.t, recovered, 1)
 		require.Equal(s.t, haggle.OutcomeExpired, recovered[0].Outcome)
 
-		// Who is given such a transaction without knowing how old it is knows less: it may have used the nonce up itself, before the
-		// first block that the node has. It is not sent, and does not keep the wallet from anything.
+		// A client that gets such a transaction without its age cannot be certain: the transaction may have
+		// advanced the nonce itself, before the first block that the node has. It is not sent, and does not
+		// block the wallet.
 		_, err = client.Submit(s.ctx, late)
 		require.Contains(s.t, []haggle.Outcome{haggle.OutcomeExpired, haggle.OutcomeUnknown}, haggle.OutcomeOf(err), "%v", err)
 

@@ -13,16 +13,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// In a scenario with a bond the seller has 600,000 of the five tokens and deposits 500,000; the buyer puts 4,000,000 into escrow
-// and keeps 400,000.
+// In a scenario with a bond the seller has 600,000 of the five tokens and deposits 500,000; the buyer
+// deposits 4,000,000 as escrow and keeps 400,000.
 const (
 	bond         = 500_000
 	sellersPurse = 600_000
 	bondedEscrow = 4_000_000
 )
 
-// termsWithBond are terms that ask for a bond. They give the seller what it takes to deposit it.
-func (s *stage) termsWithBond() haggle.CreateRequest {
+// termsWithBond returns terms that require a bond, and gives the seller the tokens for it.
+func (s *fixture) termsWithBond() haggle.CreateRequest {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, s.buyer.account, s.seller.account, s.buyer.private, sellersPurse))
 	terms := s.termsOf(bondedEscrow)
@@ -30,9 +30,9 @@ func (s *stage) termsWithBond() haggle.CreateRequest {
 	return terms
 }
 
-// tells asserts that these are a transaction's events, all of them and in this order. Which negotiation they are about, and when
-// they happened, is the same for all and need not be given. It is the time that it answers with, in Unix seconds.
-func (d *deal) tells(receipt *haggle.Receipt, want ...protocol.Event) int64 {
+// emits asserts that these are a transaction's events, all of them and in this order. The negotiation's
+// address and the time are the same for all and need not be set. It returns the time in Unix seconds.
+func (d *deal) emits(receipt *haggle.Receipt, want ...protocol.Event) int64 {
 	d.t.Helper()
 	require.NotEmpty(d.t, receipt.Events)
 	at := fieldOf(receipt.Events[0], "Timestamp").Int()
@@ -48,7 +48,7 @@ func fieldOf(event protocol.Event, name string) reflect.Value {
 	return reflect.ValueOf(event).Elem().FieldByName(name)
 }
 
-// settlement is the event of a negotiation that ends with a price, or with what has been paid of it.
+// settlement returns the event of a negotiation that ends with a price, or with a paid part of it.
 func (d *deal) settlement(rounds uint8, paid, fee, decay uint64) *protocol.NegotiationSettled {
 	return &protocol.NegotiationSettled{
 		Buyer: d.buyer.PublicKey(), Seller: d.seller.PublicKey(),
@@ -65,14 +65,14 @@ func (d *deal) rejection(by party, refund uint64) *protocol.NegotiationRejected 
 	return &protocol.NegotiationRejected{RejectedBy: by.PublicKey(), RefundAmount: refund}
 }
 
-// A comparison is a deal in which reservation prices are compared before anybody makes an offer.
+// comparison is a deal in which reservation prices are compared before the first offer.
 type comparison struct {
 	*deal
 	buyers, sellers *protocol.SealedPrice
 }
 
-// compare creates a negotiation with sealed prices: the most that the buyer would pay, and the least that the seller would take.
-func (s *stage) compare(terms haggle.CreateRequest, most, least uint64) comparison {
+// compare creates a negotiation with sealed prices: the buyer's highest and the seller's lowest price.
+func (s *fixture) compare(terms haggle.CreateRequest, most, least uint64) comparison {
 	s.t.Helper()
 	terms.Zopa = true
 	d := s.bargain(terms)
@@ -86,22 +86,23 @@ func (d *deal) seal(by party, price uint64) *protocol.SealedPrice {
 	return sealed
 }
 
-// comparisonSteps are the steps of a comparison: how a scenario that depends on one of them is called, and whose step it is.
+// comparisonSteps are the steps of a comparison: their names in scenarios, and the sides whose steps they
+// are.
 var comparisonSteps = []struct {
 	name string
-	by   func(s *stage) party
+	by   func(s *fixture) party
 }{
-	{"buyer_commits", func(s *stage) party { return s.buyer }},
-	{"seller_commits", func(s *stage) party { return s.seller }},
-	{"buyer_reveals", func(s *stage) party { return s.buyer }},
-	{"seller_reveals", func(s *stage) party { return s.seller }},
+	{"buyer_commits", func(s *fixture) party { return s.buyer }},
+	{"seller_commits", func(s *fixture) party { return s.seller }},
+	{"buyer_reveals", func(s *fixture) party { return s.buyer }},
+	{"seller_reveals", func(s *fixture) party { return s.seller }},
 }
 
 // sellersReveal is the step from which on a seller forfeits its bond by a rejection, until the buyer's first
 // offer.
 const sellersReveal = 3
 
-// step is the step of a comparison with that number, from 0.
+// step returns the step of a comparison with that number, from 0.
 func (c comparison) step(number int) move {
 	return []move{
 		c.commit(c.buyer, c.buyers), c.commit(c.seller, c.sellers),
@@ -129,17 +130,17 @@ func (d *deal) reveal(by party, sealed *protocol.SealedPrice) move {
 	}}
 }
 
-// commitTo is an attempt to commit to any bytes, which the SDK makes only of a price of one's own.
+// commitTo is an attempt to commit to any bytes; the SDK commits only to the caller's own price.
 func (d *deal) commitTo(by party, commitment [32]byte) move {
 	return raw(by, &protocol.SubmitZopaCommitment{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Commitment: commitment})
 }
 
-// revealOf is an attempt to reveal a price that need not be what has been committed to.
+// revealOf is an attempt to reveal a price, which may differ from the committed one.
 func (d *deal) revealOf(by party, price uint64, nonce [32]byte) move {
 	return raw(by, &protocol.RevealZopaPrice{Agent: by.PublicKey(), Negotiation: d.address, CreatedAt: d.created, Price: price, Nonce: nonce})
 }
 
-// nonceIn is the nonce that everybody can read in a reveal.
+// nonceIn returns the nonce in a reveal, which is public.
 func (d *deal) nonceIn(reveal move) [32]byte {
 	d.t.Helper()
 	action, err := reveal.build(d.ctx)
@@ -152,8 +153,8 @@ func (d *deal) nonceIn(reveal move) [32]byte {
 	return shown.Nonce
 }
 
-// forces makes a move that has to succeed although the SDK would not have made it so.
-func (s *stage) forces(m move) *haggle.Receipt {
+// forces makes a move that has to succeed although the SDK would refuse it.
+func (s *fixture) forces(m move) *haggle.Receipt {
 	s.t.Helper()
 	action, err := m.build(s.ctx)
 	require.NoError(s.t, err)
@@ -162,8 +163,8 @@ func (s *stage) forces(m move) *haggle.Receipt {
 	return receipt
 }
 
-// inTranches has the price of some terms paid in tranches of these shares, in basis points, with the shortest
-// review.
+// inTranches changes terms so that the price is paid in tranches of these shares, in basis points, with the
+// shortest review.
 func inTranches(terms haggle.CreateRequest, arbiter party, shares ...uint16) haggle.CreateRequest {
 	terms.Milestones = &haggle.Milestones{Arbiter: arbiter.PublicKey(), Shares: shares, ReviewHours: protocol.MinReviewHours}
 	return terms
@@ -173,8 +174,8 @@ func inTranches(terms haggle.CreateRequest, arbiter party, shares ...uint16) hag
 func deliveryOf(index uint8) [32]byte  { return protocol.EvidenceHash([]byte{'d', index}) }
 func complaintOf(index uint8) [32]byte { return protocol.EvidenceHash([]byte{'c', index}) }
 
-// agree creates a negotiation of which the seller accepts the buyer's first offer.
-func (s *stage) agree(terms haggle.CreateRequest, price uint64) *deal {
+// agree creates a negotiation whose first offer the seller accepts.
+func (s *fixture) agree(terms haggle.CreateRequest, price uint64) *deal {
 	s.t.Helper()
 	d := s.bargain(terms)
 	d.offers(price)
@@ -200,7 +201,8 @@ func (d *deal) dispute(by party, index uint8) move {
 	}}
 }
 
-// A decision is an arbiter's: the seller's part of a disputed tranche in basis points, and whether its bond is forfeited.
+// decision is the arbiter's decision: the seller's part of a disputed tranche in basis points, and whether
+// its bond is forfeited.
 type decision struct {
 	index     uint8
 	sellerBps uint16
@@ -219,12 +221,13 @@ func (d *deal) settle(by party) move {
 	}}
 }
 
-// onlyInTime is what the list of scenarios says about those that take hours of a chain's time.
+// onlyInTime marks scenarios in the list that take hours of a chain's time.
 const onlyInTime = " (where the clock can be set)"
 
-// scenarioInTime plays one that takes hours, which only a chain whose clock can be set lets pass. Elsewhere it is not played; the
-// list says so of it on every chain, so that the lists of two chains are the same only if the one that can has played it.
-func scenarioInTime(t *testing.T, name string, play func(s *stage)) {
+// scenarioInTime runs a scenario that takes hours, only on a chain whose clock can be set. The list names it
+// on every chain, so that the lists of two chains are equal only if the chain with a settable clock has run
+// it.
+func scenarioInTime(t *testing.T, name string, play func(s *fixture)) {
 	v, err := shared.open()
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +244,7 @@ func scenarioInTime(t *testing.T, name string, play func(s *stage)) {
 	played.add(t, name+onlyInTime)
 }
 
-// canTravel says whether the chain's clock can be set.
+// canTravel reports whether the chain's clock can be set.
 func canTravel(ctx context.Context, v *venue) (bool, error) {
 	if v.Kind != testchain.External {
 		return v.Kind == testchain.Surfpool, nil

@@ -11,39 +11,39 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A trick makes a party's associated token account unable to receive.
+// trick makes a party's associated token account unable to receive.
 type trick struct {
 	name string
-	// under are the token programs that know the trick.
+	// under are the token programs that allow it.
 	under []tokenProgram
-	play  func(s *stage, of party)
+	play  func(s *fixture, of party)
 }
 
 var tricks = []trick{
-	{"closed", tokenPrograms, func(s *stage, of party) {
+	{"closed", tokenPrograms, func(s *fixture, of party) {
 		require.NoError(s.t, s.venue.CloseTokenAccount(s.ctx, of.account, of.private))
 	}},
-	{"frozen", tokenPrograms, func(s *stage, of party) {
+	{"frozen", tokenPrograms, func(s *fixture, of party) {
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, of.account))
 	}},
-	// In Token-2022 an associated account stays its owner's.
-	{"given_away", []tokenProgram{splToken}, func(s *stage, of party) {
+	// In Token-2022 the owner of an associated account cannot change.
+	{"given_away", []tokenProgram{splToken}, func(s *fixture, of party) {
 		accomplice := s.stranger()
 		require.NoError(s.t, s.venue.SetAuthority(s.ctx, of.account, token.AuthorityAccountOwner, of.private, accomplice.PublicKey()))
 	}},
-	{"requiring_memos", []tokenProgram{token2022}, func(s *stage, of party) {
+	{"requiring_memos", []tokenProgram{token2022}, func(s *fixture, of party) {
 		require.NoError(s.t, s.venue.RequireMemos(s.ctx, of.account, of.private))
 	}},
 }
 
-// Whatever a party does to its own account, the other side's way out stays open: the negotiation ends, what could not be
-// delivered is kept, and nobody can close over it.
-func TestSpitefulBuyer(t *testing.T) {
+// Whatever a party does to its own account, the other side is not blocked: the negotiation ends,
+// undeliverable payments are recorded, and it cannot be closed before they are paid.
+func TestUndeliverableToTheBuyer(t *testing.T) {
 	t.Parallel()
 	for _, trick := range tricks {
 		rejected := "buyers_account_" + trick.name + "_and_seller_rejects"
 		t.Run(rejected, func(t *testing.T) {
-			scenariosUnder(t, trick.under, rejected, func(s *stage) {
+			scenariosUnder(t, trick.under, rejected, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000)
 				trick.play(s, s.buyer)
@@ -59,7 +59,7 @@ func TestSpitefulBuyer(t *testing.T) {
 		})
 		accepted := "buyers_account_" + trick.name + "_and_seller_accepts"
 		t.Run(accepted, func(t *testing.T) {
-			scenariosUnder(t, trick.under, accepted, func(s *stage) {
+			scenariosUnder(t, trick.under, accepted, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000)
 				trick.play(s, s.buyer)
@@ -79,12 +79,12 @@ func TestSpitefulBuyer(t *testing.T) {
 	}
 }
 
-func TestSpitefulSeller(t *testing.T) {
+func TestUndeliverableToTheSeller(t *testing.T) {
 	t.Parallel()
 	for _, trick := range tricks {
 		name := "sellers_account_" + trick.name + "_and_buyer_accepts"
 		t.Run(name, func(t *testing.T) {
-			scenariosUnder(t, trick.under, name, func(s *stage) {
+			scenariosUnder(t, trick.under, name, func(s *fixture) {
 				d := s.bargain(s.terms())
 				d.offers(2_000_000, 3_000_000)
 				trick.play(s, s.seller)
@@ -104,9 +104,9 @@ func TestSpitefulSeller(t *testing.T) {
 	}
 }
 
-// A party may have its money sent to anybody's account, and only all of it, once.
+// A party may have its payout sent to any account, but only the whole of it, once.
 func TestClaimToAnyAccount(t *testing.T) {
-	scenario(t, "claim_to_any_account", func(s *stage) {
+	scenario(t, "claim_to_any_account", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000, 3_000_000)
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, s.seller.account))
@@ -128,9 +128,9 @@ func TestClaimToAnyAccount(t *testing.T) {
 	})
 }
 
-// Both accounts are frozen: both amounts are kept, and thawing is enough for anyone to close and deliver.
+// Both accounts are frozen: both amounts are recorded, and after thawing anyone can close and deliver.
 func TestBothAccountsFrozen(t *testing.T) {
-	scenario(t, "both_accounts_frozen", func(s *stage) {
+	scenario(t, "both_accounts_frozen", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		for _, party := range []party{s.buyer, s.seller} {
@@ -152,9 +152,10 @@ func TestBothAccountsFrozen(t *testing.T) {
 	})
 }
 
-// The mint's issuer freezes the vault itself: the parties still come to an end, and wait for it to be thawed.
+// The mint's issuer freezes the vault itself: the negotiation still ends, and the payments wait until it is
+// thawed.
 func TestFrozenVault(t *testing.T) {
-	scenario(t, "frozen_vault", func(s *stage) {
+	scenario(t, "frozen_vault", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		require.NoError(s.t, s.venue.Freeze(s.ctx, s.mint, d.vault))
@@ -169,9 +170,10 @@ func TestFrozenVault(t *testing.T) {
 	})
 }
 
-// Whoever submits a transaction cannot choose an account that is not the party's, nor one that merely makes delivery fail.
-func TestNobodyDivertsAPayout(t *testing.T) {
-	scenario(t, "nobody_diverts_a_payout", func(s *stage) {
+// The sender of a transaction cannot choose an account that is not the party's, nor one to which the delivery
+// fails.
+func TestPayoutCannotBeDiverted(t *testing.T) {
+	scenario(t, "payout_cannot_be_diverted", func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
 		thief := s.stranger()
@@ -193,9 +195,9 @@ func TestNobodyDivertsAPayout(t *testing.T) {
 	})
 }
 
-// A treasury that has never seen the mint gets its account from whoever closes.
+// If the treasury has no account for the mint, the closer creates it.
 func TestTreasuryWithoutAnAccount(t *testing.T) {
-	scenario(t, "treasury_without_an_account", func(s *stage) {
+	scenario(t, "treasury_without_an_account", func(s *fixture) {
 		s.changeMint()
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
@@ -207,13 +209,13 @@ func TestTreasuryWithoutAnAccount(t *testing.T) {
 	})
 }
 
-// changeMint replaces the stage's mint by one in which only the buyer and the seller have accounts.
-func (s *stage) changeMint() {
+// changeMint replaces the scenario's mint by one for which only the buyer and the seller have accounts.
+func (s *fixture) changeMint() {
 	s.use(s.newMint())
 	s.endow()
 }
 
-// isKept asserts that an amount which could not be delivered is recorded for the party, and that closing waits for it.
+// isKept asserts that an undeliverable amount is recorded for the party, and that closing waits for it.
 func (d *deal) isKept(receipt *haggle.Receipt, party party, amount uint64) {
 	d.t.Helper()
 	state := d.state()

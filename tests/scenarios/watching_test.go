@@ -11,10 +11,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A watcher who is there from the start and one who comes late, asking for the past, see the same: every event of the
-// negotiation once, in order, and no other negotiation's.
+// A subscription from the start and a later one from a past slot return the same: every event of the
+// negotiation once, in order, and no event of another one.
 func TestWatch(t *testing.T) {
-	scenario(t, "watch_negotiation", func(s *stage) {
+	scenario(t, "watch_negotiation", func(s *fixture) {
 		d, created := s.invite(s.termsOf(2_000_000))
 		early := s.watches(s.venue.client.Watch(s.ctx, d.address))
 		history := []*haggle.Receipt{s.do(d.takePart(s.seller))}
@@ -35,7 +35,7 @@ func TestWatch(t *testing.T) {
 		history = append([]*haggle.Receipt{created}, history...)
 		late.sees(history...)
 		after := s.watches(s.venue.client.Watch(s.ctx, d.address, haggle.FromBeginning()))
-		after.sees(history...) // the accounts are gone, and the events remain
+		after.sees(history...) // the accounts are closed, and the events remain
 		s.ends(holdings{
 			buyer:    682_384 + 2_940_000,
 			seller:   1_194_000,
@@ -44,9 +44,10 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Who watches an agent learns of its negotiations as they are created, and then hears both sides of each.
+// A subscription to an agent finds its negotiations as they are created, and returns the events of both
+// sides.
 func TestWatchAgent(t *testing.T) {
-	scenario(t, "watch_agent", func(s *stage) {
+	scenario(t, "watch_agent", func(s *fixture) {
 		past, created := s.invite(s.termsOf(1_000_000))
 		history := []*haggle.Receipt{created}
 		do := func(m move) { history = append(history, s.do(m)) }
@@ -67,29 +68,29 @@ func TestWatchAgent(t *testing.T) {
 	})
 }
 
-// A watcher is a subscription whose events a scenario compares with the receipts of its own transactions.
+// watcher is a subscription whose events a scenario compares with the receipts of its own transactions.
 type watcher struct {
-	*stage
+	*fixture
 	subscription *haggle.Subscription
 }
 
-func (s *stage) watches(subscription *haggle.Subscription, err error) watcher {
+func (s *fixture) watches(subscription *haggle.Subscription, err error) watcher {
 	s.t.Helper()
 	require.NoError(s.t, err)
 	s.t.Cleanup(subscription.Close)
 	return watcher{s, subscription}
 }
 
-// sees asserts that the events of these transactions arrive, each once and in their order, and nothing else.
+// sees asserts that the events of these transactions arrive, each once and in order, and no others.
 func (w watcher) sees(history ...*haggle.Receipt) {
 	w.t.Helper()
 	require.Equal(w.t, described(history), w.observe(len(described(history))))
 }
 
-// settlingTime is how long a watcher is given to see something twice, or something that does not concern it.
+// settlingTime is the time in which a duplicate or unrelated event would arrive.
 const settlingTime = 500 * time.Millisecond
 
-// observe takes the given number of events, and whatever comes directly after them.
+// observe returns the given number of events, and those that follow directly.
 func (w watcher) observe(count int) []string {
 	w.t.Helper()
 	var seen []string

@@ -8,10 +8,10 @@ import (
 	"github.com/haggle-protocol/haggle/internal/testchain"
 )
 
-// An escrow of wrapped SOL, of which each token program has a mint, settles like any other. Lamports that somebody sends to its
-// vault, whether they have been made tokens of or not, go to the buyer with the rent.
+// An escrow of wrapped SOL, for which each token program has a mint, settles like any other. Lamports that
+// are sent to its vault, synced to tokens or not, go to the buyer with the rent.
 func TestWrappedSOL(t *testing.T) {
-	scenario(t, "wrapped_sol", func(s *stage) {
+	scenario(t, "wrapped_sol", func(s *fixture) {
 		s.bargainInWrappedSOL()
 		s.openWrapped(s.buyer, fiveTokens)
 		s.openWrapped(s.seller, 0)
@@ -26,12 +26,12 @@ func TestWrappedSOL(t *testing.T) {
 		s.do(d.accept(s.buyer))
 		d.closes(s.stranger())
 		s.endsAmong(holdings{buyer: 1_802_000, seller: 2_985_000, treasury: treasury + 15_000 + 198_000})
-		require.EqualValues(s.t, pocketMoney+1_500_000-3*5_000, s.lamports(s.buyer.PublicKey()), "less three fees: create, offer, accept")
+		require.EqualValues(s.t, startLamports+1_500_000-3*5_000, s.lamports(s.buyer.PublicKey()), "less three fees: create, offer, accept")
 	})
 }
 
-// bargainInWrappedSOL makes the token program's mint of wrapped SOL the one that is bargained in.
-func (s *stage) bargainInWrappedSOL() {
+// bargainInWrappedSOL makes the token program's mint of wrapped SOL the mint of the scenario.
+func (s *fixture) bargainInWrappedSOL() {
 	s.t.Helper()
 	mint, err := s.venue.NativeMint(s.ctx, s.tokenProgram)
 	require.NoError(s.t, err)
@@ -39,10 +39,10 @@ func (s *stage) bargainInWrappedSOL() {
 	s.use(mint)
 }
 
-// openWrapped gives a party pocket money and an account with wrapped lamports.
-func (s *stage) openWrapped(owner party, lamports uint64) {
+// openWrapped gives a party its starting lamports and an account with wrapped lamports.
+func (s *fixture) openWrapped(owner party, lamports uint64) {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: owner.PublicKey(), Lamports: pocketMoney}))
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: owner.PublicKey(), Lamports: startLamports}))
 	require.NoError(s.t, s.venue.Fund(s.ctx, owner.account, lamports))
 	require.NoError(s.t, s.venue.SyncNative(s.ctx, owner.account))
 }

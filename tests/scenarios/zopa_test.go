@@ -9,19 +9,19 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Sealed prices that overlap: their midpoint stands as an offer that nobody has made, and either side may accept it. The sum of
-// the two prices is odd, and the half unit stays with the buyer.
+// Sealed prices that overlap: their midpoint is an offer without an offerer, and either side may accept it.
+// The sum of the two prices is odd, and the half unit stays with the buyer.
 func TestZoneFound(t *testing.T) {
 	t.Parallel()
-	zone := func(s *stage) comparison {
+	zone := func(s *fixture) comparison {
 		c := s.compare(s.termsWithBond(), 3_000_001, 2_000_000)
 		require.EqualValues(s.t, bondedEscrow+bond, s.tokens(c.vault))
-		c.tells(s.do(c.step(0)), &protocol.ZopaCommitted{Agent: s.buyer.PublicKey(), Phase: protocol.ZopaPhaseBuyerCommitted})
-		c.tells(s.do(c.step(1)), &protocol.ZopaCommitted{Agent: s.seller.PublicKey(), Phase: protocol.ZopaPhaseBothCommitted})
-		c.tells(s.do(c.step(2)), &protocol.ZopaRevealed{
+		c.emits(s.do(c.step(0)), &protocol.ZopaCommitted{Agent: s.buyer.PublicKey(), Phase: protocol.ZopaPhaseBuyerCommitted})
+		c.emits(s.do(c.step(1)), &protocol.ZopaCommitted{Agent: s.seller.PublicKey(), Phase: protocol.ZopaPhaseBothCommitted})
+		c.emits(s.do(c.step(2)), &protocol.ZopaRevealed{
 			Agent: s.buyer.PublicKey(), Price: 3_000_001, Phase: protocol.ZopaPhaseBothCommitted,
 		})
-		at := c.tells(s.do(c.step(3)), &protocol.ZopaRevealed{
+		at := c.emits(s.do(c.step(3)), &protocol.ZopaRevealed{
 			Agent: s.seller.PublicKey(), Price: 2_000_000, Phase: protocol.ZopaPhaseRevealed, Midpoint: 2_500_000,
 		})
 		state := c.state()
@@ -39,16 +39,16 @@ func TestZoneFound(t *testing.T) {
 	}
 	for _, side := range []struct {
 		name string
-		of   func(s *stage) party
+		of   func(s *fixture) party
 	}{
-		{"zopa_detection", func(s *stage) party { return s.buyer }},
-		{"zopa_detection_seller_accepts", func(s *stage) party { return s.seller }},
+		{"zopa_detection", func(s *fixture) party { return s.buyer }},
+		{"zopa_detection_seller_accepts", func(s *fixture) party { return s.seller }},
 	} {
 		t.Run(side.name, func(t *testing.T) {
-			scenario(t, side.name, func(s *stage) {
+			scenario(t, side.name, func(s *fixture) {
 				c := zone(s)
 				accepting := side.of(s)
-				c.tells(s.do(c.accept(accepting)),
+				c.emits(s.do(c.accept(accepting)),
 					&protocol.OfferAccepted{AcceptedBy: accepting.PublicKey(), Amount: 2_500_000},
 					c.settlement(0, 2_500_000, 12_500, 0),
 					c.bondGoesTo(s.seller))
@@ -59,14 +59,14 @@ func TestZoneFound(t *testing.T) {
 		})
 	}
 	t.Run("the buyer's first offer replaces it", func(t *testing.T) {
-		scenario(t, "zopa_detection_midpoint_replaced", func(s *stage) {
+		scenario(t, "zopa_detection_midpoint_replaced", func(s *fixture) {
 			c := zone(s)
 			midpoint := c.prepare(c.accept(s.seller))
 			s.do(c.offer(s.buyer, 2_200_000))
 			require.False(s.t, c.state().HasMidpoint())
 			s.refuses(protocol.ErrStaleState, midpoint)
 			s.refuses(protocol.ErrNotYourTurn, c.accept(s.buyer))
-			c.tells(s.do(c.accept(s.seller)),
+			c.emits(s.do(c.accept(s.seller)),
 				&protocol.OfferAccepted{AcceptedBy: s.seller.PublicKey(), Amount: 2_200_000, Round: 1},
 				c.settlement(1, 2_200_000, 11_000, 80_000),
 				c.bondGoesTo(s.seller))
@@ -75,7 +75,7 @@ func TestZoneFound(t *testing.T) {
 		})
 	})
 	t.Run("a zone of a single price", func(t *testing.T) {
-		scenario(t, "zopa_detection_equal_prices", func(s *stage) {
+		scenario(t, "zopa_detection_equal_prices", func(s *fixture) {
 			c := s.compare(s.termsWithBond(), bondedEscrow, bondedEscrow)
 			c.reach(4)
 			require.EqualValues(s.t, bondedEscrow, c.state().CurrentOfferAmount)
@@ -86,15 +86,15 @@ func TestZoneFound(t *testing.T) {
 	})
 }
 
-// The buyer would pay one unit less than the seller would take: the second price revealed ends the negotiation, and everyone has
-// back what they put in.
+// The buyer's price is one unit below the seller's: the second reveal ends the negotiation, and the parties
+// get their deposits back.
 func TestNoZone(t *testing.T) {
-	scenario(t, "zopa_detection_no_zone", func(s *stage) {
+	scenario(t, "zopa_detection_no_zone", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 2_000_000, 2_000_001)
 		c.reach(sellersReveal)
 		again := c.prepare(c.step(sellersReveal))
 		s.refuses(protocol.ErrAccountNotEnoughKeys, c.revealOf(s.seller, 2_000_001, c.nonceIn(again)))
-		c.tells(s.do(c.step(sellersReveal)),
+		c.emits(s.do(c.step(sellersReveal)),
 			&protocol.ZopaRevealed{Agent: s.seller.PublicKey(), Price: 2_000_001, Phase: protocol.ZopaPhaseRevealed},
 			&protocol.NegotiationRejected{RejectedBy: c.address, RefundAmount: bondedEscrow},
 			c.bondGoesTo(s.seller))
@@ -112,14 +112,14 @@ func TestNoZone(t *testing.T) {
 	})
 }
 
-// Whoever lets a step pass loses the negotiation, and only the seller that has seen the buyer's price and keeps its own to itself
-// loses its bond.
+// A side that misses a step lets the negotiation expire. Only a seller that does not reveal after the buyer's
+// reveal loses its bond.
 func TestStepMissed(t *testing.T) {
 	t.Parallel()
 	for number, step := range comparisonSteps {
 		name := "zopa_timeout_before_" + step.name
 		t.Run(name, func(t *testing.T) {
-			scenarioOverTime(t, name, func(s *stage) {
+			scenarioOverTime(t, name, func(s *fixture) {
 				terms := s.termsWithBond()
 				terms.ResponseWindow = minute
 				c := s.compare(terms, 3_000_000, 2_000_000)
@@ -134,7 +134,7 @@ func TestStepMissed(t *testing.T) {
 					winner, bondState = s.buyer, protocol.BondStateForfeited
 					want = holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
 				}
-				c.tells(s.do(c.expire(anyone)), &protocol.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner))
+				c.emits(s.do(c.expire(anyone)), &protocol.NegotiationExpired{RefundAmount: bondedEscrow}, c.bondGoesTo(winner))
 				require.Equal(s.t, bondState, c.state().BondState)
 				s.refuses(protocol.ErrInvalidState, due, c.expire(anyone), c.offer(s.buyer, 1_000_000))
 				c.closes(anyone)
@@ -144,8 +144,8 @@ func TestStepMissed(t *testing.T) {
 	}
 }
 
-// Either side can reject before each step and from the midpoint. A seller that has seen the buyer's price
-// forfeits its bond.
+// Either side can reject before each step and from the midpoint. A seller forfeits its bond after the buyer's
+// reveal.
 func TestRejectionOfComparison(t *testing.T) {
 	t.Parallel()
 	type point struct {
@@ -157,19 +157,19 @@ func TestRejectionOfComparison(t *testing.T) {
 		points = append(points, point{"before_" + step.name, number})
 	}
 	for _, point := range points {
-		for side, of := range map[string]func(s *stage) party{
-			"buyer": func(s *stage) party { return s.buyer }, "seller": func(s *stage) party { return s.seller },
+		for side, of := range map[string]func(s *fixture) party{
+			"buyer": func(s *fixture) party { return s.buyer }, "seller": func(s *fixture) party { return s.seller },
 		} {
 			name := "zopa_rejection_by_" + side + "_" + point.name
 			t.Run(name, func(t *testing.T) {
-				scenario(t, name, func(s *stage) {
+				scenario(t, name, func(s *fixture) {
 					c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 					c.reach(point.steps)
 					winner, want := s.seller, holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse}
 					if side == "seller" && point.steps >= sellersReveal {
 						winner, want = s.buyer, holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond}
 					}
-					c.tells(s.do(c.reject(of(s))), c.rejection(of(s), bondedEscrow), c.bondGoesTo(winner))
+					c.emits(s.do(c.reject(of(s))), c.rejection(of(s), bondedEscrow), c.bondGoesTo(winner))
 					require.Zero(s.t, s.tokens(c.vault))
 					c.closes(s.stranger())
 					s.ends(want)
@@ -179,41 +179,41 @@ func TestRejectionOfComparison(t *testing.T) {
 	}
 }
 
-// A seller that has learned the buyer's price and rejects at the midpoint loses its bond. It agrees to that
-// by naming no account for it; once the buyer has made an offer, a rejection is free again.
+// A seller that rejects at the midpoint, after the buyer's reveal, loses its bond. It agrees to that by
+// naming no account for it; once the buyer has made an offer, a rejection is free again.
 func TestRejectionAfterBothReveals(t *testing.T) {
 	t.Parallel()
 	t.Run("before the buyer's first offer", func(t *testing.T) {
-		scenario(t, "zopa_seller_rejects_after_both_reveals", func(s *stage) {
+		scenario(t, "zopa_seller_rejects_after_both_reveals", func(s *fixture) {
 			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 			unaware := c.prepare(c.reject(s.seller))
 			c.reach(4)
 			require.True(s.t, c.state().RejectionForfeitsBond())
 			s.refuses(protocol.ErrStaleState, unaware)
-			c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+			c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
 			require.Equal(s.t, protocol.BondStateForfeited, c.state().BondState)
 			c.closes(s.stranger())
 			s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
 		})
 	})
 	t.Run("after it", func(t *testing.T) {
-		scenario(t, "zopa_seller_rejects_after_the_first_offer", func(s *stage) {
+		scenario(t, "zopa_seller_rejects_after_the_first_offer", func(s *fixture) {
 			c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 			c.reach(4)
 			s.do(c.offer(s.buyer, 2_200_000))
 			require.False(s.t, c.state().RejectionForfeitsBond())
 			rejection := c.rejection(s.seller, 3_920_000)
 			rejection.RoundsCompleted = 1
-			c.tells(s.do(c.reject(s.seller)), rejection, c.bondGoesTo(s.seller))
+			c.emits(s.do(c.reject(s.seller)), rejection, c.bondGoesTo(s.seller))
 			c.closes(s.stranger())
 			s.ends(holdings{buyer: 400_000 + 3_920_000, seller: sellersPurse, treasury: 80_000})
 		})
 	})
 }
 
-// The steps are taken once each, in their order and by their side; offers wait until the last.
+// The steps are taken once each, in order and by their side; offers have to wait until the last.
 func TestStepsOfComparison(t *testing.T) {
-	scenario(t, "zopa_steps_in_order", func(s *stage) {
+	scenario(t, "zopa_steps_in_order", func(s *fixture) {
 		terms := s.termsWithBond()
 		terms.Zopa = true
 		d, _ := s.invite(terms)
@@ -255,8 +255,8 @@ func TestStepsOfComparison(t *testing.T) {
 }
 
 // Terms without sealed prices have no such steps.
-func TestNoComparisonAskedFor(t *testing.T) {
-	scenario(t, "zopa_not_enabled", func(s *stage) {
+func TestTermsWithoutComparison(t *testing.T) {
+	scenario(t, "zopa_not_enabled", func(s *fixture) {
 		d := s.bargain(s.terms())
 		require.Equal(s.t, protocol.ZopaPhaseSkipped, d.state().ZopaPhase)
 		s.refuses(protocol.ErrInvalidState,
@@ -268,9 +268,9 @@ func TestNoComparisonAskedFor(t *testing.T) {
 	})
 }
 
-// Sealed prices without a bond would cost a seller nothing to spy on: such terms are refused.
-func TestComparisonTakesABond(t *testing.T) {
-	scenario(t, "zopa_without_a_bond", func(s *stage) {
+// Sealed prices without a bond would let a seller learn the buyer's price for free: such terms are rejected.
+func TestComparisonRequiresABond(t *testing.T) {
+	scenario(t, "zopa_without_a_bond", func(s *fixture) {
 		terms := s.terms()
 		terms.Zopa = true
 		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
@@ -281,9 +281,9 @@ func TestComparisonTakesABond(t *testing.T) {
 	})
 }
 
-// A price is revealed only as it was committed to, nonce included.
+// A reveal must match its commitment, nonce included.
 func TestRevealMustMatch(t *testing.T) {
-	scenario(t, "zopa_wrong_price_or_nonce", func(s *stage) {
+	scenario(t, "zopa_wrong_price_or_nonce", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 		c.reach(2)
 		nonce := c.nonceIn(c.step(2))
@@ -303,10 +303,10 @@ func TestRevealMustMatch(t *testing.T) {
 	})
 }
 
-// A seller that submits the buyer's own commitment learns the buyer's price and nonce from its reveal, and still cannot reveal
-// them as its own: it is left with walking away, at the price of its bond.
+// A seller that submits the buyer's own commitment learns the buyer's price and nonce from its reveal, and
+// still cannot reveal them as its own: it can only reject, and loses its bond.
 func TestCopiedCommitment(t *testing.T) {
-	scenario(t, "zopa_copied_commitment", func(s *stage) {
+	scenario(t, "zopa_copied_commitment", func(s *fixture) {
 		c := s.compare(s.termsWithBond(), 3_000_000, 2_000_000)
 		s.do(c.step(0))
 		copied := c.state().BuyerCommitment
@@ -315,16 +315,16 @@ func TestCopiedCommitment(t *testing.T) {
 		published := c.nonceIn(c.step(2))
 		s.do(c.step(2))
 		s.refuses(protocol.ErrZopaCommitmentMismatch, c.revealOf(s.seller, 3_000_000, published))
-		c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
+		c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.buyer))
 		c.closes(s.buyer)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow + bond, seller: sellersPurse - bond})
 	})
 }
 
-// The seller must have a whole response window to answer a price that it has seen. When there is not enough time left for that,
-// the buyer's price stays sealed, and nobody is to blame.
+// The seller must have a whole response window to answer a revealed price. If less time is left, the buyer's
+// price stays sealed, and neither side is penalised.
 func TestRevealLeavesTimeToAnswer(t *testing.T) {
-	scenarioOverTime(t, "zopa_reveal_too_late_to_be_answered", func(s *stage) {
+	scenarioOverTime(t, "zopa_reveal_too_late_to_be_answered", func(s *fixture) {
 		terms := s.termsWithBond()
 		terms.ResponseWindow, terms.Deadline = minute, 110*time.Second
 		c := s.compare(terms, 3_000_000, 2_000_000)
@@ -337,7 +337,7 @@ func TestRevealLeavesTimeToAnswer(t *testing.T) {
 		require.Greater(s.t, c.state().TurnDeadline, latest+1, "it is still the buyer's turn")
 		s.refuses(protocol.ErrResponseWindowExpired, due)
 		s.refuses(protocol.ErrInvalidState, c.expire(s.seller))
-		c.tells(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.seller))
+		c.emits(s.do(c.reject(s.seller)), c.rejection(s.seller, bondedEscrow), c.bondGoesTo(s.seller))
 		c.closes(s.seller)
 		s.ends(holdings{buyer: 400_000 + bondedEscrow, seller: sellersPurse})
 	})
