@@ -117,7 +117,7 @@ type StateChangedError struct {
 func (e *StateChangedError) Error() string {
 	now := "closed"
 	if e.Now != nil {
-		now = fmt.Sprintf("%s at round %d, %s", e.Now.Status, e.Now.CurrentRound, e.Now.Situation())
+		now = fmt.Sprintf("%s at round %d, %s", e.Now.Status, e.Now.CurrentRound, e.Now.Describe())
 	}
 	return fmt.Sprintf("haggle: %s: negotiation %s has changed: %s", e.Action, e.Negotiation, now)
 }

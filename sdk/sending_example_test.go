@@ -51,7 +51,7 @@ func ExampleStateChangedError() {
 	case errors.As(err, &moved) && moved.Now == nil:
 		fmt.Println("the negotiation has been closed")
 	case errors.As(err, &moved):
-		fmt.Println("look again and decide anew:", moved.Now.Situation())
+		fmt.Println("look again and decide anew:", moved.Now.Describe())
 	}
 }
 

@@ -8,20 +8,20 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The benchmarks are named <what>/<type>/<whose>: internal/benchreport puts ours beside anchor-go's.
+// The benchmarks are named <operation>/<type>/<codec>: internal/benchreport puts ours beside anchor-go's.
 
-// benchmarkSet are the fixtures that are measured: values that are neither all zero nor all alike.
+// benchmarkSet are the measured fixtures, whose values are neither all zero nor all equal.
 const benchmarkSet = "distinct 1"
 
 // anchorGo is anchor-go's client of the same IDL. internal/benchreport generates it and sets the functions;
-// without it only ours are measured.
+// without it only this package is measured.
 var anchorGo struct {
 	decodeAccount, decodeEvent func(data []byte) error
-	// build has the instructions that are sent most; anchor-go builds those without arguments wrongly.
+	// build has the most frequent instructions; anchor-go builds those without arguments incorrectly.
 	build map[string]func(protocol.AnyInstruction) error
 }
 
-// withData calls a function of anchorGo; nil if it is not set.
+// withData calls a function of anchorGo, or returns nil if it is not set.
 func withData(decode func([]byte) error, data []byte) func() error {
 	if decode == nil {
 		return nil
@@ -52,7 +52,7 @@ func BenchmarkRecogniseEvent(b *testing.B) {
 	}
 }
 
-// Both are given every account, so that neither derives an address.
+// Both get every account, so that neither derives an address.
 func BenchmarkBuildInstruction(b *testing.B) {
 	for _, f := range loadFixtures(b).Instructions {
 		ix, err := protocol.DecodeInstruction(f.instructionMetas(), f.Data)
@@ -69,7 +69,7 @@ func BenchmarkBuildInstruction(b *testing.B) {
 	}
 }
 
-// The logs are those of an offer that another program has passed on.
+// The logs are those of an offer that another program has forwarded.
 func BenchmarkParseLogs(b *testing.B) {
 	logs := []string{
 		"Program " + router + " invoke [1]",
@@ -86,7 +86,7 @@ func BenchmarkParseLogs(b *testing.B) {
 	}, nil)
 }
 
-// compare measures what is done with a fixture by us and, if theirs is given, by anchor-go.
+// compare measures an operation on a fixture with our codec and, if theirs is given, with anchor-go's.
 func compare(b *testing.B, f fixture, ours, theirs func() error) {
 	if f.Set != benchmarkSet {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// idl is what this test reads of the program's IDL, on its own: the generator has no part in it.
+// idl is the part of the program's IDL that this test reads itself, independent of the generator.
 type idl struct {
 	Instructions []struct {
 		Name          string
@@ -40,7 +40,7 @@ type idlField struct {
 	Type json.RawMessage
 }
 
-// byteNumber is a byte that JSON has as a number.
+// byteNumber is a byte that JSON writes as a number.
 type byteNumber = uint16
 
 func loadIDL(t *testing.T) *idl {
@@ -65,7 +65,7 @@ var idlPrimitives = map[string]reflect.Type{
 	"u64": reflect.TypeFor[uint64](), "i64": reflect.TypeFor[int64](), "pubkey": reflect.TypeFor[[32]byte](),
 }
 
-// fieldsOf returns the fields of a defined struct; nil for an enum.
+// fieldsOf returns the fields of a defined struct, or nil for an enum.
 func (i *idl) fieldsOf(t *testing.T, name string) (fields []idlField, variants int) {
 	t.Helper()
 	for _, defined := range i.Types {
@@ -77,7 +77,7 @@ func (i *idl) fieldsOf(t *testing.T, name string) (fields []idlField, variants i
 	return nil, 0
 }
 
-// value is a random value of an IDL type, which borsh-go encodes.
+// value returns a random value of an IDL type for borsh-go.
 func (i *idl) value(t *testing.T, r *rapid.T, name string, raw json.RawMessage) reflect.Value {
 	t.Helper()
 	var word string
@@ -105,7 +105,7 @@ func (i *idl) value(t *testing.T, r *rapid.T, name string, raw json.RawMessage) 
 	return i.structOf(t, r, fields)
 }
 
-// random is a random value of a type without constraints.
+// random returns a random value of a type without constraints.
 func (i *idl) random(r *rapid.T, name string, of reflect.Type) reflect.Value {
 	value := reflect.New(of).Elem()
 	switch of.Kind() {
@@ -123,7 +123,7 @@ func (i *idl) random(r *rapid.T, name string, of reflect.Type) reflect.Value {
 	return value
 }
 
-// structOf is a struct with the IDL's fields in the IDL's order, named as this package's are.
+// structOf returns a struct with the IDL's fields in the IDL's order, with this package's names.
 func (i *idl) structOf(t *testing.T, r *rapid.T, fields []idlField) reflect.Value {
 	t.Helper()
 	types := make([]reflect.StructField, len(fields))
@@ -158,7 +158,7 @@ func fill(t *testing.T, ours, theirs reflect.Value) {
 	}
 }
 
-// decoded is what borsh-go decodes from bytes; it must not leave any.
+// decoded returns the value that borsh-go decodes from bytes, all of which it must use.
 func decoded(t *testing.T, like reflect.Value, content []byte) any {
 	t.Helper()
 	value := reflect.New(like.Type())
@@ -169,8 +169,8 @@ func decoded(t *testing.T, like reflect.Value, content []byte) any {
 	return value.Elem().Interface()
 }
 
-// borsh-go knows the IDL and nothing else of this project. Both codecs encode the same random values to the same
-// bytes, and each decodes them to the same values.
+// borsh-go uses only the IDL. Both codecs encode the same random values to the same bytes, and each decodes
+// them to the same values.
 func TestBorshGoAgreesOnAccountsAndEvents(t *testing.T) {
 	program := loadIDL(t)
 	for _, record := range append(program.Accounts, program.Events...) {

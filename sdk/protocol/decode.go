@@ -7,27 +7,27 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Why bytes cannot be decoded. They are found in a *DecodeError with errors.Is.
+// The reasons in a *DecodeError, for errors.Is.
 var (
-	// ErrWrongDiscriminator: the bytes are another thing's, or one's that this version does not know.
+	// ErrWrongDiscriminator: the bytes are of another type, or of one that this version does not know.
 	ErrWrongDiscriminator = errors.New("wrong discriminator")
-	// ErrWrongLength: there are bytes too few or too many.
+	// ErrWrongLength: too few or too many bytes.
 	ErrWrongLength = errors.New("wrong length")
 	// ErrOutOfRange: a flag is neither 0 nor 1, or an enum has no such value.
 	ErrOutOfRange = errors.New("value out of range")
-	// ErrTooFewAccounts: the instruction takes more accounts than there are.
+	// ErrTooFewAccounts: fewer accounts than the instruction requires.
 	ErrTooFewAccounts = errors.New("too few accounts")
 )
 
-// DecodeError says which bytes are not what they should be.
+// DecodeError describes undecodable bytes.
 type DecodeError struct {
-	// Type is what was to be decoded: an account's or an event's name, or an instruction's as the IDL has it.
+	// Type is the name of the account, event or instruction, as in the IDL.
 	Type string
-	// Field is the field that is out of range; otherwise empty.
+	// Field is the field that is out of range, or empty.
 	Field string
 	// Reason is one of the four errors above.
 	Reason error
-	// Detail says what was found.
+	// Detail describes the bytes.
 	Detail string
 }
 
@@ -39,10 +39,10 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("haggle: %s: %v: %s", name, e.Reason, e.Detail)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *DecodeError) Unwrap() error { return e.Reason }
 
-// MissingAccountError says which account an instruction cannot do without.
+// MissingAccountError names a required account that is not set.
 type MissingAccountError struct {
 	// Instruction and Account are named as in the IDL.
 	Instruction, Account string
@@ -52,7 +52,8 @@ func (e *MissingAccountError) Error() string {
 	return fmt.Sprintf("haggle: %s: account %s is missing", e.Instruction, e.Account)
 }
 
-// unfit says why data is not size bytes that begin with a discriminator: that of another thing rather than its length.
+// unfit returns the error for data that are not size bytes with a discriminator at the beginning; a wrong
+// discriminator takes precedence over a wrong length.
 func unfit(name string, data []byte, discriminator string, size int) error {
 	if len(data) >= len(discriminator) && string(data[:len(discriminator)]) != discriminator {
 		return wrongDiscriminator(name, data)
@@ -83,7 +84,8 @@ func appendBool(dst []byte, value bool) []byte {
 	return append(dst, 0)
 }
 
-// optionalMeta is Anchor's convention: the program's own address, without any flag, stands for no account.
+// optionalMeta returns the account's meta. By Anchor's convention the program's own address, without flags,
+// stands for no account.
 func optionalMeta(account solana.PublicKey, writable, signer bool) solana.AccountMeta {
 	if account.IsZero() {
 		return solana.AccountMeta{PublicKey: ProgramID}
@@ -99,7 +101,7 @@ func metaSlice(metas []solana.AccountMeta) solana.AccountMetaSlice {
 	return pointers
 }
 
-// givenAddress undoes optionalMeta.
+// givenAddress is the inverse of optionalMeta.
 func givenAddress(meta *solana.AccountMeta) solana.PublicKey {
 	if meta.PublicKey == ProgramID {
 		return solana.PublicKey{}

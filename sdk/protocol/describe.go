@@ -2,21 +2,21 @@ package protocol
 
 import "fmt"
 
-// Situation says in one line, for people, whose move it is or how the negotiation has ended. It does not know the time: see
-// [Negotiation.IsOverdue] and [Negotiation.SettleDueAt].
-func (v *Negotiation) Situation() string {
+// Describe describes in one line whose turn it is or how the negotiation has ended. It does not consider the
+// time: see [Negotiation.IsOverdue] and [Negotiation.SettleDueAt].
+func (v *Negotiation) Describe() string {
 	switch v.Status {
 	case NegotiationStatusCreated:
 		return "waiting for the seller to accept the invitation"
 	case NegotiationStatusProposed, NegotiationStatusCountered:
-		return v.bargainingSituation()
+		return v.describeBargaining()
 	case NegotiationStatusAccepted:
-		return v.milestoneSituation()
+		return v.describeMilestones()
 	}
-	return v.ending() + v.owedSituation()
+	return v.ending() + v.describeOwed()
 }
 
-func (v *Negotiation) bargainingSituation() string {
+func (v *Negotiation) describeBargaining() string {
 	mover := sideName(v.Turn())
 	switch step := v.ZopaStep(); {
 	case step.IsCommit():
@@ -33,7 +33,7 @@ func (v *Negotiation) bargainingSituation() string {
 	return fmt.Sprintf("waiting for the %s to answer the %s's offer", mover, sideName(v.OfferSide))
 }
 
-func (v *Negotiation) milestoneSituation() string {
+func (v *Negotiation) describeMilestones() string {
 	unclaimed, disputed := 0, len(v.OpenDisputes())
 	for index := range v.MilestoneCount() {
 		if v.MilestoneState(index) == MilestoneStateUnclaimed {
@@ -46,12 +46,12 @@ func (v *Negotiation) milestoneSituation() string {
 	} else if unclaimed > 0 {
 		text += "waiting for the seller to claim a milestone"
 	} else {
-		return text + "waiting for the arbiter to decide" + v.owedSituation()
+		return text + "waiting for the arbiter to decide" + v.describeOwed()
 	}
 	if disputed > 0 {
 		text += fmt.Sprintf(", and %d for the arbiter to decide", disputed)
 	}
-	return text + v.owedSituation()
+	return text + v.describeOwed()
 }
 
 func (v *Negotiation) ending() string {
@@ -68,8 +68,8 @@ func (v *Negotiation) ending() string {
 	return v.Status.String()
 }
 
-// owedSituation says that somebody has to fetch what could not be paid.
-func (v *Negotiation) owedSituation() string {
+// describeOwed describes the unclaimed payouts.
+func (v *Negotiation) describeOwed() string {
 	switch {
 	case v.ClaimableBuyer > 0 && v.ClaimableSeller > 0:
 		return "; both sides have a payout to claim"

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestSituationsInWords(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	offered := func(round uint8, side OfferSide) func(*Negotiation) {
 		return func(n *Negotiation) {
 			n.Status, n.CurrentRound, n.OfferSide = NegotiationStatusCountered, round, side
@@ -60,6 +60,6 @@ func TestSituationsInWords(t *testing.T) {
 			Status: NegotiationStatusProposed, ZopaEnabled: true,
 		}
 		c.change(n)
-		assert.Equal(t, c.want, n.Situation())
+		assert.Equal(t, c.want, n.Describe())
 	}
 }

@@ -2,12 +2,12 @@ package protocol
 
 import "fmt"
 
-// ErrorCode is the number that the program answers a refused instruction with ("custom program error" in a
-// transaction's logs). It is an error itself, so that a code can be compared with errors.Is: from 6000 on the program's
-// own, below that Anchor's, for what its framework checks.
+// ErrorCode is the number with which the program rejects an instruction ("custom program error" in a
+// transaction's logs). It is an error, so errors.Is can compare it. Codes from 6000 on are the program's;
+// those below are Anchor's, for the checks of its framework.
 type ErrorCode uint32
 
-// Anchor's codes, as far as the program answers with them.
+// Anchor's codes, as far as the program returns them.
 const (
 	// ErrInstructionMissing: the data is shorter than a discriminator.
 	ErrInstructionMissing ErrorCode = 100
@@ -17,11 +17,11 @@ const (
 	ErrInstructionDidNotDeserialize ErrorCode = 102
 	// ErrConstraintMut: an account must be writable.
 	ErrConstraintMut ErrorCode = 2000
-	// ErrConstraintHasOne: an account is not the one whose address the negotiation stores.
+	// ErrConstraintHasOne: the negotiation stores another address for an account.
 	ErrConstraintHasOne ErrorCode = 2001
-	// ErrConstraintRaw: an account is not one that tokens can be taken from, or paid to, in its place.
+	// ErrConstraintRaw: an account cannot be debited or paid in its position.
 	ErrConstraintRaw ErrorCode = 2003
-	// ErrConstraintSeeds: an account is not the PDA that belongs in its place.
+	// ErrConstraintSeeds: an account is not the PDA of its position.
 	ErrConstraintSeeds ErrorCode = 2006
 	// ErrAccountDiscriminatorNotFound: an account is too short for a discriminator.
 	ErrAccountDiscriminatorNotFound ErrorCode = 3001
@@ -29,20 +29,21 @@ const (
 	ErrAccountDiscriminatorMismatch ErrorCode = 3002
 	// ErrAccountDidNotDeserialize: an account has the right discriminator and the wrong length.
 	ErrAccountDidNotDeserialize ErrorCode = 3003
-	// ErrAccountNotEnoughKeys: there are fewer accounts than the instruction takes, or an optional one has been left out that this
-	// negotiation needs: those of a bond, or those of the refund when the revealed prices leave no room for a deal.
+	// ErrAccountNotEnoughKeys: there are fewer accounts than the instruction requires, or an optional one is
+	// missing that this negotiation needs: those of a bond, or those of the refund when the revealed prices
+	// have no zone.
 	ErrAccountNotEnoughKeys ErrorCode = 3005
-	// ErrAccountOwnedByWrongProgram: another program owns an account, or nobody has created it.
+	// ErrAccountOwnedByWrongProgram: another program owns an account, or it does not exist.
 	ErrAccountOwnedByWrongProgram ErrorCode = 3007
-	// ErrInvalidProgramID: an account is not the program that belongs in its place.
+	// ErrInvalidProgramID: an account is not the program of its position.
 	ErrInvalidProgramID ErrorCode = 3008
 	// ErrAccountNotSigner: an account has not signed.
 	ErrAccountNotSigner ErrorCode = 3010
-	// ErrDeclaredProgramIDMismatch: the program has been deployed at another address than its own.
+	// ErrDeclaredProgramIDMismatch: the program is deployed at another address than its own.
 	ErrDeclaredProgramIDMismatch ErrorCode = 4100
 )
 
-// frameworkErrors has Anchor's names and messages.
+// frameworkError returns Anchor's name and message of a code.
 func frameworkError(code ErrorCode) (name, message string) {
 	switch code {
 	case ErrInstructionMissing:
@@ -86,13 +87,13 @@ func (c ErrorCode) names() (name, message string) {
 	return name, message
 }
 
-// Name is the error's name in the IDL, or in Anchor; empty for a code that is neither's.
+// Name returns the error's name in the IDL or in Anchor; empty for other codes.
 func (c ErrorCode) Name() string {
 	name, _ := c.names()
 	return name
 }
 
-// Message says in one line what is wrong; empty for a code that is neither the program's nor Anchor's.
+// Message returns a one-line description; empty for a code of neither the program nor Anchor.
 func (c ErrorCode) Message() string {
 	_, message := c.names()
 	return message

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// fixtures is what the program's own structs say about the wire format (testdata/fixtures.json, written by make idl).
+// fixtures has the wire format of the program's own structs (testdata/fixtures.json, written by make idl).
 type fixtures struct {
 	Program              string
 	Accounts             []fixture
@@ -26,7 +26,7 @@ type fixtures struct {
 	TermsHashes          []termsHash          `json:"terms_hashes"`
 }
 
-// fixture is a struct's bytes and the values in them.
+// fixture has a struct's bytes and its values.
 type fixture struct {
 	Name, Set string
 	Data      hexBytes
@@ -80,7 +80,7 @@ func loadFixtures(t testing.TB) fixtures {
 	return all
 }
 
-// instructionMetas are the fixture's accounts as a transaction has them.
+// instructionMetas returns the fixture's accounts as in a transaction.
 func (f fixture) instructionMetas() solana.AccountMetaSlice {
 	var metas solana.AccountMetaSlice
 	for _, m := range f.Metas {
@@ -89,7 +89,7 @@ func (f fixture) instructionMetas() solana.AccountMetaSlice {
 	return metas
 }
 
-// newRecord is an empty account or event.
+// newRecord returns an empty account or event.
 func newRecord(t testing.TB, name string) record {
 	t.Helper()
 	for _, empty := range []record{
@@ -116,7 +116,7 @@ type record interface {
 	AppendTo(dst []byte) []byte
 }
 
-// shown is a Go value as the fixtures show it.
+// shown returns a Go value in the notation of the fixtures.
 func shown(value any) any {
 	switch value := value.(type) {
 	case uint8, uint16, uint32, uint64, int64:
@@ -139,7 +139,7 @@ func shown(value any) any {
 	return value
 }
 
-// shownFields are a struct's fields as the fixtures show them, without the first ones that are given in skip.
+// shownFields returns a struct's fields in the notation of the fixtures, without the fields in skip.
 func shownFields(value any, skip ...fixtureMeta) map[string]any {
 	v := reflect.Indirect(reflect.ValueOf(value))
 	fields := map[string]any{}
@@ -149,7 +149,7 @@ func shownFields(value any, skip ...fixtureMeta) map[string]any {
 	return fields
 }
 
-// snakeCase is a Go name as the IDL has it.
+// snakeCase returns a Go name in the notation of the IDL.
 func snakeCase(name string) string {
 	name = strings.ReplaceAll(name, "ID", "Id")
 	var out strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// fuzzRecord: no bytes make a decoder panic, and what it takes comes back byte for byte.
+// fuzzRecord: no bytes make a decoder panic, and encoding a decoded value returns its bytes.
 func fuzzRecord(f *testing.F, name string, empty func() record) {
 	all := loadFixtures(f)
 	for _, seed := range append(all.Accounts, all.Events...) {
@@ -69,12 +69,12 @@ func FuzzDecodeInstruction(f *testing.F) {
 	})
 }
 
-// requireRoundTrip builds the instruction, decodes it and builds that again: the same comes out.
+// requireRoundTrip builds the instruction, decodes it and builds the result: both builds are equal.
 func requireRoundTrip(t *testing.T, instruction protocol.AnyInstruction) {
 	t.Helper()
 	built, err := instruction.Instruction()
 	if err != nil {
-		return // an account that cannot be done without is zero
+		return // a required account is zero
 	}
 	data, err := built.Data()
 	require.NoError(t, err)

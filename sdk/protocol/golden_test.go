@@ -54,7 +54,7 @@ func TestInstructionsAreAsTheProgramReadsThem(t *testing.T) {
 	}
 }
 
-// requireAccounts compares the accounts by name; the ones that were left out are zero.
+// requireAccounts compares the accounts by name; omitted ones are zero.
 func requireAccounts(t *testing.T, f fixture, instruction protocol.AnyInstruction) {
 	t.Helper()
 	for i, meta := range f.Metas {
@@ -79,8 +79,8 @@ func requireBuilds(t *testing.T, f fixture, instruction protocol.AnyInstruction)
 	require.Equal(t, []*solana.AccountMeta(f.instructionMetas()), built.Accounts())
 }
 
-// What is derived or never changes need not be given: the same instruction comes out.
-func TestInstructionsFillInWhatTheyKnow(t *testing.T) {
+// Derived and constant accounts may be omitted: the built instruction is the same.
+func TestInstructionsDeriveOmittedAccounts(t *testing.T) {
 	known := map[string][]string{
 		"initialize_config":      {"Config", "ProgramData", "SystemProgram"},
 		"update_config":          {"Config"},
@@ -135,7 +135,7 @@ func TestMissingAccountsAreNamed(t *testing.T) {
 	}
 }
 
-// metaKeys are the addresses of the accounts, the system program's, which is zero, left aside.
+// metaKeys returns the addresses of the accounts except the system program's, which is zero.
 func metaKeys(instruction solana.Instruction) []solana.PublicKey {
 	var keys []solana.PublicKey
 	for i, meta := range instruction.Accounts() {
@@ -185,8 +185,8 @@ func TestEnumsHaveNames(t *testing.T) {
 	require.False(t, protocol.NegotiationStatus(7).Valid())
 }
 
-// A filter on a field compares bytes at its offset: what stands there is the field.
-func TestOffsetsAreWhereTheFieldsBegin(t *testing.T) {
+// A filter on a field compares bytes at its offset, so the field must be there.
+func TestOffsets(t *testing.T) {
 	for _, f := range loadFixtures(t).Accounts {
 		if f.Name != "Negotiation" {
 			continue
@@ -205,8 +205,8 @@ func TestOffsetsAreWhereTheFieldsBegin(t *testing.T) {
 	})
 }
 
-// Whatever the IDL has is in the program's fixtures, so that every test that goes through those goes through all of it.
-func TestFixturesAreOfEverythingInTheIDL(t *testing.T) {
+// The program's fixtures contain every type of the IDL, so that tests over the fixtures cover all types.
+func TestFixturesCoverTheIDL(t *testing.T) {
 	content, err := os.ReadFile("../../idl/haggle.json")
 	require.NoError(t, err)
 	var idl struct{ Instructions, Accounts, Events []struct{ Name string } }

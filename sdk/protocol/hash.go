@@ -7,8 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ServiceHash is the SHA-256 of a service's description, as its UTF-8 bytes are. Both parties have to hash the same bytes: the
-// description itself never goes on chain.
+// ServiceHash returns the SHA-256 of the UTF-8 bytes of a service's description. Both parties have to hash
+// the same bytes; the description itself never goes on chain.
 func ServiceHash(description string) [32]byte {
 	return sha256.Sum256([]byte(description))
 }
@@ -17,8 +17,8 @@ func ServiceHash(description string) [32]byte {
 // on chain.
 func EvidenceHash(content []byte) [32]byte { return sha256.Sum256(content) }
 
-// TermsHash is the SHA-256 of a negotiation's address and its account's 512 bytes: the terms that a seller agrees to with
-// accept_invitation. The account contains created_at, so the hash covers the deal.
+// TermsHash returns the SHA-256 of a negotiation's address and its account's 512 bytes: the terms that a
+// seller accepts with accept_invitation. The account contains created_at, so the hash covers the deal.
 func TermsHash(negotiation solana.PublicKey, data []byte) [32]byte {
 	hash := sha256.New()
 	hash.Write(negotiation[:])

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportsNoNetwork keeps the package usable where there is no node: in a browser, a verifier, a test.
+// TestImportsNoNetwork keeps the package usable without a node: in a browser, a verifier or a test.
 func TestImportsNoNetwork(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
 	require.NoError(t, err)

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// Why a transaction's logs do not tell everything.
+// The reasons why a transaction's logs are incomplete.
 var (
-	// ErrLogsTruncated: the validator has cut the logs off, so later events are not in them.
+	// ErrLogsTruncated: the validator has truncated the logs, so later events are missing.
 	ErrLogsTruncated = errors.New("logs are truncated")
-	// ErrMalformedLogs: the lines are not those of whole instructions, as a validator writes them.
+	// ErrMalformedLogs: the lines are not a validator's logs of whole instructions.
 	ErrMalformedLogs = errors.New("malformed logs")
 )
 
-// ParseLogs finds the program's events in the logs of a transaction, in their order.
+// ParseLogs returns the program's events in the logs of a transaction, in order.
 //
-// It follows the calls that the logs tell of and takes "Program data:" lines only from frames of this program, also
-// where another program has called it; what other programs log, however it looks, is not read. The events of a
-// transaction in which a program has failed are dropped, because nothing of it has happened; a transaction can also fail
-// without its logs saying so, which only its status tells.
+// It follows the calls in the logs and reads "Program data:" lines only from frames of this program, also if
+// another program has called it; it ignores the output of other programs. It drops the events of a
+// transaction in which a program has failed, because they had no effect. A transaction can also fail without
+// a failure in its logs; only its status shows that.
 //
-// The error is ErrLogsTruncated or ErrMalformedLogs, after which the logs are not read further, or holds a *DecodeError
-// for each event that this version does not understand. The events that are found are returned with it.
+// The error is ErrLogsTruncated or ErrMalformedLogs, after which ParseLogs stops, or contains a *DecodeError
+// for each event that this version cannot decode. The decoded events are returned with it.
 func ParseLogs(logs []string) ([]Event, error) {
 	var p logParser
 	for _, line := range logs {
@@ -44,7 +44,7 @@ func ParseLogs(logs []string) ([]Event, error) {
 	return p.events, errors.Join(p.undecodable...)
 }
 
-// logParser keeps the programs that are being called, the innermost last.
+// logParser has the programs of the current call, the innermost last.
 type logParser struct {
 	frames      []string
 	events      []Event
@@ -106,7 +106,7 @@ func (p *logParser) data(encoded string) {
 
 func decodeLogged(encoded string) (Event, error) {
 	data, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	// The decoder would pass over line breaks.
+	// The decoder would skip line breaks.
 	if err != nil || strings.ContainsAny(encoded, "\r\n") {
 		return nil, fmt.Errorf("%w: an event is not one slice in base 64: %.80q", ErrMalformedLogs, encoded)
 	}

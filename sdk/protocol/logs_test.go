@@ -20,7 +20,7 @@ func offer(amount uint64) *protocol.OfferSubmitted {
 	return &protocol.OfferSubmitted{NegotiationID: protocol.ProgramID, Amount: amount, Round: 1}
 }
 
-// logged is how a validator shows the event.
+// logged returns an event in the notation of a validator's logs.
 func logged(event protocol.Event) string {
 	return "Program data: " + base64.StdEncoding.EncodeToString(event.AppendTo(nil))
 }
@@ -152,7 +152,8 @@ func TestParseLogs(t *testing.T) {
 	}
 }
 
-// A truncated log keeps what came before, and says both that it is truncated and what could not be decoded.
+// A truncated log returns the events before the end, and an error for both the truncation and the undecodable
+// events.
 func TestParseLogsReportsEverything(t *testing.T) {
 	events, err := protocol.ParseLogs([]string{
 		"Program " + us + " invoke [1]", "Program data: AAAAAAAAAAA=", logged(offer(1)), "Log truncated",
@@ -162,7 +163,7 @@ func TestParseLogsReportsEverything(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrWrongDiscriminator)
 }
 
-// Every event of the program is found in a transaction's logs, as it was written and in its place.
+// Every type of event is found in a transaction's logs, unchanged and in its position.
 func TestParseLogsFindsEveryEvent(t *testing.T) {
 	lines := []string{"Program " + us + " invoke [1]"}
 	var names, found []string

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// ErrMetadata: metadata of a kind that this version does not know, or with bytes that its kind does not use.
+// ErrMetadata: metadata of an unknown kind, or with non-zero bytes that its kind does not use.
 var ErrMetadata = errors.New("haggle: invalid metadata")
 
-// Terms are structured metadata of kind 1, which an offer or an invitation can carry: what is offered besides the price. There
-// is no free text in it.
+// Terms are structured metadata of kind 1 of an offer or an invitation: the terms besides the price. They
+// contain no free text.
 type Terms struct {
 	// QualityTier is the agents' own scale.
 	QualityTier uint8
-	// SLAMillis is the time that the service may take, in milliseconds.
+	// SLAMillis is the time limit of the service in milliseconds.
 	SLAMillis uint32
 	// Quantity is the number of units that the price is for.
 	Quantity uint32
 	// StrategyHash commits to a strategy. It is shown in hexadecimal only.
 	StrategyHash [32]byte
-	// BenchmarkPrice is a price to compare with, in base units of the mint: for research, that of the Nash bargaining solution, see
-	// [NashBenchmark].
+	// BenchmarkPrice is a price for comparison in base units of the mint: for research, that of the Nash
+	// bargaining solution, see [NashBenchmark].
 	BenchmarkPrice uint64
 }
 
-// Where the fields of kind 1 begin, after the kind's byte.
+// The offsets of the fields of kind 1.
 const (
 	termsTier      = 1
 	termsSLA       = termsTier + 1
@@ -58,10 +58,10 @@ type Metadata struct {
 	Document *TermsDocument
 }
 
-// SLA is the time that the service may take.
+// SLA returns the time limit of the service.
 func (t Terms) SLA() time.Duration { return time.Duration(t.SLAMillis) * time.Millisecond }
 
-// Metadata are the 64 bytes on chain.
+// Metadata returns the 64 bytes on chain.
 func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
 	metadata[0] = MetadataTerms
 	metadata[termsTier] = t.QualityTier
@@ -72,8 +72,8 @@ func (t Terms) Metadata() (metadata [MaxMetadataLen]byte) {
 	return metadata
 }
 
-// DecodeMetadata reads the 64 bytes on chain. The error is [ErrMetadata], for the same bytes for which the
-// program answers [ErrInvalidParams].
+// DecodeMetadata decodes the 64 bytes on chain. It returns [ErrMetadata] for the bytes for which the program
+// returns [ErrInvalidParams].
 func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 	used := 1
 	switch metadata[0] {
@@ -105,15 +105,16 @@ func DecodeMetadata(metadata [MaxMetadataLen]byte) (Metadata, error) {
 	}}, nil
 }
 
-// NashBenchmark is the price of the Nash bargaining solution, in base units of the mint, for reservation prices that are both
-// known: the buyer's most and the seller's least. Of all prices p it maximises the product of what the two gain over having no deal
-// (Nash 1950),
+// NashBenchmark returns the price of the Nash bargaining solution, in base units of the mint, for two known
+// reservation prices: the buyer's highest and the seller's lowest price. Of all prices p it maximises the
+// product of both gains over having no deal (Nash 1950),
 //
 //	(most - p) * (p - least)
 //
-// for utilities that are linear in the price and disagreement points that are worth the same, zero, to both sides. That is the
-// middle, floor((most + least) / 2), which is also the midpoint of the program's comparison under seal. Without a zone, where the
-// buyer's most is below the seller's least, there is no such price, and ok is false.
+// for utilities that are linear in the price, and disagreement points of zero for both sides. That is the
+// middle, floor((most + least) / 2), which is also the midpoint of the program's sealed comparison. Without a
+// zone, where the buyer's highest price is below the seller's lowest, there is no such price, and ok is
+// false.
 func NashBenchmark(most, least uint64) (price uint64, ok bool) {
 	if most < least {
 		return 0, false

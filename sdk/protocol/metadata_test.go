@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTermsAreReadAsTheyWereWritten(t *testing.T) {
+func TestTermsRoundTrip(t *testing.T) {
 	terms := Terms{QualityTier: 3, SLAMillis: 1_500, Quantity: 10_000, StrategyHash: ServiceHash("linear"), BenchmarkPrice: 3_000_000}
 	metadata := terms.Metadata()
 	assert.Equal(t, []byte{1, 3, 0xdc, 0x05, 0, 0, 0x10, 0x27, 0, 0}, metadata[:10])
@@ -22,7 +22,7 @@ func TestTermsAreReadAsTheyWereWritten(t *testing.T) {
 	assert.Equal(t, 1500*time.Millisecond, read.Terms.SLA())
 }
 
-func TestTermsDocumentIsReadAsItWasWritten(t *testing.T) {
+func TestTermsDocumentRoundTrip(t *testing.T) {
 	document := TermsDocument(ServiceHash("the terms"))
 	metadata := document.Metadata()
 	assert.EqualValues(t, 2, metadata[0])

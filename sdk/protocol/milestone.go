@@ -1,17 +1,17 @@
 package protocol
 
-// MilestoneState is how far a milestone is.
+// MilestoneState is the state of a milestone.
 type MilestoneState uint8
 
-// The states, in the order in which a milestone can go through them.
+// The states in the order of their occurrence.
 const (
 	// MilestoneStateUnclaimed: the seller has not claimed it.
 	MilestoneStateUnclaimed MilestoneState = iota
 	// MilestoneStateUnderReview: the seller has claimed it, and the buyer can release or dispute it.
 	MilestoneStateUnderReview
-	// MilestoneStateDisputed: it waits for the arbiter.
+	// MilestoneStateDisputed: the arbiter has to decide.
 	MilestoneStateDisputed
-	// MilestoneStateDecided: it has been paid, divided or refunded.
+	// MilestoneStateDecided: it is paid, divided or refunded.
 	MilestoneStateDecided
 )
 
@@ -27,8 +27,8 @@ func (s MilestoneState) String() string {
 	return "decided"
 }
 
-// MilestoneState is how far a milestone is; they are numbered from 0. For one that the negotiation does not have, it is
-// MilestoneStateDecided.
+// MilestoneState returns the state of a milestone; they are numbered from 0. For a milestone that does not
+// exist it returns MilestoneStateDecided.
 func (v *Negotiation) MilestoneState(index uint8) MilestoneState {
 	bit := bitOf(index)
 	switch {
@@ -69,16 +69,16 @@ func EarliestMilestoneDeadline(globalDeadline int64, count, reviewHours uint8) i
 	return globalDeadline + int64(count)*(reviewWindow(reviewHours)+MilestoneSlack)
 }
 
-// LatestClaim returns the latest time, in Unix seconds, to claim the first of so many open milestones if all of them
-// are to be claimed one after the other before MilestoneDeadline and each review lasts to its end: each takes its
-// review window and MilestoneSlack. It is the inverse of EarliestMilestoneDeadline. The program accepts a single claim
-// until a review window before MilestoneDeadline.
+// LatestClaim returns the latest time, in Unix seconds, to claim the first of so many open milestones if all
+// of them are to be claimed one after the other before MilestoneDeadline and each review lasts to its end:
+// each takes its review window and MilestoneSlack. It is the inverse of EarliestMilestoneDeadline. The
+// program accepts a single claim until a review window before MilestoneDeadline.
 func (v *Negotiation) LatestClaim(open uint8) int64 {
 	return v.MilestoneDeadline - EarliestMilestoneDeadline(0, open, v.ReviewHours)
 }
 
-// UnderReview is the milestone that the seller has claimed and that the buyer can release or dispute until TurnDeadline, after
-// which anyone can release it; false if there is none. There is never more than one.
+// UnderReview returns the milestone that the seller has claimed and that the buyer can release or dispute
+// until TurnDeadline, after which anyone can release it; false if there is none. There is at most one.
 func (v *Negotiation) UnderReview() (index uint8, ok bool) {
 	for index := range v.MilestoneCount() {
 		if v.MilestoneState(index) == MilestoneStateUnderReview {
@@ -88,7 +88,7 @@ func (v *Negotiation) UnderReview() (index uint8, ok bool) {
 	return 0, false
 }
 
-// OpenDisputes are the milestones that wait for the arbiter, in ascending order.
+// OpenDisputes returns the milestones that the arbiter has to decide, in ascending order.
 func (v *Negotiation) OpenDisputes() []uint8 {
 	var open []uint8
 	for index := range v.MilestoneCount() {
@@ -108,8 +108,9 @@ func (v *Negotiation) ArbitrationDeadline() int64 {
 	return v.MilestoneDeadline + max(v.ReviewWindow(), MinArbitrationWindow)
 }
 
-// SettleDueAt is the time from which anyone can settle what is undecided with settle_deadline, in Unix seconds: the
-// milestones' deadline, or with an open dispute the arbiter's. It is zero without milestones.
+// SettleDueAt returns the time from which anyone can settle the undecided milestones with settle_deadline, in
+// Unix seconds: the milestones' deadline, or with an open dispute the arbiter's. It is zero without
+// milestones.
 func (v *Negotiation) SettleDueAt() int64 {
 	if len(v.OpenDisputes()) > 0 {
 		return v.ArbitrationDeadline()
@@ -121,8 +122,8 @@ func (v *Negotiation) SettleDueAt() int64 {
 // of the shares up to and including this milestone, less that of the shares before it. The order of decisions
 // does not change it.
 //
-// It fails with [ErrInvalidParams] for a milestone that the negotiation does not have, and with [ErrInvalidState] before a price is
-// agreed on and for one that has been decided.
+// It returns [ErrInvalidParams] for a milestone that does not exist, and [ErrInvalidState] before an
+// agreement and for a decided milestone.
 func (v *Negotiation) Tranche(index uint8) (uint64, error) {
 	if !v.hasMilestone(index) {
 		return 0, Refuse("tranche", ErrInvalidParams, "there is no milestone %d among %d", index, v.MilestoneCount())
@@ -163,5 +164,5 @@ func (v *Negotiation) Undecided() uint64 {
 
 func (v *Negotiation) hasMilestone(index uint8) bool { return index < v.MilestoneCount() }
 
-// bitOf is a milestone's bit in the masks; none beyond the eighth.
+// bitOf returns a milestone's bit in the masks; zero beyond the eighth.
 func bitOf(index uint8) uint8 { return 1 << index }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// agreed is a price that is being paid in three tranches.
+// agreed returns a negotiation whose price is paid in three tranches.
 func agreed() *Negotiation {
 	return &Negotiation{
 		Status: NegotiationStatusAccepted, SettledAmount: 1_000_001, MilestoneBps: [8]uint16{3_333, 3_333, 3_334},
@@ -59,7 +59,7 @@ func TestTranchesAddUpToThePrice(t *testing.T) {
 	})
 }
 
-func TestTranchesThatThereAreNot(t *testing.T) {
+func TestTrancheErrors(t *testing.T) {
 	n := agreed()
 	for _, index := range []uint8{3, 7, 8, 9, 255} {
 		_, err := n.Tranche(index)
@@ -73,7 +73,7 @@ func TestTranchesThatThereAreNot(t *testing.T) {
 	_, err = n.Tranche(0)
 	require.ErrorIs(t, err, ErrInvalidState)
 	assert.Zero(t, n.Undecided())
-	// Shares that the program never writes must neither lead beyond the eighth nor overflow.
+	// Shares that the program never writes must neither index beyond the eighth nor overflow.
 	n = agreed()
 	n.MilestoneBps = [8]uint16{65_535, 65_535, 65_535, 65_535, 65_535, 65_535, 65_535, 65_535}
 	_, err = n.Tranche(8)
@@ -103,7 +103,7 @@ func TestEachMilestoneHasOneState(t *testing.T) {
 	})
 }
 
-func TestWhenMilestonesAreSettled(t *testing.T) {
+func TestSettleDueAt(t *testing.T) {
 	n := agreed()
 	assert.EqualValues(t, 3_600, n.ReviewWindow())
 	assert.EqualValues(t, 100_000, n.SettleDueAt())
@@ -135,7 +135,7 @@ func TestHeldBond(t *testing.T) {
 	}
 }
 
-// A seller that begins in time can claim all open milestones though the buyer lets every review end.
+// A seller that starts in time can claim all open milestones even if the buyer lets every review expire.
 func TestLatestClaimLeavesTimeForEveryReview(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		open := rapid.Uint8Range(1, MaxMilestones).Draw(t, "open")

@@ -34,7 +34,7 @@ func TestPublishedCostScenario(t *testing.T) {
 	assert.EqualValues(t, 434_062, least)
 }
 
-func TestWhoseTurnItIs(t *testing.T) {
+func TestTurn(t *testing.T) {
 	buyer, seller := solana.PublicKey{1}, solana.PublicKey{2}
 	negotiation := &Negotiation{Buyer: buyer, Seller: seller, MaxRounds: 3, Status: NegotiationStatusProposed}
 	assert.Equal(t, OfferSideBuyer, negotiation.Turn())
@@ -57,7 +57,7 @@ func TestWhoseTurnItIs(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestWhatIsKeptForWhom(t *testing.T) {
+func TestClaimableOf(t *testing.T) {
 	negotiation := &Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, ClaimableBuyer: 5, ClaimableSeller: 7}
 	assert.EqualValues(t, 5, negotiation.ClaimableOf(solana.PublicKey{1}))
 	assert.EqualValues(t, 7, negotiation.ClaimableOf(solana.PublicKey{2}))
@@ -73,13 +73,13 @@ func TestEachStatusIsOpenAgreedOrOver(t *testing.T) {
 	}
 }
 
-func TestTimeIsUpAtTheDeadlineItself(t *testing.T) {
+func TestOverdueFromTheDeadlineOn(t *testing.T) {
 	negotiation := &Negotiation{TurnDeadline: 100}
 	assert.False(t, negotiation.IsOverdue(99))
 	assert.True(t, negotiation.IsOverdue(100))
 }
 
-func TestImpossibleRatesDoNotWrapAround(t *testing.T) {
+func TestRatesAbove10000DoNotOverflow(t *testing.T) {
 	n := &Negotiation{EscrowAmount: 1, EffectiveEscrow: 5_000_000, DecayRateBps: 20_000}
 	assert.Zero(t, n.EscrowAfterRound())
 	n.DecayRateBps = 65_535

@@ -6,22 +6,23 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ProgramError says that the program has refused an instruction. [errors.Is] compares its code:
+// ProgramError is the program's rejection of an instruction. [errors.Is] compares its code:
 //
 //	errors.Is(err, protocol.ErrNotYourTurn)
 type ProgramError struct {
-	// Code is the program's, from 6000, or Anchor's.
+	// Code is the code of the program, from 6000, or of Anchor.
 	Code ErrorCode
-	// Name is the code's name in the IDL or in Anchor, empty for a code that this version does not know.
+	// Name is the code's name in the IDL or in Anchor; empty for a code that this version does not know.
 	Name string
-	// Message says in one line what is wrong.
+	// Message is a one-line description.
 	Message string
-	// Instruction is the refused instruction's index in the transaction, from 0; -1 when the client has refused it itself, as the
-	// program would, before there was a transaction.
+	// Instruction is the index of the rejected instruction in the transaction, from 0; -1 if the client
+	// itself has rejected it, as the program would, before there was a transaction.
 	Instruction int
-	// Logs are the transaction's.
+	// Logs are the logs of the transaction.
 	Logs []string
-	// Signature is the failed transaction's. It is zero when the refusal was simulated and nothing has been sent.
+	// Signature is the signature of the failed transaction. It is zero if the rejection was simulated and
+	// nothing was sent.
 	Signature solana.Signature
 }
 
@@ -32,15 +33,16 @@ func (e *ProgramError) Error() string {
 	return fmt.Sprintf("haggle: refused: %s (transaction %s)", e.Code.Error(), e.Signature)
 }
 
-// Unwrap is the code.
+// Unwrap returns the code.
 func (e *ProgramError) Unwrap() error { return e.Code }
 
-// refusal is the error of what the program would refuse.
+// Refusal returns the error of an instruction that the program would reject.
 func Refusal(code ErrorCode) *ProgramError {
 	return &ProgramError{Code: code, Name: code.Name(), Message: code.Message(), Instruction: -1}
 }
 
-// refuse says in an action's name, and with its own detail, that the program would refuse it.
+// Refuse returns an error with an action's name and a detail: the program would reject the action with this
+// code.
 func Refuse(action string, code ErrorCode, detail string, values ...any) error {
 	return fmt.Errorf("haggle: %s: %w: %s", action, Refusal(code), fmt.Sprintf(detail, values...))
 }

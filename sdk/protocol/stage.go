@@ -1,19 +1,19 @@
 package protocol
 
-// Stage is how far a negotiation has come, in the coarsest terms.
+// Stage is the coarse state of a negotiation.
 type Stage string
 
 // The stages.
 const (
-	// StageOpen: it can still be acted on, or expire.
+	// StageOpen: it accepts actions, or can expire.
 	StageOpen Stage = "open"
-	// StageAgreed: a price is agreed on and is being paid by milestones.
+	// StageAgreed: a price is agreed and is being paid by milestones.
 	StageAgreed Stage = "agreed"
-	// StageOver: nothing but paying out and closing is left.
+	// StageOver: only payouts and the closing remain.
 	StageOver Stage = "over"
 )
 
-// Stage is how far the negotiation has come.
+// Stage returns the coarse state of the negotiation.
 func (v *Negotiation) Stage() Stage {
 	switch {
 	case v.IsOpen():

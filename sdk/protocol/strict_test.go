@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// strictCase is something that is decoded from bytes, accounts, events and instructions alike.
+// strictCase is a type that is decoded from bytes: an account, an event or an instruction.
 type strictCase struct {
 	title  string
 	data   []byte
@@ -37,7 +37,7 @@ func strictCases(t *testing.T) []strictCase {
 	return cases
 }
 
-// refused requires an error for a reason, and that the value is still the one that it was.
+// refused requires an error with a reason, and that the value has not changed.
 func (c strictCase) refused(t *testing.T, data []byte, reason error) {
 	t.Helper()
 	before := reflect.ValueOf(c.value).Elem().Interface()
@@ -73,8 +73,9 @@ func TestEveryWrongBitOfTheDiscriminatorIsRefused(t *testing.T) {
 	}
 }
 
-// Every byte is given every value: either it is refused as out of range, or the same bytes come back. The fields that
-// refuse anything, and how many values they take, are exactly the flags and enums.
+// Every byte is given every value: either it is rejected as out of range, or encoding returns the same bytes.
+// The fields that reject values, and the number of their valid values, are exactly those of the flags and
+// enums.
 func TestEveryValueOfEveryByteIsKeptOrRefused(t *testing.T) {
 	ranged := map[string]int{}
 	for _, c := range strictCases(t) {

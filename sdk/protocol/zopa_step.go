@@ -1,11 +1,12 @@
 package protocol
 
-// ZopaStep is a step of the comparison of reservation prices. They are taken in this order, each within a turn.
+// ZopaStep is a step of the comparison of reservation prices. The steps are taken in this order, each within
+// a turn.
 type ZopaStep uint8
 
 // The steps.
 const (
-	// ZopaStepNone: reservation prices are not compared, or not now.
+	// ZopaStepNone: there is no comparison, or it is not in progress.
 	ZopaStepNone ZopaStep = iota
 	ZopaStepBuyerCommits
 	ZopaStepSellerCommits
@@ -13,7 +14,7 @@ const (
 	ZopaStepSellerReveals
 )
 
-// Side is whose step it is; false for ZopaStepNone.
+// Side returns the side that takes the step; false for ZopaStepNone.
 func (s ZopaStep) Side() (OfferSide, bool) {
 	switch s {
 	case ZopaStepBuyerCommits, ZopaStepBuyerReveals:
@@ -24,10 +25,10 @@ func (s ZopaStep) Side() (OfferSide, bool) {
 	return 0, false
 }
 
-// IsCommit says whether the step is to commit to a price.
+// IsCommit reports whether the step commits to a price.
 func (s ZopaStep) IsCommit() bool { return s == ZopaStepBuyerCommits || s == ZopaStepSellerCommits }
 
-// IsReveal says whether the step is to reveal a price.
+// IsReveal reports whether the step reveals a price.
 func (s ZopaStep) IsReveal() bool { return s == ZopaStepBuyerReveals || s == ZopaStepSellerReveals }
 
 func (s ZopaStep) String() string {
@@ -44,7 +45,7 @@ func (s ZopaStep) String() string {
 	return "none"
 }
 
-// ZopaStep is the step of the comparison that comes next. Until it is over, no offers can be made.
+// ZopaStep returns the next step of the comparison. Until the comparison ends, no offers can be made.
 func (v *Negotiation) ZopaStep() ZopaStep {
 	if v.Status != NegotiationStatusProposed || !v.ZopaEnabled {
 		return ZopaStepNone
@@ -63,7 +64,7 @@ func (v *Negotiation) ZopaStep() ZopaStep {
 	return ZopaStepNone
 }
 
-// CommitmentOf is what a side has committed to; zero before it has.
+// CommitmentOf returns a side's commitment; zero before it has committed.
 func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
 	if side == OfferSideBuyer {
 		return v.BuyerCommitment
@@ -71,20 +72,20 @@ func (v *Negotiation) CommitmentOf(side OfferSide) [32]byte {
 	return v.SellerCommitment
 }
 
-// HasMidpoint reports whether the offer that stands is the midpoint of the revealed reservation prices, which nobody has made and
-// either side may accept. The buyer's first offer replaces it.
+// HasMidpoint reports whether the current offer is the midpoint of the revealed reservation prices, which has
+// no offerer and which either side may accept. The buyer's first offer replaces it.
 func (v *Negotiation) HasMidpoint() bool {
 	return v.ZopaPhase == ZopaPhaseRevealed && v.HasOffer() && v.CurrentRound == 0
 }
 
-// EndedWithoutZone reports whether the revealed reservation prices have ended the negotiation, because the buyer's most is below
-// the seller's least.
+// EndedWithoutZone reports whether the revealed reservation prices have ended the negotiation, because the
+// buyer's highest price is below the seller's lowest.
 func (v *Negotiation) EndedWithoutZone() bool {
 	return v.Status == NegotiationStatusRejected && v.ZopaPhase == ZopaPhaseRevealed && v.BuyerPrice < v.SellerPrice
 }
 
-// SellerOwesReveal reports whether the seller forfeits its bond by silence: the buyer has revealed its price,
-// and the seller has not.
+// SellerOwesReveal reports whether the seller forfeits its bond unless it reveals: the buyer has revealed its
+// price, and the seller has not.
 func (v *Negotiation) SellerOwesReveal() bool {
 	return v.ZopaPhase == ZopaPhaseBothCommitted && v.BuyerPrice != 0
 }
@@ -95,7 +96,7 @@ func (v *Negotiation) RejectionForfeitsBond() bool {
 	return v.HeldBond() > 0 && (v.SellerOwesReveal() || v.ZopaPhase == ZopaPhaseRevealed && v.CurrentRound == 0)
 }
 
-// ReservationRange returns the least and the most that a reservation price can be, in base units of the mint:
+// ReservationRange returns the lowest and the highest reservation price, in base units of the mint:
 // min_offer_bps of the escrow, but at least 1, and the escrow.
 func (v *Negotiation) ReservationRange() (least, most uint64) {
 	return max(1, ShareOf(v.EscrowAmount, v.MinOfferBps, 0)), v.EscrowAmount

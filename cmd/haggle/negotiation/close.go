@@ -29,7 +29,7 @@ its events remain, which "negotiation watch" prints.`,
 		func(ctx context.Context, t onchain.Step) (*haggle.Action, error) {
 			if t.Snapshot.IsAgreed() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),
-					fmt.Sprintf("%s; from %s anyone can settle the undecided milestones: haggle milestone settle-deadline %s", t.Snapshot.Situation(), format.Clock(t.Snapshot.SettleDueAt()), t.Snapshot.Address))
+					fmt.Sprintf("%s; from %s anyone can settle the undecided milestones: haggle milestone settle-deadline %s", t.Snapshot.Describe(), format.Clock(t.Snapshot.SettleDueAt()), t.Snapshot.Address))
 			}
 			if !t.Snapshot.IsOver() {
 				return nil, exitcode.WithHint(fmt.Errorf("%w: it has not ended, but is %s", haggle.ErrNotAsExpected, t.Snapshot.Status),

@@ -44,7 +44,7 @@ type negotiationView struct {
 	TurnDeadline    int64            `json:"turn_deadline"`
 	GlobalDeadline  int64            `json:"global_deadline"`
 	Overdue         bool             `json:"overdue"`
-	Situation       string           `json:"situation"`
+	Situation      string           `json:"situation"`
 	Extension       uint32           `json:"pending_extension,omitempty"`
 	Bond            *bondView        `json:"bond,omitempty"`
 	Zopa            *zopaView        `json:"zopa,omitempty"`
@@ -72,7 +72,7 @@ func view(n *haggle.Snapshot, now int64, tokens func(uint64) amount.Tokens) nego
 		Round: n.CurrentRound, MaxRounds: n.MaxRounds, Escrow: tokens(n.EscrowAmount), EffectiveEscrow: tokens(n.EffectiveEscrow),
 		DecayRateBps: n.DecayRateBps, ProtocolFeeBps: n.ProtocolFeeBps, MinOfferBps: n.MinOfferBps, ResponseWindow: n.ResponseWindow,
 		CreatedAt: n.CreatedAt, TurnDeadline: n.TurnDeadline, GlobalDeadline: n.GlobalDeadline, Overdue: n.IsOverdue(now), now: now,
-		Situation: n.Situation(), Extension: n.PendingExtension,
+		Situation: n.Describe(), Extension: n.PendingExtension,
 		Bond: viewBond(n, tokens), Zopa: viewZopa(n, tokens), Milestones: viewMilestones(n, tokens),
 	}
 	if n.Status == protocol.NegotiationStatusCreated {

@@ -22,15 +22,15 @@ func StateHint(ctx context.Context, s *session.Session, n *haggle.Snapshot, code
 	case n.IsOpen() && n.IsOverdue(n.Time):
 		return fmt.Sprintf("the deadline passed at %s; to return the escrow: haggle negotiation expire %s", format.Clock(n.TurnDeadline), n.Address)
 	case n.IsAgreed():
-		return fmt.Sprintf("the offer is accepted and paid by milestones; %s: haggle negotiation show %s", n.Situation(), n.Address)
+		return fmt.Sprintf("the offer is accepted and paid by milestones; %s: haggle negotiation show %s", n.Describe(), n.Address)
 	case code == protocol.ErrUnauthorized:
 		return fmt.Sprintf("the parties are %s (buyer) and %s (seller): sign with one of their keypairs", n.Buyer, n.Seller)
 	case n.Status == protocol.NegotiationStatusCreated:
 		return fmt.Sprintf("the seller has not accepted the invitation: haggle negotiation accept-invitation %s, with the keypair of %s", n.Address, n.Seller)
 	case step.IsCommit() && code != protocol.ErrInvalidParams:
-		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa commit %s PRICE", n.Situation(), format.Clock(n.TurnDeadline), n.Address)
+		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa commit %s PRICE", n.Describe(), format.Clock(n.TurnDeadline), n.Address)
 	case step.IsReveal() && code != protocol.ErrInvalidParams:
-		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa reveal %s", n.Situation(), format.Clock(n.TurnDeadline), n.Address)
+		return fmt.Sprintf("reservation prices come first; %s until %s: haggle zopa reveal %s", n.Describe(), format.Clock(n.TurnDeadline), n.Address)
 	case code == protocol.ErrInvalidState && !n.HasOffer():
 		return fmt.Sprintf("no offer yet: the buyer makes the first one: haggle negotiation offer %s AMOUNT", n.Address)
 	case code == protocol.ErrNotYourTurn && n.HasOffer():
