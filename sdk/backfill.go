@@ -12,40 +12,42 @@ import (
 )
 
 const (
-	// historyPage is the most signatures that a node lists at once.
+	// historyPage is the most signatures that a node lists in one request.
 	historyPage = 1000
 	// historyLimit is the most signatures of one address that are fetched at once.
 	historyLimit = 100_000
-	// settledSlots is how far behind the newest slot a node has certainly listed everything: it writes its list a little later
-	// than it tells of a transaction.
+	// settledSlots is the distance behind the newest slot from which a node's lists are complete. A node
+	// updates its list a little after it sends the notification.
 	settledSlots = 32
 )
 
-// ErrHistoryTooLong: more has happened at an address than can be made up for.
-var ErrHistoryTooLong = errors.New("haggle: the address has too long a history")
+// ErrHistoryTooLong: an address has more new transactions than the client fetches.
+var ErrHistoryTooLong = errors.New("haggle: history of the address is too long")
 
 // entry is a transaction in the history of an address.
 type entry struct {
 	signature solana.Signature
 	slot      uint64
 	failed    bool
-	// processed says that it is in a block that is not complete yet, in which its position may change. A validator lists none of these.
+	// processed reports that the block is not complete yet, so the transaction's position may change. A
+	// validator lists no such transactions.
 	processed bool
 }
 
-// signatures is a page of the transactions that mention an address, the newest first. None of its elements is nil.
+// signatures returns a page of the transactions that mention an address, the newest first. None of its
+// elements is nil.
 func (c *Client) signatures(ctx context.Context, address solana.PublicKey, options *rpc.GetSignaturesForAddressOpts) ([]*rpc.TransactionSignature, error) {
 	listed, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, options)
 	if err != nil {
 		return nil, err
 	}
 	if slices.Contains(listed, nil) {
-		return nil, malformed("the node lists a transaction without saying which")
+		return nil, malformed("node listed a transaction without a signature")
 	}
 	return listed, nil
 }
 
-// newest is the mark at which an address is now. slot is one that the node had reached before.
+// newest returns the current end of an address's history. slot is a slot that the node had reached before.
 func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
 	one := 1
 	listed, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment, MinContextSlot: &slot})
@@ -58,20 +60,20 @@ func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint
 	return position{signature: listed[0].Signature, slot: listed[0].Slot}, nil
 }
 
-// markAt is the mark of a transaction.
+// positionOf returns the position of a transaction.
 func (c *Client) positionOf(ctx context.Context, signature solana.Signature) (position, error) {
 	statuses, err := c.rpc.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
 		return position{}, err
 	}
 	if len(statuses.Value) != 1 || statuses.Value[0] == nil {
-		return position{}, fmt.Errorf("haggle: the node does not know transaction %s", signature)
+		return position{}, fmt.Errorf("haggle: transaction %s not found", signature)
 	}
 	return position{signature: signature, slot: statuses.Value[0].Slot}, nil
 }
 
-// since lists what has happened at an address after a mark, the oldest first. A node that has not reached the slot head, unless that
-// is zero, must not answer: another one may have.
+// since lists the transactions of an address after a position, the oldest first. If head is not zero, a node
+// that has not reached the slot head must not serve the request, because another node may have.
 func (c *Client) since(ctx context.Context, address solana.PublicKey, from position, head uint64) ([]entry, error) {
 	var entries []entry
 	page := historyPage
@@ -82,8 +84,9 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from posit
 			return nil, err
 		}
 		for _, item := range listed {
-			// A node that has thrown the mark's transaction away goes on beyond it. A mark in a slot that there has not been yet is
-			// from a node that was wrong about that, and must not hide what happens until then.
+			// A node that has deleted the position's transaction lists beyond it. A position in a slot that
+			// the chain has not reached comes from a node with a wrong slot, and must not hide transactions
+			// before that slot.
 			if item.Slot < from.slot && (head == 0 || from.slot <= head) || item.Signature == from.signature {
 				slices.Reverse(entries)
 				return entries, nil
@@ -104,7 +107,8 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from posit
 	}
 }
 
-// blockPositions is where the transactions of a slot are in its block; nil if the node does not say.
+// blockPositions returns the positions of a slot's transactions in its block; nil if the node does not return
+// the block.
 func (c *Client) blockPositions(ctx context.Context, slot uint64) (map[solana.Signature]int, error) {
 	newest, none := uint64(math.MaxUint8), false
 	block, err := c.rpc.GetBlockWithOpts(ctx, slot, &rpc.GetBlockOpts{

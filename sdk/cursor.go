@@ -16,7 +16,7 @@ type position struct {
 	slot uint64
 }
 
-// advance returns the position after the newest entry that the node has listed for certain, with everything before it. head
+// advance returns the position after the newest entry whose predecessors the node has certainly listed. head
 // is a slot that the node had reached before it listed the entries.
 func (m position) advance(entries []entry, head uint64) position {
 	certain := head - min(head, settledSlots)
@@ -33,16 +33,17 @@ func (m position) advance(entries []entry, head uint64) position {
 	return m
 }
 
-// cursor is how far the history of an address has been read and delivered.
+// cursor is the progress of reading and delivering the history of an address.
 type cursor struct {
 	address solana.PublicKey
 	// complete is the position before which everything has been handled.
 	complete position
-	// latest is the last handled transaction. Earlier ones may be missing: nodes list some late.
+	// latest is the last handled transaction. Earlier ones may be missing, because nodes list some late.
 	latest position
 	// delivered is the slot of the last delivered event.
 	delivered uint64
-	// listedAt is a slot that the node had reached when everything until then had been handled. The reconciler reads it.
+	// listedAt is a slot that the node had reached when everything before it had been handled. The reconciler
+	// reads it.
 	listedAt uint64
 }
 
@@ -52,7 +53,7 @@ type cursors struct {
 	byAddress map[solana.PublicKey]*cursor
 }
 
-// at returns the cursor of an address; nil if it is not watched.
+// at returns the cursor of an address; nil if the address is not watched.
 func (c *cursors) at(address solana.PublicKey) *cursor {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// EventsHeld is how many events at least a subscription holds for its listener before it leaves the next ones at the node. Those of
-// one transaction stay together, so it may be a few more.
+// EventsHeld is the number of events that a subscription buffers for its listener before it leaves the next
+// ones at the node. The events of one transaction stay together, so the buffer may exceed it by a few.
 const EventsHeld = 64
 
-// roomAgain is when a subscription goes on that has left events at the node.
-const roomAgain = EventsHeld / 2
+// resumeBelow is the number of buffered events at which a subscription that was full continues.
+const resumeBelow = EventsHeld / 2
 
 var errSubscriptionClosed = errors.New("haggle: the subscription is closed")
 
@@ -23,18 +23,18 @@ type Subscription struct {
 	done    chan struct{}
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	// running are the worker that looks after it and the goroutine that delivers, while there is something to do.
+	// running counts the worker and the delivering goroutine, while they run.
 	running sync.WaitGroup
 
 	lock sync.Mutex
-	// held are events that the listener has not received yet.
+	// held are the events that the listener has not received yet.
 	held       []held
 	delivering bool
-	// full says that the watcher waits for room.
+	// full reports that the watcher waits for room.
 	full bool
-	// over says that nothing is delivered any more.
-	over bool
-	// failed is why the subscription ends once everything has been received.
+	// ended reports that nothing is delivered any longer.
+	ended bool
+	// failed is the error with which the subscription ends once the listener has received all held events.
 	failed error
 	err    error
 }
@@ -66,18 +66,18 @@ func newSubscription(ctx context.Context, w *watcher) (*Subscription, error) {
 	return s, nil
 }
 
-// Events are what has been seen. The channel is closed at the end of the subscription.
+// Events returns the channel of events. It is closed at the end of the subscription.
 func (s *Subscription) Events() <-chan EventEnvelope { return s.events }
 
-// Err says why the subscription has ended: nil while it has not, and after Close.
+// Err returns the reason for the end of the subscription. It returns nil before the end, and after Close.
 func (s *Subscription) Err() error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.err
 }
 
-// Close ends the subscription and returns when nothing of it runs any more. (The documents call it removeEventListener.) Events that
-// nobody has received yet are lost. Calling it again does nothing.
+// Close ends the subscription and returns when all of its goroutines have ended. (The documents call it
+// removeEventListener.) Events that the listener has not received are lost. Calling it again does nothing.
 func (s *Subscription) Close() {
 	s.cancel(errSubscriptionClosed)
 	<-s.done
@@ -86,10 +86,10 @@ func (s *Subscription) Close() {
 // finish runs when the context has ended.
 func (s *Subscription) finish() {
 	s.lock.Lock()
-	s.over = true
+	s.ended = true
 	s.lock.Unlock()
 	s.running.Wait()
-	s.watcher.leave()
+	s.watcher.detach()
 	s.lock.Lock()
 	if err := context.Cause(s.ctx); !errors.Is(err, errSubscriptionClosed) {
 		s.err = err
@@ -100,18 +100,19 @@ func (s *Subscription) finish() {
 	close(s.done)
 }
 
-// enter says whether something may still be done for the subscription, and has its end wait for that.
+// enter reports whether the subscription still accepts work. If so, finish waits until running.Done is
+// called.
 func (s *Subscription) enter() bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.over || s.failed != nil {
+	if s.ended || s.failed != nil {
 		return false
 	}
 	s.running.Add(1)
 	return true
 }
 
-// fail ends the subscription for good, once its listener has received what there is.
+// fail ends the subscription for good, once its listener has received the held events.
 func (s *Subscription) fail(err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -123,7 +124,8 @@ func (s *Subscription) fail(err error) {
 	}
 }
 
-// hasRoom says whether there is room for the events of another transaction. If not, the watcher is scheduled when there is.
+// hasRoom reports whether there is room for the events of another transaction. If not, the watcher is
+// scheduled when there is room again.
 func (s *Subscription) hasRoom() bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -131,22 +133,23 @@ func (s *Subscription) hasRoom() bool {
 	return !s.full
 }
 
-// deliver gives an event to the listener when that is ready for it, and does not wait.
-func (s *Subscription) deliver(seen EventEnvelope) {
+// deliver queues an event for the listener, and does not block.
+func (s *Subscription) deliver(envelope EventEnvelope) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.over {
+	if s.ended {
 		return
 	}
-	s.held = append(s.held, held{EventEnvelope: seen, since: time.Now()})
+	s.held = append(s.held, held{EventEnvelope: envelope, since: time.Now()})
 	if !s.delivering {
 		s.delivering = true
-		s.running.Go(s.pass)
+		s.running.Go(s.deliverHeld)
 	}
 }
 
-// pass hands the events over. It runs only while there are any: a subscription to which nothing happens costs no goroutine.
-func (s *Subscription) pass() {
+// deliverHeld sends the held events to the listener. It runs only while there are any: an idle subscription
+// costs no goroutine.
+func (s *Subscription) deliverHeld() {
 	for {
 		next, ok := s.next()
 		if !ok {
@@ -157,7 +160,7 @@ func (s *Subscription) pass() {
 		case <-s.ctx.Done():
 			return
 		}
-		if s.received() {
+		if s.removeFirst() {
 			s.watcher.resume()
 		}
 	}
@@ -177,13 +180,13 @@ func (s *Subscription) next() (EventEnvelope, bool) {
 	return EventEnvelope{}, false
 }
 
-// received takes the first event away, and says whether there is room again for a watcher that has waited for it.
-func (s *Subscription) received() bool {
+// removeFirst removes the first event. It reports whether a watcher that waits for room can continue.
+func (s *Subscription) removeFirst() bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.held[0] = held{}
 	s.held = s.held[1:]
-	if !s.full || len(s.held) > roomAgain {
+	if !s.full || len(s.held) > resumeBelow {
 		return false
 	}
 	s.full = false

@@ -14,12 +14,13 @@ type queued struct {
 	lists []*listing
 }
 
-// backlog holds the transactions that are to be delivered, each once and in their order: that of slots, and within a block that
-// of its transactions.
+// backlog holds the transactions to deliver, each once, ordered by slot and within a slot by their position
+// in the block.
 type backlog struct {
 	client *Client
 	items  []*queued
-	// handled are the transactions since the oldest cursor that have been delivered or skipped, with their slots.
+	// handled are the transactions since the oldest cursor that have been delivered or skipped, with their
+	// slots.
 	handled map[solana.Signature]uint64
 }
 
@@ -39,7 +40,8 @@ func (b *backlog) has(signature solana.Signature) bool {
 	return slices.ContainsFunc(b.items, func(item *queued) bool { return item.signature == signature })
 }
 
-// add adds the entries of a list that have not been handled. Those that failed, and those that skip reports, are handled so.
+// add adds the entries of a list that have not been handled. Failed transactions, and those that skip
+// reports, count as handled.
 func (b *backlog) add(listed *listing, skip func(entry) bool) {
 	waiting := make(map[solana.Signature]*queued, len(b.items))
 	for _, item := range b.items {
@@ -58,7 +60,8 @@ func (b *backlog) add(listed *listing, skip func(entry) bool) {
 	}
 }
 
-// order sorts the transactions. It removes and returns the end of the backlog if the node has not ordered that yet.
+// order sorts the transactions. If the node has not ordered the end of the backlog yet, order removes and
+// returns that end.
 func (b *backlog) order(ctx context.Context) (postponed []*queued, err error) {
 	slices.SortStableFunc(b.items, func(a, b *queued) int { return cmp.Compare(a.slot, b.slot) })
 	for first := 0; first < len(b.items); {
@@ -95,7 +98,7 @@ func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
 	return nil
 }
 
-// forget drops the handled transactions before a slot, apart from those that a late hint may report.
+// forget drops the handled transactions before a slot, except those that a late hint may repeat.
 func (b *backlog) forget(oldest uint64) {
 	for signature, slot := range b.handled {
 		if slot+lateSlots < oldest {
@@ -104,7 +107,8 @@ func (b *backlog) forget(oldest uint64) {
 	}
 }
 
-// commonList returns the positions of the transactions of one slot in a list that has all of them; nil if there is none.
+// commonList returns the positions of the transactions of one slot in a list that has all of them; nil if
+// there is none.
 func commonList(items []*queued) map[solana.Signature]int {
 	for _, candidate := range items[0].lists {
 		if slices.ContainsFunc(items, func(item *queued) bool { return !slices.Contains(item.lists, candidate) }) {

@@ -10,10 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// History yields every event of a negotiation that the node remembers, the oldest first, also of one that has been closed. It ends
-// with the first error; [ErrHistoryTooLong] is one. What happens meanwhile may not be in it: see Watch with [FromBeginning].
+// History yields every event of a negotiation that the node still has, the oldest first, also of a closed
+// negotiation. It ends with the first error, for example [ErrHistoryTooLong]. Events that occur during the
+// call may be missing: see Watch with [FromBeginning].
 //
-//	for seen, err := range client.History(ctx, negotiation) {
+//	for envelope, err := range client.History(ctx, negotiation) {
 func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter.Seq2[EventEnvelope, error] {
 	return func(yield func(EventEnvelope, error) bool) {
 		entries, err := c.since(ctx, negotiation, position{}, 0)
@@ -25,13 +26,13 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 			if item.failed {
 				continue
 			}
-			observations, err := c.observe(ctx, negotiation, item)
+			envelopes, err := c.envelopesOf(ctx, negotiation, item)
 			if err != nil {
 				yield(EventEnvelope{}, err)
 				return
 			}
-			for _, seen := range observations {
-				if !yield(seen, nil) {
+			for _, envelope := range envelopes {
+				if !yield(envelope, nil) {
 					return
 				}
 			}
@@ -39,12 +40,12 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 	}
 }
 
-// observe fetches what one transaction has to tell of a negotiation.
-func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item entry) ([]EventEnvelope, error) {
-	unclear := EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Truncated: true}
+// envelopesOf returns the events that one transaction has of a negotiation.
+func (c *Client) envelopesOf(ctx context.Context, negotiation solana.PublicKey, item entry) ([]EventEnvelope, error) {
+	truncated := EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Truncated: true}
 	details, err := c.executed(ctx, item.signature, detailsLimit)
 	if errors.Is(err, errNoDetails) {
-		return []EventEnvelope{unclear}, nil
+		return []EventEnvelope{truncated}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -52,15 +53,15 @@ func (c *Client) observe(ctx context.Context, negotiation solana.PublicKey, item
 	if details.Meta.Err != nil {
 		return nil, nil
 	}
-	var observations []EventEnvelope
+	var envelopes []EventEnvelope
 	events, failed := protocol.ParseLogs(details.Meta.LogMessages)
 	for _, event := range events {
 		if about, ok := event.NegotiationAddress(); ok && about == negotiation {
-			observations = append(observations, EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})
+			envelopes = append(envelopes, EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})
 		}
 	}
 	if failed != nil && mentionsProgram(details) {
-		observations = append(observations, unclear)
+		envelopes = append(envelopes, truncated)
 	}
-	return observations, nil
+	return envelopes, nil
 }

@@ -85,11 +85,11 @@ func TestListThatDoesNotSayWhichTransactionIsAnError(t *testing.T) {
 	}
 	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
 	_, err := client.newest(t.Context(), solana.PublicKey{1}, testSlot)
-	require.ErrorContains(t, err, "without saying which")
+	require.ErrorContains(t, err, "without a signature")
 	_, err = client.since(t.Context(), solana.PublicKey{1}, position{}, 0)
-	require.ErrorContains(t, err, "without saying which")
+	require.ErrorContains(t, err, "without a signature")
 	_, err = client.hasHistory(t.Context(), solana.PublicKey{1})
-	require.ErrorContains(t, err, "without saying which")
+	require.ErrorContains(t, err, "without a signature")
 }
 
 func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
@@ -134,7 +134,7 @@ func TestNodeThatWasAheadOfTheChainDoesNotHideWhatHappens(t *testing.T) {
 	assert.Equal(t, numbered(901), entries[0].signature)
 	assert.Equal(t, position{signature: numbered(977), slot: 488}, wrong.advance(entries, 520))
 
-	stream := client.join()
+	stream := client.sharedStream()
 	assert.EqualValues(t, 500, stream.advanceHead(500))
 	assert.EqualValues(t, 500, stream.advanceHead(499), "an answer that was on its way for longer")
 	assert.EqualValues(t, ahead, stream.advanceHead(ahead))

@@ -2,30 +2,31 @@ package haggle
 
 import "time"
 
-// Lag is how far a subscription is behind the chain, as far as is known.
+// Lag is the delay of a subscription behind the chain, as far as the client knows.
 type Lag struct {
-	// Slots is how many slots lie between the oldest thing that the listener has still to be told, or has not received yet, and the
-	// newest slot that the client knows of; zero if there is no such thing. A slot takes about 0.4 seconds.
+	// Slots is the number of slots between the oldest event that the listener has not received and the newest
+	// slot that the client knows; zero if there is no such event. A slot takes about 0.4 seconds.
 	Slots uint64
-	// Time is for how long that has been waiting, or for how long the source of events has been lost if that is longer.
+	// Time is how long that event has waited, or how long the event source has been disconnected if that is
+	// longer.
 	Time time.Duration
-	// Held is how many events wait for the listener to receive them.
+	// Held is the number of events that wait for the listener to receive them.
 	Held int
-	// Connected says whether the source of events can be reached.
+	// Connected reports whether the event source is connected.
 	Connected bool
-	// Checked is when the node was last asked, with success, whether there is anything that the source has not told of; zero if it has
-	// not been asked yet. Something that the source has kept to itself since then is in none of the other fields.
+	// Checked is the time of the last successful check for events that the source has missed; zero before the
+	// first one. The other fields do not include events that the source has missed since then.
 	Checked time.Time
 }
 
-// Lag says how far the subscription is behind. The zero Slots and Time of an idle one mean that nothing is known that the listener has
-// not received.
+// Lag returns the delay of the subscription. If Slots and Time are zero, the listener has received all events
+// that the client knows.
 func (s *Subscription) Lag() Lag {
 	w := s.watcher
 	now := time.Now()
 	oldest := time.Time{}
 	from := uint64(0)
-	waits := func(since time.Time, slot uint64) {
+	include := func(since time.Time, slot uint64) {
 		if since.IsZero() {
 			return
 		}
@@ -37,19 +38,19 @@ func (s *Subscription) Lag() Lag {
 		}
 	}
 	w.lock.Lock()
-	waits(w.waitingSince, w.waitingFrom)
+	include(w.waitingSince, w.waitingFrom)
 	w.lock.Unlock()
 
 	s.lock.Lock()
 	lag := Lag{Held: len(s.held)}
 	if len(s.held) > 0 {
-		waits(s.held[0].since, s.held[0].Slot)
+		include(s.held[0].since, s.held[0].Slot)
 	}
 	s.lock.Unlock()
 
 	w.stream.lock.Lock()
 	defer w.stream.lock.Unlock()
-	waits(w.stream.downSince, w.stream.lostAt)
+	include(w.stream.downSince, w.stream.downSlot)
 	lag.Connected = w.stream.downSince.IsZero()
 	lag.Checked = w.stream.reconciledAt
 	if !oldest.IsZero() {

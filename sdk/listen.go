@@ -10,13 +10,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Listen receives a hint for every transaction that mentions an address, until the context or the client ends. It returns the
-// reason. With [protocol.ProgramID] these are all transactions of the program; [Client.Events] returns their events.
+// Listen receives a hint for every transaction that mentions an address, until the context or the client
+// ends. It returns the reason. With [protocol.ProgramID] these are all transactions of the program;
+// [Client.Events] returns their events.
 //
-// Listen uses the stream of the client's subscriptions, which reconnects. connected reports each time whether hints arrive. A
-// hint may come twice, late or never: a caller that must not miss anything lists the state when connected reports true, and from
-// time to time. [Client.Watch] and [Client.WatchAgent] do that for their listeners. Both functions return at once and do not
-// call the client; they may run in several goroutines, but not after Listen has returned.
+// Listen uses the stream of the client's subscriptions, which reconnects. connected reports each time whether
+// hints arrive. A hint may come twice, late or never: a caller that must not miss anything lists the state
+// when connected reports true, and from time to time. [Client.Watch] and [Client.WatchAgent] do that for
+// their listeners. Both functions return at once and do not call the client; they may run in several
+// goroutines, but not after Listen has returned.
 //
 // It returns a [*NodeError] if the node refuses to subscribe.
 func (c *Client) Listen(ctx context.Context, address solana.PublicKey, connected func(bool), received func(Hint)) error {
@@ -27,7 +29,7 @@ func (c *Client) Listen(ctx context.Context, address solana.PublicKey, connected
 	defer cancel(nil)
 	defer context.AfterFunc(c.closing, func() { cancel(ErrClientClosed) })()
 	l := &listener{connected: connected, received: received, cancel: cancel}
-	joined := c.join()
+	joined := c.sharedStream()
 	if err := joined.attachListener(l, address); err != nil {
 		return err
 	}
@@ -47,7 +49,7 @@ type listener struct {
 	ended bool
 }
 
-// end has the functions not be called any more.
+// end stops the calls of both functions.
 func (l *listener) end() {
 	l.lock.Lock()
 	defer l.lock.Unlock()
@@ -76,9 +78,10 @@ func (l *listener) fail(err error) { l.cancel(err) }
 func (l *listener) refresh(solana.PublicKey)                {}
 func (l *listener) hasListed(solana.PublicKey, uint64) bool { return true }
 
-// Events are what the program tells of one transaction that has been executed: none for one that has failed. It waits for a moment
-// for a node that does not have the transaction yet, and then fails with [ErrDetailsUnavailable]. If logs have been cut off, or are of
-// a later version, there is an error beside the events that can be read.
+// Events returns the program's events of one executed transaction; none for a failed transaction. If the node
+// does not have the transaction yet, it retries for up to 15 seconds and then returns
+// [ErrDetailsUnavailable]. If the logs are cut off or of a later version, it returns an error together with
+// the events that it can read.
 func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
 	details, err := c.executed(ctx, signature, detailsLimit)
 	if err != nil {

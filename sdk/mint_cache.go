@@ -24,7 +24,7 @@ func (c *mintCache) get(address solana.PublicKey) (token.Mint, bool) {
 	return mint, ok
 }
 
-// put keeps a mint, in place of any other one when the cache is full.
+// put stores a mint. If the cache is full, it replaces any other one.
 func (c *mintCache) put(address solana.PublicKey, mint token.Mint) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

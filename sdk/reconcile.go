@@ -14,18 +14,20 @@ import (
 )
 
 const (
-	// reconcileEvery is how often the accounts are compared: some nodes drop notifications silently. reconcilePerAccount is
-	// added for each account.
+	// reconcileEvery is the interval at which the accounts are compared, because some nodes drop
+	// notifications silently. reconcilePerAccount is added for each account.
 	reconcileEvery      = 20 * time.Second
 	reconcilePerAccount = 5 * time.Millisecond
-	// accountsAtOnce is the most accounts that a node is asked for at once.
+	// accountsAtOnce is the most accounts in one request.
 	accountsAtOnce = 100
-	// reconcilePause is between two requests, and between two lists of addresses without a known change: at most twenty a second.
+	// reconcilePause is the pause between two requests, and between two lists of addresses without a known
+	// change: at most twenty a second.
 	reconcilePause = 50 * time.Millisecond
 )
 
-// reconcileLoop finds transactions that the source has missed. It compares the accounts of all topics with their last
-// fingerprints, a hundred in one request, and lists the transactions only where the account has changed.
+// reconcileLoop finds transactions that the source has missed. It compares the accounts of all topics with
+// their last fingerprints, a hundred in one request, and lists the transactions only where the account has
+// changed.
 func (f *stream) reconcileLoop(ctx context.Context) {
 	r := &reconciler{stream: f, seed: maphash.MakeSeed(), queued: make(map[solana.PublicKey]struct{})}
 	timer := time.NewTimer(f.untilReconcile())
@@ -62,7 +64,7 @@ func (f *stream) untilReconcile() time.Duration {
 type reconciler struct {
 	stream *stream
 	seed   maphash.Seed
-	// idle are addresses without a known change, to be listed when there is time.
+	// idle are addresses without a known change, which are listed one at a time.
 	idle   []solana.PublicKey
 	queued map[solana.PublicKey]struct{}
 }
@@ -162,8 +164,8 @@ func (r *reconciler) refresh(address solana.PublicKey) {
 	}
 }
 
-// fingerprintsOf tells accounts from what they were before; none is zero. owned says which of them are the program's, and slot when
-// they were so.
+// fingerprintsOf returns hashes of accounts, which change when the accounts do; none is zero. owned reports
+// which accounts belong to the program, and slot is the slot of the accounts.
 func fingerprintsOf(ctx context.Context, client *rpc.Client, commitment rpc.CommitmentType, seed maphash.Seed, addresses []solana.PublicKey) (slot uint64, fingerprints []uint64, owned []bool, err error) {
 	found, err := client.GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{
 		Encoding: solana.EncodingBase64, Commitment: commitment,
@@ -178,7 +180,8 @@ func fingerprintsOf(ctx context.Context, client *rpc.Client, commitment rpc.Comm
 	for i, account := range found.Value {
 		var hash maphash.Hash
 		hash.SetSeed(seed)
-		// What the program has no account at is listed, if at all: a wallet's content says nothing.
+		// A wallet's content does not show its transactions, so other accounts are not hashed; their
+		// transactions are listed.
 		if owned[i] = account != nil && account.Owner == protocol.ProgramID; owned[i] && account.Data != nil {
 			_, _ = hash.Write(account.Data.GetBinary())
 		}

@@ -19,29 +19,30 @@ import (
 const (
 	defaultPollEvery = 2 * time.Second
 	leastPollEvery   = 50 * time.Millisecond
-	// pollPause is between two requests of a round: at most twenty a second.
+	// pollPause is the pause between two requests of a round: at most twenty a second.
 	pollPause = 50 * time.Millisecond
-	// pollFailures is how many rounds in a row may fail before the stream ends, which makes it visible in Subscription.Lag.
+	// pollFailures is the number of failed rounds in a row after which the stream ends, which makes the
+	// failure visible in Subscription.Lag.
 	pollFailures = 3
 )
 
-var errWrongCount = malformed("the node answers with another number of accounts than it was asked for")
+var errWrongCount = malformed("node returned a wrong number of accounts")
 
-// Polling is an [EventSource] that asks the node again and again. It needs no WebSocket interface, and costs a request per hundred
-// negotiations and one per agent each time.
+// Polling is an [EventSource] that polls the node. It needs no WebSocket interface. Each round costs a
+// request per hundred negotiations and one per agent.
 type Polling struct {
-	// Every is how often the node is asked: by default every two seconds, at least 50 milliseconds apart. With many addresses a round
-	// takes longer: twenty requests a second are the most it makes.
+	// Every is the polling interval. If zero, 2 seconds are used; the minimum is 50 milliseconds. It sends at
+	// most twenty requests a second, so with many addresses a round takes longer.
 	Every time.Duration
 }
 
-// NewPolling makes a source that asks the node this often; zero is the default.
+// NewPolling returns a source that polls the node at this interval. If zero, 2 seconds are used.
 func NewPolling(every time.Duration) *Polling { return &Polling{Every: every} }
 
-// Open begins to poll.
+// Open starts polling.
 func (p *Polling) Open(ctx context.Context, options StreamOptions) (EventStream, error) {
 	if options.RPC == nil || options.Notify == nil {
-		return nil, errors.New("haggle: polling needs RPC and Notify")
+		return nil, errors.New("haggle: polling: RPC or Notify not set")
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stream := &pollStream{
@@ -66,14 +67,14 @@ type pollStream struct {
 	err    error
 }
 
-// polled is what an address was like when the node was last asked.
+// polled is the state of an address at the last poll.
 type polled struct {
 	fingerprint uint64
-	// newest is the newest transaction that mentions it, if it has no account of the program's.
+	// newest is the newest transaction that mentions the address, if the program has no account there.
 	newest solana.Signature
 }
 
-// Subscribe notes how the addresses are now, so that every later change is one.
+// Subscribe reads the state of the addresses, so that the next poll detects every later change.
 func (s *pollStream) Subscribe(ctx context.Context, addresses []solana.PublicKey) error {
 	for some := range slices.Chunk(addresses, accountsAtOnce) {
 		if err := s.poll(ctx, some, true); err != nil {
@@ -142,7 +143,8 @@ func (s *pollStream) round(ctx context.Context) error {
 	return nil
 }
 
-// poll tells of the addresses that are not as they were, unless they are new.
+// poll sends a hint for each address that has changed. added marks addresses that are polled for the first
+// time.
 func (s *pollStream) poll(ctx context.Context, addresses []solana.PublicKey, added bool) error {
 	slot, fingerprints, owned, err := fingerprintsOf(ctx, s.options.RPC, s.options.Commitment, s.seed, addresses)
 	if err != nil {
@@ -167,14 +169,14 @@ func (s *pollStream) changed(address solana.PublicKey, now polled, added bool) b
 	defer s.lock.Unlock()
 	before := s.polled[address]
 	if before == nil && !added {
-		return false // it has been taken away meanwhile
+		return false // Unsubscribe has removed it since
 	}
 	s.polled[address] = &now
 	return before != nil && *before != now
 }
 
-// newest is the newest transaction that mentions an address that the program has no account at: an agent's, or that of a negotiation
-// which has been closed or does not exist yet.
+// newest returns the newest transaction that mentions an address at which the program has no account: an
+// agent's, or a negotiation's that is closed or does not exist yet.
 func (s *pollStream) newest(ctx context.Context, address solana.PublicKey) (solana.Signature, error) {
 	one := 1
 	listed, err := s.options.RPC.GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: s.options.Commitment})

@@ -8,14 +8,14 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// webSockets is the default source: the WebSocket interfaces of one or several nodes, of which one is used at a time.
+// webSockets is the default source: the WebSocket interfaces of one or several nodes. It uses one at a time.
 type webSockets struct {
 	endpoints []string
 
 	lock sync.Mutex
-	// current is the one that is used, until it fails.
+	// current is the endpoint in use, until it fails.
 	current int
-	// refused are those that have refused to subscribe for good.
+	// refused are the endpoints that have refused to subscribe for good.
 	refused map[int]bool
 }
 
@@ -25,7 +25,7 @@ func newWebSockets(endpoints []string) *webSockets {
 
 // Open connects to the node that was used last, or to the next one that can be reached.
 func (w *webSockets) Open(ctx context.Context, options StreamOptions) (EventStream, error) {
-	var failed error
+	var errs error
 	for range w.endpoints {
 		number, endpoint := w.choose()
 		conn, err := dialLogs(ctx, endpoint, options.Commitment, options.Notify)
@@ -34,16 +34,16 @@ func (w *webSockets) Open(ctx context.Context, options StreamOptions) (EventStre
 			stream.add(conn)
 			return stream, nil
 		}
-		failed = errors.Join(failed, err)
-		w.leave(number)
+		errs = errors.Join(errs, err)
+		w.leaveNode(number)
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	return nil, failed
+	return nil, errs
 }
 
-// choose is the endpoint to use now; at least one has not refused.
+// choose returns the endpoint to use now. At least one has not refused.
 func (w *webSockets) choose() (int, string) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -53,8 +53,8 @@ func (w *webSockets) choose() (int, string) {
 	return w.current, w.endpoints[w.current]
 }
 
-// leave turns from an endpoint to the next one, unless that has been done.
-func (w *webSockets) leave(number int) {
+// leaveNode switches to the next endpoint if this one is still the current one.
+func (w *webSockets) leaveNode(number int) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	if w.current == number {
@@ -62,9 +62,9 @@ func (w *webSockets) leave(number int) {
 	}
 }
 
-// refuse notes that a node does not let anyone subscribe, and says whether all have.
-func (w *webSockets) refuse(number int) bool {
-	w.leave(number)
+// markRefused records that a node refuses subscriptions, and reports whether all nodes do.
+func (w *webSockets) markRefused(number int) bool {
+	w.leaveNode(number)
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.refused[number] = true
@@ -75,10 +75,10 @@ func (w *webSockets) refuse(number int) bool {
 	return true
 }
 
-// passedOver is a refusal after which there are other nodes to ask: it is not for good.
-type passedOver struct{ refusal error }
+// refusedByNode is a refusal by one node while others remain, so it is not permanent.
+type refusedByNode struct{ refusal error }
 
-func (e *passedOver) Error() string { return e.refusal.Error() }
+func (e *refusedByNode) Error() string { return e.refusal.Error() }
 
 func isRefusal(err error) bool {
 	var refused *NodeError
@@ -86,13 +86,14 @@ func isRefusal(err error) bool {
 		(refused.Code == methodNotFound || refused.Code == invalidParams)
 }
 
-// webSocketStream is one connection, and further ones to the same node if that takes no more subscriptions on the first.
+// webSocketStream is a connection, with further ones to the same node if the node limits the subscriptions
+// per connection.
 type webSocketStream struct {
 	source   *webSockets
 	number   int
 	endpoint string
 	options  StreamOptions
-	// done is closed when one of the connections has ended; err says why.
+	// done is closed when one of the connections has ended; err is the reason.
 	done    chan struct{}
 	running sync.WaitGroup
 
@@ -102,7 +103,7 @@ type webSocketStream struct {
 	err         error
 }
 
-// add watches a connection's end: the stream is over when one is, and all subscriptions are made again.
+// add adds a connection. The stream ends with the first of its connections; the client then subscribes anew.
 func (s *webSocketStream) add(conn *logConn) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -112,9 +113,9 @@ func (s *webSocketStream) add(conn *logConn) {
 		s.lock.Lock()
 		defer s.lock.Unlock()
 		if s.err == nil {
-			s.err = conn.failure()
+			s.err = conn.closeError()
 			if !s.closed {
-				s.source.leave(s.number)
+				s.source.leaveNode(s.number)
 			}
 			close(s.done)
 		}
@@ -135,31 +136,31 @@ func (s *webSocketStream) Subscribe(ctx context.Context, addresses []solana.Publ
 			return nil
 		}
 		if !errors.Is(err, errFull) || conn.size() == 0 {
-			return s.failed(err)
+			return s.leaveNode(err)
 		}
-		var left []solana.PublicKey
+		var missing []solana.PublicKey
 		for _, address := range addresses {
-			if !conn.has(address) {
-				left = append(left, address)
+			if !conn.isSubscribed(address) {
+				missing = append(missing, address)
 			}
 		}
-		addresses = left
+		addresses = missing
 		further, err := dialLogs(ctx, s.endpoint, s.options.Commitment, s.options.Notify)
 		if err != nil {
-			return s.failed(err)
+			return s.leaveNode(err)
 		}
 		s.add(further)
 	}
 }
 
-// failed has the next stream be another node's.
-func (s *webSocketStream) failed(err error) error {
+// leaveNode makes the next stream use another node.
+func (s *webSocketStream) leaveNode(err error) error {
 	if !isRefusal(err) {
-		s.source.leave(s.number)
+		s.source.leaveNode(s.number)
 		return err
 	}
-	if !s.source.refuse(s.number) {
-		return &passedOver{err}
+	if !s.source.markRefused(s.number) {
+		return &refusedByNode{err}
 	}
 	return err
 }
@@ -197,7 +198,7 @@ func (s *webSocketStream) Close() {
 	s.running.Wait()
 }
 
-// eventSource is the one that was configured, or the WebSocket interfaces of the client's nodes.
+// eventSource returns the configured source, otherwise the WebSocket interfaces of the client's nodes.
 func (c *Client) eventSource() EventSource {
 	if c.source != nil {
 		return c.source

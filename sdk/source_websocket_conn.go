@@ -17,53 +17,53 @@ import (
 )
 
 const (
-	handshakeLimit = 10 * time.Second
-	// replyLimit is how long a node may take to answer a request for a subscription.
-	replyLimit = 15 * time.Second
-	writeLimit = 10 * time.Second
-	// pingEvery and silentLimit find out that a connection is dead of which nobody has said so.
+	handshakeTimeout = 10 * time.Second
+	// replyTimeout is the time in which a node has to confirm a subscription.
+	replyTimeout = 15 * time.Second
+	writeTimeout = 10 * time.Second
+	// pingEvery and readTimeout detect a connection that is dead without having been closed.
 	pingEvery   = 15 * time.Second
-	silentLimit = 3 * pingEvery
-	// messageLimit is far above what a node sends at once: logs are cut off at 10,000 bytes.
-	messageLimit = 4 << 20
-	// pipelined is how many requests for a subscription wait for their answers at once. One after the other, 10,000 would take
-	// 10,000 times the way to the node and back.
-	pipelined = 256
-	// earlyLimit is how many notifications may come before the answer that says what they are about.
-	earlyLimit = 4096
+	readTimeout = 3 * pingEvery
+	// maxMessageSize is far above the size of a notification: logs are cut off at 10,000 bytes.
+	maxMessageSize = 4 << 20
+	// maxPipelined is the number of subscription requests that wait for their replies at once. One after the
+	// other, 10,000 requests would take 10,000 round trips.
+	maxPipelined = 256
+	// maxEarly is the number of notifications that may arrive before the reply that names their subscription.
+	maxEarly = 4096
 )
 
 const subscribeMethod = "logsSubscribe"
 
-// errFull: the node does not take another subscription on this connection.
-var errFull = errors.New("haggle: the node takes no more subscriptions on this connection")
+// errFull: the node accepts no further subscription on this connection.
+var errFull = errors.New("haggle: node accepts no more subscriptions on this connection")
 
-// logConn is a WebSocket connection on which a node tells of transactions that mention addresses. What it tells is a hint: a
-// validator collects the logs of an execution before it records it in a block, and should that fail it executes the transaction
-// again in a later one, or not at all.
+// logConn is a WebSocket connection with log subscriptions to addresses. Its notifications are hints: a
+// validator collects the logs of an execution before it records the execution in a block. If recording fails,
+// the validator executes the transaction again in a later block, or not at all.
 type logConn struct {
 	conn       *websocket.Conn
 	commitment rpc.CommitmentType
 	notify     func(Hint)
-	// done is closed when the connection has ended; err says why.
+	// done is closed when the connection has ended; err is the reason.
 	done    chan struct{}
 	running sync.WaitGroup
 
 	lock   sync.Mutex
 	lastID uint64
-	// asked are the requests for a subscription that have not been answered.
-	asked map[uint64]ask
-	// addresses and numbers are the subscriptions, by the node's number for them and the other way round.
+	// pending are the subscription requests without a reply.
+	pending map[uint64]pendingSubscribe
+	// addresses and numbers map the node's subscription numbers to addresses and back.
 	addresses map[uint64]solana.PublicKey
 	numbers   map[solana.PublicKey]uint64
-	// early are notifications with a number that the node has not said yet what it is for.
+	// early are notifications of subscription numbers that no reply has named yet.
 	early map[uint64][]Hint
-	// earlyCount is how many there are.
+	// earlyCount is the number of early notifications.
 	earlyCount int
 	err        error
 }
 
-type ask struct {
+type pendingSubscribe struct {
 	address solana.PublicKey
 	answers chan<- error
 }
@@ -91,7 +91,7 @@ type message struct {
 }
 
 func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Hint)) (*logConn, error) {
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeLimit}
+	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeTimeout}
 	conn, response, err := dialer.DialContext(ctx, endpoint, nil)
 	if response != nil && response.Body != nil {
 		_ = response.Body.Close()
@@ -107,13 +107,13 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 		commitment: commitment,
 		notify:     notify,
 		done:       make(chan struct{}),
-		asked:      make(map[uint64]ask),
+		pending:    make(map[uint64]pendingSubscribe),
 		addresses:  make(map[uint64]solana.PublicKey),
 		numbers:    make(map[solana.PublicKey]uint64),
 		early:      make(map[uint64][]Hint),
 	}
-	conn.SetReadLimit(messageLimit)
-	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(silentLimit)) }
+	conn.SetReadLimit(maxMessageSize)
+	alive := func(string) error { return conn.SetReadDeadline(time.Now().Add(readTimeout)) }
 	conn.SetPongHandler(alive)
 	_ = alive("")
 	stream.running.Go(stream.read)
@@ -121,7 +121,7 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 	return stream, nil
 }
 
-// close ends the connection and waits until nothing of it runs.
+// close ends the connection and waits for its goroutines.
 func (s *logConn) close() {
 	_ = s.conn.Close()
 	s.running.Wait()
@@ -132,7 +132,7 @@ func (s *logConn) read() {
 	for {
 		_, encoded, err := s.conn.ReadMessage()
 		if err == nil {
-			err = s.conn.SetReadDeadline(time.Now().Add(silentLimit))
+			err = s.conn.SetReadDeadline(time.Now().Add(readTimeout))
 		}
 		if err == nil {
 			err = s.receive(encoded)
@@ -148,9 +148,9 @@ func (s *logConn) read() {
 func (s *logConn) end(err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.err = fmt.Errorf("haggle: the WebSocket connection has ended: %w", err)
-	for id, waiting := range s.asked {
-		delete(s.asked, id)
+	s.err = fmt.Errorf("haggle: WebSocket connection closed: %w", err)
+	for id, waiting := range s.pending {
+		delete(s.pending, id)
 		waiting.answers <- s.err
 	}
 }
@@ -158,13 +158,13 @@ func (s *logConn) end(err error) {
 func (s *logConn) receive(encoded []byte) error {
 	var received message
 	if err := json.Unmarshal(encoded, &received); err != nil {
-		return fmt.Errorf("a message that is not what a node sends: %w", err)
+		return fmt.Errorf("decode a message: %w", err)
 	}
 	if received.ID != nil {
 		return s.answer(&received)
 	}
 	value := &received.Params.Result.Value
-	// An execution that failed has done nothing. Should the transaction succeed after all, there is another notification.
+	// A failed execution has no effect. If the transaction succeeds later, there is another notification.
 	failed := len(value.Err) > 0 && string(value.Err) != "null"
 	if value.Signature.IsZero() || failed {
 		return nil
@@ -183,20 +183,21 @@ func (s *logConn) receive(encoded []byte) error {
 	return nil
 }
 
-// unrelated says whether a notification's logs are certain not to tell of this program. They are not decoded for that: text in
-// which a character may be spelled otherwise is not certain.
+// unrelated reports whether a notification's logs certainly do not mention this program. It does not decode
+// them, so it returns false for text with escaped characters, which can be spelled in another way.
 func unrelated(notification []byte) bool {
 	return bytes.Contains(notification, []byte(`"logs":[`)) && !bytes.Contains(notification, []byte(invocation)) &&
 		!bytes.Contains(notification, []byte("Log truncated")) && !bytes.Contains(notification, []byte(`\u`))
 }
 
-// keepEarly keeps a notification for when the node says what it is about. After an unsubscription some come that nobody waits for.
+// keepEarly keeps a notification until the reply that names its subscription. Without pending requests the
+// notification is of an address that has been unsubscribed from, and is dropped.
 func (s *logConn) keepEarly(number uint64, hint Hint) error {
-	if len(s.asked) == 0 {
+	if len(s.pending) == 0 {
 		return nil
 	}
-	if s.earlyCount == earlyLimit {
-		return errors.New("too many notifications of subscriptions that the node has not named")
+	if s.earlyCount == maxEarly {
+		return errors.New("too many notifications of unknown subscriptions")
 	}
 	s.earlyCount++
 	s.early[number] = append(s.early[number], hint)
@@ -205,8 +206,8 @@ func (s *logConn) keepEarly(number uint64, hint Hint) error {
 
 func (s *logConn) answer(received *message) error {
 	s.lock.Lock()
-	waiting, ok := s.asked[*received.ID]
-	delete(s.asked, *received.ID)
+	waiting, ok := s.pending[*received.ID]
+	delete(s.pending, *received.ID)
 	s.lock.Unlock()
 	if !ok {
 		return nil
@@ -217,7 +218,7 @@ func (s *logConn) answer(received *message) error {
 	}
 	var number uint64
 	if err := json.Unmarshal(received.Result, &number); err != nil {
-		err = fmt.Errorf("a reply without the number of a subscription: %w", err)
+		err = fmt.Errorf("decode a subscription number: %w", err)
 		waiting.answers <- err
 		return err
 	}
@@ -226,7 +227,7 @@ func (s *logConn) answer(received *message) error {
 	early := s.early[number]
 	s.earlyCount -= len(early)
 	delete(s.early, number)
-	if len(s.asked) == 0 {
+	if len(s.pending) == 0 {
 		clear(s.early)
 		s.earlyCount = 0
 	}
@@ -239,7 +240,8 @@ func (s *logConn) answer(received *message) error {
 	return nil
 }
 
-// subscriptionRefusal tells a node that has enough subscriptions from one that refuses this one. There is no number for it that all use.
+// subscriptionRefusal distinguishes a node that has reached its limit of subscriptions from one that refuses
+// this subscription. It goes by the message, because nodes use different codes.
 func subscriptionRefusal(code int, message string) error {
 	refused := &NodeError{Method: subscribeMethod, Code: code, Message: message}
 	text := strings.ToLower(message)
@@ -249,39 +251,39 @@ func subscriptionRefusal(code int, message string) error {
 	return refused
 }
 
-// failure says why the connection has ended.
-func (s *logConn) failure() error {
+// closeError returns the reason for the end of the connection.
+func (s *logConn) closeError() error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.err
 }
 
-// size is how many subscriptions the connection has.
+// size returns the number of subscriptions.
 func (s *logConn) size() int {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return len(s.numbers)
 }
 
-// has says whether an address is subscribed to.
-func (s *logConn) has(address solana.PublicKey) bool {
+// isSubscribed reports whether the connection is subscribed to an address.
+func (s *logConn) isSubscribed(address solana.PublicKey) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	_, subscribed := s.numbers[address]
 	return subscribed
 }
 
-// subscribe returns once the node tells of every transaction that mentions one of the addresses. After errFull it does so for those
-// that [logConn.has] says.
+// subscribe returns when the node has confirmed the subscriptions to all addresses. After errFull,
+// isSubscribed reports which of them it has confirmed.
 func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) error {
-	answers := make(chan error, pipelined)
+	answers := make(chan error, maxPipelined)
 	outstanding := 0
 	var failed error
-	timer := time.NewTimer(replyLimit)
+	timer := time.NewTimer(replyTimeout)
 	defer timer.Stop()
 	for len(addresses) > 0 && failed == nil || outstanding > 0 {
-		if failed == nil && len(addresses) > 0 && outstanding < pipelined {
-			if err := s.ask(addresses[0], answers); err != nil {
+		if failed == nil && len(addresses) > 0 && outstanding < maxPipelined {
+			if err := s.sendSubscribe(addresses[0], answers); err != nil {
 				return err
 			}
 			addresses = addresses[1:]
@@ -291,7 +293,7 @@ func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) e
 		select {
 		case err := <-answers:
 			outstanding--
-			timer.Reset(replyLimit)
+			timer.Reset(replyTimeout)
 			if err != nil && !errors.Is(err, errFull) {
 				return err
 			}
@@ -299,7 +301,7 @@ func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) e
 				failed = err
 			}
 		case <-timer.C:
-			return fmt.Errorf("haggle: the node does not answer a subscription within %s", replyLimit)
+			return fmt.Errorf("haggle: node did not confirm a subscription within %s", replyTimeout)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -307,7 +309,7 @@ func (s *logConn) subscribe(ctx context.Context, addresses []solana.PublicKey) e
 	return failed
 }
 
-func (s *logConn) ask(address solana.PublicKey, answers chan<- error) error {
+func (s *logConn) sendSubscribe(address solana.PublicKey, answers chan<- error) error {
 	s.lock.Lock()
 	if s.err != nil {
 		defer s.lock.Unlock()
@@ -315,14 +317,14 @@ func (s *logConn) ask(address solana.PublicKey, answers chan<- error) error {
 	}
 	s.lastID++
 	id := s.lastID
-	s.asked[id] = ask{address: address, answers: answers}
+	s.pending[id] = pendingSubscribe{address: address, answers: answers}
 	s.lock.Unlock()
 	return s.request(id, subscribeMethod,
 		map[string]any{"mentions": []solana.PublicKey{address}},
 		map[string]any{"commitment": s.commitment})
 }
 
-// unsubscribe does not wait for the answer.
+// unsubscribe does not wait for the reply.
 func (s *logConn) unsubscribe(address solana.PublicKey) error {
 	s.lock.Lock()
 	number, subscribed := s.numbers[address]
@@ -337,9 +339,9 @@ func (s *logConn) unsubscribe(address solana.PublicKey) error {
 	return s.request(id, "logsUnsubscribe", number)
 }
 
-// request writes; only one goroutine may at a time.
+// request writes a request. It must not be called by several goroutines at once.
 func (s *logConn) request(id uint64, method string, params ...any) error {
-	if err := s.conn.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
 	err := s.conn.WriteJSON(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -349,7 +351,7 @@ func (s *logConn) request(id uint64, method string, params ...any) error {
 	return nil
 }
 
-// ping finds out that the connection is dead, and lets the node know that this end is not.
+// ping keeps the connection alive and detects that it is dead.
 func (s *logConn) ping() {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
@@ -358,8 +360,8 @@ func (s *logConn) ping() {
 		case <-s.done:
 			return
 		case <-ticker.C:
-			// If it fails, nothing comes back, and reading ends.
-			_ = s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeLimit))
+			// If the write fails, no pong arrives, and the read times out.
+			_ = s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTimeout))
 		}
 	}
 }

@@ -64,7 +64,7 @@ func awaitEnd(t *testing.T, stream *logConn) error {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the connection does not end")
 	}
-	return stream.failure()
+	return stream.closeError()
 }
 
 func TestSuccessfulTransactionsAreToldInTheirOrder(t *testing.T) {
@@ -108,9 +108,9 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 func TestConnectionThatEndsEndsWhatWaitsForIt(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string { return []string{"hang up"} })
 	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
-	require.ErrorContains(t, err, "has ended")
+	require.ErrorContains(t, err, "connection closed")
 	assert.False(t, isPermanent(err))
-	require.ErrorContains(t, awaitEnd(t, stream), "has ended")
+	require.ErrorContains(t, awaitEnd(t, stream), "connection closed")
 	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 }
 
@@ -124,11 +124,11 @@ func TestNonsenseEndsTheConnection(t *testing.T) {
 
 func TestFloodOfUnknownSubscriptionsEndsTheConnection(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string {
-		flood := make([]string, earlyLimit+1)
+		flood := make([]string, maxEarly+1)
 		for i := range flood {
 			flood[i] = notified(i+1, "null")
 		}
 		return flood
 	})
-	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}), "not named")
+	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}), "unknown subscriptions")
 }

@@ -11,28 +11,31 @@ import (
 )
 
 const (
-	// A stream that fails is opened again after a pause that doubles, and varies so that not everyone comes back at once.
+	// A failed stream is opened again after a pause that doubles. The pause varies, so that clients do not
+	// reconnect all at once.
 	firstReconnect = 100 * time.Millisecond
 	lastReconnect  = 15 * time.Second
-	// subscribedAtOnce is how many addresses the source is given at a time, so that the first need not wait for the last.
-	subscribedAtOnce = 1000
-	// mostWorkers is how many subscriptions are worked for at once.
-	mostWorkers = 16
-	// unrelatedKept is how many transactions that do not concern anyone are remembered, so that they are not fetched.
+	// subscribeBatch is the number of addresses in one call of Subscribe, so that the first ones do not wait
+	// for the last.
+	subscribeBatch = 1000
+	// maxWorkers is the number of subscriptions that are worked on at once.
+	maxWorkers = 16
+	// unrelatedKept is the number of unrelated transactions whose signatures are kept, so that they are not
+	// fetched.
 	unrelatedKept = 1 << 16
-	// reachedFor is for how long it is good enough to know where the node was.
-	reachedFor = time.Second
-	// replayed is how many slots before the last one a new stream begins: some minutes may be too many for a source, and the newest
-	// slots may be incomplete.
-	replayed = 32
-	// takenBack is how many slots further back than ever no node is that the client believes, unless it has found out that a node has
-	// shown a slot that there has never been.
+	// headValidFor is how long a known slot of the node is used instead of a new request.
+	headValidFor = time.Second
+	// replaySlots is how many slots before the last known one a new stream begins. The newest slots may be
+	// incomplete, and some sources cannot replay several minutes.
+	replaySlots = 32
+	// rollbackLimit is how many slots a node's answer may be behind the newest known slot and still be
+	// ignored. An answer further behind replaces the newest known slot, which then came from a wrong answer.
 	rollbackLimit = 150
 )
 
-// stream is what a client's subscriptions share: it keeps an EventStream of the source open, reconnects, and passes the hints on
-// to the subscribers. Its workers run the watchers; its reconciler finds what the source has missed. It runs while there are
-// subscribers.
+// stream is shared by a client's subscriptions. It keeps an EventStream of the source open, reconnects, and
+// passes the hints on to the subscribers. Its workers run the watchers; its reconciler finds the transactions
+// that the source has missed. It runs while there are subscribers.
 type stream struct {
 	client *Client
 	// source is the client's, or the default.
@@ -41,15 +44,18 @@ type stream struct {
 	lock sync.Mutex
 	// topics are the addresses that have subscribers.
 	topics map[solana.PublicKey]*topic
-	// abandoned are addresses that nobody watches any more and that the stream still tells of.
+	// abandoned are addresses without subscribers to which the source's stream is still subscribed.
 	abandoned map[solana.PublicKey]struct{}
 	running   bool
-	// wake has an element when there are addresses to subscribe to or to unsubscribe from; reconcileNow when the reconciler is to run now.
+	// wake has an element when there are addresses to subscribe to or to unsubscribe from, and reconcileNow
+	// when the reconciler is to run now.
 	wake, reconcileNow chan struct{}
-	// downSince is when the stream was lost, and lostAt the newest slot then; zero while there is one.
+	// downSince is when the connection was lost, and downSlot the newest slot then; zero while it is
+	// connected.
 	downSince time.Time
-	lostAt    uint64
-	// newest is the newest slot that anyone has told of. It is for show: a source may say what it likes.
+	downSlot  uint64
+	// newest is the newest slot of any hint or answer. It is used only for Lag, because a source may report
+	// any slot.
 	newest uint64
 	// head is a slot that the node had reached at headAt.
 	head   uint64
@@ -57,14 +63,15 @@ type stream struct {
 	// reconciledAt is the end of the last reconciliation, and reconciledTo the slot at which it began.
 	reconciledAt time.Time
 	reconciledTo uint64
-	// unrelated are transactions that have nothing to do with this program, with their slots; unrelatedOrder says which is the oldest.
+	// unrelated are the transactions that do not concern this program, with their slots, and unrelatedOrder
+	// is a ring of their signatures, the oldest at unrelatedNext.
 	unrelated      map[solana.Signature]uint64
 	unrelatedOrder []solana.Signature
 	unrelatedNext  int
 
-	// readyLock is the lock for what follows, and may be taken while others are held.
+	// readyLock guards the fields below. It may be taken while other locks are held.
 	readyLock sync.Mutex
-	// ready are the subscriptions that there is something to do for.
+	// ready are the watchers that have work to do.
 	ready   []*watcher
 	workers int
 }
@@ -72,20 +79,21 @@ type stream struct {
 // topic is an address that has subscribers.
 type topic struct {
 	subscribers []subscriber
-	// subscribed says that the stream tells of it; waiting are those who want to know.
+	// subscribed reports whether the source's stream is subscribed to the address; waiting are the channels
+	// to which that is reported.
 	subscribed bool
 	waiting    []chan<- error
-	// later are subscriptions that are to look at it once more then.
-	later []*watcher
-	// wallet says that it is an agent's, which is no account of the program's.
+	// refreshing are watchers that list the address once it is subscribed.
+	refreshing []*watcher
+	// wallet reports whether the address is an agent's, at which the program has no account.
 	wallet bool
-	// fingerprint is that of the account's content, and changedAt the slot in which it was first seen.
+	// fingerprint is the hash of the account's content, and changedAt the slot in which it was first read.
 	fingerprint uint64
 	changedAt   uint64
 }
 
-// join returns the client's stream.
-func (c *Client) join() *stream {
+// sharedStream returns the client's stream.
+func (c *Client) sharedStream() *stream {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if c.stream == nil {
@@ -101,35 +109,36 @@ func (c *Client) join() *stream {
 	return c.stream
 }
 
-// subscriber receives what the stream knows of its addresses. Its methods return at once.
+// subscriber receives the hints and changes of its addresses. Its methods return at once.
 type subscriber interface {
 	// hint reports a transaction; wallet reports whether the address is an agent's.
 	hint(h Hint, wallet bool)
-	// refresh asks to list an address, because something may have happened there.
+	// refresh requests that an address is listed, because it may have new transactions.
 	refresh(address solana.PublicKey)
 	// hasListed reports whether everything at an address that the node had listed in a slot has been handled.
 	hasListed(address solana.PublicKey, slot uint64) bool
 	// setConnected reports whether hints arrive.
 	setConnected(connected bool)
-	// fail reports that no hint will arrive any more.
+	// fail reports that no further hint will arrive.
 	fail(err error)
 }
 
-// attach has addresses watched for a subscription. What is returned tells of each when the stream tells of it, or why not.
+// attach subscribes a watcher to addresses. The channel receives a value for each address: nil when the
+// source's stream is subscribed to it, or the reason for which it is not.
 func (f *stream) attach(w *watcher, wallet bool, addresses ...solana.PublicKey) (<-chan error, error) {
-	told := make(chan error, len(addresses))
+	result := make(chan error, len(addresses))
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for _, address := range addresses {
 		at := f.at(address, w)
 		at.wallet = at.wallet || wallet
 		if at.subscribed {
-			told <- nil
+			result <- nil
 		} else {
-			at.waiting = append(at.waiting, told)
+			at.waiting = append(at.waiting, result)
 		}
 	}
-	return told, f.ensureRunning()
+	return result, f.ensureRunning()
 }
 
 // attachListener subscribes a listener to an address that is not an account of the program.
@@ -144,12 +153,13 @@ func (f *stream) attachListener(l *listener, address solana.PublicKey) error {
 	return f.ensureRunning()
 }
 
-// attachLater has an address watched, and looked at once more when the stream tells of it.
-func (f *stream) attachLater(w *watcher, address solana.PublicKey) error {
+// attachAndRefresh subscribes a watcher to an address. The watcher lists the address again once the source's
+// stream is subscribed.
+func (f *stream) attachAndRefresh(w *watcher, address solana.PublicKey) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if at := f.at(address, w); !at.subscribed {
-		at.later = append(at.later, w)
+		at.refreshing = append(at.refreshing, w)
 	}
 	return f.ensureRunning()
 }
@@ -157,9 +167,9 @@ func (f *stream) attachLater(w *watcher, address solana.PublicKey) error {
 func (f *stream) at(address solana.PublicKey, s subscriber) *topic {
 	at := f.topics[address]
 	if at == nil {
-		_, stillTold := f.abandoned[address]
+		_, stillSubscribed := f.abandoned[address]
 		delete(f.abandoned, address)
-		at = &topic{subscribed: stillTold}
+		at = &topic{subscribed: stillSubscribed}
 		f.topics[address] = at
 	}
 	if !slices.Contains(at.subscribers, s) {
@@ -179,7 +189,7 @@ func (f *stream) ensureRunning() error {
 	return nil
 }
 
-// detach ends that an address is watched for a subscription.
+// detach removes the subscriber of addresses.
 func (f *stream) detach(s subscriber, addresses ...solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -207,7 +217,7 @@ func signal(channel chan<- struct{}) {
 	}
 }
 
-// run keeps a stream open while anything is watched.
+// run keeps a stream open while there are topics.
 func (f *stream) run() {
 	ctx, cancel := context.WithCancel(f.client.closing)
 	var reconciling sync.WaitGroup
@@ -224,14 +234,14 @@ func (f *stream) run() {
 		if f.stopIfIdle() || ctx.Err() != nil {
 			return
 		}
-		f.lost(err)
+		f.disconnected(err)
 		if err == nil {
-			continue // somebody has come just when it was to end
+			continue // a subscriber was added while the stream was ending
 		}
 		if time.Since(began) > lastReconnect {
 			pause.Reset()
 		}
-		f.await(ctx, pause.NextBackOff())
+		f.waitToReopen(ctx, pause.NextBackOff())
 	}
 }
 
@@ -243,7 +253,7 @@ func newReconnection() *backoff.ExponentialBackOff {
 	return pause
 }
 
-// stopIfIdle ends the stream if nothing is watched. The next one who watches something starts it again.
+// stopIfIdle ends the stream if there are no topics. The next subscriber starts it again.
 func (f *stream) stopIfIdle() bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -255,8 +265,9 @@ func (f *stream) stopIfIdle() bool {
 	return true
 }
 
-// await waits before the stream is opened again, less long if somebody new wants it.
-func (f *stream) await(ctx context.Context, pause time.Duration) {
+// waitToReopen waits before the stream is opened again. It returns early if a new subscriber waits for its
+// addresses.
+func (f *stream) waitToReopen(ctx context.Context, pause time.Duration) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
@@ -279,15 +290,15 @@ func (f *stream) await(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// lost notes that there is no stream. If that is for an error, it tells those who wait for a subscription, and everyone if there never
-// will be one.
-func (f *stream) lost(err error) {
+// disconnected records that there is no stream. If the reason is an error, it is reported to the subscribers
+// that wait; a permanent error ends all subscribers.
+func (f *stream) disconnected(err error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if f.downSince.IsZero() {
-		f.downSince, f.lostAt = time.Now(), f.newest
+		f.downSince, f.downSlot = time.Now(), f.newest
 		if f.client.logger != nil && err != nil {
-			f.client.logger.Warn("the source of events is lost; what happens meanwhile is fetched", "error", err)
+			f.client.logger.Warn("event source disconnected", "error", err)
 		}
 	}
 	clear(f.abandoned)
@@ -316,7 +327,7 @@ func (f *stream) listen(ctx context.Context) error {
 	f.lock.Lock()
 	var from uint64
 	if !f.downSince.IsZero() {
-		from = f.lostAt - min(f.lostAt, replayed)
+		from = f.downSlot - min(f.downSlot, replaySlots)
 	}
 	f.lock.Unlock()
 	stream, err := f.source.Open(ctx, StreamOptions{
@@ -354,7 +365,7 @@ func (f *stream) resubscribe(ctx context.Context, stream EventStream) error {
 	for {
 		add, remove := f.changes()
 		if len(add) == 0 && len(remove) == 0 {
-			f.restored()
+			f.reconnected()
 			return nil
 		}
 		if len(remove) > 0 {
@@ -376,7 +387,7 @@ func (f *stream) changes() (add, remove []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	for address, at := range f.topics {
-		if !at.subscribed && len(add) < subscribedAtOnce {
+		if !at.subscribed && len(add) < subscribeBatch {
 			add = append(add, address)
 		}
 	}
@@ -387,7 +398,7 @@ func (f *stream) changes() (add, remove []solana.PublicKey) {
 	return add, remove
 }
 
-// subscribed tells those who wait.
+// subscribed marks the addresses as subscribed and reports that to their subscribers.
 func (f *stream) subscribed(addresses []solana.PublicKey) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -404,27 +415,27 @@ func (f *stream) subscribed(addresses []solana.PublicKey) {
 		for _, waiting := range at.waiting {
 			waiting <- nil
 		}
-		for _, w := range at.later {
+		for _, w := range at.refreshing {
 			w.refresh(address)
 		}
-		at.waiting, at.later = nil, nil
+		at.waiting, at.refreshing = nil, nil
 	}
 }
 
-// restored has the reconciler find what has happened while there was no stream.
-func (f *stream) restored() {
+// reconnected starts a reconciliation, which finds the transactions of the time without a stream.
+func (f *stream) reconnected() {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	if !f.downSince.IsZero() {
 		if f.client.logger != nil {
-			f.client.logger.Info("the source of events is back", "away", time.Since(f.downSince), "addresses", len(f.topics))
+			f.client.logger.Info("event source reconnected", "after", time.Since(f.downSince), "addresses", len(f.topics))
 		}
 		f.downSince = time.Time{}
 		signal(f.reconcileNow)
 	}
 }
 
-// notice is told by the source. It only takes notes.
+// hint receives the source's hints. It does not block.
 func (f *stream) hint(n Hint) {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -20,8 +20,8 @@ func (f *stream) keepUnrelated(signature solana.Signature, slot uint64) {
 	f.unrelated[signature] = slot
 }
 
-// isUnrelated says whether this execution of a transaction is known to have nothing to do with this program. In another slot it
-// would be another execution.
+// isUnrelated reports whether this execution of a transaction is known not to concern this program. In
+// another slot it would be another execution.
 func (f *stream) isUnrelated(item entry) bool {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -29,12 +29,12 @@ func (f *stream) isUnrelated(item entry) bool {
 	return known && slot == item.slot
 }
 
-// reached is a slot that the node had reached a moment ago.
+// reached returns a slot that the node has reached, at most a second old.
 func (f *stream) reached(ctx context.Context) (uint64, error) {
 	f.lock.Lock()
 	head, at := f.head, f.headAt
 	f.lock.Unlock()
-	if head > 0 && time.Since(at) < reachedFor {
+	if head > 0 && time.Since(at) < headValidFor {
 		return head, nil
 	}
 	slot, err := f.client.rpc.GetSlot(ctx, f.client.commitment)
@@ -44,7 +44,7 @@ func (f *stream) reached(ctx context.Context) (uint64, error) {
 	return f.advanceHead(slot), nil
 }
 
-// advanceHead notes how far the node has come.
+// advanceHead records a slot that the node has reached.
 func (f *stream) advanceHead(slot uint64) uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -55,7 +55,7 @@ func (f *stream) advanceHead(slot uint64) uint64 {
 	return f.head
 }
 
-// reconciledUntil is the slot at which the last reconciliation began.
+// reconciledUntil returns the slot at which the last reconciliation began.
 func (f *stream) reconciledUntil() uint64 {
 	f.lock.Lock()
 	defer f.lock.Unlock()

@@ -1,11 +1,11 @@
 package haggle
 
-// schedule has a worker look after a subscription.
+// schedule queues a watcher for a worker.
 func (f *stream) schedule(w *watcher) {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()
 	f.ready = append(f.ready, w)
-	if f.workers < mostWorkers && f.client.start(f.work) {
+	if f.workers < maxWorkers && f.client.start(f.work) {
 		f.workers++
 	}
 }
@@ -16,7 +16,7 @@ func (f *stream) work() {
 	}
 }
 
-// nextReady is nil, and the worker's end noted, when there is nothing to do.
+// nextReady returns the next watcher. If there is none, it returns nil and the worker ends.
 func (f *stream) nextReady() *watcher {
 	f.readyLock.Lock()
 	defer f.readyLock.Unlock()

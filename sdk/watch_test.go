@@ -84,7 +84,7 @@ func reconcileOften(client *Client) (stop func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		for wait.For(ctx, 100*time.Millisecond) == nil {
-			signal(client.join().reconcileNow)
+			signal(client.sharedStream().reconcileNow)
 		}
 	})
 	return func() {

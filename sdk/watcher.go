@@ -12,82 +12,89 @@ import (
 )
 
 const (
-	// hintLimit is how long a transaction that the stream tells of is looked for eagerly, and doubtLimit how long it is looked for at
-	// all, then every recheckEvery: longer than a blockhash lives.
-	hintLimit    = 3 * time.Second
-	recheckEvery = time.Second
-	doubtLimit   = 2 * time.Minute
-	// hintsKept is how many of them are looked for at once. Of those beyond, the list of transactions tells.
+	// hintPollLimit is how long a hinted transaction is polled at short intervals. After that it is polled
+	// every recheckEvery until hintExpiry, which is longer than the life of a blockhash.
+	hintPollLimit = 3 * time.Second
+	recheckEvery  = time.Second
+	hintExpiry    = 2 * time.Minute
+	// hintsKept is the number of hinted transactions that are polled at once. Lists find the others.
 	hintsKept = 4096
-	// lateSlots is how much later than another a source may tell of the same transaction: some minutes.
+	// lateSlots is how many slots later than another a source may report the same transaction: some minutes.
 	lateSlots = 512
-	// handledKept is how many handled transactions are remembered before it is worth looking which can be forgotten.
+	// handledKept is the number of handled transactions from which forget runs.
 	handledKept = 1024
-	// strangersAtOnce is how many transactions that the stream has not told of are fetched at once because they mention an agent, and
-	// strangersEvery how often another is beyond that.
+	// unrelatedAtOnce is the number of transactions that only mention an agent and are fetched at once,
+	// although the stream sent no hint of them. unrelatedEvery is the interval at which a further one is
+	// fetched.
 	unrelatedAtOnce = 1000
 	unrelatedEvery  = 50 * time.Millisecond
 	unrelatedPause  = time.Second
-	// discoverEvery is how often at most the agent's negotiations are listed because logs may not have told of them.
+	// discoverEvery is the minimum interval at which the agent's negotiations are listed when logs were
+	// incomplete.
 	discoverEvery = 10 * time.Second
 )
 
-// watcher keeps a subscription going. It has no goroutine: when there is something to do, one of the stream's workers does it.
+// watcher runs a subscription. It has no goroutine: when there is work to do, one of the stream's workers
+// runs it.
 type watcher struct {
 	client       *Client
 	stream       *stream
 	subscription *Subscription
 	start        watchStart
-	// Either fixed is the negotiation to watch, or agent is the one whose negotiations are watched.
+	// Either fixed is the watched negotiation, or agent is the agent whose negotiations are watched.
 	fixed solana.PublicKey
 	agent solana.PublicKey
 
-	// From here on to lock, only one goroutine at a time has it: that of begin, and then one worker.
+	// Only one goroutine at a time uses the fields from here to lock: the one of begin, then one worker.
 
-	// cursors are those of the watched addresses; asked are the addresses that the stream was last asked for.
-	cursors cursors
-	asked   []solana.PublicKey
-	// backlog is what is to be delivered, and listed are the lists that it is from.
+	// cursors are the cursors of the watched addresses; requested are the addresses of the last call of
+	// listenTo.
+	cursors   cursors
+	requested []solana.PublicKey
+	// backlog has the transactions to deliver, and listed the lists that they are from.
 	backlog backlog
 	listed  map[solana.PublicKey]*listing
-	// fetched are those that have been looked at already.
+	// fetched are transactions that have been fetched already.
 	fetched map[solana.Signature]*rpc.GetTransactionResult
-	// fresh are negotiations that have been found in the backlog and not been listed.
+	// fresh are negotiations that were found in the backlog and have not been listed.
 	fresh []solana.PublicKey
-	// strangers are more of them that mention the agent than may be fetched at once.
+	// unrelated are transactions that mention the agent and exceed the allowance.
 	unrelated []*queued
 	allowance allowance
-	// incomplete says that some of the agent's negotiations may not be watched, because logs did not tell of them.
+	// incomplete reports that some of the agent's negotiations may not be watched, because logs were
+	// incomplete.
 	incomplete bool
 	discovered time.Time
-	// postponed says that the node has not ordered the newest transactions yet.
+	// postponed reports that the node has not ordered the newest transactions yet.
 	postponed bool
 	// retry has the pauses after failures in a row.
 	retry *backoff.ExponentialBackOff
 
 	lock sync.Mutex
-	// due are the addresses to list: with true from their marks, otherwise what is new is enough.
+	// due are the addresses to list: with true from cursor.complete, otherwise from cursor.latest.
 	due map[solana.PublicKey]bool
-	// hints are transactions that the stream has told of and that have not been handled.
+	// hints are the hinted transactions that have not been handled.
 	hints map[solana.Signature]hint
-	// scheduled says that a worker has it or will have it, and again that there is more to do than that worker may know.
+	// scheduled reports that a worker runs the watcher or will run it, and again that there is new work since
+	// that worker began.
 	scheduled, again bool
-	// left says that the subscription is over.
-	left  bool
-	timer *time.Timer
-	// waitingSince is when the oldest thing that has not been handled became known, and waitingFrom its slot; zero if there is none.
+	// detached reports that the subscription has ended.
+	detached bool
+	timer    *time.Timer
+	// waitingSince is when the oldest unhandled change became known, and waitingFrom its slot; zero if there
+	// is none.
 	waitingSince time.Time
 	waitingFrom  uint64
 }
 
-// hint is what is known of a transaction that the stream has told of.
+// hint is the content of a hint about a transaction.
 type hint struct {
 	address solana.PublicKey
 	wallet  bool
 	since   time.Time
 }
 
-// hint takes a hint from the stream.
+// hint receives a hint from the stream.
 func (w *watcher) hint(n Hint, wallet bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -103,16 +110,16 @@ func (w *watcher) hint(n Hint, wallet bool) {
 		}
 	}
 	w.addDue(n.Address, n.Signature.IsZero())
-	w.waits(n.Slot)
+	w.setWaiting(n.Slot)
 	w.wake()
 }
 
-// look has an address listed.
+// refresh makes a worker list an address.
 func (w *watcher) refresh(address solana.PublicKey) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.addDue(address, true)
-	w.waits(0)
+	w.setWaiting(0)
 	w.wake()
 }
 
@@ -133,20 +140,20 @@ func (w *watcher) addDue(address solana.PublicKey, all bool) {
 	w.due[address] = w.due[address] || all
 }
 
-func (w *watcher) waits(slot uint64) {
+func (w *watcher) setWaiting(slot uint64) {
 	if w.waitingSince.IsZero() {
 		w.waitingSince, w.waitingFrom = time.Now(), slot
 	}
 }
 
-// resume is told when the listener has made room.
+// resume makes a worker continue when the listener has made room.
 func (w *watcher) resume() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	w.wake()
 }
 
-// poke has a worker come.
+// wake schedules the watcher.
 func (w *watcher) wake() {
 	if w.scheduled {
 		w.again = true
@@ -156,7 +163,7 @@ func (w *watcher) wake() {
 	w.stream.schedule(w)
 }
 
-// work does what there is to do.
+// work does one step of the subscription.
 func (w *watcher) work() {
 	if !w.subscription.enter() {
 		return
@@ -183,18 +190,18 @@ func (w *watcher) work() {
 	if w.again && err == nil {
 		w.wake()
 	} else if pause > 0 {
-		w.later(pause)
+		w.wakeAfter(pause)
 	}
 }
 
-// later has a worker come after a pause.
-func (w *watcher) later(pause time.Duration) {
+// wakeAfter schedules the watcher after a pause.
+func (w *watcher) wakeAfter(pause time.Duration) {
 	if w.timer == nil {
 		w.timer = time.AfterFunc(pause, w.resume)
 	} else {
 		w.timer.Reset(pause)
 	}
-	if w.left {
+	if w.detached {
 		w.timer.Stop()
 	}
 }
@@ -203,8 +210,8 @@ func isPermanent(err error) bool {
 	return isRefusal(err) || errors.Is(err, ErrHistoryTooLong)
 }
 
-// step handles everything that is known. It returns how long to wait until there may be more, zero if that will be told, and stops
-// early when the listener has no room.
+// step handles all known transactions. It returns the time after which there may be more, or zero if a hint
+// will report that. It stops early if the listener has no room.
 func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	for {
 		for len(w.backlog.items) > 0 {
@@ -228,13 +235,13 @@ func (w *watcher) step(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// allowance is how many transactions may still be fetched that only mention an agent.
+// allowance limits the rate at which transactions that only mention an agent are fetched.
 type allowance struct {
 	used  int
 	since time.Time
 }
 
-func (a *allowance) left() int {
+func (a *allowance) remaining() int {
 	now := time.Now()
 	if a.since.IsZero() {
 		a.since = now

@@ -10,10 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// positionsAtOnce is how many addresses the node is asked about at once.
+// positionsAtOnce is the number of requests for positions that run at once.
 const positionsAtOnce = 16
 
-// begin finds out what is to be watched, and from where. When it returns, the stream tells of all of it.
+// begin subscribes to the addresses and sets their cursors. When it returns, the stream is subscribed to all
+// of them.
 func (w *watcher) begin(ctx context.Context) error {
 	address, wallet := w.fixed, false
 	if !w.agent.IsZero() {
@@ -32,7 +33,8 @@ func (w *watcher) begin(ctx context.Context) error {
 	if err := w.beginAt(ctx, from, address); err != nil || !wallet {
 		return err
 	}
-	// The agent's mark comes before the list of its negotiations: what is created in between is in both.
+	// The agent's cursor is set before its negotiations are listed, so a negotiation that is created in
+	// between is in both.
 	negotiations, err := w.negotiations(ctx)
 	if err != nil {
 		return err
@@ -43,16 +45,16 @@ func (w *watcher) begin(ctx context.Context) error {
 	return w.beginAt(ctx, from, negotiations...)
 }
 
-// listenTo returns when the stream tells of the addresses.
+// listenTo returns when the stream is subscribed to the addresses.
 func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana.PublicKey) error {
-	w.asked = addresses
-	told, err := w.stream.attach(w, wallet, addresses...)
+	w.requested = addresses
+	result, err := w.stream.attach(w, wallet, addresses...)
 	if err != nil {
 		return err
 	}
 	for range addresses {
 		select {
-		case err := <-told:
+		case err := <-result:
 			if err != nil {
 				return err
 			}
@@ -63,7 +65,8 @@ func (w *watcher) listenTo(ctx context.Context, wallet bool, addresses ...solana
 	return nil
 }
 
-// beginAt watches addresses that the stream tells of from where the subscription begins. If that is now, nothing has been missed.
+// beginAt sets the cursors of subscribed addresses to the start of the subscription. If that is now, no event
+// can be missing.
 func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solana.PublicKey) error {
 	if w.start.beginning || !w.start.after.IsZero() {
 		for _, address := range addresses {
@@ -88,7 +91,7 @@ func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solan
 	return reading.Wait()
 }
 
-// negotiations are the agent's that are not watched yet.
+// negotiations returns the agent's negotiations that are not watched yet.
 func (w *watcher) negotiations(ctx context.Context) ([]solana.PublicKey, error) {
 	var found []solana.PublicKey
 	for negotiation, err := range w.client.FindNegotiations(ctx, Filter{Agent: w.agent}) {
@@ -106,10 +109,10 @@ func (w *watcher) negotiations(ctx context.Context) ([]solana.PublicKey, error) 
 	return found, nil
 }
 
-// follow watches a negotiation from a mark on.
+// follow watches a negotiation from a position on.
 func (w *watcher) follow(address solana.PublicKey, from position) error {
 	if at := w.cursors.at(address); at != nil {
-		// It was listed when it had just been created; its history begins before that.
+		// It was listed just after its creation; its history begins before that.
 		if from.slot <= at.complete.slot && from.signature != at.complete.signature {
 			at.complete = from
 			w.fresh = append(w.fresh, address)
@@ -117,12 +120,13 @@ func (w *watcher) follow(address solana.PublicKey, from position) error {
 		return nil
 	}
 	w.cursors.add(&cursor{address: address, complete: from})
-	// What is listed now is told in its order among the rest; what happens until the stream tells of it, then.
+	// The transactions that are listed now are delivered in order with the others; later ones are listed
+	// again once the stream is subscribed.
 	w.fresh = append(w.fresh, address)
-	return w.stream.attachLater(w, address)
+	return w.stream.attachAndRefresh(w, address)
 }
 
-// unfollow forgets a negotiation that has been closed.
+// unfollow stops watching a closed negotiation.
 func (w *watcher) unfollow(address solana.PublicKey) {
 	if w.cursors.at(address) == nil {
 		return
@@ -134,18 +138,18 @@ func (w *watcher) unfollow(address solana.PublicKey) {
 	delete(w.due, address)
 }
 
-// leave ends that anything is watched.
-func (w *watcher) leave() {
+// detach unsubscribes from all addresses and stops the timer.
+func (w *watcher) detach() {
 	var addresses []solana.PublicKey
 	for _, at := range w.cursors.all() {
 		addresses = append(addresses, at.address)
 	}
-	// Those that the stream was asked for when the beginning failed.
-	addresses = append(addresses, w.asked...)
+	// If begin failed, the addresses of its last call of listenTo have no cursors.
+	addresses = append(addresses, w.requested...)
 	w.stream.detach(w, addresses...)
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.left = true
+	w.detached = true
 	if w.timer != nil {
 		w.timer.Stop()
 	}

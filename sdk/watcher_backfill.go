@@ -11,20 +11,21 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// listing is what a node has listed at an address after it had reached the slot head.
+// listing is a node's list of the transactions of an address, requested after the node had reached the slot
+// head.
 type listing struct {
 	cursor  *cursor
 	entries []entry
 	head    uint64
-	// all reports whether it begins at cursor.complete, instead of cursor.latest.
+	// all reports whether the list begins at cursor.complete instead of cursor.latest.
 	all bool
 }
 
-// gather lists what there is to handle, after what has been handled before has been noted. It returns when to come again if that is
-// nothing.
+// gather moves the cursors behind the handled transactions and lists the next ones. If there are none, it
+// returns the pause before the next call.
 func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
 	w.advanceCursors()
-	if err := w.complete(ctx); err != nil {
+	if err := w.discover(ctx); err != nil {
 		return 0, err
 	}
 	due := w.takeDue()
@@ -58,7 +59,7 @@ func (w *watcher) gather(ctx context.Context) (time.Duration, error) {
 	return w.untilNext(), nil
 }
 
-// recheckSoon is how long after a node has not ordered the newest transactions it is asked again.
+// recheckSoon is the pause before the newest transactions are listed again if the node has not ordered them.
 const recheckSoon = 50 * time.Millisecond
 
 func (w *watcher) takeDue() map[solana.PublicKey]bool {
@@ -66,7 +67,7 @@ func (w *watcher) takeDue() map[solana.PublicKey]bool {
 	defer w.lock.Unlock()
 	due := make(map[solana.PublicKey]bool, len(w.due))
 	for address, all := range w.due {
-		// An agent's address is listed again when what was found there has been fetched.
+		// An agent's address is listed again when the transactions found there have been fetched.
 		if w.cursors.at(address) != nil && (address != w.agent || len(w.unrelated) == 0) {
 			due[address] = all
 		}
@@ -83,7 +84,7 @@ func (w *watcher) putBack(due map[solana.PublicKey]bool) {
 	}
 }
 
-// list adds what has happened at an address to the backlog.
+// list adds the new transactions of an address to the backlog.
 func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) error {
 	head, err := w.stream.reached(ctx)
 	if err != nil {
@@ -106,7 +107,7 @@ func (w *watcher) list(ctx context.Context, address solana.PublicKey, all bool) 
 	return nil
 }
 
-// order orders the backlog. What the node has not ordered yet is listed again a little later.
+// order orders the backlog. Transactions that the node has not ordered yet are listed again a little later.
 func (w *watcher) order(ctx context.Context) error {
 	postponed, err := w.backlog.order(ctx)
 	if err != nil || len(postponed) == 0 {
@@ -135,7 +136,7 @@ func (w *watcher) skipUnrelated(ctx context.Context, head uint64) error {
 	return nil
 }
 
-// listFresh adds what has happened to negotiations that have just been found.
+// listFresh adds the transactions of negotiations that have just been found.
 func (w *watcher) listFresh(ctx context.Context) error {
 	if len(w.fresh) == 0 {
 		return nil
@@ -151,22 +152,22 @@ func (w *watcher) listFresh(ctx context.Context) error {
 	return w.order(ctx)
 }
 
-// lookUpHinted adds transactions to the backlog that the stream has told of because they mention the agent, if they are in a block,
-// while its address is not listed because too many others are there.
+// lookUpHinted adds hinted transactions that mention the agent to the backlog if they are in a block. It does
+// so while the agent's address is not listed because of too many unrelated transactions there.
 func (w *watcher) lookUpHinted(ctx context.Context) error {
 	if len(w.unrelated) == 0 {
 		return nil
 	}
 	w.lock.Lock()
 	var hinted []solana.Signature
-	for signature, told := range w.hints {
-		if told.wallet {
+	for signature, h := range w.hints {
+		if h.wallet {
 			hinted = append(hinted, signature)
 		}
 	}
 	w.lock.Unlock()
 	for _, signature := range hinted {
-		if w.backlog.isHandled(signature) || w.backlog.has(signature) || w.allowance.left() <= 0 {
+		if w.backlog.isHandled(signature) || w.backlog.has(signature) || w.allowance.remaining() <= 0 {
 			continue
 		}
 		details, err := w.client.lookUp(ctx, signature)
@@ -186,12 +187,12 @@ func (w *watcher) lookUpHinted(ctx context.Context) error {
 	return nil
 }
 
-// limitStrangers takes transactions out of the backlog that only mention the agent, if there are more than may be fetched at once,
-// and puts some of those back that have been taken out before.
+// limitUnrelated removes transactions that only mention the agent from the backlog if they exceed the
+// allowance, and puts earlier ones back as the allowance permits.
 func (w *watcher) limitUnrelated() {
 	wallet := w.listed[w.agent]
 	if wallet != nil {
-		left := w.allowance.left()
+		left := w.allowance.remaining()
 		w.backlog.items = slices.DeleteFunc(w.backlog.items, func(item *queued) bool {
 			if len(item.lists) != 1 || item.lists[0] != wallet {
 				return false
@@ -207,7 +208,7 @@ func (w *watcher) limitUnrelated() {
 		return
 	}
 	if len(w.unrelated) > 0 && len(w.backlog.items) == 0 {
-		some := min(len(w.unrelated), w.allowance.left())
+		some := min(len(w.unrelated), w.allowance.remaining())
 		if some <= 0 {
 			return
 		}
@@ -219,9 +220,9 @@ func (w *watcher) limitUnrelated() {
 	}
 }
 
-// settle notes that everything that has been listed has been handled.
+// advanceCursors moves the cursors behind the listed transactions, which have all been handled.
 func (w *watcher) advanceCursors() {
-	swept := w.stream.reconciledUntil()
+	reconciled := w.stream.reconciledUntil()
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	for address, listed := range w.listed {
@@ -230,8 +231,8 @@ func (w *watcher) advanceCursors() {
 		}
 	}
 	w.listed, w.fetched = nil, nil
-	for signature, told := range w.hints {
-		if w.backlog.isHandled(signature) || time.Since(told.since) > doubtLimit {
+	for signature, h := range w.hints {
+		if w.backlog.isHandled(signature) || time.Since(h.since) > hintExpiry {
 			delete(w.hints, signature)
 		}
 	}
@@ -239,12 +240,12 @@ func (w *watcher) advanceCursors() {
 		w.hints = nil
 	}
 	if len(w.backlog.handled) > handledKept {
-		w.forget(swept)
+		w.forget(reconciled)
 	}
 }
 
-// forget drops the handled transactions that no list will have again, and that no late hint will report. Nothing has happened
-// until the slot reconciled at addresses that are not due. The lock must be held.
+// forget drops the handled transactions that no list will have again, and that no late hint will report.
+// Addresses that are not due have no transactions up to the slot reconciled. The lock must be held.
 func (w *watcher) forget(reconciled uint64) {
 	oldest := uint64(math.MaxUint64)
 	for _, at := range w.cursors.all() {
@@ -256,8 +257,8 @@ func (w *watcher) forget(reconciled uint64) {
 	w.backlog.forget(oldest)
 }
 
-// untilNext is when there may be something to do of which nobody tells; zero if there is nothing. If nothing is left that waits, it
-// notes that too.
+// untilNext returns the time after which there may be work that no hint reports; zero if there is none. If
+// nothing waits, it also clears waitingSince.
 func (w *watcher) untilNext() time.Duration {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -267,13 +268,13 @@ func (w *watcher) untilNext() time.Duration {
 			pause = other
 		}
 	}
-	waits := len(w.due) > 0 || len(w.unrelated) > 0
-	for _, told := range w.hints {
-		// What is not new may have been listed late.
-		w.addDue(told.address, true)
-		age := time.Since(told.since)
-		if age < hintLimit {
-			waits = true
+	waiting := len(w.due) > 0 || len(w.unrelated) > 0
+	for _, h := range w.hints {
+		// A transaction that is not new may have been listed late, behind the cursor.
+		w.addDue(h.address, true)
+		age := time.Since(h.since)
+		if age < hintPollLimit {
+			waiting = true
 			sooner(min(max(age, firstPoll), lastPoll))
 		} else {
 			sooner(recheckEvery)
@@ -281,7 +282,7 @@ func (w *watcher) untilNext() time.Duration {
 	}
 	if w.postponed {
 		w.postponed = false
-		waits = true
+		waiting = true
 		sooner(recheckSoon)
 	}
 	if len(w.unrelated) > 0 {
@@ -290,7 +291,7 @@ func (w *watcher) untilNext() time.Duration {
 	if w.incomplete {
 		sooner(discoverEvery)
 	}
-	if !waits {
+	if !waiting {
 		w.waitingSince = time.Time{}
 	}
 	return pause

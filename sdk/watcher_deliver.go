@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// handleNext handles the first transaction of the backlog, or adds to the backlog what has to be handled before it.
+// handleNext handles the first transaction of the backlog, or adds transactions that have to be handled
+// before it.
 func (w *watcher) handleNext(ctx context.Context) error {
 	item := w.backlog.items[0]
 	if w.backlog.isHandled(item.signature) {
@@ -31,9 +32,9 @@ func (w *watcher) handleNext(ctx context.Context) error {
 			return err
 		}
 	}
-	events, unclear := protocol.ParseLogs(details.Meta.LogMessages)
+	events, truncated := protocol.ParseLogs(details.Meta.LogMessages)
 	if details.Meta.Err != nil {
-		events, unclear = nil, nil
+		events, truncated = nil, nil
 	}
 	if added, err := w.listMentioned(ctx, events); added || err != nil {
 		return err
@@ -46,14 +47,14 @@ func (w *watcher) handleNext(ctx context.Context) error {
 	for _, event := range events {
 		failed = errors.Join(failed, w.handleEvent(executed, event))
 	}
-	if unclear != nil && mentionsProgram(details) {
+	if truncated != nil && mentionsProgram(details) {
 		w.deliverTruncated(item.signature, details.Slot)
 	}
 	return failed
 }
 
-// listMentioned lists negotiations that a transaction has events of and that have not been listed, because something else of them
-// may have to be told before.
+// listMentioned lists negotiations that a transaction has events of and that have not been listed, because an
+// earlier transaction of theirs may have to be delivered first.
 func (w *watcher) listMentioned(ctx context.Context, events []protocol.Event) (added bool, err error) {
 	if w.agent.IsZero() {
 		return false, nil
@@ -98,14 +99,15 @@ func (w *watcher) handleEvent(from position, event protocol.Event) error {
 	return failed
 }
 
-// tellUnclear tells that there may be more than can be told, and has negotiations looked for that may have been created there.
+// deliverTruncated reports that a transaction may have further events, and makes the watcher search for
+// negotiations that it may have created.
 func (w *watcher) deliverTruncated(signature solana.Signature, slot uint64) {
 	w.subscription.deliver(EventEnvelope{Signature: signature, Slot: slot, Negotiation: w.fixed, Truncated: true})
 	w.incomplete = !w.agent.IsZero()
 }
 
-// complete looks for negotiations whose creation has not been told, if there may be any.
-func (w *watcher) complete(ctx context.Context) error {
+// discover lists the agent's negotiations if the creation of one may have been missed.
+func (w *watcher) discover(ctx context.Context) error {
 	if !w.incomplete || time.Since(w.discovered) < discoverEvery {
 		return nil
 	}

@@ -130,12 +130,12 @@ func TestTransactionThatIsNeverExecutedIsNotLookedForForever(t *testing.T) {
 		time.Sleep(time.Minute)
 		source.tells(&happening{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }
-		time.Sleep(doubtLimit / 2)
+		time.Sleep(hintExpiry / 2)
 		before := lists()
 		time.Sleep(10 * time.Second)
 		assert.Greater(t, lists(), before+5)
 		assert.Zero(t, subscription.Lag().Time, "it is not known to be behind")
-		time.Sleep(doubtLimit)
+		time.Sleep(hintExpiry)
 		before = lists()
 		time.Sleep(5 * time.Minute)
 		assert.Equal(t, before, lists())
@@ -167,8 +167,8 @@ func TestIdleSubscriptionsCostAHandfulOfRequests(t *testing.T) {
 		// A round takes 25 seconds: a request for each hundred, and one for how far the node has come.
 		assert.LessOrEqual(t, count()-before, 11*(10*60/25+1))
 		before = count()
-		client.stream.lost(assert.AnError)
-		client.stream.restored()
+		client.stream.disconnected(assert.AnError)
+		client.stream.reconnected()
 		time.Sleep(5 * time.Second)
 		assert.LessOrEqual(t, count()-before, 11, "a lost connection is made up for")
 	})
@@ -287,8 +287,8 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 			chain.mentions(agent)
 		}
 		fetched := chain.called("getTransaction")
-		client.stream.lost(assert.AnError)
-		client.stream.restored() // the connection was away meanwhile
+		client.stream.disconnected(assert.AnError)
+		client.stream.reconnected() // the connection was away meanwhile
 		time.Sleep(time.Second)
 		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, unrelatedAtOnce+20)
 		assert.NotZero(t, subscription.Lag().Time, "what has not been looked at is no secret")
@@ -366,7 +366,7 @@ func TestLostSourceIsVisibleAndOpenedAgainFromWhereItWasLost(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.True(t, subscription.Lag().Connected)
 		last := source.opened[len(source.opened)-1]
-		assert.Equal(t, first.slot-replayed, last.FromSlot)
+		assert.Equal(t, first.slot-replaySlots, last.FromSlot)
 	})
 }
 
