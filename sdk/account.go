@@ -126,8 +126,8 @@ func ownedBy(owner, address solana.PublicKey, account *rpc.Account) (*rpc.Accoun
 	return account, nil
 }
 
-// accounts reads accounts, all at the same slot. A missing account is nil. So is an account without lamports and data: some
-// nodes return closed accounts so.
+// accounts reads accounts, all at the same slot. A missing account is nil, and so is an account without
+// lamports and data, because some nodes return closed accounts in this form.
 func (c *Client) accounts(ctx context.Context, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64}
 	return accountsAt(ctx, c.rpc, options, addresses...)
@@ -139,14 +139,14 @@ func accountsAt(ctx context.Context, node *rpc.Client, options *rpc.GetMultipleA
 		return nil, 0, err
 	}
 	if len(answer.Value) != len(addresses) {
-		return nil, 0, malformed("the node answers with %d accounts instead of %d", len(answer.Value), len(addresses))
+		return nil, 0, malformed("node returned %d accounts instead of %d", len(answer.Value), len(addresses))
 	}
 	for i, account := range answer.Value {
 		if account == nil {
 			continue
 		}
 		if account.Data == nil {
-			return nil, 0, malformed("the node answers with an account without data: %s", addresses[i])
+			return nil, 0, malformed("node returned an account without data: %s", addresses[i])
 		}
 		if account.Lamports == 0 && len(account.Data.GetBinary()) == 0 {
 			answer.Value[i] = nil

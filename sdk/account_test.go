@@ -239,7 +239,7 @@ func TestNodeAnswersOnlyWithWhatTheFilterSelects(t *testing.T) {
 			found := 0
 			for _, err := range client.FindNegotiations(t.Context(), c.filter) {
 				if !c.selected {
-					require.ErrorContains(t, err, "not been asked for")
+					require.ErrorContains(t, err, "does not match the filter")
 					return
 				}
 				require.NoError(t, err)

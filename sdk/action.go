@@ -133,7 +133,7 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	transaction, result, err := a.fit(ctx, facts)
+	transaction, result, err := a.fitComputeLimit(ctx, facts)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 	if found.maxPriorityFee > 0 {
 		asking.Go(func() { found.price, priced = a.client.unitPrice(ctx, a.Instructions) })
 	}
-	dated = a.date(ctx, found)
+	dated = a.setValidity(ctx, found)
 	asking.Wait()
 	for _, err := range []error{checked, dated, priced} {
 		if err != nil {
@@ -219,9 +219,9 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 }
 
 // date finds out until when the transaction will be valid.
-func (a *Action) date(ctx context.Context, found *facts) error {
+func (a *Action) setValidity(ctx context.Context, found *facts) error {
 	if !a.options.nonce.IsZero() {
-		return a.dateByNonce(ctx, found)
+		return a.useNonce(ctx, found)
 	}
 	latest, slot, err := a.client.latestBlockhash(ctx)
 	if err != nil {
@@ -239,14 +239,14 @@ func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResul
 		return nil, 0, err
 	}
 	if answer == nil || answer.Value == nil {
-		return nil, 0, malformed("the node answers without a blockhash")
+		return nil, 0, malformed("node returned no blockhash")
 	}
 	return answer.Value, answer.Context.Slot, nil
 }
 
 // fit simulates the action and makes the transaction with the compute limit that follows from that. The simulation may have
 // failed: then the transaction is the one that was simulated.
-func (a *Action) fit(ctx context.Context, found *facts) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
+func (a *Action) fitComputeLimit(ctx context.Context, found *facts) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
 	budget := computeBudget{unitLimit: maxUnitLimit, unitPrice: cappedUnitPrice(found.price, maxUnitLimit, found.maxPriorityFee)}
 	draft, err := a.assemble(budget, found)
 	if err != nil {
@@ -257,7 +257,7 @@ func (a *Action) fit(ctx context.Context, found *facts) (*solana.Transaction, *r
 		return draft, result, err
 	}
 	if result.UnitsConsumed == nil {
-		return nil, nil, malformed("the node does not say what the simulation consumed")
+		return nil, nil, malformed("node returned no compute units of the simulation")
 	}
 	budget.unitLimit = a.unitLimit(*result.UnitsConsumed, result.Logs)
 	budget.unitPrice = cappedUnitPrice(found.price, budget.unitLimit, found.maxPriorityFee)
@@ -296,7 +296,7 @@ func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, 
 		return nil, err
 	}
 	if answer == nil || answer.Value == nil {
-		return nil, malformed("the node does not say how the simulation went")
+		return nil, malformed("node returned no simulation result")
 	}
 	return answer.Value, nil
 }

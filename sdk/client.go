@@ -21,57 +21,64 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
-// Config says which chain a client talks to, and how.
+// Config configures a client.
 type Config struct {
 	// Endpoint is the URL of a node's JSON-RPC interface, http or https. It is required.
 	Endpoint string
-	// WSEndpoint is the URL of its WebSocket interface, ws or wss. By default it is derived from Endpoint as Solana's tools do:
-	// the other scheme, and the next port where a port is given. Only subscriptions use it.
+	// WSEndpoint is the URL of its WebSocket interface, ws or wss. By default it is derived from Endpoint as
+	// Solana's tools do: the other scheme, and the next port where a port is given. Only subscriptions use
+	// it.
 	WSEndpoint string
-	// Commitment is how certain a state has to be to be read, and a transaction to be called done. By default
-	// rpc.CommitmentConfirmed; rpc.CommitmentFinalized takes about 13 seconds longer. rpc.CommitmentProcessed is refused: what it
-	// tells may never have happened.
+	// Commitment is the commitment at which a state is read and a transaction counts as done. By default it
+	// is rpc.CommitmentConfirmed; rpc.CommitmentFinalized takes about 13 seconds longer.
+	// rpc.CommitmentProcessed is refused, because a processed block can be dropped.
 	Commitment rpc.CommitmentType
-	// MaxPriorityFee is the most that a transaction pays in lamports to be executed earlier, on top of 5,000 lamports per
-	// signature. The client pays what the transaction's accounts have recently cost, up to that. Zero pays none.
+	// MaxPriorityFee is the most that a transaction pays to be executed earlier, in lamports, on top of 5,000
+	// lamports per signature. Up to that, the client pays the recent fees of the transaction's accounts. If
+	// zero, it pays none.
 	MaxPriorityFee uint64
-	// PriorityFeePercentile says which of the recent fees of the accounts that a transaction writes it pays: 1 to 100, by default
-	// 75, which is what three quarters of the recent blocks have asked at most.
+	// PriorityFeePercentile selects among the recent fees of the accounts that a transaction writes: 1 to
+	// 100. If zero, 75 is used: the fee that was enough in three quarters of the recent blocks.
 	PriorityFeePercentile int
-	// ComputeMarginPercent is how much more compute a transaction may consume than its simulation did, in percent. Zero is the
-	// default of 10.
+	// ComputeMarginPercent is the compute that a transaction may consume beyond its simulation, in percent.
+	// If zero, 10 is used.
 	ComputeMarginPercent int
-	// Journal is where transactions are written down before they are sent, so that what has become of them is known after a crash:
-	// see [Client.Recover]. Nil writes nothing.
+	// Journal records each transaction before it is sent, so that its outcome can be found after a crash: see
+	// [Client.Recover]. If nil, nothing is recorded.
 	Journal Journal
 
-	// Fallbacks are the URLs of more nodes of the same chain, http or https, for when the one at Endpoint is down, slow, limited or
-	// behind: the first that is well is asked. A transaction is sent to several of them at once. Before the client decides about money
-	// for the first time it asks all of them how far the chain has come, for up to 2 seconds, and believes none that is behind.
+	// Fallbacks are the URLs of more nodes of the same chain, http or https, for when the node at Endpoint is
+	// down, slow, limited or behind: the first healthy node serves the request. A transaction is sent to
+	// several nodes at once. Before its first decision about money the client requests the slot of all nodes,
+	// for up to 2 seconds, and then uses no answer of a node that is behind.
 	Fallbacks []string
-	// WSFallbacks are the URLs of their WebSocket interfaces, ws or wss. By default they are derived from Fallbacks as WSEndpoint is
-	// from Endpoint.
+	// WSFallbacks are the URLs of their WebSocket interfaces, ws or wss. By default they are derived from
+	// Fallbacks as WSEndpoint is from Endpoint.
 	WSFallbacks []string
-	// GenesisHash says which chain it has to be. With zero it is that of the node at Endpoint, or until that has answered of the first
-	// of the Fallbacks that answers; a single node is then not asked.
+	// GenesisHash is the genesis hash that the chain must have. If zero, it is the hash of the node at
+	// Endpoint, or until that node has answered, of the first of the Fallbacks that answers; with a single
+	// node it is not checked.
 	GenesisHash solana.Hash
-	// RequestsPerSecond is the most that the client asks of each node; zero is no limit. A request that would be one too many goes
-	// to another node, or waits.
+	// RequestsPerSecond is the most requests that the client sends to each node per second; zero is no limit.
+	// A request above it goes to another node, or waits.
 	RequestsPerSecond float64
-	// HedgeAfter is after how long a read that has not been answered is made of a second node too; the first good answer counts.
-	// With zero that is when the node is slower than it is with nineteen of twenty requests; negative is never. It needs Fallbacks.
+	// HedgeAfter is the time after which a read without an answer is also sent to a second node; the first
+	// good answer counts. If zero, it is the time within which the node answers nineteen of twenty requests;
+	// a negative one turns this off. It needs Fallbacks.
 	HedgeAfter time.Duration
-	// Source is where subscriptions learn that something has happened. Nil is the nodes' WebSocket interfaces.
+	// Source notifies subscriptions of new transactions. If nil, the nodes' WebSocket interfaces are used.
 	Source EventSource
-	// HTTPClient sends the JSON-RPC requests. By default one of the client's own, with limits of 30 seconds and of
-	// 128 MiB per request. Its CheckRedirect is not used: a node may redirect to its own host only.
+	// HTTPClient sends the JSON-RPC requests. By default it is one of the client's own, with limits of 30
+	// seconds and of 128 MiB per request. Its CheckRedirect is not used: a node may redirect to its own host
+	// only.
 	HTTPClient *http.Client
 
-	// Logger is told what goes wrong with nodes; nil tells nobody. Nodes are named by their hosts, never by their whole URLs.
+	// Logger logs failures and recoveries of nodes. If nil, nothing is logged. It names nodes by their hosts,
+	// never by their whole URLs.
 	Logger *slog.Logger
-	// TracerProvider gets a span for each action and for each JSON-RPC call; nil is none.
+	// TracerProvider receives a span for each action and for each JSON-RPC call; nil turns tracing off.
 	TracerProvider trace.TracerProvider
-	// MeterProvider gets the metrics that the package's documentation lists; nil is none.
+	// MeterProvider receives the metrics that the package's documentation lists; nil turns metrics off.
 	MeterProvider metric.MeterProvider
 }
 
@@ -95,32 +102,32 @@ type Client struct {
 	drafts   drafts
 	// observers receive the outcomes of transactions.
 	observers observers
-	// resolving limits how many transactions are resolved in the background at once; background has the wallets whose
-	// transactions are.
+	// resolving limits the number of transactions that are resolved in the background at once; background has
+	// the wallets of those transactions.
 	resolving  chan struct{}
 	background sync.Map
-	// source gives the hints; nil is the nodes' WebSocket interfaces. stream is the one that all subscriptions share; nil until the
-	// first one.
+	// source sends the hints; nil is the nodes' WebSocket interfaces. stream is shared by all subscriptions;
+	// nil until the first one.
 	source EventSource
 	stream *stream
 
-	// closing ends with Close, which then waits for what is running. The lock keeps anything from starting in between.
+	// closing ends with Close, which then waits for running. The lock ensures that nothing starts in between.
 	closing context.Context
 	close   context.CancelFunc
 	lock    sync.Mutex
 	running sync.WaitGroup
 }
 
-// NewClient makes a client. It does not connect yet.
+// NewClient returns a client. It sends no requests.
 func NewClient(config Config) (*Client, error) {
-	// No error quotes an endpoint: it may contain a key.
+	// No error quotes an endpoint, because it may contain a key.
 	endpoint, err := parseEndpoint(config.Endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("haggle: Endpoint: %w", err)
 	}
 	if config.WSEndpoint == "" {
 		if config.WSEndpoint, err = webSocketEndpoint(endpoint); err != nil {
-			return nil, fmt.Errorf("haggle: WSEndpoint is not given and does not follow from Endpoint: %w", err)
+			return nil, fmt.Errorf("haggle: WSEndpoint not set, and cannot be derived from Endpoint: %w", err)
 		}
 	} else if err := checkWebSocket(config.WSEndpoint); err != nil {
 		return nil, fmt.Errorf("haggle: WSEndpoint: %w", err)
@@ -141,7 +148,7 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	if !(config.RequestsPerSecond >= 0) || math.IsInf(config.RequestsPerSecond, 0) {
-		return nil, fmt.Errorf("haggle: RequestsPerSecond %v: it has to be zero or a positive number", config.RequestsPerSecond)
+		return nil, fmt.Errorf("haggle: RequestsPerSecond must be zero or positive: %v", config.RequestsPerSecond)
 	}
 	if config.HTTPClient == nil {
 		config.HTTPClient = newHTTPClient()
@@ -166,7 +173,7 @@ func NewClient(config Config) (*Client, error) {
 		feePercentile:  percentile,
 		computeMargin:  margin,
 		inFlight:       newInFlight(config.Journal),
-		resolving:      make(chan struct{}, resolversMost),
+		resolving:      make(chan struct{}, maxResolvers),
 		source:         config.Source,
 		logger:         config.Logger,
 		telemetry:      telemetry,
@@ -188,7 +195,7 @@ func (c *Client) commitmentOf(entry *JournalEntry) rpc.CommitmentType {
 	return entry.Commitment
 }
 
-// RPC is the client's JSON-RPC client, for everything that is not Haggle's.
+// RPC returns the client's JSON-RPC client, for requests that do not concern Haggle.
 func (c *Client) RPC() *rpc.Client { return c.rpc }
 
 // Close ends the client's subscriptions and releases its idle connections. Calling it again does nothing.
@@ -200,28 +207,29 @@ func (c *Client) Close() error {
 	return errors.Join(c.telemetry.unwatch(), c.rpc.Close())
 }
 
-// NodeHealth is what a client has learned of one of its nodes.
+// NodeHealth is the health of one of a client's nodes.
 type NodeHealth struct {
-	// Host is the node's, without the rest of its URL.
+	// Host is the node's host, without the rest of its URL.
 	Host string
-	// Resting is until when the node is asked only if no other is well, or not at all because it has asked for that; zero if it is
-	// well.
+	// Resting is the end of the time in which the node is used only if no other is healthy, or not at all if
+	// it has requested a pause; zero if it is healthy.
 	Resting time.Time
-	// Failures is how often in a row it has failed until now.
+	// Failures is the number of failures in a row until now.
 	Failures int
-	// Requests is how often it has been asked, and Errors how often in vain.
+	// Requests is the number of requests to the node, and Errors the number of those that failed.
 	Requests, Errors uint64
-	// Latency is what nineteen of twenty of its recent answers did not take longer than; zero if there are none yet. Of several
-	// methods it is the slowest one's.
+	// Latency is the time within which nineteen of twenty of its recent answers arrived; zero if there are
+	// none yet. Of several methods it is that of the slowest one.
 	Latency time.Duration
-	// Slot is the newest that it has answered with, and Lag how many slots it was behind the newest that the client had seen when it
-	// last answered.
+	// Slot is the newest slot in its answers, and Lag the number of slots by which its last answer was behind
+	// the newest slot known to the client.
 	Slot, Lag uint64
-	// Err is what was wrong with its last answer; nil if nothing was. It is ErrOtherCluster for good if the node is of another chain.
+	// Err is the error of its last answer; nil if the answer was good. It stays ErrOtherCluster if the node
+	// is of another chain.
 	Err error
 }
 
-// Nodes says how the client's nodes are: the one at Config.Endpoint, then those of Config.Fallbacks.
+// Nodes returns the health of the client's nodes: the one at Config.Endpoint, then those of Config.Fallbacks.
 func (c *Client) Nodes() []NodeHealth {
 	var all []NodeHealth
 	for _, known := range c.pool.Health() {
@@ -248,17 +256,17 @@ func newPool(config Config, telemetry *telemetry) *rpcpool.Pool {
 	for _, endpoint := range append([]string{config.Endpoint}, config.Fallbacks...) {
 		parsed, err := url.Parse(endpoint)
 		if err != nil {
-			continue // it has been parsed before
+			continue // NewClient has parsed it
 		}
 		options.Nodes = append(options.Nodes, rpcpool.Node{Host: parsed.Host, Transport: rpcpool.NewHTTP(endpoint, config.HTTPClient)})
 	}
 	return rpcpool.New(options)
 }
 
-// fallbackWebSockets checks the other nodes' URLs, and finds out where their WebSocket interfaces are.
+// fallbackWebSockets checks the other nodes' URLs and returns the URLs of their WebSocket interfaces.
 func fallbackWebSockets(config Config) ([]string, error) {
 	if config.WSFallbacks != nil && len(config.WSFallbacks) != len(config.Fallbacks) {
-		return nil, fmt.Errorf("haggle: there are %d WSFallbacks for %d Fallbacks", len(config.WSFallbacks), len(config.Fallbacks))
+		return nil, fmt.Errorf("haggle: WSFallbacks: %d URLs for %d Fallbacks", len(config.WSFallbacks), len(config.Fallbacks))
 	}
 	var found []string
 	for i, fallback := range config.Fallbacks {
@@ -275,7 +283,7 @@ func fallbackWebSockets(config Config) ([]string, error) {
 		}
 		derived, err := webSocketEndpoint(parsed)
 		if err != nil {
-			return nil, fmt.Errorf("haggle: WSFallbacks are not given and do not follow from Fallbacks[%d]: %w", i, err)
+			return nil, fmt.Errorf("haggle: WSFallbacks not set, and cannot be derived from Fallbacks[%d]: %w", i, err)
 		}
 		found = append(found, derived)
 	}
@@ -290,7 +298,7 @@ func checkWebSocket(endpoint string) error {
 	return nil
 }
 
-// Limits of the client's own HTTP client. A node is asked several things at once; a listing may be long.
+// Limits of the client's own HTTP client. A node receives several requests at once; a listing may be long.
 const (
 	requestTimeout      = 30 * time.Second
 	connectTimeout      = 10 * time.Second
@@ -323,11 +331,11 @@ func parseEndpoint(endpoint string) (*url.URL, error) {
 		return nil, errors.New("not an http or https URL")
 	}
 	if parsed.Hostname() == "" {
-		return nil, errors.New("the URL names no host")
+		return nil, errors.New("URL has no host")
 	}
 	if text := parsed.Port(); text != "" {
 		if _, err := strconv.ParseUint(text, 10, 16); err != nil {
-			return nil, errors.New("not a port")
+			return nil, errors.New("invalid port")
 		}
 	}
 	return parsed, nil
@@ -342,7 +350,7 @@ func webSocketEndpoint(endpoint *url.URL) (string, error) {
 	if text := endpoint.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == math.MaxUint16 {
-			return "", errors.New("there is no port after " + text)
+			return "", errors.New("no port after " + text)
 		}
 		derived.Host = net.JoinHostPort(endpoint.Hostname(), strconv.FormatUint(port+1, 10))
 	}

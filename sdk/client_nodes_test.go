@@ -27,14 +27,14 @@ func TestWebSocketsOfFallbacks(t *testing.T) {
 
 func TestRefusedFallbacksAreNamedByTheirPlaceOnly(t *testing.T) {
 	for want, config := range map[string]Config{
-		"Fallbacks[1]: not an http or https URL": {Fallbacks: []string{"http://two", "ws://three/sekrit"}},
-		"Fallbacks[0]: the URL names no host":    {Fallbacks: []string{"http:///sekrit"}},
-		"1 WSFallbacks for 2 Fallbacks":          {Fallbacks: []string{"http://two", "http://three"}, WSFallbacks: []string{"ws://sekrit"}},
-		"WSFallbacks[0]: not a ws or wss URL":    {Fallbacks: []string{"http://two"}, WSFallbacks: []string{"http://two/sekrit"}},
-		"there is no port after 65535":           {Fallbacks: []string{"http://two:65535/sekrit"}},
-		"RequestsPerSecond -1":                   {RequestsPerSecond: -1},
-		"RequestsPerSecond NaN":                  {RequestsPerSecond: math.NaN()},
-		"RequestsPerSecond +Inf":                 {RequestsPerSecond: math.Inf(1)},
+		"Fallbacks[1]: not an http or https URL":           {Fallbacks: []string{"http://two", "ws://three/sekrit"}},
+		"Fallbacks[0]: URL has no host":                    {Fallbacks: []string{"http:///sekrit"}},
+		"WSFallbacks: 1 URLs for 2 Fallbacks":              {Fallbacks: []string{"http://two", "http://three"}, WSFallbacks: []string{"ws://sekrit"}},
+		"WSFallbacks[0]: not a ws or wss URL":              {Fallbacks: []string{"http://two"}, WSFallbacks: []string{"http://two/sekrit"}},
+		"no port after 65535":                              {Fallbacks: []string{"http://two:65535/sekrit"}},
+		"RequestsPerSecond must be zero or positive: -1":   {RequestsPerSecond: -1},
+		"RequestsPerSecond must be zero or positive: NaN":  {RequestsPerSecond: math.NaN()},
+		"RequestsPerSecond must be zero or positive: +Inf": {RequestsPerSecond: math.Inf(1)},
 	} {
 		config.Endpoint = "http://one"
 		_, err := NewClient(config)

@@ -16,11 +16,11 @@ const (
 	clockOffsetUnixTime = 32
 )
 
-// sysvarOwner is the owner that the chain gives its sysvars.
+// sysvarOwner is the owner of the chain's sysvars.
 var sysvarOwner = solana.MustPublicKeyFromBase58("Sysvar1111111111111111111111111111111111111")
 
-// Now is the chain's time in Unix seconds. Deadlines are in this time: the machine's clock may differ by more than a response
-// window.
+// Now returns the chain's time in Unix seconds. Deadlines are in this time: the machine's clock may differ by
+// more than a response window.
 func (c *Client) Now(ctx context.Context) (int64, error) {
 	c.orient(ctx)
 	account, _, err := c.accountOf(ctx, solana.SysVarClockPubkey, sysvarOwner)
@@ -30,7 +30,7 @@ func (c *Client) Now(ctx context.Context) (int64, error) {
 	return clockIn(account)
 }
 
-// clockIn is the time that the Clock sysvar shows.
+// clockIn returns the time in the Clock sysvar.
 func clockIn(account *rpc.Account) (int64, error) {
 	data := account.Data.GetBinary()
 	if len(data) != clockSize {

@@ -69,7 +69,7 @@ func (o *closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, err
 	}
 	return &builtAct{
 		payer: o.closer, instruction: instruction, preparation: closing.creations,
-		inTime: func(ctx context.Context) error { return c.passCreation(ctx, n) },
+		inTime: func(ctx context.Context) error { return c.waitForCreationSecond(ctx, n) },
 	}, nil
 }
 
@@ -81,9 +81,9 @@ func (*closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
 // creationLimit is longer than the second of a creation lasts.
 const creationLimit = 5 * time.Second
 
-// passCreation waits until the chain's clock has left the second of a negotiation's creation. Usually the
+// waitForCreationSecond waits until the chain's clock has left the second of a negotiation's creation. Usually the
 // snapshot shows that it has, and no node is asked.
-func (c *Client) passCreation(ctx context.Context, n *Snapshot) error {
+func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 	if n.Status == protocol.NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
 		return nil
 	}

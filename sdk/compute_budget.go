@@ -23,14 +23,14 @@ const (
 )
 
 const (
-	// maxUnitLimit is the most that a transaction can ask for.
+	// maxUnitLimit is the most units that a transaction can request.
 	maxUnitLimit = 1_400_000
-	// unitReserve covers the compute budget's own instructions, 150 units each: the simulation may have none that sets
-	// a price.
+	// unitReserve covers the compute budget's own instructions, 150 units each: the simulation may have none
+	// that sets a price.
 	unitReserve = 300
-	// prefundedUnits is the additional cost of creating an account at an address to which somebody has sent lamports.
+	// prefundedUnits is the additional cost of creating an account at an address that already has lamports.
 	prefundedUnits = 2_400
-	// microLamports are a lamport.
+	// microLamports is the number of microlamports in a lamport.
 	microLamports = 1_000_000
 )
 
@@ -54,38 +54,38 @@ func (b computeBudget) instructions() []solana.Instruction {
 const (
 	// defaultComputeMargin is in percent.
 	defaultComputeMargin = 10
-	// defaultFeePercentile is what three quarters of the recent blocks have asked at most.
+	// defaultFeePercentile is the fee that was enough in three quarters of the recent blocks.
 	defaultFeePercentile = 75
 )
 
-// computeMargin is how much more a transaction may consume than its simulation, in percent. A limit of more than a transaction can
-// ask for is that.
+// computeMargin returns the configured margin or the default, in percent. It bounds the margin, because the largest
+// compute limit is maxUnitLimit in any case.
 func computeMargin(configured int) (uint64, error) {
 	if configured < 0 {
-		return 0, fmt.Errorf("haggle: ComputeMarginPercent: %d is negative", configured)
+		return 0, fmt.Errorf("haggle: ComputeMarginPercent must not be negative: %d", configured)
 	}
 	return min(uint64(cmp.Or(configured, defaultComputeMargin)), 100*maxUnitLimit), nil
 }
 
 func feePercentile(configured int) (int, error) {
 	if configured < 0 || configured > 100 {
-		return 0, fmt.Errorf("haggle: PriorityFeePercentile: %d is not 1 to 100", configured)
+		return 0, fmt.Errorf("haggle: PriorityFeePercentile must be 1 to 100: %d", configured)
 	}
 	return cmp.Or(configured, defaultFeePercentile), nil
 }
 
-// unitLimit returns the compute limit of a transaction after its simulation: the worst case of the action's own
-// instruction, which another state or another token account than in the simulation can cause until the transaction is
-// executed; and for the other instructions the units of the simulation. The client's margin comes on top.
+// unitLimit returns the compute limit of a transaction after its simulation. It covers the worst case of the
+// action's own instruction, which can occur if the state or a token account changes between the simulation
+// and the execution, and the simulated units of the other instructions. The client's margin comes on top.
 func (a *Action) unitLimit(consumed uint64, logs []string) uint32 {
 	worst, err := a.worstUnits()
 	if err != nil {
-		return maxUnitLimit // no address has been found, so the simulation has failed, too
+		return maxUnitLimit // if no address is found, the simulation has failed as well
 	}
 	return limitFor(consumed, ownUnits(logs), worst, a.client.computeMargin)
 }
 
-// limitFor adds up a compute limit. A node can answer with any figures, so they are bounded first.
+// limitFor adds up a compute limit. It bounds the numbers first, because a node can return any.
 func limitFor(consumed, own, worst, margin uint64) uint32 {
 	consumed, worst = min(consumed, maxUnitLimit), min(worst, maxUnitLimit)
 	own = min(own, consumed)
@@ -93,8 +93,9 @@ func limitFor(consumed, own, worst, margin uint64) uint32 {
 	return uint32(min(needed+needed*margin/100+unitReserve, maxUnitLimit))
 }
 
-// worstUnits returns the worst case of the action's own instruction, zero if that is another program's. The worst
-// cases are measured at the first bump of every address; an address that the instruction may derive has a known bump.
+// worstUnits returns the worst case of the action's own instruction; zero if it is another program's. The
+// worst cases are measured at the first bump of every address; an address that the instruction may derive has
+// a known bump.
 func (a *Action) worstUnits() (uint64, error) {
 	if a.instruction == nil {
 		return 0, nil
@@ -118,7 +119,7 @@ func (a *Action) worstUnits() (uint64, error) {
 	if units.EachFurtherBump == 0 || a.snapshot == nil || tokenProgram.IsZero() {
 		return units.Of(tokenProgram), nil
 	}
-	// The program derives the associated account of a party that it cannot pay at the named account.
+	// If a party cannot be paid at the named account, the program derives its associated account.
 	var bumps [2]uint8
 	for i, party := range []solana.PublicKey{a.snapshot.Buyer, a.snapshot.Seller} {
 		var err error
@@ -161,8 +162,8 @@ func ownUnits(logs []string) (units uint64) {
 	return units
 }
 
-// unitPrice is what transactions that write the same accounts have recently paid, in millionths of a lamport per compute unit:
-// the client's percentile of them paid no more.
+// unitPrice returns the client's percentile of the prices that transactions which write the same accounts
+// have recently paid, in millionths of a lamport per compute unit.
 func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instruction) (uint64, error) {
 	recent, err := c.rpc.GetRecentPrioritizationFees(ctx, writtenAccounts(instructions))
 	if err != nil {
@@ -175,7 +176,8 @@ func (c *Client) unitPrice(ctx context.Context, instructions []solana.Instructio
 	return percentile(prices, c.feePercentile), nil
 }
 
-// percentile is the least of the values that so many percent of the others do not exceed; zero of none.
+// percentile returns the least of the values that is at least as large as the given percentage of them; zero
+// without values.
 func percentile(values []uint64, percent int) uint64 {
 	if len(values) == 0 {
 		return 0
@@ -184,8 +186,8 @@ func percentile(values []uint64, percent int) uint64 {
 	return values[min(len(values)*percent/100, len(values)-1)]
 }
 
-// mostFeeAccounts is how many accounts a node can be asked about at once.
-const mostFeeAccounts = 128
+// maxFeeAccounts is the most accounts in one request for recent fees.
+const maxFeeAccounts = 128
 
 func writtenAccounts(instructions []solana.Instruction) solana.PublicKeySlice {
 	written := solana.PublicKeySlice{}
@@ -196,7 +198,7 @@ func writtenAccounts(instructions []solana.Instruction) solana.PublicKeySlice {
 			}
 		}
 	}
-	return written[:min(len(written), mostFeeAccounts)]
+	return written[:min(len(written), maxFeeAccounts)]
 }
 
 // cappedUnitPrice lowers a price so that all units of the limit together cost no more than the cap, in lamports. The chain

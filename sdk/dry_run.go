@@ -57,7 +57,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	transaction, result, err := a.fit(ctx, found)
+	transaction, result, err := a.fitComputeLimit(ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 		return &DryRun{Logs: result.Logs}, err
 	}
 	if len(result.Accounts) != len(written) || result.UnitsConsumed == nil {
-		return nil, malformed("the node simulates with %d accounts instead of %d", len(result.Accounts), len(written))
+		return nil, malformed("node simulated with %d accounts instead of %d", len(result.Accounts), len(written))
 	}
 	limit := a.unitLimit(*result.UnitsConsumed, result.Logs)
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}

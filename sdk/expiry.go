@@ -10,25 +10,25 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// errForgotten: the transaction can no longer be executed, and no node knows whether it was.
-var errForgotten = errors.New("the node no longer has the blocks that the transaction could be in: use one that keeps them for longer")
+// errPruned: the transaction can no longer be executed, and no node knows whether it was.
+var errPruned = errors.New("the node no longer has the blocks that the transaction could be in: use one that keeps them for longer")
 
 // expiry is one node's answer to whether a transaction has expired.
 type expiry int
 
 const (
-	// cannotSay: the node has not answered, or is behind.
-	cannotSay expiry = iota
-	// isAlive: the transaction can be executed, or was.
-	isAlive
-	// isForgotten: it can no longer be executed, and the node would not know if it was.
-	isForgotten
+	// expiryUnknown: the node has not answered, or is behind.
+	expiryUnknown expiry = iota
+	// expiryRefuted: the transaction can be executed, or was.
+	expiryRefuted
+	// expiryUnprovable: it can no longer be executed, and the node would not know if it was.
+	expiryUnprovable
 	// isOver: it can no longer be executed, and was not.
-	isOver
+	expiryProven
 )
 
-// secondOpinionLimit is how long the other nodes may take to contradict one that reports an expiry.
-const secondOpinionLimit = 5 * time.Second
+// contradictionTimeout is how long the other nodes may take to contradict one that reports an expiry.
+const contradictionTimeout = 5 * time.Second
 
 // hasExpired reports whether the transaction can no longer be executed and was not. One node has to prove all of it
 // alone, since the answers of several nodes need not fit together: the one with the old blocks may be another one than
@@ -38,21 +38,21 @@ const secondOpinionLimit = 5 * time.Second
 func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, status *rpc.SignatureStatusesResult, err error) {
 	p.client.eachNode(func(node *rpc.Client) (next bool) {
 		var answer expiry
-		var forgotten error
-		answer, status, forgotten = p.expiryAt(ctx, node)
+		var pruned error
+		answer, status, pruned = p.expiryAt(ctx, node)
 		switch answer {
-		case isForgotten:
-			err = forgotten
-		case isOver, isAlive:
-			expired, err = answer == isOver, nil
+		case expiryUnprovable:
+			err = pruned
+		case expiryProven, expiryRefuted:
+			expired, err = answer == expiryProven, nil
 			return false
 		}
 		return true
 	})
 	if expired && p.client.pool.Size() > 1 {
-		ctx, cancel := context.WithTimeout(ctx, secondOpinionLimit)
+		ctx, cancel := context.WithTimeout(ctx, contradictionTimeout)
 		defer cancel()
-		p.client.eachNodeHoweverOld(func(node *rpc.Client) (next bool) {
+		p.client.eachNodeIncludingStale(func(node *rpc.Client) (next bool) {
 			status, _, _ = statusAt(ctx, node, p.signature)
 			return status == nil && ctx.Err() == nil
 		})
@@ -65,28 +65,28 @@ func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, stat
 func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (expiry, *rpc.SignatureStatusesResult, error) {
 	over, reached, err := p.valid.isOver(ctx, node)
 	if err != nil {
-		return cannotSay, nil, nil
+		return expiryUnknown, nil, nil
 	}
 	status, slot, err := statusAt(ctx, node, p.signature)
 	switch {
 	case err != nil:
-		return cannotSay, nil, nil
+		return expiryUnknown, nil, nil
 	case status != nil || !over:
-		return isAlive, status, nil
+		return expiryRefuted, status, nil
 	case slot < reached:
-		return cannotSay, nil, nil
+		return expiryUnknown, nil, nil
 	}
 	// A node that has deleted blocks does not know the transactions in them.
 	first, err := node.GetFirstAvailableBlock(ctx)
 	switch {
 	case err != nil:
-		return cannotSay, nil, nil
+		return expiryUnknown, nil, nil
 	case first <= p.valid.since:
-		return isOver, nil, nil
+		return expiryProven, nil, nil
 	case p.valid.since == 0:
-		return isForgotten, nil, fmt.Errorf("%w (it may be of any age, and the node's first is %d)", errForgotten, first)
+		return expiryUnprovable, nil, fmt.Errorf("%w (it may be of any age, and the node's first is %d)", errPruned, first)
 	}
-	return isForgotten, nil, fmt.Errorf("%w (since slot %d, and the node's first is %d)", errForgotten, p.valid.since, first)
+	return expiryUnprovable, nil, fmt.Errorf("%w (since slot %d, and the node's first is %d)", errPruned, p.valid.since, first)
 }
 
 // isOver reports whether a transaction can no longer be executed, because the finalized height is beyond the last valid
@@ -98,7 +98,7 @@ func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, rea
 			return false, 0, err
 		}
 		if epoch == nil {
-			return false, 0, malformed("the node does not say how high its newest block is")
+			return false, 0, malformed("node returned no block height")
 		}
 		return epoch.BlockHeight > v.lastHeight, epoch.AbsoluteSlot, nil
 	}
@@ -122,7 +122,7 @@ func statusAt(ctx context.Context, node *rpc.Client, signature solana.Signature)
 		return nil, 0, err
 	}
 	if len(statuses.Value) != 1 {
-		return nil, 0, malformed("the node answers with %d statuses instead of 1", len(statuses.Value))
+		return nil, 0, malformed("node returned %d statuses instead of 1", len(statuses.Value))
 	}
 	return statuses.Value[0], statuses.Context.Slot, nil
 }

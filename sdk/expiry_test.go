@@ -76,7 +76,7 @@ func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
 		})
 		_, err := client.Submit(t.Context(), transaction)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
-		require.ErrorIs(t, err, errForgotten)
+		require.ErrorIs(t, err, errPruned)
 
 		// A node with all blocks knows.
 		var unknown *UnknownOutcome
@@ -152,7 +152,7 @@ func TestSlowAnswerOutlivesWhatANodeRemembers(t *testing.T) {
 		})
 		_, err := client.submit(t.Context(), transaction, testLastValid)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
-		require.ErrorIs(t, err, errForgotten)
+		require.ErrorIs(t, err, errPruned)
 		assert.Equal(t, 1, scripted.called("getFirstAvailableBlock"))
 	})
 }

@@ -32,7 +32,7 @@ const (
 type Filter struct {
 	// Agent is a party, or the arbiter if Role says so; zero selects those of all agents.
 	Agent solana.PublicKey
-	// Role is the agent's; without an agent it means nothing.
+	// Role is the agent's role. It is ignored if Agent is zero.
 	Role Role
 	// Status are the statuses to select; none selects all.
 	Status []protocol.NegotiationStatus
@@ -56,7 +56,7 @@ func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[
 					if len(filter.Status) > 1 && filter.hasAgent(&negotiation.Negotiation) {
 						return nil
 					}
-					return malformed("the node answers with a negotiation that has not been asked for: %s", negotiation.Address)
+					return malformed("node returned a negotiation that does not match the filter: %s", negotiation.Address)
 				}
 				if !yield(negotiation, err) {
 					return errStopped
@@ -74,7 +74,7 @@ func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[
 	}
 }
 
-// errStopped ends a list whose caller has left the loop.
+// errStopped ends a list when the caller leaves the loop.
 var errStopped = errors.New("the caller has stopped")
 
 // listedAccount is an element of the answer to getProgramAccounts.
@@ -88,8 +88,8 @@ type listedAccount struct {
 	} `json:"account"`
 }
 
-// streamNegotiations calls each for every account of one query: with the negotiation, or with an error if the account cannot be
-// decoded.
+// streamNegotiations calls each for every account of one query: with the negotiation, or with an error if the
+// account cannot be decoded.
 func (c *Client) streamNegotiations(ctx context.Context, filters []rpc.RPCFilter, each func(*Snapshot, error) error) error {
 	const method = "getProgramAccounts"
 	params := []any{protocol.ProgramID, rpc.M{
@@ -112,15 +112,15 @@ func (c *Client) streamNegotiations(ctx context.Context, filters []rpc.RPCFilter
 
 func (c *Client) listed(listed *listedAccount, slot uint64, each func(*Snapshot, error) error) error {
 	if listed == nil || listed.Pubkey.IsZero() || listed.Account == nil || listed.Account.Data == nil {
-		return malformed("the node answers with an account without data")
+		return malformed("node returned an account without data")
 	}
 	content, encoding := listed.Account.Data[0], listed.Account.Data[1]
 	if encoding != string(solana.EncodingBase64) {
-		return malformed("the node answers with an account in the encoding %q", encoding)
+		return malformed("node returned an account in encoding %q", encoding)
 	}
 	data, err := base64.StdEncoding.DecodeString(content)
 	if err != nil {
-		return malformed("the node answers with an account that cannot be decoded: %v", err)
+		return malformed("node returned an account that cannot be decoded: %v", err)
 	}
 	return each(decodeNegotiation(listed.Pubkey, &rpc.Account{
 		Owner: listed.Account.Owner, Lamports: listed.Account.Lamports, Data: rpc.DataBytesOrJSONFromBytes(data),
@@ -141,7 +141,7 @@ func (f Filter) selects(n *protocol.Negotiation) bool {
 	return f.hasAgent(n) && (len(f.Status) == 0 || slices.Contains(f.Status, n.Status))
 }
 
-// roles are those that the agent may have.
+// roles returns the roles that the agent may have.
 func (f Filter) roles() []Role {
 	if f.Role == RoleAny {
 		return []Role{RoleBuyer, RoleSeller}
@@ -154,9 +154,9 @@ var roleOffsets = map[Role]uint64{
 	RoleBuyer: protocol.NegotiationOffsetBuyer, RoleSeller: protocol.NegotiationOffsetSeller, RoleArbiter: protocol.NegotiationOffsetArbiter,
 }
 
-// queries returns the node's filters; an account matches a query if it matches all of its filters. No account matches two
-// queries: buyer and seller differ. Several statuses are no queries of their own: a negotiation that changes its status between
-// two queries would be in both, or in none.
+// queries returns the node's filters; an account matches a query if it matches all of its filters. No account
+// matches two queries: buyer and seller differ. Several statuses are not queries of their own: a negotiation
+// that changes its status between two queries would be in both, or in none.
 func (f Filter) queries() [][]rpc.RPCFilter {
 	shared := []rpc.RPCFilter{{DataSize: protocol.NegotiationSize}, bytesAt(0, []byte(protocol.NegotiationDiscriminator))}
 	if len(f.Status) == 1 {

@@ -66,8 +66,8 @@ type drafts struct {
 	oldest [][sha256.Size]byte
 }
 
-// draftsMost is the number of transactions that are kept. Those that have been forgotten can be submitted all the same.
-const draftsMost = 1024
+// maxDrafts is the number of transactions that are kept. Those that have been forgotten can be submitted all the same.
+const maxDrafts = 1024
 
 func (d *drafts) add(draft *outgoing) error {
 	message, err := draft.transaction.Message.MarshalBinary()
@@ -85,7 +85,7 @@ func (d *drafts) add(draft *outgoing) error {
 		d.oldest = append(d.oldest, hash)
 	}
 	d.known[hash] = kept
-	if len(d.oldest) > draftsMost {
+	if len(d.oldest) > maxDrafts {
 		delete(d.known, d.oldest[0])
 		d.oldest = d.oldest[1:]
 	}

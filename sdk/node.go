@@ -13,81 +13,83 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
-// NodeError is what a node answers a request with that it does not fulfil.
+// NodeError is the error with which a node answers a request.
 type NodeError struct {
 	// Method is the JSON-RPC method.
 	Method string
-	// Code is the JSON-RPC error code, or the HTTP status where there was no JSON-RPC answer.
+	// Code is the JSON-RPC error code, or the HTTP status if there was no JSON-RPC answer.
 	Code int
-	// Message is the node's.
+	// Message is the node's message.
 	Message string
-	// Data is what the node adds; nil if that is nothing.
+	// Data is the node's additional data; nil if there is none.
 	Data any
 	err  error
 	// status is the HTTP status; zero if it is not known.
 	status int
-	// repeated says that an attempt before this one, or another node's, has failed, of which it is not known what came of it.
+	// repeated reports that an earlier attempt, or another node's, failed with an unknown effect.
 	repeated bool
 }
 
 func (e *NodeError) Error() string {
-	return fmt.Sprintf("haggle: the node answers %s with error %d: %s", e.Method, e.Code, e.Message)
+	return fmt.Sprintf("haggle: %s: node returned error %d: %s", e.Method, e.Code, e.Message)
 }
 
-// Unwrap is the JSON-RPC client's error.
+// Unwrap returns the JSON-RPC client's error.
 func (e *NodeError) Unwrap() error { return e.err }
 
-// A node's answers that no repetition changes.
+// Errors of a node that are permanent.
 const (
 	methodNotFound = rpcpool.MethodNotFound
 	invalidParams  = rpcpool.InvalidParams
 )
 
-// busy says whether the node has refused the request for the moment: for a limit of its own, or because it is behind.
+// busy reports whether the refusal is temporary: a limit of the node's, or because the node is behind.
 func (e *NodeError) busy() bool {
 	return rpcpool.IsBusy(e.Code, e.Message) || rpcpool.IsBusy(e.status, "")
 }
 
-// meansNotForwarded says whether an answer to sendTransaction makes certain that the node has not passed the transaction on. Unless
-// it is repeated, that is true of all nodes that have been asked.
+// meansNotForwarded reports whether an answer to sendTransaction proves that the node has not forwarded the
+// transaction. Unless it is repeated, that holds for all nodes that received the request.
 func (e *NodeError) meansNotForwarded() bool { return rpcpool.MeansNotForwarded(e.Code) }
 
-// ErrNodeBehind: no node has come as far yet as one of them had already when it was asked before.
+// ErrNodeBehind: every node is behind a slot that one of them has returned before.
 var ErrNodeBehind = fmt.Errorf("haggle: %w", rpcpool.ErrBehind)
 
-// ErrNodeWentBack: a node is more than about a minute behind what it has shown itself: its state has been rolled back, a local chain
-// has been started anew, or it is several nodes behind one address, one of which is far behind. It is an [ErrNodeBehind], too. The
-// client goes on asking, and believes the node once it has come as far again: what has happened in between may be money that has been
-// sent. For a chain that has been started anew, make a new client.
+// ErrNodeWentBack: a node is more than about a minute behind its own earlier answers. Its state was rolled
+// back, a local chain was restarted, or several nodes share one address and one of them is far behind. It is
+// also an [ErrNodeBehind]. The client keeps sending requests, and uses the node's answers once the node has
+// reached the earlier slot again, because money may have been sent in the slots between. For a chain that was
+// restarted, make a new client.
 var ErrNodeWentBack = fmt.Errorf("haggle: %w", rpcpool.ErrWentBack)
 
-// ErrMalformedAnswer: what a node has answered is none to what it has been asked: it cannot be decoded, or lacks what it has to have.
+// ErrMalformedAnswer: a node's answer cannot be decoded, or lacks a required part.
 var ErrMalformedAnswer = fmt.Errorf("haggle: %w", rpcpool.ErrMalformed)
 
-// malformed is an ErrMalformedAnswer that says what is wrong.
+// malformed returns an ErrMalformedAnswer with a description.
 func malformed(text string, values ...any) error {
 	return &nodesError{text: "haggle: " + fmt.Sprintf(text, values...), all: []error{ErrMalformedAnswer}}
 }
 
-// ErrOtherCluster: a node is of another chain than the client's other nodes, or than Config.GenesisHash says. It is not asked again.
+// ErrOtherCluster: a node is of another chain than the client's other nodes, or than Config.GenesisHash. The
+// client sends it no further requests.
 var ErrOtherCluster = fmt.Errorf("haggle: %w", rpcpool.ErrOtherCluster)
 
-// nodes is the JSON-RPC client whose requests the pool makes, and whose errors can be read.
+// nodes is the JSON-RPC client that sends its requests through the pool and returns errors of this package.
 type nodes struct {
 	pool *rpcpool.Pool
 }
 
-// CallForInto makes a request and decodes its result.
+// CallForInto sends a request and decodes its result.
 func (n nodes) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	return nodeError(method, n.pool.Call(ctx, out, method, params))
 }
 
-// CallWithCallback makes a request of one node and leaves its answer to the callback.
+// CallWithCallback sends a request to one node and passes the answer to the callback.
 func (n nodes) CallWithCallback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
 	return nodeError(method, n.pool.Callback(ctx, method, params, callback))
 }
 
-// CallBatch makes several requests at once, of one node.
+// CallBatch sends several requests at once to one node.
 func (n nodes) CallBatch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
 	responses, err := n.pool.Batch(ctx, requests)
 	return responses, nodeError("batch", err)
@@ -99,23 +101,23 @@ func (n nodes) Close() error {
 	return nil
 }
 
-// eachNode calls do with one node after the other, the fittest first, until it returns false. The answers of a single node fit
-// together, which those of several nodes need not.
+// eachNode calls do with one node after the other, the fittest first, until do returns false. The answers of
+// a single node are consistent; those of several nodes need not be.
 func (c *Client) eachNode(do func(node *rpc.Client) (next bool)) {
 	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
 		return do(rpc.NewWithCustomRPCClient(singleNode{single}))
 	})
 }
 
-// eachNodeHoweverOld is eachNode that accepts answers of nodes that are behind.
-func (c *Client) eachNodeHoweverOld(do func(node *rpc.Client) (next bool)) {
+// eachNodeIncludingStale does the same as eachNode and accepts answers of nodes that are behind.
+func (c *Client) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
 	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
 		return do(rpc.NewWithCustomRPCClient(singleNode{single.HoweverOld()}))
 	})
 }
 
-// orient has the client know how far the chain has come before it decides about money for the first time: a node that lies behind is
-// not believed then even if it is the first to be asked.
+// orient requests the slot of the nodes before the client's first decision about money. Afterwards the answer
+// of a node that is behind is not used, even if that node is the first one.
 func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) }
 
 // singleNode is the JSON-RPC client of one of several nodes. It serves read requests only.
@@ -123,7 +125,7 @@ type singleNode struct {
 	single rpcpool.Single
 }
 
-// CallForInto makes a request and decodes its result.
+// CallForInto sends a request and decodes its result.
 func (n singleNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	return nodeError(method, n.single.Call(ctx, out, method, params))
 }
@@ -140,7 +142,7 @@ func (singleNode) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCRe
 	return nil, errOnlyReads
 }
 
-// nodeError makes an error that says what has happened, and where only if there are several nodes, by their hosts.
+// nodeError returns an error of this package. If there are several nodes, it names their hosts.
 func nodeError(method string, err error) error {
 	if err == nil {
 		return nil
@@ -189,7 +191,7 @@ func errorOfNode(method string, err error) error {
 	return fmt.Errorf("haggle: %s: %w", method, err)
 }
 
-// nodesError is why a request has failed, for several reasons at once.
+// nodesError is the error of a request that failed for several reasons at once.
 type nodesError struct {
 	text string
 	all  []error

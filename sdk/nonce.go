@@ -13,14 +13,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// A nonce account: version, state, authority, value, and the fee of a signature at the time. Numbers are little endian.
+// A nonce account: version, state, authority, value, and the fee of a signature when the value was set.
+// Numbers are little endian.
 const (
 	nonceSize            = 80
 	nonceOffsetState     = 4
 	nonceOffsetAuthority = 8
 	nonceOffsetValue     = 40
 
-	// nonceVersion is the one whose values cannot be mistaken for blockhashes.
+	// nonceVersion is the version whose values cannot be mistaken for blockhashes.
 	nonceVersion     = 1
 	nonceInitialized = 1
 )
@@ -32,16 +33,16 @@ var ErrNotANonce = errors.New("haggle: not a nonce account")
 type nonceAccount struct {
 	// address is the account's.
 	address solana.PublicKey
-	// authority has to sign whatever uses or changes the nonce.
+	// authority must sign each transaction that uses or changes the nonce.
 	authority solana.PublicKey
-	// value is what a transaction has in the place of a recent blockhash.
+	// value takes the place of a recent blockhash in a transaction.
 	value solana.Hash
-	// slot is when the account was read.
+	// slot is the slot at which the account was read.
 	slot uint64
 }
 
-// getNonce reads a nonce account. It fails with an [*protocol.AccountError] that holds [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] or
-// [ErrNotANonce].
+// getNonce reads a nonce account. It fails with an [*protocol.AccountError] that wraps
+// [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] or [ErrNotANonce].
 func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*nonceAccount, error) {
 	account, slot, err := c.accountOf(ctx, address, solana.SystemProgramID)
 	if err != nil {
@@ -64,7 +65,7 @@ func (n *nonceAccount) advance() solana.Instruction {
 	return system.NewAdvanceNonceAccountInstruction(n.address, solana.SysVarRecentBlockHashesPubkey, n.authority).Build()
 }
 
-// holdsNonce says whether an account is a nonce account with a value.
+// holdsNonce reports whether an account is a nonce account with a value.
 func holdsNonce(account *rpc.Account, value solana.Hash) bool {
 	if account == nil || account.Owner != solana.SystemProgramID {
 		return false
@@ -73,8 +74,8 @@ func holdsNonce(account *rpc.Account, value solana.Hash) bool {
 	return len(data) == nonceSize && solana.Hash(data[nonceOffsetValue:nonceOffsetValue+32]) == value
 }
 
-// dateByNonce has the transaction use the nonce that the action's options name.
-func (a *Action) dateByNonce(ctx context.Context, found *facts) error {
+// useNonce makes the transaction use the nonce account of the action's options.
+func (a *Action) useNonce(ctx context.Context, found *facts) error {
 	nonce, err := a.client.getNonce(ctx, a.options.nonce)
 	if err != nil {
 		return fmt.Errorf("nonce: %w", err)
@@ -85,11 +86,11 @@ func (a *Action) dateByNonce(ctx context.Context, found *facts) error {
 	return nil
 }
 
-// nonceOf is the nonce account of a transaction with a durable nonce.
+// nonceOf returns the nonce account of a transaction with a durable nonce.
 func nonceOf(transaction *solana.Transaction) (solana.PublicKey, error) {
 	address, ok := transaction.GetNonceAccount()
 	if !ok {
-		return solana.PublicKey{}, fmt.Errorf("%w: the transaction does not name one", ErrNotANonce)
+		return solana.PublicKey{}, fmt.Errorf("%w: transaction names no nonce account", ErrNotANonce)
 	}
 	return address, nil
 }

@@ -93,7 +93,7 @@ func (c *Client) otherAccount(ctx context.Context, mint *token.Mint, owner solan
 		return solana.PublicKey{}, err
 	}
 	if answer == nil {
-		return solana.PublicKey{}, malformed("the node does not answer with a list of accounts")
+		return solana.PublicKey{}, malformed("node returned no list of accounts")
 	}
 	for _, keyed := range answer.Value {
 		if keyed == nil || keyed.Account.Data == nil {

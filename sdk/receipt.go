@@ -15,13 +15,13 @@ type Receipt struct {
 	Signature solana.Signature
 	// Slot is the slot in which the transaction was executed.
 	Slot uint64
-	// Logs are the transaction's.
+	// Logs are the transaction's logs.
 	Logs []string
-	// Events are the program's, in their order.
+	// Events are the program's events, in their order.
 	Events []protocol.Event
-	// Payments are the token accounts that hold more than before, in the order in which the transaction names them: of a
-	// settlement the accounts that have been paid, of a creation the vault. An account that the same transaction has
-	// closed is not among them.
+	// Payments are the token accounts that hold more than before, in the order in which the transaction names
+	// them: for a settlement the paid accounts, for a creation the vault. An account that the same
+	// transaction has closed is not included.
 	Payments []Payment
 	// ComputeUnits are the units that the whole transaction has consumed.
 	ComputeUnits uint64
@@ -29,11 +29,12 @@ type Receipt struct {
 	Fee uint64
 	// BlockTime is the block's time in Unix seconds; zero if the node does not know it.
 	BlockTime int64
-	// Elapsed is the machine's time from the first broadcast to the confirmation, or at Client.Outcome until it was seen.
+	// Elapsed is the machine's time from the first broadcast to the confirmation, or for Client.Outcome until
+	// the client received the confirmation.
 	Elapsed time.Duration
 }
 
-// Payment is what a token account has received by a transaction.
+// Payment is the amount that a token account has received by a transaction.
 type Payment struct {
 	// Account is the token account, and Owner the wallet that can spend from it.
 	Account, Owner solana.PublicKey

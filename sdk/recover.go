@@ -98,8 +98,8 @@ func (l *left) wait(ctx context.Context) Recovered {
 	}
 }
 
-// resolversMost is how many transactions are resolved in the background at once.
-const resolversMost = 64
+// maxResolvers is how many transactions are resolved in the background at once.
+const maxResolvers = 64
 
 // resolve starts to resolve an entry in the background. It returns false if the client is closed.
 func (c *Client) resolve(entry JournalEntry, f *flight) bool {

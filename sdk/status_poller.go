@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// The statuses of a new transaction are requested at intervals that double, because a local chain confirms in
-	// milliseconds, and a public one in a second.
+	// The statuses of a new transaction are requested at intervals that double, because a local chain
+	// confirms in milliseconds, and a public one in a second.
 	firstPoll = 30 * time.Millisecond
 	lastPoll  = 500 * time.Millisecond
-	// statusesAtOnce is how many signatures a node takes in one request.
+	// statusesAtOnce is the most signatures in one request.
 	statusesAtOnce = 256
-	// recentStatuses is how long nodes know a transaction without a search of their history, with some margin.
+	// recentStatuses is how long nodes return the status of a transaction without a search of their history,
+	// with some margin.
 	recentStatuses = time.Minute
 )
 
-// newPolling returns the intervals at which something is requested again that a node may have soon.
+// newPolling returns the intervals at which a request is repeated whose result the node will have soon.
 func newPolling() *backoff.ExponentialBackOff {
 	polling := backoff.NewExponentialBackOff()
 	polling.InitialInterval, polling.MaxInterval = firstPoll, lastPoll
@@ -41,13 +42,13 @@ type statusPoller struct {
 	added   chan struct{}
 	running bool
 
-	// heights is held while the finalized block height is requested, which is height, as of asked.
-	heights sync.Mutex
-	height  uint64
-	asked   time.Time
+	// heights is held while the finalized block height is requested. height is the last one, requested at heightAt.
+	heights  sync.Mutex
+	height   uint64
+	heightAt time.Time
 }
 
-// watchedStatus is a transaction that somebody waits for.
+// watchedStatus is one watcher of a transaction's status.
 type watchedStatus struct {
 	updates chan statusUpdate
 	polling *backoff.ExponentialBackOff
@@ -64,7 +65,7 @@ func newStatusPoller(client *Client) *statusPoller {
 	return &statusPoller{client: client, waiting: make(map[solana.Signature][]*watchedStatus), added: make(chan struct{}, 1)}
 }
 
-// watch returns the newest status of a transaction whenever there is one, until unwatch.
+// watch returns a channel that always holds the newest status of a transaction, until unwatch.
 func (s *statusPoller) watch(signature solana.Signature) chan statusUpdate {
 	watched := &watchedStatus{updates: make(chan statusUpdate, 1), polling: newPolling()}
 	watched.due = time.Now().Add(watched.polling.NextBackOff())
@@ -126,7 +127,7 @@ func (s *statusPoller) run() {
 	}
 }
 
-// next returns when the next request is due. If there is nothing to wait for, the poller is no longer running.
+// next returns the time of the next request. If there is nothing to wait for, the poller stops.
 func (s *statusPoller) next() (due time.Time, idle bool) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -147,7 +148,7 @@ func (s *statusPoller) stop() {
 	s.lock.Unlock()
 }
 
-// poll requests the statuses of all transactions, of those that are due first.
+// poll requests the statuses of all transactions, first of those that are due.
 func (s *statusPoller) poll() {
 	s.lock.Lock()
 	signatures := make([]solana.Signature, 0, len(s.waiting))
@@ -160,7 +161,7 @@ func (s *statusPoller) poll() {
 		signatures = signatures[len(batch):]
 		answer, err := s.client.rpc.GetSignatureStatuses(s.client.closing, false, batch...)
 		if err == nil && len(answer.Value) != len(batch) {
-			err = malformed("the node answers with %d statuses instead of %d", len(answer.Value), len(batch))
+			err = malformed("node returned %d statuses instead of %d", len(answer.Value), len(batch))
 		}
 		if err != nil {
 			s.deliver(batch, nil, err)
@@ -170,7 +171,8 @@ func (s *statusPoller) poll() {
 	}
 }
 
-// deliver passes on an answer, in place of one that nobody has taken yet. If batch is nil, all get the error.
+// deliver sends an answer, which replaces one that has not been received yet. If batch is nil, it sends the
+// error to all.
 func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.SignatureStatusesResult, err error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -195,20 +197,20 @@ func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.Signatu
 	}
 }
 
-// mayHaveExpired reports whether a transaction is worth a check of its expiry. The finalized block height is requested
-// once for all transactions.
+// mayHaveExpired reports whether the expiry of a transaction should be checked. The finalized block height is
+// requested once for all transactions.
 func (s *statusPoller) mayHaveExpired(ctx context.Context, p *pendingTransaction) bool {
 	if !p.valid.nonce.IsZero() {
 		return true
 	}
 	s.heights.Lock()
 	defer s.heights.Unlock()
-	if time.Since(s.asked) >= rebroadcastEvery/2 {
+	if time.Since(s.heightAt) >= rebroadcastEvery/2 {
 		epoch, err := s.client.rpc.GetEpochInfo(ctx, rpc.CommitmentFinalized)
 		if err != nil || epoch == nil {
-			return true // hasExpired asks each node
+			return true // hasExpired checks each node
 		}
-		s.height, s.asked = epoch.BlockHeight, time.Now()
+		s.height, s.heightAt = epoch.BlockHeight, time.Now()
 	}
 	return s.height > p.valid.lastHeight
 }

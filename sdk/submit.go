@@ -16,8 +16,8 @@ const (
 	// rebroadcastEvery is the interval at which a transaction is sent again, because leaders drop what they cannot take,
 	// and at which its expiry is checked.
 	rebroadcastEvery = 2 * time.Second
-	// silenceLimit is how long no node may answer until the outcome is called unknown. A blockhash lives for about a minute.
-	silenceLimit = 2 * time.Minute
+	// unreachableLimit is how long no node may answer until the outcome is called unknown. A blockhash lives for about a minute.
+	unreachableLimit = 2 * time.Minute
 	// outcomeLimit is how long the client waits for an outcome: much longer than a blockhash lives, and than a block takes
 	// to be finalized.
 	outcomeLimit = 10 * time.Minute
@@ -243,7 +243,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 		if time.Since(began) > outcomeLimit {
 			return nil, p.unknown(errors.New("neither executed nor expired"))
 		}
-		if time.Since(lastAnswer) > silenceLimit {
+		if time.Since(lastAnswer) > unreachableLimit {
 			return nil, p.unknown(lastErr)
 		}
 		select {

@@ -161,7 +161,7 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 		require.ErrorAs(t, err, &unknown)
 		require.ErrorIs(t, err, silence)
 		assert.Equal(t, transaction.Signatures[0], unknown.Signature)
-		assert.InDelta(t, silenceLimit.Seconds(), time.Since(began).Seconds(), 2)
+		assert.InDelta(t, unreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
 
 		// It is back, and has executed the transaction after all.
 		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("confirmed", nil)))
@@ -200,7 +200,7 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 			var refused *NodeError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, -32602, refused.Code)
-			assert.Equal(t, "haggle: the node answers sendTransaction with error -32602: too large", err.Error())
+			assert.Equal(t, "haggle: sendTransaction: node returned error -32602: too large", err.Error())
 		}},
 		"failed preflight": {jsonrpc.RPCError{Code: -32002, Message: "Transaction simulation failed", Data: object{
 			"err": object{"InstructionError": []any{0, object{"Custom": 1}}}, "logs": []any{"Program " + solana.SystemProgramID.String() + " failed: custom program error: 0x1"},

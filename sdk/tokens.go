@@ -9,11 +9,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// GetMint reads a mint. One that escrow can be held in is read once: nobody can close or change it.
+// GetMint reads a mint. A mint in which escrow can be held cannot be closed or changed, so it is read once.
 //
-// It fails with an [*protocol.AccountError] that holds [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] together with
-// [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for
-// one that is no mint.
+// It fails with an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound],
+// [protocol.ErrWrongOwner] together with [protocol.ErrAccountOwnedByWrongProgram] for an account of neither
+// token program, or a [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account that
+// is not a mint.
 func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Mint, error) {
 	if known, ok := c.mints.get(mint); ok {
 		return &known, nil
@@ -47,7 +48,8 @@ func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) 
 	return token.DecodeAccount(address, accounts[0], slot)
 }
 
-// createAssociated returns an address with the instruction that creates a wallet's associated token account there.
+// createAssociated returns an address with the instruction that creates a wallet's associated token account
+// there.
 func createAssociated(mint *token.Mint, payer, wallet, address solana.PublicKey) (solana.PublicKey, []solana.Instruction, error) {
 	creation, err := token.CreateAssociated(payer, wallet, mint.Address, mint.TokenProgram)
 	if err != nil {

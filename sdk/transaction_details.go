@@ -65,9 +65,9 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 
 // detailsAnywhere returns the transaction from any node that has it, even one that is behind; nil if none does.
 func (p *pendingTransaction) detailsAnywhere(ctx context.Context) (details *rpc.GetTransactionResult) {
-	ctx, cancel := context.WithTimeout(ctx, secondOpinionLimit)
+	ctx, cancel := context.WithTimeout(ctx, contradictionTimeout)
 	defer cancel()
-	p.client.eachNodeHoweverOld(func(node *rpc.Client) (next bool) {
+	p.client.eachNodeIncludingStale(func(node *rpc.Client) (next bool) {
 		details, _ = lookUpFrom(ctx, node, p.signature, p.commitment)
 		return details == nil && ctx.Err() == nil
 	})

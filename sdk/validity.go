@@ -46,7 +46,7 @@ func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction
 			return nil, err
 		}
 		if epoch == nil {
-			return nil, malformed("the node does not say how high its newest block is")
+			return nil, malformed("node returned no block height")
 		}
 		valid.lastHeight = epoch.BlockHeight + blockhashLife + nodeLag
 	}

@@ -18,17 +18,20 @@ import (
 
 // UpdateConfigRequest is a change of the protocol's configuration. Fields that are not set keep their values.
 type UpdateConfigRequest struct {
-	// Authority is the configuration's. It signs.
+	// Authority is the configuration's authority. It signs.
 	Authority solana.PublicKey
-	// Treasury is the wallet whose token accounts receive fees and decay, also those of negotiations under way. Zero leaves it.
+	// Treasury is the wallet whose token accounts receive fees and decay, including those of open
+	// negotiations. If zero, it does not change.
 	Treasury solana.PublicKey
-	// DecayRateBps is the default decay per round, 0 to 1,000 basis points. Nil leaves it.
+	// DecayRateBps is the default decay per round, 0 to 1,000 basis points. If nil, it does not change.
 	DecayRateBps *uint16
-	// ResponseWindow is the default time to answer, 1 minute to 1 hour, rounded up to seconds. Zero leaves it.
+	// ResponseWindow is the default time to answer, 1 minute to 1 hour, rounded up to seconds. If zero, it
+	// does not change.
 	ResponseWindow time.Duration
-	// ProtocolFeeBps is the fee of negotiations created from now on, 0 to 500 basis points of what is paid. Nil leaves it.
+	// ProtocolFeeBps is the fee of later negotiations, 0 to 500 basis points of the payments. If nil, it does
+	// not change.
 	ProtocolFeeBps *uint16
-	// MaxRounds is the default number of rounds, 1 to 20. Zero leaves it.
+	// MaxRounds is the default number of rounds, 1 to 20. If zero, it does not change.
 	MaxRounds uint8
 }
 
@@ -37,10 +40,12 @@ func (r *UpdateConfigRequest) changes() bool {
 	return !r.Treasury.IsZero() || r.DecayRateBps != nil || r.ResponseWindow != 0 || r.ProtocolFeeBps != nil || r.MaxRounds != 0
 }
 
-// UpdateConfig changes the protocol's configuration. Negotiations under way keep the terms they were created with. The program
-// takes all of the values at once, so those that stay are read first: two changes at the same time can undo each other.
+// UpdateConfig changes the protocol's configuration. Open negotiations keep the terms they were created with.
+// The program sets all values at once, so UpdateConfig first reads the values that stay: two changes at the
+// same time can undo each other.
 //
-// The program answers [protocol.ErrInvalidParams] to values out of their ranges, and [protocol.ErrUnauthorized].
+// The program answers [protocol.ErrInvalidParams] to values out of their ranges, and
+// [protocol.ErrUnauthorized].
 func UpdateConfig(ctx context.Context, client *haggle.Client, request UpdateConfigRequest) (*haggle.Action, error) {
 	if !request.changes() {
 		return nil, errors.New("haggle: update_config: no value changes")
@@ -61,39 +66,40 @@ func UpdateConfig(ctx context.Context, client *haggle.Client, request UpdateConf
 
 // SetPausedRequest stops or allows the creation of negotiations.
 type SetPausedRequest struct {
-	// Authority is the configuration's. It signs.
+	// Authority is the configuration's authority. It signs.
 	Authority solana.PublicKey
-	// Paused stops it, otherwise it is allowed.
+	// Paused stops the creation of negotiations; false allows it.
 	Paused bool
 }
 
-// SetPaused stops or allows the creation of negotiations. Those under way go on either way. The program answers [protocol.ErrUnauthorized]
-// to anyone but the configuration's authority.
+// SetPaused stops or allows the creation of negotiations. Open negotiations continue in both cases. The
+// program answers [protocol.ErrUnauthorized] to any signer but the configuration's authority.
 func SetPaused(client *haggle.Client, request SetPausedRequest) (*haggle.Action, error) {
 	return newAction(client, request.Authority, &protocol.SetPaused{Authority: request.Authority, Paused: request.Paused})
 }
 
 // ProposeAuthorityRequest names the next authority of the configuration.
 type ProposeAuthorityRequest struct {
-	// Authority is the one that it has now. It signs.
+	// Authority is the current authority. It signs.
 	Authority solana.PublicKey
 	// NewAuthority has to accept: see [AcceptAuthority]. Zero withdraws a proposal.
 	NewAuthority solana.PublicKey
 }
 
-// ProposeAuthority names the next authority of the configuration. Nothing changes until it accepts. The program answers
-// [protocol.ErrUnauthorized] to anyone but the configuration's authority.
+// ProposeAuthority names the next authority of the configuration. Nothing changes until that authority
+// accepts. The program answers [protocol.ErrUnauthorized] to any signer but the configuration's authority.
 func ProposeAuthority(client *haggle.Client, request ProposeAuthorityRequest) (*haggle.Action, error) {
 	return newAction(client, request.Authority, &protocol.ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
 }
 
 // AcceptAuthorityRequest names the new authority of the configuration.
 type AcceptAuthorityRequest struct {
-	// Authority is the one that has been proposed. It signs.
+	// Authority is the proposed authority. It signs.
 	Authority solana.PublicKey
 }
 
-// AcceptAuthority makes the proposed authority the configuration's. The program answers [protocol.ErrUnauthorized] to anyone else.
+// AcceptAuthority makes the proposed authority the configuration's authority. The program answers
+// [protocol.ErrUnauthorized] to any other signer.
 func AcceptAuthority(client *haggle.Client, request AcceptAuthorityRequest) (*haggle.Action, error) {
 	return newAction(client, request.Authority, &protocol.AcceptAuthority{Authority: request.Authority})
 }

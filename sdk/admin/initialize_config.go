@@ -12,25 +12,26 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// InitializeConfigRequest is the first configuration of the protocol. Fields that are not set have the defaults that the
-// specification proposes.
+// InitializeConfigRequest is the first configuration of the protocol. Fields that are not set have the
+// defaults that the specification proposes.
 type InitializeConfigRequest struct {
 	// Authority is the program's upgrade authority. It signs, pays the rent, and becomes the configuration's authority.
 	Authority solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey
-	// DecayRateBps is the default decay per round, 0 to 1,000 basis points. Nil is 200.
+	// DecayRateBps is the default decay per round, 0 to 1,000 basis points. If nil, 200 is used.
 	DecayRateBps *uint16
-	// ResponseWindow is the default time to answer, 1 minute to 1 hour. Zero is 5 minutes.
+	// ResponseWindow is the default time to answer, 1 minute to 1 hour. If zero, 5 minutes are used.
 	ResponseWindow time.Duration
-	// ProtocolFeeBps is the fee on what is paid, 0 to 500 basis points. Nil is 50.
+	// ProtocolFeeBps is the fee on payments, 0 to 500 basis points. If nil, 50 is used.
 	ProtocolFeeBps *uint16
-	// MaxRounds is the default number of rounds, 1 to 20. Zero is 10.
+	// MaxRounds is the default number of rounds, 1 to 20. If zero, 10 is used.
 	MaxRounds uint8
 }
 
-// InitializeConfig configures the protocol, once. The program answers [protocol.ErrUnauthorized] to anyone but its upgrade
-// authority, and [protocol.ErrAccountOwnedByWrongProgram] if the protocol is configured already.
+// InitializeConfig configures the protocol, once. The program answers [protocol.ErrUnauthorized] to any
+// signer but its upgrade authority, and [protocol.ErrAccountOwnedByWrongProgram] if the protocol is
+// configured already.
 func InitializeConfig(client *haggle.Client, request InitializeConfigRequest) (*haggle.Action, error) {
 	if request.Treasury.IsZero() {
 		return nil, errors.New("haggle: initialize_config: Treasury not set")

@@ -24,30 +24,31 @@ const (
 
 // Account is an account of SPL Token or Token-2022 as the chain had it at a slot.
 type Account struct {
-	// Address is the account's.
+	// Address is the account's address.
 	Address solana.PublicKey
-	// TokenProgram is the program that it belongs to: solana.TokenProgramID or solana.Token2022ProgramID.
+	// TokenProgram is the account's owner: solana.TokenProgramID or solana.Token2022ProgramID.
 	TokenProgram solana.PublicKey
-	// Mint is the mint of what it holds.
+	// Mint is the mint of the account's tokens.
 	Mint solana.PublicKey
-	// Owner is the wallet that can spend it.
+	// Owner is the wallet that can spend the tokens.
 	Owner solana.PublicKey
 	// Amount is in base units of the mint.
 	Amount uint64
 	// State is initialized or frozen.
 	State State
-	// MemoRequired reports whether the owner refuses transfers without a memo, as the program's are. (Token-2022 only.)
+	// MemoRequired reports whether the owner refuses transfers without a memo, which the program's transfers
+	// do not have. (Token-2022 only.)
 	MemoRequired bool
-	// CPIGuarded reports whether the CPI guard is on: no program can take tokens from the account in its owner's name,
-	// so nothing can be deposited from it. (Token-2022 only.)
+	// CPIGuarded reports whether the CPI guard is on: no program can take tokens from the account in its
+	// owner's name, so deposits from it fail. (Token-2022 only.)
 	CPIGuarded bool
 	// HasOtherAuthority reports whether a delegate or a close authority is set. The program pays to such an
 	// account only if the account's owner is the only signer of the instruction, and never with a closing.
 	HasOtherAuthority bool
-	// Slot is when the account was read.
+	// Slot is the slot at which the account was read.
 	Slot uint64
 
-	// obstructed reports whether an extension keeps the program from paying to the account, or is malformed.
+	// obstructed reports whether an extension prevents payments to the account, or is malformed.
 	obstructed bool
 }
 
@@ -59,8 +60,8 @@ func (t *Account) CanReceive() bool {
 	return t.State == StateInitialized && !t.MemoRequired && !t.obstructed
 }
 
-// Receives reports whether the program pays tokens of a mint to it as an account of the owner's, who signs or
-// does not.
+// Receives reports whether the program pays tokens of a mint to the account as an account of the owner. signs
+// reports whether the owner signs.
 func (t *Account) Receives(mint *Mint, owner solana.PublicKey, signs bool) bool {
 	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner && t.CanReceive() &&
 		(signs || !t.HasOtherAuthority)
@@ -77,14 +78,16 @@ const (
 	tokenAccountOffsetCloseAuthority = 129
 )
 
-// AssociatedAddress is the address of a wallet's associated token account for a mint of the token program: see [Mint].
+// AssociatedAddress returns the address of a wallet's associated token account for a mint of the token
+// program: see [Mint].
 func AssociatedAddress(wallet, mint, tokenProgram solana.PublicKey) (solana.PublicKey, error) {
 	address, _, err := solana.FindAssociatedTokenAddressWithProgram(wallet, mint, tokenProgram)
 	return address, err
 }
 
-// CreateAssociated is the instruction that creates a wallet's associated token account for a mint of the token
-// program, and does nothing if there is one. The payer pays its rent: 2,039,280 lamports in SPL Token, 2,074,080 in Token-2022.
+// CreateAssociated returns the instruction that creates a wallet's associated token account for a mint of the
+// token program, and does nothing if the account exists. The payer pays its rent: 2,039,280 lamports in SPL
+// Token, 2,074,080 in Token-2022.
 func CreateAssociated(payer, wallet, mint, tokenProgram solana.PublicKey) (solana.Instruction, error) {
 	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint, tokenProgram).ValidateAndBuild()
 }
@@ -116,7 +119,7 @@ func DecodeAccount(address solana.PublicKey, account *rpc.Account, slot uint64) 
 	return read, nil
 }
 
-// readExtensions finds the extensions that keep the program from paying to the account or from taking deposits.
+// readExtensions finds the extensions that prevent payments to the account or deposits from it.
 func (t *Account) readExtensions(data []byte) {
 	wellFormed := eachExtension(data, accountExtensions, func(kind uint16, value []byte) {
 		switch kind {

@@ -7,11 +7,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ErrCPIGuard: the CPI guard of the token account of a deposit is on, so the token program refuses the deposit. The owner
-// turns the guard off, or pays from another account.
+// ErrCPIGuard: the CPI guard of the token account of a deposit is on, so the token program refuses the
+// deposit. The owner can turn the guard off, or deposit from another account.
 var ErrCPIGuard = errors.New("haggle: the account's CPI guard is on, so nothing can be deposited from it")
 
-// InsufficientFunds is the error of a token account that holds less than the amount to be taken from it.
+// InsufficientFunds is the error of a token account that holds less than the required amount.
 type InsufficientFunds struct {
 	// Account is the token account.
 	Account solana.PublicKey

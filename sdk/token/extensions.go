@@ -12,8 +12,8 @@ func IsProgram(program solana.PublicKey) bool {
 	return program == solana.TokenProgramID || program == solana.Token2022ProgramID
 }
 
-// Token-2022 writes the account's type after the 165 bytes of a token account, and at the same offset of a mint with extensions.
-// The extensions follow: type and length, of two bytes each, then the value.
+// Token-2022 writes the account's type after the 165 bytes of a token account, and at the same offset of a
+// mint with extensions. The extensions follow: type and length, of two bytes each, then the value.
 const (
 	offsetAccountType       = 165
 	offsetExtensions        = 166
@@ -32,8 +32,8 @@ func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType
 		data[offsetAccountType] == accountType
 }
 
-// eachExtension visits an account's extensions, and reports whether they are well formed and at most so many. As in Token-2022,
-// number 0 ends them, and a single remaining byte at the end is ignored.
+// eachExtension visits an account's extensions, and reports whether they are well formed and at most `most`.
+// As in Token-2022, number 0 ends them, and a single remaining byte at the end is ignored.
 func eachExtension(data []byte, most int, visit func(kind uint16, value []byte)) bool {
 	if len(data) <= offsetExtensions {
 		return true
@@ -56,7 +56,7 @@ func eachExtension(data []byte, most int, visit func(kind uint16, value []byte))
 	return false
 }
 
-// Extensions of token accounts that a payment can be made to, each at most once.
+// Extensions of token accounts that permit payments, each at most once.
 const (
 	extensionImmutableOwner = 7
 	extensionMemoTransfer   = 8

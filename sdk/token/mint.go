@@ -12,20 +12,21 @@ import (
 
 // Mint is a mint of SPL Token or Token-2022. Its fields never change.
 type Mint struct {
-	// Address is the mint's.
+	// Address is the mint's address.
 	Address solana.PublicKey
-	// TokenProgram is the program that it belongs to: solana.TokenProgramID or solana.Token2022ProgramID. Transfers go through it,
-	// and associated token accounts are derived with it.
+	// TokenProgram is the mint's owner: solana.TokenProgramID or solana.Token2022ProgramID. Transfers go
+	// through it, and associated token accounts are derived with it.
 	TokenProgram solana.PublicKey
 	// Decimals is the number of decimal places: a token is ten to the power of Decimals base units.
 	Decimals uint8
 
-	// unsupported is the reason for which escrow cannot be held in it; empty if it can.
+	// unsupported is the reason for which escrow cannot be held in the mint; empty if it can.
 	unsupported string
 }
 
-// UnsupportedMint is the error of a mint in which escrow cannot be held, which creating a negotiation checks before anything is sent.
-// It is found with errors.Is as [protocol.ErrUnsupportedMint] and with errors.As as a [*protocol.ProgramError], as the program's own answer is.
+// UnsupportedMint is the error of a mint in which escrow cannot be held. CreateNegotiation returns it before
+// it sends anything. errors.Is finds [protocol.ErrUnsupportedMint], and errors.As a [*protocol.ProgramError],
+// as for the program's own refusal.
 type UnsupportedMint struct {
 	// Mint is the mint's address.
 	Mint solana.PublicKey
@@ -37,11 +38,12 @@ func (e *UnsupportedMint) Error() string {
 	return fmt.Sprintf("haggle: escrow cannot be held in mint %s: %s", e.Mint, e.Reason)
 }
 
-// Unwrap is the program's refusal.
+// Unwrap returns the program's refusal.
 func (e *UnsupportedMint) Unwrap() error { return protocol.Refusal(protocol.ErrUnsupportedMint) }
 
-// Check is nil for a mint that escrow can be held in, otherwise an [*UnsupportedMint]: it is not initialised, or it has an
-// extension that could take or hold back what has been paid, or that this version does not know.
+// Check returns nil for a mint in which escrow can be held, otherwise an [*UnsupportedMint]: the mint is not
+// initialised, or it has an extension that could take or withhold paid tokens, or that this version does not
+// know.
 func (m *Mint) Check() error {
 	if m.unsupported == "" {
 		return nil
@@ -49,7 +51,7 @@ func (m *Mint) Check() error {
 	return &UnsupportedMint{Mint: m.Address, Reason: m.unsupported}
 }
 
-// AssociatedAddress is the address of a wallet's associated token account for the mint.
+// AssociatedAddress returns the address of a wallet's associated token account for the mint.
 func (m *Mint) AssociatedAddress(wallet solana.PublicKey) (solana.PublicKey, error) {
 	return AssociatedAddress(wallet, m.Address, m.TokenProgram)
 }
@@ -65,8 +67,8 @@ const (
 )
 
 // DecodeMint decodes a mint of SPL Token or Token-2022. It returns [protocol.ErrWrongOwner] together with
-// [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a [*protocol.DecodeError] together
-// with [protocol.ErrUnsupportedMint] for one that is no mint.
+// [protocol.ErrAccountOwnedByWrongProgram] for an account of neither token program, or a
+// [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account that is not a mint.
 func DecodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
 	if !IsProgram(account.Owner) {
 		return nil, fmt.Errorf("%w: %s: %w", protocol.ErrWrongOwner, account.Owner, protocol.Refusal(protocol.ErrAccountOwnedByWrongProgram))
@@ -86,10 +88,10 @@ func DecodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
 // unsupportedBecause returns the reason for which escrow cannot be held in a mint; empty if it can.
 func unsupportedBecause(data []byte) string {
 	if data[mintOffsetInitialised] != 1 {
-		return "it is not initialised"
+		return "not initialised"
 	}
 	if len(data) > mintSize && !isZero(data[mintSize:offsetAccountType]) {
-		return "its padding is not empty"
+		return "padding is not empty"
 	}
 	reason := ""
 	wellFormed := eachExtension(data, len(supportedMintExtensions), func(kind uint16, _ []byte) {
@@ -98,7 +100,7 @@ func unsupportedBecause(data []byte) string {
 		}
 	})
 	if reason == "" && !wellFormed {
-		return "its extensions are malformed"
+		return "malformed extensions"
 	}
 	return reason
 }

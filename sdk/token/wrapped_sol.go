@@ -7,7 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// WrappedSOL2022 is the mint of wrapped SOL of Token-2022. SPL Token's, which nearly everybody uses, is solana.WrappedSol.
+// WrappedSOL2022 is the mint of wrapped SOL of Token-2022. The one of SPL Token, which is far more common, is
+// solana.WrappedSol.
 var WrappedSOL2022 = solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP")
 
 // WrappedSOLProgram returns the token program of a mint of wrapped SOL; false for any other mint.
@@ -21,7 +22,7 @@ func WrappedSOLProgram(mint solana.PublicKey) (tokenProgram solana.PublicKey, ok
 	return solana.PublicKey{}, false
 }
 
-// ErrNotWrappedSOL: what was to be wrapped or unwrapped is not in a mint of wrapped SOL, or not in the associated token account.
+// ErrNotWrappedSOL: the mint is not wrapped SOL, or the token account is not the associated one.
 var ErrNotWrappedSOL = errors.New("haggle: SOL is wrapped only in its owner's associated token account for a mint of wrapped SOL")
 
 // The token programs' instructions that are used here.
@@ -30,9 +31,9 @@ const (
 	tokenSyncNative   = 17
 )
 
-// WrapSOL returns the instructions that turn an owner's lamports into tokens of a mint of wrapped SOL in its associated token
-// account, which they create if it is missing. The owner pays and signs; the rent of an account that is missing comes on top of the lamports. It fails
-// with [ErrNotWrappedSOL].
+// WrapSOL returns the instructions that turn an owner's lamports into tokens of a mint of wrapped SOL in its
+// associated token account, which they create if it is missing. The owner pays and signs; the rent of a
+// missing account comes on top of the lamports. It fails with [ErrNotWrappedSOL].
 func WrapSOL(owner, mint solana.PublicKey, lamports uint64) ([]solana.Instruction, error) {
 	account, program, err := WrappedSOLAccount(owner, mint)
 	if err != nil {
@@ -55,8 +56,9 @@ func WrapSOL(owner, mint solana.PublicKey, lamports uint64) ([]solana.Instructio
 // systemTransfer is the system program's instruction, as four bytes.
 const systemTransfer = 2
 
-// UnwrapSOL returns the instruction that closes an owner's associated token account for a mint of wrapped SOL: all that is in it, and its rent, become
-// the owner's lamports. The owner signs. It fails with [ErrNotWrappedSOL].
+// UnwrapSOL returns the instruction that closes an owner's associated token account for a mint of wrapped
+// SOL: its whole balance and its rent become the owner's lamports. The owner signs. It fails with
+// [ErrNotWrappedSOL].
 func UnwrapSOL(owner, mint solana.PublicKey) (solana.Instruction, error) {
 	account, program, err := WrappedSOLAccount(owner, mint)
 	if err != nil {
