@@ -11,30 +11,32 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Deposit says where a deposit comes from.
+// Deposit is the source of a deposit.
 type Deposit struct {
-	// TokenAccount is the token account that the deposit comes from. Zero is the depositor's associated token account.
+	// TokenAccount is the token account that the deposit comes from. If zero, it is the depositor's
+	// associated token account.
 	TokenAccount solana.PublicKey
-	// WrapSOL wraps the whole deposit from the depositor's lamports in the same transaction. The negotiation's mint has
-	// to be solana.WrappedSol or token.WrappedSOL2022.
+	// WrapSOL wraps the whole deposit from the depositor's lamports in the same transaction. The
+	// negotiation's mint has to be solana.WrappedSol or token.WrappedSOL2022.
 	WrapSOL bool
 }
 
-// AcceptInvitation accepts the buyer's invitation as the seller, who signs; the buyer opens then. The seller agrees to
-// exactly the terms with this hash: see [Snapshot.TermsHash]. Other terms are [ErrNotAsExpected]. Zero is the snapshot's
-// with [Client.At], and an error otherwise.
+// AcceptInvitation accepts the buyer's invitation as the seller, who signs; then it is the buyer's turn. The
+// seller agrees to exactly the terms with this hash: see [Snapshot.TermsHash]. For other terms it fails with
+// [ErrNotAsExpected]. If zero, the hash of the snapshot is used with [Client.At]; otherwise zero is an error.
 //
-// If the seller has no associated token account for the mint yet, the same transaction creates it, so that it can be paid.
-// A negotiation that requires a bond takes it from the deposit's token account: [*token.InsufficientFunds] if that holds less,
-// [protocol.ErrAccountNotFound] if there is none, [token.ErrCPIGuard] if nothing can be deposited from it. Warnings are [ErrOffCurve] for
-// each party that it is true of.
+// If the seller has no associated token account for the mint yet, the same transaction creates it, so that
+// the seller can be paid. A negotiation that requires a bond takes it from the deposit's token account. It
+// fails with [*token.InsufficientFunds] if that holds less, with [protocol.ErrAccountNotFound] if there is
+// none, and with [token.ErrCPIGuard] if nothing can be deposited from it. Warnings has an [ErrOffCurve] for
+// each party whose address is not a wallet's.
 //
 // The program answers [protocol.ErrInvalidState] to an invitation that has been accepted before or has ended,
 // [protocol.ErrExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState].
 func (n *Negotiation) AcceptInvitation(seller solana.PublicKey, terms [32]byte, bond Deposit) *Action {
 	action := n.actionBy(seller, &acceptInvitation{seller: seller, terms: terms, bond: bond})
 	if terms == [32]byte{} && n.snapshot == nil && action.err == nil {
-		action.err = errors.New("haggle: accept_invitation: neither a snapshot nor a terms hash is given")
+		action.err = errors.New("haggle: accept_invitation: snapshot or terms hash not set")
 	}
 	return action
 }
@@ -80,7 +82,8 @@ func (i *acceptInvitation) addBond(ctx context.Context, c *Client, instruction *
 	if i.seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
 		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
 	} else {
-		// The program refuses this for another reason than the account's balance, which the bond itself may have lowered.
+		// The program refuses this for another reason than the account's balance, which the bond itself may
+		// have lowered.
 		instruction.SellerTokenAccount, err = accountOrAssociated(i.bond.TokenAccount, n.Seller, mint)
 	}
 	if err != nil {
@@ -91,7 +94,7 @@ func (i *acceptInvitation) addBond(ctx context.Context, c *Client, instruction *
 	return before, err
 }
 
-// partyWarnings returns a warning for each party whose address is not an ordinary wallet's.
+// partyWarnings returns a warning for each party whose address is not a wallet's.
 func partyWarnings(buyer, seller solana.PublicKey) (warnings []error) {
 	if !buyer.IsOnCurve() {
 		warnings = append(warnings, fmt.Errorf("%w: buyer %s", ErrOffCurve, buyer))
@@ -106,7 +109,7 @@ func (*acceptInvitation) precondition(n *Snapshot) precondition {
 	return precondition{created: new(n.CreatedAt), status: new(n.Status), terms: new(termsOf(n))}
 }
 
-// Only the seller can have accepted. A negotiation that ended otherwise is inconclusive.
+// Only the seller can have accepted. A negotiation that ended in another way is inconclusive.
 func (i *acceptInvitation) postcondition(_, now *Snapshot) bool {
 	return now.Seller == i.seller && (now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)
 }

@@ -11,21 +11,23 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// AcceptOffer accepts the other side's offer, or the midpoint of revealed prices, which either side may accept: see
-// [protocol.Negotiation.CanAccept]. The acceptor signs. The seller gets the price less the fee, the buyer the rest of the
-// effective escrow, and a bond goes back to the seller. With milestones only the buyer is paid, and the price stays in
-// escrow for them.
+// AcceptOffer accepts the other side's offer, or the midpoint of revealed prices, which either side may
+// accept: see [protocol.Negotiation.CanAccept]. The acceptor signs. The seller gets the price less the fee,
+// the buyer the rest of the effective escrow, and a bond goes back to the seller. With milestones only the
+// buyer is paid, and the price stays in escrow for them.
 //
-// price is the offer that the acceptor has decided on, in base units of the mint; another one is [ErrNotAsExpected]. Zero
-// is the snapshot's with [Client.At], and an error otherwise.
+// price is the offer to accept, in base units of the mint; if the current offer is another one, the action
+// fails with [ErrNotAsExpected]. If zero, the offer of the snapshot is used with [Client.At]; otherwise zero
+// is an error.
 //
-// The program answers [protocol.ErrInvalidState] without an offer, [protocol.ErrNoZopa] after prices without a zone,
-// [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], [protocol.ErrStaleState] to another
-// deal, round, price or metadata, or [protocol.ErrNotYourTurn] to the party that made the offer.
+// The program answers [protocol.ErrInvalidState] without an offer, [protocol.ErrNoZopa] after prices without
+// a zone, [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized],
+// [protocol.ErrStaleState] to another deal, round, price or metadata, or [protocol.ErrNotYourTurn] to the
+// party that made the offer.
 func (n *Negotiation) AcceptOffer(acceptor solana.PublicKey, price uint64) *Action {
 	action := n.actionBy(acceptor, &acceptOffer{acceptor: acceptor, price: price})
 	if price == 0 && n.snapshot == nil && action.err == nil {
-		action.err = errors.New("haggle: accept_offer: neither a snapshot nor a price is given")
+		action.err = errors.New("haggle: accept_offer: snapshot or price not set")
 	}
 	return action
 }

@@ -42,25 +42,26 @@ type builtAct struct {
 type Negotiation struct {
 	client  *Client
 	address solana.PublicKey
-	// snapshot is the one that actions are built on; nil for the chain's state when the action is built.
+	// snapshot is the snapshot that actions are built on; if nil, they are built on the chain's state at that
+	// time.
 	snapshot *Snapshot
 	err      error
 }
 
-// Negotiation returns the handle of the negotiation at an address. Its actions are built on the state that the chain
-// has when they are built:
+// Negotiation returns the handle of the negotiation at an address. Its actions are built on the chain's state
+// at the time they are built:
 //
 //	receipt, err := client.Negotiation(address).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 2_000_000}).Do(ctx, me)
 func (c *Client) Negotiation(address solana.PublicKey) *Negotiation {
 	return &Negotiation{client: c, address: address}
 }
 
-// At returns the handle of a negotiation whose actions are built on a snapshot that the caller has decided on. If the
-// chain has another state by then, [Action.Do] returns [*StateChangedError] or the program answers
-// [protocol.ErrStaleState].
+// At returns the handle of a negotiation whose actions are built on a snapshot, for a caller that has decided
+// on it. If the chain has another state by then, [Action.Do] returns [*StateChangedError] or the program
+// answers [protocol.ErrStaleState].
 func (c *Client) At(snapshot *Snapshot) *Negotiation {
 	if snapshot == nil {
-		return &Negotiation{client: c, err: fmt.Errorf("%w: no snapshot is given", ErrNotAsExpected)}
+		return &Negotiation{client: c, err: fmt.Errorf("%w: snapshot not set", ErrNotAsExpected)}
 	}
 	return &Negotiation{client: c, address: snapshot.Address, snapshot: snapshot}
 }
@@ -82,19 +83,22 @@ func (n *Negotiation) actionBy(signer solana.PublicKey, act act) *Action {
 	return action
 }
 
-// TokenAccounts are the token accounts at which an action pays.
+// TokenAccounts are the token accounts to which an action pays.
 type TokenAccounts struct {
-	// Buyer and Seller are the parties' accounts. Zero is the party's associated token account; it is created if it is
-	// missing and the party is the one that acts. An amount that cannot be paid is recorded for its party.
+	// Buyer and Seller are the parties' accounts. If zero, the party's associated token account is used; it
+	// is created if it is missing and the party is the signer of the action. An amount that cannot be paid is
+	// recorded for its party.
 	Buyer, Seller solana.PublicKey
 	// Treasury is the account for fee and decay, which only [Negotiation.Close] pays.
 	Treasury solana.PublicKey
-	// CreateMissing has [Negotiation.Close] create a party's missing associated token account at the closer's expense.
-	// Otherwise a party that closes its account could have everyone pay for another one.
+	// CreateMissing makes [Negotiation.Close] create a party's missing associated token account at the
+	// closer's expense. By default it does not, because a party could close its account again and again and
+	// make closers pay for it.
 	CreateMissing bool
 }
 
-// PayTo returns a copy of an action that pays at the named token accounts. It must be called before the action is built.
+// PayTo returns a copy of an action that pays to these token accounts. It must be called before the action is
+// built.
 func (a *Action) PayTo(accounts TokenAccounts) *Action {
 	changed := *a
 	changed.accounts = accounts
@@ -106,8 +110,8 @@ func (a *Action) PayTo(accounts TokenAccounts) *Action {
 
 func (a *Action) isBuilt() bool { return a.Instructions != nil }
 
-// Build reads what the action needs and builds its instructions; without it, [Action.Do], [Action.Transaction] and
-// [Action.Simulate] do so. It returns the same action. An action that is built keeps its snapshot.
+// Build reads the required state and builds the instructions; without it, [Action.Do], [Action.Transaction]
+// and [Action.Simulate] do so. It returns the same action. A built action keeps its snapshot.
 func (a *Action) Build(ctx context.Context) (*Action, error) {
 	if a.err != nil {
 		return nil, a.err

@@ -7,7 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// SendOption changes for one action what the client does otherwise: see [Action.With].
+// SendOption changes one action's settings from those of the client: see [Action.With].
 type SendOption func(*sendOptions)
 
 type sendOptions struct {
@@ -17,7 +17,7 @@ type sendOptions struct {
 	nonce          solana.PublicKey
 }
 
-// With is a copy of the action that is sent with options:
+// With returns a copy of the action with options:
 //
 //	receipt, err := action.With(haggle.WithCommitment(rpc.CommitmentFinalized)).Do(ctx, me)
 func (a *Action) With(options ...SendOption) *Action {
@@ -28,20 +28,21 @@ func (a *Action) With(options ...SendOption) *Action {
 	return &changed
 }
 
-// WithCommitment has the action called done only at this commitment: rpc.CommitmentConfirmed or rpc.CommitmentFinalized. Another
-// one makes [Action.Do] fail, for the reason that [Config] gives.
+// WithCommitment sets the commitment at which the action counts as done: rpc.CommitmentConfirmed or
+// rpc.CommitmentFinalized. With another one [Action.Do] fails, for the reason stated at [Config].
 func WithCommitment(commitment rpc.CommitmentType) SendOption {
 	return func(options *sendOptions) { options.commitment = commitment }
 }
 
-// WithMaxPriorityFee limits what the transaction pays to be executed earlier, in lamports, instead of [Config].MaxPriorityFee.
+// WithMaxPriorityFee limits the priority fee of the transaction, in lamports, instead of
+// [Config].MaxPriorityFee.
 func WithMaxPriorityFee(lamports uint64) SendOption {
 	return func(options *sendOptions) { options.maxPriorityFee = &lamports }
 }
 
-// WithNonce has the transaction use a durable nonce instead of a recent blockhash: it does not expire within a minute, but can be
-// executed until the nonce account's value changes, which the transaction does itself. The account's authority has to sign. One
-// nonce account serves one transaction at a time.
+// WithNonce makes the transaction use a durable nonce instead of a recent blockhash: it does not expire
+// within a minute, but can be executed until the nonce account's value changes, which the transaction itself
+// does. The account's authority has to sign. One nonce account serves one transaction at a time.
 func WithNonce(account solana.PublicKey) SendOption {
 	return func(options *sendOptions) { options.nonce = account }
 }

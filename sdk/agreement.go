@@ -17,7 +17,7 @@ var ErrAgreement = errors.New("haggle: not an agreement to complete")
 // Agreement is a transaction of settle_by_agreement that one party has prepared and the other one can
 // complete.
 type Agreement struct {
-	// Terms are the instruction's.
+	// Terms are the instruction's terms.
 	Terms protocol.SettleByAgreement
 	// Snapshot is the negotiation that the amounts follow from.
 	Snapshot *Snapshot
@@ -69,7 +69,7 @@ func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transa
 func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*protocol.SettleByAgreement, error) {
 	message := &transaction.Message
 	if message.IsVersioned() {
-		return nil, errors.New("the transaction is not a legacy one")
+		return nil, errors.New("not a legacy transaction")
 	}
 	if len(message.AccountKeys) == 0 || message.AccountKeys[0] == signer {
 		return nil, errors.New("the fee payer is not the other party")
@@ -84,7 +84,7 @@ func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*
 		accounts := make([]*solana.AccountMeta, len(compiled.Accounts))
 		for at, index := range compiled.Accounts {
 			if int(index) >= len(message.AccountKeys) {
-				return nil, fmt.Errorf("instruction %d: no account %d", i, index)
+				return nil, fmt.Errorf("instruction %d: account %d does not exist", i, index)
 			}
 			accounts[at] = solana.Meta(message.AccountKeys[index])
 		}
@@ -94,7 +94,7 @@ func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*
 				return nil, fmt.Errorf("instruction %d: %w", i, err)
 			}
 			if found != nil {
-				return nil, errors.New("the transaction settles two negotiations")
+				return nil, errors.New("transaction settles two negotiations")
 			}
 			found = terms
 			continue
@@ -104,7 +104,7 @@ func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*
 		}
 	}
 	if found == nil {
-		return nil, errors.New("the transaction settles no negotiation")
+		return nil, errors.New("transaction settles no negotiation")
 	}
 	if signer != found.Buyer && signer != found.Seller {
 		return nil, fmt.Errorf("%s is not a party", signer)
@@ -120,8 +120,8 @@ const (
 )
 
 // isHarmless reports whether an instruction beside the agreement takes nothing from a signer that does not
-// pay the transaction's fee: it sets the compute budget, advances another's nonce, or creates an associated
-// token account at another's expense.
+// pay the transaction's fee: it sets the compute budget, advances another account's nonce, or creates an
+// associated token account at another's expense.
 func isHarmless(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte, signer solana.PublicKey) bool {
 	switch program {
 	case solana.ComputeBudget:

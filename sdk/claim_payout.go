@@ -9,14 +9,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ClaimPayout fetches everything that could not be paid to a party, buyer or seller, which signs. destination is the token
-// account to be paid to, whoever owns it: the program does not check. Zero is the party's associated token account, which
-// is created if it is missing; it is an [*protocol.AccountError] if that account cannot receive. An account that only a node names is
-// never used.
+// ClaimPayout pays out the whole amount that is recorded for a party, buyer or seller, which signs.
+// destination is the token account to pay to; the program does not check its owner. If zero, it is the
+// party's associated token account, which is created if it is missing; if that account cannot receive, the
+// action fails with an [*protocol.AccountError]. An account that only a node names is never used.
 //
-// The program answers [protocol.ErrInvalidParams] if nothing is recorded for the party, [protocol.ErrInvalidState] before a
-// price is agreed on or the negotiation is over, [protocol.ErrUnauthorized], [protocol.ErrStaleState] if another amount is
-// recorded by then, [protocol.ErrConstraintRaw] if the destination cannot receive, or [protocol.ErrPayoutPending] while the
+// The program answers [protocol.ErrInvalidParams] if nothing is recorded for the party,
+// [protocol.ErrInvalidState] before a price is agreed on or the negotiation is over,
+// [protocol.ErrUnauthorized], [protocol.ErrStaleState] if another amount is recorded by then,
+// [protocol.ErrConstraintRaw] if the destination cannot receive, or [protocol.ErrPayoutPending] while the
 // vault is frozen.
 func (n *Negotiation) ClaimPayout(party, destination solana.PublicKey) *Action {
 	return n.actionBy(party, &claimPayout{party: party, destination: destination})

@@ -70,11 +70,11 @@ func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
 	seen.CurrentOfferAmount = 3
 
 	_, err = client.At(nil).SubmitOffer(protocol.ProgramID, Offer{}).Build(t.Context())
-	assert.ErrorContains(t, err, "no snapshot is given")
+	assert.ErrorContains(t, err, "snapshot not set")
 	_, err = client.Negotiation(seen.Address).AcceptOffer(protocol.ProgramID, 0).Build(t.Context())
-	assert.ErrorContains(t, err, "neither a snapshot nor a price")
+	assert.ErrorContains(t, err, "snapshot or price not set")
 	_, err = client.Negotiation(seen.Address).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
-	assert.ErrorContains(t, err, "neither a snapshot nor a terms hash")
+	assert.ErrorContains(t, err, "snapshot or terms hash not set")
 	_, err = client.At(seen).AcceptOffer(protocol.ProgramID, 4).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.At(seen).AcceptInvitation(protocol.ProgramID, [32]byte{1}, Deposit{}).Build(t.Context())

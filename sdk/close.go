@@ -12,19 +12,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// Close closes a negotiation that is over: what is still kept for a party is paid, fee and decay go to the treasury, and the
-// rent goes back to the buyer. Anyone may sign as closer, and pays for the token accounts that are created.
+// Close closes a negotiation that is over: amounts that are still recorded for a party are paid, fee and
+// decay go to the treasury, and the rent goes back to the buyer. Anyone may sign as closer, and pays for the
+// token accounts that are created.
 //
-// A token account that [Action.PayTo] does not name is the owner's associated one, or another one of the owner's that can
-// be paid: see [token.Account.CanReceive]. No account with a delegate or a close authority can, also if its owner is the
-// closer. If the associated one is missing and an amount goes there, the treasury's and the closer's own are created.
+// For a token account that [Action.PayTo] does not name, Close uses the owner's associated account, or
+// another account of the owner that can be paid: see [token.Account.CanReceive]. It uses no account with a
+// delegate or a close authority, even if the owner is the closer. If an associated account is missing and an
+// amount goes there, the treasury's and the closer's own are created.
 //
-// The program closes nothing in the second of its creation, so the action waits until that is over before it
-// is simulated.
+// The program closes nothing in the second of its creation, so the action waits for the end of that second
+// before it is simulated.
 //
-// The program answers [protocol.ErrInvalidState] while the negotiation is not over, and [protocol.ErrPayoutPending] when a
-// recorded payout cannot be paid to any account of its party, also because a party that is not the closer has none and
-// [TokenAccounts].CreateMissing is not set.
+// The program answers [protocol.ErrInvalidState] while the negotiation is not over, and
+// [protocol.ErrPayoutPending] when a recorded payout cannot be paid to any account of its party. The latter
+// also occurs if a party other than the closer has no account and [TokenAccounts].CreateMissing is not set.
 func (n *Negotiation) Close(closer solana.PublicKey) *Action {
 	return n.actionBy(closer, &closeNegotiation{closer: closer})
 }
@@ -81,8 +83,8 @@ func (*closeNegotiation) postcondition(_, _ *Snapshot) bool { return false }
 // creationLimit is longer than the second of a creation lasts.
 const creationLimit = 5 * time.Second
 
-// waitForCreationSecond waits until the chain's clock has left the second of a negotiation's creation. Usually the
-// snapshot shows that it has, and no node is asked.
+// waitForCreationSecond waits until the chain's clock has left the second of a negotiation's creation.
+// Usually the snapshot shows that it has, so no request is sent.
 func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 	if n.Status == protocol.NegotiationStatusExpired || max(n.SettledAt, n.LastOfferAt) > n.CreatedAt {
 		return nil
@@ -102,7 +104,7 @@ func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 	return nil
 }
 
-// sweptAmount is what the treasury gets: everything in the vault that is not kept for a party.
+// sweptAmount returns the treasury's amount: everything in the vault that is not recorded for a party.
 func (c *Client) sweptAmount(ctx context.Context, n *Snapshot, vault solana.PublicKey) (uint64, error) {
 	account, err := c.GetTokenAccount(ctx, vault)
 	if err != nil {
@@ -112,18 +114,18 @@ func (c *Client) sweptAmount(ctx context.Context, n *Snapshot, vault solana.Publ
 	return account.Amount - min(kept, account.Amount), nil
 }
 
-// closing collects the token accounts that a closing takes, and the instructions that create those that are missing.
+// closing collects the token accounts of a close, and the instructions that create the missing ones.
 type closing struct {
 	client *Client
 	payer  solana.PublicKey
 	mint   *token.Mint
-	// createMissing has missing accounts created whosever they are.
+	// createMissing makes it create missing accounts of any owner.
 	createMissing bool
 	creations     []solana.Instruction
 }
 
-// account is where an owner gets an amount. If that is nothing, there is no account to pay for or to pass. Nor is there if it is
-// missing and not to be created; the program then answers [protocol.ErrPayoutPending].
+// account returns the account to which an owner's amount is paid. It is zero if there is no amount, and if
+// the account is missing and must not be created; the program then answers [protocol.ErrPayoutPending].
 func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, amount uint64, create bool) (solana.PublicKey, error) {
 	if amount == 0 || !named.IsZero() {
 		return named, nil
@@ -145,7 +147,7 @@ func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, am
 	case isMissing(stored[0]):
 		return c.client.otherAccount(ctx, c.mint, owner)
 	}
-	// An owner with too many accounts to list must not keep the others from closing.
+	// An owner with too many accounts to list must not prevent the close.
 	if other, err := c.client.otherAccount(ctx, c.mint, owner); err == nil && !other.IsZero() {
 		return other, nil
 	}

@@ -19,98 +19,108 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// DefaultDeadline is the time that a negotiation may take if its creator does not say.
+// DefaultDeadline is the time that a negotiation may take if its creator does not set one.
 const DefaultDeadline = time.Hour
 
-// CreateRequest are the terms on which a buyer invites a seller. Defaults come from the protocol's configuration.
+// CreateRequest has the terms on which a buyer invites a seller. Defaults come from the protocol's
+// configuration.
 type CreateRequest struct {
 	// Buyer signs, deposits the escrow and pays the rent, which comes back when the negotiation is closed.
 	Buyer solana.PublicKey
 	// Seller is the invited party; not the buyer.
 	Seller solana.PublicKey
-	// Mint is a mint of SPL Token or Token-2022, of the latter one whose extensions say nothing about transfers: see [Mint.Check].
+	// Mint is a mint of SPL Token or Token-2022, of the latter one whose extensions do not affect transfers:
+	// see [token.Mint.Check].
 	Mint solana.PublicKey
-	// EscrowAmount is the deposit and the most that can be paid, in base units of the mint, at least 100,000.
+	// EscrowAmount is the deposit and the highest possible price, in base units of the mint, at least
+	// 100,000.
 	EscrowAmount uint64
 	// ServiceHash commits to the purchased service: see ServiceHash, the function.
 	ServiceHash [32]byte
-	// Key names the purchase: an order number, or whatever else survives a crash of the caller. The session id is derived
-	// from it, and a creation with the same key, buyer and seller is not carried out twice: it returns [*AlreadyDone] if
-	// the client has a journal, otherwise [*SessionUsedError]. If Key and SessionID are empty, the session id is random, and
-	// with a journal only a creation on the same terms whose caller has not received its outcome counts as the same.
+	// Key names the purchase: an order number, or another value that survives a crash of the caller. The
+	// session id is derived from it, and a creation with the same key, buyer and seller is not executed
+	// twice: it returns [*AlreadyDone] if the client has a journal, otherwise [*SessionUsedError]. If Key and
+	// SessionID are empty, the session id is random, and with a journal only a creation on the same terms
+	// whose caller has not received its outcome counts as the same.
 	Key string
-	// SessionID tells this pair's negotiations apart, instead of Key.
+	// SessionID distinguishes this pair's negotiations, instead of Key.
 	SessionID *uint64
-	// MaxRounds is how many offers can be made, 1 to 20. Zero is the configuration's default.
+	// MaxRounds is the most offers that can be made, 1 to 20. If zero, the configuration's default is used.
 	MaxRounds uint8
-	// DecayRateBps is what the escrow loses with every offer, 0 to 1,000 basis points. Nil is the configuration's default.
+	// DecayRateBps is the share of the escrow that each offer costs, 0 to 1,000 basis points. If nil, the
+	// configuration's default is used.
 	DecayRateBps *uint16
-	// ResponseWindow is the time to answer, 1 minute to 1 hour, rounded up to seconds. Zero is the configuration's default.
+	// ResponseWindow is the time to answer, 1 minute to 1 hour, rounded up to seconds. If zero, the
+	// configuration's default is used.
 	ResponseWindow time.Duration
-	// Deadline is the time after which the negotiation expires at the latest, 1 minute to 24 hours from the chain's present,
-	// rounded up to seconds. Zero is DefaultDeadline. A deadline of hardly more than the minimum gets a few seconds on top, which
-	// pass before the transaction is executed.
+	// Deadline is the time after which the negotiation expires at the latest, 1 minute to 24 hours from the
+	// chain's present, rounded up to seconds. If zero, DefaultDeadline is used. A deadline close to the
+	// minimum is extended by a few seconds, which pass before the transaction is executed.
 	Deadline time.Duration
-	// MinOfferBps is the least offer, 100 to 9,000 basis points of the effective escrow. Zero is 1,000.
+	// MinOfferBps is the least offer, 100 to 9,000 basis points of the effective escrow. If zero, 1,000 is
+	// used.
 	MinOfferBps uint16
-	// Bond is what the seller has to deposit to take part, in base units of the mint; it comes back at the end, unless it is
-	// forfeited. Zero asks for none.
+	// Bond is the deposit that the seller has to make to take part, in base units of the mint; it comes back
+	// at the end, unless it is forfeited. If zero, no bond is required.
 	Bond uint64
-	// Zopa has both parties compare their reservation prices under seal before they make offers: see [protocol.SealPrice]. It takes a Bond.
+	// Zopa makes both parties compare their reservation prices under seal before they make offers: see
+	// [protocol.SealPrice]. It requires a Bond.
 	Zopa bool
-	// Milestones has the price paid in tranches. Nil has it paid at once.
+	// Milestones are the tranches of the price. If nil, the price is paid at once.
 	Milestones *Milestones
-	// MaxFeeBps is the highest protocol fee that the buyer agrees to, in basis points of the price. Nil is
-	// the fee in the configuration that the action is built on. If the configuration has a higher fee when
-	// the transaction is executed, the program answers [protocol.ErrStaleState].
+	// MaxFeeBps is the highest protocol fee that the buyer agrees to, in basis points of the price. If nil,
+	// it is the fee in the configuration that the action is built on. If the configuration has a higher fee
+	// when the transaction is executed, the program answers [protocol.ErrStaleState].
 	MaxFeeBps *uint16
 	// Metadata is structured: all zeros, Terms.Metadata or TermsDocument.Metadata.
 	Metadata [64]byte
-	// Deposit is where the escrow comes from. Zero is the buyer's associated token account.
+	// Deposit is the source of the escrow. If zero, it is the buyer's associated token account.
 	Deposit Deposit
 }
 
-// Milestones are the tranches that a price is paid in.
+// Milestones are the tranches in which a price is paid.
 type Milestones struct {
-	// Arbiter decides disputes; neither of the parties.
+	// Arbiter decides disputes; it is not a party.
 	Arbiter solana.PublicKey
 	// Shares are the tranches' parts of the price, 1 to 8 of them, in basis points: each at least 1, together 10,000.
 	Shares []uint16
 	// ReviewHours is the time in which the buyer can release or dispute a claimed milestone, 1 to 168 hours.
-	// Zero is DefaultReviewHours.
+	// If zero, DefaultReviewHours is used.
 	ReviewHours uint8
-	// Delivery is the time that the seller has for delivering everything, from the chain's present, rounded up to
-	// seconds; at least the negotiation's own Deadline. Unclaimed milestones go back to the buyer after that time and the
-	// reviews of all milestones, one after the other: see [protocol.EarliestMilestoneDeadline]. Together that is at most
-	// 365 days. Zero is DefaultDelivery.
+	// Delivery is the time that the seller has for delivering everything, from the chain's present, rounded
+	// up to seconds; at least the negotiation's own Deadline. Unclaimed milestones go back to the buyer after
+	// that time and the reviews of all milestones, one after the other: see
+	// [protocol.EarliestMilestoneDeadline]. Together that is at most 365 days. If zero, DefaultDelivery is
+	// used.
 	Delivery time.Duration
 }
 
-// DefaultDelivery is the time for delivering everything if the creator of a negotiation does not give one.
+// DefaultDelivery is the time for delivering everything if the creator of a negotiation does not set one.
 const DefaultDelivery = 30 * 24 * time.Hour
 
-// CreateAction is the action that creates a negotiation, and what will be known of it once it is done.
+// CreateAction is the action that creates a negotiation, with the values that identify it.
 type CreateAction struct {
 	*Action
 	// Vault is the token account that will hold the escrow.
 	Vault solana.PublicKey
-	// SessionID is the requested session, or the random one.
+	// SessionID is the requested session id, or the random one.
 	SessionID uint64
-	// Params are the terms, complete.
+	// Params are the complete terms.
 	Params protocol.NegotiationParams
 }
 
 // CreateNegotiation invites a seller and deposits the escrow.
 //
-// With a Key, or with a journal ([Config].Journal), a repeated creation does not deposit the escrow a second time: see
-// [CreateRequest].Key.
+// With a Key, or with a journal ([Config].Journal), a repeated creation does not deposit the escrow a second
+// time: see [CreateRequest].Key.
 //
-// It fails with [*SessionUsedError] for a session id that the pair has used before, with [*token.InsufficientFunds],
-// with [protocol.ErrAccountNotFound] for a buyer without the token account, with [token.ErrCPIGuard] for one from which nothing can
-// be deposited, and with [*token.UnsupportedMint]. Warnings are [ErrOffCurve] for each party that it is true of. The program
-// answers [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState] to a fee above
-// MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and deposits
-// nothing.
+// It fails with [*SessionUsedError] for a session id that the pair has used before, with
+// [*token.InsufficientFunds], with [protocol.ErrAccountNotFound] for a buyer without the token account, with
+// [token.ErrCPIGuard] for one from which nothing can be deposited, and with [*token.UnsupportedMint].
+// Warnings has an [ErrOffCurve] for each party whose address is not a wallet's. The program answers
+// [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState]
+// to a fee above MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and
+// deposits nothing.
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
 	if err := request.Milestones.check(cmp.Or(request.Deadline, DefaultDeadline)); err != nil {
 		return nil, err
@@ -130,7 +140,8 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 	if err != nil {
 		return nil, fmt.Errorf("chain's clock: %w", err)
 	}
-	// Whoever repeats a purchase under the same session id has less than the first time, and is to learn that it was a repetition.
+	// A buyer that repeats a purchase under the same session id may no longer have the escrow amount, and
+	// must receive the error of a repetition instead of the one of missing funds.
 	params := request.params(&config.ProtocolConfig, now)
 	intent := request.intent(params)
 	sessionID, negotiation, err := c.freeSession(ctx, request, intent)
@@ -194,7 +205,7 @@ func (n *createNegotiation) postcondition(_, now *Snapshot) bool {
 		now.Arbiter == params.Arbiter && now.MilestoneBps == params.MilestoneBps && now.ReviewHours == params.ReviewHours
 }
 
-// check refuses milestones whose deadline cannot be computed. A nil m has none.
+// check refuses milestones whose deadline cannot be computed. m may be nil.
 func (m *Milestones) check(deadline time.Duration) error {
 	const action = "create_negotiation"
 	switch {
@@ -208,8 +219,8 @@ func (m *Milestones) check(deadline time.Duration) error {
 	return nil
 }
 
-// intent is the same for each creation on the same terms, however often it is built: it covers no term that
-// is random, follows from the time, or is the fee at that time.
+// intent returns the same hash for each creation on the same terms, each time it is built: it covers no term
+// that is random, follows from the time, or is the fee at that time.
 func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	params.GlobalDeadline, params.MilestoneDeadline = int64(r.Deadline), 0
 	params.MaxFeeBps = optional.Or(r.MaxFeeBps, math.MaxUint16)
@@ -224,7 +235,8 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, []byte(r.Key), terms.AppendData(nil))
 }
 
-// executionSlack is how many seconds may pass between reading the chain's clock and the transaction's execution.
+// executionSlack is the number of seconds that may pass between reading the chain's clock and the
+// transaction's execution.
 const executionSlack = 5
 
 func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) protocol.NegotiationParams {
@@ -255,8 +267,8 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 	return params
 }
 
-// depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the associated
-// one. It must hold enough, and its CPI guard must be off.
+// depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the
+// associated one. It must hold enough, and its CPI guard must be off.
 func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *token.Mint, amount uint64) (solana.PublicKey, error) {
 	address, err := accountOrAssociated(named, owner, mint)
 	if err != nil {
@@ -276,8 +288,8 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 	return address, nil
 }
 
-// freeSession returns the session id that is asked for, the one of an earlier creation that this one repeats, or a random
-// one, with the address that it leads to.
+// freeSession returns a session id with its address: the requested one, the one of an earlier creation that
+// this one repeats, or a random one.
 func (c *Client) freeSession(ctx context.Context, request CreateRequest, intent solana.Hash) (uint64, solana.PublicKey, error) {
 	c.orient(ctx)
 	switch {
@@ -302,11 +314,11 @@ func (c *Client) freeSession(ctx context.Context, request CreateRequest, intent 
 			return sessionID, negotiation, err
 		}
 	}
-	return 0, solana.PublicKey{}, errors.New("haggle: found no free session id")
+	return 0, solana.PublicKey{}, errors.New("haggle: no free session id found")
 }
 
-// namedSession returns a session that is not random. If it has been used, and the journal knows the creation, the action
-// itself finds out its outcome.
+// namedSession returns a session that is not random. If it has been used, and the journal has its creation,
+// the action itself resolves the outcome.
 func (c *Client) namedSession(ctx context.Context, request *CreateRequest, sessionID uint64) (uint64, solana.PublicKey, error) {
 	negotiation, _, err := protocol.FindNegotiationAddress(request.Buyer, request.Seller, sessionID)
 	if err != nil {
@@ -323,16 +335,18 @@ func (c *Client) namedSession(ctx context.Context, request *CreateRequest, sessi
 }
 
 const (
-	// sessionAttempts is how many random session ids are looked up. Two that are used would be a coincidence already.
+	// sessionAttempts is the number of random session ids that are looked up. Even two used ones would be a
+	// coincidence.
 	sessionAttempts = 8
-	// bumpAttempts is how many are tried for the sake of compute units: one in four is cheapest.
+	// bumpAttempts is the number of session ids that are tried to save compute units: one in four is
+	// cheapest.
 	bumpAttempts = 32
 	// firstBump is the bump that a search for a PDA begins with.
 	firstBump = 255
 )
 
-// cheapSession is a random session id whose two addresses the program finds at once, if possible: every bump that it has to try
-// costs 1,500 compute units.
+// cheapSession returns a random session id for which the program finds both addresses at the first bump, if
+// possible: every further bump costs 1,500 compute units.
 func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation solana.PublicKey, err error) {
 	for range bumpAttempts {
 		if sessionID, err = randomSessionID(); err != nil {
@@ -358,10 +372,10 @@ func SessionIDFor(name string) uint64 {
 	return binary.LittleEndian.Uint64(hash[:]) >> 11
 }
 
-// SessionUsedError says that a pair has used a session id before, even if nothing of it is left on chain. errors.Is finds
-// [ErrSessionUsed].
+// SessionUsedError is the error of a session id that a pair has used before, even if no account of it is left
+// on chain. errors.Is finds [ErrSessionUsed].
 type SessionUsedError struct {
-	// SessionID is the one that has been given.
+	// SessionID is the requested session id.
 	SessionID uint64
 	// Negotiation is the address that it leads to.
 	Negotiation solana.PublicKey
@@ -371,10 +385,10 @@ func (e *SessionUsedError) Error() string {
 	return fmt.Sprintf("%v: %d, negotiation %s", ErrSessionUsed, e.SessionID, e.Negotiation)
 }
 
-// Unwrap is ErrSessionUsed.
+// Unwrap returns ErrSessionUsed.
 func (e *SessionUsedError) Unwrap() error { return ErrSessionUsed }
 
-// randomSessionID is below 2^53: a float64 holds it exactly.
+// randomSessionID returns an id below 2^53, which a float64 holds exactly.
 func randomSessionID() (uint64, error) {
 	var random [8]byte
 	if _, err := rand.Read(random[:]); err != nil {
@@ -383,8 +397,8 @@ func randomSessionID() (uint64, error) {
 	return binary.LittleEndian.Uint64(random[:]) >> 11, nil
 }
 
-// hasHistory says whether anything has ever happened at an address. A negotiation that has been closed leaves no account
-// behind, but its transactions.
+// hasHistory reports whether an address has any transaction. A closed negotiation has no account, but its
+// transactions remain.
 func (c *Client) hasHistory(ctx context.Context, address solana.PublicKey) (bool, error) {
 	one := 1
 	signatures, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{

@@ -10,10 +10,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// UnwrapSOL returns a copy of an action that also turns the owner's wrapped SOL into lamports in the same transaction: the
-// whole balance of its associated token account by then, not only the amount that the action pays. The owner signs, too. The
-// account is gone afterwards; later payments to it are recorded in the negotiation until they are claimed, so this is for
-// the last payment that the owner expects. It must be called before the action is built.
+// UnwrapSOL returns a copy of an action that also turns the owner's wrapped SOL into lamports in the same
+// transaction: the whole balance of its associated token account at that time, not only the amount that the
+// action pays. The owner signs as well. The transaction closes the account; later payments to it are recorded
+// in the negotiation until they are claimed, so this is for the last payment that the owner expects. It must
+// be called before the action is built.
 //
 // Building the action fails with [token.ErrNotWrappedSOL] if it does not pay to that account.
 func (a *Action) UnwrapSOL(owner solana.PublicKey) *Action {
@@ -36,15 +37,15 @@ func (a *Action) unwrapping(own solana.Instruction) (solana.Instruction, error) 
 			return token.UnwrapSOL(a.unwrap, mint)
 		}
 	}
-	return nil, fmt.Errorf("%w: %s pays to none of %s's", token.ErrNotWrappedSOL, a.Name, a.unwrap)
+	return nil, fmt.Errorf("%w: %s pays no such account of %s", token.ErrNotWrappedSOL, a.Name, a.unwrap)
 }
 
 func takes(instruction solana.Instruction, account solana.PublicKey) bool {
 	return slices.ContainsFunc(instruction.Accounts(), func(meta *solana.AccountMeta) bool { return meta.PublicKey == account })
 }
 
-// depositOf is the token account that an owner's deposit comes from, and what has to be done before it holds enough: nothing, or
-// wrapping the whole amount. Whether the owner has that many lamports the simulation shows.
+// depositOf returns the token account of an owner's deposit, and the instructions that fill it: none, or
+// those that wrap the whole amount. The simulation checks whether the owner has the lamports.
 func (c *Client) depositOf(ctx context.Context, from Deposit, owner solana.PublicKey, mint *token.Mint, amount uint64) (solana.PublicKey, []solana.Instruction, error) {
 	if !from.WrapSOL {
 		account, err := c.depositAccount(ctx, from.TokenAccount, owner, mint, amount)

@@ -8,12 +8,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back, less the decay of
-// the rounds so far, and the seller its bond, which it forfeits to the buyer if it has not revealed its price in time.
-// Anyone may sign as payer.
+// Expire ends a negotiation whose deadline or response window has passed: the buyer gets the escrow back,
+// less the decay of the rounds so far, and the seller its bond, unless it has not revealed its price in time
+// and forfeits the bond to the buyer. Anyone may sign as payer.
 //
-// The program answers [protocol.ErrInvalidState] once the negotiation has ended, and as long as a party may still act: see
-// [protocol.Negotiation.IsOverdue].
+// The program answers [protocol.ErrInvalidState] once the negotiation has ended, and as long as a party may
+// still act: see [protocol.Negotiation.IsOverdue].
 func (n *Negotiation) Expire(payer solana.PublicKey) *Action {
 	return n.actionBy(payer, &expire{payer: payer})
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// isMissing reports whether an account is still to be created: nobody has, or somebody has only sent it lamports.
+// isMissing reports whether an account is still to be created. An address that only has lamports counts as
+// missing.
 func isMissing(account *rpc.Account) bool {
 	return account == nil || (account.Owner == solana.SystemProgramID && len(account.Data.GetBinary()) == 0)
 }
 
-// payouts are the token accounts at which the parties are paid, and the mint that the program needs beside
+// payouts are the token accounts to which the parties are paid, and the mint that the program needs beside
 // them.
 type payouts struct {
 	mint          *token.Mint
@@ -32,16 +33,17 @@ type payoutRequest struct {
 	payer solana.PublicKey
 	// withoutBuyer and withoutSeller leave a party out that the instruction does not pay.
 	withoutBuyer, withoutSeller bool
-	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction does
-	// not create it.
+	// unpaidSeller reports that the seller gets nothing although its account is named, so the transaction
+	// does not create it.
 	unpaidSeller bool
 }
 
-// payouts returns the token accounts at which the parties are paid: the named one, otherwise the associated one.
+// payouts returns the token accounts to which the parties are paid: the named one, otherwise the associated
+// one.
 //
-// The associated account cannot make the transaction fail, whatever its owner does to it until the transaction is
-// executed: the program records the amount if it cannot be paid. Any other account can, so none is named that the
-// caller has not named.
+// The associated account cannot make the transaction fail, whatever its owner does to it until the
+// transaction is executed: the program records the amount if it cannot be paid. Any other account can, so
+// only the caller names one.
 func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts, err error) {
 	c, n := a.client, a.snapshot
 	if p.mint, err = c.GetMint(ctx, n.TokenMint); err != nil {
@@ -77,14 +79,16 @@ func (c *Client) payee(ctx context.Context, mint *token.Mint, payer, party, name
 	return createAssociated(mint, payer, party, address)
 }
 
-// canBePaid reports whether the program pays tokens of a mint to an account as the owner's, who signs or does not.
+// canBePaid reports whether the program pays tokens of a mint to an account as the owner's. signs reports
+// whether the owner signs.
 func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *token.Mint, owner solana.PublicKey, signs bool) bool {
 	account, err := token.DecodeAccount(address, stored, slot)
 	return err == nil && account.Receives(mint, owner, signs)
 }
 
-// otherAccount returns a token account of an owner's that can be paid though the owner does not sign; zero if there is
-// none. A node can name any account, so this is only for instructions of which the program checks the owner.
+// otherAccount returns a token account of an owner that can be paid without the owner's signature; zero if
+// there is none. A node can name any account, so this is only for instructions of which the program checks
+// the owner.
 func (c *Client) otherAccount(ctx context.Context, mint *token.Mint, owner solana.PublicKey) (solana.PublicKey, error) {
 	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, owner,
 		&rpc.GetTokenAccountsConfig{Mint: &mint.Address},
@@ -130,7 +134,7 @@ func (c *Client) claimingAccount(ctx context.Context, named, party solana.Public
 	return address, nil, nil
 }
 
-var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive, so a destination has to be given")
+var errCannotReceive = errors.New("haggle: the party's associated token account cannot receive (name a destination)")
 
 // accountOrAssociated returns the named token account, otherwise the owner's associated one.
 func accountOrAssociated(named, owner solana.PublicKey, mint *token.Mint) (solana.PublicKey, error) {

@@ -26,7 +26,7 @@ func (*reject) name() string { return (*protocol.RejectNegotiation)(nil).Instruc
 func (r *reject) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	// A seller that leaves its account out agrees to forfeit the bond, so the program requires the account in
-	// every other state, also before the deposit.
+	// every other state, even before the deposit.
 	forfeits := r.rejector == n.Seller && n.RejectionForfeitsBond()
 	to, err := a.payouts(ctx, payoutRequest{
 		payer: r.rejector, withoutSeller: n.BondRequired == 0 || forfeits, unpaidSeller: n.HeldBond() == 0,

@@ -47,8 +47,8 @@ func (m *releaseMilestone) build(ctx context.Context, a *Action) (*builtAct, err
 
 func (m *releaseMilestone) precondition(n *Snapshot) precondition { return withMilestone(n, m.index) }
 
-// An agreement of the parties decides a claimed milestone, too, with any split, so a settled negotiation is conclusive only
-// if this milestone was the last one.
+// An agreement of the parties also decides a claimed milestone, with any split, so a settled negotiation is
+// conclusive only if this milestone was the last one.
 func (m *releaseMilestone) postcondition(before, now *Snapshot) bool {
 	bit := uint8(1) << m.index
 	if now.MilestonesDecided&bit == 0 || now.MilestonesClaimed&bit == 0 || now.MilestonesDisputed&bit != 0 {

@@ -57,5 +57,5 @@ func (d *resolveDispute) build(ctx context.Context, a *Action) (*builtAct, error
 
 func (d *resolveDispute) precondition(n *Snapshot) precondition { return withMilestone(n, d.index) }
 
-// An agreement decides a disputed milestone, too, and no account shows with which split.
+// An agreement also decides a disputed milestone, and no account shows with which split.
 func (*resolveDispute) postcondition(_, _ *Snapshot) bool { return false }

@@ -20,8 +20,9 @@ type Split struct {
 	// BondToBuyerBps is the buyer's share of a held bond, 0 to 10,000 basis points, rounded down. Without a
 	// held bond it is 0.
 	BondToBuyerBps uint16
-	// ValidFor is the time until the agreement is void, from the chain's present, rounded up to seconds. Zero is
-	// DefaultAgreementValidity. It also bounds a transaction with a durable nonce, which does not expire by itself.
+	// ValidFor is the time until the agreement is void, from the chain's present, rounded up to seconds. If
+	// zero, DefaultAgreementValidity is used. It also bounds a transaction with a durable nonce, which does
+	// not expire by itself.
 	ValidFor time.Duration
 }
 
@@ -29,13 +30,15 @@ type Split struct {
 const DefaultAgreementValidity = time.Hour
 
 // SettleByAgreement divides the undecided part of the price and the bond as both parties agree, and settles
-// the negotiation. payer pays the transaction's fee; zero is the buyer. Both parties sign: with one process for both keys
-// [Action.Do] takes two signers, otherwise one party signs [Action.Transaction] with [SignTransaction] and the other one
-// completes it. A transaction without a durable nonce ([WithNonce]) is valid for about a minute.
+// the negotiation. payer pays the transaction's fee; if zero, the buyer pays. Both parties sign: with one
+// process for both keys [Action.Do] takes two signers, otherwise one party signs [Action.Transaction] with
+// [SignTransaction] and the other one completes it. A transaction without a durable nonce ([WithNonce]) is
+// valid for about a minute.
 //
-// The program answers [protocol.ErrInvalidParams] for a share above the whole, [protocol.ErrInvalidState] unless a price is
-// agreed on and for a share of a bond that is not held, [protocol.ErrExpired] after ValidFor, [protocol.ErrUnauthorized] for
-// another pair of signers, or [protocol.ErrStaleState] if another milestone is decided by then.
+// The program answers [protocol.ErrInvalidParams] for a share above the whole, [protocol.ErrInvalidState]
+// unless a price is agreed on and for a share of a bond that is not held, [protocol.ErrExpired] after
+// ValidFor, [protocol.ErrUnauthorized] for another pair of signers, or [protocol.ErrStaleState] if another
+// milestone is decided by then.
 func (n *Negotiation) SettleByAgreement(payer solana.PublicKey, split Split) *Action {
 	return n.action(&settleByAgreement{payer: payer, split: split})
 }

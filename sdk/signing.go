@@ -24,21 +24,23 @@ type Signing struct {
 
 type signingKey struct{}
 
-// WithSigning returns a context for [Signer.SignMessage]. [Action.Do] calls its signers with one. Before
-// [SignTransaction] it is needed for a transaction of [Negotiation.CommitZopa] if a policy signs.
+// WithSigning returns a context for [Signer.SignMessage]. [Action.Do] passes one to its signers. For a
+// transaction of [Negotiation.CommitZopa] that a policy signs, the caller of [SignTransaction] has to pass
+// one.
 func WithSigning(ctx context.Context, signing Signing) context.Context {
 	return context.WithValue(ctx, signingKey{}, signing)
 }
 
-// SigningFrom returns the description of the transaction that a [Signer] is asked to sign. It is the zero
-// value if the caller gave none.
+// SigningFrom returns the description of the transaction that a [Signer] is to sign. It is the zero value if
+// the caller passed none.
 func SigningFrom(ctx context.Context) Signing {
 	signing, _ := ctx.Value(signingKey{}).(Signing)
 	return signing
 }
 
 // OutcomeObserver is a [Signer] that receives the final outcomes of the transactions that it signed, for
-// example to give back what an expired transaction did not spend. It must be comparable, as a pointer is.
+// example to release the budget that an expired transaction did not spend. It must be comparable, as a
+// pointer is.
 type OutcomeObserver interface {
 	// ObserveOutcome receives the message of a transaction and its outcome: when [Action.Do] or [Client.Submit] ends, or
 	// later, when the client has resolved an unknown outcome. The client calls it for every transaction of a wallet for

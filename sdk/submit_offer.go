@@ -15,23 +15,24 @@ import (
 type Offer struct {
 	// Amount is the price in base units of the mint: see [protocol.Negotiation.OfferRange].
 	Amount uint64
-	// DeadlineExtension proposes to move the global deadline, rounded up to seconds; zero proposes nothing. If the other
-	// side's previous offer has proposed one, too, the deadline moves by the smaller of the two: up to 24 hours from
-	// creation, and so that the milestones keep their time. Otherwise the proposal is pending until the other side's
-	// next offer.
+	// DeadlineExtension proposes to move the global deadline, rounded up to seconds; zero proposes nothing.
+	// If the other side's previous offer has proposed one as well, the deadline moves by the smaller of the
+	// two: up to 24 hours from creation, and so that the milestones keep their time. Otherwise the proposal
+	// is pending until the other side's next offer.
 	DeadlineExtension time.Duration
-	// Metadata is structured: all zeros, or Terms.Metadata. Whoever accepts the offer accepts it, too.
+	// Metadata is structured: all zeros, or Terms.Metadata. Accepting the offer accepts its metadata.
 	Metadata [64]byte
 }
 
-// SubmitOffer makes an offer or a counter-offer as the party whose turn it is, which signs. It opens the next round and
-// takes its decay from the escrow.
+// SubmitOffer makes an offer or a counter-offer as the party whose turn it is, which signs. It opens the next
+// round and takes its decay from the escrow.
 //
 // The program answers [protocol.ErrInvalidState] before the invitation has been accepted and after the end,
-// [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], [protocol.ErrStaleState],
-// [protocol.ErrNotYourTurn], [protocol.ErrMaxRoundsReached], [protocol.ErrOfferTooLow], [protocol.ErrOfferExceedsEscrow],
-// [protocol.ErrNoZopa] after prices without a zone, or [protocol.ErrInvalidParams] for metadata that is not structured and
-// for an extension that goes too far.
+// [protocol.ErrExpired], [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized],
+// [protocol.ErrStaleState], [protocol.ErrNotYourTurn], [protocol.ErrMaxRoundsReached],
+// [protocol.ErrOfferTooLow], [protocol.ErrOfferExceedsEscrow], [protocol.ErrNoZopa] after prices without a
+// zone, or [protocol.ErrInvalidParams] for metadata that is not structured and for an extension beyond its
+// limits.
 func (n *Negotiation) SubmitOffer(offerer solana.PublicKey, offer Offer) *Action {
 	return n.actionBy(offerer, &submitOffer{offerer: offerer, offer: offer})
 }

@@ -35,10 +35,11 @@ const (
 
 var systemIsJSONRPC = attributeSystem.String("jsonrpc")
 
-// latencyBuckets are in seconds: a local chain answers within a millisecond, and a transaction may take a minute.
+// latencyBuckets are in seconds: a local chain answers within a millisecond, and a transaction may take a
+// minute.
 var latencyBuckets = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120}
 
-// telemetry makes spans and metrics. Nil makes none.
+// telemetry records spans and metrics. Nil records none.
 type telemetry struct {
 	tracer trace.Tracer
 	meter  metric.Meter
@@ -51,7 +52,7 @@ type telemetry struct {
 	watching metric.Registration
 }
 
-// newTelemetry is nil if nobody wants to know.
+// newTelemetry returns nil if there are no providers.
 func newTelemetry(tracers trace.TracerProvider, meters metric.MeterProvider) (*telemetry, error) {
 	if tracers == nil && meters == nil {
 		return nil, nil
@@ -83,7 +84,8 @@ func newTelemetry(tracers trace.TracerProvider, meters metric.MeterProvider) (*t
 	return t, nil
 }
 
-// watch has the nodes' health measured whenever the metrics are read, until unwatch.
+// watch registers the measurement of the nodes' health, which runs whenever the metrics are read, until
+// unwatch.
 func (t *telemetry) watch(pool *rpcpool.Pool) (err error) {
 	if t == nil || t.meter == nil {
 		return nil
@@ -114,7 +116,7 @@ func (t *telemetry) unwatch() error {
 	return t.watching.Unregister()
 }
 
-// callTelemetry is that of one JSON-RPC call.
+// callTelemetry is the telemetry of one JSON-RPC call.
 type callTelemetry struct {
 	*telemetry
 	ctx    context.Context
@@ -123,7 +125,7 @@ type callTelemetry struct {
 	span   trace.Span
 }
 
-// Begin is told before a JSON-RPC call.
+// Begin is called before a JSON-RPC call.
 func (t *telemetry) Begin(ctx context.Context, method string) (context.Context, rpcpool.Observation) {
 	call := &callTelemetry{telemetry: t, method: method, began: time.Now()}
 	if t.tracer != nil {
@@ -134,7 +136,7 @@ func (t *telemetry) Begin(ctx context.Context, method string) (context.Context, 
 	return ctx, call
 }
 
-// Attempt is told of one node's answer.
+// Attempt is called for each node's answer.
 func (c *callTelemetry) Attempt(host string, took time.Duration, hedge bool, err error) {
 	kind := errorType(err)
 	if c.span != nil && c.span.IsRecording() {
@@ -153,7 +155,7 @@ func (c *callTelemetry) Attempt(host string, took time.Duration, hedge bool, err
 	}
 }
 
-// End is told of the call's result.
+// End is called with the result of the call.
 func (c *callTelemetry) End(err error) {
 	if c.span != nil {
 		if err != nil {
@@ -171,7 +173,7 @@ func (c *callTelemetry) End(err error) {
 	}
 }
 
-// errorType is one of a few kinds of error: metrics are kept for each.
+// errorType returns one of a few kinds of error, because each kind has its own time series.
 func errorType(err error) string {
 	var refusal *rpcpool.Refusal
 	var network net.Error
@@ -196,7 +198,7 @@ func errorType(err error) string {
 	return "other"
 }
 
-// beginAction begins an action's span. What it returns is to be called with the action's error.
+// beginAction begins an action's span. The caller passes the action's error to the returned function.
 func (c *Client) beginAction(ctx context.Context, name string, negotiation solana.PublicKey) (context.Context, func(error)) {
 	t := c.telemetry
 	if t == nil {
@@ -226,7 +228,7 @@ func (c *Client) beginAction(ctx context.Context, name string, negotiation solan
 	}
 }
 
-// actionErrorType is the program's own name of an error, or what [errorType] says.
+// actionErrorType returns the program's own name of an error, otherwise the result of errorType.
 func actionErrorType(err error) string {
 	var program *protocol.ProgramError
 	if errors.As(err, &program) && program.Name != "" {

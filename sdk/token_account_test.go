@@ -79,7 +79,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 				var wrong *protocol.AccountError
 				require.ErrorAs(t, err, &wrong)
 				assert.Equal(t, associated, wrong.Address)
-				assert.ErrorContains(t, err, "destination has to be given")
+				assert.ErrorContains(t, err, "name a destination")
 				return
 			}
 			require.NoError(t, err)

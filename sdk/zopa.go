@@ -11,13 +11,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// CommitZopa commits a party to its reservation price without showing it: the buyer first, then the seller. The party that
-// sealed the price signs. Keep [protocol.SealedPrice.Secret] before the transaction is sent.
+// CommitZopa commits a party to its reservation price without revealing it: the buyer first, then the seller.
+// The party that sealed the price signs. Keep [protocol.SealedPrice.Secret] before the transaction is sent.
 //
-// It fails, as the program does, with [protocol.ErrInvalidParams] for a price outside [protocol.Negotiation.ReservationRange],
-// which could never be revealed, [protocol.ErrInvalidState] where no commitment is due, [protocol.ErrUnauthorized],
-// [protocol.ErrStaleState] for a price that was sealed for another deal, or [protocol.ErrNotYourTurn]; the program also answers
-// [protocol.ErrExpired] and [protocol.ErrResponseWindowExpired].
+// It fails, as the program does, with [protocol.ErrInvalidParams] for a price outside
+// [protocol.Negotiation.ReservationRange], which could never be revealed, [protocol.ErrInvalidState] when no
+// commitment is due, [protocol.ErrUnauthorized], [protocol.ErrStaleState] for a price that was sealed for
+// another deal, or [protocol.ErrNotYourTurn]; the program also answers [protocol.ErrExpired] and
+// [protocol.ErrResponseWindowExpired].
 func (n *Negotiation) CommitZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&commitZopa{price: price})
 }
@@ -45,16 +46,18 @@ func (z *commitZopa) postcondition(_, now *Snapshot) bool {
 	return ok && now.CommitmentOf(side) == z.price.Commitment()
 }
 
-// RevealZopa shows the reservation price that a party has committed to: the buyer's first, then the seller's. The party that
-// sealed the price signs. If the seller's is not above the buyer's, their midpoint becomes an offer that either side may
-// accept; otherwise the negotiation ends, the escrow goes back to the buyer and the bond to the seller.
+// RevealZopa reveals the reservation price that a party has committed to: the buyer's first, then the
+// seller's. The party that sealed the price signs. If the seller's is not above the buyer's, their midpoint
+// becomes an offer that either side may accept; otherwise the negotiation ends, the escrow goes back to the
+// buyer and the bond to the seller.
 //
-// It fails, as the program does and before a node sees the price, with [protocol.ErrInvalidParams],
-// [protocol.ErrInvalidState] where no price is due, [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or
-// [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if the time for it is
-// over by the chain's clock, or is in less than RevealSlack. The buyer also gets ErrResponseWindowExpired when less than a
-// response window would be left to the seller. [Action.Do], [Action.Transaction] and [Action.Simulate] read the clock once
-// more, since a node that simulates a reveal knows the price.
+// It fails, as the program does and before a node receives the price, with [protocol.ErrInvalidParams],
+// [protocol.ErrInvalidState] when no price is due, [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or
+// [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if
+// the time for it is over by the chain's clock, or is over in less than RevealSlack. The buyer also gets
+// ErrResponseWindowExpired when less than a response window would be left to the seller. [Action.Do],
+// [Action.Transaction] and [Action.Simulate] read the clock once more, because a node that simulates a reveal
+// knows the price.
 func (n *Negotiation) RevealZopa(price *protocol.SealedPrice) *Action {
 	return n.action(&revealZopa{price: price})
 }
@@ -101,11 +104,13 @@ func (z *revealZopa) postcondition(_, now *Snapshot) bool {
 	return false
 }
 
-// RevealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. A price is not shown if less
-// than that is left: whoever shows it in vain has given it away for nothing. A transaction is usually executed within 3 seconds.
+// RevealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. If
+// less time is left, the price is not sent: a reveal that comes too late discloses the price without effect.
+// A transaction is usually executed within 3 seconds.
 const RevealSlack = 10
 
-// checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from now.
+// checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from
+// now.
 func (c *Client) checkRevealTime(ctx context.Context, action string, n *Snapshot, side protocol.OfferSide) error {
 	now, err := c.Now(ctx)
 	if err != nil {
@@ -131,7 +136,7 @@ func secondsLeft(seconds int64) string {
 	return fmt.Sprintf("%d seconds are left", seconds)
 }
 
-// addRefund adds the accounts that escrow and bond go back to when there is no zone.
+// addRefund adds the accounts to which escrow and bond go back if there is no zone.
 func addRefund(ctx context.Context, a *Action, instruction *protocol.RevealZopaPrice) ([]solana.Instruction, error) {
 	to, err := a.payouts(ctx, payoutRequest{payer: instruction.Agent})
 	if err != nil {
@@ -146,7 +151,7 @@ func addRefund(ctx context.Context, a *Action, instruction *protocol.RevealZopaP
 // checkZopaStep refuses an action that is not the agent's next step, in the program's order.
 func checkZopaStep(a *Action, price *protocol.SealedPrice, isKind func(protocol.ZopaStep) bool) error {
 	if price == nil || price.IsZero() {
-		return errors.New("haggle: " + a.Name + ": no sealed price is given")
+		return errors.New("haggle: " + a.Name + ": sealed price not set")
 	}
 	n := a.snapshot
 	if price.Negotiation() != n.Address {

@@ -200,10 +200,10 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	another.CreatedAt++
 	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), protocol.ErrStaleState, "it was sealed for another deal at the address")
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(protocol.ProgramID, 0, n.Buyer, 10, [32]byte{})), ErrNotAsExpected)
-	require.ErrorContains(t, reveal(nil), "no sealed price")
-	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "no sealed price")
+	require.ErrorContains(t, reveal(nil), "sealed price not set")
+	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "sealed price not set")
 	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
-	require.ErrorContains(t, err, "no sealed price")
+	require.ErrorContains(t, err, "sealed price not set")
 	// Of several things that are wrong, the program names the first.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})), protocol.ErrInvalidParams)
