@@ -25,34 +25,34 @@ type Action struct {
 	Name string
 	// Negotiation is the negotiation's address; zero for an action on the configuration.
 	Negotiation solana.PublicKey
-	// Instructions are the action itself, before it the instructions that create missing token accounts or wrap SOL,
-	// and after it, with [Action.UnwrapSOL], the one that unwraps SOL. Those of the compute budget are not among them.
-	// They are nil until the action is built.
+	// Instructions are the action's own instruction, before it the instructions that create missing token
+	// accounts or wrap SOL, and after it, with [Action.UnwrapSOL], the instruction that unwraps SOL. The
+	// compute budget's instructions are not included. They are nil until the action is built.
 	Instructions []solana.Instruction
-	// Payer pays the fee, and has to sign. Zero is the acting party.
+	// Payer pays the fee, and has to sign. If zero, the acting party pays.
 	Payer solana.PublicKey
-	// Warnings are reasons to think again before anything is signed, once the action is built. They keep nothing from
-	// being sent.
+	// Warnings are reasons to reconsider the action before it is signed, set when it is built. They do not
+	// prevent sending.
 	Warnings []error
 
 	client *Client
 	act    act
 	// err is the reason for which the action cannot be built.
 	err error
-	// snapshot is the one that the action is built on; nil for a creation.
+	// snapshot is the snapshot that the action is built on; nil for a creation.
 	snapshot *Snapshot
 	// accounts and unwrap are set by PayTo and UnwrapSOL.
 	accounts TokenAccounts
 	unwrap   solana.PublicKey
 
-	// instruction is the action's own.
+	// instruction is the action's own instruction.
 	instruction  protocol.AnyInstruction
 	precondition precondition
-	// key is the idempotency key if it does not follow from the instruction. intent is the same however often the action
-	// is built.
+	// key is the idempotency key if it does not follow from the instruction. intent is the same each time the
+	// action is built.
 	key, intent solana.Hash
-	// inTime refuses an action that would come too late, before a node sees it, and waits for one that would
-	// come too early; nil if neither does harm.
+	// inTime refuses an action that would be too late, before a node receives it, and waits for one that
+	// would be too early; nil if neither does harm.
 	inTime func(context.Context) error
 	// sealed is the price that the action commits to; nil for other actions.
 	sealed *protocol.SealedPrice
@@ -60,9 +60,9 @@ type Action struct {
 	options sendOptions
 }
 
-// Transaction simulates the action and builds the transaction that is to be signed, with its compute limit and its
-// priority fee. It has to be sent within about a minute, with [Client.Submit], which knows the transactions that this
-// client has built: how long they are valid, and their idempotency keys.
+// Transaction simulates the action and builds the transaction to sign, with its compute limit and its
+// priority fee. The transaction has to be sent within about a minute, with [Client.Submit], which has the
+// validity and the idempotency keys of the transactions that this client has built.
 //
 // It fails with the error of the simulation, a [*protocol.ProgramError] or a [*TransactionError], and with
 // [*StateChangedError] or [*AlreadyDone].
@@ -74,19 +74,21 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	return draft.transaction, a.client.drafts.add(draft)
 }
 
-// Do reads the negotiation again, simulates the action, sets its compute limit from the simulation, has all signers sign,
-// writes the transaction to the journal if there is one, sends it, and sends it again until it is confirmed or has expired.
+// Do reads the negotiation again, simulates the action, sets its compute limit from the simulation, obtains
+// all signatures, records the transaction in the journal if there is one, sends it, and repeats the send
+// until it is confirmed or has expired.
 //
-// With a journal, Do sends nothing and returns [*AlreadyDone] if an action with the same idempotency key is confirmed,
-// whichever call, process or recovery has found that out. It first waits until unknown outcomes of conflicting
-// transactions are known, those with the same key or on the same negotiation, and returns [*Unresolved] if they stay
-// unknown. Other unknown outcomes do not delay it: see [Client.Recover].
+// With a journal, Do sends nothing and returns [*AlreadyDone] if an action with the same idempotency key is
+// confirmed, whichever call, process or recovery recorded that. It first waits for the outcomes of
+// conflicting transactions, those with the same key or on the same negotiation, and returns
+// [*UnresolvedError] if they stay unknown. Other unknown outcomes do not delay it: see [Client.Recover].
 //
-// Before anything is signed it returns [*StateChangedError] if the precondition is no longer met, and [*AlreadyDone]
-// if the negotiation shows that the action is done. Otherwise it fails with a [*protocol.ProgramError] or
-// [*TransactionError], without Signature if nothing was sent; with [ErrTransactionExpired], after which the action is safe
-// to repeat; with an [*UnknownOutcome]. With [ErrDetailsUnavailable] there is a receipt, because the action is done; so
-// there may be with a [*JournalError]. [OutcomeOf] tells them apart.
+// Before anything is signed it returns [*StateChangedError] if the precondition is no longer met, and
+// [*AlreadyDone] if the negotiation shows that the action is done. Otherwise it fails with a
+// [*protocol.ProgramError] or [*TransactionError], without Signature if nothing was sent; with
+// [ErrTransactionExpired], after which the action is safe to repeat; or with an [*UnknownOutcome]. With
+// [ErrDetailsUnavailable] it also returns a receipt, because the action is done; with a [*JournalError] it
+// may. [OutcomeOf] distinguishes these errors.
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()
@@ -117,7 +119,7 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	return a.client.send(ctx, draft)
 }
 
-// idempotencyKey returns the key under which the action is carried out once.
+// idempotencyKey returns the key under which the action is executed once.
 func (a *Action) idempotencyKey() solana.Hash {
 	if a.instruction != nil {
 		if key := keyOf(a.Payer, a.instruction); !key.IsZero() {
@@ -168,12 +170,12 @@ func (a *Action) explain(ctx context.Context, refused error) error {
 	return &AlreadyDone{Action: a.Name, Negotiation: a.Negotiation, Now: now, Refusal: refused}
 }
 
-// facts are what a transaction is made from beside its instructions.
-type facts struct {
+// inputs are the values that a transaction is built from, besides its instructions.
+type inputs struct {
 	blockhash  solana.Hash
 	valid      validity
 	commitment rpc.CommitmentType
-	// first is what the transaction has to begin with; nil without a durable nonce.
+	// first is the transaction's first instruction; nil without a durable nonce.
 	first solana.Instruction
 	// price is in millionths of a lamport per compute unit, not capped yet.
 	price uint64
@@ -181,8 +183,8 @@ type facts struct {
 	maxPriorityFee uint64
 }
 
-// gather requests all facts for a transaction at once, and the negotiation if check is set.
-func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
+// gather requests all inputs for a transaction at once, and the negotiation if check is set.
+func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
 	if _, err := a.Build(ctx); err != nil {
 		return nil, err
 	}
@@ -199,7 +201,7 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 			return nil, err
 		}
 	}
-	found := &facts{commitment: commitment, maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
+	found := &inputs{commitment: commitment, maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
 	if check && !a.precondition.isZero() {
@@ -218,8 +220,8 @@ func (a *Action) gather(ctx context.Context, check bool) (*facts, error) {
 	return found, nil
 }
 
-// date finds out until when the transaction will be valid.
-func (a *Action) setValidity(ctx context.Context, found *facts) error {
+// setValidity sets how long the transaction will be valid.
+func (a *Action) setValidity(ctx context.Context, found *inputs) error {
 	if !a.options.nonce.IsZero() {
 		return a.useNonce(ctx, found)
 	}
@@ -232,7 +234,7 @@ func (a *Action) setValidity(ctx context.Context, found *facts) error {
 	return nil
 }
 
-// latestBlockhash is the newest blockhash, and the slot at which the node has said so.
+// latestBlockhash returns the newest blockhash and the slot of the answer.
 func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResult, uint64, error) {
 	answer, err := c.rpc.GetLatestBlockhash(ctx, c.commitment)
 	if err != nil {
@@ -244,9 +246,9 @@ func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResul
 	return answer.Value, answer.Context.Slot, nil
 }
 
-// fit simulates the action and makes the transaction with the compute limit that follows from that. The simulation may have
-// failed: then the transaction is the one that was simulated.
-func (a *Action) fitComputeLimit(ctx context.Context, found *facts) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
+// fitComputeLimit simulates the action and builds the transaction with the resulting compute limit. If the
+// simulation fails, it returns the simulated transaction.
+func (a *Action) fitComputeLimit(ctx context.Context, found *inputs) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
 	budget := computeBudget{unitLimit: maxUnitLimit, unitPrice: cappedUnitPrice(found.price, maxUnitLimit, found.maxPriorityFee)}
 	draft, err := a.assemble(budget, found)
 	if err != nil {
@@ -265,7 +267,7 @@ func (a *Action) fitComputeLimit(ctx context.Context, found *facts) (*solana.Tra
 	return transaction, result, err
 }
 
-func (a *Action) assemble(budget computeBudget, found *facts) (*solana.Transaction, error) {
+func (a *Action) assemble(budget computeBudget, found *inputs) (*solana.Transaction, error) {
 	var instructions []solana.Instruction
 	if found.first != nil {
 		instructions = append(instructions, found.first)
@@ -278,14 +280,14 @@ func (a *Action) assemble(budget computeBudget, found *facts) (*solana.Transacti
 	return transaction, nil
 }
 
-// simulate executes a transaction without effect, and says what some accounts would be after it. That it fails is part of the
-// result.
-func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, found *facts, after ...solana.PublicKey) (*rpc.SimulateTransactionResult, error) {
+// simulate executes a transaction without effect, and returns the resulting state of the accounts in after. A
+// failure of the transaction is part of the result, not an error.
+func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, found *inputs, after ...solana.PublicKey) (*rpc.SimulateTransactionResult, error) {
 	unsigned := *transaction
 	unsigned.Signatures = make([]solana.Signature, transaction.Message.Header.NumRequiredSignatures)
 	options := &rpc.SimulateTransactionOpts{
 		Commitment: c.commitment,
-		// A nonce's value is not replaced, so that the node finds out whether it is still the account's.
+		// A nonce's value is not replaced, so that the node checks whether it is still the account's.
 		ReplaceRecentBlockhash: found.first == nil,
 	}
 	if len(after) > 0 {
@@ -301,7 +303,7 @@ func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, 
 	return answer.Value, nil
 }
 
-// simulationError is what a simulated transaction has failed with; nil if it has not.
+// simulationError returns the error of a simulated transaction; nil if it succeeded.
 func simulationError(transaction *solana.Transaction, result *rpc.SimulateTransactionResult) error {
 	if result.Err == nil {
 		return nil
@@ -309,7 +311,7 @@ func simulationError(transaction *solana.Transaction, result *rpc.SimulateTransa
 	return failureError(result.Err, result.Logs, invokedPrograms(transaction), solana.Signature{})
 }
 
-// invokedPrograms are the programs that a transaction's instructions call.
+// invokedPrograms returns the programs that a transaction's instructions call.
 func invokedPrograms(transaction *solana.Transaction) []solana.PublicKey {
 	programs := make([]solana.PublicKey, len(transaction.Message.Instructions))
 	for i, instruction := range transaction.Message.Instructions {

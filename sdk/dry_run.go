@@ -11,37 +11,38 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// DryRun is what an action would do and cost if it were executed now.
+// DryRun has the effects and costs of an action if it were executed now.
 type DryRun struct {
-	// ComputeUnits are what the whole transaction would consume, and ComputeLimit what it would ask for.
+	// ComputeUnits is the consumption of the whole transaction, and ComputeLimit the limit that it would
+	// request.
 	ComputeUnits uint64
 	ComputeLimit uint32
-	// Fee is what the payer would pay in lamports, PriorityFee included. Rent is not part of it: see Changes.
+	// Fee is the payer's total fee in lamports, PriorityFee included. Rent is not part of it: see Changes.
 	Fee uint64
-	// PriorityFee is what it would pay of that to be executed earlier.
+	// PriorityFee is the part of the fee for being executed earlier, in lamports.
 	PriorityFee uint64
-	// Logs are the transaction's, also of one that the program refuses.
+	// Logs are the transaction's logs, including those of a refused transaction.
 	Logs []string
-	// Events are the program's, in their order.
+	// Events are the program's events, in their order.
 	Events []protocol.Event
-	// Changes are the accounts that would hold something else than before, in the order in which the transaction names them.
+	// Changes are the accounts whose balances would change, in the order in which the transaction names them.
 	Changes []BalanceChange
 }
 
-// BalanceChange is what an account would hold.
+// BalanceChange is the change of an account's balance.
 type BalanceChange struct {
-	// Account is its address.
+	// Account is the account's address.
 	Account solana.PublicKey
 	// LamportsBefore and LamportsAfter are zero for an account that does not exist.
 	LamportsBefore, LamportsAfter uint64
-	// Tokens is what it holds as a token account; nil if it is none.
+	// Tokens is the change of its token balance; nil if it is not a token account.
 	Tokens *TokenChange
 }
 
-// Lamports is how many the account would gain, or lose.
+// Lamports returns the number of lamports that the account would gain, negative if it would lose them.
 func (b *BalanceChange) Lamports() int64 { return int64(b.LamportsAfter) - int64(b.LamportsBefore) }
 
-// TokenChange is what a token account would hold.
+// TokenChange is the change of a token account's balance.
 type TokenChange struct {
 	// Mint and Owner are the token account's.
 	Mint, Owner solana.PublicKey
@@ -51,7 +52,8 @@ type TokenChange struct {
 
 // Simulate executes the action without effect and without a signature. The precondition need not be met.
 //
-// It fails with what the simulation fails with, a [*protocol.ProgramError] or a [*TransactionError], and then answers with the logs.
+// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*TransactionError], and then
+// also returns the logs.
 func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	found, err := a.gather(ctx, false)
 	if err != nil {
@@ -72,7 +74,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Once more, as it would be sent: the fee depends on the limit.
+	// It is simulated again as it would be sent, because the fee depends on the limit.
 	if result, err = a.client.simulate(ctx, transaction, found, written...); err != nil {
 		return nil, err
 	}
@@ -97,16 +99,16 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	return run, nil
 }
 
-// lamportsPerSignature is what the chain asks for each signature.
+// lamportsPerSignature is the chain's fee for each signature.
 const lamportsPerSignature = 5_000
 
-// priorityFee is what so many units cost at most, in lamports; the chain rounds up.
+// priorityFee returns the highest cost of this many units, in lamports; the chain rounds up.
 func priorityFee(unitPrice uint64, limit uint32) uint64 {
 	whole, rest := unitPrice/microLamports, unitPrice%microLamports
 	return whole*uint64(limit) + (rest*uint64(limit)+microLamports-1)/microLamports
 }
 
-// balanceChange compares an account with what it would be; false if it would hold the same.
+// balanceChange compares an account with its simulated state. It returns false if the balances are the same.
 func balanceChange(address solana.PublicKey, before, after *rpc.Account) (BalanceChange, bool) {
 	change := BalanceChange{Account: address}
 	if before != nil {
@@ -130,7 +132,7 @@ func balanceChange(address solana.PublicKey, before, after *rpc.Account) (Balanc
 	return change, differs
 }
 
-// tokensIn is an account as a token account; nil if it is none.
+// tokensIn decodes a token account; nil if the account is not one.
 func tokensIn(address solana.PublicKey, account *rpc.Account) *token.Account {
 	if isMissing(account) || account.Data == nil {
 		return nil

@@ -12,45 +12,48 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// What the client answers itself, without the program.
+// Errors of the client itself, not of the program.
 var (
-	// ErrTransactionExpired: the transaction has not been executed before its blockhash expired, and never will be. The action is
-	// safe to repeat. (The program's own Expired, 6003, is [protocol.ErrExpired].)
+	// ErrTransactionExpired: the transaction was not executed before its blockhash expired, and never will
+	// be. The action is safe to repeat. (The program's own Expired, 6003, is [protocol.ErrExpired].)
 	ErrTransactionExpired = errors.New("haggle: the transaction expired before it was executed")
-	// ErrSessionUsed: this pair has used the session id before, even if nothing of it is left on chain.
+	// ErrSessionUsed: this pair has used the session id before, even if no account of it is left on chain.
 	ErrSessionUsed = errors.New("haggle: session id has been used before")
-	// ErrNotAsExpected: what the caller expects is not what has been read from the chain. Nothing has been signed.
+	// ErrNotAsExpected: the caller's expectation differs from the state on chain. Nothing has been signed.
 	ErrNotAsExpected = errors.New("haggle: the negotiation is not as expected")
-	// ErrMissingSigner: no signer has been given for an account that has to sign.
+	// ErrMissingSigner: the caller gave no signer for an account that has to sign.
 	ErrMissingSigner = errors.New("haggle: missing signer")
-	// ErrNotASigner: a signer has been given that the transaction does not need.
+	// ErrNotASigner: the caller gave a signer that the transaction does not need.
 	ErrNotASigner = errors.New("haggle: not a signer of the transaction")
-	// ErrTokenProgramTooOld: the cluster's SPL Token does not know batches, with which the program moves
-	// tokens. Nothing has been deposited. docs/DEPLOYMENT.md lists what the program needs of a cluster.
-	ErrTokenProgramTooOld = errors.New("haggle: the cluster's token program does not know batches (p-token is required)")
-	// ErrOffCurve: a party's address is no public key. A program signs for it, such as a multisignature's or a
-	// custodian's, which may act for several users under this one address: what is paid to it names no user.
-	// It is a warning: see [Action.Warnings].
-	ErrOffCurve = errors.New("haggle: a program's address, which may stand for several users")
-	// ErrDetailsUnavailable: the action has been confirmed, but the node does not have its logs, or they are cut off. The receipt
-	// that comes with it is right and not complete: it has signature, slot and elapsed time at least.
+	// ErrTokenProgramTooOld: the cluster's SPL Token does not support batches, with which the program moves
+	// tokens. Nothing has been deposited. docs/DEPLOYMENT.md lists the requirements for a cluster.
+	ErrTokenProgramTooOld = errors.New("haggle: the cluster's token program does not support batches (p-token is required)")
+	// ErrOffCurve: a party's address is not a public key. A program signs for it, such as a multisignature's
+	// or a custodian's, which may act for several users under this one address: a payment to it names no
+	// user. It is a warning: see [Action.Warnings].
+	ErrOffCurve = errors.New("haggle: address of a program, which may act for several users")
+	// ErrDetailsUnavailable: the action has been confirmed, but the node does not have its logs, or they are
+	// cut off. The receipt is correct and not complete: it has at least signature, slot and elapsed time.
 	ErrDetailsUnavailable = errors.New("haggle: confirmed, but the transaction's details are unavailable")
 )
 
-// TransactionError says that a transaction failed for another reason than a refusal by this program: another program's, or the
-// chain's own.
+// TransactionError is the failure of a transaction for another reason than a refusal by this program: another
+// program's refusal, or the chain's own.
 type TransactionError struct {
-	// Reason is the chain's name for it, such as InsufficientFundsForFee, AccountInUse, or Custom for a program's own number.
+	// Reason is the chain's name of the error, such as InsufficientFundsForFee, AccountInUse, or Custom for a
+	// program's own number.
 	Reason string
-	// Instruction is the failed instruction's index in the transaction, from 0, or -1 when none of them is at fault.
+	// Instruction is the failed instruction's index in the transaction, from 0, or -1 if the failure is not
+	// one of an instruction.
 	Instruction int
-	// Program is the program that has failed; zero when none has, or the logs do not tell.
+	// Program is the failed program; zero if no program failed, or if the logs do not show it.
 	Program solana.PublicKey
-	// Code is the number that the program has answered with, if Reason is Custom. Only Program knows what it means.
+	// Code is the program's own error number if Reason is Custom. Its meaning depends on Program.
 	Code uint32
-	// Logs are the transaction's.
+	// Logs are the transaction's logs.
 	Logs []string
-	// Signature is the failed transaction's. It is zero when the failure was simulated and nothing has been sent.
+	// Signature is the failed transaction's signature. It is zero if the failure was simulated and nothing
+	// was sent.
 	Signature solana.Signature
 }
 
@@ -65,7 +68,7 @@ func (e *TransactionError) Error() string {
 	if e.Instruction >= 0 {
 		text += fmt.Sprintf(" in instruction %d", e.Instruction)
 	}
-	if meaning := e.meaning(); meaning != "" {
+	if meaning := e.explanation(); meaning != "" {
 		text += ": " + meaning
 	}
 	if !e.Signature.IsZero() {
@@ -80,7 +83,7 @@ func (e *TransactionError) Is(target error) bool {
 	return target == ErrTokenProgramTooOld && e.isTokenProgramTooOld()
 }
 
-// tokenInvalidInstruction is the number of both token programs for an instruction that they do not know.
+// tokenInvalidInstruction is the error number of both token programs for an unknown instruction.
 const tokenInvalidInstruction = 12
 
 func (e *TransactionError) isTokenProgramTooOld() bool {
@@ -88,8 +91,8 @@ func (e *TransactionError) isTokenProgramTooOld() bool {
 		slices.Contains(e.Logs, fmt.Sprintf("Program %s failed: custom program error: %#x", protocol.ProgramID, tokenInvalidInstruction))
 }
 
-// meaning explains what a party can run into.
-func (e *TransactionError) meaning() string {
+// explanation returns a sentence for the errors that a party can cause; empty for others.
+func (e *TransactionError) explanation() string {
 	if e.isTokenProgramTooOld() {
 		return strings.TrimPrefix(ErrTokenProgramTooOld.Error(), "haggle: ")
 	}
@@ -101,13 +104,13 @@ func (e *TransactionError) meaning() string {
 	case "InsufficientFundsForRent":
 		return "an account would be left with too few lamports for its rent"
 	case reasonCustom:
-		return customMeanings[e.Program][e.Code]
+		return customExplanations[e.Program][e.Code]
 	}
 	return ""
 }
 
-// customMeanings are the numbers of the programs that this one calls.
-var customMeanings = map[solana.PublicKey]map[uint32]string{
+// customExplanations explain the error numbers of the programs that this one calls.
+var customExplanations = map[solana.PublicKey]map[uint32]string{
 	solana.SystemProgramID: {
 		1: "too few lamports",
 	},
@@ -126,26 +129,28 @@ var customMeanings = map[solana.PublicKey]map[uint32]string{
 	},
 }
 
-// UnknownOutcome says that a transaction has been sent and that it is not known what became of it: the node could no longer be
-// asked, or the context ended. [Client.Outcome] looks again. The action must not be repeated before that, or before the
-// negotiation has been read again. With a journal, whatever the payer does next looks first.
+// UnknownOutcome is the error of a transaction that was sent and whose outcome is unknown: no node could be
+// reached any longer, or the context ended. [Client.Outcome] checks again. The action must not be repeated
+// before that, or before the negotiation has been read again. With a journal, the payer's next action checks
+// first.
 //
-// All of it but Cause can be stored, and asked about by another process.
+// All fields but Cause can be stored and used by another process.
 type UnknownOutcome struct {
-	// Signature is the transaction's.
+	// Signature is the transaction's signature.
 	Signature solana.Signature
-	// LastValidBlockHeight is the height after which the transaction can no longer be executed; zero with Nonce.
+	// LastValidBlockHeight is the height after which the transaction can no longer be executed; zero with
+	// Nonce.
 	LastValidBlockHeight uint64
-	// Blockhash is the transaction's; with Nonce the nonce's value.
+	// Blockhash is the transaction's blockhash; with Nonce the nonce's value.
 	Blockhash solana.Hash
 	// Nonce is the nonce account of a transaction with a durable nonce; otherwise zero.
 	Nonce solana.PublicKey
-	// Slot is one before which the transaction cannot have been executed; zero if that is not known. Long after, only a node that
-	// has kept the blocks since then can tell that it has not been.
+	// Slot is a slot before which the transaction cannot have been executed; zero if that is not known. Long
+	// after, only a node that has kept the blocks since then can prove that it has not been executed.
 	Slot uint64
 	// SentAt is the machine's time of the first broadcast.
 	SentAt time.Time
-	// Cause says why the client has stopped looking.
+	// Cause is the reason for which the client has stopped checking.
 	Cause error
 }
 
@@ -153,5 +158,5 @@ func (e *UnknownOutcome) Error() string {
 	return fmt.Sprintf("haggle: outcome of transaction %s unknown: %v", e.Signature, e.Cause)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *UnknownOutcome) Unwrap() error { return e.Cause }

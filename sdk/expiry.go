@@ -10,31 +10,33 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// errPruned: the transaction can no longer be executed, and no node knows whether it was.
-var errPruned = errors.New("the node no longer has the blocks that the transaction could be in: use one that keeps them for longer")
+// errPruned: the transaction can no longer be executed, and no node has the blocks that would show whether it
+// was.
+var errPruned = errors.New("node has deleted the blocks that the transaction could be in: use a node with a longer history")
 
 // expiry is one node's answer to whether a transaction has expired.
 type expiry int
 
 const (
-	// expiryUnknown: the node has not answered, or is behind.
+	// expiryUnknown: the node did not answer, or is behind.
 	expiryUnknown expiry = iota
 	// expiryRefuted: the transaction can be executed, or was.
 	expiryRefuted
 	// expiryUnprovable: it can no longer be executed, and the node would not know if it was.
 	expiryUnprovable
-	// isOver: it can no longer be executed, and was not.
+	// expiryProven: it can no longer be executed, and was not.
 	expiryProven
 )
 
-// contradictionTimeout is how long the other nodes may take to contradict one that reports an expiry.
+// contradictionTimeout is how long the other nodes may take to contradict a node that reports an expiry.
 const contradictionTimeout = 5 * time.Second
 
-// hasExpired reports whether the transaction can no longer be executed and was not. One node has to prove all of it
-// alone, since the answers of several nodes need not fit together: the one with the old blocks may be another one than
-// the one without a status. If any other node has a status, that status is returned instead, even if the node is behind.
+// hasExpired reports whether the transaction can no longer be executed and was not. One node has to prove all
+// of it alone, because the answers of several nodes need not be consistent: the node with the old blocks and
+// the node without a status may be different nodes. If any other node has a status, that status is returned
+// instead, even if the node is behind.
 //
-// It fails if the expiry can no longer be found out.
+// It fails if the expiry can no longer be proven.
 func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, status *rpc.SignatureStatusesResult, err error) {
 	p.client.eachNode(func(node *rpc.Client) (next bool) {
 		var answer expiry
@@ -60,8 +62,8 @@ func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, stat
 	return expired && status == nil && ctx.Err() == nil, status, err
 }
 
-// expiryAt asks one node. The order matters: the status is requested after the transaction could no longer be executed,
-// and whether the node would know it, last.
+// expiryAt requests the answer of one node. The order matters: it requests the status after the transaction
+// could no longer be executed, and the oldest block of the node last.
 func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (expiry, *rpc.SignatureStatusesResult, error) {
 	over, reached, err := p.valid.isOver(ctx, node)
 	if err != nil {
@@ -84,13 +86,13 @@ func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (ex
 	case first <= p.valid.since:
 		return expiryProven, nil, nil
 	case p.valid.since == 0:
-		return expiryUnprovable, nil, fmt.Errorf("%w (it may be of any age, and the node's first is %d)", errPruned, first)
+		return expiryUnprovable, nil, fmt.Errorf("%w (age of the transaction unknown, first block of the node %d)", errPruned, first)
 	}
-	return expiryUnprovable, nil, fmt.Errorf("%w (since slot %d, and the node's first is %d)", errPruned, p.valid.since, first)
+	return expiryUnprovable, nil, fmt.Errorf("%w (transaction from slot %d, first block of the node %d)", errPruned, p.valid.since, first)
 }
 
-// isOver reports whether a transaction can no longer be executed, because the finalized height is beyond the last valid
-// one, or the finalized nonce account has another value. reached is the slot of the answer.
+// isOver reports whether a transaction can no longer be executed, because the finalized height is beyond the
+// last valid one, or the finalized nonce account has another value. reached is the slot of the answer.
 func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, reached uint64, err error) {
 	if v.nonce.IsZero() {
 		epoch, err := node.GetEpochInfo(ctx, rpc.CommitmentFinalized)
@@ -107,15 +109,15 @@ func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, rea
 	if err != nil {
 		return false, 0, err
 	}
-	// What the account held before it had the transaction's value does not matter: such a node is behind.
+	// A node that is behind may return the account as it was before it got the transaction's value.
 	if slot < v.since {
 		return false, 0, ErrNodeBehind
 	}
 	return !holdsNonce(accounts[0], v.blockhash), slot, nil
 }
 
-// statusAt returns a transaction's status, searched for in the node's history too; nil if the node does not know it. The
-// slot is that of the answer.
+// statusAt returns a transaction's status, searched for in the node's history as well; nil if the node does
+// not know it. The slot is that of the answer.
 func statusAt(ctx context.Context, node *rpc.Client, signature solana.Signature) (*rpc.SignatureStatusesResult, uint64, error) {
 	statuses, err := node.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Each action has an idempotency key and an intent. A wallet with a journal never carries out two actions with one key.
-// The key of an action that names the state it is built on follows from the instruction, so that it is the same for the
-// same instruction in another transaction; the key of a creation follows from its session. Other actions can be meant
-// more than once with the same content, and have random keys: only if the caller of the first one has not received its
-// outcome, a second one with the same intent is taken for its repetition.
+// Each action has an idempotency key and an intent. A wallet with a journal never executes two actions with
+// one key. If an action names the state it is built on, its key follows from the instruction, so the same
+// instruction in another transaction has the same key. The key of a creation follows from its session. Other
+// actions can be meant more than once with the same content, and have random keys: a second action with the
+// same intent counts as a repetition only if the caller of the first one has not received its outcome.
 
 // intentOf returns a hash of an action's content.
 func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Hash {
@@ -66,7 +66,7 @@ type drafts struct {
 	oldest [][sha256.Size]byte
 }
 
-// maxDrafts is the number of transactions that are kept. Those that have been forgotten can be submitted all the same.
+// maxDrafts is the number of descriptions that are kept. Other transactions can be submitted without one.
 const maxDrafts = 1024
 
 func (d *drafts) add(draft *outgoing) error {
@@ -92,7 +92,8 @@ func (d *drafts) add(draft *outgoing) error {
 	return nil
 }
 
-// drafted returns the description of a transaction. One that this client has not built has no validity.
+// drafted returns the description of a transaction. For a transaction that this client has not built, it has
+// no validity.
 func (c *Client) drafted(transaction *solana.Transaction) (*outgoing, error) {
 	message, err := transaction.Message.MarshalBinary()
 	if err != nil {
@@ -109,9 +110,9 @@ func (c *Client) drafted(transaction *solana.Transaction) (*outgoing, error) {
 	return &draft, nil
 }
 
-// describe sets what follows from the first instruction of this program in the transaction.
+// describe sets the fields that follow from the first instruction of this program in the transaction.
 func (o *outgoing) describe() {
-	// A transaction without a key of its own is sent once, like any other one.
+	// A transaction without a key of its own is sent once, as others are.
 	o.key = intentOf(o.Payer(), "submit", o.transaction.Signatures[0][:])
 	message := &o.transaction.Message
 	for _, compiled := range message.Instructions {
@@ -139,8 +140,8 @@ func (o *outgoing) describe() {
 	}
 }
 
-// repeatedSession returns the session id of an earlier creation on the same terms whose caller has not received its
-// outcome. ok is false if there is none.
+// repeatedSession returns the session id of an earlier creation on the same terms whose caller has not
+// received its outcome. ok is false if there is none.
 func (c *Client) repeatedSession(ctx context.Context, buyer solana.PublicKey, intent solana.Hash) (sessionID uint64, ok bool, err error) {
 	if c.inFlight == nil {
 		return 0, false, nil
@@ -149,7 +150,7 @@ func (c *Client) repeatedSession(ctx context.Context, buyer solana.PublicKey, in
 		if err != nil {
 			return 0, false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
 		}
-		if entry.Intent == intent && c.inFlight.isLeft(entry.Signature) {
+		if entry.Intent == intent && c.inFlight.isUnattended(entry.Signature) {
 			return entry.SessionID, true, nil
 		}
 	}
@@ -183,8 +184,8 @@ func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.Pu
 	return entry != nil, err
 }
 
-// createdBefore returns [*AlreadyDone] if a negotiation has been created by this buyer; otherwise nil. An earlier creation
-// has taken the money that a repeated one does not find.
+// createdBefore returns [*AlreadyDone] if a negotiation has been created by this buyer; otherwise nil. It
+// replaces the error of a repeated creation for which the first one has left too little money.
 func (c *Client) createdBefore(ctx context.Context, buyer, negotiation solana.PublicKey) error {
 	done, err := c.resolveConflicts(ctx, conflicts{wallet: buyer, key: creationKey(buyer, negotiation)})
 	if err != nil || done == nil {

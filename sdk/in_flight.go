@@ -7,24 +7,26 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// inFlight is the client's view of its journal: the journal itself, and the unfinished entries that this process is
-// waiting for, in a call or in the background.
+// inFlight is the client's view of its journal: the journal itself, and the unfinished entries that this
+// process waits for, in a call or in the background.
 type inFlight struct {
 	journal Journal
 
-	// lock is held shared while an entry changes in the journal and in flights, and exclusively while both are compared.
+	// lock is held shared while an entry changes in the journal and in flights, and exclusively while both
+	// are compared.
 	lock        sync.RWMutex
 	flightsLock sync.Mutex
 	flights     map[solana.Signature]*flight
 }
 
-// flight is an unfinished entry that this process is waiting for.
+// flight is an unfinished entry that this process waits for.
 type flight struct {
 	key solana.Hash
-	// ended is closed when the wait is over; result is set before, in the background only.
+	// ended is closed at the end of the wait; result is set before, in the background only.
 	ended  chan struct{}
 	result Recovered
-	// background says that the entry was left behind, and that no call of an action waits for it.
+	// background reports that an earlier process or call left the entry unfinished, and that no call of an
+	// action waits for it.
 	background bool
 }
 
@@ -51,8 +53,8 @@ func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 	return nil
 }
 
-// end writes the outcome of a transaction, whose sender would otherwise get failure. One whose outcome is unknown stays
-// unfinished. The caller removes the flight.
+// end records the outcome of a transaction and returns the error for its sender, which is failure if the
+// record succeeds. If the outcome is unknown, the entry stays unfinished. The caller removes the flight.
 func (f *inFlight) end(ctx context.Context, signature solana.Signature, failure error, acknowledged bool) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
@@ -60,14 +62,14 @@ func (f *inFlight) end(ctx context.Context, signature solana.Signature, failure 
 	if !outcome.IsFinal() {
 		return failure
 	}
-	// The outcome is worth writing down even if the caller's context has ended.
+	// The outcome is recorded even if the caller's context has ended.
 	if err := f.journal.Finish(context.WithoutCancel(ctx), signature, outcome, acknowledged); err != nil {
 		return &JournalError{Op: journalFinish, Signature: signature, Outcome: outcome, Err: err, Failure: failure}
 	}
 	return failure
 }
 
-// add reports whether neither the signature nor the key of a flight is in flight yet, and adds it then.
+// add adds a flight and returns true if neither its signature nor its key is in flight yet.
 func (f *inFlight) add(signature solana.Signature, added *flight) bool {
 	f.flightsLock.Lock()
 	defer f.flightsLock.Unlock()
@@ -89,17 +91,18 @@ func (f *inFlight) remove(signature solana.Signature) {
 	}
 }
 
-// left is an unfinished entry with the flight that waits for it.
-type left struct {
+// unfinishedEntry is an unfinished entry with the flight that waits for it.
+type unfinishedEntry struct {
 	entry  JournalEntry
 	flight *flight
 }
 
-// unfinished returns a wallet's unfinished entries. For those that were left behind it calls start with a new flight.
-func (f *inFlight) unfinished(ctx context.Context, wallet solana.PublicKey, start func(JournalEntry, *flight) bool) ([]left, error) {
+// unfinished returns a wallet's unfinished entries. For each entry without a flight it calls start with a new
+// one.
+func (f *inFlight) unfinished(ctx context.Context, wallet solana.PublicKey, start func(JournalEntry, *flight) bool) ([]unfinishedEntry, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	var all []left
+	var all []unfinishedEntry
 	for entry, err := range f.journal.Unfinished(ctx, wallet) {
 		if err != nil {
 			return nil, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
@@ -117,12 +120,12 @@ func (f *inFlight) unfinished(ctx context.Context, wallet solana.PublicKey, star
 				return nil, unsent{ErrClientClosed}
 			}
 		}
-		all = append(all, left{entry, known})
+		all = append(all, unfinishedEntry{entry, known})
 	}
 	return all, nil
 }
 
-// confirmed is [Journal].Confirmed.
+// confirmed calls [Journal].Confirmed.
 func (f *inFlight) confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error) {
 	entry, err := f.journal.Confirmed(ctx, wallet, key, intent)
 	if err != nil {
@@ -131,8 +134,8 @@ func (f *inFlight) confirmed(ctx context.Context, wallet solana.PublicKey, key, 
 	return entry, nil
 }
 
-// isLeft reports whether no call of an action waits for an unfinished entry.
-func (f *inFlight) isLeft(signature solana.Signature) bool {
+// isUnattended reports whether no call of an action waits for an unfinished entry.
+func (f *inFlight) isUnattended(signature solana.Signature) bool {
 	f.flightsLock.Lock()
 	defer f.flightsLock.Unlock()
 	known := f.flights[signature]

@@ -75,7 +75,7 @@ func holdsNonce(account *rpc.Account, value solana.Hash) bool {
 }
 
 // useNonce makes the transaction use the nonce account of the action's options.
-func (a *Action) useNonce(ctx context.Context, found *facts) error {
+func (a *Action) useNonce(ctx context.Context, found *inputs) error {
 	nonce, err := a.client.getNonce(ctx, a.options.nonce)
 	if err != nil {
 		return fmt.Errorf("nonce: %w", err)

@@ -13,7 +13,7 @@ import (
 // Outcome is the outcome of a transaction, which decides whether its action may be repeated.
 type Outcome uint8
 
-// The outcomes. The zero value is the one after which nothing may be repeated.
+// The outcomes. After OutcomeUnknown, the zero value, nothing may be repeated.
 const (
 	// OutcomeUnknown: the transaction has been sent and may still be executed, or nothing proves that it has not been
 	// executed. [Client.Outcome] waits for the outcome, or [Client.Recover] with a journal.
@@ -24,7 +24,8 @@ const (
 	OutcomeFailed
 	// OutcomeExpired: the transaction has not been executed and never will be. The action is safe to repeat.
 	OutcomeExpired
-	// OutcomeNotSent: the transaction has not been sent, or no node has forwarded it. The action is safe to repeat.
+	// OutcomeNotSent: the transaction has not been sent, or no node has forwarded it. The action is safe to
+	// repeat.
 	OutcomeNotSent
 )
 
@@ -49,7 +50,7 @@ func (o Outcome) IsFinal() bool { return o > OutcomeUnknown && int(o) < len(outc
 // MarshalText returns the outcome's name. It fails for a number that is no outcome.
 func (o Outcome) MarshalText() ([]byte, error) {
 	if int(o) >= len(outcomeNames) {
-		return nil, fmt.Errorf("haggle: %s does not exist", o)
+		return nil, fmt.Errorf("haggle: invalid %s", o)
 	}
 	return []byte(o.String()), nil
 }
@@ -99,7 +100,7 @@ func OutcomeOf(err error) Outcome {
 		return outcomeOfFailure(e.Signature)
 	case *TransactionError:
 		return outcomeOfFailure(e.Signature)
-	case *StateChangedError, *Unresolved, *SessionUsedError, *token.InsufficientFunds, *protocol.AccountError:
+	case *StateChangedError, *UnresolvedError, *SessionUsedError, *token.InsufficientFunds, *protocol.AccountError:
 		return OutcomeNotSent
 	}
 	switch err {
@@ -148,14 +149,14 @@ func outcomeOfAll(errs []error) Outcome {
 	return first
 }
 
-// unsent is an error from before anything was sent. It proves OutcomeNotSent, whatever it wraps: the cause of a
-// context that has ended, for example, which with golang.org/x/sync/errgroup is about another transaction.
+// unsent is an error from before the send. It proves OutcomeNotSent for any wrapped error, for example the
+// cause of a context that has ended, which with golang.org/x/sync/errgroup is about another transaction.
 type unsent struct{ error }
 
 // Unwrap returns the reason.
 func (u unsent) Unwrap() error { return u.error }
 
-// beforeSending marks an error of a step before the send. An *AlreadyDone stays what it is.
+// beforeSending marks an error of a step before the send. It returns an *AlreadyDone unchanged.
 func beforeSending(err error) error {
 	if _, done := err.(*AlreadyDone); done || err == nil {
 		return err
@@ -163,7 +164,8 @@ func beforeSending(err error) error {
 	return unsent{err}
 }
 
-// opaque is an error that says nothing about the transaction: the cause of a context, which is the caller's.
+// opaque is an error that proves nothing about the transaction: the cause of a context, which is the
+// caller's.
 type opaque struct{ error }
 
 // Unwrap returns the cause.

@@ -45,7 +45,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{&protocol.ProgramError{}, OutcomeNotSent},
 		{&TransactionError{}, OutcomeNotSent},
 		{&StateChangedError{}, OutcomeNotSent},
-		{&Unresolved{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
+		{&UnresolvedError{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
 		{&JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: unknown}, OutcomeNotSent},
 		{&JournalError{Op: journalFinish, Outcome: OutcomeExpired, Err: errors.New("disk"), Failure: ErrTransactionExpired}, OutcomeExpired},
 		{&token.InsufficientFunds{}, OutcomeNotSent},

@@ -18,18 +18,18 @@ import (
 type precondition struct {
 	// absent: nothing exists at the address yet.
 	absent bool
-	// created is the time of the negotiation's creation: another one at the same address has another time.
+	// created is the time of the negotiation's creation, which differs for another one at the same address.
 	created *int64
 	// terms is the terms hash of an invitation.
 	terms *solana.Hash
 	stage *protocol.Stage
-	// status is the negotiation's.
+	// status is the negotiation's status.
 	status *protocol.NegotiationStatus
 	// round is the number of offers.
 	round *uint8
 	// step is the step of the comparison of reservation prices.
 	step *protocol.ZopaStep
-	// offer and metadata are the latest offer's.
+	// offer and metadata are those of the latest offer.
 	offer    *uint64
 	metadata []byte
 	// decided is the mask of the decided milestones.
@@ -55,7 +55,7 @@ func (p precondition) isZero() bool {
 		p.round == nil && p.step == nil && p.offer == nil && p.decided == nil && p.milestone == nil && p.payout == nil
 }
 
-// isMet reports whether a negotiation meets the precondition; nil is one that does not exist.
+// isMet reports whether a negotiation meets the precondition; nil is a negotiation that does not exist.
 func (p precondition) isMet(now *Snapshot) bool {
 	if now == nil {
 		return p.absent || p.isZero()
@@ -76,41 +76,42 @@ func (p precondition) isMet(now *Snapshot) bool {
 
 func isAs[T comparable](required *T, actual T) bool { return required == nil || *required == actual }
 
-// termsOf is the terms hash of a negotiation as it has been decoded: a caller may have made a snapshot up without Data.
+// termsOf returns the terms hash of a decoded negotiation, because a caller may have made a snapshot without
+// Data.
 func termsOf(n *Snapshot) solana.Hash {
 	return solana.Hash(protocol.TermsHash(n.Address, n.Negotiation.AppendTo(nil)))
 }
 
-// inRound is the precondition of an act on the current offer of a deal.
+// inRound returns the precondition of an act on the current offer of a deal.
 func inRound(n *Snapshot) precondition {
 	return precondition{created: new(n.CreatedAt), status: new(n.Status), round: new(n.CurrentRound), step: new(n.ZopaStep())}
 }
 
-// inZopaStep is the precondition of a step of the comparison of reservation prices.
+// inZopaStep returns the precondition of a step of the comparison of reservation prices.
 func inZopaStep(n *Snapshot) precondition {
 	return precondition{created: new(n.CreatedAt), status: new(n.Status), step: new(n.ZopaStep())}
 }
 
-// inStage is the precondition of an act that only depends on how far the deal has come.
+// inStage returns the precondition of an act that only depends on the stage of the deal.
 func inStage(n *Snapshot) precondition {
 	return precondition{created: new(n.CreatedAt), stage: new(n.Stage())}
 }
 
-// withMilestone is the precondition of an act on a milestone.
+// withMilestone returns the precondition of an act on a milestone.
 func withMilestone(n *Snapshot, index uint8) precondition {
 	return precondition{created: new(n.CreatedAt), milestone: &requiredMilestone{index: index, state: n.MilestoneState(index)}}
 }
 
-// StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed. errors.Is
-// finds [protocol.ErrStaleState], with which the program would have refused the action or might have.
+// StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed.
+// errors.Is finds [protocol.ErrStaleState], with which the program would or might have refused the action.
 type StateChangedError struct {
 	// Action is the instruction's name in the IDL.
 	Action string
 	// Negotiation is the negotiation's address.
 	Negotiation solana.PublicKey
-	// Before is the snapshot that the action was built on; nil for a negotiation that was to be created.
+	// Before is the snapshot that the action was built on; nil for a creation.
 	Before *Snapshot
-	// Now is the negotiation as the chain has it; nil if it has been closed.
+	// Now is the negotiation's current state; nil if it has been closed.
 	Now *Snapshot
 }
 
@@ -122,25 +123,26 @@ func (e *StateChangedError) Error() string {
 	return fmt.Sprintf("haggle: %s: negotiation %s has changed: %s", e.Action, e.Negotiation, now)
 }
 
-// Unwrap is the program's refusal.
+// Unwrap returns the program's refusal.
 func (e *StateChangedError) Unwrap() error { return protocol.Refusal(protocol.ErrStaleState) }
 
 // ErrAlreadyDone: the action has taken effect before.
 var ErrAlreadyDone = errors.New("haggle: the action has been done already")
 
-// AlreadyDone is the error of an action whose postcondition is met: this very action was sent earlier, or another one
-// with the same effect, which others can send, too. Nothing has been signed now. errors.Is finds [ErrAlreadyDone].
+// AlreadyDone is the error of an action whose postcondition is met: this very action was sent earlier, or
+// another one with the same effect, possibly by another sender. Nothing has been signed now. errors.Is finds
+// [ErrAlreadyDone].
 type AlreadyDone struct {
 	// Action is the instruction's name in the IDL.
 	Action string
-	// Negotiation is the address of the one that it has been done on. That of a negotiation that was to be created can be another
-	// one than the new action's, whose session id is another one.
+	// Negotiation is the address of the negotiation that has the effect. For a creation it can differ from
+	// the new action's address, because the session ids differ.
 	Negotiation solana.PublicKey
-	// Now is the negotiation as the chain has it; nil if it has been closed, or has not been looked at.
+	// Now is the negotiation's current state; nil if it has been closed, or has not been read.
 	Now *Snapshot
-	// Receipt is that of the transaction that has done it; nil unless the journal knows it.
+	// Receipt is the receipt of the transaction with the effect; nil unless the journal has it.
 	Receipt *Receipt
-	// Refusal is what the program has answered the simulated action with; nil if it has not been asked.
+	// Refusal is the program's answer to the simulated action; nil if it was not simulated.
 	Refusal error
 }
 
@@ -148,7 +150,7 @@ func (e *AlreadyDone) Error() string {
 	return fmt.Sprintf("%v: %s on %s", ErrAlreadyDone, e.Action, e.Negotiation)
 }
 
-// Unwrap is ErrAlreadyDone, and the program's refusal.
+// Unwrap returns ErrAlreadyDone and the program's refusal.
 func (e *AlreadyDone) Unwrap() []error {
 	if e.Refusal == nil {
 		return []error{ErrAlreadyDone}
@@ -156,8 +158,8 @@ func (e *AlreadyDone) Unwrap() []error {
 	return []error{ErrAlreadyDone, e.Refusal}
 }
 
-// current reads the negotiation again; it returns nil if there is none. An answer from before the slot of the snapshot is
-// not accepted.
+// current reads the negotiation again; it returns nil if there is none. It accepts no answer from before the
+// slot of the snapshot.
 func (a *Action) current(ctx context.Context) (*Snapshot, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: a.client.commitment, Encoding: solana.EncodingBase64}
 	if a.snapshot != nil {

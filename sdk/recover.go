@@ -16,28 +16,29 @@ import (
 // ErrUnresolved: the outcome of an earlier transaction is still unknown, and the action conflicts with it.
 var ErrUnresolved = errors.New("haggle: earlier transactions are unresolved")
 
-// Unresolved says which transactions keep an action from being sent: those with the same idempotency key or on the same
-// negotiation. errors.Is finds [ErrUnresolved].
-type Unresolved struct {
+// UnresolvedError is the error of an action that conflicts with transactions of unknown outcome: those with
+// the same idempotency key or on the same negotiation. errors.Is finds [ErrUnresolved].
+type UnresolvedError struct {
 	// Wallet pays for them.
 	Wallet solana.PublicKey
-	// Entries are those whose outcome stays unknown, or cannot be written to the journal, with the reason in Err.
+	// Entries are the transactions whose outcome stays unknown, or cannot be recorded in the journal, with
+	// the reason in Err.
 	Entries []Recovered
 }
 
-func (e *Unresolved) Error() string {
+func (e *UnresolvedError) Error() string {
 	return fmt.Sprintf("%v: %d of wallet %s, the first one %s: %v",
 		ErrUnresolved, len(e.Entries), e.Wallet, e.Entries[0].Entry.Signature, e.Entries[0].Err)
 }
 
-// Unwrap returns ErrUnresolved and not the reasons, which are those of other transactions.
-func (e *Unresolved) Unwrap() error { return ErrUnresolved }
+// Unwrap returns ErrUnresolved and not the reasons, which concern other transactions.
+func (e *UnresolvedError) Unwrap() error { return ErrUnresolved }
 
 // Recovered is a transaction that an earlier process, or an earlier call, left unfinished.
 type Recovered struct {
-	// Entry is the journal's.
+	// Entry is the journal's entry.
 	Entry JournalEntry
-	// Outcome is the transaction's.
+	// Outcome is the transaction's outcome.
 	Outcome Outcome
 	// Receipt is the transaction's; nil unless Outcome is OutcomeConfirmed.
 	Receipt *Receipt
@@ -45,16 +46,16 @@ type Recovered struct {
 	Err error
 }
 
-// Recover resolves a wallet's transactions that an earlier process was killed over, or whose outcome an earlier call has
-// left unknown, and writes the outcomes to the journal. A transaction that has not been executed and still can be is sent
-// again, the same one: it cannot be executed twice. Otherwise Recover waits until it has certainly expired, which takes
-// about a minute from its signing.
+// Recover resolves a wallet's transactions that a killed process or an earlier call has left with an unknown
+// outcome, and records the outcomes in the journal. If a transaction has not been executed and still can be,
+// the same transaction is sent again, which cannot be executed twice. Otherwise Recover waits until it has
+// certainly expired, which takes about a minute from its signing.
 //
-// The client does the same in the background, from when an outcome is left unknown or the wallet acts for the first time.
-// Action.Do and Client.Submit wait for those transactions only that conflict with theirs.
+// The client does the same in the background as soon as an outcome is left unknown, or when the wallet acts
+// for the first time. Action.Do and Client.Submit wait only for transactions that conflict with theirs.
 //
-// If some stay unknown, it returns [*Unresolved] beside those that are resolved. Without a journal it returns
-// [ErrNoJournal], and [*JournalError] if the journal cannot be read.
+// If some stay unknown, it returns [*UnresolvedError] together with the resolved ones. Without a journal it
+// returns [ErrNoJournal], and [*JournalError] if the journal cannot be read.
 func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recovered, error) {
 	if c.inFlight == nil {
 		return nil, ErrNoJournal
@@ -65,12 +66,12 @@ func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recove
 		return nil, err
 	}
 	var resolved []Recovered
-	unresolved := &Unresolved{Wallet: wallet}
-	for _, one := range all {
-		if !one.flight.background {
+	unresolved := &UnresolvedError{Wallet: wallet}
+	for _, unfinished := range all {
+		if !unfinished.flight.background {
 			continue
 		}
-		if result := one.wait(ctx); result.isResolved() {
+		if result := unfinished.wait(ctx); result.isResolved() {
 			resolved = append(resolved, result)
 		} else {
 			unresolved.Entries = append(unresolved.Entries, result)
@@ -89,7 +90,7 @@ func (r *Recovered) isResolved() bool {
 }
 
 // wait waits for the end of a flight in the background.
-func (l *left) wait(ctx context.Context) Recovered {
+func (l *unfinishedEntry) wait(ctx context.Context) Recovered {
 	select {
 	case <-l.flight.ended:
 		return l.flight.result
@@ -98,7 +99,7 @@ func (l *left) wait(ctx context.Context) Recovered {
 	}
 }
 
-// maxResolvers is how many transactions are resolved in the background at once.
+// maxResolvers is the number of transactions that are resolved in the background at once.
 const maxResolvers = 64
 
 // resolve starts to resolve an entry in the background. It returns false if the client is closed.
@@ -126,7 +127,7 @@ func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 	})
 }
 
-// resolveInBackground resolves what a wallet has left unfinished, until there is nothing left.
+// resolveInBackground resolves a wallet's unfinished transactions until none is left.
 func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 	if _, running := c.background.LoadOrStore(wallet, true); running {
 		return
@@ -151,10 +152,10 @@ func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) {
 	transaction, err := solana.TransactionFromBytes(entry.Transaction)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the transaction of %s cannot be decoded: %w", ErrJournalDamaged, entry.Signature, err)
+		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", ErrJournalDamaged, entry.Signature, err)
 	}
 	if len(transaction.Signatures) == 0 || transaction.Signatures[0] != entry.Signature {
-		return nil, fmt.Errorf("%w: the transaction of %s is another one", ErrJournalDamaged, entry.Signature)
+		return nil, fmt.Errorf("%w: entry %s contains another transaction", ErrJournalDamaged, entry.Signature)
 	}
 	return &pendingTransaction{
 		client:     c,
@@ -167,8 +168,9 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) 
 	}, nil
 }
 
-// conflicts are what transactions conflict with an action by: the same key, intent, signature or negotiation. The intent
-// counts only until the caller of the other action has received its outcome. Zero values match nothing.
+// conflicts are the values by which a transaction conflicts with an action: the same key, intent, signature
+// or negotiation. The intent counts only until the caller of the other action has received its outcome. Zero
+// values match nothing.
 type conflicts struct {
 	wallet      solana.PublicKey
 	key, intent solana.Hash
@@ -185,8 +187,8 @@ func (k *conflicts) conflictsWith(entry *JournalEntry) bool {
 		!k.negotiation.IsZero() && entry.Negotiation == k.negotiation
 }
 
-// resolveConflicts waits for the unfinished transactions that conflict with an action. Others are resolved in the
-// background. It returns the transaction that has carried out this very action; nil if there is none.
+// resolveConflicts waits for the unfinished transactions that conflict with an action. Others are resolved in
+// the background. It returns the transaction that has executed this very action; nil if there is none.
 func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recovered, error) {
 	if c.inFlight == nil {
 		return nil, nil
@@ -197,22 +199,22 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 		if err != nil {
 			return nil, err
 		}
-		unresolved := &Unresolved{Wallet: with.wallet}
+		unresolved := &UnresolvedError{Wallet: with.wallet}
 		waited := false
-		for _, one := range all {
-			if !with.isSame(&one.entry) && !(one.flight.background && with.conflictsWith(&one.entry)) {
+		for _, unfinished := range all {
+			if !with.isSame(&unfinished.entry) && !(unfinished.flight.background && with.conflictsWith(&unfinished.entry)) {
 				continue
 			}
 			waited = true
-			result := one.wait(ctx)
+			result := unfinished.wait(ctx)
 			switch {
 			case ctx.Err() != nil:
 				return nil, unsent{context.Cause(ctx)}
-			case !one.flight.background:
-				// Another call in this process carries out the same action.
+			case !unfinished.flight.background:
+				// Another call in this process executes the same action.
 			case !result.isResolved():
 				unresolved.Entries = append(unresolved.Entries, result)
-			case one.entry.Signature == with.signature:
+			case unfinished.entry.Signature == with.signature:
 				return &result, nil
 			}
 		}
@@ -230,8 +232,8 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 	}
 }
 
-// receiptOf returns the receipt of a transaction that has carried out an action, or its error, to the caller who repeats
-// the action. If the nodes do not have the transaction any more, the receipt has its signature alone.
+// receiptOf returns, to a caller that repeats an action, the receipt or the error of the transaction that has
+// executed it. If no node has the transaction any longer, the receipt has only its signature.
 func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, error) {
 	receipt := done.Receipt
 	if receipt == nil && done.Err == nil {
@@ -247,7 +249,7 @@ func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, erro
 		}
 	}
 	if err := c.inFlight.journal.Finish(context.WithoutCancel(ctx), done.Entry.Signature, done.Outcome, true); err != nil {
-		c.logger.Error("the journal cannot be written", "signature", done.Entry.Signature, "error", err)
+		c.logger.Error("write to the journal failed", "signature", done.Entry.Signature, "error", err)
 	}
 	return receipt, done.Err
 }

@@ -348,7 +348,7 @@ func TestUnknownTransactionKeepsItsActionFromBeingSent(t *testing.T) {
 		sent := a.node.called("sendTransaction")
 
 		_, err = a.pay(t, 1).Do(t.Context(), a.me)
-		var unresolved *Unresolved
+		var unresolved *UnresolvedError
 		require.ErrorAs(t, err, &unresolved)
 		require.ErrorIs(t, err, ErrUnresolved)
 		assert.Equal(t, OutcomeNotSent, OutcomeOf(err), "the new one")
@@ -471,7 +471,7 @@ func TestTransactionIsNotExpiredForANodeThatHasForgottenItsTime(t *testing.T) {
 		a.node.answers["getFirstAvailableBlock"] = always(8_500_000)
 		_, err = a.Recover(t.Context(), a.me.PublicKey())
 		require.ErrorIs(t, err, ErrUnresolved)
-		require.ErrorContains(t, err, "no longer has the blocks")
+		require.ErrorContains(t, err, "has deleted the blocks")
 
 		a.node.answers["getFirstAvailableBlock"] = always(testSlot)
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
@@ -490,7 +490,7 @@ func TestEntryOfAnotherTransactionIsNotSent(t *testing.T) {
 		a.journal.entries = []JournalEntry{{Wallet: a.me.PublicKey(), Signature: solana.Signature{1}, Transaction: spoilt}}
 		_, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.ErrorIs(t, err, ErrUnresolved)
-		var unresolved *Unresolved
+		var unresolved *UnresolvedError
 		require.ErrorAs(t, err, &unresolved)
 		require.ErrorIs(t, unresolved.Entries[0].Err, ErrJournalDamaged)
 	}

@@ -13,33 +13,36 @@ import (
 )
 
 const (
-	// rebroadcastEvery is the interval at which a transaction is sent again, because leaders drop what they cannot take,
-	// and at which its expiry is checked.
+	// rebroadcastEvery is the interval at which a transaction is sent again, because leaders drop
+	// transactions under load, and at which its expiry is checked.
 	rebroadcastEvery = 2 * time.Second
-	// unreachableLimit is how long no node may answer until the outcome is called unknown. A blockhash lives for about a minute.
+	// unreachableLimit is how long all nodes may fail to answer until the outcome counts as unknown. A
+	// blockhash lives for about a minute.
 	unreachableLimit = 2 * time.Minute
-	// outcomeLimit is how long the client waits for an outcome: much longer than a blockhash lives, and than a block takes
-	// to be finalized.
+	// outcomeLimit is how long the client waits for an outcome: much longer than a blockhash lives, and than
+	// a block takes to be finalized.
 	outcomeLimit = 10 * time.Minute
 )
 
-// Submit sends a signed transaction, and sends it again until it is confirmed or has expired. It does not simulate it.
-// Its errors are those of [Action.Do]; a transaction that was executed and failed has paid its fee.
+// Submit sends a signed transaction, and repeats the send until it is confirmed or has expired. It does not
+// simulate it. Its errors are those of [Action.Do]; a transaction that was executed and failed has paid its
+// fee.
 //
-// With a journal, the transaction is written there with the idempotency key of its action, which follows from the
-// transaction itself. If another transaction with this key is confirmed, Submit sends nothing and returns [*AlreadyDone];
-// if it is this transaction itself, Submit returns its receipt. As in Do, only unresolved transactions with the same key
-// or on the same negotiation delay it.
+// With a journal, the transaction is recorded there with the idempotency key of its action, which follows
+// from the transaction itself. If another transaction with this key is confirmed, Submit sends nothing and
+// returns [*AlreadyDone]; if it is this transaction itself, Submit returns its receipt. As in Do, only
+// unresolved transactions with the same key or on the same negotiation delay it.
 //
-// For a transaction that this client did not build, Submit waits longer than any blockhash lives, or with a durable
-// nonce until the nonce account has another value. If that account has another value already, the transaction is not sent,
-// and Submit returns its outcome. A transaction that may be older than the blocks that the nodes keep may have been
-// executed long ago: its outcome is then an [*UnknownOutcome], which a node with a complete history can resolve.
+// For a transaction that this client did not build, Submit waits longer than any blockhash lives, or with a
+// durable nonce until the nonce account has another value. If that account has another value already, the
+// transaction is not sent, and Submit returns its outcome. A transaction that may be older than the blocks
+// that the nodes keep may have been executed long ago: its outcome is then an [*UnknownOutcome], which a node
+// with a complete history can resolve.
 func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (receipt *Receipt, err error) {
 	ctx, end := c.beginAction(ctx, "submit", solana.PublicKey{})
 	defer func() { end(err) }()
 	if len(transaction.Signatures) == 0 || len(transaction.Message.AccountKeys) == 0 {
-		return nil, fmt.Errorf("%w: nobody has signed the transaction", ErrMissingSigner)
+		return nil, fmt.Errorf("%w: transaction has no signature", ErrMissingSigner)
 	}
 	c.orient(ctx)
 	draft, err := c.drafted(transaction)
@@ -65,21 +68,22 @@ func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (r
 	if !draft.valid.nonce.IsZero() {
 		now := *draft.valid
 		if unused, err := c.notExecutedBefore(ctx, transaction.Signatures[0], &now); err == nil && !unused {
-			// It cannot be executed any more. In the journal it could wait for a node with a complete history.
+			// It can no longer be executed. An entry in the journal could stay unfinished until a node with a
+			// complete history is available.
 			return c.pending(draft, nil).await(ctx)
 		}
 	}
 	return c.send(ctx, draft)
 }
 
-// outgoing is a transaction that is to be sent, with its description.
+// outgoing is a transaction to send, with its description.
 type outgoing struct {
 	transaction *solana.Transaction
 	// valid is nil if it is not known how long the transaction is valid.
 	valid      *validity
 	commitment rpc.CommitmentType
 
-	// The following is zero for a transaction without an instruction of this program.
+	// The following fields are zero for a transaction without an instruction of this program.
 	action      string
 	negotiation solana.PublicKey
 	sessionID   uint64
@@ -119,7 +123,7 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, err error) {
 	defer func() { c.observers.report(ctx, draft.transaction, OutcomeOf(err)) }()
 	if err := draft.transaction.VerifySignatures(); err != nil {
-		return nil, unsent{fmt.Errorf("haggle: the transaction is not completely signed: %w", err)}
+		return nil, unsent{fmt.Errorf("haggle: transaction not completely signed: %w", err)}
 	}
 	encoded, err := draft.transaction.MarshalBinary()
 	if err != nil {
@@ -148,12 +152,12 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, e
 type pendingTransaction struct {
 	client    *Client
 	signature solana.Signature
-	// encoded is the transaction, in base 64; empty if it is not to be sent.
+	// encoded is the transaction, in base 64; empty if it must not be sent.
 	encoded string
 	// invoked are the programs that its instructions call; nil if they are not known.
 	invoked []solana.PublicKey
 	valid   validity
-	// commitment is the one at which the transaction counts as confirmed.
+	// commitment is the commitment at which the transaction counts as confirmed.
 	commitment rpc.CommitmentType
 	sentAt     time.Time
 }
@@ -167,7 +171,7 @@ func (c *Client) pending(draft *outgoing, encoded []byte) *pendingTransaction {
 
 // send broadcasts the transaction for the first time and waits for its outcome.
 func (p *pendingTransaction) send(ctx context.Context) (*Receipt, error) {
-	// What a context has ended with may look like a node's answer, and be that to another request.
+	// The cause of an ended context may be a node's answer to another request.
 	if err := p.broadcast(ctx); err != nil && ctx.Err() == nil {
 		if refusal := p.refusal(err); refusal != nil {
 			return nil, unsent{refusal}
@@ -186,9 +190,9 @@ func (p *pendingTransaction) broadcast(ctx context.Context) error {
 	return err
 }
 
-// refusal returns the error of a first broadcast that no node has forwarded for certain. It returns nil if a node may have
-// forwarded the transaction or already knows it, if the request was repeated, and for every answer that a server between
-// the client and the node can have given.
+// refusal returns the error of a first broadcast if certainly no node has forwarded the transaction. It
+// returns nil if a node may have forwarded it or already knows it, if the request was repeated, and for every
+// answer that a server between the client and the node can have given.
 func (p *pendingTransaction) refusal(err error) error {
 	var answered *NodeError
 	if !errors.As(err, &answered) || answered.repeated || answered.busy() || !answered.meansNotForwarded() {
@@ -220,7 +224,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 	defer rebroadcasts.Stop()
 	began := time.Now()
 	lastAnswer, lastErr := began, error(nil)
-	// The poller searches the recent transactions only. One that was sent earlier may be older.
+	// The poller searches the recent transactions only. A transaction that was sent earlier may be older.
 	old, check, rebroadcast := began.Sub(p.sentAt) > recentStatuses, false, false
 	for {
 		if check {
@@ -237,7 +241,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 		}
 		if rebroadcast {
 			rebroadcast = false
-			// Its answer does not matter: a node may have forwarded the transaction before.
+			// The answer does not matter: a node may have forwarded the transaction before.
 			_ = p.broadcast(ctx)
 		}
 		if time.Since(began) > outcomeLimit {

@@ -28,7 +28,7 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 		}
 	}
 	if err == nil && details.Slot != status.Slot {
-		return nil, p.unknown(fmt.Errorf("the node has the transaction in slot %d and in slot %d", status.Slot, details.Slot))
+		return nil, p.unknown(fmt.Errorf("node returned the transaction in slot %d and in slot %d", status.Slot, details.Slot))
 	}
 	failed := status.Err
 	if failed == nil && err == nil {
@@ -63,7 +63,8 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 	return receipt, nil
 }
 
-// detailsAnywhere returns the transaction from any node that has it, even one that is behind; nil if none does.
+// detailsAnywhere returns the transaction from any node that has it, even one that is behind; nil if none has
+// it.
 func (p *pendingTransaction) detailsAnywhere(ctx context.Context) (details *rpc.GetTransactionResult) {
 	ctx, cancel := context.WithTimeout(ctx, contradictionTimeout)
 	defer cancel()
@@ -85,7 +86,7 @@ func (p *pendingTransaction) failure(raw any, logs []string, invoked []solana.Pu
 }
 
 // errNoDetails: the node knows that a transaction has been executed, and nothing else about it.
-var errNoDetails = errors.New("the node does not have the transaction")
+var errNoDetails = errors.New("node does not have the transaction")
 
 // executed returns an executed transaction, which a node may have a little later than its status. It returns
 // errNoDetails if no node has it within the limit.
@@ -128,7 +129,7 @@ func (c *Client) lookUpAt(ctx context.Context, signature solana.Signature, commi
 }
 
 func lookUpFrom(ctx context.Context, node *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType) (*rpc.GetTransactionResult, error) {
-	// Of a version that is not known yet the logs can be read all the same.
+	// The logs of a later version of transactions can be read as well.
 	newest := uint64(math.MaxUint8)
 	details, err := node.GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
 		Encoding:                       solana.EncodingBase64,

@@ -13,19 +13,20 @@ import (
 
 const reasonCustom = "Custom"
 
-// failure is a transaction's error as the JSON-RPC interface has it.
+// failure is a transaction's error in the form of the JSON-RPC interface.
 type failure struct {
 	reason      string
 	instruction int
 	code        uint32
 }
 
-// parseFailure reads the forms of the chain's TransactionError: "BlockhashNotFound", {"InsufficientFundsForRent": {...}},
-// {"InstructionError": [2, "InvalidArgument"]}, {"InstructionError": [2, {"Custom": 6000}]}.
+// parseFailure decodes the forms of the chain's TransactionError: "BlockhashNotFound",
+// {"InsufficientFundsForRent": {...}}, {"InstructionError": [2, "InvalidArgument"]}, {"InstructionError": [2,
+// {"Custom": 6000}]}.
 func parseFailure(raw any) (failure, error) {
 	encoded, err := json.Marshal(raw)
 	if err != nil {
-		return failure{}, fmt.Errorf("haggle: a transaction's error: %w", err)
+		return failure{}, fmt.Errorf("haggle: decode a transaction error: %w", err)
 	}
 	reason, detail, err := variant(encoded)
 	if err != nil {
@@ -37,10 +38,10 @@ func parseFailure(raw any) (failure, error) {
 	var parts []json.RawMessage
 	var index uint8
 	if err := json.Unmarshal(detail, &parts); err != nil || len(parts) != 2 {
-		return failure{}, fmt.Errorf("haggle: cannot read the instruction error %s", detail)
+		return failure{}, fmt.Errorf("haggle: cannot decode instruction error %s", detail)
 	}
 	if err := json.Unmarshal(parts[0], &index); err != nil {
-		return failure{}, fmt.Errorf("haggle: cannot read the instruction error %s", detail)
+		return failure{}, fmt.Errorf("haggle: cannot decode instruction error %s", detail)
 	}
 	found := failure{instruction: int(index)}
 	if found.reason, detail, err = variant(parts[1]); err != nil {
@@ -48,13 +49,13 @@ func parseFailure(raw any) (failure, error) {
 	}
 	if found.reason == reasonCustom {
 		if err := json.Unmarshal(detail, &found.code); err != nil {
-			return failure{}, fmt.Errorf("haggle: cannot read the custom error %s", detail)
+			return failure{}, fmt.Errorf("haggle: cannot decode custom error %s", detail)
 		}
 	}
 	return found, nil
 }
 
-// variant reads an enum of Rust's: "Name" or {"Name": detail}.
+// variant decodes an enum of Rust: "Name" or {"Name": detail}.
 func variant(encoded []byte) (name string, detail json.RawMessage, err error) {
 	if json.Unmarshal(encoded, &name) == nil {
 		return name, nil, nil
@@ -62,7 +63,7 @@ func variant(encoded []byte) (name string, detail json.RawMessage, err error) {
 	var object map[string]json.RawMessage
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	if err := decoder.Decode(&object); err != nil || len(object) != 1 {
-		return "", nil, fmt.Errorf("haggle: cannot read the transaction error %s", encoded)
+		return "", nil, fmt.Errorf("haggle: cannot decode transaction error %s", encoded)
 	}
 	for name, detail = range object {
 		return name, detail, nil
@@ -70,8 +71,8 @@ func variant(encoded []byte) (name string, detail json.RawMessage, err error) {
 	return "", nil, nil
 }
 
-// failureError makes the error that a caller gets of a failed or refused transaction. invoked are the programs that the
-// transaction's instructions call, in their order.
+// failureError returns the error of a failed or refused transaction for the caller. invoked are the programs
+// that the transaction's instructions call, in their order.
 func failureError(raw any, logs []string, invoked []solana.PublicKey, signature solana.Signature) error {
 	found, err := parseFailure(raw)
 	if err != nil {
@@ -95,8 +96,8 @@ func failureError(raw any, logs []string, invoked []solana.PublicKey, signature 
 	}
 }
 
-// failedProgram is the program that made the transaction fail: a failure ends all the calls around it, the innermost first.
-// It is zero if the logs do not tell.
+// failedProgram returns the program that made the transaction fail: a failure ends all the calls around it,
+// the innermost first. It is zero if the logs do not show it.
 func failedProgram(logs []string) solana.PublicKey {
 	for _, line := range logs {
 		rest, ok := strings.CutPrefix(line, "Program ")
@@ -114,11 +115,11 @@ func failedProgram(logs []string) solana.PublicKey {
 	return solana.PublicKey{}
 }
 
-// lowestOwnCode is below all numbers that this program answers with, and above those of the programs that it calls.
+// lowestOwnCode is below all error numbers of this program, and above those of the programs that it calls.
 const lowestOwnCode = uint32(protocol.ErrInstructionMissing)
 
-// blameWithoutLogs is the program that has failed where the logs have been cut off: the one that the instruction invokes, except
-// that a small number of this program's is one of a program that it calls.
+// blameWithoutLogs returns the failed program if the logs are cut off. It is the program that the instruction
+// invokes, except that a small number of this program's is one of a program that it calls.
 func blameWithoutLogs(invoked solana.PublicKey, code uint32) solana.PublicKey {
 	if invoked == protocol.ProgramID && code < lowestOwnCode {
 		return solana.PublicKey{}

@@ -125,7 +125,7 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 	const chain = `{"InstructionError":[1,{"Custom":12}]}`
 	err := failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{})
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
-	require.ErrorContains(t, err, "the cluster's token program does not know batches (p-token is required)")
+	require.ErrorContains(t, err, "the cluster's token program does not support batches (p-token is required)")
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
 	err = failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{1})
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)

@@ -14,7 +14,7 @@ import (
 type validity struct {
 	// lastHeight is the last height of a block that it can be in; zero with a nonce.
 	lastHeight uint64
-	// blockhash is the transaction's; with a nonce the nonce's value.
+	// blockhash is the transaction's blockhash; with a nonce the nonce's value.
 	blockhash solana.Hash
 	// nonce is the nonce account of a transaction that can be executed while that holds blockhash; zero without.
 	nonce solana.PublicKey
@@ -25,14 +25,16 @@ type validity struct {
 const (
 	// blockhashLife is the number of blocks after its own in which a blockhash can be used.
 	blockhashLife = 150
-	// nodeLag is the number of blocks that a node may be behind the one that a blockhash comes from.
+	// nodeLag is the number of blocks by which a node may be behind the node that a blockhash comes from.
 	nodeLag = 150
-	// unknownDateLimit is how long a node may be behind the one that a blockhash or a nonce's value comes from.
+	// unknownDateLimit is how long a node may be behind the node that a blockhash or a nonce's value comes
+	// from.
 	unknownDateLimit = 5 * time.Second
 )
 
-// validityOf returns how long a transaction is valid that this client did not build. Its since is zero if the transaction
-// may have been executed at any time before: no node knows its blockhash, or its nonce account has another value.
+// validityOf returns how long a transaction is valid that this client did not build. Its since is zero if the
+// transaction may have been executed at any time before: no node knows its blockhash, or its nonce account
+// has another value.
 func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction) (*validity, error) {
 	valid := &validity{blockhash: transaction.Message.RecentBlockhash}
 	if transaction.UsesDurableNonce() {
@@ -65,7 +67,7 @@ func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction
 	}
 }
 
-// notExecutedBefore sets since. It reports true if a later attempt would not find out more.
+// notExecutedBefore sets since. It returns true if a later attempt would have the same result.
 func (c *Client) notExecutedBefore(ctx context.Context, signature solana.Signature, valid *validity) (known bool, err error) {
 	if !valid.nonce.IsZero() {
 		options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed, Encoding: solana.EncodingBase64}

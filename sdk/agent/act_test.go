@@ -77,7 +77,7 @@ func at(slot uint64) *haggle.Snapshot { return &haggle.Snapshot{Slot: slot} }
 func TestFailedActionIsRetriedLater(t *testing.T) {
 	for _, err := range []error{
 		&haggle.StateChangedError{}, &haggle.UnknownOutcome{Cause: errors.New("no answer")},
-		&haggle.Unresolved{Entries: make([]haggle.Recovered, 1)},
+		&haggle.UnresolvedError{Entries: make([]haggle.Recovered, 1)},
 		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
 	} {
 		l := newLoop(t)
