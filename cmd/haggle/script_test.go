@@ -18,8 +18,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -47,7 +46,7 @@ func TestMain(m *testing.M) {
 //	serve-wallet, serve-registry, slow-node    start services: see there
 func TestScripts(t *testing.T) {
 	// Each script has a chain of its own, with a clock of its own.
-	t.Setenv(testchain.EnvRPCURL, "")
+	t.Setenv(localnet.EnvRPCURL, "")
 	buildChain(t)
 	programs := buildAgents(t)
 	checkout, err := os.Getwd()
@@ -61,7 +60,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("PROGRAMS", programs)
 			env.Setenv("CHECKOUT", checkout)
-			for _, name := range []string{testchain.EnvChain, "HAGGLE_CACHE", "XDG_CACHE_HOME"} {
+			for _, name := range []string{localnet.EnvChain, "HAGGLE_CACHE", "XDG_CACHE_HOME"} {
 				env.Setenv(name, os.Getenv(name))
 			}
 			if cache, err := os.UserCacheDir(); err == nil {
@@ -72,7 +71,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"chain": startChain, "advance": advance, "give": give,
-			"freeze": onTokenAccount((*testchain.Chain).Freeze), "thaw": onTokenAccount((*testchain.Chain).Thaw),
+			"freeze": onTokenAccount((*localnet.Chain).Freeze), "thaw": onTokenAccount((*localnet.Chain).Thaw),
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
 			"slow-node": slowNode,
@@ -83,7 +82,7 @@ func TestScripts(t *testing.T) {
 // buildChain makes sure that the scripts, which have no home folder, find the chain built.
 func buildChain(t *testing.T) {
 	t.Helper()
-	chain, err := testchain.Start(t.Context(), testchain.Options{Progress: func(line string) { t.Log(line) }})
+	chain, err := localnet.StartChain(t.Context(), localnet.Options{Progress: func(line string) { t.Log(line) }})
 	if err == nil {
 		err = chain.Close()
 	}
@@ -105,7 +104,7 @@ func buildAgents(t *testing.T) string {
 
 // stage is the chain of a script.
 type stage struct {
-	chain *testchain.Chain
+	chain *localnet.Chain
 	net   *localnet.Net
 }
 
@@ -118,7 +117,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	defer cancel()
 	s := ts.Value(stageKey{}).(*stage)
 	if len(arguments) == 1 && arguments[0] == "bare" {
-		chain, err := testchain.Start(ctx, testchain.Options{})
+		chain, err := localnet.StartChain(ctx, localnet.Options{})
 		ts.Check(err)
 		ts.Defer(func() { ts.Check(chain.Close()) })
 		s.chain = chain
@@ -128,7 +127,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 		writeConfig(ts, chain, "authority", authority)
 		return
 	}
-	net, err := localnet.Start(ctx, testchain.Options{})
+	net, err := localnet.Start(ctx, localnet.Options{})
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(net.Close()) })
 	s.chain, s.net = net.Chain, net
@@ -140,7 +139,7 @@ func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv("MINT", net.Mint.String())
 }
 
-func writeConfig(ts *testscript.TestScript, chain *testchain.Chain, name string, key *wallet.Keypair) {
+func writeConfig(ts *testscript.TestScript, chain *localnet.Chain, name string, key *wallet.Keypair) {
 	ts.Check(key.Save(ts.MkAbs(name + ".json")))
 	config := solanaconfig.Config{URL: chain.RPCURL, WebSocketURL: chain.WSURL, KeypairPath: ts.MkAbs(name + ".json")}
 	ts.Check(config.Write(ts.MkAbs(name + ".yml")))
@@ -159,7 +158,7 @@ func advance(ts *testscript.TestScript, _ bool, arguments []string) {
 
 // onTokenAccount returns the command that changes an agent's associated token account.
 func onTokenAccount(
-	change func(chain *testchain.Chain, ctx context.Context, mint, account solana.PublicKey) error,
+	change func(chain *localnet.Chain, ctx context.Context, mint, account solana.PublicKey) error,
 ) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, arguments []string) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

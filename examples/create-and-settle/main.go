@@ -14,9 +14,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -26,7 +25,7 @@ const service = "Find whale patterns in 10,000 Solana transactions"
 func main() {
 	log.SetFlags(0)
 	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
-	net, err := localnet.Start(context.Background(), testchain.Options{Progress: progress})
+	net, err := localnet.Start(context.Background(), localnet.Options{Progress: progress})
 	if err != nil {
 		log.Fatal(err)
 	}

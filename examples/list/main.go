@@ -13,9 +13,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -23,7 +22,7 @@ func main() {
 	log.SetFlags(0)
 	var err error
 	if len(os.Args) > 1 {
-		err = listAgent(context.Background(), os.Getenv(testchain.EnvRPCURL), os.Args[1])
+		err = listAgent(context.Background(), os.Getenv(localnet.EnvRPCURL), os.Args[1])
 	} else {
 		err = listInvitations(context.Background())
 	}
@@ -38,7 +37,7 @@ func listAgent(ctx context.Context, endpoint, address string) error {
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	if endpoint == "" {
-		return fmt.Errorf("set %s to the endpoint of the chain that the agent is on", testchain.EnvRPCURL)
+		return fmt.Errorf("set %s to the endpoint of the chain that the agent is on", localnet.EnvRPCURL)
 	}
 	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
 	if err != nil {
@@ -83,7 +82,7 @@ func next(negotiation *haggle.Snapshot, agent solana.PublicKey, now int64) strin
 
 func listInvitations(ctx context.Context) error {
 	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
-	net, err := localnet.Start(ctx, testchain.Options{Progress: progress})
+	net, err := localnet.Start(ctx, localnet.Options{Progress: progress})
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -28,7 +27,7 @@ func main() {
 	defer stop()
 	var err error
 	if len(os.Args) > 1 {
-		err = watchAgent(ctx, os.Getenv(testchain.EnvRPCURL), os.Args[1])
+		err = watchAgent(ctx, os.Getenv(localnet.EnvRPCURL), os.Args[1])
 	} else {
 		err = watchBargaining(ctx)
 	}
@@ -42,7 +41,7 @@ func watchAgent(ctx context.Context, endpoint, address string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", address, err)
 	}
-	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, WSEndpoint: os.Getenv(testchain.EnvWSURL)})
+	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, WSEndpoint: os.Getenv(localnet.EnvWSURL)})
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func watchAgent(ctx context.Context, endpoint, address string) error {
 // watchBargaining watches a seller until its only negotiation has been rejected.
 func watchBargaining(ctx context.Context) error {
 	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
-	net, err := localnet.Start(ctx, testchain.Options{Progress: progress})
+	net, err := localnet.Start(ctx, localnet.Options{Progress: progress})
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -33,7 +32,7 @@ type Options struct {
 	// Colour is for terminals.
 	Colour bool
 	// Chain is the kind of chain to start. If empty, the environment decides.
-	Chain testchain.Kind
+	Chain localnet.Kind
 	// Programs is the folder with the binaries buyer and seller. If empty, it is the folder of this binary;
 	// missing binaries are built.
 	Programs string
@@ -58,7 +57,7 @@ func Run(ctx context.Context, options Options) (err error) {
 	if err != nil {
 		return err
 	}
-	net, err := localnet.Start(ctx, testchain.Options{Kind: options.Chain, Progress: func(line string) { fmt.Fprintln(options.Progress, line) }})
+	net, err := localnet.Start(ctx, localnet.Options{Kind: options.Chain, Progress: func(line string) { fmt.Fprintln(options.Progress, line) }})
 	if err != nil {
 		return err
 	}

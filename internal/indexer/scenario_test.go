@@ -9,9 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -33,10 +32,10 @@ type scenario struct {
 func newScenario(t *testing.T) *scenario {
 	t.Helper()
 	// The scenarios advance the clock.
-	t.Setenv(testchain.EnvRPCURL, "")
+	t.Setenv(localnet.EnvRPCURL, "")
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioLimit)
 	t.Cleanup(cancel)
-	net, err := localnet.Start(ctx, testchain.Options{})
+	net, err := localnet.Start(ctx, localnet.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
 	arbiter, err := wallet.GenerateKeypair()

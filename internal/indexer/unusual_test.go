@@ -7,8 +7,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/admin"
 	"github.com/haggle-protocol/haggle/sdk/token"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -84,7 +84,7 @@ func (s *scenario) currencies(session uint64) {
 	other, err := s.Chain.CreateToken2022Mint(s.ctx, 6)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.Chain.Endow(s.ctx, other,
-		testchain.Holding{Owner: s.Buyer.PublicKey(), Tokens: 2 * escrow}, testchain.Holding{Owner: s.Seller.PublicKey(), Tokens: escrow}))
+		localnet.Holding{Owner: s.Buyer.PublicKey(), Tokens: 2 * escrow}, localnet.Holding{Owner: s.Seller.PublicKey(), Tokens: escrow}))
 	wrapped, err := s.Chain.NativeMint(s.ctx, solana.TokenProgramID)
 	require.NoError(s.t, err)
 	for i, mint := range []solana.PublicKey{other, wrapped} {

@@ -14,10 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
@@ -57,7 +56,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioTimeout)
 	t.Cleanup(cancel)
-	net, err := localnet.Start(ctx, testchain.Options{})
+	net, err := localnet.Start(ctx, localnet.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
 	return &fixture{Net: net, t: t, ctx: ctx}
@@ -233,8 +232,8 @@ func inRange(turn agent.Turn, price uint64) (agent.Decision, error) {
 }
 
 // holding returns tokens for a party.
-func holding(of *wallet.Keypair, tokens uint64) testchain.Holding {
-	return testchain.Holding{Owner: of.PublicKey(), Tokens: tokens}
+func holding(of *wallet.Keypair, tokens uint64) localnet.Holding {
+	return localnet.Holding{Owner: of.PublicKey(), Tokens: tokens}
 }
 
 // tokenAccount returns a party's associated token account, and creates it if it is missing.

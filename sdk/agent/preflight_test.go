@@ -17,9 +17,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -182,7 +182,7 @@ func TestRunReturnsAnErrorOnAClusterWithoutTheProgram(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), scenarioTimeout)
 	defer cancel()
 	// The program has another address than the SDK expects.
-	chain, err := testchain.Start(ctx, testchain.Options{ProgramID: solana.PublicKey{5}})
+	chain, err := localnet.StartChain(ctx, localnet.Options{ProgramID: solana.PublicKey{5}})
 	require.NoError(t, err)
 	defer chain.Close()
 	client, err := haggle.NewClient(haggle.Config{Endpoint: chain.RPCURL, WSEndpoint: chain.WSURL})

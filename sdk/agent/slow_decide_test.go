@@ -11,9 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -22,7 +21,7 @@ import (
 func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	net, err := localnet.Start(ctx, testchain.Options{})
+	net, err := localnet.Start(ctx, localnet.Options{})
 	require.NoError(t, err)
 	defer net.Close()
 	created, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{

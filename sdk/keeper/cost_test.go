@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // intercept answers or accompanies the requests of a client. before returns the result of a request, or an
@@ -90,7 +90,7 @@ func TestUnpaidRentReturnsToTheBudget(t *testing.T) {
 	var err error
 	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
 	require.NoError(t, err)
-	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Buyer.PublicKey(), Tokens: 5_000_000}))
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, localnet.Holding{Owner: s.Buyer.PublicKey(), Tokens: 5_000_000}))
 	negotiation := s.agreed()
 	config, err := s.Client.GetConfig(s.ctx)
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestUnpaidRentReturnsToTheBudget(t *testing.T) {
 	s.through(func(method string) string {
 		if method == "sendTransaction" && !created {
 			created = true
-			require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: config.Treasury}))
+			require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, localnet.Holding{Owner: config.Treasury}))
 		}
 		return ""
 	}, 0)

@@ -16,10 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/keeper"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
@@ -41,7 +40,7 @@ func setStage(t *testing.T) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	net, err := localnet.Start(ctx, testchain.Options{})
+	net, err := localnet.Start(ctx, localnet.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
 	return &fixture{Net: net, t: t, ctx: ctx}
@@ -347,7 +346,7 @@ func TestPartiesHaveGraceToActThemselves(t *testing.T) {
 
 func TestUndeliverablePayoutIsRetriedLater(t *testing.T) {
 	s := setStage(t)
-	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Seller.PublicKey()}))
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, localnet.Holding{Owner: s.Seller.PublicKey()}))
 	account, err := token.AssociatedAddress(s.Seller.PublicKey(), s.Mint, solana.TokenProgramID)
 	require.NoError(t, err)
 	require.NoError(t, s.Chain.Freeze(s.ctx, s.Mint, account))
@@ -396,7 +395,7 @@ func TestMaxFeeAndDailyBudgetLimitTheKeeper(t *testing.T) {
 	var err error
 	s.Mint, err = s.Chain.CreateMint(s.ctx, 6)
 	require.NoError(t, err)
-	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, testchain.Holding{Owner: s.Buyer.PublicKey(), Tokens: 5_000_000}))
+	require.NoError(t, s.Chain.Endow(s.ctx, s.Mint, localnet.Holding{Owner: s.Buyer.PublicKey(), Tokens: 5_000_000}))
 	negotiation := s.agreed()
 	frugal := s.keeper(keeper.Config{})
 	require.NoError(t, frugal.Once(s.ctx))

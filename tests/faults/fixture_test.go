@@ -13,8 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/tests/faults/proxy"
 )
@@ -56,7 +55,7 @@ const (
 )
 
 func newFixture(t *testing.T, ctx context.Context, s scale) *fixture {
-	net, err := localnet.Start(ctx, testchain.Options{Progress: func(line string) { t.Log(line) }})
+	net, err := localnet.Start(ctx, localnet.Options{Progress: func(line string) { t.Log(line) }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
 	st := &fixture{t: t, scale: s, net: net, clean: net.Chain.Client()}
@@ -82,9 +81,9 @@ func (s *fixture) endow(ctx context.Context) {
 	for _, n := range s.plan.Negotiations {
 		s.issued[n.Buyer] += 2 * n.Script.Escrow
 	}
-	holdings := []testchain.Holding{{Owner: s.net.Treasury}}
+	holdings := []localnet.Holding{{Owner: s.net.Treasury}}
 	for wallet, address := range s.plan.Wallets {
-		holdings = append(holdings, testchain.Holding{Owner: address, Lamports: startLamports, Tokens: s.issued[wallet]})
+		holdings = append(holdings, localnet.Holding{Owner: address, Lamports: startLamports, Tokens: s.issued[wallet]})
 	}
 	require.NoError(s.t, s.net.Chain.Endow(ctx, s.net.Mint, holdings...))
 }

@@ -23,8 +23,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // The defaults of the options.
@@ -97,8 +96,8 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	r.progress.printf("starting a solana-test-validator with the program")
 	started := time.Now()
 	children := childTime()
-	r.net, err = localnet.Start(ctx, testchain.Options{
-		Kind: testchain.Validator, Progress: func(line string) { r.progress.printf("%s", line) },
+	r.net, err = localnet.Start(ctx, localnet.Options{
+		Kind: localnet.Validator, Progress: func(line string) { r.progress.printf("%s", line) },
 	})
 	if err != nil {
 		return nil, err
@@ -106,8 +105,8 @@ func Run(ctx context.Context, options Options) (result *Result, err error) {
 	shutDown := sync.OnceValue(
 		func() error { return errors.Join(r.parties.close(), r.payers.close(), r.net.Close()) })
 	defer func() { err = errors.Join(err, shutDown()) }()
-	if r.net.Chain.Kind != testchain.Validator {
-		return nil, fmt.Errorf("%s is set: a load test needs its own chain; unset it", testchain.EnvRPCURL)
+	if r.net.Chain.Kind != localnet.Validator {
+		return nil, fmt.Errorf("%s is set: a load test needs its own chain; unset it", localnet.EnvRPCURL)
 	}
 	result, err = r.play(ctx)
 	if err != nil {

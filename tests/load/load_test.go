@@ -11,12 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // TestTwentyPairs is a small run. It asserts the results, and no durations.
 func TestTwentyPairs(t *testing.T) {
-	t.Setenv(testchain.EnvRPCURL, "")
+	t.Setenv(localnet.EnvRPCURL, "")
 	const pairs = 20
 	result, err := Run(t.Context(), Options{Pairs: pairs, Transfers: 4, Progress: t.Output()})
 	require.NoError(t, err)

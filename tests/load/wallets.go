@@ -9,8 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // setUp creates and endows all wallets, and starts the reader of blocks after that.
@@ -43,7 +42,7 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 		return err
 	}
 	// The treasury's token account exists before the first closing, as on a cluster in use.
-	holdings := []testchain.Holding{{Owner: r.net.Treasury}}
+	holdings := []localnet.Holding{{Owner: r.net.Treasury}}
 	for number := range r.Pairs {
 		n := &negotiation{number: number, script: scriptFor(number, r.terms)}
 		if n.buyer, err = newAgent(r.mint); err != nil {
@@ -54,8 +53,8 @@ func (r *run) makeParties(ctx context.Context) (err error) {
 		}
 		r.negotiations = append(r.negotiations, n)
 		holdings = append(holdings,
-			testchain.Holding{Owner: n.buyer.PublicKey(), Lamports: startLamports, Tokens: startTokens},
-			testchain.Holding{Owner: n.seller.PublicKey(), Lamports: startLamports})
+			localnet.Holding{Owner: n.buyer.PublicKey(), Lamports: startLamports, Tokens: startTokens},
+			localnet.Holding{Owner: n.seller.PublicKey(), Lamports: startLamports})
 	}
 	return r.endow(ctx, "endow the parties", r.mint, holdings)
 }
@@ -69,7 +68,7 @@ func (r *run) makeSenders(ctx context.Context) error {
 		return err
 	}
 	r.transfers = &transferStream{mint: mint}
-	var holdings []testchain.Holding
+	var holdings []localnet.Holding
 	for range r.Transfers {
 		s := new(sender)
 		if s.from, err = newAgent(mint); err != nil {
@@ -80,8 +79,8 @@ func (r *run) makeSenders(ctx context.Context) error {
 		}
 		r.transfers.senders = append(r.transfers.senders, s)
 		holdings = append(holdings,
-			testchain.Holding{Owner: s.from.PublicKey(), Lamports: startLamports, Tokens: transferTokens},
-			testchain.Holding{Owner: s.to.PublicKey(), Lamports: startLamports})
+			localnet.Holding{Owner: s.from.PublicKey(), Lamports: startLamports, Tokens: transferTokens},
+			localnet.Holding{Owner: s.to.PublicKey(), Lamports: startLamports})
 	}
 	return r.endow(ctx, "endow the senders of plain transfers", mint, holdings)
 }
@@ -93,12 +92,12 @@ const (
 )
 
 func (r *run) endow(ctx context.Context, title string, mint solana.PublicKey,
-	holdings []testchain.Holding) error {
+	holdings []localnet.Holding) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var done atomic.Int64
 	defer r.progress.watch(title, "wallets", len(holdings), &done)()
-	batches := make(chan []testchain.Holding)
+	batches := make(chan []localnet.Holding)
 	var endowing sync.WaitGroup
 	for range endowmentsInFlight {
 		endowing.Go(func() {

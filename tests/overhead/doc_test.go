@@ -8,16 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 // startNet returns a chain with two agents, until the benchmark ends.
 func startNet(t testing.TB) *localnet.Net {
 	t.Helper()
-	net, err := localnet.Start(t.Context(), testchain.Options{Progress: func(line string) { t.Log(line) }})
+	net, err := localnet.Start(t.Context(), localnet.Options{Progress: func(line string) { t.Log(line) }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, net.Close()) })
 	return net

@@ -12,8 +12,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // BenchmarkSubscriptions measures the time from the decision to make an offer until another client's listener

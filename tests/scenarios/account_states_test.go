@@ -8,8 +8,8 @@ import (
 	spltoken "github.com/gagliardetto/solana-go/programs/token"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -23,7 +23,7 @@ const (
 // reopen creates a party's associated token account again at the same address.
 func (s *fixture) reopen(of party) {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: of.PublicKey()}))
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, localnet.Holding{Owner: of.PublicKey()}))
 }
 
 func (s *fixture) closeAccount(of party) {

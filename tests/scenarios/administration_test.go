@@ -10,8 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -50,8 +50,8 @@ func alone(t *testing.T, play func(v *venue)) {
 	t.Helper()
 	v, err := shared.open()
 	require.NoError(t, err)
-	if v.Kind == testchain.External {
-		require.NotEmpty(t, v.UpgradeAuthority, "%s has to name the keypair of the chain's authority", testchain.EnvUpgradeAuthority)
+	if v.Kind == localnet.External {
+		require.NotEmpty(t, v.UpgradeAuthority, "%s has to name the keypair of the chain's authority", localnet.EnvUpgradeAuthority)
 		shared.clock.Lock()
 		defer shared.clock.Unlock()
 	} else {

@@ -18,8 +18,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if !isSet("test.parallel") {
 		parallel := parallelElsewhere
-		if os.Getenv(testchain.EnvChain) == string(testchain.Validator) {
+		if os.Getenv(localnet.EnvChain) == string(localnet.Validator) {
 			parallel = parallelOnValidator
 		}
 		if err := flag.Set("test.parallel", parallel); err != nil {
@@ -70,13 +70,13 @@ func isSet(name string) bool {
 
 // venue is a chain with the configured protocol.
 type venue struct {
-	*testchain.Chain
+	*localnet.Chain
 	client   *haggle.Client
 	treasury solana.PublicKey
 }
 
 func openVenue(ctx context.Context) (*venue, error) {
-	chain, err := testchain.Start(ctx, testchain.Options{Progress: func(line string) { fmt.Fprintln(os.Stderr, line) }})
+	chain, err := localnet.StartChain(ctx, localnet.Options{Progress: func(line string) { fmt.Fprintln(os.Stderr, line) }})
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func scenarioOf(t *testing.T, name string, program tokenProgram, play func(s *fi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Kind == testchain.External {
+	if v.Kind == localnet.External {
 		shared.clock.RLock()
 		defer shared.clock.RUnlock()
 	}
@@ -269,7 +269,7 @@ func onItsOwnClock(t *testing.T, perform func(v *venue)) {
 		t.Fatal(err)
 	}
 	switch v.Kind {
-	case testchain.Surfpool:
+	case localnet.Surfpool:
 		ownChains <- struct{}{}
 		defer func() { <-ownChains }()
 		if v, err = openVenue(t.Context()); err != nil {
@@ -280,7 +280,7 @@ func onItsOwnClock(t *testing.T, perform func(v *venue)) {
 				t.Error(err)
 			}
 		}()
-	case testchain.External:
+	case localnet.External:
 		shared.clock.Lock()
 		defer shared.clock.Unlock()
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
@@ -58,7 +58,7 @@ func newFixture(t *testing.T, v *venue, program tokenProgram) *fixture {
 	t.Cleanup(cancel)
 	s := &fixture{t: t, ctx: ctx, venue: v, tokenProgram: program.id}
 	s.use(s.newMint())
-	s.endow(testchain.Holding{Owner: v.treasury})
+	s.endow(localnet.Holding{Owner: v.treasury})
 	return s
 }
 
@@ -74,9 +74,9 @@ func (s *fixture) newMint() solana.PublicKey {
 }
 
 // endow gives the parties their starting balances in the fixture's mint, and others theirs.
-func (s *fixture) endow(others ...testchain.Holding) {
+func (s *fixture) endow(others ...localnet.Holding) {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, append([]testchain.Holding{
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, append([]localnet.Holding{
 		{Owner: s.buyer.PublicKey(), Lamports: startLamports, Tokens: fiveTokens},
 		{Owner: s.seller.PublicKey(), Lamports: startLamports},
 	}, others...)...))

@@ -7,8 +7,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // rareMisses is the number of bumps that the program has to try for the associated account of a party in
@@ -60,7 +60,7 @@ func (s *fixture) payment(to party, account solana.PublicKey, amount uint64) hag
 func TestAccountClosedAfterTheSimulation(t *testing.T) {
 	scenario(t, "account_closed_after_the_simulation", func(s *fixture) {
 		s.seller = s.withRareAccount()
-		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.seller.PublicKey(), Lamports: startLamports}))
+		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, localnet.Holding{Owner: s.seller.PublicKey(), Lamports: startLamports}))
 		d := s.bargain(s.terms())
 		d.offers(2_000_000, 3_000_000)
 		action, err := d.accept(s.buyer).build(s.ctx)
@@ -88,7 +88,7 @@ func TestAccountClosedAfterTheSimulationOfAReveal(t *testing.T) {
 	scenario(t, "account_closed_after_the_simulation_of_a_reveal", func(s *fixture) {
 		first := s.buyer
 		s.buyer = s.withRareAccount()
-		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: s.buyer.PublicKey(), Lamports: startLamports}))
+		require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, localnet.Holding{Owner: s.buyer.PublicKey(), Lamports: startLamports}))
 		require.NoError(s.t, s.venue.Transfer(s.ctx, s.mint, first.account, s.buyer.account, first.private, fiveTokens))
 		c := s.compare(s.termsWithBond(), 2_000_000, 3_000_000)
 		c.reach(sellersReveal)

@@ -11,8 +11,8 @@ import (
 	extensions "github.com/gagliardetto/solana-go/programs/token-2022"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -55,7 +55,7 @@ func (s *fixture) issues(issuer party, instruction *spltoken.Instruction) {
 }
 
 // extendedMint is a mint with extensions; only Token-2022 has them.
-func (s *fixture) extendedMint(with ...testchain.MintExtension) solana.PublicKey {
+func (s *fixture) extendedMint(with ...localnet.MintExtension) solana.PublicKey {
 	s.t.Helper()
 	mint, err := s.venue.CreateToken2022Mint(s.ctx, 6, with...)
 	require.NoError(s.t, err)
@@ -63,7 +63,7 @@ func (s *fixture) extendedMint(with ...testchain.MintExtension) solana.PublicKey
 }
 
 // useExtended makes a mint with extensions the mint of the scenario.
-func (s *fixture) useExtended(with ...testchain.MintExtension) {
+func (s *fixture) useExtended(with ...localnet.MintExtension) {
 	s.t.Helper()
 	s.use(s.extendedMint(with...))
 	s.endow()
@@ -77,7 +77,7 @@ func (s *fixture) describe() {
 // joinGroup makes the scenario's mint a member of a group of another mint.
 func (s *fixture) joinGroup() {
 	s.t.Helper()
-	group := s.extendedMint(testchain.GroupPointer)
+	group := s.extendedMint(localnet.GroupPointer)
 	require.NoError(s.t, s.venue.MakeGroup(s.ctx, group, 10))
 	require.NoError(s.t, s.venue.JoinGroup(s.ctx, group, s.mint))
 }
@@ -85,7 +85,7 @@ func (s *fixture) joinGroup() {
 // A mint with metadata, a group and a membership in another group can be used like any other.
 func TestMintWithEveryAllowedExtension(t *testing.T) {
 	scenarioOf(t, "mint_with_every_allowed_extension", token2022, func(s *fixture) {
-		s.useExtended(testchain.MetadataPointer, testchain.GroupPointer, testchain.GroupMemberPointer)
+		s.useExtended(localnet.MetadataPointer, localnet.GroupPointer, localnet.GroupMemberPointer)
 		s.describe()
 		require.NoError(s.t, s.venue.MakeGroup(s.ctx, s.mint, 10))
 		s.joinGroup()
@@ -100,7 +100,7 @@ func TestMintWithEveryAllowedExtension(t *testing.T) {
 // Extensions that are added during a negotiation only make the mint's account longer.
 func TestMintExtendedMidNegotiation(t *testing.T) {
 	scenarioOf(t, "mint_extended_mid_negotiation", token2022, func(s *fixture) {
-		s.useExtended(testchain.MetadataPointer, testchain.GroupMemberPointer)
+		s.useExtended(localnet.MetadataPointer, localnet.GroupMemberPointer)
 		d := s.bargain(s.terms())
 		s.describe()
 		d.offers(2_000_000)
@@ -114,7 +114,7 @@ func TestMintExtendedMidNegotiation(t *testing.T) {
 
 // refusedExtensions could take or withhold the escrow, or display another amount. The data of their
 // instructions are a number, for most of them zero for "initialize", and their settings.
-var refusedExtensions = []testchain.MintExtension{
+var refusedExtensions = []localnet.MintExtension{
 	{Type: extensions.ExtensionTransferFeeConfig, Initialize: func(_, issuer solana.PublicKey) []byte {
 		given, nothing := []byte{1}, make([]byte, 2+8)
 		return slices.Concat([]byte{extensions.Instruction_TransferFeeExtension, 0}, given, issuer[:], given, issuer[:], nothing)
@@ -160,8 +160,8 @@ func TestMintWithARefusedExtension(t *testing.T) {
 		name := "mint_with_" + refused.Type.String()
 		t.Run(refused.Type.String(), func(t *testing.T) {
 			scenarioOf(t, name, token2022, func(s *fixture) {
-				mint := s.extendedMint(testchain.MetadataPointer, refused)
-				require.NoError(s.t, s.venue.Endow(s.ctx, mint, testchain.Holding{Owner: s.buyer.PublicKey()}))
+				mint := s.extendedMint(localnet.MetadataPointer, refused)
+				require.NoError(s.t, s.venue.Endow(s.ctx, mint, localnet.Holding{Owner: s.buyer.PublicKey()}))
 				terms := s.terms()
 				terms.Mint = mint
 				_, err := s.venue.client.CreateNegotiation(s.ctx, terms)

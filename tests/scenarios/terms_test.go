@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -246,8 +246,8 @@ func scenarioInTime(t *testing.T, name string, play func(s *fixture)) {
 
 // canTravel reports whether the chain's clock can be set.
 func canTravel(ctx context.Context, v *venue) (bool, error) {
-	if v.Kind != testchain.External {
-		return v.Kind == testchain.Surfpool, nil
+	if v.Kind != localnet.External {
+		return v.Kind == localnet.Surfpool, nil
 	}
 	var version struct {
 		Surfnet string `json:"surfnet-version"`

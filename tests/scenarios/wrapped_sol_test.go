@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // An escrow of wrapped SOL, for which each token program has a mint, settles like any other. Lamports that
@@ -42,7 +42,7 @@ func (s *fixture) bargainInWrappedSOL() {
 // openWrapped gives a party its starting lamports and an account with wrapped lamports.
 func (s *fixture) openWrapped(owner party, lamports uint64) {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, testchain.Holding{Owner: owner.PublicKey(), Lamports: startLamports}))
+	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, localnet.Holding{Owner: owner.PublicKey(), Lamports: startLamports}))
 	require.NoError(s.t, s.venue.Fund(s.ctx, owner.account, lamports))
 	require.NoError(s.t, s.venue.SyncNative(s.ctx, owner.account))
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/require"
 
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -73,8 +72,8 @@ func startStation(t *testing.T, with limits) *station {
 
 	ctx, cancel := context.WithTimeout(t.Context(), startLimit)
 	defer cancel()
-	s.Net, err = localnet.Start(ctx, testchain.Options{
-		Kind: testchain.Validator, GeyserPlugin: file, Progress: func(line string) { t.Log(line) },
+	s.Net, err = localnet.Start(ctx, localnet.Options{
+		Kind: localnet.Validator, GeyserPlugin: file, Progress: func(line string) { t.Log(line) },
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

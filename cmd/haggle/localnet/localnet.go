@@ -17,8 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/flags"
 	"github.com/haggle-protocol/haggle/internal/cli/format"
 	"github.com/haggle-protocol/haggle/internal/cli/session"
-	"github.com/haggle-protocol/haggle/internal/localnet"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 const localnetHelp = `Starts a local chain with the program, initializes the protocol, and creates a mint, a buyer with SOL and
@@ -57,8 +56,8 @@ func Command(s *session.Session) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if url := os.Getenv(testchain.EnvRPCURL); url != "" {
-			return exitcode.Usagef("%s is set to a running chain, %s: unset it to start another chain", testchain.EnvRPCURL, url)
+		if url := os.Getenv(localnet.EnvRPCURL); url != "" {
+			return exitcode.Usagef("%s is set to a running chain, %s: unset it to start another chain", localnet.EnvRPCURL, url)
 		}
 		var owners []solana.PublicKey
 		for _, written := range funded {
@@ -73,7 +72,7 @@ func Command(s *session.Session) *cobra.Command {
 	return cmd
 }
 
-func run(ctx context.Context, s *session.Session, given string, kind testchain.Kind, funded []solana.PublicKey) (err error) {
+func run(ctx context.Context, s *session.Session, given string, kind localnet.Kind, funded []solana.PublicKey) (err error) {
 	folder, err := claimFolder(given)
 	if err != nil {
 		return err
@@ -81,7 +80,7 @@ func run(ctx context.Context, s *session.Session, given string, kind testchain.K
 	defer func() { err = errors.Join(err, folder.release()) }()
 	started := s.ShowProgress("starting the local chain")
 	defer started()
-	net, err := localnet.Start(ctx, testchain.Options{Kind: kind, Progress: s.Report})
+	net, err := localnet.Start(ctx, localnet.Options{Kind: kind, Progress: s.Report})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/testchain"
+	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
 
 // Chain is the kind of local chain that a command starts. The zero value leaves the kind to the environment.
@@ -17,10 +17,10 @@ func (c *Chain) Register(cmd *cobra.Command) {
 }
 
 // Kind returns the kind. It refuses an unknown one before anything is built.
-func (c *Chain) Kind() (testchain.Kind, error) {
-	switch kind := testchain.Kind(c.kind); kind {
-	case "", testchain.Surfpool, testchain.Validator:
+func (c *Chain) Kind() (localnet.Kind, error) {
+	switch kind := localnet.Kind(c.kind); kind {
+	case "", localnet.Surfpool, localnet.Validator:
 		return kind, nil
 	}
-	return "", exitcode.Usagef("--chain: %q is neither %s nor %s", c.kind, testchain.Surfpool, testchain.Validator)
+	return "", exitcode.Usagef("--chain: %q is neither %s nor %s", c.kind, localnet.Surfpool, localnet.Validator)
 }

@@ -9,8 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	"github.com/haggle-protocol/haggle/internal/checkout"
+	"strings"
 )
 
 // Build builds the machine from the checkout of the working directory and returns the path of its binary, for
@@ -66,7 +65,7 @@ type sources struct {
 }
 
 func findSources() (*sources, error) {
-	root, err := checkout.Find()
+	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return nil, fmt.Errorf("find the sources of the machine: %w", err)
 	}
@@ -74,7 +73,7 @@ func findSources() (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sources{root, cache, append(os.Environ(), "HAGGLE_CACHE="+cache)}, nil
+	return &sources{strings.TrimSpace(string(module)), cache, append(os.Environ(), "HAGGLE_CACHE="+cache)}, nil
 }
 
 // run runs a command and returns its output.

@@ -1,18 +1,19 @@
-// Package testchain gives a test or a demo a Solana chain with the program loaded.
+// Package localnet sets up all that two agents need to bargain with each other: a chain with the program, the protocol's
+// configuration, a mint, and a buyer and a seller who have SOL and tokens.
 //
-// [Start] takes the endpoint of HAGGLE_RPC_URL if that is set. Otherwise it starts a chain of its own, of the kind that
+// [StartChain] gives a test or a demo the chain alone. It takes the endpoint of HAGGLE_RPC_URL if that is set. Otherwise it starts a chain of its own, of the kind that
 // HAGGLE_CHAIN names: "surfpool" (the default: embedded, confirms in some ten milliseconds, travels in time) or "validator"
 // (solana-test-validator: the real thing, where time passes as it does). To the caller both are the same; only
 // [Chain.AdvanceTo] takes longer on one of them.
 //
-//	chain, err := testchain.Start(ctx, testchain.Options{})
+//	chain, err := localnet.StartChain(ctx, localnet.Options{})
 //	...
 //	defer chain.Close()
 //	mint, err := chain.CreateMint(ctx, 6)
-//	err = chain.Endow(ctx, mint, testchain.Holding{Owner: buyer, Lamports: 1e9, Tokens: 5_000_000})
+//	err = chain.Endow(ctx, mint, localnet.Holding{Owner: buyer, Lamports: 1e9, Tokens: 5_000_000})
 //
 // Travelling in time moves the clock of everything on the chain: tests that run in parallel and travel start one chain each.
-package testchain
+package localnet
 
 import (
 	"context"
@@ -28,7 +29,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// What Start looks for in the environment.
+// What StartChain looks for in the environment.
 const (
 	// EnvRPCURL is the JSON-RPC endpoint of a chain that runs already and has the program loaded.
 	EnvRPCURL = "HAGGLE_RPC_URL"
@@ -91,9 +92,9 @@ type Chain struct {
 	closed   error
 }
 
-// Start returns a chain that answers. The context limits the start alone, builds included; the chain runs until Close, or
+// StartChain returns a chain that answers. The context limits the start alone, builds included; the chain runs until Close, or
 // until the process that started it ends, however that happens.
-func Start(ctx context.Context, options Options) (*Chain, error) {
+func StartChain(ctx context.Context, options Options) (*Chain, error) {
 	url := os.Getenv(EnvRPCURL)
 	kind := options.Kind
 	if kind == "" {

@@ -1,5 +1,3 @@
-// Package localnet sets up all that two agents need to bargain with each other: a chain with the program, the protocol's
-// configuration, a mint, and a buyer and a seller who have SOL and tokens.
 package localnet
 
 import (
@@ -7,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/haggle-protocol/haggle/sdk/admin"
-
 	"github.com/gagliardetto/solana-go"
 
-	"github.com/haggle-protocol/haggle/internal/testchain"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/admin"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -29,7 +25,7 @@ const (
 
 // Net is a running chain with everybody on it.
 type Net struct {
-	Chain  *testchain.Chain
+	Chain  *Chain
 	Client *haggle.Client
 	Mint   solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay.
@@ -39,9 +35,9 @@ type Net struct {
 }
 
 // Start starts a chain and sets everything up; the context limits this alone. The chain runs until Close.
-func Start(ctx context.Context, options testchain.Options) (*Net, error) {
+func Start(ctx context.Context, options Options) (*Net, error) {
 	options.ProgramID = protocol.ProgramID
-	chain, err := testchain.Start(ctx, options)
+	chain, err := StartChain(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -79,16 +75,16 @@ func (n *Net) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	return n.Chain.Endow(ctx, n.Mint,
-		testchain.Holding{Owner: n.Buyer.PublicKey(), Lamports: StartLamports, Tokens: StartTokens},
-		testchain.Holding{Owner: n.Seller.PublicKey(), Lamports: StartLamports},
-		testchain.Holding{Owner: n.Treasury})
+		Holding{Owner: n.Buyer.PublicKey(), Lamports: StartLamports, Tokens: StartTokens},
+		Holding{Owner: n.Seller.PublicKey(), Lamports: StartLamports},
+		Holding{Owner: n.Treasury})
 }
 
 // Endow gives SOL and tokens to somebody else.
 func (n *Net) Endow(ctx context.Context, owners ...solana.PublicKey) error {
-	var holdings []testchain.Holding
+	var holdings []Holding
 	for _, owner := range owners {
-		holdings = append(holdings, testchain.Holding{Owner: owner, Lamports: StartLamports, Tokens: StartTokens})
+		holdings = append(holdings, Holding{Owner: owner, Lamports: StartLamports, Tokens: StartTokens})
 	}
 	return n.Chain.Endow(ctx, n.Mint, holdings...)
 }
@@ -105,7 +101,7 @@ func (n *Net) configure(ctx context.Context) error {
 	}
 	if n.Chain.UpgradeAuthority == nil {
 		return fmt.Errorf("the protocol is not initialized on %s: %s has to name the upgrade authority's keypair file",
-			n.Chain.RPCURL, testchain.EnvUpgradeAuthority)
+			n.Chain.RPCURL, EnvUpgradeAuthority)
 	}
 	authority, err := wallet.NewKeypair(n.Chain.UpgradeAuthority)
 	if err != nil {

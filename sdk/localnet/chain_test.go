@@ -1,4 +1,4 @@
-package testchain
+package localnet
 
 import (
 	"bytes"
@@ -56,7 +56,7 @@ func TestChains(t *testing.T) {
 func start(t *testing.T, kind Kind) *Chain {
 	t.Helper()
 	var log bytes.Buffer
-	chain, err := Start(t.Context(), Options{Kind: kind, Log: &log, Progress: func(line string) { t.Log(line) }})
+	chain, err := StartChain(t.Context(), Options{Kind: kind, Log: &log, Progress: func(line string) { t.Log(line) }})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, chain.Close())
@@ -327,7 +327,7 @@ func TestExternalChain(t *testing.T) {
 	t.Setenv(EnvWSURL, own.WSURL)
 	t.Setenv(EnvUpgradeAuthority, keyFile)
 
-	chain, err := Start(t.Context(), Options{})
+	chain, err := StartChain(t.Context(), Options{})
 	require.NoError(t, err)
 	require.Equal(t, External, chain.Kind)
 	require.Equal(t, own.UpgradeAuthority, chain.UpgradeAuthority)
@@ -338,7 +338,7 @@ func TestExternalChain(t *testing.T) {
 	require.NoError(t, chain.Close())
 	fundsAccounts(t, own)
 
-	_, err = Start(t.Context(), Options{ProgramID: newKey(t).PublicKey()})
+	_, err = StartChain(t.Context(), Options{ProgramID: newKey(t).PublicKey()})
 	require.ErrorIs(t, err, rpc.ErrNotFound, "the program is not there")
 }
 
@@ -371,29 +371,29 @@ func TestWebSocketURL(t *testing.T) {
 
 func TestStartSaysWhatIsWrong(t *testing.T) {
 	t.Run("unknown kind", func(t *testing.T) {
-		_, err := Start(t.Context(), Options{Kind: "mainnet"})
+		_, err := StartChain(t.Context(), Options{Kind: "mainnet"})
 		require.ErrorContains(t, err, `"surfpool" and "validator"`)
 	})
 	t.Run("a plugin without a validator to load it", func(t *testing.T) {
-		_, err := Start(t.Context(), Options{Kind: Surfpool, GeyserPlugin: "plugin.json"})
+		_, err := StartChain(t.Context(), Options{Kind: Surfpool, GeyserPlugin: "plugin.json"})
 		require.ErrorContains(t, err, "Geyser")
 		t.Setenv(EnvRPCURL, "http://127.0.0.1:1")
-		_, err = Start(t.Context(), Options{Kind: Validator, GeyserPlugin: "plugin.json"})
+		_, err = StartChain(t.Context(), Options{Kind: Validator, GeyserPlugin: "plugin.json"})
 		require.ErrorContains(t, err, "Geyser")
 	})
 	t.Run("no program", func(t *testing.T) {
-		_, err := Start(t.Context(), Options{ELFPath: filepath.Join(t.TempDir(), "none.so")})
+		_, err := StartChain(t.Context(), Options{ELFPath: filepath.Join(t.TempDir(), "none.so")})
 		require.ErrorContains(t, err, "make program")
 	})
 	t.Run("not a program", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "text.so")
 		require.NoError(t, os.WriteFile(file, []byte("text"), 0o600))
-		_, err := Start(t.Context(), Options{Kind: Surfpool, ELFPath: file})
+		_, err := StartChain(t.Context(), Options{Kind: Surfpool, ELFPath: file})
 		require.ErrorContains(t, err, "does not begin like an ELF file")
 	})
 	t.Run("outside a checkout", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		_, err := Start(t.Context(), Options{})
+		_, err := StartChain(t.Context(), Options{})
 		require.ErrorContains(t, err, EnvRPCURL)
 	})
 }

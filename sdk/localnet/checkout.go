@@ -1,6 +1,4 @@
-// Package checkout finds the sources that a program of this repository runs in: local chains and the program's machine are built
-// from them.
-package checkout
+package localnet
 
 import (
 	"fmt"
@@ -11,8 +9,8 @@ import (
 
 const modulePath = "github.com/haggle-protocol/haggle"
 
-// Find walks up from the working directory to this module's go.mod, and answers with its folder.
-func Find() (root string, err error) {
+// findCheckout walks up from the working directory to this module's go.mod, and answers with its folder.
+func findCheckout() (root string, err error) {
 	start, err := os.Getwd()
 	if err != nil {
 		return "", err

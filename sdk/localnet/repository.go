@@ -1,4 +1,4 @@
-package testchain
+package localnet
 
 import (
 	"encoding/json"
@@ -8,15 +8,13 @@ import (
 	"path/filepath"
 
 	"github.com/gagliardetto/solana-go"
-
-	"github.com/haggle-protocol/haggle/internal/checkout"
 )
 
 // repository is the root folder of the checkout: programs and scripts are taken from there.
 type repository string
 
 func findRepository() (repository, error) {
-	root, err := checkout.Find()
+	root, err := findCheckout()
 	if err != nil {
 		return "", fmt.Errorf("%w: a local chain is built from there; change into one, or set %s to a chain that runs", err, EnvRPCURL)
 	}

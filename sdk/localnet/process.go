@@ -1,4 +1,4 @@
-package testchain
+package localnet
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/haggle-protocol/haggle/internal/childprocess"
+	"github.com/haggle-protocol/haggle/sdk/internal/childprocess"
 )
 
 // stopGrace is how long a process may take to end by itself before it is killed.
