@@ -99,11 +99,6 @@ func (c *Chain) NativeMint(ctx context.Context, program solana.PublicKey) (solan
 	return mint, err
 }
 
-// SetMintAuthority hands one of the faucet's authorities over a mint to somebody else.
-func (c *Chain) SetMintAuthority(ctx context.Context, mint solana.PublicKey, authority token.AuthorityType, next solana.PublicKey) error {
-	return c.SetAuthority(ctx, mint, authority, c.faucet, next)
-}
-
 // mintInfo is what an instruction about tokens has to say of their mint.
 type mintInfo struct {
 	program  solana.PublicKey

@@ -9,7 +9,6 @@ import (
 	"github.com/gagliardetto/solana-go"
 	associatedtokenaccount "github.com/gagliardetto/solana-go/programs/associated-token-account"
 	"github.com/gagliardetto/solana-go/programs/token"
-	token2022 "github.com/gagliardetto/solana-go/programs/token-2022"
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
@@ -127,11 +126,6 @@ func (c *Chain) Transfer(ctx context.Context, mint, from, to solana.PublicKey, o
 	return err
 }
 
-// SyncNative makes tokens of the lamports that somebody has sent to a token account of wrapped SOL.
-func (c *Chain) SyncNative(ctx context.Context, account solana.PublicKey) error {
-	return c.sendTo(ctx, account, nil, token.NewSyncNativeInstruction(account).Build())
-}
-
 // Freeze freezes a token account, which can then neither pay nor be paid.
 func (c *Chain) Freeze(ctx context.Context, mint, account solana.PublicKey) error {
 	return c.sendTo(ctx, account, nil, token.NewFreezeAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
@@ -148,19 +142,6 @@ func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey,
 		token.NewCloseAccountInstruction(account, owner.PublicKey(), owner.PublicKey(), nil).Build())
 }
 
-// Approve lets a delegate take tokens from an account.
-func (c *Chain) Approve(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey, delegate solana.PublicKey, amount uint64) error {
-	return c.sendTo(ctx, account, []solana.PrivateKey{owner},
-		token.NewApproveInstruction(amount, account, delegate, owner.PublicKey(), nil).Build())
-}
-
-// SetAuthority hands an authority over a mint or token account from its holder to another: with token.AuthorityAccountOwner a
-// token account changes hands.
-func (c *Chain) SetAuthority(ctx context.Context, subject solana.PublicKey, authority token.AuthorityType, holder solana.PrivateKey, next solana.PublicKey) error {
-	return c.sendTo(ctx, subject, []solana.PrivateKey{holder},
-		token.NewSetAuthorityInstruction(authority, next, subject, holder.PublicKey(), nil).Build())
-}
-
 // sendTo sends an instruction to the token program that an account belongs to.
 func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey, instruction *token.Instruction) error {
 	program, err := c.tokenProgramOf(ctx, account)
@@ -168,37 +149,6 @@ func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []
 		return err
 	}
 	_, err = c.Send(ctx, signers, under(program, instruction))
-	return err
-}
-
-// RequireMemos makes a token account of Token-2022 refuse transfers that do not come with a memo.
-func (c *Chain) RequireMemos(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
-	return c.extend(ctx, account, owner, token2022.ExtensionMemoTransfer,
-		token2022.NewEnableMemoTransferInstruction(account, owner.PublicKey(), nil).Build())
-}
-
-// DropMemos undoes RequireMemos.
-func (c *Chain) DropMemos(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
-	_, err := c.Send(ctx, []solana.PrivateKey{owner}, token2022.NewDisableMemoTransferInstruction(account, owner.PublicKey(), nil).Build())
-	return err
-}
-
-// Guard makes a token account of Token-2022 refuse transfers of its owner's that another program makes on the owner's signature.
-func (c *Chain) Guard(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
-	return c.extend(ctx, account, owner, token2022.ExtensionCpiGuard,
-		token2022.NewEnableCpiGuardInstruction(account, owner.PublicKey(), nil).Build())
-}
-
-// Unguard undoes Guard.
-func (c *Chain) Unguard(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
-	_, err := c.Send(ctx, []solana.PrivateKey{owner}, token2022.NewDisableCpiGuardInstruction(account, owner.PublicKey(), nil).Build())
-	return err
-}
-
-// extend gives a token account of Token-2022 room for an extension, and switches it on.
-func (c *Chain) extend(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey, extension token2022.ExtensionType, enable solana.Instruction) error {
-	room := token2022.NewReallocateInstruction([]token2022.ExtensionType{extension}, account, c.faucet.PublicKey(), owner.PublicKey(), nil)
-	_, err := c.Send(ctx, []solana.PrivateKey{owner}, room.Build(), enable)
 	return err
 }
 

@@ -23,6 +23,10 @@ const (
 // Client is a JSON-RPC client of the chain.
 func (c *Chain) Client() *rpc.Client { return c.client }
 
+// Faucet is the account that pays for everything that the chain's methods do. It is the mint authority and the freeze
+// authority of the mints that they create.
+func (c *Chain) Faucet() solana.PublicKey { return c.faucet.PublicKey() }
+
 // Send signs a transaction with the faucet, who pays for it, and with the signers, sends it and returns once it is confirmed.
 // The error of a transaction that fails contains the program's log.
 func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey, instructions ...solana.Instruction) (solana.Signature, error) {

@@ -70,8 +70,8 @@ var changes = []change{
 		return func() { s.give(accomplice, of.account, of) }
 	}},
 	{"equipped_with_memos_and_relieved", []tokenProgram{token2022}, func(s *fixture, of party) func() {
-		require.NoError(s.t, s.venue.RequireMemos(s.ctx, of.account, of.private))
-		return func() { require.NoError(s.t, s.venue.DropMemos(s.ctx, of.account, of.private)) }
+		require.NoError(s.t, s.venue.requireMemos(s.ctx, of.account, of.private))
+		return func() { require.NoError(s.t, s.venue.dropMemos(s.ctx, of.account, of.private)) }
 	}},
 }
 
@@ -121,7 +121,7 @@ func TestAccountRestoredAfterTheEnd(t *testing.T) {
 // give transfers a token account from its owner to another one.
 func (s *fixture) give(from party, account solana.PublicKey, to party) {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, spltoken.AuthorityAccountOwner, from.private, to.PublicKey()))
+	require.NoError(s.t, s.venue.setAuthority(s.ctx, account, spltoken.AuthorityAccountOwner, from.private, to.PublicKey()))
 }
 
 // A party may be paid to an account other than the associated one. If that account changes while the
@@ -152,7 +152,7 @@ func TestNamedAccountChanges(t *testing.T) {
 			require.NoError(s.t, s.venue.CreateTokenAccountAt(s.ctx, s.newMint(), s.seller.PublicKey(), key))
 		}},
 		{"requiring_memos", []tokenProgram{token2022}, func(s *fixture, key solana.PrivateKey) {
-			require.NoError(s.t, s.venue.RequireMemos(s.ctx, key.PublicKey(), s.seller.private))
+			require.NoError(s.t, s.venue.requireMemos(s.ctx, key.PublicKey(), s.seller.private))
 		}},
 	} {
 		name := "named_account_" + change.name
@@ -217,7 +217,7 @@ func TestAssociatedAccountStays(t *testing.T) {
 	scenarioOf(t, "associated_account_stays_its_owners", token2022, func(s *fixture) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000)
-		err := s.venue.SetAuthority(s.ctx, s.seller.account, spltoken.AuthorityAccountOwner, s.seller.private, s.stranger().PublicKey())
+		err := s.venue.setAuthority(s.ctx, s.seller.account, spltoken.AuthorityAccountOwner, s.seller.private, s.stranger().PublicKey())
 		require.ErrorContains(s.t, err, tokenImmutableOwner)
 		s.do(d.accept(s.seller))
 		d.closes(s.buyer)
@@ -232,7 +232,7 @@ func TestCPIGuard(t *testing.T) {
 		action, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
 		require.NoError(s.t, err)
 		for _, of := range []party{s.buyer, s.seller} {
-			require.NoError(s.t, s.venue.Guard(s.ctx, of.account, of.private))
+			require.NoError(s.t, s.venue.guard(s.ctx, of.account, of.private))
 		}
 		_, err = s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
 		require.ErrorIs(s.t, err, token.ErrCPIGuard, "before anything is signed")

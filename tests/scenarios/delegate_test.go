@@ -16,10 +16,10 @@ var otherAuthorities = []struct {
 	set  func(s *fixture, account solana.PublicKey, owner, other party)
 }{
 	{"a_delegate", func(s *fixture, account solana.PublicKey, owner, other party) {
-		require.NoError(s.t, s.venue.Approve(s.ctx, account, owner.private, other.PublicKey(), fiveTokens))
+		require.NoError(s.t, s.venue.approve(s.ctx, account, owner.private, other.PublicKey(), fiveTokens))
 	}},
 	{"a_close_authority", func(s *fixture, account solana.PublicKey, owner, other party) {
-		require.NoError(s.t, s.venue.SetAuthority(s.ctx, account, token.AuthorityCloseAccount, owner.private, other.PublicKey()))
+		require.NoError(s.t, s.venue.setAuthority(s.ctx, account, token.AuthorityCloseAccount, owner.private, other.PublicKey()))
 	}},
 }
 
@@ -97,7 +97,7 @@ func TestReleasedTrancheAndASideAccount(t *testing.T) {
 		arbiter := s.stranger()
 		d := s.agree(inTranches(s.terms(), arbiter, 5_000, 5_000), 2_000_000)
 		side := s.anotherAccount(s.seller)
-		require.NoError(s.t, s.venue.Approve(s.ctx, side, s.seller.private, arbiter.PublicKey(), fiveTokens))
+		require.NoError(s.t, s.venue.approve(s.ctx, side, s.seller.private, arbiter.PublicKey(), fiveTokens))
 		s.do(d.claimMilestone(s.seller, 0))
 		s.refuses(protocol.ErrConstraintRaw, swap(d.release(s.buyer, 0), s.seller.account, side))
 		s.do(d.dispute(s.buyer, 0))

@@ -25,7 +25,7 @@ func TestIssuerChanges(t *testing.T) {
 		d.offers(2_000_000)
 		issuer := s.stranger()
 		for _, authority := range []spltoken.AuthorityType{spltoken.AuthorityMintTokens, spltoken.AuthorityFreezeAccount} {
-			require.NoError(s.t, s.venue.SetMintAuthority(s.ctx, s.mint, authority, issuer.PublicKey()))
+			require.NoError(s.t, s.venue.setMintAuthority(s.ctx, s.mint, authority, issuer.PublicKey()))
 		}
 		hoard := s.anotherAccount(issuer)
 		s.issues(issuer, spltoken.NewMintToCheckedInstruction(1_000_000_000, 6, s.mint, hoard, issuer.PublicKey(), nil).Build())
@@ -71,23 +71,23 @@ func (s *fixture) useExtended(with ...localnet.MintExtension) {
 
 func (s *fixture) describe() {
 	s.t.Helper()
-	require.NoError(s.t, s.venue.Describe(s.ctx, s.mint, "Whale Watching Dollar", "WWD", "https://example.com/wwd.json"))
+	require.NoError(s.t, s.venue.describe(s.ctx, s.mint, "Whale Watching Dollar", "WWD", "https://example.com/wwd.json"))
 }
 
 // joinGroup makes the scenario's mint a member of a group of another mint.
 func (s *fixture) joinGroup() {
 	s.t.Helper()
-	group := s.extendedMint(localnet.GroupPointer)
-	require.NoError(s.t, s.venue.MakeGroup(s.ctx, group, 10))
-	require.NoError(s.t, s.venue.JoinGroup(s.ctx, group, s.mint))
+	group := s.extendedMint(groupPointer)
+	require.NoError(s.t, s.venue.makeGroup(s.ctx, group, 10))
+	require.NoError(s.t, s.venue.joinGroup(s.ctx, group, s.mint))
 }
 
 // A mint with metadata, a group and a membership in another group can be used like any other.
 func TestMintWithEveryAllowedExtension(t *testing.T) {
 	scenarioOf(t, "mint_with_every_allowed_extension", token2022, func(s *fixture) {
-		s.useExtended(localnet.MetadataPointer, localnet.GroupPointer, localnet.GroupMemberPointer)
+		s.useExtended(metadataPointer, groupPointer, groupMemberPointer)
 		s.describe()
-		require.NoError(s.t, s.venue.MakeGroup(s.ctx, s.mint, 10))
+		require.NoError(s.t, s.venue.makeGroup(s.ctx, s.mint, 10))
 		s.joinGroup()
 		d := s.bargain(s.terms())
 		d.offers(2_000_000, 3_000_000)
@@ -100,7 +100,7 @@ func TestMintWithEveryAllowedExtension(t *testing.T) {
 // Extensions that are added during a negotiation only make the mint's account longer.
 func TestMintExtendedMidNegotiation(t *testing.T) {
 	scenarioOf(t, "mint_extended_mid_negotiation", token2022, func(s *fixture) {
-		s.useExtended(localnet.MetadataPointer, localnet.GroupMemberPointer)
+		s.useExtended(metadataPointer, groupMemberPointer)
 		d := s.bargain(s.terms())
 		s.describe()
 		d.offers(2_000_000)
@@ -160,7 +160,7 @@ func TestMintWithARefusedExtension(t *testing.T) {
 		name := "mint_with_" + refused.Type.String()
 		t.Run(refused.Type.String(), func(t *testing.T) {
 			scenarioOf(t, name, token2022, func(s *fixture) {
-				mint := s.extendedMint(localnet.MetadataPointer, refused)
+				mint := s.extendedMint(metadataPointer, refused)
 				require.NoError(s.t, s.venue.Endow(s.ctx, mint, localnet.Holding{Owner: s.buyer.PublicKey()}))
 				terms := s.terms()
 				terms.Mint = mint

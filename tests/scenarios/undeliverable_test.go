@@ -29,10 +29,10 @@ var tricks = []trick{
 	// In Token-2022 the owner of an associated account cannot change.
 	{"given_away", []tokenProgram{splToken}, func(s *fixture, of party) {
 		accomplice := s.stranger()
-		require.NoError(s.t, s.venue.SetAuthority(s.ctx, of.account, token.AuthorityAccountOwner, of.private, accomplice.PublicKey()))
+		require.NoError(s.t, s.venue.setAuthority(s.ctx, of.account, token.AuthorityAccountOwner, of.private, accomplice.PublicKey()))
 	}},
 	{"requiring_memos", []tokenProgram{token2022}, func(s *fixture, of party) {
-		require.NoError(s.t, s.venue.RequireMemos(s.ctx, of.account, of.private))
+		require.NoError(s.t, s.venue.requireMemos(s.ctx, of.account, of.private))
 	}},
 }
 

@@ -20,7 +20,7 @@ func TestWrappedSOL(t *testing.T) {
 		d := s.bargain(s.terms())
 		d.offers(2_000_000, 3_000_000)
 		require.NoError(s.t, s.venue.Fund(s.ctx, d.vault, 1_000_000))
-		require.NoError(s.t, s.venue.SyncNative(s.ctx, d.vault))
+		require.NoError(s.t, s.venue.syncNative(s.ctx, d.vault))
 		require.EqualValues(s.t, fiveTokens+1_000_000, s.tokens(d.vault))
 		require.NoError(s.t, s.venue.Fund(s.ctx, d.vault, 500_000))
 		s.do(d.accept(s.buyer))
@@ -44,5 +44,5 @@ func (s *fixture) openWrapped(owner party, lamports uint64) {
 	s.t.Helper()
 	require.NoError(s.t, s.venue.Endow(s.ctx, s.mint, localnet.Holding{Owner: owner.PublicKey(), Lamports: startLamports}))
 	require.NoError(s.t, s.venue.Fund(s.ctx, owner.account, lamports))
-	require.NoError(s.t, s.venue.SyncNative(s.ctx, owner.account))
+	require.NoError(s.t, s.venue.syncNative(s.ctx, owner.account))
 }
