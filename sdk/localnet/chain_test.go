@@ -259,7 +259,7 @@ func saysWhyATransactionFails(t *testing.T, chain *Chain) {
 	require.Error(t, err)
 	require.NoError(t, chain.Fund(t.Context(), poor.PublicKey(), solana.LAMPORTS_PER_SOL))
 	err = chain.CloseTokenAccount(t.Context(), poor.PublicKey(), poor)
-	require.ErrorContains(t, err, "neither token program")
+	require.ErrorContains(t, err, "is not a token program")
 	_, err = chain.Send(t.Context(), []solana.PrivateKey{poor},
 		token.NewCloseAccountInstruction(poor.PublicKey(), poor.PublicKey(), poor.PublicKey(), nil).Build())
 	require.ErrorContains(t, err, "Program "+solana.TokenProgramID.String(), "the log is part of the error")

@@ -10,15 +10,18 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// The Clock sysvar: slot, start of the epoch, epoch, epoch of the leader schedule and Unix time, eight bytes each.
+// The Clock sysvar has five fields of eight bytes: slot, start of the epoch, epoch, epoch of the leader
+// schedule and Unix time.
 const (
 	clockLength        = 40
 	clockUnixTimestamp = 32
 )
 
-// Now is the chain's Unix time in seconds, as a confirmed block's transactions see it. It may differ from the machine's.
+// Now returns the chain's Unix time in seconds, as of the last confirmed block. It can differ from the
+// machine's time.
 func (c *Chain) Now(ctx context.Context) (int64, error) {
-	account, err := c.client.GetAccountInfoWithOpts(ctx, solana.SysVarClockPubkey, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+	account, err := c.client.GetAccountInfoWithOpts(ctx, solana.SysVarClockPubkey,
+		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
 		return 0, fmt.Errorf("read the chain's clock: %w", err)
 	}
@@ -29,10 +32,12 @@ func (c *Chain) Now(ctx context.Context) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(data[clockUnixTimestamp:])), nil
 }
 
-// AdvanceTo returns once the chain's clock has reached unixTime (in seconds), so that both a simulation and a transaction
-// that start then see it reached. Surfpool's clock is set; a validator's is waited for. A time that has passed is fine.
+// AdvanceTo returns when the chain's clock has reached unixTime, in seconds: later simulations and
+// transactions get that time or a later one. It sets the clock of surfpool and waits for a validator's. It
+// returns at once if unixTime has passed, and an error that wraps the context's cause if the context ends
+// first.
 func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
-	travelled := false
+	set := false
 	for {
 		now, err := c.Now(ctx)
 		if err != nil {
@@ -41,20 +46,21 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 		if now >= unixTime {
 			return nil
 		}
-		if c.travels && !travelled {
+		if c.travels && !set {
 			if err := c.travel(ctx, unixTime); err != nil {
 				return err
 			}
-			travelled = true
+			set = true
 			continue
 		}
-		if err := pause(ctx, c.untilNextLook(unixTime-now)); err != nil {
-			return fmt.Errorf("the chain's clock is %d s before %d: %w", unixTime-now, unixTime, err)
+		if err := pause(ctx, c.clockInterval(unixTime-now)); err != nil {
+			return fmt.Errorf("chain's clock: %d s before %d: %w", unixTime-now, unixTime, err)
 		}
 	}
 }
 
-func (c *Chain) untilNextLook(seconds int64) time.Duration {
+// clockInterval is the time until the next read of the clock, which has to advance by some seconds.
+func (c *Chain) clockInterval(seconds int64) time.Duration {
 	if c.travels {
 		return 10 * time.Millisecond
 	}
@@ -64,7 +70,8 @@ func (c *Chain) untilNextLook(seconds int64) time.Duration {
 	return 200 * time.Millisecond
 }
 
-// travel sets surfpool's clock. The clock runs meanwhile, so that the target may have passed when the request arrives.
+// travel sets surfpool's clock. Surfpool refuses a time in the past, and unixTime can pass before the request
+// arrives.
 func (c *Chain) travel(ctx context.Context, unixTime int64) error {
 	target := map[string]int64{"absoluteTimestamp": unixTime * 1000}
 	var epoch struct{}
@@ -78,7 +85,7 @@ func (c *Chain) travel(ctx context.Context, unixTime int64) error {
 	return fmt.Errorf("set the chain's clock to %d: %w", unixTime, err)
 }
 
-// pause waits, unless the context ends first.
+// pause waits. It returns the context's cause if the context ends first.
 func pause(ctx context.Context, duration time.Duration) error {
 	timer := time.NewTimer(duration)
 	defer timer.Stop()

@@ -11,30 +11,32 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// mintLength is a mint's length in bytes under both token programs, unless it has extensions.
+// mintLength is the length of a mint without extensions in bytes, with both token programs.
 const mintLength = 82
 
-// CreateMint creates an SPL Token mint. The faucet is its mint authority and its freeze authority.
+// CreateMint creates an SPL Token mint. The faucet is its mint authority and freeze authority.
 func (c *Chain) CreateMint(ctx context.Context, decimals uint8) (solana.PublicKey, error) {
 	return c.createMint(ctx, solana.TokenProgramID, decimals, nil)
 }
 
-// A MintExtension is an extension of Token-2022 that a mint is created with.
+// MintExtension is an extension of a new Token-2022 mint.
 type MintExtension struct {
-	// Type says how much room the extension takes.
+	// Type determines the extension's length.
 	Type token2022.ExtensionType
-	// Initialize is the data of the instruction that writes it into the mint, before the mint itself is initialized. The issuer is
-	// the faucet.
+	// Initialize returns the data of the instruction that initializes the extension. It is sent before the
+	// mint is initialized. The issuer is the faucet.
 	Initialize func(mint, issuer solana.PublicKey) []byte
 }
 
-// CreateToken2022Mint creates a mint of Token-2022 with some extensions, or with none. The faucet is its mint authority and its
-// freeze authority.
-func (c *Chain) CreateToken2022Mint(ctx context.Context, decimals uint8, extensions ...MintExtension) (solana.PublicKey, error) {
+// CreateToken2022Mint creates a Token-2022 mint with the given extensions. The faucet is its mint authority
+// and freeze authority.
+func (c *Chain) CreateToken2022Mint(ctx context.Context, decimals uint8,
+	extensions ...MintExtension) (solana.PublicKey, error) {
 	return c.createMint(ctx, solana.Token2022ProgramID, decimals, extensions)
 }
 
-func (c *Chain) createMint(ctx context.Context, program solana.PublicKey, decimals uint8, extensions []MintExtension) (solana.PublicKey, error) {
+func (c *Chain) createMint(ctx context.Context, program solana.PublicKey, decimals uint8,
+	extensions []MintExtension) (solana.PublicKey, error) {
 	key, err := solana.NewRandomPrivateKey()
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -59,34 +61,36 @@ func (c *Chain) createMint(ctx context.Context, program solana.PublicKey, decima
 		instructions = append(instructions, solana.NewInstruction(program,
 			solana.AccountMetaSlice{solana.Meta(mint).WRITE()}, extension.Initialize(mint, faucet)))
 	}
-	instructions = append(instructions, under(program, token.NewInitializeMint2Instruction(decimals, faucet, faucet, mint).Build()))
+	instructions = append(instructions,
+		under(program, token.NewInitializeMint2Instruction(decimals, faucet, faucet, mint).Build()))
 	if _, err := c.Send(ctx, []solana.PrivateKey{key}, instructions...); err != nil {
 		return solana.PublicKey{}, fmt.Errorf("create a mint: %w", err)
 	}
 	return mint, nil
 }
 
-// newAccountOf is the instruction that creates an account of a token program's, for which the faucet pays.
-func (c *Chain) newAccountOf(ctx context.Context, program, account solana.PublicKey, length uint64) (solana.Instruction, error) {
+// newAccountOf returns the instruction that creates an account of a token program. The faucet pays for it.
+func (c *Chain) newAccountOf(ctx context.Context, program, account solana.PublicKey,
+	length uint64) (solana.Instruction, error) {
 	rent, err := c.client.GetMinimumBalanceForRentExemption(ctx, length, rpc.CommitmentConfirmed)
 	if err != nil {
 		return nil, err
 	}
-	return system.NewCreateAccountInstruction(rent, length, program, c.faucet.PublicKey(), account).Build(), nil
+	return system.NewCreateAccountInstruction(rent, length, program, c.Faucet(), account).Build(), nil
 }
 
-// under addresses an instruction to a token program. Those that SPL Token has, Token-2022 has with the same bytes and accounts.
+// under sets the token program of an instruction of SPL Token. Token-2022 has the same instructions.
 func under(program solana.PublicKey, instruction *token.Instruction) solana.Instruction {
 	return instruction.SetProgramID(program)
 }
 
-// Where each token program has its mint of wrapped SOL.
+// nativeMints are the mints of wrapped SOL of the token programs.
 var nativeMints = map[solana.PublicKey]solana.PublicKey{
 	solana.TokenProgramID:     solana.WrappedSol,
 	solana.Token2022ProgramID: solana.MustPublicKeyFromBase58("9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXejP"),
 }
 
-// NativeMint is a token program's mint of wrapped SOL. It is created if the chain has none, by whoever asks first.
+// NativeMint returns the mint of wrapped SOL of a token program. It creates the mint if it does not exist.
 func (c *Chain) NativeMint(ctx context.Context, program solana.PublicKey) (solana.PublicKey, error) {
 	c.wrapping.Lock()
 	defer c.wrapping.Unlock()
@@ -99,7 +103,7 @@ func (c *Chain) NativeMint(ctx context.Context, program solana.PublicKey) (solan
 	return mint, err
 }
 
-// mintInfo is what an instruction about tokens has to say of their mint.
+// mintInfo are the properties of a mint that instructions of token programs contain.
 type mintInfo struct {
 	program  solana.PublicKey
 	decimals uint8

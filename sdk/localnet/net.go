@@ -13,28 +13,37 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Decimals are those of the mint, as USDC has them.
+// Decimals are the decimals of Net.Mint, as of USDC.
 const Decimals = 6
 
-// What the agents begin with.
+// The balances that Start and Net.Endow give to a wallet.
 const (
+	// StartLamports are 10 SOL, in lamports.
 	StartLamports = 10 * solana.LAMPORTS_PER_SOL
-	// StartTokens are base units of the mint.
+	// StartTokens are 100 tokens, in base units of the mint.
 	StartTokens = 100_000_000
 )
 
-// Net is a running chain with everybody on it.
+// Net is a running chain with an initialized protocol, a mint and two funded wallets.
 type Net struct {
-	Chain  *Chain
+	Chain *Chain
+	// Client is a client of the chain. Close closes it.
 	Client *haggle.Client
-	Mint   solana.PublicKey
-	// Treasury is the wallet whose token accounts receive fees and decay.
+	// Mint is a new SPL Token mint. Chain.Faucet is its authority.
+	Mint solana.PublicKey
+	// Treasury is the wallet whose token accounts receive fees and decay. It has a token account of Mint.
 	Treasury solana.PublicKey
-	Buyer    *wallet.Keypair
-	Seller   *wallet.Keypair
+	// Buyer is a new wallet with StartLamports and StartTokens.
+	Buyer *wallet.Keypair
+	// Seller is a new wallet with StartLamports and an empty token account of Mint.
+	Seller *wallet.Keypair
 }
 
-// Start starts a chain and sets everything up; the context limits this alone. The chain runs until Close.
+// Start starts a chain with StartChain, or connects to the one of HAGGLE_RPC_URL, and sets up a Net on it.
+// The context limits only the start. The chain runs until Close.
+//
+// Besides the errors of StartChain, it returns an error if the protocol of an external chain is not
+// initialized and HAGGLE_UPGRADE_AUTHORITY is not set.
 func Start(ctx context.Context, options Options) (*Net, error) {
 	options.ProgramID = protocol.ProgramID
 	chain, err := StartChain(ctx, options)
@@ -48,7 +57,7 @@ func Start(ctx context.Context, options Options) (*Net, error) {
 	return net, nil
 }
 
-// Close stops the chain and returns when its processes are gone.
+// Close closes the client and stops the chain as Chain.Close does.
 func (n *Net) Close() error {
 	var err error
 	if n.Client != nil {
@@ -80,7 +89,7 @@ func (n *Net) setUp(ctx context.Context) (err error) {
 		Holding{Owner: n.Treasury})
 }
 
-// Endow gives SOL and tokens to somebody else.
+// Endow gives StartLamports and StartTokens to each of further wallets.
 func (n *Net) Endow(ctx context.Context, owners ...solana.PublicKey) error {
 	var holdings []Holding
 	for _, owner := range owners {
@@ -89,7 +98,7 @@ func (n *Net) Endow(ctx context.Context, owners ...solana.PublicKey) error {
 	return n.Chain.Endow(ctx, n.Mint, holdings...)
 }
 
-// configure initializes the protocol with a new treasury, unless the chain has a configuration.
+// configure initializes the protocol with a new treasury, unless it is initialized already.
 func (n *Net) configure(ctx context.Context) error {
 	config, err := n.Client.GetConfig(ctx)
 	if err == nil {
@@ -100,7 +109,7 @@ func (n *Net) configure(ctx context.Context) error {
 		return err
 	}
 	if n.Chain.UpgradeAuthority == nil {
-		return fmt.Errorf("the protocol is not initialized on %s: %s has to name the upgrade authority's keypair file",
+		return fmt.Errorf("protocol not initialized on %s: set %s to the upgrade authority's keypair file",
 			n.Chain.RPCURL, EnvUpgradeAuthority)
 	}
 	authority, err := wallet.NewKeypair(n.Chain.UpgradeAuthority)
@@ -115,7 +124,8 @@ func (n *Net) configure(ctx context.Context) error {
 	if err := n.Chain.Fund(ctx, authority.PublicKey(), solana.LAMPORTS_PER_SOL); err != nil {
 		return err
 	}
-	action, err := admin.InitializeConfig(n.Client, admin.InitializeConfigRequest{Authority: authority.PublicKey(), Treasury: n.Treasury})
+	action, err := admin.InitializeConfig(n.Client,
+		admin.InitializeConfigRequest{Authority: authority.PublicKey(), Treasury: n.Treasury})
 	if err != nil {
 		return err
 	}

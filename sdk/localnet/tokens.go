@@ -12,26 +12,28 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// Everything here goes through the token program that the mint or the token account belongs to.
+// All methods of this file work with both token programs: they use the owner of the mint or the token
+// account.
 
-// tokenAccountLength is a token account's length in bytes under both token programs, unless it has extensions.
+// tokenAccountLength is the length of a token account without extensions in bytes, with both token programs.
 const tokenAccountLength = 165
 
-// Holding is what somebody has to begin with.
+// Holding is an endowment of a wallet.
 type Holding struct {
 	Owner solana.PublicKey
-	// Lamports are added to the owner's account. Zero adds none.
+	// Lamports are added to the owner's account.
 	Lamports uint64
-	// Tokens are base units of the mint, added to the owner's associated token account, which is created if need be.
+	// Tokens, in base units of the mint, are added to the owner's associated token account.
 	Tokens uint64
 }
 
-// holdingsPerTransaction keeps a transaction of three instructions per holding below 1,232 bytes and 200,000 compute units
-// per instruction.
+// holdingsPerTransaction keeps a transaction with three instructions for each holding below 1,232 bytes and
+// 200,000 compute units per instruction.
 const holdingsPerTransaction = 5
 
-// Endow hands out lamports and tokens, several holdings to a transaction. The faucet must be the mint's authority unless no tokens
-// are asked for.
+// Endow gives lamports and tokens to owners, and creates their missing associated token accounts. If a
+// holding has tokens, the faucet must be the mint authority. Each transaction has five holdings; the earlier
+// ones are kept if a later transaction fails.
 func (c *Chain) Endow(ctx context.Context, mint solana.PublicKey, holdings ...Holding) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
@@ -55,14 +57,16 @@ func (c *Chain) Endow(ctx context.Context, mint solana.PublicKey, holdings ...Ho
 	return nil
 }
 
-func (c *Chain) endowment(mint solana.PublicKey, info mintInfo, holding Holding) ([]solana.Instruction, error) {
+func (c *Chain) endowment(mint solana.PublicKey, info mintInfo,
+	holding Holding) ([]solana.Instruction, error) {
 	account, _, err := solana.FindAssociatedTokenAddressWithProgram(holding.Owner, mint, info.program)
 	if err != nil {
 		return nil, err
 	}
 	faucet := c.faucet.PublicKey()
 	instructions := []solana.Instruction{
-		associatedtokenaccount.NewCreateIdempotentInstructionWithTokenProgram(faucet, holding.Owner, mint, info.program).Build(),
+		associatedtokenaccount.NewCreateIdempotentInstructionWithTokenProgram(
+			faucet, holding.Owner, mint, info.program).Build(),
 	}
 	if holding.Lamports > 0 {
 		instructions = append(instructions, c.gift(holding.Owner, holding.Lamports))
@@ -73,12 +77,15 @@ func (c *Chain) endowment(mint solana.PublicKey, info mintInfo, holding Holding)
 	return instructions, nil
 }
 
-func (c *Chain) minting(mint solana.PublicKey, info mintInfo, account solana.PublicKey, amount uint64) solana.Instruction {
-	return under(info.program, token.NewMintToCheckedInstruction(amount, info.decimals, mint, account, c.faucet.PublicKey(), nil).Build())
+func (c *Chain) minting(mint solana.PublicKey, info mintInfo, account solana.PublicKey,
+	amount uint64) solana.Instruction {
+	return under(info.program,
+		token.NewMintToCheckedInstruction(amount, info.decimals, mint, account, c.Faucet(), nil).Build())
 }
 
-// CreateTokenAccount creates a token account of the owner at a random address, beside the associated one.
-func (c *Chain) CreateTokenAccount(ctx context.Context, mint, owner solana.PublicKey) (solana.PublicKey, error) {
+// CreateTokenAccount creates a token account at a random address, in addition to the associated one.
+func (c *Chain) CreateTokenAccount(ctx context.Context, mint,
+	owner solana.PublicKey) (solana.PublicKey, error) {
 	key, err := solana.NewRandomPrivateKey()
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -86,8 +93,10 @@ func (c *Chain) CreateTokenAccount(ctx context.Context, mint, owner solana.Publi
 	return key.PublicKey(), c.CreateTokenAccountAt(ctx, mint, owner, key)
 }
 
-// CreateTokenAccountAt creates a token account of the owner at the address of a key, where there may have been another one.
-func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.PublicKey, key solana.PrivateKey) error {
+// CreateTokenAccountAt creates a token account at the public key of a key. The key can be that of a closed
+// account.
+func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.PublicKey,
+	key solana.PrivateKey) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
 		return err
@@ -105,7 +114,7 @@ func (c *Chain) CreateTokenAccountAt(ctx context.Context, mint, owner solana.Pub
 	return nil
 }
 
-// MintTo adds base units to a token account. The faucet must be the mint's authority.
+// MintTo mints an amount in base units to a token account. The faucet must be the mint authority.
 func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amount uint64) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
@@ -115,35 +124,43 @@ func (c *Chain) MintTo(ctx context.Context, mint, account solana.PublicKey, amou
 	return err
 }
 
-// Transfer moves base units between two token accounts of a mint. The owner of the first signs.
-func (c *Chain) Transfer(ctx context.Context, mint, from, to solana.PublicKey, owner solana.PrivateKey, amount uint64) error {
+// Transfer transfers an amount in base units between two token accounts of a mint. The owner is that of the
+// first one.
+func (c *Chain) Transfer(ctx context.Context, mint, from, to solana.PublicKey, owner solana.PrivateKey,
+	amount uint64) error {
 	info, err := c.mintInfo(ctx, mint)
 	if err != nil {
 		return err
 	}
 	_, err = c.Send(ctx, []solana.PrivateKey{owner},
-		under(info.program, token.NewTransferCheckedInstruction(amount, info.decimals, from, mint, to, owner.PublicKey(), nil).Build()))
+		under(info.program, token.NewTransferCheckedInstruction(
+			amount, info.decimals, from, mint, to, owner.PublicKey(), nil).Build()))
 	return err
 }
 
-// Freeze freezes a token account, which can then neither pay nor be paid.
+// Freeze freezes a token account: it can neither send nor receive tokens. The faucet must be the mint's
+// freeze authority.
 func (c *Chain) Freeze(ctx context.Context, mint, account solana.PublicKey) error {
-	return c.sendTo(ctx, account, nil, token.NewFreezeAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
+	return c.sendTo(ctx, account, nil,
+		token.NewFreezeAccountInstruction(account, mint, c.Faucet(), nil).Build())
 }
 
 // Thaw undoes Freeze.
 func (c *Chain) Thaw(ctx context.Context, mint, account solana.PublicKey) error {
-	return c.sendTo(ctx, account, nil, token.NewThawAccountInstruction(account, mint, c.faucet.PublicKey(), nil).Build())
+	return c.sendTo(ctx, account, nil,
+		token.NewThawAccountInstruction(account, mint, c.Faucet(), nil).Build())
 }
 
-// CloseTokenAccount closes an empty token account of the owner, who gets its rent.
-func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey, owner solana.PrivateKey) error {
+// CloseTokenAccount closes an empty token account. Its rent goes to the owner.
+func (c *Chain) CloseTokenAccount(ctx context.Context, account solana.PublicKey,
+	owner solana.PrivateKey) error {
 	return c.sendTo(ctx, account, []solana.PrivateKey{owner},
 		token.NewCloseAccountInstruction(account, owner.PublicKey(), owner.PublicKey(), nil).Build())
 }
 
-// sendTo sends an instruction to the token program that an account belongs to.
-func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey, instruction *token.Instruction) error {
+// sendTo sends an instruction to the token program that owns the account.
+func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []solana.PrivateKey,
+	instruction *token.Instruction) error {
 	program, err := c.tokenProgramOf(ctx, account)
 	if err != nil {
 		return err
@@ -152,14 +169,15 @@ func (c *Chain) sendTo(ctx context.Context, account solana.PublicKey, signers []
 	return err
 }
 
-// TokenAccount is what a token account has under both token programs; the error is rpc.ErrNotFound if there is none.
+// TokenAccount returns the fields that both token programs have. It returns rpc.ErrNotFound if the account
+// does not exist.
 func (c *Chain) TokenAccount(ctx context.Context, account solana.PublicKey) (*token.Account, error) {
 	stored := new(token.Account)
 	_, err := c.read(ctx, account, stored)
 	return stored, err
 }
 
-// Tokens is the number of base units in a token account: zero if there is no such account.
+// Tokens returns a token account's balance in base units. It returns zero if the account does not exist.
 func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, error) {
 	stored, err := c.TokenAccount(ctx, account)
 	if errors.Is(err, rpc.ErrNotFound) {
@@ -171,8 +189,10 @@ func (c *Chain) Tokens(ctx context.Context, account solana.PublicKey) (uint64, e
 	return stored.Amount, nil
 }
 
-// read decodes what a mint or a token account has under both token programs, and says whose it is.
-func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) (program solana.PublicKey, err error) {
+// read decodes the fields of a mint or token account that both token programs have, and returns the account's
+// owner.
+func (c *Chain) read(ctx context.Context, address solana.PublicKey, into any) (
+	program solana.PublicKey, err error) {
 	account, err := c.tokenProgramAccount(ctx, address)
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -189,12 +209,13 @@ func (c *Chain) tokenProgramOf(ctx context.Context, address solana.PublicKey) (s
 }
 
 func (c *Chain) tokenProgramAccount(ctx context.Context, address solana.PublicKey) (*rpc.Account, error) {
-	answer, err := c.client.GetAccountInfoWithOpts(ctx, address, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+	answer, err := c.client.GetAccountInfoWithOpts(ctx, address,
+		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
 		return nil, err
 	}
 	if owner := answer.Value.Owner; owner != solana.TokenProgramID && owner != solana.Token2022ProgramID {
-		return nil, fmt.Errorf("account %s belongs to %s and to neither token program", address, owner)
+		return nil, fmt.Errorf("account %s: its owner %s is not a token program", address, owner)
 	}
 	return answer.Value, nil
 }

@@ -14,22 +14,24 @@ import (
 )
 
 const (
-	// sendLimit is how long one transaction may take from its signature to its confirmation.
+	// sendLimit is the longest time from a transaction's signature to its confirmation.
 	sendLimit = 60 * time.Second
-	// sendAttempts is how often a transaction is signed anew whose blockhash the chain does not know, or no longer.
+	// sendAttempts is the number of signatures of a transaction if the chain does not find its blockhash.
 	sendAttempts = 5
 )
 
-// Client is a JSON-RPC client of the chain.
+// Client returns a JSON-RPC client of the chain. Close closes it.
 func (c *Chain) Client() *rpc.Client { return c.client }
 
-// Faucet is the account that pays for everything that the chain's methods do. It is the mint authority and the freeze
-// authority of the mints that they create.
+// Faucet returns the account that pays for the transactions of all methods. It is the mint authority and
+// freeze authority of the mints that they create.
 func (c *Chain) Faucet() solana.PublicKey { return c.faucet.PublicKey() }
 
-// Send signs a transaction with the faucet, who pays for it, and with the signers, sends it and returns once it is confirmed.
-// The error of a transaction that fails contains the program's log.
-func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey, instructions ...solana.Instruction) (solana.Signature, error) {
+// Send sends a transaction with the signatures of the faucet, which pays for it, and of the signers, and
+// returns when it is confirmed. If it fails, the error contains the programs' logs. It returns an error if
+// the transaction is not confirmed after 60 s.
+func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey,
+	instructions ...solana.Instruction) (solana.Signature, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, sendLimit, fmt.Errorf("not confirmed after %s", sendLimit))
 	defer cancel()
 	signers = append([]solana.PrivateKey{c.faucet}, signers...)
@@ -47,12 +49,14 @@ func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey, instructi
 	}
 }
 
-func (c *Chain) sendOnce(ctx context.Context, signers []solana.PrivateKey, instructions []solana.Instruction) (solana.Signature, error) {
+func (c *Chain) sendOnce(ctx context.Context, signers []solana.PrivateKey,
+	instructions []solana.Instruction) (solana.Signature, error) {
 	latest, err := c.client.GetLatestBlockhash(ctx, rpc.CommitmentConfirmed)
 	if err != nil {
 		return solana.Signature{}, err
 	}
-	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash, solana.TransactionPayer(signers[0].PublicKey()))
+	transaction, err := solana.NewTransaction(instructions, latest.Value.Blockhash,
+		solana.TransactionPayer(signers[0].PublicKey()))
 	if err != nil {
 		return solana.Signature{}, err
 	}
@@ -67,7 +71,8 @@ func (c *Chain) sendOnce(ctx context.Context, signers []solana.PrivateKey, instr
 	if err != nil {
 		return solana.Signature{}, err
 	}
-	return c.client.SendTransactionWithOpts(ctx, transaction, rpc.TransactionOpts{PreflightCommitment: rpc.CommitmentConfirmed})
+	return c.client.SendTransactionWithOpts(ctx, transaction,
+		rpc.TransactionOpts{PreflightCommitment: rpc.CommitmentConfirmed})
 }
 
 func (c *Chain) awaitConfirmation(ctx context.Context, signature solana.Signature) error {
@@ -81,7 +86,8 @@ func (c *Chain) awaitConfirmation(ctx context.Context, signature solana.Signatur
 			if status.Err != nil {
 				return fmt.Errorf("transaction %s failed: %v", signature, status.Err)
 			}
-			if status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed || status.ConfirmationStatus == rpc.ConfirmationStatusFinalized {
+			switch status.ConfirmationStatus {
+			case rpc.ConfirmationStatusConfirmed, rpc.ConfirmationStatusFinalized:
 				return nil
 			}
 		}
@@ -91,7 +97,7 @@ func (c *Chain) awaitConfirmation(ctx context.Context, signature solana.Signatur
 	}
 }
 
-// withLogs adds what the simulation of a refused transaction logged.
+// withLogs adds the log of the failed simulation to the error of a refused transaction.
 func withLogs(err error) error {
 	var refused *jsonrpc.RPCError
 	if !errors.As(err, &refused) {
@@ -107,7 +113,7 @@ func withLogs(err error) error {
 	return fmt.Errorf("refused with code %d: %s", refused.Code, strings.Join(lines, "\n"))
 }
 
-// Fund gives an account lamports out of the faucet.
+// Fund transfers lamports from the faucet to an account.
 func (c *Chain) Fund(ctx context.Context, account solana.PublicKey, lamports uint64) error {
 	_, err := c.Send(ctx, nil, c.gift(account, lamports))
 	return err
@@ -117,7 +123,7 @@ func (c *Chain) gift(account solana.PublicKey, lamports uint64) solana.Instructi
 	return system.NewTransferInstruction(lamports, c.faucet.PublicKey(), account).Build()
 }
 
-// Balance is an account's lamports: zero if there is no such account.
+// Balance returns an account's lamports. It returns zero if the account does not exist.
 func (c *Chain) Balance(ctx context.Context, account solana.PublicKey) (uint64, error) {
 	balance, err := c.client.GetBalance(ctx, account, rpc.CommitmentConfirmed)
 	if err != nil {
