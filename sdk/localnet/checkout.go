@@ -1,27 +1,107 @@
 package localnet
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 )
 
 const modulePath = "github.com/haggle-protocol/haggle"
 
-// findCheckout walks up from the working directory to this module's go.mod, and answers with its folder.
-func findCheckout() (root string, err error) {
-	start, err := os.Getwd()
+// checkout is the root folder of a checkout of the Haggle repository. If empty, there is none.
+type checkout string
+
+// findCheckout returns the checkout that contains the working directory: the first folder upwards with this
+// module's go.mod.
+func findCheckout() (checkout, error) {
+	folder, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	for folder := start; ; folder = filepath.Dir(folder) {
+	for ; ; folder = filepath.Dir(folder) {
 		content, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 		if err == nil && strings.HasPrefix(string(content), "module "+modulePath+"\n") {
-			return folder, nil
+			return checkout(folder), nil
 		}
 		if folder == filepath.Dir(folder) {
-			return "", fmt.Errorf("%s is not inside a checkout of %s", start, modulePath)
+			return "", nil
 		}
 	}
+}
+
+// command returns the path of a chain's binary. In a checkout, a script of toolchain/ finds or builds it.
+// Elsewhere, it is the command on PATH.
+func (c checkout) command(ctx context.Context, kind Kind, progress func(string)) (string, error) {
+	switch {
+	case c == "":
+		return commandOnPath(kind)
+	case kind == Surfpool:
+		return c.runScript(ctx, "localnet", progress)
+	default:
+		return c.runScript(ctx, "validator", progress)
+	}
+}
+
+// runScript runs a script of toolchain/ that builds a missing binary and prints its path.
+func (c checkout) runScript(ctx context.Context, script string, progress func(string)) (string, error) {
+	command := exec.CommandContext(ctx, filepath.Join(string(c), "toolchain", script))
+	// An interrupt must also stop the compilers that the script has started.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGTERM) }
+	command.WaitDelay = 10 * time.Second
+
+	stderr, err := command.StderrPipe()
+	if err != nil {
+		return "", err
+	}
+	var stdout bytes.Buffer
+	command.Stdout = &stdout
+	if err := command.Start(); err != nil {
+		return "", err
+	}
+	var last []string
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		line := strings.TrimPrefix(lines.Text(), "haggle: ")
+		last = append(last[max(0, len(last)-40):], line)
+		progress(line)
+	}
+	if err := command.Wait(); err != nil {
+		return "", fmt.Errorf("toolchain/%s: %w\n%s", script, errors.Join(err, ctx.Err()),
+			strings.Join(last, "\n"))
+	}
+	return strings.TrimSpace(stdout.String()), nil
+}
+
+// commands are the names of the chains' commands on PATH.
+var commands = map[Kind]string{Surfpool: "surfpool", Validator: "solana-test-validator"}
+
+func commandOnPath(kind Kind) (string, error) {
+	path, err := exec.LookPath(commands[kind])
+	if err != nil {
+		return "", fmt.Errorf("%w: install %s, or set %s to the endpoint of a running chain with the program",
+			err, commands[kind], EnvRPCURL)
+	}
+	return path, nil
+}
+
+// defaultKind returns the kind of chain to start if none is named.
+func (c checkout) defaultKind() (Kind, error) {
+	if c != "" {
+		return Surfpool, nil
+	}
+	for _, kind := range []Kind{Surfpool, Validator} {
+		if _, err := exec.LookPath(commands[kind]); err == nil {
+			return kind, nil
+		}
+	}
+	return "", fmt.Errorf("local chain not found: install %s or %s on PATH, or set %s to the endpoint of "+
+		"a running chain with the program", commands[Surfpool], commands[Validator], EnvRPCURL)
 }

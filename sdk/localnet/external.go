@@ -12,10 +12,10 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// faucetLamports is what the faucet of an external chain asks for by airdrop.
+// faucetLamports is the airdrop to the faucet of an external chain.
 const faucetLamports = 1_000 * solana.LAMPORTS_PER_SOL
 
-// connect takes a chain that runs already.
+// connect returns a chain that runs already.
 func connect(ctx context.Context, rpcURL, wsURL string, options Options) (*Chain, error) {
 	if wsURL == "" {
 		derived, err := webSocketURL(rpcURL)
@@ -24,16 +24,9 @@ func connect(ctx context.Context, rpcURL, wsURL string, options Options) (*Chain
 		}
 		wsURL = derived
 	}
-	if options.ProgramID.IsZero() {
-		root, err := findRepository()
-		if err != nil {
-			return nil, err
-		}
-		if options.ProgramID, err = root.programID(); err != nil {
-			return nil, err
-		}
+	c := &Chain{
+		Kind: External, RPCURL: rpcURL, WSURL: wsURL, ProgramID: options.ProgramID, client: rpc.New(rpcURL),
 	}
-	c := &Chain{Kind: External, RPCURL: rpcURL, WSURL: wsURL, ProgramID: options.ProgramID, client: rpc.New(rpcURL)}
 	if err := c.meet(ctx); err != nil {
 		_ = c.client.Close()
 		return nil, fmt.Errorf("%s=%s: %w", EnvRPCURL, rpcURL, err)
@@ -41,7 +34,7 @@ func connect(ctx context.Context, rpcURL, wsURL string, options Options) (*Chain
 	return c, nil
 }
 
-// meet learns what the chain can do, checks that it has the program, and gives this user of it a faucet.
+// meet checks that the chain has the program, finds out whether its clock can be set, and funds a new faucet.
 func (c *Chain) meet(ctx context.Context) error {
 	if path := os.Getenv(EnvUpgradeAuthority); path != "" {
 		key, err := solana.PrivateKeyFromSolanaKeygenFile(path)
@@ -57,24 +50,25 @@ func (c *Chain) meet(ctx context.Context) error {
 		return err
 	}
 	c.travels = version.Surfnet != ""
-	program, err := c.client.GetAccountInfoWithOpts(ctx, c.ProgramID, &rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
+	program, err := c.client.GetAccountInfoWithOpts(ctx, c.ProgramID,
+		&rpc.GetAccountInfoOpts{Commitment: rpc.CommitmentConfirmed})
 	if err != nil {
 		return fmt.Errorf("program %s: %w", c.ProgramID, err)
 	}
 	if !program.Value.Executable {
-		return fmt.Errorf("the account %s is not a program", c.ProgramID)
+		return fmt.Errorf("program %s: account not executable", c.ProgramID)
 	}
 	if c.faucet, err = solana.NewRandomPrivateKey(); err != nil {
 		return err
 	}
-	signature, err := c.client.RequestAirdrop(ctx, c.faucet.PublicKey(), faucetLamports, rpc.CommitmentConfirmed)
+	signature, err := c.client.RequestAirdrop(ctx, c.Faucet(), faucetLamports, rpc.CommitmentConfirmed)
 	if err != nil {
 		return fmt.Errorf("airdrop: %w", err)
 	}
 	return c.awaitConfirmation(ctx, signature)
 }
 
-// webSocketURL derives the WebSocket endpoint as Solana's tools do: the other scheme, and the next port if there is one.
+// webSocketURL derives the WebSocket endpoint as Solana's tools do: the scheme ws or wss, and the next port.
 func webSocketURL(rpcURL string) (string, error) {
 	parsed, err := url.Parse(rpcURL)
 	if err != nil {

@@ -16,19 +16,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/childprocess"
 )
 
-// stopGrace is how long a process may take to end by itself before it is killed.
+// stopGrace is the time that a process has to end after SIGTERM, before SIGKILL.
 const stopGrace = 5 * time.Second
 
-// launch is a chain about to be started.
+// launch is a chain that is ready to be started.
 type launch struct {
 	command *exec.Cmd
-	// cleanUp removes what the process leaves on disk; nil if that is nothing.
+	// cleanUp removes the process's files. If nil, there are none.
 	cleanUp func() error
-	// logFile is where the process logs to, if not to stderr.
+	// logFile is the process's log file. If empty, the process logs to stderr.
 	logFile string
-	// ready waits until the chain answers, and says where. It must return when the context ends.
+	// logsToStdout reports whether the process logs to stdout, too. Then ready gets no stdout.
+	logsToStdout bool
+	// ready waits until the chain answers and returns its endpoints. It must return when the context ends.
 	ready func(ctx context.Context, stdout io.Reader) (endpoints, error)
-	// limit is the time that getting ready may take.
+	// limit is the longest time until the chain is ready.
 	limit time.Duration
 }
 
@@ -37,25 +39,30 @@ type endpoints struct {
 	WS  string `json:"ws_url"`
 }
 
-// process is a child that leads a process group of its own. It ends with stop, or with its parent.
+// process is a child process with its own process group. It ends with stop, or with its parent.
 type process struct {
 	command *exec.Cmd
-	// stdin stays open for as long as the parent lives.
+	// stdin is open until the parent ends.
 	stdin   io.Closer
 	exited  chan struct{}
 	status  error
 	cleanUp func() error
-	// draining ends with the process's output.
+	// draining is done at the end of the process's output.
 	draining sync.WaitGroup
 }
 
-// run starts the process and returns once the chain is ready. On failure nothing of it is left.
+// run starts the process and returns when the chain is ready. If it fails, neither processes nor files are
+// left.
 func (l *launch) run(ctx context.Context, log io.Writer) (*process, endpoints, error) {
 	tail := &tailBuffer{next: log}
 	l.command.Stderr = tail
 	started, stdout, err := startProcess(l.command, l.cleanUp)
 	if err != nil {
 		return nil, endpoints{}, err
+	}
+
+	if l.logsToStdout {
+		started.draining.Go(func() { drain(stdout, tail) })
 	}
 
 	ctx, cancel := context.WithTimeoutCause(ctx, l.limit, fmt.Errorf("not ready after %s", l.limit))
@@ -72,13 +79,17 @@ func (l *launch) run(ctx context.Context, log io.Writer) (*process, endpoints, e
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-started.exited:
-		err = fmt.Errorf("it ended: %w", started.status)
+		err = fmt.Errorf("process ended: %w", started.status)
 	}
 	if err == nil {
-		started.draining.Go(func() { drain(stdout, tail) })
+		if !l.logsToStdout {
+			started.draining.Go(func() { drain(stdout, tail) })
+		}
 		return started, where, nil
 	}
-	defer stdout.Close()
+	if !l.logsToStdout {
+		defer stdout.Close()
+	}
 	if l.logFile != "" {
 		if content, readErr := os.ReadFile(l.logFile); readErr == nil {
 			_, _ = tail.Write(content)
@@ -88,7 +99,7 @@ func (l *launch) run(ctx context.Context, log io.Writer) (*process, endpoints, e
 	return nil, endpoints{}, fmt.Errorf("%w\n%s", err, tail)
 }
 
-// drain reads what a process still prints: it would end if nobody did.
+// drain copies the output of a process to the log. Without a reader, the process would block.
 func drain(stdout io.ReadCloser, log io.Writer) {
 	_, _ = io.Copy(log, stdout)
 	_ = stdout.Close()
@@ -101,7 +112,7 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 		}
 		return nil, nil, err
 	}
-	// Descriptors of its own rather than exec's pipes: waiting for the process must not close what is still read.
+	// Not exec's pipes: Wait closes them, possibly before all output is read.
 	stdinReader, stdinWriter, err := os.Pipe()
 	if err != nil {
 		return abandon(err)
@@ -129,7 +140,7 @@ func startProcess(command *exec.Cmd, cleanUp func() error) (*process, io.ReadClo
 	return p, stdoutReader, nil
 }
 
-// stop ends the whole process group and returns when it is gone and cleaned up after.
+// stop ends the whole process group, waits for it and removes its files.
 func (p *process) stop() error {
 	group := -p.command.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)
@@ -137,7 +148,7 @@ func (p *process) stop() error {
 	case <-p.exited:
 	case <-time.After(stopGrace):
 	}
-	// Even if the leader has ended: another member of the group may not have.
+	// Other processes of the group can outlive the first one.
 	_ = syscall.Kill(group, syscall.SIGKILL)
 	<-p.exited
 	p.draining.Wait()
@@ -148,7 +159,7 @@ func (p *process) stop() error {
 	return err
 }
 
-// tailBuffer passes on what is written to it and keeps the end for error messages.
+// tailBuffer forwards its input and keeps the last tailBytes for error messages.
 type tailBuffer struct {
 	next io.Writer
 	lock sync.Mutex

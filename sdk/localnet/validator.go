@@ -17,12 +17,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 )
 
-// validatorCommand prepares a solana-test-validator with a ledger of its own.
-func validatorCommand(ctx context.Context, root repository, options Options, authority, faucet solana.PublicKey) (*launch, error) {
-	binary, err := root.ensure(ctx, "validator", options.Progress)
-	if err != nil {
-		return nil, err
-	}
+// validatorCommand prepares a solana-test-validator with its own ledger.
+func validatorCommand(binary string, options Options, authority, faucet solana.PublicKey) (*launch, error) {
 	base, err := freePortBlock()
 	if err != nil {
 		return nil, err
@@ -31,11 +27,11 @@ func validatorCommand(ctx context.Context, root repository, options Options, aut
 	if err != nil {
 		return nil, err
 	}
-	where := endpoints{RPC: fmt.Sprintf("http://127.0.0.1:%d", base), WS: fmt.Sprintf("ws://127.0.0.1:%d", base+1)}
+	where := localEndpoints(base)
 	port := func(offset int) string { return strconv.Itoa(base + offset) }
 	command := exec.Command(binary,
 		"--ledger", folder, "--reset", "--quiet",
-		"--upgradeable-program", options.ProgramID.String(), options.ELFPath, authority.String(),
+		"--upgradeable-program", options.ProgramID.String(), options.Program, authority.String(),
 		"--mint", faucet.String(),
 		"--bind-address", "127.0.0.1",
 		"--rpc-port", port(0), // the WebSocket port is the next one
@@ -57,7 +53,15 @@ func validatorCommand(ctx context.Context, root repository, options Options, aut
 	}, nil
 }
 
-// awaitBlocks waits until the chain is healthy and has confirmed its first block.
+// localEndpoints are the endpoints of a chain on two consecutive ports.
+func localEndpoints(port int) endpoints {
+	return endpoints{
+		RPC: fmt.Sprintf("http://127.0.0.1:%d", port),
+		WS:  fmt.Sprintf("ws://127.0.0.1:%d", port+1),
+	}
+}
+
+// awaitBlocks returns when the chain is healthy and has confirmed its first block.
 func awaitBlocks(ctx context.Context, url string) error {
 	client := rpc.New(url)
 	defer client.Close()
@@ -75,14 +79,15 @@ func awaitBlocks(ctx context.Context, url string) error {
 	}
 }
 
-// A validator needs its RPC port and the next one, and some more for its other servers. The blocks lie below the ports that the
-// system gives to clients, so that a connection cannot take one of them in between.
+// A chain gets a block of consecutive ports: JSON-RPC, WebSocket, and those of a validator's other servers.
+// Blocks are below the ports of the system's outgoing connections, so that no connection takes one before the
+// chain does.
 const (
 	portBlock    = 40
 	firstPort    = 12_000
 	lastPort     = 32_000
 	portAttempts = 50
-	checkedPorts = 4 // those that are not chosen from a range
+	checkedPorts = 4 // the validator chooses the others from a range
 )
 
 func freePortBlock() (int, error) {
@@ -92,7 +97,7 @@ func freePortBlock() (int, error) {
 			return base, nil
 		}
 	}
-	return 0, errors.New("found no free ports for a validator")
+	return 0, errors.New("no free ports for a chain found")
 }
 
 func portsFree(base, count int) bool {
