@@ -1,12 +1,18 @@
-// Create-and-settle bargains once from the first deposit to the last lamport of rent, both sides in one program:
+// Create-and-settle runs one negotiation from the deposit to the refund of the rent, with both parties in one
+// program:
 //
 //	go run ./examples/create-and-settle
+//	go run ./examples/create-and-settle --rpc URL --mint ADDRESS --buyer FILE --seller FILE
 //
-// It starts a local chain. With HAGGLE_RPC_URL it uses the one that runs there.
+// The first form starts a local chain, or uses the one of HAGGLE_RPC_URL. The second one uses the chain at
+// URL and the wallets in two keypair files of the Solana tools. The buyer needs 5,000,000 base units of the
+// mint, both need SOL for fees, and the buyer for rent.
 package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -24,28 +30,67 @@ const service = "Find whale patterns in 10,000 Solana transactions"
 
 func main() {
 	log.SetFlags(0)
-	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
-	net, err := localnet.Start(context.Background(), localnet.Options{Progress: progress})
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = settle(context.Background(), net)
-	if closeErr := net.Close(); err == nil {
-		err = closeErr
+	rpc := flag.String("rpc", "", "JSON-RPC `URL` of a chain; if empty, a local chain is started")
+	ws := flag.String("ws", "", "WebSocket `URL` of that chain, if not derived from --rpc")
+	mint := flag.String("mint", "", "`ADDRESS` of the mint")
+	buyer := flag.String("buyer", "", "keypair `FILE` of the buyer")
+	seller := flag.String("seller", "", "keypair `FILE` of the seller")
+	flag.Parse()
+	ctx := context.Background()
+	var err error
+	if *rpc == "" {
+		err = settleLocally(ctx)
+	} else {
+		err = settleAt(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, *mint, *buyer, *seller)
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func settle(ctx context.Context, net *localnet.Net) error {
-	client, buyer, seller := net.Client, net.Buyer, net.Seller
+// market is a chain with two parties and a mint.
+type market struct {
+	client        *haggle.Client
+	buyer, seller *wallet.Keypair
+	mint          solana.PublicKey
+}
 
-	// The buyer deposits the most that it could pay, 5 tokens, and invites the seller.
+func settleLocally(ctx context.Context) (err error) {
+	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
+	net, err := localnet.Start(ctx, localnet.Options{Progress: progress})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, net.Close()) }()
+	return market{net.Client, net.Buyer, net.Seller, net.Mint}.settle(ctx)
+}
+
+func settleAt(ctx context.Context, config haggle.Config, mint, buyerFile, sellerFile string) (err error) {
+	var m market
+	if m.mint, err = solana.PublicKeyFromBase58(mint); err != nil {
+		return fmt.Errorf("--mint: %w", err)
+	}
+	if m.buyer, err = wallet.LoadKeypairFile(buyerFile); err != nil {
+		return fmt.Errorf("--buyer: %w", err)
+	}
+	if m.seller, err = wallet.LoadKeypairFile(sellerFile); err != nil {
+		return fmt.Errorf("--seller: %w", err)
+	}
+	if m.client, err = haggle.NewClient(config); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.client.Close()) }()
+	return m.settle(ctx)
+}
+
+func (m market) settle(ctx context.Context) error {
+	client, buyer, seller := m.client, m.buyer, m.seller
+
+	// The buyer deposits its maximum, 5,000,000 base units, and invites the seller.
 	invitation, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller.PublicKey(),
-		Mint:         net.Mint,
+		Mint:         m.mint,
 		EscrowAmount: 5_000_000,
 		ServiceHash:  protocol.ServiceHash(service),
 		MaxRounds:    8,
@@ -60,25 +105,27 @@ func settle(ctx context.Context, net *localnet.Net) error {
 	}
 	address := invitation.Negotiation
 
-	// The seller takes part on the terms it reads there, and only if they are about the service it knows.
-	seen, err := client.Negotiation(address).Snapshot(ctx)
+	// The seller accepts the terms that it has read, if they name its service.
+	snapshot, err := client.Negotiation(address).Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	if seen.ServiceHash != protocol.ServiceHash(service) {
-		return fmt.Errorf("negotiation %s is about another service", address)
+	if snapshot.ServiceHash != protocol.ServiceHash(service) {
+		return fmt.Errorf("negotiation %s: other service", address)
 	}
-	acceptance, err := client.At(seen).AcceptInvitation(seller.PublicKey(), seen.TermsHash(), haggle.Deposit{}).Build(ctx)
+	acceptance, err := client.At(snapshot).
+		AcceptInvitation(seller.PublicKey(), snapshot.TermsHash(), haggle.Deposit{}).Build(ctx)
 	if err := do(ctx, acceptance, err, seller); err != nil {
 		return err
 	}
 
-	// The buyer opens at 2, the seller asks for 4, the buyer offers 3, and the seller takes it.
+	// The buyer offers 2,000,000, the seller 4,000,000, the buyer 3,000,000, and the seller accepts.
 	for _, offer := range []struct {
 		by     *wallet.Keypair
 		amount uint64
 	}{{buyer, 2_000_000}, {seller, 4_000_000}, {buyer, 3_000_000}} {
-		action, err := client.Negotiation(address).SubmitOffer(offer.by.PublicKey(), haggle.Offer{Amount: offer.amount}).Build(ctx)
+		action, err := client.Negotiation(address).
+			SubmitOffer(offer.by.PublicKey(), haggle.Offer{Amount: offer.amount}).Build(ctx)
 		if err := do(ctx, action, err, offer.by); err != nil {
 			return err
 		}
@@ -93,13 +140,14 @@ func settle(ctx context.Context, net *localnet.Net) error {
 	if err := do(ctx, closing, err, buyer); err != nil {
 		return err
 	}
-	return report(ctx, net)
+	return m.report(ctx)
 }
 
-// do carries an action out and prints what has come of it. It takes the error of the call that has made the action, too.
-func do(ctx context.Context, action *haggle.Action, err error, signers ...haggle.Signer) error {
-	if err != nil {
-		return err
+// do runs an action and prints its receipt and events. It returns the error of the call that built the
+// action, if there is one.
+func do(ctx context.Context, action *haggle.Action, buildErr error, signers ...haggle.Signer) error {
+	if buildErr != nil {
+		return buildErr
 	}
 	receipt, err := action.Do(ctx, signers...)
 	if err != nil {
@@ -112,26 +160,32 @@ func do(ctx context.Context, action *haggle.Action, err error, signers ...haggle
 		case *protocol.OfferSubmitted:
 			fmt.Printf("  round %d: %d of %d base units\n", event.Round, event.Amount, event.EffectiveEscrow)
 		case *protocol.NegotiationSettled:
-			fmt.Printf("  settled at %d: fee %d, decay %d\n", event.SettledAmount, event.ProtocolFee, event.EscrowDecayTotal)
+			fmt.Printf("  settled at %d: fee %d, decay %d\n",
+				event.SettledAmount, event.ProtocolFee, event.EscrowDecayTotal)
 		}
 	}
 	return nil
 }
 
-func report(ctx context.Context, net *localnet.Net) error {
-	mint, err := net.Client.GetMint(ctx, net.Mint)
+// report prints the token balances of the parties and of the treasury.
+func (m market) report(ctx context.Context) error {
+	mint, err := m.client.GetMint(ctx, m.mint)
+	if err != nil {
+		return err
+	}
+	config, err := m.client.GetConfig(ctx)
 	if err != nil {
 		return err
 	}
 	for _, party := range []struct {
 		name   string
 		wallet solana.PublicKey
-	}{{"buyer", net.Buyer.PublicKey()}, {"seller", net.Seller.PublicKey()}, {"treasury", net.Treasury}} {
+	}{{"buyer", m.buyer.PublicKey()}, {"seller", m.seller.PublicKey()}, {"treasury", config.Treasury}} {
 		address, err := mint.AssociatedAddress(party.wallet)
 		if err != nil {
 			return err
 		}
-		account, err := net.Client.GetTokenAccount(ctx, address)
+		account, err := m.client.GetTokenAccount(ctx, address)
 		if err != nil {
 			return err
 		}

@@ -1,12 +1,14 @@
 // List prints an agent's negotiations, and whose turn it is in each:
 //
-//	HAGGLE_RPC_URL=https://api.devnet.solana.com go run ./examples/list AGENT
+//	go run ./examples/list --rpc https://api.devnet.solana.com AGENT
 //
-// Without an address it starts a local chain with a buyer who invites a seller to three negotiations, and lists the buyer's.
+// Without an address it starts a local chain, where a buyer invites a seller to three negotiations, and lists
+// the buyer's.
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -20,9 +22,11 @@ import (
 
 func main() {
 	log.SetFlags(0)
+	rpc := flag.String("rpc", os.Getenv(localnet.EnvRPCURL), "JSON-RPC `URL` of the agent's chain")
+	flag.Parse()
 	var err error
-	if len(os.Args) > 1 {
-		err = listAgent(context.Background(), os.Getenv(localnet.EnvRPCURL), os.Args[1])
+	if flag.NArg() > 0 {
+		err = listAgent(context.Background(), *rpc, flag.Arg(0))
 	} else {
 		err = listInvitations(context.Background())
 	}
@@ -37,7 +41,7 @@ func listAgent(ctx context.Context, endpoint, address string) error {
 		return fmt.Errorf("%s: %w", address, err)
 	}
 	if endpoint == "" {
-		return fmt.Errorf("set %s to the endpoint of the chain that the agent is on", localnet.EnvRPCURL)
+		return fmt.Errorf("RPC URL not set: use --rpc or %s", localnet.EnvRPCURL)
 	}
 	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint})
 	if err != nil {
@@ -47,7 +51,7 @@ func listAgent(ctx context.Context, endpoint, address string) error {
 	return list(ctx, client, agent)
 }
 
-// list asks the node for the negotiations that the agent is a party of, in either role and any status.
+// list prints all negotiations of the agent, as buyer or seller and with any status.
 func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) error {
 	now, err := client.Now(ctx)
 	if err != nil {
@@ -58,13 +62,14 @@ func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) er
 			return err
 		}
 		fmt.Printf("%s session %d: %s, round %d of %d, %d of %d base units in escrow, %s\n",
-			negotiation.Address, negotiation.SessionID, negotiation.Status, negotiation.CurrentRound, negotiation.MaxRounds,
-			negotiation.EffectiveEscrow, negotiation.EscrowAmount, next(negotiation, agent, now))
+			negotiation.Address, negotiation.SessionID, negotiation.Status,
+			negotiation.CurrentRound, negotiation.MaxRounds, negotiation.EffectiveEscrow,
+			negotiation.EscrowAmount, next(negotiation, agent, now))
 	}
 	return nil
 }
 
-// next says what can happen next.
+// next returns the next possible step, with the seconds left for it.
 func next(negotiation *haggle.Snapshot, agent solana.PublicKey, now int64) string {
 	switch {
 	case negotiation.IsOver():
@@ -89,7 +94,10 @@ func listInvitations(ctx context.Context) error {
 	defer net.Close()
 	for escrow := range uint64(3) {
 		invitation, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
-			Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, EscrowAmount: (escrow + 1) * 1_000_000,
+			Buyer:        net.Buyer.PublicKey(),
+			Seller:       net.Seller.PublicKey(),
+			Mint:         net.Mint,
+			EscrowAmount: (escrow + 1) * 1_000_000,
 		})
 		if err != nil {
 			return err

@@ -1,13 +1,14 @@
-// Watch prints everything that happens to an agent's negotiations, those of the past included:
+// Watch prints the events of an agent's negotiations, past events included:
 //
-//	HAGGLE_RPC_URL=https://api.devnet.solana.com go run ./examples/watch AGENT
+//	go run ./examples/watch --rpc https://api.devnet.solana.com AGENT
 //
-// Without an address it starts a local chain with two agents who bargain, and watches the seller.
+// Without an address it starts a local chain, where two agents bargain, and watches the seller.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -23,11 +24,15 @@ import (
 
 func main() {
 	log.SetFlags(0)
+	rpc := flag.String("rpc", os.Getenv(localnet.EnvRPCURL), "JSON-RPC `URL` of the agent's chain")
+	ws := flag.String("ws", os.Getenv(localnet.EnvWSURL),
+		"WebSocket `URL` of that chain, if not derived from --rpc")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var err error
-	if len(os.Args) > 1 {
-		err = watchAgent(ctx, os.Getenv(localnet.EnvRPCURL), os.Args[1])
+	if flag.NArg() > 0 {
+		err = watchAgent(ctx, haggle.Config{Endpoint: *rpc, WSEndpoint: *ws}, flag.Arg(0))
 	} else {
 		err = watchBargaining(ctx)
 	}
@@ -36,12 +41,12 @@ func main() {
 	}
 }
 
-func watchAgent(ctx context.Context, endpoint, address string) error {
+func watchAgent(ctx context.Context, config haggle.Config, address string) error {
 	agent, err := solana.PublicKeyFromBase58(address)
 	if err != nil {
 		return fmt.Errorf("%s: %w", address, err)
 	}
-	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, WSEndpoint: os.Getenv(localnet.EnvWSURL)})
+	client, err := haggle.NewClient(config)
 	if err != nil {
 		return err
 	}
@@ -51,13 +56,13 @@ func watchAgent(ctx context.Context, endpoint, address string) error {
 		return err
 	}
 	defer subscription.Close()
-	for seen := range subscription.Events() {
-		show(seen)
+	for envelope := range subscription.Events() {
+		show(envelope)
 	}
 	return subscription.Err()
 }
 
-// watchBargaining watches a seller until its only negotiation has been rejected.
+// watchBargaining watches a seller until its only negotiation is rejected.
 func watchBargaining(ctx context.Context) error {
 	progress := func(line string) { fmt.Fprintln(os.Stderr, line) }
 	net, err := localnet.Start(ctx, localnet.Options{Progress: progress})
@@ -77,40 +82,44 @@ func watchBargaining(ctx context.Context) error {
 			fail(err)
 		}
 	}()
-	for seen := range subscription.Events() {
-		show(seen)
-		if _, over := seen.Event.(*protocol.NegotiationRejected); over {
+	for envelope := range subscription.Events() {
+		show(envelope)
+		if _, over := envelope.Event.(*protocol.NegotiationRejected); over {
 			return nil
 		}
 	}
 	return subscription.Err()
 }
 
-// show prints an event. Type switches like this one are how agents react.
-func show(seen haggle.EventEnvelope) {
-	if seen.Truncated {
-		fmt.Printf("slot %d: something that the logs do not tell, %s\n", seen.Slot, seen.Signature)
+// show prints an event. Agents react to events with such a type switch.
+func show(envelope haggle.EventEnvelope) {
+	if envelope.Truncated {
+		fmt.Printf("slot %d: logs truncated, see transaction %s\n", envelope.Slot, envelope.Signature)
 		return
 	}
-	fmt.Printf("slot %d: %s %s", seen.Slot, seen.Event.EventName(), seen.Negotiation)
-	switch event := seen.Event.(type) {
+	fmt.Printf("slot %d: %s %s", envelope.Slot, envelope.Event.EventName(), envelope.Negotiation)
+	switch event := envelope.Event.(type) {
 	case *protocol.NegotiationCreated:
 		fmt.Printf(": %s invites %s, escrow %d", event.Buyer, event.Seller, event.EscrowAmount)
 	case *protocol.OfferSubmitted:
-		fmt.Printf(": round %d, %s offers %d of %d", event.Round, event.Offerer, event.Amount, event.EffectiveEscrow)
+		fmt.Printf(": round %d, %s offers %d of %d",
+			event.Round, event.Offerer, event.Amount, event.EffectiveEscrow)
 	case *protocol.NegotiationSettled:
 		fmt.Printf(": paid %d, fee %d", event.SettledAmount, event.ProtocolFee)
 	case *protocol.NegotiationRejected:
-		fmt.Printf(": %s walks away, %d go back", event.RejectedBy, event.RefundAmount)
+		fmt.Printf(": %s rejects, refund %d", event.RejectedBy, event.RefundAmount)
 	}
 	fmt.Println()
 }
 
-// bargain has two agents make an offer each; then the buyer walks away.
+// bargain submits an offer of each agent; then the buyer rejects.
 func bargain(ctx context.Context, net *localnet.Net) error {
 	client, buyer, seller := net.Client, net.Buyer, net.Seller
 	invitation, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
-		Buyer: buyer.PublicKey(), Seller: seller.PublicKey(), Mint: net.Mint, EscrowAmount: 5_000_000,
+		Buyer:        buyer.PublicKey(),
+		Seller:       seller.PublicKey(),
+		Mint:         net.Mint,
+		EscrowAmount: 5_000_000,
 	})
 	if err != nil {
 		return err
@@ -122,17 +131,20 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 	}{
 		{buyer, func() (*haggle.Action, error) { return invitation.Action, nil }},
 		{seller, func() (*haggle.Action, error) {
-			seen, err := client.Negotiation(address).Snapshot(ctx)
+			snapshot, err := client.Negotiation(address).Snapshot(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return client.At(seen).AcceptInvitation(seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
+			return client.At(snapshot).
+				AcceptInvitation(seller.PublicKey(), snapshot.TermsHash(), haggle.Deposit{}).Build(ctx)
 		}},
 		{buyer, func() (*haggle.Action, error) {
-			return client.Negotiation(address).SubmitOffer(buyer.PublicKey(), haggle.Offer{Amount: 2_000_000}).Build(ctx)
+			return client.Negotiation(address).
+				SubmitOffer(buyer.PublicKey(), haggle.Offer{Amount: 2_000_000}).Build(ctx)
 		}},
 		{seller, func() (*haggle.Action, error) {
-			return client.Negotiation(address).SubmitOffer(seller.PublicKey(), haggle.Offer{Amount: 4_500_000}).Build(ctx)
+			return client.Negotiation(address).
+				SubmitOffer(seller.PublicKey(), haggle.Offer{Amount: 4_500_000}).Build(ctx)
 		}},
 		{buyer, func() (*haggle.Action, error) {
 			return client.Negotiation(address).Reject(buyer.PublicKey()).Build(ctx)
