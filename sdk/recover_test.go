@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"iter"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,102 +18,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// heldJournal is a journal that lives as long as the test, which kills clients rather than processes. It fails where it is told to.
-type heldJournal struct {
-	lock     sync.Mutex
-	entries  []JournalEntry
-	outcomes map[solana.Signature]Outcome
-	// acknowledged are the transactions whose senders have received the outcome.
-	acknowledged map[solana.Signature]bool
-	// begun counts how often something was begun, and finished how often something was finished that had not been.
-	begun, finished int
-	// afterBegin is called when an entry is safe.
-	afterBegin                            func()
-	beginFails, finishFails, listingFails error
-}
-
-func newHeldJournal() *heldJournal {
-	return &heldJournal{outcomes: make(map[solana.Signature]Outcome), acknowledged: make(map[solana.Signature]bool)}
-}
-
-func (m *heldJournal) Begin(_ context.Context, entry JournalEntry) error {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	if m.beginFails != nil {
-		return m.beginFails
-	}
-	if _, finished := m.outcomes[entry.Signature]; !finished && m.has(entry.Signature) {
-		return ErrInJournal
-	}
-	m.begun++
-	m.entries = append(m.entries, entry)
-	if m.afterBegin != nil {
-		m.afterBegin()
-	}
-	return entry.Validate()
-}
-
-func (m *heldJournal) has(signature solana.Signature) bool {
-	return slices.ContainsFunc(m.entries, func(e JournalEntry) bool { return e.Signature == signature })
-}
-
-func (m *heldJournal) Confirmed(_ context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	for _, byIntent := range []bool{false, true} {
-		for _, entry := range m.entries {
-			found := !byIntent && !key.IsZero() && entry.Key == key ||
-				byIntent && !intent.IsZero() && entry.Intent == intent && !m.acknowledged[entry.Signature]
-			if outcome := m.outcomes[entry.Signature]; found && outcome == OutcomeConfirmed && entry.Wallet == wallet {
-				return &entry, nil
-			}
-		}
-	}
-	return nil, nil
-}
-
-func (m *heldJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome, acknowledged bool) error {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	if m.finishFails != nil {
-		return m.finishFails
-	}
-	if acknowledged {
-		m.acknowledged[signature] = true
-	}
-	if _, finished := m.outcomes[signature]; !finished && m.has(signature) {
-		m.outcomes[signature] = outcome
-		m.finished++
-	}
-	return nil
-}
-
-func (m *heldJournal) Unfinished(_ context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error] {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	entries := slices.Clone(m.entries)
-	outcomes := m.outcomes
-	return func(yield func(JournalEntry, error) bool) {
-		if m.listingFails != nil {
-			yield(JournalEntry{}, m.listingFails)
-			return
-		}
-		for _, entry := range entries {
-			if _, finished := outcomes[entry.Signature]; !finished && entry.Wallet == wallet && !yield(entry, nil) {
-				return
-			}
-		}
-	}
-}
-
-// outcome is what the journal says of a transaction; false while it is unfinished.
-func (m *heldJournal) outcome(signature solana.Signature) (Outcome, bool) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	outcome, ok := m.outcomes[signature]
-	return outcome, ok
-}
 
 // agent is a client with a journal, and an action of its own.
 type agent struct {

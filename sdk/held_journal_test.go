@@ -1,0 +1,114 @@
+package haggle
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/gagliardetto/solana-go"
+)
+
+// heldJournal is a journal in memory, for tests that replace clients instead of killing processes. Its
+// methods return the errors that the test sets.
+type heldJournal struct {
+	lock     sync.Mutex
+	entries  []JournalEntry
+	outcomes map[solana.Signature]Outcome
+	// acknowledged are the transactions whose senders have received the outcome.
+	acknowledged map[solana.Signature]bool
+	// begun counts the calls of Begin that added an entry, finished the calls of Finish that changed one.
+	begun, finished int
+	// afterBegin is called after an entry is added.
+	afterBegin                            func()
+	beginFails, finishFails, listingFails error
+}
+
+func newHeldJournal() *heldJournal {
+	return &heldJournal{
+		outcomes:     make(map[solana.Signature]Outcome),
+		acknowledged: make(map[solana.Signature]bool),
+	}
+}
+
+func (m *heldJournal) Begin(_ context.Context, entry JournalEntry) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.beginFails != nil {
+		return m.beginFails
+	}
+	if _, finished := m.outcomes[entry.Signature]; !finished && m.has(entry.Signature) {
+		return ErrInJournal
+	}
+	m.begun++
+	m.entries = append(m.entries, entry)
+	if m.afterBegin != nil {
+		m.afterBegin()
+	}
+	return entry.Validate()
+}
+
+func (m *heldJournal) has(signature solana.Signature) bool {
+	return slices.ContainsFunc(m.entries, func(e JournalEntry) bool { return e.Signature == signature })
+}
+
+func (m *heldJournal) Confirmed(_ context.Context, wallet solana.PublicKey, key,
+	intent solana.Hash) (*JournalEntry, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	for _, byIntent := range []bool{false, true} {
+		for _, entry := range m.entries {
+			found := !byIntent && !key.IsZero() && entry.Key == key ||
+				byIntent && !intent.IsZero() && entry.Intent == intent && !m.acknowledged[entry.Signature]
+			confirmed := m.outcomes[entry.Signature] == OutcomeConfirmed
+			if found && confirmed && entry.Wallet == wallet {
+				return &entry, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (m *heldJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome,
+	acknowledged bool) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if m.finishFails != nil {
+		return m.finishFails
+	}
+	if acknowledged {
+		m.acknowledged[signature] = true
+	}
+	if _, finished := m.outcomes[signature]; !finished && m.has(signature) {
+		m.outcomes[signature] = outcome
+		m.finished++
+	}
+	return nil
+}
+
+func (m *heldJournal) Unfinished(_ context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error] {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	entries := slices.Clone(m.entries)
+	outcomes := m.outcomes
+	return func(yield func(JournalEntry, error) bool) {
+		if m.listingFails != nil {
+			yield(JournalEntry{}, m.listingFails)
+			return
+		}
+		for _, entry := range entries {
+			_, finished := outcomes[entry.Signature]
+			if !finished && entry.Wallet == wallet && !yield(entry, nil) {
+				return
+			}
+		}
+	}
+}
+
+// outcome returns the outcome of a transaction. It returns false if the transaction is unfinished.
+func (m *heldJournal) outcome(signature solana.Signature) (Outcome, bool) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	outcome, ok := m.outcomes[signature]
+	return outcome, ok
+}
