@@ -53,7 +53,7 @@ func immenseChain(t *testing.T, count int) *scriptedChain {
 func TestAmountsOf64BitsAreExact(t *testing.T) {
 	const count = 40
 	chain := immenseChain(t, count)
-	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			runOnce(t, ctx, database, chain.client(), rpc.CommitmentConfirmed)
@@ -146,7 +146,7 @@ func TestAWrongAmountIsAViolation(t *testing.T) {
 					chain.add(uint64(100+i), 1, transaction(t, uint64(i), nil, logsOf(step.events...)))
 				}
 				var found []string
-				for _, database := range []*Database{newSQLite(t), openAt(t, server.create(t))} {
+				for _, database := range []*Database{newSQLite(t), openAt(t, server.Create(t))} {
 					runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 					require.Equal(t, 1, single[int](t, t.Context(), database, `SELECT COUNT(*) FROM violations`))
 					found = append(found, contents(t, t.Context(), database))

@@ -8,11 +8,13 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/pressly/goose/v3"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
 // OpenExisting leaves nothing in a database that belongs to another application.
 func TestOpenExistingChangesNothing(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": server.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "else.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
 			other, err := connect(address, true)
 			require.NoError(t, err)
@@ -32,7 +34,7 @@ func TestOpenExistingChangesNothing(t *testing.T) {
 
 // Open migrates the database of an older version with its rows. Until then it is not readable.
 func TestAnOlderDatabaseIsMigrated(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
 			older, err := connect(address, true)
@@ -74,7 +76,7 @@ func TestAnOlderDatabaseIsMigrated(t *testing.T) {
 
 // A database with the schema of a newer version is refused.
 func TestANewerSchemaIsRefused(t *testing.T) {
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
 			database := openAt(t, address)
 			_, err := database.statements().exec(t.Context(), `UPDATE schema_version SET version_id = 99 WHERE version_id > 0`)
@@ -94,14 +96,14 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 // the database.
 func TestReadingNeedsOnlySelect(t *testing.T) {
 	chain, _ := forkingChain(t)
-	address := server.create(t)
+	address := server.Create(t)
 	database := openAt(t, address)
 	runOnce(t, t.Context(), database, chain.client(), rpc.CommitmentConfirmed)
 	for _, statement := range []string{`CREATE ROLE reader LOGIN`, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`} {
 		_, err := database.statements().exec(t.Context(), statement)
 		require.NoError(t, err)
 	}
-	reader, err := OpenExisting(t.Context(), strings.Replace(address, superuser+":", "reader:", 1))
+	reader, err := OpenExisting(t.Context(), strings.Replace(address, testpostgres.Superuser+":", "reader:", 1))
 	require.NoError(t, err)
 	defer reader.Close()
 	_, err = reader.Status(t.Context())

@@ -159,7 +159,7 @@ func TestEveryEndingIsTheMoneyThatMoved(t *testing.T) {
 		after := now()
 		moved[ending.name] = flow{after.buyer - before.buyer, after.seller - before.seller, after.treasury - before.treasury}
 	}
-	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 		runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
 		for _, ending := range endings {
 			t.Run(name+" "+ending.name, func(t *testing.T) {

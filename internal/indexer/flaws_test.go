@@ -66,7 +66,7 @@ func TestTruncatedLogsAreMarkedAndTheAccountIsRead(t *testing.T) {
 // A negotiation without its creation has the amounts of its last event, and NULL for all others. A
 // returned bond does not count as forfeited.
 func TestUnknownAmountsAreNull(t *testing.T) {
-	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 		t.Run(name, func(t *testing.T) {
 			chain := newScriptedChain()
 			number := uint64(0)
@@ -163,7 +163,7 @@ func TestACreationWithTruncatedLogsIsKnown(t *testing.T) {
 
 // Both databases store any bytes that another program logs.
 func TestAnyLogsCanBeStored(t *testing.T) {
-	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 		t.Run(name, func(t *testing.T) {
 			chain, steps := forkingChain(t)
 			steps[4].logs = append([]string{"Program log: a\x00b\xffc\u2028'\\"}, steps[4].logs[:len(steps[4].logs)-1]...)

@@ -92,7 +92,7 @@ func (v *killedIndex) runAndKill(t *testing.T, endpoint string) {
 // An indexer that is killed at any moment leaves a database like one that was never killed.
 func TestAKilledIndexerLosesAndRepeatsNothing(t *testing.T) {
 	s := newScenario(t)
-	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)}
+	addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.Create(t)}
 	ended := make(chan struct{})
 	killed := make(chan map[string]*killedIndex, 1)
 	go func() {
@@ -172,7 +172,7 @@ func TestALongHistoryIsReadInPieces(t *testing.T) {
 
 	chain.delay = 300 * time.Microsecond
 	endpoint := chain.serve(t)
-	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.create(t)} {
+	for name, address := range map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "killed.db"), "postgres": server.Create(t)} {
 		t.Run(name, func(t *testing.T) {
 			index := &killedIndex{address: address, timeLimit: 100 * time.Millisecond}
 			inTheMiddle := 0

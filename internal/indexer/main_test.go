@@ -1,14 +1,14 @@
 package indexer
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"testing"
+
+	"github.com/haggle-protocol/haggle/internal/testpostgres"
 )
 
 // server is the PostgreSQL server of all tests. Each test has its own databases.
-var server *cluster
+var server *testpostgres.Server
 
 // childVariable is set in the process of an indexer that is killed.
 const childVariable = "HAGGLE_TEST_INDEXER"
@@ -17,19 +17,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		os.Exit(child())
 	}
-	os.Exit(withPostgres(m))
-}
-
-func withPostgres(m *testing.M) int {
-	var err error
-	if server, err = startCluster(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code := m.Run()
-	if err := server.close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	os.Exit(testpostgres.Run(m, &server))
 }

@@ -51,7 +51,7 @@ func TestMemosDoNotHideASettlement(t *testing.T) {
 		return n
 	}
 	plain, hidden := settle(1, false), settle(2, true)
-	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+	for name, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 		t.Run(name, func(t *testing.T) {
 			runOnce(t, s.ctx, database, s.Client.RPC(), rpc.CommitmentConfirmed)
 			require.Equal(t, 1, single[int](t, s.ctx, database, `SELECT COUNT(*) FROM transactions WHERE flaw = 'truncated'`))
@@ -192,7 +192,7 @@ func TestEveryEventCanBeRebuilt(t *testing.T) {
 	for name, line := range map[string]func(int) int{
 		"no logs": func(int) int { return 0 }, "half of the logs": func(lines int) int { return lines / 2 },
 	} {
-		for kind, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.create(t))} {
+		for kind, database := range map[string]*Database{"sqlite": newSQLite(t), "postgres": openAt(t, server.Create(t))} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				runOnce(t, s.ctx, database, truncatingNode(t, s.Chain.RPCURL, line, clocks), rpc.CommitmentConfirmed)
 				for _, table := range Tables {

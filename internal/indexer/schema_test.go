@@ -47,7 +47,7 @@ func createEarlier(t *testing.T, address string, version int64) {
 
 func TestADatabaseWithOtherTablesIsRefusedAtTheStart(t *testing.T) {
 	for _, version := range []int64{1, 2} {
-		addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.create(t)}
+		addresses := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "x.db"), "postgres": server.Create(t)}
 		for name, address := range addresses {
 			t.Run(name, func(t *testing.T) {
 				createEarlier(t, address, version)
