@@ -146,12 +146,23 @@ func (c *Client) repeatedSession(ctx context.Context, buyer solana.PublicKey, in
 	if c.inFlight == nil {
 		return 0, false, nil
 	}
-	for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
-		if err != nil {
-			return 0, false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+	for leased := true; leased; {
+		leased = false
+		for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
+			switch {
+			case err != nil:
+				return 0, false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+			case entry.Intent != intent:
+			case entry.Leased:
+				leased = true // a repetition only if the other process loses the outcome
+			case c.inFlight.isUnattended(entry.Signature):
+				return entry.SessionID, true, nil
+			}
 		}
-		if entry.Intent == intent && c.inFlight.isUnattended(entry.Signature) {
-			return entry.SessionID, true, nil
+		if leased {
+			if err := c.pauseForLease(ctx); err != nil {
+				return 0, false, err
+			}
 		}
 	}
 	entry, err := c.inFlight.confirmed(ctx, buyer, solana.Hash{}, intent)

@@ -64,6 +64,9 @@ func (f *inFlight) end(ctx context.Context, signature solana.Signature, failure 
 	}
 	// The outcome is recorded even if the caller's context has ended.
 	if err := f.journal.Finish(context.WithoutCancel(ctx), signature, outcome, acknowledged); err != nil {
+		if outcome == OutcomeNotSent {
+			outcome = OutcomeUnknown // whoever resolves the unfinished entry sends the transaction
+		}
 		return &JournalError{Op: journalFinish, Signature: signature, Outcome: outcome, Err: err, Failure: failure}
 	}
 	return failure
@@ -91,7 +94,7 @@ func (f *inFlight) remove(signature solana.Signature) {
 	}
 }
 
-// unfinishedEntry is an unfinished entry with the flight that waits for it.
+// unfinishedEntry is an unfinished entry with the flight that waits for it; nil if another process waits.
 type unfinishedEntry struct {
 	entry  JournalEntry
 	flight *flight
@@ -110,7 +113,7 @@ func (f *inFlight) unfinished(ctx context.Context, wallet solana.PublicKey, star
 		f.flightsLock.Lock()
 		known := f.flights[entry.Signature]
 		f.flightsLock.Unlock()
-		if known == nil {
+		if known == nil && !entry.Leased {
 			known = &flight{key: entry.Key, ended: make(chan struct{}), background: true}
 			f.flightsLock.Lock()
 			f.flights[entry.Signature] = known

@@ -16,15 +16,19 @@ import (
 // after a crash resolves it and does not repeat it: see [Client.Recover]. Package journal stores one in a
 // file, journal/sqlite in a database; journal/journaltest tests others.
 //
-// Its methods may be called from several goroutines. One process at a time may use a journal.
+// Its methods may be called from several goroutines. If several processes can use a journal at once, the
+// process that begins an entry holds a lease on it, which it renews until the entry is finished: see
+// [JournalEntry].Leased.
 type Journal interface {
 	// Begin writes an entry, which is durable when Begin returns nil. If it fails, nothing is sent. An entry
-	// with the signature of an unfinished one is [ErrInJournal].
+	// with the signature of an unfinished one is [ErrInJournal]. In a journal of several processes so is one
+	// with the wallet and the key of an unfinished or confirmed one.
 	Begin(ctx context.Context, entry JournalEntry) error
 	// Finish records the outcome of the transaction with this signature. The first outcome stays; an unknown
 	// signature is no error; an outcome that is not final is an error. acknowledged reports that the caller
 	// of the action has received the outcome; it is false if only a recovery has. A later call can set it,
-	// and none can reset it.
+	// and none can reset it. [OutcomeNotSent] is an error after the end of the process's lease, because
+	// another process may have sent the transaction.
 	Finish(ctx context.Context, signature solana.Signature, outcome Outcome, acknowledged bool) error
 	// Unfinished returns a wallet's unfinished entries, in the order in which they were begun.
 	Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error]
@@ -69,6 +73,10 @@ type JournalEntry struct {
 	Transaction []byte `json:"transaction,omitempty"`
 	// Begun is the machine's time of Begin.
 	Begun time.Time `json:"begun"`
+	// Leased reports whether another process waits for the outcome and writes it. Only [Journal].Unfinished
+	// sets it. The client then sends nothing that conflicts with the transaction. It resolves the transaction
+	// itself when the lease has ended: the other process has closed the journal or has died.
+	Leased bool `json:"-"`
 }
 
 // Validate returns an error if the entry could not be resolved later. Journals call it in Begin.
@@ -90,8 +98,8 @@ func (e *JournalEntry) validity() validity {
 }
 
 var (
-	// ErrInJournal: the journal has an unfinished entry with this signature.
-	ErrInJournal = errors.New("haggle: the transaction is already in the journal and unfinished")
+	// ErrInJournal: the journal has an unfinished entry with this signature, or an entry with this key.
+	ErrInJournal = errors.New("haggle: the transaction or its key is in the journal already")
 	// ErrJournalLocked: another process uses the journal.
 	ErrJournalLocked = errors.New("haggle: the journal is in use by another process")
 	// ErrJournalDamaged: the journal contains data that it has not written, and not where an interrupted
@@ -107,8 +115,8 @@ type JournalError struct {
 	Op string
 	// Signature is the transaction's signature; zero with "unfinished" and "confirmed".
 	Signature solana.Signature
-	// Outcome is the outcome of the transaction: OutcomeNotSent unless Op is "finish". Then the transaction
-	// has been sent, and its entry stays unfinished until it is resolved again.
+	// Outcome is the outcome of the transaction: OutcomeNotSent unless Op is "finish". Then its entry stays
+	// unfinished until it is resolved again.
 	Outcome Outcome
 	// Err is the journal's error.
 	Err error

@@ -34,6 +34,10 @@ func (e *UnresolvedError) Error() string {
 // Unwrap returns ErrUnresolved and not the reasons, which concern other transactions.
 func (e *UnresolvedError) Unwrap() error { return ErrUnresolved }
 
+func (e *UnresolvedError) add(entry JournalEntry, err error) {
+	e.Entries = append(e.Entries, Recovered{Entry: entry, Outcome: OutcomeUnknown, Err: err})
+}
+
 // Recovered is a transaction that an earlier process, or an earlier call, left unfinished.
 type Recovered struct {
 	// Entry is the journal's entry.
@@ -54,12 +58,22 @@ type Recovered struct {
 // The client does the same in the background as soon as an outcome is left unknown, or when the wallet acts
 // for the first time. Action.Do and Client.Submit wait only for transactions that conflict with theirs.
 //
+// A live process resolves the transactions that it has sent. For another process's transaction Recover waits
+// until the lease has ended, and resolves the transaction if it is still unfinished.
+//
 // If some stay unknown, it returns [*UnresolvedError] together with the resolved ones. Without a journal it
 // returns [ErrNoJournal], and [*JournalError] if the journal cannot be read.
 func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recovered, error) {
 	if c.inFlight == nil {
 		return nil, ErrNoJournal
 	}
+	return c.recoverEntries(ctx, wallet, true)
+}
+
+// recoverEntries is Recover. If leased is false, it skips the entries that other processes wait for.
+func (c *Client) recoverEntries(
+	ctx context.Context, wallet solana.PublicKey, leased bool,
+) ([]Recovered, error) {
 	c.orient(ctx)
 	all, err := c.inFlight.unfinished(ctx, wallet, c.resolve)
 	if err != nil {
@@ -68,7 +82,12 @@ func (c *Client) Recover(ctx context.Context, wallet solana.PublicKey) ([]Recove
 	var resolved []Recovered
 	unresolved := &UnresolvedError{Wallet: wallet}
 	for _, unfinished := range all {
-		if !unfinished.flight.background {
+		if unfinished.flight == nil && leased {
+			if unfinished, err = c.afterLease(ctx, unfinished.entry); err != nil {
+				unresolved.add(unfinished.entry, err)
+			}
+		}
+		if unfinished.flight == nil || !unfinished.flight.background {
 			continue
 		}
 		if result := unfinished.wait(ctx); result.isResolved() {
@@ -138,7 +157,7 @@ func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 		pause.InitialInterval, pause.MaxInterval = 2*time.Second, time.Minute
 		pause.Reset()
 		for wait.For(c.closing, pause.NextBackOff()) == nil {
-			if _, err := c.Recover(c.closing, wallet); err == nil {
+			if _, err := c.recoverEntries(c.closing, wallet, false); err == nil {
 				return
 			}
 		}
@@ -194,14 +213,23 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 		return nil, nil
 	}
 	c.orient(ctx)
-	for {
+	for began := time.Now(); ; {
 		all, err := c.inFlight.unfinished(ctx, with.wallet, c.resolve)
 		if err != nil {
 			return nil, err
 		}
 		unresolved := &UnresolvedError{Wallet: with.wallet}
-		waited := false
+		waited, leased := false, false
 		for _, unfinished := range all {
+			if unfinished.flight == nil {
+				if !with.conflictsWith(&unfinished.entry) {
+					continue
+				}
+				if leased = true; time.Since(began) > outcomeLimit {
+					unresolved.add(unfinished.entry, errLeased)
+				}
+				continue
+			}
 			if !with.isSame(&unfinished.entry) && !(unfinished.flight.background && with.conflictsWith(&unfinished.entry)) {
 				continue
 			}
@@ -221,7 +249,12 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 		if len(unresolved.Entries) > 0 {
 			return nil, unresolved
 		}
-		if waited {
+		if leased {
+			if err := c.pauseForLease(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if waited || leased {
 			continue
 		}
 		entry, err := c.inFlight.confirmed(ctx, with.wallet, with.key, with.intent)

@@ -1,0 +1,47 @@
+package haggle
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// leasePoll is the interval at which the journal is read while another process holds the lease on an entry.
+const leasePoll = time.Second
+
+var errLeased = errors.New("haggle: another process waits for the outcome")
+
+// pauseForLease waits until the journal is to be read again.
+func (c *Client) pauseForLease(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return unsent{context.Cause(ctx)}
+	case <-c.closing.Done():
+		return unsent{ErrClientClosed}
+	case <-time.After(leasePoll):
+		return nil
+	}
+}
+
+// afterLease waits for the end of another process's lease. The result has a flight if the entry is unfinished
+// then.
+func (c *Client) afterLease(ctx context.Context, entry JournalEntry) (unfinishedEntry, error) {
+	for began := time.Now(); time.Since(began) < outcomeLimit; {
+		if err := c.pauseForLease(ctx); err != nil {
+			return unfinishedEntry{entry: entry}, err
+		}
+		all, err := c.inFlight.unfinished(ctx, entry.Wallet, c.resolve)
+		if err != nil {
+			return unfinishedEntry{entry: entry}, err
+		}
+		i := slices.IndexFunc(all, func(one unfinishedEntry) bool { return one.entry.Signature == entry.Signature })
+		if i < 0 {
+			return unfinishedEntry{entry: entry}, nil
+		}
+		if all[i].flight != nil {
+			return all[i], nil
+		}
+	}
+	return unfinishedEntry{entry: entry}, errLeased
+}
