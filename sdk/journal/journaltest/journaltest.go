@@ -34,9 +34,14 @@ type Store interface {
 // Open opens the store at a path, in a directory that exists. Where there is none it makes one.
 type Open func(path string) (Store, error)
 
-// Run runs all tests on stores that open makes.
+// Run runs all tests on stores that one process at a time can use.
 func Run(t *testing.T, open Open) {
-	tests := map[string]func(*testing.T, *shelf){
+	run(t, open, commonTests())
+	run(t, open, map[string]func(*testing.T, *shelf){"a journal in use is not opened again": isLocked})
+}
+
+func commonTests() map[string]func(*testing.T, *shelf) {
+	return map[string]func(*testing.T, *shelf){
 		"an entry comes back as it was begun":               comesBack,
 		"entries survive the end of the process":            survives,
 		"what is finished is not there any more":            finishedIsGone,
@@ -50,11 +55,13 @@ func Run(t *testing.T, open Open) {
 		"an ended context changes nothing":                  heedsContext,
 		"many at once are all kept":                         keepsMany,
 		"reading can be given up":                           canBeGivenUp,
-		"a journal in use is not opened again":              isLocked,
 		"a closed journal takes nothing":                    staysClosed,
 		"a confirmed key is found for ever":                 findsKeys,
 		"a confirmed intent is found until acknowledged":    findsIntents,
 	}
+}
+
+func run(t *testing.T, open Open, tests map[string]func(*testing.T, *shelf)) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &shelf{t: t, open: open, path: filepath.Join(t.TempDir(), "journal")}
