@@ -12,9 +12,10 @@ import (
 )
 
 // Journal records, beyond the life of the process, which transactions have been sent and what their outcomes
-// are. With [Config].Journal each transaction is recorded before it is sent, so that a process that starts
-// after a crash resolves it and does not repeat it: see [Client.Recover]. Package journal stores one in a
-// file, journal/sqlite in a database; journal/journaltest tests others.
+// are. With [Config].Journal each transaction is recorded before it is sent, so that a process that
+// starts after a crash resolves it and does not repeat it: see [Client.Recover]. Package journal stores one
+// in a file, packages journal/sqlite and journal/postgres in databases that several processes can use at
+// once; journal/journaltest tests others.
 //
 // Its methods may be called from several goroutines. If several processes can use a journal at once, the
 // process that begins an entry holds a lease on it, which it renews until the entry is finished: see

@@ -64,7 +64,7 @@ func TestTransactionOfALiveProcessIsNotSentAgain(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		_, err = a.Recover(ctx, a.me.PublicKey())
-		var unresolved *Unresolved
+		var unresolved *UnresolvedError
 		require.ErrorAs(t, err, &unresolved)
 		require.Equal(t, entry.Signature, unresolved.Entries[0].Entry.Signature)
 		_, err = a.pay(t, 1).Do(ctx, a.me)

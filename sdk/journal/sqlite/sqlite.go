@@ -5,16 +5,22 @@
 //	defer store.Close()
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
 //
-// Unlike the file it keeps what is finished, with its outcome, for whoever wants to look it up: the table is journal, with the
-// columns signature, wallet, action, negotiation, begun, outcome and finished (times in RFC 3339) beside the whole entry as JSON.
-// [Store.Forget] removes what is old.
+// Unlike the file it keeps the finished entries, with their outcomes: the table is journal, with the columns
+// signature, wallet, action, negotiation, begun, outcome and finished (times in RFC 3339) beside the whole
+// entry as JSON. [Store.Forget] removes old entries.
 //
-// Begin returns when the database is on the disk (synchronous=FULL). One process at a time can use it.
+// Several processes of one machine can use the database at once. A unique index over wallet and idempotency
+// key keeps two of them from carrying out one action. The process that begins an entry holds a lease on it
+// for 30 seconds, by the machine's clock, and renews it until the entry is finished. Other processes wait for
+// the outcome, and resolve the transaction if the lease has ended because the process has died.
+//
+// Begin returns when the database is on the disk (synchronous=FULL).
 package sqlite
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -22,18 +28,19 @@ import (
 	"iter"
 	"net/url"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
-	"github.com/gofrs/flock"
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
 // schema is the current version's; user_version says which one a database has.
 const (
-	schemaVersion = 2
+	schemaVersion = 3
 	schema        = `
 CREATE TABLE journal (
 	number      INTEGER PRIMARY KEY,
@@ -45,38 +52,58 @@ CREATE TABLE journal (
 	entry       TEXT NOT NULL,
 	idempotency TEXT NOT NULL,
 	intent      TEXT NOT NULL,
+	-- The process that waits for the outcome. NULL if no process does. The lease ends at leased_until, in
+	-- milliseconds since 1970. When another process then reads the entry, the entry has no owner any more.
+	owner       TEXT,
+	leased_until INTEGER NOT NULL,
 	outcome     TEXT,
 	finished    TEXT,
 	acknowledged INTEGER NOT NULL DEFAULT 0,
 	CHECK ((outcome IS NULL) = (finished IS NULL))
 ) STRICT;
 CREATE INDEX journal_unfinished ON journal (wallet, number) WHERE outcome IS NULL;
+CREATE UNIQUE INDEX journal_keys ON journal (wallet, idempotency)
+	WHERE idempotency <> '' AND (outcome IS NULL OR outcome = 'confirmed');
 CREATE INDEX journal_confirmed ON journal (wallet, idempotency) WHERE outcome = 'confirmed';
 CREATE INDEX journal_unacknowledged ON journal (wallet, intent) WHERE outcome = 'confirmed' AND acknowledged = 0;
-PRAGMA user_version = 2;`
+PRAGMA user_version = 3;`
+)
+
+const (
+	leaseLength = 30 * time.Second
+	// closeLimit is how long Close tries to give back the leases.
+	closeLimit = 5 * time.Second
 )
 
 // Store is a journal in a SQLite database. Its methods may be called from several goroutines.
 type Store struct {
 	path string
-	lock *flock.Flock
 	db   *sql.DB
+	// owner is this store's in the table.
+	owner string
+	lease time.Duration
+
+	closing context.CancelFunc
+	// renewing has the goroutine that renews the leases.
+	renewing sync.WaitGroup
 }
 
-// Open opens the journal in a database, or makes one; its directory has to exist. It fails with [haggle.ErrJournalLocked] if it is
-// in use, and with [haggle.ErrJournalDamaged] if the file is no such database.
-func Open(path string) (*Store, error) {
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	locked, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	if !locked {
-		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
-	}
-	store := &Store{path: path, lock: lock}
+// Open opens the journal in a database, or makes one; its directory has to exist. It returns
+// [haggle.ErrJournalDamaged] if the file is no such database.
+func Open(path string) (*Store, error) { return open(path, leaseLength, true) }
+
+func open(path string, lease time.Duration, renew bool) (*Store, error) {
+	renewals, stop := context.WithCancel(context.Background())
+	store := &Store{path: path, owner: rand.Text(), lease: lease, closing: stop}
 	if err := store.open(); err != nil {
-		return nil, errors.Join(err, store.Close())
+		stop()
+		if store.db != nil {
+			err = errors.Join(err, store.db.Close())
+		}
+		return nil, err
+	}
+	if renew {
+		store.renewing.Go(func() { store.renewLeases(renewals) })
 	}
 	return store, nil
 }
@@ -105,40 +132,68 @@ func (s *Store) open() (err error) {
 	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	switch version {
-	case schemaVersion:
-		return nil
-	case 0:
-		return s.create(ctx)
+	if version == 0 {
+		if version, err = s.create(ctx); err != nil {
+			return fmt.Errorf("journal: %s: %w", s.path, err)
+		}
 	}
-	return fmt.Errorf("%w: %s has version %d of the tables, not %d", haggle.ErrJournalDamaged, s.path, version, schemaVersion)
-}
-
-// create makes the tables, all of them or none.
-func (s *Store) create(ctx context.Context) error {
-	transaction, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if _, err := transaction.ExecContext(ctx, schema); err != nil {
-		return fmt.Errorf("journal: %s: %w", s.path, errors.Join(err, transaction.Rollback()))
-	}
-	if err := transaction.Commit(); err != nil {
-		return fmt.Errorf("journal: %w", err)
+	if version != schemaVersion {
+		return fmt.Errorf("%w: %s has version %d of the tables, not %d",
+			haggle.ErrJournalDamaged, s.path, version, schemaVersion)
 	}
 	return nil
 }
 
+// create makes the tables unless another process has made them meanwhile, and returns their version.
+func (s *Store) create(ctx context.Context) (version int, err error) {
+	transaction, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	err = transaction.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	if err == nil && version == 0 {
+		version = schemaVersion
+		_, err = transaction.ExecContext(ctx, schema)
+	}
+	if err != nil {
+		return 0, errors.Join(err, transaction.Rollback())
+	}
+	return version, transaction.Commit()
+}
+
+// renewLeases extends the leases until the store is closed. A failed renewal is repeated at the next
+// interval: a lease outlives two of them.
+func (s *Store) renewLeases(ctx context.Context) {
+	ticker := time.NewTicker(s.lease / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			_, _ = s.db.ExecContext(ctx, `UPDATE journal SET leased_until = ?
+				WHERE owner = ? AND outcome IS NULL`, s.untilLeaseEnds(), s.owner)
+		}
+	}
+}
+
+// untilLeaseEnds returns the end of a lease that begins now, as the table has it.
+func (s *Store) untilLeaseEnds() int64 { return time.Now().Add(s.lease).UnixMilli() }
+
 // begin either adds an entry, or begins one again that has been finished.
 const begin = `
-INSERT INTO journal (signature, wallet, action, negotiation, begun, entry, idempotency, intent) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO journal
+	(signature, wallet, action, negotiation, begun, entry, idempotency, intent, owner, leased_until)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (signature) DO UPDATE SET
 	number = (SELECT max(number) + 1 FROM journal), wallet = excluded.wallet, action = excluded.action,
 	negotiation = excluded.negotiation, begun = excluded.begun, entry = excluded.entry, idempotency = excluded.idempotency,
-	intent = excluded.intent, outcome = NULL, finished = NULL, acknowledged = 0
+	intent = excluded.intent, owner = excluded.owner, leased_until = excluded.leased_until,
+	outcome = NULL, finished = NULL, acknowledged = 0
 WHERE outcome IS NOT NULL`
 
-// Begin is [haggle.Journal]'s.
+// Begin is [haggle.Journal]'s. An entry with the wallet and the key of an unfinished or confirmed one is
+// [haggle.ErrInJournal].
 func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	if err := entry.Validate(); err != nil {
 		return err
@@ -153,7 +208,11 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	}
 	result, err := s.db.ExecContext(ctx, begin,
 		entry.Signature.String(), entry.Wallet.String(), entry.Action, negotiation, timestamp(entry.Begun), string(encoded),
-		entry.Key.String(), entry.Intent.String())
+		stored(entry.Key), stored(entry.Intent), s.owner, s.untilLeaseEnds())
+	var refused *sqlite.Error
+	if errors.As(err, &refused) && refused.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+		return fmt.Errorf("%w: %s", haggle.ErrInJournal, entry.Signature)
+	}
 	if err != nil {
 		return s.failed(ctx, err)
 	}
@@ -164,14 +223,35 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	return err
 }
 
+// finish writes an outcome unless there is one, and an acknowledgement. That a transaction was not sent only
+// its owner can know.
+const finish = `
+UPDATE journal SET
+	outcome = coalesce(outcome, ?2), finished = coalesce(finished, ?3), acknowledged = max(acknowledged, ?4)
+WHERE signature = ?1 AND (outcome IS NULL OR acknowledged < ?4)
+	AND (outcome IS NOT NULL OR NOT ?5 OR owner = ?6)`
+
 // Finish is [haggle.Journal]'s.
 func (s *Store) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
 	if !outcome.IsFinal() {
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE journal SET outcome = coalesce(outcome, ?), finished = coalesce(finished, ?),
-		acknowledged = max(acknowledged, ?) WHERE signature = ? AND (outcome IS NULL OR acknowledged < ?)`,
-		outcome.String(), timestamp(time.Now()), acknowledged, signature.String(), acknowledged)
+	notSent := outcome == haggle.OutcomeNotSent
+	result, err := s.db.ExecContext(ctx, finish,
+		signature.String(), outcome.String(), timestamp(time.Now()), acknowledged, notSent, s.owner)
+	if err != nil || !notSent {
+		return s.failed(ctx, err)
+	}
+	if changed, err := result.RowsAffected(); err != nil || changed > 0 {
+		return s.failed(ctx, err)
+	}
+	var unfinished bool
+	err = s.db.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT 1 FROM journal WHERE signature = ? AND outcome IS NULL)`,
+		signature.String()).Scan(&unfinished)
+	if err == nil && unfinished {
+		return fmt.Errorf("journal: %s cannot be finished as %s: the lease has ended", signature, outcome)
+	}
 	return s.failed(ctx, err)
 }
 
@@ -200,7 +280,15 @@ func (s *Store) Confirmed(ctx context.Context, wallet solana.PublicKey, key, int
 	return &entry, nil
 }
 
-// unlessZero is NULL for a zero hash, which equals nothing.
+// stored returns a hash as the table has it: empty if it is zero.
+func stored(hash solana.Hash) string {
+	if hash.IsZero() {
+		return ""
+	}
+	return hash.String()
+}
+
+// unlessZero returns NULL for a zero hash: NULL equals nothing.
 func unlessZero(hash solana.Hash) any {
 	if hash.IsZero() {
 		return nil
@@ -225,27 +313,53 @@ func (s *Store) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Se
 	}
 }
 
-func (s *Store) unfinished(ctx context.Context, wallet solana.PublicKey) (entries []haggle.JournalEntry, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT signature, entry FROM journal WHERE wallet = ? AND outcome IS NULL ORDER BY number`, wallet.String())
+func (s *Store) unfinished(ctx context.Context, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {
+	entries, ended, err := s.list(ctx, wallet)
+	if err != nil || !ended {
+		return entries, err
+	}
+	// The entry has no owner before it is returned as one without a lease, so that the earlier owner cannot
+	// finish it as not sent any more.
+	_, err = s.db.ExecContext(ctx, `UPDATE journal SET owner = NULL
+		WHERE wallet = ? AND outcome IS NULL AND owner <> ? AND leased_until <= ?`,
+		wallet.String(), s.owner, time.Now().UnixMilli())
 	if err != nil {
 		return nil, s.failed(ctx, err)
+	}
+	entries, _, err = s.list(ctx, wallet)
+	return entries, err
+}
+
+// list returns a wallet's unfinished entries. ended reports whether the lease of another process has ended.
+func (s *Store) list(
+	ctx context.Context, wallet solana.PublicKey,
+) (entries []haggle.JournalEntry, ended bool, err error) {
+	rows, err := s.db.QueryContext(ctx,
+		`SELECT signature, entry, coalesce(owner <> ?, 0), leased_until <= ? FROM journal
+		WHERE wallet = ? AND outcome IS NULL ORDER BY number`,
+		s.owner, time.Now().UnixMilli(), wallet.String())
+	if err != nil {
+		return nil, false, s.failed(ctx, err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var signature, encoded string
-		if err := rows.Scan(&signature, &encoded); err != nil {
-			return nil, s.failed(ctx, err)
+		var leased, due bool
+		if err := rows.Scan(&signature, &encoded, &leased, &due); err != nil {
+			return nil, false, s.failed(ctx, err)
 		}
 		entry, err := decode(encoded)
 		if err == nil && (entry.Signature.String() != signature || entry.Wallet != wallet) {
 			err = errors.New("the entry is another one's")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: the entry of %s: %w", haggle.ErrJournalDamaged, s.path, signature, err)
+			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w",
+				haggle.ErrJournalDamaged, s.path, signature, err)
 		}
+		entry.Leased, ended = leased, ended || leased && due
 		entries = append(entries, entry)
 	}
-	return entries, s.failed(ctx, rows.Err())
+	return entries, ended, s.failed(ctx, rows.Err())
 }
 
 func decode(encoded string) (entry haggle.JournalEntry, err error) {
@@ -257,8 +371,8 @@ func decode(encoded string) (entry haggle.JournalEntry, err error) {
 	return entry, entry.Validate()
 }
 
-// Forget removes what was finished before a time, and returns the number of entries. Confirmed ones stay until they are
-// acknowledged. The idempotency keys of the removed ones are then no longer known.
+// Forget removes the entries that were finished before a time, and returns their number. Confirmed ones stay until
+// they are acknowledged. The idempotency keys of the removed ones are then no longer known.
 func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
 	result, err := s.db.ExecContext(ctx, `DELETE FROM journal WHERE outcome IS NOT NULL AND finished < ?
 		AND (outcome <> 'confirmed' OR acknowledged = 1)`, timestamp(before))
@@ -271,13 +385,16 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
 // Path is where the database is.
 func (s *Store) Path() string { return s.path }
 
-// Close ends the use of the database. Calling it again does nothing.
+// Close gives back the leases and closes the database. Calling it again does nothing.
 func (s *Store) Close() error {
-	var err error
-	if s.db != nil {
-		err = s.db.Close()
-	}
-	return errors.Join(err, s.lock.Unlock())
+	s.closing()
+	s.renewing.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	// If this fails, the leases end by themselves.
+	_, _ = s.db.ExecContext(ctx, `UPDATE journal SET owner = NULL
+		WHERE owner = ? AND outcome IS NULL`, s.owner)
+	return s.db.Close()
 }
 
 // failed is a database's error; the context's if that has ended, which the driver calls an interruption.

@@ -14,8 +14,12 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 )
 
-func open(path string) (journaltest.Store, error) {
-	store, err := sqlite.Open(path)
+func open(path string) (journaltest.Store, error) { return openWith(path, true) }
+
+func openStalled(path string) (journaltest.Store, error) { return openWith(path, false) }
+
+func openWith(path string, renew bool) (journaltest.Store, error) {
+	store, err := sqlite.OpenWithLease(path, time.Second, renew)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +28,7 @@ func open(path string) (journaltest.Store, error) {
 
 func TestMain(m *testing.M) { journaltest.Main(m, open) }
 
-func TestStoreIsAJournal(t *testing.T) { journaltest.Run(t, open) }
+func TestStoreIsAJournal(t *testing.T) { journaltest.RunShared(t, open, openStalled) }
 
 func TestKilledProcessLosesNothingThatWasPromised(t *testing.T) { journaltest.RunKilled(t, open) }
 
@@ -48,6 +52,23 @@ func TestWhatWasFinishedLongAgoIsForgottenOnRequest(t *testing.T) {
 	left, err := journaltest.Unfinished(t.Context(), store, wallet)
 	require.NoError(t, err)
 	assert.Equal(t, []haggle.JournalEntry{journaltest.Entry(wallet, 2)}, left)
+}
+
+func TestTablesAreCreatedOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	opened := make(chan error, 4)
+	for range cap(opened) {
+		go func() {
+			store, err := sqlite.Open(path)
+			if err == nil {
+				err = store.Close()
+			}
+			opened <- err
+		}()
+	}
+	for range cap(opened) {
+		require.NoError(t, <-opened)
+	}
 }
 
 func TestFileThatIsNoDatabaseIsDamage(t *testing.T) {
