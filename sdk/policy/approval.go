@@ -50,7 +50,9 @@ func (p *Policy) approve(ctx context.Context, read *reading) error {
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return p.appendLocked(ctx, Record{Kind: RecordApproved, Intent: read.intent, Approved: read.totals()})
+	return p.appendLocked(ctx, func() (*Record, error) {
+		return &Record{Kind: RecordApproved, Intent: read.intent, Approved: read.totals()}, nil
+	})
 }
 
 // totals returns what a message spends in each mint, fees included.

@@ -28,6 +28,8 @@
 // back, a failed one except for its fee. Before a limit denies a message, the policy looks up open outcomes
 // itself ([Policy.Reconcile]). An approval holds for its intent for 24 hours.
 //
+// Several processes that sign for one wallet share its usage by a [SharedStore]: package policy/postgres.
+//
 // Totals per day are dropped when the day is over, those of a negotiation when it is over at the latest (two
 // days after the wallet engaged in it, or 15 days after its milestone deadline). Totals of a counterparty
 // stay.

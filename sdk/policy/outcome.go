@@ -80,12 +80,19 @@ func (p *Policy) settle(ctx context.Context, digest Digest, outcome haggle.Outco
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	known := p.usage.messages[digest]
-	if known == nil || known.attempts > 0 {
+	settled := false
+	err := p.appendLocked(ctx, func() (*Record, error) {
+		known := p.usage.messages[digest]
+		if settled = known != nil && known.attempts == 0; !settled {
+			return nil, nil
+		}
+		return &Record{Kind: RecordSettled, Message: digest, Outcome: outcome}, nil
+	})
+	if err != nil {
+		p.config.Logger.ErrorContext(ctx, "outcome not recorded", "wallet", p.wallet, "message", digest, "reason", err)
 		return false
 	}
-	if err := p.appendLocked(ctx, Record{Kind: RecordSettled, Message: digest, Outcome: outcome}); err != nil {
-		p.config.Logger.ErrorContext(ctx, "outcome not recorded", "wallet", p.wallet, "message", digest, "reason", err)
+	if !settled {
 		return false
 	}
 	p.config.Logger.InfoContext(ctx, "settled", "wallet", p.wallet, "message", digest, "outcome", outcome.String())

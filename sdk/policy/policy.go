@@ -111,7 +111,8 @@ type Config struct {
 	// StopFile, if it is given, is the path of a file that stops the policy as long as it exists, with any type and
 	// content; so does an error of the lookup.
 	StopFile string
-	// Store stores the usage. It is required: a *File, or a *MemoryStore that loses it when the process ends.
+	// Store stores the usage. It is required: a *File; a SharedStore such as policy/postgres has, if several
+	// processes sign for the wallet; or a *MemoryStore that loses the usage when the process ends.
 	Store Store
 	// Evidence finds out the outcomes of signed transactions that nobody reported (Policy.ObserveOutcome), for
 	// example after a crash: see EvidenceOf. Without it they stay counted for as long as their limits do.
@@ -143,7 +144,7 @@ type Policy struct {
 	programs     []solana.PublicKey
 	instructions []string
 
-	// lock protects what follows. It is held while limits are checked and usage is counted.
+	// lock protects the following fields. It is held while limits are checked and usage is counted.
 	lock  sync.Mutex
 	usage *usage
 	// appended is how many records the store has since it was compacted, and pruned when usage was pruned, in
@@ -248,17 +249,8 @@ func (c *Config) unknownPrograms() error {
 }
 
 func (p *Policy) load(ctx context.Context) error {
-	for record, err := range p.config.Store.Records(ctx) {
-		if err == nil && record.Wallet != p.wallet {
-			err = &WrongWalletError{Store: record.Wallet, Signer: p.wallet}
-		}
-		if err == nil {
-			p.appended++
-			err = p.usage.apply(record)
-		}
-		if err != nil {
-			return fmt.Errorf("haggle: policy: usage: %w", err)
-		}
+	if err := p.readAll(ctx); err != nil {
+		return err
 	}
 	for _, known := range p.usage.messages {
 		known.mayBeSigned = true // the process may have ended in between
@@ -295,6 +287,9 @@ func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signat
 
 func (p *Policy) sign(ctx context.Context, message []byte) (solana.Signature, error) {
 	if err := p.stopped(); err != nil {
+		return solana.Signature{}, err
+	}
+	if err := p.refresh(ctx); err != nil {
 		return solana.Signature{}, err
 	}
 	read, err := p.read(ctx, message)
@@ -363,32 +358,38 @@ func (p *Policy) count(ctx context.Context, read *reading) error {
 	if err := p.tidy(ctx); err != nil {
 		return err
 	}
-	if p.usage.messages[read.digest] == nil {
-		day := p.today()
-		spends, engagements := p.withUncounted(read)
-		if !p.usage.owes(&p.config, read) {
-			if err := p.usage.check(&p.config, day, read.intent, spends, read.fees); err != nil {
-				return named(err, read.names)
-			}
-		}
-		if err := p.usage.checkEngagements(engagements); err != nil {
-			return err
-		}
-		err := p.appendLocked(ctx, Record{
-			Kind: RecordCounted, Intent: read.intent, Message: read.digest, Day: day,
-			Spends: p.usage.excess(read.intent, spends), Fees: read.fees,
-			Engagements: engagements, Commitments: read.commitments, Deals: read.deals, Reveals: read.reveals,
-			Validity: Validity{
-				Blockhash: read.message.blockhash, Nonce: read.nonce, LastBlockHeight: read.signing.LastValidBlockHeight,
-				Slot: read.signing.Slot, Payer: read.message.keys[0] == p.wallet,
-			},
-		})
-		if err != nil {
-			return err
-		}
+	if err := p.appendLocked(ctx, func() (*Record, error) { return p.counted(read) }); err != nil {
+		return err
 	}
 	p.usage.messages[read.digest].attempts++
 	return nil
+}
+
+// counted checks the limits and returns the record that counts a message; nil if it is counted already.
+func (p *Policy) counted(read *reading) (*Record, error) {
+	if p.usage.messages[read.digest] != nil {
+		return nil, nil
+	}
+	day := p.today()
+	spends, engagements := p.withUncounted(read)
+	if !p.usage.owes(&p.config, read) {
+		if err := p.usage.check(&p.config, day, read.intent, spends, read.fees); err != nil {
+			return nil, named(err, read.names)
+		}
+	}
+	if err := p.usage.checkEngagements(engagements); err != nil {
+		return nil, err
+	}
+	return &Record{
+		Kind: RecordCounted, Intent: read.intent, Message: read.digest, Day: day,
+		Spends: p.usage.excess(read.intent, spends), Fees: read.fees,
+		Engagements: engagements, Commitments: read.commitments, Deals: read.deals, Reveals: read.reveals,
+		Validity: Validity{
+			Blockhash: read.message.blockhash, Nonce: read.nonce,
+			LastBlockHeight: read.signing.LastValidBlockHeight, Slot: read.signing.Slot,
+			Payer: read.message.keys[0] == p.wallet,
+		},
+	}, nil
 }
 
 // withUncounted adds the deposits of deals that no counted creation accounts for to what a message spends.
@@ -423,33 +424,32 @@ func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.day) 
 func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.Signature, failure error) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	known := p.usage.messages[digest]
-	known.attempts--
 	var certain interface{ NotSigned() bool }
-	switch {
-	case failure == nil:
-		known.mayBeSigned = true
-		return p.appendLocked(ctx, Record{Kind: RecordSigned, Message: digest, Signature: signature})
-	case !errors.As(failure, &certain) || !certain.NotSigned():
-		known.mayBeSigned = true
+	if known := p.usage.messages[digest]; known != nil {
+		known.attempts--
+		if failure == nil || !errors.As(failure, &certain) || !certain.NotSigned() {
+			known.mayBeSigned = true
+		}
 	}
-	if known.mayBeSigned || known.attempts > 0 {
+	err := p.appendLocked(ctx, func() (*Record, error) {
+		switch known := p.usage.messages[digest]; {
+		case failure == nil && known == nil:
+			return nil, errGivenBack
+		case failure == nil:
+			return &Record{Kind: RecordSigned, Message: digest, Signature: signature}, nil
+		case known == nil || known.mayBeSigned || known.attempts > 0:
+			return nil, nil
+		}
+		return &Record{Kind: RecordSettled, Message: digest, Outcome: haggle.OutcomeNotSent}, nil
+	})
+	if err == nil {
 		return failure
 	}
-	return errors.Join(failure, p.appendLocked(ctx, Record{Kind: RecordSettled, Message: digest, Outcome: haggle.OutcomeNotSent}))
+	return errors.Join(failure, err)
 }
 
-// appendLocked makes a record durable and then applies it.
-func (p *Policy) appendLocked(ctx context.Context, record Record) error {
-	record.Wallet = p.wallet
-	record.Time = p.config.Now().Unix()
-	record.Day = max(record.Day, p.usage.day)
-	if err := p.config.Store.Append(ctx, record); err != nil {
-		return fmt.Errorf("haggle: policy: usage: %w", err)
-	}
-	p.appended++
-	return p.usage.apply(record)
-}
+// errGivenBack: another process has settled a message during the signature.
+var errGivenBack = errors.New("haggle: policy: the message is not counted any more")
 
 // engagement returns what is on record about a negotiation.
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {

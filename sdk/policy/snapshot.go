@@ -3,6 +3,7 @@ package policy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
@@ -94,7 +95,8 @@ func (p *Policy) tidy(ctx context.Context) error {
 		return nil
 	}
 	p.appended = 0
-	if err := p.config.Store.Replace(ctx, p.usage.snapshot(p.wallet, now.Unix())); err != nil {
+	err := p.config.Store.Replace(ctx, p.usage.snapshot(p.wallet, now.Unix()))
+	if err != nil && !errors.Is(err, ErrBehind) {
 		p.config.Logger.WarnContext(ctx, "usage not compacted", "wallet", p.wallet, "reason", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -99,7 +100,7 @@ type OpenIntent struct {
 	Spends []Spend `json:"spends,omitempty"`
 }
 
-// Store keeps the records of one wallet's policy. Only one policy may use it at a time.
+// Store keeps the records of one wallet's policy. Only one policy may use it at a time: see [SharedStore].
 type Store interface {
 	// Records returns all records in the order in which they were appended. A policy calls it once, before
 	// Append.
@@ -108,6 +109,20 @@ type Store interface {
 	Append(ctx context.Context, record Record) error
 	// Replace replaces all records by one, atomically. If it fails, the records are unchanged.
 	Replace(ctx context.Context, record Record) error
+}
+
+// ErrBehind: other processes have appended records to a SharedStore that it has not returned yet.
+var ErrBehind = errors.New("haggle: policy: the store has further records")
+
+// SharedStore is a Store of a log that several processes append to, each with a SharedStore and a policy of
+// its own. Append and Replace change nothing and return [ErrBehind] if the log has records that this store
+// has neither returned nor appended. So a policy counts a message only if it knows everything that counts.
+// Package policy/postgres has one.
+type SharedStore interface {
+	Store
+	// Further returns the records that this store has neither returned nor appended, in their order. If the
+	// log was replaced meanwhile, the first one is the snapshot.
+	Further(ctx context.Context) iter.Seq2[Record, error]
 }
 
 // MemoryStore is a Store that loses its records, and so the usage of limits, when the process ends. The zero

@@ -115,7 +115,7 @@ func (u *usage) apply(record Record) error {
 		if known == nil {
 			return fmt.Errorf("message %s is signed but not counted", record.Message)
 		}
-		known.Signature = record.Signature
+		known.Signature, known.mayBeSigned = record.Signature, true
 	case RecordSettled:
 		if known == nil {
 			return fmt.Errorf("message %s is settled but not counted", record.Message)

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+)
+
+// refresh applies what other processes have appended to a shared store.
+func (p *Policy) refresh(ctx context.Context) error {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.refreshLocked(ctx)
+}
+
+func (p *Policy) refreshLocked(ctx context.Context) error {
+	shared, ok := p.config.Store.(SharedStore)
+	if !ok {
+		return nil
+	}
+	before := maps.Clone(p.usage.messages)
+	consistent := true
+	for record, err := range shared.Further(ctx) {
+		if err = p.checkWallet(record, err); err != nil {
+			return fmt.Errorf("haggle: policy: usage: %w", err)
+		}
+		if record.Kind == RecordSnapshot {
+			p.appended = 0
+		}
+		p.appended++
+		if p.usage.apply(record) != nil {
+			consistent = false
+			break
+		}
+	}
+	if !consistent {
+		// The record is about usage that has been pruned here and not there.
+		p.usage, p.appended = newUsage(), 0
+		if err := p.readAll(ctx); err != nil {
+			return err
+		}
+	}
+	p.adopt(before)
+	return nil
+}
+
+// adopt keeps the attempts of this process at messages. A signature may exist of a message that another
+// process has counted.
+func (p *Policy) adopt(before map[Digest]*openMessage) {
+	for digest, known := range p.usage.messages {
+		switch own := before[digest]; {
+		case own == nil:
+			known.mayBeSigned = true
+		case own != known:
+			known.attempts = own.attempts
+			known.mayBeSigned = own.mayBeSigned || !known.Signature.IsZero()
+		}
+	}
+}
+
+func (p *Policy) checkWallet(record Record, err error) error {
+	if err == nil && record.Wallet != p.wallet {
+		err = &WrongWalletError{Store: record.Wallet, Signer: p.wallet}
+	}
+	return err
+}
+
+// readAll applies all records of the store.
+func (p *Policy) readAll(ctx context.Context) error {
+	for record, err := range p.config.Store.Records(ctx) {
+		if err = p.checkWallet(record, err); err == nil {
+			p.appended++
+			err = p.usage.apply(record)
+		}
+		if err != nil {
+			return fmt.Errorf("haggle: policy: usage: %w", err)
+		}
+	}
+	return nil
+}
+
+// appendLocked makes a record durable and then applies it. decide returns the record for the present usage,
+// or nil for none. It is called again if other processes have appended records meanwhile.
+func (p *Policy) appendLocked(ctx context.Context, decide func() (*Record, error)) error {
+	for {
+		record, err := decide()
+		if err != nil || record == nil {
+			return err
+		}
+		record.Wallet = p.wallet
+		record.Time = p.config.Now().Unix()
+		record.Day = max(record.Day, p.usage.day)
+		err = p.config.Store.Append(ctx, *record)
+		if err == nil {
+			p.appended++
+			return p.usage.apply(*record)
+		}
+		if !errors.Is(err, ErrBehind) {
+			return fmt.Errorf("haggle: policy: usage: %w", err)
+		}
+		if err := p.refreshLocked(ctx); err != nil {
+			return err
+		}
+	}
+}
