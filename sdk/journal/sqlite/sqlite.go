@@ -123,6 +123,10 @@ func (s *Store) open() (err error) {
 	ctx := context.Background()
 	var fit string
 	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&fit); err != nil {
+		var failed *sqlite.Error
+		if errors.As(err, &failed) && failed.Code()&0xff == sqlite3.SQLITE_CANTOPEN {
+			return fmt.Errorf("journal: %s: %w", s.path, err)
+		}
 		return fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.path, err)
 	}
 	if fit != "ok" {

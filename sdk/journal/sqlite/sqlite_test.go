@@ -71,6 +71,12 @@ func TestTablesAreCreatedOnce(t *testing.T) {
 	}
 }
 
+func TestMissingFolderIsNoDamage(t *testing.T) {
+	_, err := sqlite.Open(filepath.Join(t.TempDir(), "missing", "journal.db"))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, haggle.ErrJournalDamaged)
+}
+
 func TestFileThatIsNoDatabaseIsDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	require.NoError(t, os.WriteFile(path, []byte("this is no database, and long enough for the header of one to be looked for"), 0o600))
