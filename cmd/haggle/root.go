@@ -67,6 +67,7 @@ func newRootCommand(s *session.Session) *cobra.Command {
 	s.Timeout = duration.Flag(usualTimeout)
 	flags := root.PersistentFlags()
 	s.Connection.Register(flags)
+	s.Connection.RegisterJournal(flags)
 	flags.BoolVar(&s.JSON, "json", false, "print JSON, one document per line")
 	flags.Var(&s.Timeout, "timeout", "time limit (0s: none); commands that run until Ctrl-C have none by default")
 

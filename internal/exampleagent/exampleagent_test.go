@@ -3,8 +3,6 @@ package exampleagent
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/gagliardetto/solana-go"
@@ -68,15 +66,4 @@ func TestEachMatterHasAJournalOfItsOwn(t *testing.T) {
 	}
 	names[party().journalName(solana.Hash{6})] = true
 	require.Len(t, names, 7)
-
-	t.Setenv("XDG_STATE_HOME", "/state")
-	folder, err := stateFolder()
-	require.NoError(t, err)
-	require.Equal(t, "/state/haggle/journal", folder)
-	t.Setenv("XDG_STATE_HOME", "relative")
-	folder, err = stateFolder()
-	require.NoError(t, err)
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
-	require.Equal(t, filepath.Join(home, ".local", "state", "haggle", "journal"), folder)
 }

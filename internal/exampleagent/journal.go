@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	"github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
@@ -61,7 +62,7 @@ func (p *Party) ownJournal(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	folder, err := stateFolder()
+	folder, err := connection.JournalFolder()
 	if err != nil {
 		return "", fmt.Errorf("where to keep the journal: %w", err)
 	}
@@ -77,15 +78,4 @@ func (p *Party) journalName(genesis solana.Hash) string {
 		matter.Write(part[:])
 	}
 	return p.Agent + "-" + hex.EncodeToString(matter.Sum(nil)[:8]) + ".journal"
-}
-
-func stateFolder() (string, error) {
-	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
-		return filepath.Join(state, "haggle", "journal"), nil
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(home, ".local", "state", "haggle", "journal"), nil
 }

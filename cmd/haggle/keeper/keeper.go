@@ -31,8 +31,8 @@ account for the mint. The default --max-fee does not allow that.
 Several keepers can run at the same time. The later one fails in simulation, pays no fee and prints nothing;
 two that send at the same moment, which --jitter makes rare, cost one of them a fee. A keeper receives
 events, and scans all negotiations from time to time for those that it missed. A restarted keeper has its
-whole --budget again, unless --budget-file keeps the expenses. With --json it prints one document per
-action.`
+whole --budget again, unless --budget-file keeps the expenses. It writes its transactions to --journal, which
+other commands can use at the same time. With --json it prints one document per action.`
 
 // keeperCommand has the flags of haggle keeper.
 type keeperCommand struct {

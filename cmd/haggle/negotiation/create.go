@@ -38,6 +38,9 @@ price is paid in tranches (haggle milestone --help), and --arbiter decides dispu
 The negotiation keeps the protocol's fee of its creation. If the fee is above --max-fee-bps (default: the
 fee that the command has read), nothing is created.
 
+With --key a repeated command creates nothing: if the journal (--journal) has the creation, it prints
+the negotiation again, with "done_already" in JSON. Use a new key for each order.
+
 With --wrap-sol the escrow is SOL, which the same transaction wraps. --trust and --allowlist check the
 seller before anything is escrowed (haggle negotiation --help).`
 
@@ -46,6 +49,7 @@ const createExample = `  haggle negotiation create --seller ADDRESS --mint ADDRE
   haggle negotiation create ... --zopa --bond 0.5
   haggle negotiation create ... --milestones 3000,7000 --arbiter ADDRESS --delivery 14d
   haggle negotiation create --seller ADDRESS --wrap-sol --escrow 0.25 --service "Summarise a paper"
+  haggle negotiation create ... --key order-1234    # a repetition creates nothing
   haggle negotiation create ... --json | jq -r .negotiation`
 
 type createFlags struct {
@@ -57,6 +61,7 @@ type createFlags struct {
 	rounds                uint8
 	decayBps, minOfferBps uint16
 	sessionID             uint64
+	idempotencyKey        string
 	bond                  amount.Text
 	maxFeeBps             uint16
 	zopa                  bool
@@ -82,6 +87,8 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	flags.Uint16Var(&f.decayBps, "decay-bps", 0, "share that the escrow loses each round, in basis points (default: the configuration's)")
 	flags.Uint16Var(&f.minOfferBps, "min-offer-bps", protocol.DefaultMinOfferBps, "least offer, in basis points of the escrow's worth")
 	flags.Uint64Var(&f.sessionID, "session", 0, "session id (default: a random one that the pair has not used)")
+	flags.StringVar(&f.idempotencyKey, "key", "",
+		"idempotency key, for example an order's number: the same key creates one negotiation")
 	flags.Var(&f.account, "token-account", "token account that pays (default: the buyer's associated one)")
 	flags.Var(&f.bond, "bond", "bond that the seller deposits (default: none)")
 	flags.Uint16Var(&f.maxFeeBps, "max-fee-bps", 0, "highest protocol fee, in basis points of the price (default: the configuration's)")
@@ -92,6 +99,7 @@ func newCreateCommand(s *session.Session) *cobra.Command {
 	f.trust.Register(flags)
 	command.Required(cmd, "seller", "escrow")
 	cmd.MarkFlagsOneRequired("mint", "wrap-sol")
+	cmd.MarkFlagsMutuallyExclusive("key", "session")
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return f.run(ctx, s, cmd) })
 	return cmd
 }
@@ -148,7 +156,7 @@ func (f *createFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Co
 		Buyer: key.PublicKey(), Seller: f.seller.Key(), Mint: f.mint.Key(), EscrowAmount: escrow, ServiceHash: service,
 		MaxRounds: f.rounds, ResponseWindow: time.Duration(f.window), Deadline: time.Duration(f.deadline),
 		MinOfferBps: f.minOfferBps, Metadata: metadata, Deposit: haggle.Deposit{TokenAccount: f.account.Key(), WrapSOL: f.wrapSOL},
-		Bond: bond, Zopa: f.zopa, Milestones: milestones,
+		Bond: bond, Zopa: f.zopa, Milestones: milestones, Key: f.idempotencyKey,
 	}
 	if cmd.Flags().Changed("decay-bps") {
 		request.DecayRateBps = &f.decayBps
@@ -233,9 +241,29 @@ func explainShortage(ctx context.Context, s *session.Session, mint solana.Public
 	return exitcode.WithHint(shortage{described, funds}, "reduce --escrow, or pay from another account: --token-account")
 }
 
-func (f *createFlags) create(ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer, request haggle.CreateRequest) error {
+func (f *createFlags) create(
+	ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer,
+	request haggle.CreateRequest,
+) error {
 	action, err := client.CreateNegotiation(ctx, request)
-	if err != nil {
+	var (
+		used *haggle.SessionUsedError
+		done *haggle.AlreadyDone
+	)
+	switch {
+	case errors.As(err, &used) && request.Key != "":
+		return exitcode.WithHint(
+			fmt.Errorf("--key %q: used before by a creation that the journal does not have: %w",
+				request.Key, err),
+			"its history: haggle negotiation watch "+used.Negotiation.String())
+	case errors.As(err, &done) && done.Receipt != nil:
+		// The first creation has taken the money that this one would need.
+		if err := checkRepetition(ctx, client, &request, done.Negotiation); err != nil {
+			return err
+		}
+		receipt := &onchain.Receipt{Receipt: done.Receipt, Repeated: true}
+		return printCreated(s, done.Negotiation, "", receipt, "")
+	case err != nil:
 		return explainShortage(ctx, s, request.Mint, err)
 	}
 	tokens, err := s.TokensOf(ctx, request.Mint)
@@ -245,20 +273,66 @@ func (f *createFlags) create(ctx context.Context, s *session.Session, client *ha
 	receipt, err := onchain.Do(ctx, s, client, action.Action, key)
 	var refused *protocol.ProgramError
 	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
-		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: read it with haggle config show, then set --max-fee-bps", action.Params.MaxFeeBps))
+		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: "+
+			"read it with haggle config show, then set --max-fee-bps", action.Params.MaxFeeBps))
 	}
 	if err != nil {
 		return withSession(err, action.Negotiation, action.SessionID)
 	}
+	if receipt.Repeated {
+		if err := checkRepetition(ctx, client, &request, action.Negotiation); err != nil {
+			return err
+		}
+	}
+	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
+	return printCreated(s, action.Negotiation, fmt.Sprint(action.SessionID), receipt, escrowed)
+}
+
+// checkRepetition returns an error if an earlier command has created the negotiation on other terms, or if
+// the user has named the session, which is for one creation. A negotiation that cannot be read any more
+// counts as the same.
+func checkRepetition(
+	ctx context.Context, client *haggle.Client, request *haggle.CreateRequest, negotiation solana.PublicKey,
+) error {
+	if request.SessionID != nil {
+		return &haggle.SessionUsedError{SessionID: *request.SessionID, Negotiation: negotiation}
+	}
+	n, err := client.Negotiation(negotiation).Snapshot(ctx)
+	if err != nil || n.EscrowAmount == request.EscrowAmount && n.TokenMint == request.Mint &&
+		n.ServiceHash == request.ServiceHash && n.BondRequired == request.Bond {
+		return nil
+	}
+	return &exitcode.Error{Kind: exitcode.Refused,
+		Err: fmt.Errorf("negotiation %s was created before, on other terms: nothing was sent", negotiation),
+		Hint: "a further negotiation needs another --key; to read this one: haggle negotiation show " +
+			negotiation.String()}
+}
+
+// printCreated prints a negotiation that this command or an earlier one has created. An empty session is left
+// out.
+func printCreated(
+	s *session.Session, negotiation solana.PublicKey, sessionID string, receipt *onchain.Receipt,
+	escrowed string,
+) error {
+	vault, _, err := protocol.FindVaultAddress(negotiation)
+	if err != nil {
+		return err
+	}
 	v := struct {
 		onchain.View
-		SessionID string `json:"session_id"`
+		SessionID string `json:"session_id,omitempty"`
 		Vault     string `json:"vault"`
-	}{onchain.ViewOf(action.Negotiation, action.Name, receipt), fmt.Sprint(action.SessionID), action.Vault.String()}
-	return s.Print(v,
-		fmt.Sprintf("created: %s; %s escrowed, the seller is invited", action.Negotiation, tokens(request.EscrowAmount)),
-		v.Text(),
-		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)", action.Negotiation))
+	}{
+		onchain.ViewOf(negotiation, (*protocol.CreateNegotiation)(nil).InstructionName(), receipt),
+		sessionID, vault.String(),
+	}
+	created := fmt.Sprintf("created: %s; %s", negotiation, escrowed)
+	if receipt.Repeated {
+		created = fmt.Sprintf("created already: %s; nothing was sent", negotiation)
+	}
+	return s.Print(v, created, v.Text(),
+		fmt.Sprintf("next: haggle -C SELLER.yml negotiation accept-invitation %s   (the seller)",
+			negotiation))
 }
 
 // withSession adds the hint that prevents a second escrow after a creation with an unknown outcome.

@@ -43,6 +43,8 @@ type Flags struct {
 	MaxPriorityFee uint64
 	// PolicyPath is the file with the policy's limits, and UsagePath the file with their usage.
 	PolicyPath, UsagePath string
+	// JournalPath is a file, an address of PostgreSQL, "none", or empty for the default.
+	JournalPath string
 	// Unattended disables questions, even at a terminal.
 	Unattended bool
 	// Prompting is called before a question at the terminal, and the function that it returns afterwards. Nil
@@ -53,6 +55,8 @@ type Flags struct {
 	exporters *telemetry.Exporters
 	signer    haggle.Signer
 	usage     *policy.File
+	// journal is nil without RegisterJournal.
+	journal *lazyJournal
 }
 
 // Register adds the flags to a set.
@@ -151,6 +155,9 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.journal != nil && f.JournalPath != noJournal {
+		settings.Journal = f.journal
+	}
 	client, err := haggle.NewClient(settings.Config)
 	if err != nil {
 		return nil, exitcode.Usagef("--url, --fallback, --ws: %w", err)
@@ -159,7 +166,7 @@ func (f *Flags) Client() (*haggle.Client, error) {
 	return client, nil
 }
 
-// Close closes the client and the usage file, which other processes can then open.
+// Close closes the client, the journal and the usage file, which other processes can then open.
 func (f *Flags) Close() error {
 	var failures []error
 	if f.client != nil {
@@ -167,6 +174,9 @@ func (f *Flags) Close() error {
 	}
 	if f.exporters != nil {
 		failures = append(failures, f.exporters.Close())
+	}
+	if f.journal != nil {
+		failures = append(failures, f.journal.Close())
 	}
 	if f.usage != nil {
 		failures = append(failures, f.usage.Close())

@@ -133,7 +133,7 @@ type bare struct{ error }
 
 func (b bare) Error() string {
 	text := strings.TrimPrefix(b.error.Error(), "haggle: ")
-	for _, name := range []string{"keypair: ", "wallet: ", "policy: ", "identity: "} {
+	for _, name := range []string{"keypair: ", "wallet: ", "policy: ", "identity: ", "journal: "} {
 		text = strings.TrimPrefix(text, name)
 	}
 	return text

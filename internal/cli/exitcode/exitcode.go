@@ -140,7 +140,7 @@ func KindOf(err error) Kind {
 		return None
 	case errors.As(err, &own):
 		return own.Kind
-	case errors.As(err, &unknown):
+	case errors.As(err, &unknown), errors.Is(err, haggle.ErrUnresolved):
 		return Unknown
 	case errors.As(err, &program), errors.Is(err, haggle.ErrNotAsExpected):
 		return Refused
@@ -241,8 +241,11 @@ func describe(err error) description {
 		funds       *token.InsufficientFunds
 		denied      *policy.Denial
 		refusal     *identity.Refusal
+		journal     *haggle.JournalError
 	)
 	switch {
+	case errors.As(err, &journal) && journal.Outcome == haggle.OutcomeNotSent:
+		reported.Message = fmt.Sprintf("%v: nothing was sent", journal.Err)
 	case errors.As(err, &denied):
 		// The error's prefix, the signer, adds nothing to the denial.
 		reported.Message, reported.Hint, reported.Denial = denied.Error(), denialHint(denied), viewDenial(denied)

@@ -44,36 +44,66 @@ const resolveLimit = 2 * time.Minute
 // Do carries out an action. It adds to the program's refusal the hint that the negotiation's state gives.
 // After Ctrl-C it waits for the outcome of a transaction that has already been sent, so that its receipt is
 // not lost. Because the context is then over, the caller must read before Do what its output needs.
-func Do(ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer) (*haggle.Receipt, error) {
+//
+// An action that the journal knows to be done is no error: Do returns its receipt, and sends nothing.
+func Do(
+	ctx context.Context, s *session.Session, client *haggle.Client, action *haggle.Action, key haggle.Signer,
+) (*Receipt, error) {
 	for _, warning := range action.Warnings {
 		fmt.Fprintln(s.Stderr, "warning:", warning)
 	}
 	s.Stage("waiting for the confirmation of " + action.Name)
-	receipt, err := action.Do(ctx, key)
-	receipt, err = resolve(ctx, s, client, receipt, err)
+	sent, err := action.Do(ctx, key)
+	receipt, err := resolve(ctx, s, client, sent, err)
 	return receipt, explain(ctx, s, client, action.Negotiation, exitcode.OfAction(err))
 }
 
 // Submit sends a signed transaction and waits for its outcome as Do does.
-func Submit(ctx context.Context, s *session.Session, client *haggle.Client, transaction *solana.Transaction) (*haggle.Receipt, error) {
+func Submit(
+	ctx context.Context, s *session.Session, client *haggle.Client, transaction *solana.Transaction,
+) (*Receipt, error) {
 	s.Stage("waiting for the confirmation")
-	receipt, err := client.Submit(ctx, transaction)
-	receipt, err = resolve(ctx, s, client, receipt, err)
+	sent, err := client.Submit(ctx, transaction)
+	receipt, err := resolve(ctx, s, client, sent, err)
 	return receipt, exitcode.OfAction(err)
 }
 
-func resolve(ctx context.Context, s *session.Session, client *haggle.Client, receipt *haggle.Receipt, err error) (*haggle.Receipt, error) {
+// Receipt is the receipt of an action.
+type Receipt struct {
+	*haggle.Receipt
+	// Repeated reports whether an earlier command has sent the transaction, and this one nothing.
+	Repeated bool
+}
+
+func resolve(
+	ctx context.Context, s *session.Session, client *haggle.Client, receipt *haggle.Receipt, err error,
+) (*Receipt, error) {
 	var unknown *haggle.UnknownOutcome
 	if errors.Is(ctx.Err(), context.Canceled) && errors.As(err, &unknown) {
 		s.Report(fmt.Sprintf("interrupted after transaction %s was sent: waiting for its outcome; Ctrl-C again ends at once", unknown.Signature))
 		waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveLimit)
 		defer cancel()
 		receipt, err = client.Outcome(waiting, unknown)
+		failed := s.Connection.Acknowledge(waiting, unknown.Signature, haggle.OutcomeOf(err))
+		if failed != nil {
+			s.Report(fmt.Sprintf("the journal does not have the outcome: %v", failed))
+		}
+	}
+	var done *haggle.AlreadyDone
+	if errors.As(err, &done) && done.Receipt != nil {
+		s.Report(fmt.Sprintf("done already by transaction %s: nothing was sent", done.Receipt.Signature))
+		return &Receipt{done.Receipt, true}, nil
+	}
+	var unwritten *haggle.JournalError
+	if errors.As(err, &unwritten) && unwritten.Failure == nil &&
+		unwritten.Outcome == haggle.OutcomeConfirmed {
+		s.Report(fmt.Sprintf("the journal does not have the outcome: %v", unwritten.Err))
+		err = nil
 	}
 	if errors.Is(err, haggle.ErrDetailsUnavailable) {
 		err = nil
 	}
-	return receipt, err
+	return &Receipt{Receipt: receipt}, err
 }
 
 // explain adds to the program's refusal the hint that the negotiation's state gives.
@@ -122,12 +152,15 @@ func (t Step) Do(ctx context.Context, action *haggle.Action, effect func(*haggle
 	if err != nil {
 		return err
 	}
-	return Print(t.Session, action, receipt, effect(receipt))
+	return Print(t.Session, action, receipt, effect(receipt.Receipt))
 }
 
 // OnNegotiation returns a command that reads the negotiation of its first argument, builds an action, carries
 // it out and prints its effect.
-func OnNegotiation(s *session.Session, build func(ctx context.Context, t Step) (*haggle.Action, error), effect func(t Step, receipt *haggle.Receipt) string) func(context.Context, []string) error {
+func OnNegotiation(
+	s *session.Session, build func(ctx context.Context, t Step) (*haggle.Action, error),
+	effect func(t Step, receipt *haggle.Receipt) string,
+) func(context.Context, []string) error {
 	return func(ctx context.Context, arguments []string) error {
 		t, err := Open(ctx, s, arguments[0])
 		if err != nil {

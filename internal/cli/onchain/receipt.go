@@ -72,16 +72,20 @@ type View struct {
 	// Action is the instruction's name in the IDL, and Result its effect: "offer accepted".
 	Action string `json:"action"`
 	Result string `json:"result"`
+	// DoneAlready reports whether an earlier command has sent the transaction, and this one nothing.
+	DoneAlready bool `json:"done_already,omitempty"`
 	ReceiptView
 }
 
 // ViewOf describes a confirmed action.
-func ViewOf(negotiation solana.PublicKey, instruction string, receipt *haggle.Receipt) View {
-	return View{negotiation, instruction, result.Of(instruction), viewReceipt(receipt)}
+func ViewOf(negotiation solana.PublicKey, instruction string, receipt *Receipt) View {
+	return View{
+		negotiation, instruction, result.Of(instruction), receipt.Repeated, viewReceipt(receipt.Receipt),
+	}
 }
 
 // Print writes the result of an action: a line about its effect, and the receipt.
-func Print(s *session.Session, action *haggle.Action, receipt *haggle.Receipt, effect string) error {
+func Print(s *session.Session, action *haggle.Action, receipt *Receipt, effect string) error {
 	v := ViewOf(action.Negotiation, action.Name, receipt)
 	return s.Print(v, effect, v.Text())
 }

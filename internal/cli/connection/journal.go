@@ -1,0 +1,194 @@
+package connection
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/spf13/pflag"
+
+	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal/postgres"
+	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+)
+
+// noJournal is the value of --journal that disables the journal.
+const noJournal = "none"
+
+// keepConfirmed is how long the default journal keeps confirmed transactions. After it the chain still shows
+// that a session has been used.
+const keepConfirmed = 90 * 24 * time.Hour
+
+// RegisterJournal adds --journal to a set. Without it the client has no journal.
+func (f *Flags) RegisterJournal(set *pflag.FlagSet) {
+	f.journal = &lazyJournal{flags: f}
+	set.StringVar(&f.JournalPath, "journal", "", "journal that recovers interrupted transactions: "+
+		"FILE, postgres://... or none "+
+		"(default: one for each cluster in ~/.local/state/haggle/journal, or below $XDG_STATE_HOME)")
+}
+
+// JournalFolder returns the folder of default journals: haggle/journal below $XDG_STATE_HOME or
+// ~/.local/state.
+func JournalFolder() (string, error) {
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) {
+		return filepath.Join(state, "haggle", "journal"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".local", "state", "haggle", "journal"), nil
+}
+
+// Acknowledge writes to the journal that the user has received the outcome of a transaction.
+func (f *Flags) Acknowledge(ctx context.Context, signature solana.Signature, outcome haggle.Outcome) error {
+	if f.journal == nil || f.JournalPath == noJournal || !outcome.IsFinal() {
+		return nil
+	}
+	return f.journal.Finish(ctx, signature, outcome, true)
+}
+
+// lazyJournal opens the journal when the first transaction is about to be sent, so that commands that only
+// read need none.
+type lazyJournal struct {
+	flags *Flags
+
+	lock  sync.Mutex
+	store interface {
+		haggle.Journal
+		io.Closer
+	}
+}
+
+var _ haggle.Journal = (*lazyJournal)(nil)
+
+func (l *lazyJournal) opened(ctx context.Context) (haggle.Journal, error) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.store != nil {
+		return l.store, nil
+	}
+	return l.open(ctx)
+}
+
+func (l *lazyJournal) open(ctx context.Context) (haggle.Journal, error) {
+	path := l.flags.JournalPath
+	if strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://") {
+		store, err := postgres.Open(ctx, path)
+		switch {
+		case ctx.Err() != nil:
+			return nil, err
+		case err != nil:
+			return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
+				Hint: "check the database, name another one, or use --journal none"}
+		}
+		l.store = store
+		return store, nil
+	}
+	byDefault := path == ""
+	if byDefault {
+		var err error
+		if path, err = l.defaultPath(ctx); err != nil {
+			return nil, err
+		}
+	}
+	store, err := sqlite.Open(path)
+	if errors.Is(err, haggle.ErrJournalDamaged) {
+		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
+			Hint: "restore the file: it may have transactions on their way; or use a new one: --journal FILE"}
+	}
+	if err != nil {
+		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
+			Hint: "name another one with --journal FILE, or use --journal none"}
+	}
+	if byDefault {
+		// The next command repeats a removal that fails.
+		_, _ = store.Forget(ctx, time.Now().Add(-keepConfirmed))
+	}
+	l.store = store
+	return store, nil
+}
+
+// defaultPath returns the path of the cluster's journal in a folder that exists. A transaction of one cluster
+// has no outcome on another.
+func (l *lazyJournal) defaultPath(ctx context.Context) (string, error) {
+	client, err := l.flags.Client()
+	if err != nil {
+		return "", err
+	}
+	genesis, err := client.RPC().GetGenesisHash(ctx)
+	if err != nil {
+		return "", err
+	}
+	folder, err := JournalFolder()
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err != nil {
+		return "", &exitcode.Error{
+			Kind: exitcode.Other, Err: fmt.Errorf("no folder for the journal: %w", err),
+			Hint: "name a file with --journal FILE, or use --journal none",
+		}
+	}
+	return filepath.Join(folder, "haggle-"+hex.EncodeToString(genesis[:8])+".db"), nil
+}
+
+func (l *lazyJournal) Begin(ctx context.Context, entry haggle.JournalEntry) error {
+	store, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Begin(ctx, entry)
+}
+
+func (l *lazyJournal) Finish(
+	ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool,
+) error {
+	store, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Finish(ctx, signature, outcome, acknowledged)
+}
+
+func (l *lazyJournal) Unfinished(
+	ctx context.Context, wallet solana.PublicKey,
+) iter.Seq2[haggle.JournalEntry, error] {
+	store, err := l.opened(ctx)
+	if err != nil {
+		return func(yield func(haggle.JournalEntry, error) bool) { yield(haggle.JournalEntry{}, err) }
+	}
+	return store.Unfinished(ctx, wallet)
+}
+
+func (l *lazyJournal) Confirmed(
+	ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash,
+) (*haggle.JournalEntry, error) {
+	store, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.Confirmed(ctx, wallet, key, intent)
+}
+
+// Close closes the journal if it is open.
+func (l *lazyJournal) Close() error {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	if l.store == nil {
+		return nil
+	}
+	err := l.store.Close()
+	l.store = nil
+	return err
+}
