@@ -20,6 +20,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/haggle-protocol/haggle/internal/testpostgres"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
@@ -167,4 +168,12 @@ func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(arguments[0], server.URL)
+}
+
+// startPostgres starts a PostgreSQL server and sets a variable to the address of an empty database.
+func startPostgres(ts *testscript.TestScript, _ bool, arguments []string) {
+	server, err := testpostgres.Start(context.Background())
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(server.Close()) })
+	ts.Setenv(arguments[0], server.Address("postgres"))
 }

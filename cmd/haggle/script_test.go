@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 //	load NAME FILE         sets a variable to the content of a file
 //	fill FILE              replaces $NAME in a file by variables
 //	fund ADDRESS LAMPORTS  gives an address lamports
+//	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
 //	serve-wallet, serve-registry, slow-node    start services: see there
 func TestScripts(t *testing.T) {
 	// Each script has a chain of its own, with a clock of its own.
@@ -74,7 +75,7 @@ func TestScripts(t *testing.T) {
 			"freeze": onTokenAccount((*localnet.Chain).Freeze), "thaw": onTokenAccount((*localnet.Chain).Thaw),
 			"exits": exits, "field": field, "until": until, "await": await,
 			"load": load, "fill": fill, "fund": fund, "serve-wallet": serveWallet, "serve-registry": serveRegistry,
-			"slow-node": slowNode,
+			"slow-node": slowNode, "postgres": startPostgres,
 		},
 	})
 }

@@ -49,7 +49,8 @@ holds for retries of the same transaction for 24 hours. Without "agreement" the 
 A sealed price is checked when the wallet commits to it; its reveal is then always signed.
 
 --policy-usage FILE stores the usage of the limits. Money counts when the wallet signs; a retry counts once,
-and what expires or fails is given back. One process at a time can use the file, and it belongs to one wallet.`
+and what expires or fails is given back. One process at a time can use the file, and it belongs to one wallet.
+Several processes on several machines share the usage by --policy-usage postgres://USER@HOST/DATABASE.`
 
 func Command(s *session.Session) *cobra.Command {
 	return command.Group("policy", "Limit what the wallet signs; print the usage of the limits", policyHelp,
@@ -232,11 +233,11 @@ func newPolicyUsageCommand(s *session.Session) *cobra.Command {
 		Use: "usage", Short: "Print the usage of a policy's limits",
 		Long: `Prints the usage that --policy-usage stores: what was spent today (in UTC), on each negotiation that is not
 over, and with each counterparty. With --policy it prints the limits, too. It also works while an agent uses
-the file.`,
+the file. Of a database it prints the usage of the wallet of --keypair.`,
 		Example: "  haggle policy usage --policy-usage usage --policy policy.json",
 		Args:    command.Exactly(0),
 	}
-	cmd.RunE = s.Limited(func(context.Context, []string) error { return policyUsage(s) })
+	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error { return policyUsage(ctx, s) })
 	return cmd
 }
 
@@ -259,11 +260,11 @@ type usageView struct {
 	Counterparties []usedView `json:"counterparties"`
 }
 
-func policyUsage(s *session.Session) error {
+func policyUsage(ctx context.Context, s *session.Session) error {
 	if s.Connection.UsagePath == "" {
 		return exitcode.Usagef("--policy-usage not set: haggle policy usage --policy-usage FILE")
 	}
-	records, err := policy.ReadFile(s.Connection.UsagePath)
+	records, err := s.Connection.Usage(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return exitcode.Usagef("--policy-usage: file %s does not exist", s.Connection.UsagePath)
 	}

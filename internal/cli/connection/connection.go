@@ -20,7 +20,6 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/solanaconfig"
 	"github.com/haggle-protocol/haggle/internal/cli/telemetry"
 	haggle "github.com/haggle-protocol/haggle/sdk"
-	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
@@ -41,7 +40,8 @@ type Flags struct {
 	PollEvery duration.Flag
 	// MaxPriorityFee is in lamports.
 	MaxPriorityFee uint64
-	// PolicyPath is the file with the policy's limits, and UsagePath the file with their usage.
+	// PolicyPath is the file with the policy's limits. UsagePath is the file with their usage, or an address
+	// of PostgreSQL.
 	PolicyPath, UsagePath string
 	// JournalPath is a file, an address of PostgreSQL, "none", or empty for the default.
 	JournalPath string
@@ -54,7 +54,7 @@ type Flags struct {
 	client    *haggle.Client
 	exporters *telemetry.Exporters
 	signer    haggle.Signer
-	usage     *policy.File
+	usage     usageStore
 	// journal is nil without RegisterJournal.
 	journal *lazyJournal
 }
@@ -71,7 +71,8 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.Uint64Var(&f.MaxPriorityFee, "max-priority-fee", 0, "highest priority fee of a transaction, in lamports")
 	set.StringVar(&f.Commitment, "commitment", "", "commitment of reads and transactions: confirmed or finalized (default: confirmed)")
 	set.StringVar(&f.PolicyPath, "policy", "", "sign only within the limits of this file (haggle policy --help)")
-	set.StringVar(&f.UsagePath, "policy-usage", "", "file that records the usage of the policy's limits")
+	set.StringVar(&f.UsagePath, "policy-usage", "",
+		"FILE or postgres://... that records the usage of the policy's limits")
 }
 
 // Settings are the flags with their defaults. An empty WebSocket endpoint is derived from the RPC endpoint.

@@ -58,6 +58,10 @@ func (f *Flags) Acknowledge(ctx context.Context, signature solana.Signature, out
 	return f.journal.Finish(ctx, signature, outcome, true)
 }
 
+func isPostgres(name string) bool {
+	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
+}
+
 // lazyJournal opens the journal when the first transaction is about to be sent, so that commands that only
 // read need none.
 type lazyJournal struct {
@@ -83,7 +87,7 @@ func (l *lazyJournal) opened(ctx context.Context) (haggle.Journal, error) {
 
 func (l *lazyJournal) open(ctx context.Context) (haggle.Journal, error) {
 	path := l.flags.JournalPath
-	if strings.HasPrefix(path, "postgres://") || strings.HasPrefix(path, "postgresql://") {
+	if isPostgres(path) {
 		store, err := postgres.Open(ctx, path)
 		switch {
 		case ctx.Err() != nil:

@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/prompt"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/policy/postgres"
 )
 
 // ReadPolicy reads a file with a policy.
@@ -52,7 +53,7 @@ func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.
 	if err != nil {
 		return nil, err
 	}
-	usage, err := policy.OpenFile(f.UsagePath)
+	usage, err := f.openUsage(ctx, signer.PublicKey())
 	if err != nil {
 		return nil, usageError(err)
 	}
@@ -66,9 +67,53 @@ func (f *Flags) govern(ctx context.Context, signer haggle.Signer, config policy.
 	return governed, nil
 }
 
+// usageStore is a store of --policy-usage.
+type usageStore interface {
+	policy.Store
+	io.Closer
+}
+
+func (f *Flags) openUsage(ctx context.Context, wallet solana.PublicKey) (usageStore, error) {
+	if isPostgres(f.UsagePath) {
+		store, err := postgres.Open(ctx, f.UsagePath, wallet)
+		if err != nil {
+			return nil, &exitcode.Error{Kind: exitcode.Other, Err: err, Hint: "check the database"}
+		}
+		return store, nil
+	}
+	return policy.OpenFile(f.UsagePath)
+}
+
+// Usage returns the records of --policy-usage: of a file also while another process uses it, of a database
+// those of the wallet of --keypair.
+func (f *Flags) Usage(ctx context.Context) (records []policy.Record, err error) {
+	if !isPostgres(f.UsagePath) {
+		return policy.ReadFile(f.UsagePath)
+	}
+	wallet, err := f.Address(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := f.openUsage(ctx, wallet)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	defer store.Close()
+	for record, err := range store.Records(ctx) {
+		if err != nil {
+			return nil, usageError(err)
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
 func usageError(err error) error {
 	failed := &exitcode.Error{Kind: exitcode.Usage, Err: fmt.Errorf("--policy-usage: %w", bare{err})}
+	var own *exitcode.Error
 	switch {
+	case errors.As(err, &own):
+		failed.Kind, failed.Hint = own.Kind, own.Hint
 	case errors.Is(err, policy.ErrFileInUse):
 		failed.Kind, failed.Hint = exitcode.Other, "another process is using the file: wait until it ends; to read the usage meanwhile: haggle policy usage --policy-usage FILE"
 	case errors.As(err, new(*policy.DamagedFileError)):

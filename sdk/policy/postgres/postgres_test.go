@@ -19,6 +19,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/policy/postgres"
+	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // server is the PostgreSQL server of all tests.
@@ -28,9 +29,9 @@ func TestMain(m *testing.M) { os.Exit(testpostgres.Run(m, &server)) }
 
 var friend = solana.PublicKey{1}
 
-func newKeypair(t *testing.T) *haggle.Keypair {
+func newKeypair(t *testing.T) *wallet.Keypair {
 	t.Helper()
-	me, err := haggle.GenerateKeypair()
+	me, err := wallet.GenerateKeypair()
 	require.NoError(t, err)
 	return me
 }
@@ -44,7 +45,7 @@ func open(t *testing.T, address string, wallet solana.PublicKey) *postgres.Store
 }
 
 // process is a policy with a limit per day, as another process on the same database has one.
-func process(t *testing.T, address string, me *haggle.Keypair, perDay uint64) *policy.Policy {
+func process(t *testing.T, address string, me *wallet.Keypair, perDay uint64) *policy.Policy {
 	t.Helper()
 	unlimited := policy.Limits{
 		PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited,
