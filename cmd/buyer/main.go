@@ -1,10 +1,10 @@
-// Command buyer is an example of an agent that buys a service: it escrows its highest price, invites one seller, and
-// concedes in equal steps from its opening price towards its reservation price.
+// Command buyer is an example of an agent that buys a service: it escrows its highest price, invites one
+// seller, and concedes in equal steps from its opening price towards its reservation price.
 //
 //	buyer --seller ADDRESS --mint ADDRESS --escrow 5 --opening 2 --reservation 3.5
 //
-// The SDK's package agent runs the negotiation; this program has Decide. After a restart it continues the open
-// negotiation: its state is on chain, and its journal has the transactions that it was about to send.
+// The SDK's package agent runs the negotiation; this program has Decide. After a restart it continues the
+// open negotiation: its state is on chain, and its journal has the transactions that it was about to send.
 package main
 
 import (
@@ -91,8 +91,8 @@ func (b *buyer) buy(ctx context.Context) error {
 	return nil
 }
 
-// decide accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without another
-// bid the reservation price decides.
+// decide accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without
+// another bid the reservation price decides.
 func (b *buyer) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	n := turn.Negotiation
 	plan := concession.Linear{Opening: b.Opening, Reservation: b.Reservation, Offers: (uint64(n.MaxRounds) + 1) / 2}

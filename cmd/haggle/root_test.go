@@ -27,7 +27,7 @@ func everyCommand(t *testing.T, visit func(cmd *cobra.Command)) {
 	walk(root)
 }
 
-func TestEveryCommandExplainsItself(t *testing.T) {
+func TestEveryCommandHasHelp(t *testing.T) {
 	count := 0
 	everyCommand(t, func(cmd *cobra.Command) {
 		count++
@@ -43,7 +43,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	require.Greater(t, count, 20)
 }
 
-func TestEveryFlagSaysWhatItIs(t *testing.T) {
+func TestEveryFlagHasAUsage(t *testing.T) {
 	everyCommand(t, func(cmd *cobra.Command) {
 		for _, line := range strings.Split(strings.TrimSpace(cmd.Flags().FlagUsages()), "\n") {
 			if line != "" {

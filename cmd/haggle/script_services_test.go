@@ -25,10 +25,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// walletService is a wallet service of AgentWallet's shape that signs with a keypair, or lies.
+// walletService is a wallet service with AgentWallet's interface that signs with a keypair, or with a wrong
+// one.
 type walletService struct {
 	key haggle.Signer
-	// owner is whom it claims to sign for.
+	// owner is the public key that it returns.
 	owner  solana.PublicKey
 	apiKey string
 }
@@ -76,8 +77,8 @@ func (w *walletService) sign(request *http.Request) (solana.Signature, error) {
 }
 
 // serveWallet starts a wallet service over HTTPS: "serve-wallet NAME KEYPAIR [OWNER]" sets NAME to its URL,
-// and has the commands that follow trust its certificate. With an OWNER it claims to sign for that address,
-// and signs with the keypair all the same.
+// and makes the following commands trust its certificate. With an OWNER it returns that address as its public
+// key, but signs with the keypair.
 func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
 	key, err := wallet.LoadKeypairFile(ts.MkAbs(arguments[1]))
 	ts.Check(err)
@@ -93,8 +94,8 @@ func serveWallet(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Setenv(arguments[0], server.URL+"/agent")
 }
 
-// serveRegistry starts a registry of SAID's shape: "serve-registry NAME ADDRESS=SCORE..." sets NAME to its
-// URL; the score "down" is a failure.
+// serveRegistry starts a registry with SAID's interface: "serve-registry NAME ADDRESS=SCORE..." sets NAME to
+// its URL; the score "down" is a failure.
 func serveRegistry(ts *testscript.TestScript, _ bool, arguments []string) {
 	scores := map[string]string{}
 	for _, entry := range arguments[1:] {
@@ -136,13 +137,13 @@ func fund(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	owner, err := solana.PublicKeyFromBase58(arguments[0])
 	ts.Check(err)
-	ts.Check(ts.Value(stageKey{}).(*stage).chain.Fund(ctx, owner, lamports))
+	ts.Check(ts.Value(stageKey{}).(*fixture).chain.Fund(ctx, owner, lamports))
 }
 
 // slowNode starts a node that delays one method: "slow-node NAME METHOD DELAY [FILE]" sets NAME to the URL of
 // a proxy before the script's chain, and creates FILE when the method is called for the first time.
 func slowNode(ts *testscript.TestScript, _ bool, arguments []string) {
-	node, err := url.Parse(ts.Value(stageKey{}).(*stage).chain.RPCURL)
+	node, err := url.Parse(ts.Value(stageKey{}).(*fixture).chain.RPCURL)
 	ts.Check(err)
 	delay, err := time.ParseDuration(arguments[2])
 	ts.Check(err)

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 //	postgres NAME          starts a PostgreSQL server and sets a variable to an empty database
 //	serve-wallet, serve-registry, slow-node    start services: see there
 func TestScripts(t *testing.T) {
-	// Each script has a chain of its own, with a clock of its own.
+	// Each script has its own chain with its own clock.
 	t.Setenv(localnet.EnvRPCURL, "")
 	buildChain(t)
 	programs := buildAgents(t)
@@ -67,7 +67,7 @@ func TestScripts(t *testing.T) {
 			if cache, err := os.UserCacheDir(); err == nil {
 				env.Setenv("XDG_CACHE_HOME", cache)
 			}
-			env.Values[stageKey{}] = &stage{}
+			env.Values[stageKey{}] = &fixture{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -80,7 +80,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// buildChain makes sure that the scripts, which have no home folder, find the chain built.
+// buildChain builds the chain for the scripts, which have no home folder.
 func buildChain(t *testing.T) {
 	t.Helper()
 	chain, err := localnet.StartChain(t.Context(), localnet.Options{Progress: func(line string) { t.Log(line) }})
@@ -92,7 +92,7 @@ func buildChain(t *testing.T) {
 	}
 }
 
-// buildAgents builds the binaries that are processes of their own.
+// buildAgents builds the binaries that run as separate processes.
 func buildAgents(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -103,8 +103,8 @@ func buildAgents(t *testing.T) string {
 	return folder
 }
 
-// stage is the chain of a script.
-type stage struct {
+// fixture is the chain of a script.
+type fixture struct {
 	chain *localnet.Chain
 	net   *localnet.Net
 }
@@ -116,7 +116,7 @@ const patience = 60 * time.Second
 func startChain(ts *testscript.TestScript, _ bool, arguments []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	s := ts.Value(stageKey{}).(*stage)
+	s := ts.Value(stageKey{}).(*fixture)
 	if len(arguments) == 1 && arguments[0] == "bare" {
 		chain, err := localnet.StartChain(ctx, localnet.Options{})
 		ts.Check(err)
@@ -151,7 +151,7 @@ func advance(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), length+patience)
 	defer cancel()
-	s := ts.Value(stageKey{}).(*stage)
+	s := ts.Value(stageKey{}).(*fixture)
 	now, err := s.chain.Now(ctx)
 	ts.Check(err)
 	ts.Check(s.chain.AdvanceTo(ctx, now+int64(length/time.Second)))
@@ -164,7 +164,7 @@ func onTokenAccount(
 	return func(ts *testscript.TestScript, _ bool, arguments []string) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		net := ts.Value(stageKey{}).(*stage).net
+		net := ts.Value(stageKey{}).(*fixture).net
 		ts.Check(change(net.Chain, ctx, net.Mint, tokenAccount(ts, net, arguments[0])))
 	}
 }
@@ -172,7 +172,7 @@ func onTokenAccount(
 func give(ts *testscript.TestScript, _ bool, arguments []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	net := ts.Value(stageKey{}).(*stage).net
+	net := ts.Value(stageKey{}).(*fixture).net
 	tokens, err := strconv.ParseUint(arguments[1], 10, 32)
 	ts.Check(err)
 	ts.Check(net.Chain.MintTo(ctx, net.Mint, tokenAccount(ts, net, arguments[0]), tokens*1_000_000))

@@ -1,10 +1,11 @@
-// Command seller is an example of an agent that sells a service: it waits for an invitation of one buyer, checks its
-// terms, and concedes in equal steps from its opening price towards its reservation price.
+// Command seller is an example of an agent that sells a service: it waits for an invitation of one buyer,
+// checks its terms, and concedes in equal steps from its opening price towards its reservation price.
 //
 //	seller --buyer ADDRESS --mint ADDRESS --opening 4.5 --reservation 3
 //
-// The SDK's package agent runs the negotiation; this program has Admit and Decide. After a restart it continues the
-// open negotiation: its state is on chain, and its journal has the transactions that it was about to send.
+// The SDK's package agent runs the negotiation; this program has Admit and Decide. After a restart it
+// continues the open negotiation: its state is on chain, and its journal has the transactions that it was
+// about to send.
 package main
 
 import (
@@ -98,7 +99,8 @@ func (s *seller) concerns(n *haggle.Snapshot) bool {
 	return n.Buyer == s.Counterpart && (n.Status == protocol.NegotiationStatusCreated || s.objection(n) == "")
 }
 
-// admit declines an unsuitable invitation. A suitable one is accepted on exactly the terms that were checked here.
+// admit declines an unsuitable invitation. A suitable one is accepted on exactly the terms that were checked
+// here.
 func (s *seller) admit(ctx context.Context, n *haggle.Snapshot) error {
 	if why := s.objection(n); why != "" {
 		return &agent.Refusal{Negotiation: n.Address, Reason: why}
@@ -131,8 +133,8 @@ func (s *seller) objection(n *haggle.Snapshot) string {
 	return ""
 }
 
-// decide accepts the buyer's offer if it is no less than the seller's next ask, and asks otherwise. Without another
-// ask the reservation price decides, which is after the fee.
+// decide accepts the buyer's offer if it is no less than the seller's next ask, and asks otherwise. Without
+// another ask the reservation price decides, which is after the fee.
 func (s *seller) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
 	n := turn.Negotiation
 	plan := concession.Linear{Opening: s.Opening, Reservation: s.Reservation, Offers: uint64(n.MaxRounds) / 2}

@@ -21,7 +21,7 @@ func newSeller() *seller {
 	}
 }
 
-// invitation is one that suits.
+// invitation returns a suitable invitation.
 func (s *seller) invitation() *haggle.Snapshot {
 	n := &haggle.Snapshot{}
 	n.Buyer, n.TokenMint, n.ServiceHash = s.Counterpart, s.Mint, s.ServiceHash
@@ -30,7 +30,7 @@ func (s *seller) invitation() *haggle.Snapshot {
 	return n
 }
 
-func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
+func TestUnsuitableInvitationsAreDeclined(t *testing.T) {
 	s := newSeller()
 	for why, spoil := range map[string]func(n *haggle.Snapshot){
 		"":                func(*haggle.Snapshot) {},
@@ -63,7 +63,7 @@ func TestInvitationsThatDoNotSuitAreRefused(t *testing.T) {
 	require.False(t, s.concerns(stranger))
 }
 
-func TestTheReservationIsWhatIsLeftAfterTheFee(t *testing.T) {
+func TestReservationIsAfterTheFee(t *testing.T) {
 	n := &haggle.Snapshot{}
 	for _, bps := range []uint16{0, 1, 50, 500} {
 		n.ProtocolFeeBps = bps

@@ -99,17 +99,17 @@ func (k *keeperCommand) keep(ctx context.Context) error {
 		return err
 	}
 	if k.once {
-		// What has failed is tried again by the next one, and that there is something is the exit code.
+		// Failed actions are retried by the next run; the exit code reports that there are some.
 		return k.explained(errors.Join(works.Once(ctx), failed))
 	}
 	err = works.Run(ctx)
 	if stopped := ctx.Err(); stopped != nil && errors.Is(err, context.Canceled) {
-		return nil // Ctrl-C is how one ends it
+		return nil // Ctrl-C is the usual end
 	}
 	return k.explained(err)
 }
 
-// explained says what to do about a budget file that cannot be used.
+// explained adds a hint to the error of an unusable budget file.
 func (k *keeperCommand) explained(err error) error {
 	switch {
 	case k.budgetFile != "" && errors.As(err, new(*fs.PathError)):
@@ -122,7 +122,7 @@ func (k *keeperCommand) explained(err error) error {
 	return err
 }
 
-// orNone is a length of time for which zero means none, and not the default.
+// orNone returns a duration for a configuration in which zero means the default: a zero flag means none.
 func orNone(length duration.Flag) time.Duration {
 	if length == 0 {
 		return -1
@@ -138,13 +138,13 @@ func (k *keeperCommand) logger() *slog.Logger {
 	return k.Logger(slog.LevelError)
 }
 
-// keeperAction is what is told of an action.
+// keeperAction describes an action in the output.
 type keeperAction struct {
 	Time        time.Time        `json:"time"`
 	Action      keeper.Kind      `json:"action"`
 	Negotiation solana.PublicKey `json:"negotiation"`
 	Outcome     keeper.Outcome   `json:"outcome"`
-	// Lamports are what it has cost, or would cost.
+	// Lamports is the cost, or the estimated cost of an action that was not done.
 	Lamports     uint64            `json:"lamports"`
 	Signature    *solana.Signature `json:"signature,omitempty"`
 	Slot         uint64            `json:"slot,omitempty"`

@@ -12,7 +12,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-func TestACreationOfUnknownOutcomeSaysHowToRepeatIt(t *testing.T) {
+func TestUnknownCreationHintsAtItsRepetition(t *testing.T) {
 	address := solana.PublicKey{7}
 	err := withSession(&haggle.UnknownOutcome{Cause: context.Canceled}, address, 42)
 	require.Equal(t, exitcode.Unknown, exitcode.KindOf(err))
@@ -24,7 +24,7 @@ func TestACreationOfUnknownOutcomeSaysHowToRepeatIt(t *testing.T) {
 	require.Equal(t, other, withSession(other, address, 42))
 }
 
-func TestCreationThatProvablyDidNotHappenNeedsNoSession(t *testing.T) {
+func TestFailedCreationHintsAtNoSession(t *testing.T) {
 	for _, kind := range []exitcode.Kind{exitcode.Interrupted, exitcode.Network, exitcode.Expired} {
 		err := &exitcode.Error{Kind: kind, Err: errors.New("not sent")}
 		require.Equal(t, error(err), withSession(err, solana.PublicKey{7}, 42))

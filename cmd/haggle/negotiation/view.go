@@ -44,7 +44,7 @@ type negotiationView struct {
 	TurnDeadline    int64            `json:"turn_deadline"`
 	GlobalDeadline  int64            `json:"global_deadline"`
 	Overdue         bool             `json:"overdue"`
-	Situation      string           `json:"situation"`
+	Situation       string           `json:"situation"`
 	Extension       uint32           `json:"pending_extension,omitempty"`
 	Bond            *bondView        `json:"bond,omitempty"`
 	Zopa            *zopaView        `json:"zopa,omitempty"`

@@ -151,7 +151,7 @@ func (w *watcher) creates(ctx context.Context, address solana.PublicKey, signatu
 	if err != nil || found == nil || found.Meta == nil {
 		return false, err
 	}
-	// Logs that are cut off hold no creation of this program.
+	// Truncated logs contain no creation of this program.
 	events, _ := protocol.ParseLogs(found.Meta.LogMessages)
 	for _, event := range events {
 		created, is := event.(*protocol.NegotiationCreated)
@@ -204,7 +204,7 @@ func watchAgent(ctx context.Context, s *session.Session, given connection.Addres
 		}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil // --timeout is how long to watch
+		return nil // --timeout ends the watch
 	}
 	return endOfWatch(ctx, subscription.Err())
 }

@@ -70,7 +70,7 @@ func (l limitView) String() string {
 }
 
 type limitsView struct {
-	// Mint is what they are in; zero for lamports.
+	// Mint is the mint of the limits; zero for lamports.
 	Mint            solana.PublicKey `json:"mint,omitzero"`
 	PerTransaction  limitView        `json:"per_transaction"`
 	PerNegotiation  limitView        `json:"per_negotiation"`
@@ -241,7 +241,7 @@ the file. Of a database it prints the usage of the wallet of --keypair.`,
 	return cmd
 }
 
-// usedView is what was spent in a mint, or in lamports, and its limit.
+// usedView has the amount spent in a mint, or in lamports, and its limit.
 type usedView struct {
 	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
 	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
@@ -252,7 +252,7 @@ type usedView struct {
 
 type usageView struct {
 	Wallet solana.PublicKey `json:"wallet,omitzero"`
-	// Open is the number of counted transactions whose outcome is not known.
+	// Open is the number of counted transactions with an unknown outcome.
 	Open           int        `json:"open"`
 	Day            string     `json:"day"`
 	Today          []usedView `json:"today"`

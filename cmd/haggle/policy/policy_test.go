@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// The policy in the help is complete and can sign.
-func TestThePolicyInTheHelpIsOne(t *testing.T) {
+// The policy in the help text is complete and can sign.
+func TestPolicyInTheHelpIsValid(t *testing.T) {
 	text := regexp.MustCompile(`(?s)\n  \{\n.*\n  \}\n`).FindString(policyHelp)
 	address := solana.PublicKey{1}.String()
 	config, err := policy.ParseConfig([]byte(strings.NewReplacer("MINT", address, "ADDRESS", address).Replace(text)))

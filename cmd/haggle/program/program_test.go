@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAProgramRunsAFileThatOnlyZerosFollow(t *testing.T) {
+func TestProgramEqualsAFilePaddedWithZeros(t *testing.T) {
 	file := []byte{0x7f, 'E', 'L', 'F', 0}
 	for name, test := range map[string]struct {
 		content []byte
@@ -27,7 +27,7 @@ func TestAProgramRunsAFileThatOnlyZerosFollow(t *testing.T) {
 	}
 }
 
-func TestProgramDataSaysWhoCanReplaceTheProgram(t *testing.T) {
+func TestProgramDataHasTheUpgradeAuthority(t *testing.T) {
 	address, authority := solana.PublicKey{1}, solana.PublicKey{9, 8, 7}
 	data := append([]byte{3, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 1}, authority[:]...)
 	data = append(data, 'E', 'L', 'F')

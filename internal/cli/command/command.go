@@ -1,4 +1,4 @@
-// Package command builds cobra commands whose mistakes say how to use them.
+// Package command builds cobra commands whose errors show the usage.
 package command
 
 import (

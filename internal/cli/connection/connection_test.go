@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/yellowstone"
 )
 
-// configured writes a configuration of the Solana tools into a new home folder.
+// configured writes a configuration of the Solana tools to a new home folder.
 func configured(t *testing.T, content string) {
 	t.Helper()
 	home := t.TempDir()
@@ -59,7 +59,7 @@ func TestFlagsThenConfigurationThenLocalhost(t *testing.T) {
 	require.Equal(t, filepath.Join(os.Getenv("HOME"), ".config", "solana", "id.json"), settings.KeypairPath)
 }
 
-func TestNothingIsPaidOnWhatIsMerelyProcessed(t *testing.T) {
+func TestProcessedCommitmentIsRaisedToConfirmed(t *testing.T) {
 	configured(t, "commitment: processed\n")
 	settings, err := settle(t)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func (f *Flags) Passphrase(ctx context.Context, question string) (string, error)
 	return f.typedPassphrase(ctx, question)
 }
 
-// NewPassphrase reads a passphrase for a new wallet. The terminal asks for it twice.
+// NewPassphrase reads a passphrase for a new wallet. The terminal prompts for it twice.
 func (f *Flags) NewPassphrase(ctx context.Context, question string) (string, error) {
 	if path := os.Getenv(PassphraseFileVariable); path != "" {
 		return readPassphrase(path)
@@ -92,7 +92,7 @@ func readPrivate(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, longestPassphrase+1))
 }
 
-// prompting announces a prompt, whose end is the call of the function that it returns.
+// prompting announces a prompt. The returned function announces its end.
 func (f *Flags) prompting() (done func()) {
 	if f.Prompting == nil {
 		return func() {}

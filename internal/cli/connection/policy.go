@@ -129,7 +129,7 @@ var (
 	errNotApproved = errors.New("not approved")
 )
 
-// approve asks for approval at the terminal. Every answer except "yes" is a refusal.
+// approve prompts for approval at the terminal. Every answer except "yes" is a refusal.
 func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	if !f.attended() {
 		return errNoTerminal
@@ -138,22 +138,22 @@ func (f *Flags) approve(ctx context.Context, request *policy.Request) error {
 	return terminal.approve(ctx, request)
 }
 
-// terminal is the process's terminal.
-var terminal = newDesk(os.Stdin, os.Stderr)
+// terminal is the terminal of the process.
+var terminal = newPrompter(os.Stdin, os.Stderr)
 
-// desk asks one question at a time.
-type desk struct {
+// prompter serialises prompts.
+type prompter struct {
 	in  io.Reader
 	out io.Writer
-	// asking has an element while a question is open, so that an answer never belongs to another question.
+	// asking has an element while a prompt is open, so that an answer never belongs to another prompt.
 	asking chan struct{}
 }
 
-func newDesk(in io.Reader, out io.Writer) *desk {
-	return &desk{in: in, out: out, asking: make(chan struct{}, 1)}
+func newPrompter(in io.Reader, out io.Writer) *prompter {
+	return &prompter{in: in, out: out, asking: make(chan struct{}, 1)}
 }
 
-func (d *desk) approve(ctx context.Context, request *policy.Request) error {
+func (d *prompter) approve(ctx context.Context, request *policy.Request) error {
 	select {
 	case d.asking <- struct{}{}:
 		defer func() { <-d.asking }()

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// questions are those that have been asked, one by one.
+// questions receives the prompts, one by one.
 type questions chan string
 
 func (q questions) Write(text []byte) (int, error) {
@@ -20,15 +20,15 @@ func (q questions) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Whoever types "yes" has read one question, and must not have agreed to another one.
-func TestAnApprovalIsOfTheQuestionThatCanBeSeen(t *testing.T) {
+// An answer of "yes" is for the prompt on the screen, and must not approve another request.
+func TestApprovalIsForTheDisplayedPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, typed := io.Pipe()
 		asked := make(questions, 3)
-		desk := newDesk(in, asked)
+		prompter := newPrompter(in, asked)
 		ask := func(ctx context.Context, instruction string) <-chan error {
 			answered := make(chan error, 1)
-			go func() { answered <- desk.approve(ctx, &policy.Request{Instructions: []string{instruction}}) }()
+			go func() { answered <- prompter.approve(ctx, &policy.Request{Instructions: []string{instruction}}) }()
 			synctest.Wait()
 			return answered
 		}

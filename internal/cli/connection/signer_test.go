@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// flagsOf are those of a command line.
+// flagsOf returns the flags of a command line.
 func flagsOf(t *testing.T, arguments ...string) *Flags {
 	t.Helper()
 	flags := &Flags{Unattended: true}
@@ -25,7 +25,7 @@ func flagsOf(t *testing.T, arguments ...string) *Flags {
 	return flags
 }
 
-// savedKey is a new keypair, and its file.
+// savedKey returns a new keypair and its file.
 func savedKey(t *testing.T) (*wallet.Keypair, string) {
 	t.Helper()
 	key, err := wallet.GenerateKeypair()
@@ -35,7 +35,7 @@ func savedKey(t *testing.T) (*wallet.Keypair, string) {
 	return key, path
 }
 
-func TestOneFlagNamesEveryKindOfWallet(t *testing.T) {
+func TestKeypairFlagOpensEveryKindOfWallet(t *testing.T) {
 	configured(t, "")
 	key, path := savedKey(t)
 	content, err := os.ReadFile(path)
@@ -89,7 +89,7 @@ func TestWalletsThatDoNotOpen(t *testing.T) {
 	require.EqualError(t, err, "--keypair: not an encrypted file: "+encrypted)
 }
 
-func TestARemoteWalletIsCalledByItsHostAlone(t *testing.T) {
+func TestRemoteWalletNameIsItsHost(t *testing.T) {
 	require.Equal(t, "https://wallet.example:8443", WalletName("https://wallet.example:8443/topsecret#address"))
 	require.Equal(t, "https://wallet.example", WalletName("https://wallet.example#address"))
 	require.Equal(t, "https://wallet.example", WalletName("https://wallet.example?key=topsecret"))
@@ -140,7 +140,7 @@ func TestPassphraseFiles(t *testing.T) {
 	})
 }
 
-func TestAPolicyIsAroundTheSigner(t *testing.T) {
+func TestSignerEnforcesThePolicy(t *testing.T) {
 	configured(t, "")
 	_, path := savedKey(t)
 	folder := t.TempDir()
@@ -155,7 +155,7 @@ func TestAPolicyIsAroundTheSigner(t *testing.T) {
 	_, err = signer.SignMessage(t.Context(), []byte("anything"))
 	require.ErrorIs(t, err, policy.ErrDenied)
 
-	// Two processes would not see what the other one spends.
+	// A second process would not include the first one's expenses.
 	second := flagsOf(t, "-k", path, "--policy", limits, "--policy-usage", usage)
 	_, err = second.Signer(t.Context())
 	require.ErrorIs(t, err, policy.ErrFileInUse)

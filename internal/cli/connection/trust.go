@@ -16,7 +16,7 @@ const TrustAPIKeyVariable = "HAGGLE_TRUST_API_KEY"
 
 // TrustFlags are the checks of the counterparty.
 type TrustFlags struct {
-	// Registry is the URL of a registry of SAID's shape.
+	// Registry is the URL of a registry with SAID's interface.
 	Registry string
 	// Threshold is the lowest accepted score, 0 to identity.MaxScore.
 	Threshold float64

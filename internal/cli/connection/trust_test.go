@@ -23,7 +23,7 @@ func trustOf(t *testing.T, arguments ...string) *TrustFlags {
 	return flags
 }
 
-func TestWhomToEngageWith(t *testing.T) {
+func TestTrustFlags(t *testing.T) {
 	gate, err := trustOf(t).Gate()
 	require.NoError(t, err)
 	require.Nil(t, gate, "nothing is asked for")

@@ -106,8 +106,8 @@ func WithHint(err error, hint string) error {
 }
 
 // OfAction returns the error of a transaction with the kind Unknown if it does not prove the outcome, because
-// a network error would read as if nothing had been sent. After an interrupt before the send, the message says
-// that nothing was sent. A nil error stays nil.
+// a network error would read as if nothing had been sent. After an interrupt before the send, the message
+// says that nothing was sent. A nil error stays nil.
 func OfAction(err error) error {
 	outcome, kind := haggle.OutcomeOf(err), KindOf(err)
 	switch {

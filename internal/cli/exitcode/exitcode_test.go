@@ -141,7 +141,7 @@ func TestMessagesDoNotNamePackages(t *testing.T) {
 	require.Equal(t, "a journal: of whom", describe(errors.New("a journal: of whom")).Message)
 }
 
-func TestForPeople(t *testing.T) {
+func TestReportAsText(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, 1, Report(&out, "haggle", WithHint(errors.New("haggle: broken"), "mend it"), false))
 	require.Equal(t, "haggle: broken\n  mend it\n", out.String())

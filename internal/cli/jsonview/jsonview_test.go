@@ -10,7 +10,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The IDL has the names that the SDK's were made from.
+// The names and their order are those of the IDL.
 func TestFieldsAreNamedAndOrderedAsInTheIDL(t *testing.T) {
 	content, err := os.ReadFile("../../../idl/haggle.json")
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestFieldsAreNamedAndOrderedAsInTheIDL(t *testing.T) {
 	require.Empty(t, of, "the IDL has no such types")
 }
 
-func TestNothingIsLostInJSON(t *testing.T) {
+func TestJSONHasEveryField(t *testing.T) {
 	object, err := json.Marshal(Of(&protocol.NegotiationSettled{
 		NegotiationID: protocol.ProgramID, SettledAmount: 1<<64 - 1, TotalRounds: 7,
 	}))

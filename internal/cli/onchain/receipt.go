@@ -27,7 +27,7 @@ type ReceiptView struct {
 	Payments []paymentView `json:"payments,omitempty"`
 }
 
-// paymentView is what a token account has received, in base units of its mint.
+// paymentView is the amount that a token account has received, in base units of its mint.
 type paymentView struct {
 	Account   solana.PublicKey `json:"account"`
 	Owner     solana.PublicKey `json:"owner"`
@@ -65,7 +65,7 @@ func (v ReceiptView) cost() string {
 	return fmt.Sprintf("%d compute units, %d lamports", v.ComputeUnits, v.FeeLamports)
 }
 
-// View is the result of a command that has changed something on chain.
+// View is the result of a command that has changed state on chain.
 type View struct {
 	// Negotiation is zero for actions on the configuration.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`

@@ -19,7 +19,7 @@ address_labels:
 commitment: confirmed
 `
 
-func TestReadsWhatTheSolanaToolsWrite(t *testing.T) {
+func TestReadsFilesOfTheSolanaTools(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yml")
 	require.NoError(t, os.WriteFile(path, []byte(written), 0o600))
 	config, err := Read(path)
