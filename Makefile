@@ -1,5 +1,5 @@
-# Everything that is done with this repository. What a machine lacks is installed or built on the way, once, and kept outside
-# the tree (HAGGLE_CACHE, by default ~/.cache/haggle).
+# All tasks of this repository. Missing tools are installed or built once, and kept outside the tree (HAGGLE_CACHE,
+# by default ~/.cache/haggle).
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -15,19 +15,19 @@ wrapper = RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/toolchain/$(1)"
 program := cd program && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/program"
 localnet := cd program/localnet && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/localnet"
 fuzz := cd program/fuzz && $(call wrapper,rustc-here) CARGO_TARGET_DIR="$$HAGGLE_CACHE/target/fuzz"
-# Time there passes as on the clusters: blocks every 0.4 seconds, blockhashes that live for a minute.
+# Its time passes as on the clusters: blocks every 0.4 seconds, blockhashes that live for a minute.
 validator := HAGGLE_CHAIN=$(or $(HAGGLE_CHAIN),validator)
 clippy := CLIPPY_ARGS=-Dwarnings $(call wrapper,clippy-here) cargo build --locked --all-targets
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: program ## two agents bargain on a local chain, with everything they do printed
+demo: program ## two agents bargain on a local chain and print each step
 	@go run ./cmd/haggle demo $(ARGS)
 
 test: program chains anchor-packages postgresql lint verify test-rust test-fuzz test-go test-chains test-faults test-anchor ## build what is missing, lint, and run every test
 
-nightly: differential fuzz faults mutants ## what takes hours: long random runs, 500 negotiations under faults, mutation testing
+nightly: differential fuzz faults mutants ## runs of hours: long random runs, 500 negotiations under faults, mutation testing
 
 program: prerequisites ## build the on-chain program: program/target/deploy/haggle.so
 	@toolchain/build-program
@@ -70,10 +70,10 @@ test-go: program postgresql ## the Go tests except the scenarios, the faults and
 test-chains: program ## the scenarios of tests/scenarios on both kinds of local chain
 	@toolchain/scenarios
 
-test-anchor: program ## a negotiation with the Anchor TypeScript client, from nothing but the IDL
+test-anchor: program ## negotiations with the Anchor TypeScript clients, from the IDL alone
 	@toolchain/anchor-client
 
-verify: program ## show that the build is reproducible; with CLUSTER=... also that it is what is deployed
+verify: program ## check that the build is reproducible; with CLUSTER=... also that it is deployed there
 	@toolchain/verify
 
 deploy: prerequisites ## deploy the program with the Solana CLI: CLUSTER=... PROGRAM_KEYPAIR=... (docs/DEPLOYMENT.md)
@@ -112,7 +112,7 @@ faults: program chains ## 500 negotiations under injected faults and kills: docs
 	    HAGGLE_SEED=$(SEED) HAGGLE_FAULTS_LIMIT=1h HAGGLE_FAULTS_REPORT="$(CURDIR)/docs/FAULTS.md" \
 	    go test -count=1 -race -v -timeout 70m ./tests/faults
 
-fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... shows a case that it has found
+fuzz: program ## fuzz the program's entry point: EXECUTIONS=10000000; REPLAY=... describes a case that it found
 	@toolchain/fuzz
 
 mutants: program ## mutation testing of the money path; survivors are explained in program/MUTANTS.md
@@ -124,7 +124,7 @@ fmt: prerequisites ## format everything
 	@$(localnet) cargo fmt
 	@$(fuzz) cargo fmt
 
-clean: ## remove what was built inside the tree
+clean: ## remove build output inside the tree
 	@rm -rf program/target
 	@echo "removed program/target; compilers, chains and cargo's output stay in $$HAGGLE_CACHE"
 

@@ -1,5 +1,5 @@
-# Steps that take long, said aloud: packages, locks, logged commands. Sourced by the scripts of this folder.
-# Progress goes to stderr; stdout is left to results.
+# Long steps with progress: packages, locks, logged commands. Sourced by the scripts of this folder.
+# Progress goes to stderr; stdout is for results.
 
 toolchain=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(dirname "$toolchain")
@@ -31,8 +31,8 @@ take_lock() {
     flock "$fd"
 }
 
-# Runs a command with its output in a log, and says every few seconds how long it has been going. The command is a process
-# group of its own, so that an interrupt ends all of it.
+# Runs a command with its output in a log, and prints every few seconds how long it has run. The command has
+# its own process group, so that an interrupt ends all of it.
 run_step() { # label, command...
     local label=$1 log start pid code=0 seconds shown=0
     shift

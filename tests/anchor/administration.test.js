@@ -1,5 +1,5 @@
 'use strict';
-// The protocol's configuration in the hands of its authority: initialized, changed, paused, handed over and back.
+// The protocol's configuration: its authority initializes, changes and pauses it, and hands over and back.
 
 const assert = require('node:assert/strict');
 const { after, before, describe, it } = require('node:test');
@@ -21,11 +21,11 @@ before(async () => {
 
 after(() => fixture?.stop());
 
-/** What every event about the configuration says. */
+/** The fields of every event about the configuration. */
 const said = () => Object.fromEntries(['authority', 'treasury', 'default_decay_rate_bps', 'default_response_window',
   'default_protocol_fee_bps', 'default_max_rounds', 'is_paused'].map((name) => [name, fields[name]]));
 
-/** After a call these fields have changed and no other, and ConfigUpdated has said so. */
+/** Asserts that a call has changed these fields and no other, and that ConfigUpdated has them. */
 async function changes(changed, call, ...signers) {
   const events = await fixture.act(call, ...signers);
   Object.assign(fields, changed);

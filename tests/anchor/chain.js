@@ -1,6 +1,7 @@
 'use strict';
-// A chain with the program loaded: the one that HAGGLE_RPC_URL names, with its upgrade authority's keypair file in
-// HAGGLE_UPGRADE_AUTHORITY, or else the embedded local chain, which ends with this process at the latest.
+// A chain with the program loaded: the one that HAGGLE_RPC_URL names, with its upgrade authority's keypair
+// file in HAGGLE_UPGRADE_AUTHORITY, or else the embedded local chain, which ends with this process at the
+// latest.
 
 const { spawn } = require('node:child_process');
 const { readFileSync } = require('node:fs');
@@ -14,7 +15,7 @@ const START_LIMIT = 60_000; // milliseconds
 const AIRDROP = 100 * LAMPORTS_PER_SOL;
 const UNIX_TIME = 32; // where the Clock sysvar has it
 
-/** Opens the chain for a program address: { connection, faucet, authority, stop }. The faucet has SOL to give. */
+/** Opens the chain for a program address: { connection, faucet, authority, stop }. The faucet has SOL. */
 async function openChain(programId) {
   return process.env.HAGGLE_RPC_URL ? connectToChain() : startChain(programId);
 }
@@ -55,7 +56,7 @@ async function startChain(programId) {
   }
 }
 
-/** The line in which the chain says where it listens. Its log, which names every refused transaction, is only shown if there is none. */
+/** The line with the chain's address. If there is none, the chain's log is printed. */
 function firstLine(child) {
   const log = [];
   createInterface({ input: child.stderr }).on('line', (line) => log.push(line));

@@ -1,6 +1,6 @@
 'use strict';
-// One negotiation, followed step by step: after each step the whole account, the events and every balance have to be what this
-// client, which knows the rules from the protocol's documents, expects.
+// One negotiation, step by step: after each step the whole account, the events and every balance must equal
+// the values that follow from the protocol's documents.
 
 const assert = require('node:assert/strict');
 const { createHash } = require('node:crypto');
@@ -245,7 +245,10 @@ class Deal {
     while (await chainTime(this.fixture.connection) <= this.fields.created_at) await pause(50);
   }
 
-  /** After a step: these fields have changed and no other, this has moved and nothing else, and these events were emitted. */
+  /**
+   * After a step: these fields have changed and no other, this has moved and nothing else, and these events
+   * were emitted.
+   */
   async is(changed, moved, events, ...wanted) {
     Object.assign(this.fields, changed);
     assert.deepEqual(events, eventsOf(...wanted));

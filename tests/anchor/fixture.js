@@ -1,6 +1,6 @@
 'use strict';
-// The environment of a negotiation: the program by its IDL, the protocol's configuration, wallets with money, and reads of events
-// and accounts.
+// The environment of a negotiation: the program by its IDL, the protocol's configuration, funded wallets, and
+// reads of events and accounts.
 
 const assert = require('node:assert/strict');
 const { readFileSync } = require('node:fs');
@@ -28,7 +28,10 @@ const FRAMEWORK_ERRORS = {
 };
 
 class Fixture {
-  /** Opens a chain and configures the protocol. `initialized` has the event, unless the chain was configured before. */
+  /**
+   * Opens a chain and configures the protocol. `initialized` has the event, unless the chain was configured
+   * before.
+   */
   static async open() {
     const fixture = new Fixture();
     Object.assign(fixture, await openChain(programId));

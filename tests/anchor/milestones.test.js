@@ -1,5 +1,6 @@
 'use strict';
-// A price in three tranches: the buyer releases one, the arbiter splits one, and the parties agree on the last one.
+// A price in three tranches: the buyer releases one, the arbiter splits one, and the parties agree on the
+// last one.
 
 const { after, before, describe, it } = require('node:test');
 const { Keypair } = require('@solana/web3.js');

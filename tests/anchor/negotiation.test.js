@@ -1,5 +1,6 @@
 'use strict';
-// A negotiation from its creation to its close, under both token programs: three offers at 2 % decay, the last one taken.
+// A negotiation from its creation to its close, under both token programs: three offers at 2 % decay, the
+// last one accepted.
 
 const assert = require('node:assert/strict');
 const { after, before, describe, it } = require('node:test');
@@ -9,7 +10,7 @@ const { Fixture } = require('./fixture');
 const { SPL_TOKEN, TOKEN_2022 } = require('./tokens');
 
 const LIMIT = { timeout: 60_000 };
-// Each offer with what it leaves of the escrow: 2 % less, rounded half up.
+// Each offer with the effective escrow after it: 2 % less, rounded half up.
 const OFFERS = [[2_000_000n, 4_900_000n], [4_000_000n, 4_802_000n], [3_000_000n, 4_705_960n]];
 
 let fixture;

@@ -1,10 +1,13 @@
 'use strict';
-// Between what Anchor's coders take and give and what a test can compare.
+// Converts the values of Anchor's coders to comparable ones and back.
 
 const { anchor: { BN } } = require('./client');
 const { PublicKey } = require('@solana/web3.js');
 
-/** Decoded values as what they say: 64-bit numbers as BigInt, addresses in base58, bytes in hex, variants by name. */
+/**
+ * Decoded values in comparable form: 64-bit numbers as BigInt, addresses in base58, bytes in hex, variants by
+ * name.
+ */
 function plain(value) {
   if (BN.isBN(value)) return BigInt(value.toString());
   if (value instanceof PublicKey) return value.toBase58();

@@ -1,5 +1,6 @@
 'use strict';
-// The four things a test needs of a token program, SPL Token or Token-2022: both take the same bytes for them.
+// The four operations of a token program that the tests need. SPL Token and Token-2022 use the same bytes for
+// them.
 
 const { Keypair, PublicKey, SystemProgram, TransactionInstruction } = require('@solana/web3.js');
 

@@ -1,5 +1,6 @@
 'use strict';
-// Sealed prices, with a bond of the seller's: both commit, both reveal, and either the midpoint stands or nothing is left to offer.
+// Sealed prices, with a bond of the seller: both commit, both reveal, and either the midpoint is the current
+// offer or the negotiation ends.
 
 const { createHash, randomBytes } = require('node:crypto');
 const { after, before, describe, it } = require('node:test');

@@ -107,7 +107,7 @@ impl<'a> NewVault<'a> {
     }
 
     /// Creates the vault of `negotiation` and moves the escrow to it. Both are one call of the token program,
-    /// so a program that does not know batches, such as SPL Token before p-token, fails before anything is
+    /// so a program without batches, such as SPL Token before p-token, fails before anything is
     /// deposited.
     ///
     /// # Errors

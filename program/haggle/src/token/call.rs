@@ -152,7 +152,7 @@ impl<'a> TokenCall<'a> {
     }
 
     /// Makes a deposit, whose owner signs the transaction. It is a batch even if it is a single transfer: a
-    /// cluster whose token program knows no batches fails here, before anything is in escrow, and not at an
+    /// cluster whose token program has no batches fails here, before anything is in escrow, and not at an
     /// end with two payments.
     ///
     /// If an instruction fails, so does the whole transaction.
