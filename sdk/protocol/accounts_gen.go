@@ -8,8 +8,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Negotiation is a negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in base units of
-// token_mint, rates in basis points, times in Unix seconds of the chain's clock.
+// Negotiation is a negotiation, at the PDA ["negotiation", buyer, seller, session_id]. Amounts are in
+// base units of token_mint, rates in basis points, times in Unix seconds of the chain's clock.
 type Negotiation struct {
 	// The party that pays.
 	Buyer solana.PublicKey
@@ -23,7 +23,8 @@ type Negotiation struct {
 	CurrentRound uint8
 	// The amount of the latest offer, or of the midpoint.
 	CurrentOfferAmount uint64
-	// The party that made the latest offer; the negotiation's own address for the midpoint; zero without an offer.
+	// The party that made the latest offer; the negotiation's own address for the midpoint; zero without an
+	// offer.
 	CurrentOfferBy solana.PublicKey
 	// The side that made the latest offer. Meaningless without an offer and for the midpoint.
 	OfferSide OfferSide
@@ -73,7 +74,8 @@ type Negotiation struct {
 	Version uint8
 	// The end of the current turn, or of the review of a claimed milestone.
 	TurnDeadline int64
-	// The extension of the deadline that the latest offer asked for and the other side has not granted, in seconds.
+	// The extension of the deadline that the latest offer asked for and the other side has not granted, in
+	// seconds.
 	PendingExtension uint32
 	// The bond that the seller deposits with accept_invitation; zero for none.
 	BondRequired uint64
@@ -106,13 +108,13 @@ type Negotiation struct {
 }
 
 const (
-	// NegotiationSize is how long the account is in bytes, discriminator included.
+	// NegotiationSize is the size of the account in bytes, discriminator included.
 	NegotiationSize = 512
-	// NegotiationDiscriminator is what the account's data begin with.
+	// NegotiationDiscriminator is the beginning of the account's data.
 	NegotiationDiscriminator = "\x4d\x6a\x02\x31\x92\x49\xd3\x35"
 )
 
-// Where the fields of Negotiation begin in the account's data, for filters.
+// The offsets of the fields of Negotiation in the account's data, for filters.
 const (
 	NegotiationOffsetBuyer              = 8
 	NegotiationOffsetSeller             = 40
@@ -162,7 +164,8 @@ const (
 	NegotiationOffsetPaidGross          = 504
 )
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *Negotiation) Decode(data []byte) error {
 	if len(data) != NegotiationSize || string(data[:8]) != NegotiationDiscriminator {
 		return unfit("Negotiation", data, NegotiationDiscriminator, NegotiationSize)
@@ -287,7 +290,7 @@ func (v *Negotiation) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Encode is the account's data.
+// Encode returns the account's data.
 func (v *Negotiation) Encode() []byte {
 	return v.AppendTo(make([]byte, 0, NegotiationSize))
 }
@@ -321,13 +324,13 @@ type ProtocolConfig struct {
 }
 
 const (
-	// ProtocolConfigSize is how long the account is in bytes, discriminator included.
+	// ProtocolConfigSize is the size of the account in bytes, discriminator included.
 	ProtocolConfigSize = 143
-	// ProtocolConfigDiscriminator is what the account's data begin with.
+	// ProtocolConfigDiscriminator is the beginning of the account's data.
 	ProtocolConfigDiscriminator = "\xcf\x5b\xfa\x1c\x98\xb3\xd7\xd1"
 )
 
-// Where the fields of ProtocolConfig begin in the account's data, for filters.
+// The offsets of the fields of ProtocolConfig in the account's data, for filters.
 const (
 	ProtocolConfigOffsetAuthority             = 8
 	ProtocolConfigOffsetTreasury              = 40
@@ -343,7 +346,8 @@ const (
 	ProtocolConfigOffsetPendingAuthority      = 111
 )
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *ProtocolConfig) Decode(data []byte) error {
 	if len(data) != ProtocolConfigSize || string(data[:8]) != ProtocolConfigDiscriminator {
 		return unfit("ProtocolConfig", data, ProtocolConfigDiscriminator, ProtocolConfigSize)
@@ -384,7 +388,7 @@ func (v *ProtocolConfig) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Encode is the account's data.
+// Encode returns the account's data.
 func (v *ProtocolConfig) Encode() []byte {
 	return v.AppendTo(make([]byte, 0, ProtocolConfigSize))
 }

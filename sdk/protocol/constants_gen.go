@@ -2,12 +2,12 @@
 
 package protocol
 
-// The constants of the protocol, as the program has them.
+// The program's constants.
 const (
 	// ProgramSeed is the protocol's name. Addresses are derived without it.
 	ProgramSeed string = "haggle"
-	// NegotiationSeed is the first seed of a negotiation's address; buyer, seller and session id (u64, little endian)
-	// follow.
+	// NegotiationSeed is the first seed of a negotiation's address; buyer, seller and session id (u64, little
+	// endian) follow.
 	NegotiationSeed string = "negotiation"
 	// VaultSeed is the first seed of a vault's address; the negotiation follows.
 	VaultSeed string = "vault"
@@ -31,8 +31,8 @@ const (
 	DefaultMaxRounds uint8 = 10
 	// MaxDecayRateBps is the highest decay per round, in basis points of the effective escrow.
 	MaxDecayRateBps uint16 = 1000
-	// DefaultDecayRateBps is the decay per round that the specification proposes, in basis points of the effective
-	// escrow.
+	// DefaultDecayRateBps is the decay per round that the specification proposes, in basis points of the
+	// effective escrow.
 	DefaultDecayRateBps uint16 = 200
 	// MinResponseWindow is the shortest response window, in seconds.
 	MinResponseWindow int64 = 60
@@ -48,11 +48,13 @@ const (
 	MinOfferBpsFloor uint16 = 100
 	// MinOfferBpsCeiling is the highest min_offer_bps, in basis points of the effective escrow.
 	MinOfferBpsCeiling uint16 = 9000
-	// DefaultMinOfferBps is the min_offer_bps that the specification proposes, in basis points of the effective escrow.
+	// DefaultMinOfferBps is the min_offer_bps that the specification proposes, in basis points of the
+	// effective escrow.
 	DefaultMinOfferBps uint16 = 1000
 	// MaxProtocolFeeBps is the highest protocol fee, in basis points of the paid price.
 	MaxProtocolFeeBps uint16 = 500
-	// DefaultProtocolFeeBps is the protocol fee that the specification proposes, in basis points of the paid price.
+	// DefaultProtocolFeeBps is the protocol fee that the specification proposes, in basis points of the paid
+	// price.
 	DefaultProtocolFeeBps uint16 = 50
 	// MaxMilestones is the maximum number of milestones.
 	MaxMilestones uint8 = 8
@@ -62,21 +64,22 @@ const (
 	MaxReviewHours uint8 = 168
 	// DefaultReviewHours is the proposed time to review a claimed milestone, in hours.
 	DefaultReviewHours uint8 = 24
-	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to its review, in
-	// seconds.
+	// MilestoneSlack is the time that milestone_deadline leaves for each milestone in addition to its review,
+	// in seconds.
 	MilestoneSlack int64 = 60
-	// MinArbitrationWindow is the shortest time of the arbiter after milestone_deadline, in seconds. A longer review
-	// window replaces it.
+	// MinArbitrationWindow is the shortest time of the arbiter after milestone_deadline, in seconds. A longer
+	// review window replaces it.
 	MinArbitrationWindow int64 = 86400
 	// MaxMilestoneSeconds is the latest deadline of the milestones, in seconds after creation.
 	MaxMilestoneSeconds int64 = 31536000
-	// ZopaDomain is the first bytes of the hash that commits to a reservation price; the negotiation, its created_at
-	// (i64, little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes follow.
+	// ZopaDomain is the first bytes of the hash that commits to a reservation price; the negotiation, its
+	// created_at (i64, little endian), the agent, the price (u64, little endian) and a nonce of 32 bytes
+	// follow.
 	ZopaDomain string = "haggle-zopa"
 	// MetadataNone is metadata kind 0: all bytes are zero.
 	MetadataNone uint8 = 0
-	// MetadataTerms is metadata kind 1, terms of a service: quality tier u8, SLA in milliseconds u32, quantity u32,
-	// strategy hash of 32 bytes, benchmark price u64 in base units, then zeros.
+	// MetadataTerms is metadata kind 1, terms of a service: quality tier u8, SLA in milliseconds u32,
+	// quantity u32, strategy hash of 32 bytes, benchmark price u64 in base units, then zeros.
 	MetadataTerms uint8 = 1
 	// MetadataTermsHash is metadata kind 2, the SHA-256 of a canonical terms document, 32 bytes, then zeros.
 	MetadataTermsHash uint8 = 2

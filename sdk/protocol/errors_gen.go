@@ -2,7 +2,7 @@
 
 package protocol
 
-// The program's own errors. They are found in what an action or a simulation answers with errors.Is.
+// The program's own errors. errors.Is finds them in the errors of actions and simulations.
 const (
 	// ErrInvalidState: Invalid negotiation state for this operation.
 	ErrInvalidState ErrorCode = 6000
@@ -38,7 +38,7 @@ const (
 	ErrPayoutPending ErrorCode = 6015
 )
 
-// ownError is what the IDL says about a code.
+// ownError returns the IDL's name and message of a code.
 func ownError(code ErrorCode) (name, message string) {
 	switch code {
 	case ErrInvalidState:

@@ -11,18 +11,18 @@ import (
 // Event is one of the program's events: a pointer to one of the structs of this file. In all of them amounts are in base
 // units of the negotiation's mint, rates in basis points and times in Unix seconds of the chain's clock.
 type Event interface {
-	// EventName is the event's name in the IDL.
+	// EventName returns the event's name in the IDL.
 	EventName() string
-	// NegotiationAddress is the negotiation that the event is about; false for events about none.
+	// NegotiationAddress returns the event's negotiation; false if it has none.
 	NegotiationAddress() (solana.PublicKey, bool)
 	// AppendTo appends the event's bytes, discriminator first, to dst.
 	AppendTo(dst []byte) []byte
-	// Decode takes the event from data. On failure, which is a *DecodeError, the event is as before.
+	// Decode decodes the event. If it returns an error, a *DecodeError, the event has not changed.
 	Decode(data []byte) error
 }
 
-// DecodeEvent takes an event from the bytes that the program logs. It fails with a *DecodeError; for an event that the
-// IDL does not know, that is ErrWrongDiscriminator.
+// DecodeEvent decodes an event from the bytes that the program logs. It returns a *DecodeError if that fails:
+// ErrWrongDiscriminator for an event that is not in the IDL.
 func DecodeEvent(data []byte) (Event, error) {
 	event, err := newEvent(data)
 	if err != nil {
@@ -104,21 +104,22 @@ type ConfigInitialized struct {
 }
 
 const (
-	// ConfigInitializedSize is how long the event is in bytes, discriminator included.
+	// ConfigInitializedSize is the size of the event in bytes, discriminator included.
 	ConfigInitializedSize = 86
-	// ConfigInitializedDiscriminator is what the event's bytes begin with.
+	// ConfigInitializedDiscriminator is the beginning of the event's bytes.
 	ConfigInitializedDiscriminator = "\xb5\x31\xc8\x9c\x13\xa7\xb2\x5b"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *ConfigInitialized) EventName() string { return "ConfigInitialized" }
 
-// NegotiationAddress answers false: the event is about no negotiation.
+// NegotiationAddress returns false: the event has no negotiation.
 func (v *ConfigInitialized) NegotiationAddress() (solana.PublicKey, bool) {
 	return solana.PublicKey{}, false
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *ConfigInitialized) Decode(data []byte) error {
 	if len(data) != ConfigInitializedSize || string(data[:8]) != ConfigInitializedDiscriminator {
 		return unfit("ConfigInitialized", data, ConfigInitializedDiscriminator, ConfigInitializedSize)
@@ -149,8 +150,8 @@ func (v *ConfigInitialized) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// ConfigUpdated says that the configuration, its authority or the proposed authority has changed. Existing
-// negotiations keep their terms.
+// ConfigUpdated says that the configuration, its authority or the proposed authority has changed.
+// Existing negotiations keep their terms.
 type ConfigUpdated struct {
 	// The authority that can change the configuration.
 	Authority solana.PublicKey
@@ -169,21 +170,22 @@ type ConfigUpdated struct {
 }
 
 const (
-	// ConfigUpdatedSize is how long the event is in bytes, discriminator included.
+	// ConfigUpdatedSize is the size of the event in bytes, discriminator included.
 	ConfigUpdatedSize = 86
-	// ConfigUpdatedDiscriminator is what the event's bytes begin with.
+	// ConfigUpdatedDiscriminator is the beginning of the event's bytes.
 	ConfigUpdatedDiscriminator = "\x28\xf1\xe6\x7a\x0b\x13\xc6\xc2"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *ConfigUpdated) EventName() string { return "ConfigUpdated" }
 
-// NegotiationAddress answers false: the event is about no negotiation.
+// NegotiationAddress returns false: the event has no negotiation.
 func (v *ConfigUpdated) NegotiationAddress() (solana.PublicKey, bool) {
 	return solana.PublicKey{}, false
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *ConfigUpdated) Decode(data []byte) error {
 	if len(data) != ConfigUpdatedSize || string(data[:8]) != ConfigUpdatedDiscriminator {
 		return unfit("ConfigUpdated", data, ConfigUpdatedDiscriminator, ConfigUpdatedSize)
@@ -261,21 +263,22 @@ type NegotiationCreated struct {
 }
 
 const (
-	// NegotiationCreatedSize is how long the event is in bytes, discriminator included.
+	// NegotiationCreatedSize is the size of the event in bytes, discriminator included.
 	NegotiationCreatedSize = 345
-	// NegotiationCreatedDiscriminator is what the event's bytes begin with.
+	// NegotiationCreatedDiscriminator is the beginning of the event's bytes.
 	NegotiationCreatedDiscriminator = "\x71\x42\x0f\x64\x33\x50\x90\x55"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *NegotiationCreated) EventName() string { return "NegotiationCreated" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *NegotiationCreated) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *NegotiationCreated) Decode(data []byte) error {
 	if len(data) != NegotiationCreatedSize || string(data[:8]) != NegotiationCreatedDiscriminator {
 		return unfit("NegotiationCreated", data, NegotiationCreatedDiscriminator, NegotiationCreatedSize)
@@ -338,8 +341,8 @@ func (v *NegotiationCreated) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// InvitationAccepted says that the seller has accepted the invitation, and the buyer opens. (The specification's
-// diagram calls the instruction accept_negotiation.)
+// InvitationAccepted says that the seller has accepted the invitation, and the buyer opens. (The
+// specification's diagram calls the instruction accept_negotiation.)
 type InvitationAccepted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -354,21 +357,22 @@ type InvitationAccepted struct {
 }
 
 const (
-	// InvitationAcceptedSize is how long the event is in bytes, discriminator included.
+	// InvitationAcceptedSize is the size of the event in bytes, discriminator included.
 	InvitationAcceptedSize = 96
-	// InvitationAcceptedDiscriminator is what the event's bytes begin with.
+	// InvitationAcceptedDiscriminator is the beginning of the event's bytes.
 	InvitationAcceptedDiscriminator = "\x81\x9f\xb1\xe3\xd0\x21\x17\x33"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *InvitationAccepted) EventName() string { return "InvitationAccepted" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *InvitationAccepted) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *InvitationAccepted) Decode(data []byte) error {
 	if len(data) != InvitationAcceptedSize || string(data[:8]) != InvitationAcceptedDiscriminator {
 		return unfit("InvitationAccepted", data, InvitationAcceptedDiscriminator, InvitationAcceptedSize)
@@ -405,21 +409,22 @@ type ZopaCommitted struct {
 }
 
 const (
-	// ZopaCommittedSize is how long the event is in bytes, discriminator included.
+	// ZopaCommittedSize is the size of the event in bytes, discriminator included.
 	ZopaCommittedSize = 81
-	// ZopaCommittedDiscriminator is what the event's bytes begin with.
+	// ZopaCommittedDiscriminator is the beginning of the event's bytes.
 	ZopaCommittedDiscriminator = "\xd1\x9f\x61\x5e\x6b\x2d\x7e\x26"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *ZopaCommitted) EventName() string { return "ZopaCommitted" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *ZopaCommitted) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *ZopaCommitted) Decode(data []byte) error {
 	if len(data) != ZopaCommittedSize || string(data[:8]) != ZopaCommittedDiscriminator {
 		return unfit("ZopaCommitted", data, ZopaCommittedDiscriminator, ZopaCommittedSize)
@@ -454,28 +459,30 @@ type ZopaRevealed struct {
 	Price uint64
 	// The phase of the comparison after this step.
 	Phase ZopaPhase
-	// The midpoint of the zone, which either side can accept; zero before both prices are revealed and without a zone.
+	// The midpoint of the zone, which either side can accept; zero before both prices are revealed and
+	// without a zone.
 	Midpoint uint64
 	// The time of the event.
 	Timestamp int64
 }
 
 const (
-	// ZopaRevealedSize is how long the event is in bytes, discriminator included.
+	// ZopaRevealedSize is the size of the event in bytes, discriminator included.
 	ZopaRevealedSize = 97
-	// ZopaRevealedDiscriminator is what the event's bytes begin with.
+	// ZopaRevealedDiscriminator is the beginning of the event's bytes.
 	ZopaRevealedDiscriminator = "\x15\x25\x41\xa5\xe7\x40\xdd\x83"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *ZopaRevealed) EventName() string { return "ZopaRevealed" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *ZopaRevealed) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *ZopaRevealed) Decode(data []byte) error {
 	if len(data) != ZopaRevealedSize || string(data[:8]) != ZopaRevealedDiscriminator {
 		return unfit("ZopaRevealed", data, ZopaRevealedDiscriminator, ZopaRevealedSize)
@@ -504,8 +511,8 @@ func (v *ZopaRevealed) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// OfferSubmitted says that one side has made an offer. (The specification's diagram calls the seller's offer
-// CounterOffered.)
+// OfferSubmitted says that one side has made an offer. (The specification's diagram calls the seller's
+// offer CounterOffered.)
 type OfferSubmitted struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -522,21 +529,22 @@ type OfferSubmitted struct {
 }
 
 const (
-	// OfferSubmittedSize is how long the event is in bytes, discriminator included.
+	// OfferSubmittedSize is the size of the event in bytes, discriminator included.
 	OfferSubmittedSize = 97
-	// OfferSubmittedDiscriminator is what the event's bytes begin with.
+	// OfferSubmittedDiscriminator is the beginning of the event's bytes.
 	OfferSubmittedDiscriminator = "\x0e\x51\xfd\xc3\x7a\xfe\x6e\xb8"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *OfferSubmitted) EventName() string { return "OfferSubmitted" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *OfferSubmitted) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *OfferSubmitted) Decode(data []byte) error {
 	if len(data) != OfferSubmittedSize || string(data[:8]) != OfferSubmittedDiscriminator {
 		return unfit("OfferSubmitted", data, OfferSubmittedDiscriminator, OfferSubmittedSize)
@@ -577,21 +585,22 @@ type OfferAccepted struct {
 }
 
 const (
-	// OfferAcceptedSize is how long the event is in bytes, discriminator included.
+	// OfferAcceptedSize is the size of the event in bytes, discriminator included.
 	OfferAcceptedSize = 89
-	// OfferAcceptedDiscriminator is what the event's bytes begin with.
+	// OfferAcceptedDiscriminator is the beginning of the event's bytes.
 	OfferAcceptedDiscriminator = "\x51\xee\xee\x73\x8c\x12\x08\x14"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *OfferAccepted) EventName() string { return "OfferAccepted" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *OfferAccepted) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *OfferAccepted) Decode(data []byte) error {
 	if len(data) != OfferAcceptedSize || string(data[:8]) != OfferAcceptedDiscriminator {
 		return unfit("OfferAccepted", data, OfferAcceptedDiscriminator, OfferAcceptedSize)
@@ -615,7 +624,8 @@ func (v *OfferAccepted) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// MilestoneClaimed says that the seller has claimed a milestone, and the buyer has a review window to dispute it.
+// MilestoneClaimed says that the seller has claimed a milestone, and the buyer has a review window to
+// dispute it.
 type MilestoneClaimed struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -630,21 +640,22 @@ type MilestoneClaimed struct {
 }
 
 const (
-	// MilestoneClaimedSize is how long the event is in bytes, discriminator included.
+	// MilestoneClaimedSize is the size of the event in bytes, discriminator included.
 	MilestoneClaimedSize = 89
-	// MilestoneClaimedDiscriminator is what the event's bytes begin with.
+	// MilestoneClaimedDiscriminator is the beginning of the event's bytes.
 	MilestoneClaimedDiscriminator = "\xef\x94\x12\x19\xb1\x01\x27\x28"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *MilestoneClaimed) EventName() string { return "MilestoneClaimed" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *MilestoneClaimed) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *MilestoneClaimed) Decode(data []byte) error {
 	if len(data) != MilestoneClaimedSize || string(data[:8]) != MilestoneClaimedDiscriminator {
 		return unfit("MilestoneClaimed", data, MilestoneClaimedDiscriminator, MilestoneClaimedSize)
@@ -683,21 +694,22 @@ type MilestoneReleased struct {
 }
 
 const (
-	// MilestoneReleasedSize is how long the event is in bytes, discriminator included.
+	// MilestoneReleasedSize is the size of the event in bytes, discriminator included.
 	MilestoneReleasedSize = 65
-	// MilestoneReleasedDiscriminator is what the event's bytes begin with.
+	// MilestoneReleasedDiscriminator is the beginning of the event's bytes.
 	MilestoneReleasedDiscriminator = "\x31\xe1\x5b\xdf\x22\xa5\x6d\xb5"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *MilestoneReleased) EventName() string { return "MilestoneReleased" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *MilestoneReleased) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *MilestoneReleased) Decode(data []byte) error {
 	if len(data) != MilestoneReleasedSize || string(data[:8]) != MilestoneReleasedDiscriminator {
 		return unfit("MilestoneReleased", data, MilestoneReleasedDiscriminator, MilestoneReleasedSize)
@@ -734,21 +746,22 @@ type MilestoneDisputed struct {
 }
 
 const (
-	// MilestoneDisputedSize is how long the event is in bytes, discriminator included.
+	// MilestoneDisputedSize is the size of the event in bytes, discriminator included.
 	MilestoneDisputedSize = 81
-	// MilestoneDisputedDiscriminator is what the event's bytes begin with.
+	// MilestoneDisputedDiscriminator is the beginning of the event's bytes.
 	MilestoneDisputedDiscriminator = "\x53\x6a\xe5\xe4\x9f\x3d\x7a\x10"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *MilestoneDisputed) EventName() string { return "MilestoneDisputed" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *MilestoneDisputed) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *MilestoneDisputed) Decode(data []byte) error {
 	if len(data) != MilestoneDisputedSize || string(data[:8]) != MilestoneDisputedDiscriminator {
 		return unfit("MilestoneDisputed", data, MilestoneDisputedDiscriminator, MilestoneDisputedSize)
@@ -787,21 +800,22 @@ type DisputeResolved struct {
 }
 
 const (
-	// DisputeResolvedSize is how long the event is in bytes, discriminator included.
+	// DisputeResolvedSize is the size of the event in bytes, discriminator included.
 	DisputeResolvedSize = 73
-	// DisputeResolvedDiscriminator is what the event's bytes begin with.
+	// DisputeResolvedDiscriminator is the beginning of the event's bytes.
 	DisputeResolvedDiscriminator = "\x79\x40\xf9\x99\x8b\x80\xec\xbb"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *DisputeResolved) EventName() string { return "DisputeResolved" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *DisputeResolved) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *DisputeResolved) Decode(data []byte) error {
 	if len(data) != DisputeResolvedSize || string(data[:8]) != DisputeResolvedDiscriminator {
 		return unfit("DisputeResolved", data, DisputeResolvedDiscriminator, DisputeResolvedSize)
@@ -827,8 +841,8 @@ func (v *DisputeResolved) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// DeadlineSettled says that the milestones' deadline has passed, and all undecided milestones are decided. Each
-// mask has a bit for each milestone.
+// DeadlineSettled says that the milestones' deadline has passed, and all undecided milestones are
+// decided. Each mask has a bit for each milestone.
 type DeadlineSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -849,21 +863,22 @@ type DeadlineSettled struct {
 }
 
 const (
-	// DeadlineSettledSize is how long the event is in bytes, discriminator included.
+	// DeadlineSettledSize is the size of the event in bytes, discriminator included.
 	DeadlineSettledSize = 75
-	// DeadlineSettledDiscriminator is what the event's bytes begin with.
+	// DeadlineSettledDiscriminator is the beginning of the event's bytes.
 	DeadlineSettledDiscriminator = "\xbf\x5f\xdb\x86\x7e\xf0\x6f\x6d"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *DeadlineSettled) EventName() string { return "DeadlineSettled" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *DeadlineSettled) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *DeadlineSettled) Decode(data []byte) error {
 	if len(data) != DeadlineSettledSize || string(data[:8]) != DeadlineSettledDiscriminator {
 		return unfit("DeadlineSettled", data, DeadlineSettledDiscriminator, DeadlineSettledSize)
@@ -910,21 +925,22 @@ type AgreementSettled struct {
 }
 
 const (
-	// AgreementSettledSize is how long the event is in bytes, discriminator included.
+	// AgreementSettledSize is the size of the event in bytes, discriminator included.
 	AgreementSettledSize = 80
-	// AgreementSettledDiscriminator is what the event's bytes begin with.
+	// AgreementSettledDiscriminator is the beginning of the event's bytes.
 	AgreementSettledDiscriminator = "\xc9\x99\x4f\xca\x0e\xa3\xe4\x33"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *AgreementSettled) EventName() string { return "AgreementSettled" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *AgreementSettled) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *AgreementSettled) Decode(data []byte) error {
 	if len(data) != AgreementSettledSize || string(data[:8]) != AgreementSettledDiscriminator {
 		return unfit("AgreementSettled", data, AgreementSettledDiscriminator, AgreementSettledSize)
@@ -950,9 +966,9 @@ func (v *AgreementSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationSettled says that the price is paid. The deposit is accounted for to the unit: settled_amount (fee
-// included), the decay and the buyer's refund add up to it. A PayoutRecorded follows for each amount that could not
-// be delivered.
+// NegotiationSettled says that the price is paid. The deposit is accounted for to the unit:
+// settled_amount (fee included), the decay and the buyer's refund add up to it. A PayoutRecorded follows
+// for each amount that could not be delivered.
 type NegotiationSettled struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -979,21 +995,22 @@ type NegotiationSettled struct {
 }
 
 const (
-	// NegotiationSettledSize is how long the event is in bytes, discriminator included.
+	// NegotiationSettledSize is the size of the event in bytes, discriminator included.
 	NegotiationSettledSize = 265
-	// NegotiationSettledDiscriminator is what the event's bytes begin with.
+	// NegotiationSettledDiscriminator is the beginning of the event's bytes.
 	NegotiationSettledDiscriminator = "\x5c\xe6\x0a\x7a\x29\x78\x44\x52"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *NegotiationSettled) EventName() string { return "NegotiationSettled" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *NegotiationSettled) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *NegotiationSettled) Decode(data []byte) error {
 	if len(data) != NegotiationSettledSize || string(data[:8]) != NegotiationSettledDiscriminator {
 		return unfit("NegotiationSettled", data, NegotiationSettledDiscriminator, NegotiationSettledSize)
@@ -1029,8 +1046,8 @@ func (v *NegotiationSettled) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationExpired says that a deadline has passed, and the escrow is refunded. A PayoutRecorded follows for each
-// amount that could not be delivered.
+// NegotiationExpired says that a deadline has passed, and the escrow is refunded. A PayoutRecorded
+// follows for each amount that could not be delivered.
 type NegotiationExpired struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -1043,21 +1060,22 @@ type NegotiationExpired struct {
 }
 
 const (
-	// NegotiationExpiredSize is how long the event is in bytes, discriminator included.
+	// NegotiationExpiredSize is the size of the event in bytes, discriminator included.
 	NegotiationExpiredSize = 57
-	// NegotiationExpiredDiscriminator is what the event's bytes begin with.
+	// NegotiationExpiredDiscriminator is the beginning of the event's bytes.
 	NegotiationExpiredDiscriminator = "\x39\x57\x62\x27\xaf\x36\x4a\x36"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *NegotiationExpired) EventName() string { return "NegotiationExpired" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *NegotiationExpired) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *NegotiationExpired) Decode(data []byte) error {
 	if len(data) != NegotiationExpiredSize || string(data[:8]) != NegotiationExpiredDiscriminator {
 		return unfit("NegotiationExpired", data, NegotiationExpiredDiscriminator, NegotiationExpiredSize)
@@ -1079,8 +1097,8 @@ func (v *NegotiationExpired) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// NegotiationRejected says that one side has rejected, or the reservation prices left no zone, and the escrow is
-// refunded. A PayoutRecorded follows for each amount that could not be delivered.
+// NegotiationRejected says that one side has rejected, or the reservation prices left no zone, and the
+// escrow is refunded. A PayoutRecorded follows for each amount that could not be delivered.
 type NegotiationRejected struct {
 	// The negotiation's address.
 	NegotiationID solana.PublicKey
@@ -1095,21 +1113,22 @@ type NegotiationRejected struct {
 }
 
 const (
-	// NegotiationRejectedSize is how long the event is in bytes, discriminator included.
+	// NegotiationRejectedSize is the size of the event in bytes, discriminator included.
 	NegotiationRejectedSize = 89
-	// NegotiationRejectedDiscriminator is what the event's bytes begin with.
+	// NegotiationRejectedDiscriminator is the beginning of the event's bytes.
 	NegotiationRejectedDiscriminator = "\x80\x4e\xaa\x1a\x7c\xeb\x31\x08"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *NegotiationRejected) EventName() string { return "NegotiationRejected" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *NegotiationRejected) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *NegotiationRejected) Decode(data []byte) error {
 	if len(data) != NegotiationRejectedSize || string(data[:8]) != NegotiationRejectedDiscriminator {
 		return unfit("NegotiationRejected", data, NegotiationRejectedDiscriminator, NegotiationRejectedSize)
@@ -1146,21 +1165,22 @@ type BondSettled struct {
 }
 
 const (
-	// BondSettledSize is how long the event is in bytes, discriminator included.
+	// BondSettledSize is the size of the event in bytes, discriminator included.
 	BondSettledSize = 88
-	// BondSettledDiscriminator is what the event's bytes begin with.
+	// BondSettledDiscriminator is the beginning of the event's bytes.
 	BondSettledDiscriminator = "\xbb\x96\xac\xd4\xe5\x77\xa5\x7b"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *BondSettled) EventName() string { return "BondSettled" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *BondSettled) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *BondSettled) Decode(data []byte) error {
 	if len(data) != BondSettledSize || string(data[:8]) != BondSettledDiscriminator {
 		return unfit("BondSettled", data, BondSettledDiscriminator, BondSettledSize)
@@ -1195,21 +1215,22 @@ type PayoutRecorded struct {
 }
 
 const (
-	// PayoutRecordedSize is how long the event is in bytes, discriminator included.
+	// PayoutRecordedSize is the size of the event in bytes, discriminator included.
 	PayoutRecordedSize = 88
-	// PayoutRecordedDiscriminator is what the event's bytes begin with.
+	// PayoutRecordedDiscriminator is the beginning of the event's bytes.
 	PayoutRecordedDiscriminator = "\xdf\x48\x3e\x78\xae\xe1\x74\xdc"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *PayoutRecorded) EventName() string { return "PayoutRecorded" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *PayoutRecorded) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *PayoutRecorded) Decode(data []byte) error {
 	if len(data) != PayoutRecordedSize || string(data[:8]) != PayoutRecordedDiscriminator {
 		return unfit("PayoutRecorded", data, PayoutRecordedDiscriminator, PayoutRecordedSize)
@@ -1244,21 +1265,22 @@ type PayoutClaimed struct {
 }
 
 const (
-	// PayoutClaimedSize is how long the event is in bytes, discriminator included.
+	// PayoutClaimedSize is the size of the event in bytes, discriminator included.
 	PayoutClaimedSize = 88
-	// PayoutClaimedDiscriminator is what the event's bytes begin with.
+	// PayoutClaimedDiscriminator is the beginning of the event's bytes.
 	PayoutClaimedDiscriminator = "\xc8\x27\x69\x70\x74\x3f\x3a\x95"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *PayoutClaimed) EventName() string { return "PayoutClaimed" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *PayoutClaimed) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *PayoutClaimed) Decode(data []byte) error {
 	if len(data) != PayoutClaimedSize || string(data[:8]) != PayoutClaimedDiscriminator {
 		return unfit("PayoutClaimed", data, PayoutClaimedDiscriminator, PayoutClaimedSize)
@@ -1293,21 +1315,22 @@ type NegotiationClosed struct {
 }
 
 const (
-	// NegotiationClosedSize is how long the event is in bytes, discriminator included.
+	// NegotiationClosedSize is the size of the event in bytes, discriminator included.
 	NegotiationClosedSize = 88
-	// NegotiationClosedDiscriminator is what the event's bytes begin with.
+	// NegotiationClosedDiscriminator is the beginning of the event's bytes.
 	NegotiationClosedDiscriminator = "\xef\x8d\xd1\xd3\x96\x72\x36\x14"
 )
 
-// EventName is the event's name in the IDL.
+// EventName returns the event's name in the IDL.
 func (v *NegotiationClosed) EventName() string { return "NegotiationClosed" }
 
-// NegotiationAddress is the negotiation that the event is about.
+// NegotiationAddress returns the event's negotiation.
 func (v *NegotiationClosed) NegotiationAddress() (solana.PublicKey, bool) {
 	return v.NegotiationID, true
 }
 
-// Decode takes the value from data, strictly and without allocating. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the value from data, strictly and without allocations. If it returns an error, a *DecodeError,
+// v has not changed.
 func (v *NegotiationClosed) Decode(data []byte) error {
 	if len(data) != NegotiationClosedSize || string(data[:8]) != NegotiationClosedDiscriminator {
 		return unfit("NegotiationClosed", data, NegotiationClosedDiscriminator, NegotiationClosedSize)

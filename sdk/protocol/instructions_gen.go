@@ -10,20 +10,19 @@ import (
 
 // AnyInstruction is one of the program's instructions: a pointer to one of the structs of this file.
 type AnyInstruction interface {
-	// InstructionName is the instruction's name in the IDL.
+	// InstructionName returns the instruction's name in the IDL.
 	InstructionName() string
-	// Instruction is what a transaction holds. It fails with a *MissingAccountError.
+	// Instruction returns the instruction for a transaction, or a *MissingAccountError.
 	Instruction() (solana.Instruction, error)
 	// AppendData appends the instruction's data, discriminator first, to dst.
 	AppendData(dst []byte) []byte
-	// Decode takes the instruction from a transaction's. On failure, which is a *DecodeError, it is as before.
+	// Decode decodes an instruction of a transaction. If it returns an error, a *DecodeError, v has not changed.
 	Decode(accounts []*solana.AccountMeta, data []byte) error
 }
 
-// DecodeInstruction takes an instruction of the program's from a transaction's accounts and data. It fails with a
-// *DecodeError; for an instruction that the IDL does not know, that is ErrWrongDiscriminator. Accounts after the last
-// one that the instruction takes are passed over, as the program does; of the others the addresses are taken, whatever
-// their flags are.
+// DecodeInstruction decodes an instruction of the program from a transaction's accounts and data. It returns a
+// *DecodeError if that fails: ErrWrongDiscriminator for an instruction that is not in the IDL. Like the program, it
+// ignores accounts after the instruction's last one. It ignores the flags of the accounts.
 func DecodeInstruction(accounts []*solana.AccountMeta, data []byte) (AnyInstruction, error) {
 	instruction, err := newInstruction(data)
 	if err != nil {
@@ -86,8 +85,8 @@ func newInstruction(data []byte) (AnyInstruction, error) {
 	return nil, wrongDiscriminator("instruction", data)
 }
 
-// InitializeConfig configures the protocol, once. The program's upgrade authority signs, so no other account can
-// configure it first.
+// InitializeConfig configures the protocol, once. The program's upgrade authority signs, so no other
+// account can configure it first.
 type InitializeConfig struct {
 	// The program's upgrade authority. It becomes the configuration's authority and pays the rent.
 	Authority solana.PublicKey
@@ -112,19 +111,19 @@ type InitializeConfig struct {
 }
 
 const (
-	// InitializeConfigAccounts is how many accounts the instruction takes.
+	// InitializeConfigAccounts is the number of the instruction's accounts.
 	InitializeConfigAccounts = 4
-	// InitializeConfigDataSize is how long the instruction's data is in bytes, discriminator included.
+	// InitializeConfigDataSize is the size of the instruction's data in bytes, discriminator included.
 	InitializeConfigDataSize = 53
-	// InitializeConfigDiscriminator is what the instruction's data begins with.
+	// InitializeConfigDiscriminator is the beginning of the instruction's data.
 	InitializeConfigDiscriminator = "\xd0\x7f\x15\x01\xc2\xbe\xc4\x46"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *InitializeConfig) InstructionName() string { return "initialize_config" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *InitializeConfig) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -170,8 +169,8 @@ func (v *InitializeConfig) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *InitializeConfig) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != InitializeConfigDataSize || string(data[:8]) != InitializeConfigDiscriminator {
 		return unfit("initialize_config", data, InitializeConfigDiscriminator, InitializeConfigDataSize)
@@ -191,8 +190,8 @@ func (v *InitializeConfig) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// UpdateConfig replaces the treasury, the fee and the defaults. Existing negotiations keep their fee and terms;
-// their earnings go to the treasury at the time of closing.
+// UpdateConfig replaces the treasury, the fee and the defaults. Existing negotiations keep their fee and
+// terms; their earnings go to the treasury at the time of closing.
 type UpdateConfig struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
@@ -212,19 +211,19 @@ type UpdateConfig struct {
 }
 
 const (
-	// UpdateConfigAccounts is how many accounts the instruction takes.
+	// UpdateConfigAccounts is the number of the instruction's accounts.
 	UpdateConfigAccounts = 2
-	// UpdateConfigDataSize is how long the instruction's data is in bytes, discriminator included.
+	// UpdateConfigDataSize is the size of the instruction's data in bytes, discriminator included.
 	UpdateConfigDataSize = 53
-	// UpdateConfigDiscriminator is what the instruction's data begins with.
+	// UpdateConfigDiscriminator is the beginning of the instruction's data.
 	UpdateConfigDiscriminator = "\x1d\x9e\xfc\xbf\x0a\x53\xdb\x63"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *UpdateConfig) InstructionName() string { return "update_config" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *UpdateConfig) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -263,8 +262,8 @@ func (v *UpdateConfig) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *UpdateConfig) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != UpdateConfigDataSize || string(data[:8]) != UpdateConfigDiscriminator {
 		return unfit("update_config", data, UpdateConfigDiscriminator, UpdateConfigDataSize)
@@ -282,8 +281,8 @@ func (v *UpdateConfig) Decode(accounts []*solana.AccountMeta, data []byte) error
 	return nil
 }
 
-// SetPaused stops or resumes the creation of negotiations. Existing negotiations continue, so a pause locks no
-// money.
+// SetPaused stops or resumes the creation of negotiations. Existing negotiations continue, so a pause
+// locks no money.
 type SetPaused struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
@@ -295,19 +294,19 @@ type SetPaused struct {
 }
 
 const (
-	// SetPausedAccounts is how many accounts the instruction takes.
+	// SetPausedAccounts is the number of the instruction's accounts.
 	SetPausedAccounts = 2
-	// SetPausedDataSize is how long the instruction's data is in bytes, discriminator included.
+	// SetPausedDataSize is the size of the instruction's data in bytes, discriminator included.
 	SetPausedDataSize = 9
-	// SetPausedDiscriminator is what the instruction's data begins with.
+	// SetPausedDiscriminator is the beginning of the instruction's data.
 	SetPausedDiscriminator = "\x5b\x3c\x7d\xc0\xb0\xe1\xa6\xda"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *SetPaused) InstructionName() string { return "set_paused" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *SetPaused) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -342,8 +341,8 @@ func (v *SetPaused) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *SetPaused) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != SetPausedDataSize || string(data[:8]) != SetPausedDiscriminator {
 		return unfit("set_paused", data, SetPausedDiscriminator, SetPausedDataSize)
@@ -360,8 +359,8 @@ func (v *SetPaused) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	return nil
 }
 
-// ProposeAuthority names the successor, which becomes the authority with accept_authority. Until then the authority
-// keeps its rights, so a mistyped address does no harm.
+// ProposeAuthority names the successor, which becomes the authority with accept_authority. Until then the
+// authority keeps its rights, so a mistyped address does no harm.
 type ProposeAuthority struct {
 	// The configuration's authority.
 	Authority solana.PublicKey
@@ -373,19 +372,19 @@ type ProposeAuthority struct {
 }
 
 const (
-	// ProposeAuthorityAccounts is how many accounts the instruction takes.
+	// ProposeAuthorityAccounts is the number of the instruction's accounts.
 	ProposeAuthorityAccounts = 2
-	// ProposeAuthorityDataSize is how long the instruction's data is in bytes, discriminator included.
+	// ProposeAuthorityDataSize is the size of the instruction's data in bytes, discriminator included.
 	ProposeAuthorityDataSize = 40
-	// ProposeAuthorityDiscriminator is what the instruction's data begins with.
+	// ProposeAuthorityDiscriminator is the beginning of the instruction's data.
 	ProposeAuthorityDiscriminator = "\x14\x94\xec\xc6\x4c\x77\x63\x8e"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *ProposeAuthority) InstructionName() string { return "propose_authority" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *ProposeAuthority) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -420,8 +419,8 @@ func (v *ProposeAuthority) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *ProposeAuthority) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != ProposeAuthorityDataSize || string(data[:8]) != ProposeAuthorityDiscriminator {
 		return unfit("propose_authority", data, ProposeAuthorityDiscriminator, ProposeAuthorityDataSize)
@@ -444,19 +443,19 @@ type AcceptAuthority struct {
 }
 
 const (
-	// AcceptAuthorityAccounts is how many accounts the instruction takes.
+	// AcceptAuthorityAccounts is the number of the instruction's accounts.
 	AcceptAuthorityAccounts = 2
-	// AcceptAuthorityDataSize is how long the instruction's data is in bytes, discriminator included.
+	// AcceptAuthorityDataSize is the size of the instruction's data in bytes, discriminator included.
 	AcceptAuthorityDataSize = 8
-	// AcceptAuthorityDiscriminator is what the instruction's data begins with.
+	// AcceptAuthorityDiscriminator is the beginning of the instruction's data.
 	AcceptAuthorityDiscriminator = "\x6b\x56\xc6\x5b\x21\x0c\x6b\xa0"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *AcceptAuthority) InstructionName() string { return "accept_authority" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *AcceptAuthority) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -489,8 +488,8 @@ func (v *AcceptAuthority) AppendData(dst []byte) []byte {
 	return append(dst, AcceptAuthorityDiscriminator...)
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *AcceptAuthority) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != AcceptAuthorityDataSize || string(data[:8]) != AcceptAuthorityDiscriminator {
 		return unfit("accept_authority", data, AcceptAuthorityDiscriminator, AcceptAuthorityDataSize)
@@ -524,26 +523,27 @@ type CreateNegotiation struct {
 	// The system program. Zero stands for 11111111111111111111111111111111.
 	SystemProgram solana.PublicKey
 
-	// A number that distinguishes the negotiations of this pair. The negotiation's address must be unused or closed.
+	// A number that distinguishes the negotiations of this pair. The negotiation's address must be unused or
+	// closed.
 	SessionID uint64
 	// The terms.
 	Params NegotiationParams
 }
 
 const (
-	// CreateNegotiationAccounts is how many accounts the instruction takes.
+	// CreateNegotiationAccounts is the number of the instruction's accounts.
 	CreateNegotiationAccounts = 9
-	// CreateNegotiationDataSize is how long the instruction's data is in bytes, discriminator included.
+	// CreateNegotiationDataSize is the size of the instruction's data in bytes, discriminator included.
 	CreateNegotiationDataSize = 209
-	// CreateNegotiationDiscriminator is what the instruction's data begins with.
+	// CreateNegotiationDiscriminator is the beginning of the instruction's data.
 	CreateNegotiationDiscriminator = "\xae\xb9\x2a\xb0\x01\xaa\xba\xe5"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *CreateNegotiation) InstructionName() string { return "create_negotiation" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *CreateNegotiation) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -624,8 +624,8 @@ func (v *CreateNegotiation) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *CreateNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != CreateNegotiationDataSize || string(data[:8]) != CreateNegotiationDiscriminator {
 		return unfit("create_negotiation", data, CreateNegotiationDiscriminator, CreateNegotiationDataSize)
@@ -666,8 +666,8 @@ func (v *CreateNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	return nil
 }
 
-// AcceptInvitation accepts the invitation on the terms that the seller saw, and deposits the bond that they
-// require. The buyer then has a response window to open. (The specification's diagram calls this
+// AcceptInvitation accepts the invitation on the terms that the seller saw, and deposits the bond that
+// they require. The buyer then has a response window to open. (The specification's diagram calls this
 // accept_negotiation.)
 type AcceptInvitation struct {
 	// The invited seller.
@@ -688,19 +688,19 @@ type AcceptInvitation struct {
 }
 
 const (
-	// AcceptInvitationAccounts is how many accounts the instruction takes.
+	// AcceptInvitationAccounts is the number of the instruction's accounts.
 	AcceptInvitationAccounts = 6
-	// AcceptInvitationDataSize is how long the instruction's data is in bytes, discriminator included.
+	// AcceptInvitationDataSize is the size of the instruction's data in bytes, discriminator included.
 	AcceptInvitationDataSize = 40
-	// AcceptInvitationDiscriminator is what the instruction's data begins with.
+	// AcceptInvitationDiscriminator is the beginning of the instruction's data.
 	AcceptInvitationDiscriminator = "\x72\x46\x3e\xf8\xcc\x31\x62\xef"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *AcceptInvitation) InstructionName() string { return "accept_invitation" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *AcceptInvitation) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -737,8 +737,8 @@ func (v *AcceptInvitation) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *AcceptInvitation) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != AcceptInvitationDataSize || string(data[:8]) != AcceptInvitationDiscriminator {
 		return unfit("accept_invitation", data, AcceptInvitationDiscriminator, AcceptInvitationDataSize)
@@ -756,8 +756,8 @@ func (v *AcceptInvitation) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// SubmitZopaCommitment commits to a reservation price: the buyer first, then the seller, each within its turn. The
-// hash covers the deal and the party, so neither the other party nor a later deal can use it.
+// SubmitZopaCommitment commits to a reservation price: the buyer first, then the seller, each within its
+// turn. The hash covers the deal and the party, so neither the other party nor a later deal can use it.
 type SubmitZopaCommitment struct {
 	// The party whose turn it is.
 	Agent solana.PublicKey
@@ -766,26 +766,26 @@ type SubmitZopaCommitment struct {
 
 	// The negotiation's created_at, as the signer saw it.
 	CreatedAt int64
-	// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the signer's address,
-	// the price (u64, little endian) and a nonce of 32 random bytes. The price has to be one that reveal_zopa_price
-	// accepts.
+	// SHA-256 of "haggle-zopa", the negotiation's address, its created_at (i64, little endian), the signer's
+	// address, the price (u64, little endian) and a nonce of 32 random bytes. The price has to be one that
+	// reveal_zopa_price accepts.
 	Commitment [32]byte
 }
 
 const (
-	// SubmitZopaCommitmentAccounts is how many accounts the instruction takes.
+	// SubmitZopaCommitmentAccounts is the number of the instruction's accounts.
 	SubmitZopaCommitmentAccounts = 2
-	// SubmitZopaCommitmentDataSize is how long the instruction's data is in bytes, discriminator included.
+	// SubmitZopaCommitmentDataSize is the size of the instruction's data in bytes, discriminator included.
 	SubmitZopaCommitmentDataSize = 48
-	// SubmitZopaCommitmentDiscriminator is what the instruction's data begins with.
+	// SubmitZopaCommitmentDiscriminator is the beginning of the instruction's data.
 	SubmitZopaCommitmentDiscriminator = "\x9b\xe7\x87\x13\x59\x3d\x35\xd0"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *SubmitZopaCommitment) InstructionName() string { return "submit_zopa_commitment" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *SubmitZopaCommitment) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -819,8 +819,8 @@ func (v *SubmitZopaCommitment) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *SubmitZopaCommitment) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != SubmitZopaCommitmentDataSize || string(data[:8]) != SubmitZopaCommitmentDiscriminator {
 		return unfit("submit_zopa_commitment", data, SubmitZopaCommitmentDiscriminator, SubmitZopaCommitmentDataSize)
@@ -835,9 +835,9 @@ func (v *SubmitZopaCommitment) Decode(accounts []*solana.AccountMeta, data []byt
 	return nil
 }
 
-// RevealZopaPrice reveals a reservation price: the buyer first, then the seller, each within its turn. If the
-// prices leave a zone, its midpoint becomes an offer that either side can accept. Otherwise the negotiation ends:
-// the buyer gets the escrow back and the seller its bond.
+// RevealZopaPrice reveals a reservation price: the buyer first, then the seller, each within its turn. If
+// the prices leave a zone, its midpoint becomes an offer that either side can accept. Otherwise the
+// negotiation ends: the buyer gets the escrow back and the seller its bond.
 type RevealZopaPrice struct {
 	// The party whose turn it is.
 	Agent solana.PublicKey
@@ -845,11 +845,11 @@ type RevealZopaPrice struct {
 	Negotiation solana.PublicKey
 	// The vault; only if the prices leave no zone. Zero leaves it out.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer; only if the prices leave no zone. If it cannot be paid, it must be the associated
-	// one, and the payment is recorded. Zero leaves it out.
+	// A token account of the buyer; only if the prices leave no zone. If it cannot be paid, it must be the
+	// associated one, and the payment is recorded. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if the prices leave no zone. If it cannot be paid, it must be the associated
-	// one, and the payment is recorded. Zero leaves it out.
+	// A token account of the seller; only if the prices leave no zone. If it cannot be paid, it must be the
+	// associated one, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow; only if the prices leave no zone. Zero leaves it out.
 	TokenMint solana.PublicKey
@@ -858,26 +858,27 @@ type RevealZopaPrice struct {
 
 	// The negotiation's created_at, as the signer saw it.
 	CreatedAt int64
-	// The reservation price in base units of the mint, from min_offer_bps of the escrow, but at least 1, to the escrow.
+	// The reservation price in base units of the mint, from min_offer_bps of the escrow, but at least 1, to
+	// the escrow.
 	Price uint64
 	// The nonce of the commitment.
 	Nonce [32]byte
 }
 
 const (
-	// RevealZopaPriceAccounts is how many accounts the instruction takes.
+	// RevealZopaPriceAccounts is the number of the instruction's accounts.
 	RevealZopaPriceAccounts = 7
-	// RevealZopaPriceDataSize is how long the instruction's data is in bytes, discriminator included.
+	// RevealZopaPriceDataSize is the size of the instruction's data in bytes, discriminator included.
 	RevealZopaPriceDataSize = 56
-	// RevealZopaPriceDiscriminator is what the instruction's data begins with.
+	// RevealZopaPriceDiscriminator is the beginning of the instruction's data.
 	RevealZopaPriceDiscriminator = "\x5e\x6d\x4b\x36\x6f\xcb\xa2\x61"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *RevealZopaPrice) InstructionName() string { return "reveal_zopa_price" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *RevealZopaPrice) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -917,8 +918,8 @@ func (v *RevealZopaPrice) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *RevealZopaPrice) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != RevealZopaPriceDataSize || string(data[:8]) != RevealZopaPriceDiscriminator {
 		return unfit("reveal_zopa_price", data, RevealZopaPriceDiscriminator, RevealZopaPriceDataSize)
@@ -939,8 +940,9 @@ func (v *RevealZopaPrice) Decode(accounts []*solana.AccountMeta, data []byte) er
 	return nil
 }
 
-// SubmitOffer offers a price. An offer starts the next round, which takes its decay from the escrow. The buyer
-// opens, then turns alternate. (The specification's diagram calls the seller's offer submit_counter_offer.)
+// SubmitOffer offers a price. An offer starts the next round, which takes its decay from the escrow. The
+// buyer opens, then turns alternate. (The specification's diagram calls the seller's offer
+// submit_counter_offer.)
 type SubmitOffer struct {
 	// The party whose turn it is.
 	Offerer solana.PublicKey
@@ -951,29 +953,30 @@ type SubmitOffer struct {
 	CreatedAt int64
 	// The negotiation's current_round, as the signer saw it.
 	ExpectedRound uint8
-	// The price in base units of the mint, from the minimum offer to the effective escrow after this round's decay.
+	// The price in base units of the mint, from the minimum offer to the effective escrow after this round's
+	// decay.
 	Amount uint64
-	// The requested extension of the deadline in seconds; 0 for none. If the previous offer's request is pending, the
-	// smaller one is granted and neither stays pending.
+	// The requested extension of the deadline in seconds; 0 for none. If the previous offer's request is
+	// pending, the smaller one is granted and neither stays pending.
 	DeadlineExtension uint32
 	// Structured metadata of a known kind: 0, 1 or 2.
 	Metadata [64]byte
 }
 
 const (
-	// SubmitOfferAccounts is how many accounts the instruction takes.
+	// SubmitOfferAccounts is the number of the instruction's accounts.
 	SubmitOfferAccounts = 2
-	// SubmitOfferDataSize is how long the instruction's data is in bytes, discriminator included.
+	// SubmitOfferDataSize is the size of the instruction's data in bytes, discriminator included.
 	SubmitOfferDataSize = 93
-	// SubmitOfferDiscriminator is what the instruction's data begins with.
+	// SubmitOfferDiscriminator is the beginning of the instruction's data.
 	SubmitOfferDiscriminator = "\x69\xec\x30\xb7\x05\xe8\xd1\x4d"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *SubmitOffer) InstructionName() string { return "submit_offer" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *SubmitOffer) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1010,8 +1013,8 @@ func (v *SubmitOffer) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *SubmitOffer) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != SubmitOfferDataSize || string(data[:8]) != SubmitOfferDiscriminator {
 		return unfit("submit_offer", data, SubmitOfferDiscriminator, SubmitOfferDataSize)
@@ -1029,9 +1032,10 @@ func (v *SubmitOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// AcceptOffer accepts the other side's offer, or the midpoint of the zone. The seller gets the price less the fee,
-// and its bond; the buyer gets the rest of the effective escrow. With milestones the price and the bond stay in the
-// vault until the milestones are decided. Fee and decay stay in the vault until the negotiation is closed.
+// AcceptOffer accepts the other side's offer, or the midpoint of the zone. The seller gets the price less
+// the fee, and its bond; the buyer gets the rest of the effective escrow. With milestones the price and
+// the bond stay in the vault until the milestones are decided. Fee and decay stay in the vault until the
+// negotiation is closed.
 type AcceptOffer struct {
 	// The party that did not make the offer.
 	Acceptor solana.PublicKey
@@ -1039,9 +1043,11 @@ type AcceptOffer struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1059,19 +1065,19 @@ type AcceptOffer struct {
 }
 
 const (
-	// AcceptOfferAccounts is how many accounts the instruction takes.
+	// AcceptOfferAccounts is the number of the instruction's accounts.
 	AcceptOfferAccounts = 7
-	// AcceptOfferDataSize is how long the instruction's data is in bytes, discriminator included.
+	// AcceptOfferDataSize is the size of the instruction's data in bytes, discriminator included.
 	AcceptOfferDataSize = 89
-	// AcceptOfferDiscriminator is what the instruction's data begins with.
+	// AcceptOfferDiscriminator is the beginning of the instruction's data.
 	AcceptOfferDiscriminator = "\xe3\x52\xea\x83\x01\x12\x30\x02"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *AcceptOffer) InstructionName() string { return "accept_offer" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *AcceptOffer) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1129,8 +1135,8 @@ func (v *AcceptOffer) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != AcceptOfferDataSize || string(data[:8]) != AcceptOfferDiscriminator {
 		return unfit("accept_offer", data, AcceptOfferDiscriminator, AcceptOfferDataSize)
@@ -1152,10 +1158,10 @@ func (v *AcceptOffer) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// RejectNegotiation rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds so far,
-// and the seller its bond. Either party can reject at any point before an agreement, within the turn. A seller that
-// has seen the buyer's reservation price and rejects before the buyer's first offer forfeits the bond to the buyer;
-// it agrees to the forfeiture by leaving its token account out.
+// RejectNegotiation rejects the negotiation: the buyer gets the escrow back, less the decay of the rounds
+// so far, and the seller its bond. Either party can reject at any point before an agreement, within the
+// turn. A seller that has seen the buyer's reservation price and rejects before the buyer's first offer
+// forfeits the bond to the buyer; it agrees to the forfeiture by leaving its token account out.
 type RejectNegotiation struct {
 	// Either party.
 	Rejector solana.PublicKey
@@ -1163,11 +1169,12 @@ type RejectNegotiation struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if a bond is returned. If it cannot be paid, it must be the associated one,
-	// and the payment is recorded. A seller that rejects a negotiation with bond_required names it in every state,
-	// except where it forfeits the bond. Zero leaves it out.
+	// A token account of the seller; only if a bond is returned. If it cannot be paid, it must be the
+	// associated one, and the payment is recorded. A seller that rejects a negotiation with bond_required
+	// names it in every state, except where it forfeits the bond. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1181,19 +1188,19 @@ type RejectNegotiation struct {
 }
 
 const (
-	// RejectNegotiationAccounts is how many accounts the instruction takes.
+	// RejectNegotiationAccounts is the number of the instruction's accounts.
 	RejectNegotiationAccounts = 7
-	// RejectNegotiationDataSize is how long the instruction's data is in bytes, discriminator included.
+	// RejectNegotiationDataSize is the size of the instruction's data in bytes, discriminator included.
 	RejectNegotiationDataSize = 17
-	// RejectNegotiationDiscriminator is what the instruction's data begins with.
+	// RejectNegotiationDiscriminator is the beginning of the instruction's data.
 	RejectNegotiationDiscriminator = "\x06\x41\xa6\x04\x3b\x94\x7e\x12"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *RejectNegotiation) InstructionName() string { return "reject_negotiation" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *RejectNegotiation) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1246,8 +1253,8 @@ func (v *RejectNegotiation) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *RejectNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != RejectNegotiationDataSize || string(data[:8]) != RejectNegotiationDiscriminator {
 		return unfit("reject_negotiation", data, RejectNegotiationDiscriminator, RejectNegotiationDataSize)
@@ -1267,18 +1274,20 @@ func (v *RejectNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	return nil
 }
 
-// ExpireNegotiation ends a negotiation whose deadline or response window has passed: the buyer gets the escrow
-// back, less the decay of the rounds so far, and the seller its bond. A seller that has not revealed its
-// reservation price in time, after the buyer revealed its own, forfeits the bond to the buyer. Anyone can send it.
+// ExpireNegotiation ends a negotiation whose deadline or response window has passed: the buyer gets the
+// escrow back, less the decay of the rounds so far, and the seller its bond. A seller that has not
+// revealed its reservation price in time, after the buyer revealed its own, forfeits the bond to the
+// buyer. Anyone can send it.
 type ExpireNegotiation struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller; only if the seller gets a bond back. If it cannot be paid, it must be the
-	// associated one, and the payment is recorded. Zero leaves it out.
+	// A token account of the seller; only if the seller gets a bond back. If it cannot be paid, it must be
+	// the associated one, and the payment is recorded. Zero leaves it out.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1287,19 +1296,19 @@ type ExpireNegotiation struct {
 }
 
 const (
-	// ExpireNegotiationAccounts is how many accounts the instruction takes.
+	// ExpireNegotiationAccounts is the number of the instruction's accounts.
 	ExpireNegotiationAccounts = 6
-	// ExpireNegotiationDataSize is how long the instruction's data is in bytes, discriminator included.
+	// ExpireNegotiationDataSize is the size of the instruction's data in bytes, discriminator included.
 	ExpireNegotiationDataSize = 8
-	// ExpireNegotiationDiscriminator is what the instruction's data begins with.
+	// ExpireNegotiationDiscriminator is the beginning of the instruction's data.
 	ExpireNegotiationDiscriminator = "\xc7\xea\x0d\x87\x16\xcb\xf2\x98"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *ExpireNegotiation) InstructionName() string { return "expire_negotiation" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *ExpireNegotiation) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1345,8 +1354,8 @@ func (v *ExpireNegotiation) AppendData(dst []byte) []byte {
 	return append(dst, ExpireNegotiationDiscriminator...)
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *ExpireNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != ExpireNegotiationDataSize || string(data[:8]) != ExpireNegotiationDiscriminator {
 		return unfit("expire_negotiation", data, ExpireNegotiationDiscriminator, ExpireNegotiationDataSize)
@@ -1363,10 +1372,10 @@ func (v *ExpireNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) 
 	return nil
 }
 
-// CloseNegotiation closes a finished negotiation: delivers recorded payouts, sends fee and decay to the treasury,
-// and all rent to the buyer. Donations to the vault go to the treasury, or in wrapped SOL to the buyer. Anyone can
-// send it, but not in the second of creation. It pays no account with a delegate or a close authority, regardless
-// of the signer.
+// CloseNegotiation closes a finished negotiation: delivers recorded payouts, sends fee and decay to the
+// treasury, and all rent to the buyer. Donations to the vault go to the treasury, or in wrapped SOL to
+// the buyer. Anyone can send it, but not in the second of creation. It pays no account with a delegate or
+// a close authority, regardless of the signer.
 type CloseNegotiation struct {
 	// Any signer.
 	Closer solana.PublicKey
@@ -1391,19 +1400,19 @@ type CloseNegotiation struct {
 }
 
 const (
-	// CloseNegotiationAccounts is how many accounts the instruction takes.
+	// CloseNegotiationAccounts is the number of the instruction's accounts.
 	CloseNegotiationAccounts = 10
-	// CloseNegotiationDataSize is how long the instruction's data is in bytes, discriminator included.
+	// CloseNegotiationDataSize is the size of the instruction's data in bytes, discriminator included.
 	CloseNegotiationDataSize = 8
-	// CloseNegotiationDiscriminator is what the instruction's data begins with.
+	// CloseNegotiationDiscriminator is the beginning of the instruction's data.
 	CloseNegotiationDiscriminator = "\x12\xe6\x84\x66\x1c\x50\x69\xb3"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *CloseNegotiation) InstructionName() string { return "close_negotiation" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *CloseNegotiation) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1461,8 +1470,8 @@ func (v *CloseNegotiation) AppendData(dst []byte) []byte {
 	return append(dst, CloseNegotiationDiscriminator...)
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *CloseNegotiation) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != CloseNegotiationDataSize || string(data[:8]) != CloseNegotiationDiscriminator {
 		return unfit("close_negotiation", data, CloseNegotiationDiscriminator, CloseNegotiationDataSize)
@@ -1505,19 +1514,19 @@ type ClaimPayout struct {
 }
 
 const (
-	// ClaimPayoutAccounts is how many accounts the instruction takes.
+	// ClaimPayoutAccounts is the number of the instruction's accounts.
 	ClaimPayoutAccounts = 6
-	// ClaimPayoutDataSize is how long the instruction's data is in bytes, discriminator included.
+	// ClaimPayoutDataSize is the size of the instruction's data in bytes, discriminator included.
 	ClaimPayoutDataSize = 24
-	// ClaimPayoutDiscriminator is what the instruction's data begins with.
+	// ClaimPayoutDiscriminator is the beginning of the instruction's data.
 	ClaimPayoutDiscriminator = "\x7f\xf0\x84\x3e\xe3\xc6\x92\x85"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *ClaimPayout) InstructionName() string { return "claim_payout" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *ClaimPayout) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1569,8 +1578,8 @@ func (v *ClaimPayout) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *ClaimPayout) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != ClaimPayoutDataSize || string(data[:8]) != ClaimPayoutDiscriminator {
 		return unfit("claim_payout", data, ClaimPayoutDiscriminator, ClaimPayoutDataSize)
@@ -1589,8 +1598,8 @@ func (v *ClaimPayout) Decode(accounts []*solana.AccountMeta, data []byte) error 
 	return nil
 }
 
-// ClaimMilestone claims a milestone, in any order, one at a time. The buyer then has a review window to release or
-// dispute it; after that anyone can release it.
+// ClaimMilestone claims a milestone, in any order, one at a time. The buyer then has a review window to
+// release or dispute it; after that anyone can release it.
 type ClaimMilestone struct {
 	// The seller.
 	Seller solana.PublicKey
@@ -1606,19 +1615,19 @@ type ClaimMilestone struct {
 }
 
 const (
-	// ClaimMilestoneAccounts is how many accounts the instruction takes.
+	// ClaimMilestoneAccounts is the number of the instruction's accounts.
 	ClaimMilestoneAccounts = 2
-	// ClaimMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
+	// ClaimMilestoneDataSize is the size of the instruction's data in bytes, discriminator included.
 	ClaimMilestoneDataSize = 49
-	// ClaimMilestoneDiscriminator is what the instruction's data begins with.
+	// ClaimMilestoneDiscriminator is the beginning of the instruction's data.
 	ClaimMilestoneDiscriminator = "\xd3\x86\x98\x25\x03\x52\xd6\xbd"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *ClaimMilestone) InstructionName() string { return "claim_milestone" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *ClaimMilestone) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1653,8 +1662,8 @@ func (v *ClaimMilestone) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *ClaimMilestone) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != ClaimMilestoneDataSize || string(data[:8]) != ClaimMilestoneDiscriminator {
 		return unfit("claim_milestone", data, ClaimMilestoneDiscriminator, ClaimMilestoneDataSize)
@@ -1670,9 +1679,9 @@ func (v *ClaimMilestone) Decode(accounts []*solana.AccountMeta, data []byte) err
 	return nil
 }
 
-// ReleaseMilestone pays the milestone under review. The buyer can release it at any time, anyone after the review
-// window. The last decided milestone settles the negotiation: the seller gets back its bond, less the fraction of
-// it that equals the refunded fraction of the price.
+// ReleaseMilestone pays the milestone under review. The buyer can release it at any time, anyone after
+// the review window. The last decided milestone settles the negotiation: the seller gets back its bond,
+// less the fraction of it that equals the refunded fraction of the price.
 type ReleaseMilestone struct {
 	// The buyer, or after the review window anyone.
 	Releaser solana.PublicKey
@@ -1680,10 +1689,11 @@ type ReleaseMilestone struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer; only if the buyer gets a part of the bond. If it cannot be paid, it must be the
-	// associated one, and the payment is recorded. Zero leaves it out.
+	// A token account of the buyer; only if the buyer gets a part of the bond. If it cannot be paid, it must
+	// be the associated one, and the payment is recorded. Zero leaves it out.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1697,19 +1707,19 @@ type ReleaseMilestone struct {
 }
 
 const (
-	// ReleaseMilestoneAccounts is how many accounts the instruction takes.
+	// ReleaseMilestoneAccounts is the number of the instruction's accounts.
 	ReleaseMilestoneAccounts = 7
-	// ReleaseMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
+	// ReleaseMilestoneDataSize is the size of the instruction's data in bytes, discriminator included.
 	ReleaseMilestoneDataSize = 17
-	// ReleaseMilestoneDiscriminator is what the instruction's data begins with.
+	// ReleaseMilestoneDiscriminator is the beginning of the instruction's data.
 	ReleaseMilestoneDiscriminator = "\x38\x02\xc7\xa4\xb8\x6c\xa7\xde"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *ReleaseMilestone) InstructionName() string { return "release_milestone" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *ReleaseMilestone) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1762,8 +1772,8 @@ func (v *ReleaseMilestone) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *ReleaseMilestone) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != ReleaseMilestoneDataSize || string(data[:8]) != ReleaseMilestoneDiscriminator {
 		return unfit("release_milestone", data, ReleaseMilestoneDiscriminator, ReleaseMilestoneDataSize)
@@ -1783,8 +1793,8 @@ func (v *ReleaseMilestone) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// DisputeMilestone disputes the milestone under review. The arbiter then decides it, and the seller can claim
-// another one.
+// DisputeMilestone disputes the milestone under review. The arbiter then decides it, and the seller can
+// claim another one.
 type DisputeMilestone struct {
 	// The buyer.
 	Buyer solana.PublicKey
@@ -1800,19 +1810,19 @@ type DisputeMilestone struct {
 }
 
 const (
-	// DisputeMilestoneAccounts is how many accounts the instruction takes.
+	// DisputeMilestoneAccounts is the number of the instruction's accounts.
 	DisputeMilestoneAccounts = 2
-	// DisputeMilestoneDataSize is how long the instruction's data is in bytes, discriminator included.
+	// DisputeMilestoneDataSize is the size of the instruction's data in bytes, discriminator included.
 	DisputeMilestoneDataSize = 49
-	// DisputeMilestoneDiscriminator is what the instruction's data begins with.
+	// DisputeMilestoneDiscriminator is the beginning of the instruction's data.
 	DisputeMilestoneDiscriminator = "\xc7\xd1\x46\x92\x88\x2b\xb3\x29"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *DisputeMilestone) InstructionName() string { return "dispute_milestone" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *DisputeMilestone) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1847,8 +1857,8 @@ func (v *DisputeMilestone) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *DisputeMilestone) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != DisputeMilestoneDataSize || string(data[:8]) != DisputeMilestoneDiscriminator {
 		return unfit("dispute_milestone", data, DisputeMilestoneDiscriminator, DisputeMilestoneDataSize)
@@ -1864,9 +1874,9 @@ func (v *DisputeMilestone) Decode(accounts []*solana.AccountMeta, data []byte) e
 	return nil
 }
 
-// ResolveDispute divides a disputed milestone between the parties, and can forfeit all of the seller's bond to the
-// buyer. The last decided milestone settles the negotiation: the seller gets back a bond that is still held, less
-// the fraction of it that equals the refunded fraction of the price.
+// ResolveDispute divides a disputed milestone between the parties, and can forfeit all of the seller's
+// bond to the buyer. The last decided milestone settles the negotiation: the seller gets back a bond that
+// is still held, less the fraction of it that equals the refunded fraction of the price.
 type ResolveDispute struct {
 	// The arbiter.
 	Arbiter solana.PublicKey
@@ -1874,9 +1884,11 @@ type ResolveDispute struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -1894,19 +1906,19 @@ type ResolveDispute struct {
 }
 
 const (
-	// ResolveDisputeAccounts is how many accounts the instruction takes.
+	// ResolveDisputeAccounts is the number of the instruction's accounts.
 	ResolveDisputeAccounts = 7
-	// ResolveDisputeDataSize is how long the instruction's data is in bytes, discriminator included.
+	// ResolveDisputeDataSize is the size of the instruction's data in bytes, discriminator included.
 	ResolveDisputeDataSize = 20
-	// ResolveDisputeDiscriminator is what the instruction's data begins with.
+	// ResolveDisputeDiscriminator is the beginning of the instruction's data.
 	ResolveDisputeDiscriminator = "\xe7\x06\xca\x06\x60\x67\x0c\xe6"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *ResolveDispute) InstructionName() string { return "resolve_dispute" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *ResolveDispute) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -1964,8 +1976,8 @@ func (v *ResolveDispute) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != ResolveDisputeDataSize || string(data[:8]) != ResolveDisputeDiscriminator {
 		return unfit("resolve_dispute", data, ResolveDisputeDiscriminator, ResolveDisputeDataSize)
@@ -1990,18 +2002,21 @@ func (v *ResolveDispute) Decode(accounts []*solana.AccountMeta, data []byte) err
 	return nil
 }
 
-// SettleDeadline decides the undecided milestones after their deadline, or, with an open dispute, after the
-// arbiter's time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to the buyer, and
-// unclaimed ones refunded. The seller gets back its bond, less the fraction of it that equals the fraction of the
-// price that the buyer gets back for unclaimed milestones and by the arbiter's decisions. Anyone can send it.
+// SettleDeadline decides the undecided milestones after their deadline, or, with an open dispute, after
+// the arbiter's time: claimed and undisputed ones are paid, disputed ones split in half, the odd unit to
+// the buyer, and unclaimed ones refunded. The seller gets back its bond, less the fraction of it that
+// equals the fraction of the price that the buyer gets back for unclaimed milestones and by the arbiter's
+// decisions. Anyone can send it.
 type SettleDeadline struct {
 	// The negotiation.
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -2010,19 +2025,19 @@ type SettleDeadline struct {
 }
 
 const (
-	// SettleDeadlineAccounts is how many accounts the instruction takes.
+	// SettleDeadlineAccounts is the number of the instruction's accounts.
 	SettleDeadlineAccounts = 6
-	// SettleDeadlineDataSize is how long the instruction's data is in bytes, discriminator included.
+	// SettleDeadlineDataSize is the size of the instruction's data in bytes, discriminator included.
 	SettleDeadlineDataSize = 8
-	// SettleDeadlineDiscriminator is what the instruction's data begins with.
+	// SettleDeadlineDiscriminator is the beginning of the instruction's data.
 	SettleDeadlineDiscriminator = "\x26\xb4\xd2\x1c\x92\x41\x94\xf0"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *SettleDeadline) InstructionName() string { return "settle_deadline" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *SettleDeadline) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -2071,8 +2086,8 @@ func (v *SettleDeadline) AppendData(dst []byte) []byte {
 	return append(dst, SettleDeadlineDiscriminator...)
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *SettleDeadline) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != SettleDeadlineDataSize || string(data[:8]) != SettleDeadlineDiscriminator {
 		return unfit("settle_deadline", data, SettleDeadlineDiscriminator, SettleDeadlineDataSize)
@@ -2089,9 +2104,9 @@ func (v *SettleDeadline) Decode(accounts []*solana.AccountMeta, data []byte) err
 	return nil
 }
 
-// SettleByAgreement divides the undecided part of the price and the bond as both parties have agreed, and settles
-// the negotiation. It is possible from the agreement on the price until the settlement, also after the milestones'
-// deadline.
+// SettleByAgreement divides the undecided part of the price and the bond as both parties have agreed, and
+// settles the negotiation. It is possible from the agreement on the price until the settlement, also
+// after the milestones' deadline.
 type SettleByAgreement struct {
 	// The buyer.
 	Buyer solana.PublicKey
@@ -2101,9 +2116,11 @@ type SettleByAgreement struct {
 	Negotiation solana.PublicKey
 	// The vault. Zero stands for the address that FindVaultAddress finds.
 	EscrowVault solana.PublicKey
-	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the buyer. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	BuyerTokenAccount solana.PublicKey
-	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is recorded.
+	// A token account of the seller. If it cannot be paid, it must be the associated one, and the payment is
+	// recorded.
 	SellerTokenAccount solana.PublicKey
 	// The mint of the escrow.
 	TokenMint solana.PublicKey
@@ -2116,28 +2133,28 @@ type SettleByAgreement struct {
 	ExpectedDecided uint8
 	// The time in Unix seconds from which on the agreement is void.
 	ValidUntil int64
-	// The seller's share of the undecided milestones in basis points, 0 to 10,000, rounded down to a base unit. The
-	// protocol's fee comes out of it.
+	// The seller's share of the undecided milestones in basis points, 0 to 10,000, rounded down to a base
+	// unit. The protocol's fee comes out of it.
 	SellerBps uint16
-	// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0 without a held
-	// bond.
+	// The buyer's share of the held bond in basis points, 0 to 10,000, rounded down to a base unit; 0 without
+	// a held bond.
 	BondToBuyerBps uint16
 }
 
 const (
-	// SettleByAgreementAccounts is how many accounts the instruction takes.
+	// SettleByAgreementAccounts is the number of the instruction's accounts.
 	SettleByAgreementAccounts = 8
-	// SettleByAgreementDataSize is how long the instruction's data is in bytes, discriminator included.
+	// SettleByAgreementDataSize is the size of the instruction's data in bytes, discriminator included.
 	SettleByAgreementDataSize = 29
-	// SettleByAgreementDiscriminator is what the instruction's data begins with.
+	// SettleByAgreementDiscriminator is the beginning of the instruction's data.
 	SettleByAgreementDiscriminator = "\x1f\xd2\x47\x31\xba\x55\xa5\x0f"
 )
 
-// InstructionName is the instruction's name in the IDL.
+// InstructionName returns the instruction's name in the IDL.
 func (v *SettleByAgreement) InstructionName() string { return "settle_by_agreement" }
 
-// Instruction is what a transaction holds. Accounts that are left zero are filled in as their fields say. It fails with
-// a *MissingAccountError when one of the others is zero.
+// Instruction returns the instruction for a transaction. It fills in zero accounts as their fields document, and
+// returns a *MissingAccountError if one of the others is zero.
 func (v *SettleByAgreement) Instruction() (solana.Instruction, error) {
 	completed := *v
 	if err := completed.complete(); err != nil {
@@ -2200,8 +2217,8 @@ func (v *SettleByAgreement) AppendData(dst []byte) []byte {
 	return dst
 }
 
-// Decode takes the instruction from a transaction's accounts and data, strictly and without allocating. An optional
-// account that was left out is zero. On failure, which is a *DecodeError, v is as before.
+// Decode decodes the instruction from a transaction's accounts and data, strictly and without allocations. An
+// optional account that is left out is zero. If it returns an error, a *DecodeError, v has not changed.
 func (v *SettleByAgreement) Decode(accounts []*solana.AccountMeta, data []byte) error {
 	if len(data) != SettleByAgreementDataSize || string(data[:8]) != SettleByAgreementDiscriminator {
 		return unfit("settle_by_agreement", data, SettleByAgreementDiscriminator, SettleByAgreementDataSize)

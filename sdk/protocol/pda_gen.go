@@ -23,8 +23,8 @@ func FindProgramDataAddress() (solana.PublicKey, uint8, error) {
 	}, solana.BPFLoaderUpgradeableProgramID)
 }
 
-// FindNegotiationAddress finds the PDA of ProgramID for the seeds "negotiation", buyer, seller, sessionID as 8
-// bytes little endian, and its bump.
+// FindNegotiationAddress finds the PDA of ProgramID for the seeds "negotiation", buyer, seller, sessionID
+// as 8 bytes little endian, and its bump.
 func FindNegotiationAddress(buyer, seller solana.PublicKey, sessionID uint64) (solana.PublicKey, uint8, error) {
 	return solana.FindProgramAddress([][]byte{
 		[]byte("negotiation"),

@@ -27,7 +27,7 @@ func (v NegotiationStatus) Valid() bool {
 	return v < 7
 }
 
-// String is the value's name in the program.
+// String returns the value's name in the program.
 func (v NegotiationStatus) String() string {
 	switch v {
 	case NegotiationStatusCreated:
@@ -62,7 +62,7 @@ func (v OfferSide) Valid() bool {
 	return v < 2
 }
 
-// String is the value's name in the program.
+// String returns the value's name in the program.
 func (v OfferSide) String() string {
 	switch v {
 	case OfferSideBuyer:
@@ -90,7 +90,7 @@ func (v ZopaPhase) Valid() bool {
 	return v < 5
 }
 
-// String is the value's name in the program.
+// String returns the value's name in the program.
 func (v ZopaPhase) String() string {
 	switch v {
 	case ZopaPhaseNotStarted:
@@ -124,7 +124,7 @@ func (v BondState) Valid() bool {
 	return v < 5
 }
 
-// String is the value's name in the program.
+// String returns the value's name in the program.
 func (v BondState) String() string {
 	switch v {
 	case BondStateNone:
@@ -163,17 +163,17 @@ type NegotiationParams struct {
 	BondRequired uint64
 	// The arbiter of disputes about milestones, neither party; zero without milestones.
 	Arbiter solana.PublicKey
-	// Each milestone's share of the price in basis points, together 10,000, with zeros behind the last; all zeros to
-	// pay the price at once.
+	// Each milestone's share of the price in basis points, together 10,000, with zeros behind the last; all
+	// zeros to pay the price at once.
 	MilestoneBps [8]uint16
-	// The deadline of the milestones in Unix seconds: at least the review window and 60 seconds for each milestone
-	// after global_deadline, at most 365 days from now; 0 without milestones.
+	// The deadline of the milestones in Unix seconds: at least the review window and 60 seconds for each
+	// milestone after global_deadline, at most 365 days from now; 0 without milestones.
 	MilestoneDeadline int64
 	// The time to review a claimed milestone in hours, 1 to 168; 0 without milestones.
 	ReviewHours uint8
 	// Structured metadata of a known kind: 0, 1 or 2.
 	Metadata [64]byte
-	// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the configuration is
-	// StaleState.
+	// The highest protocol fee that the buyer agrees to, in basis points. A higher fee in the configuration
+	// is StaleState.
 	MaxFeeBps uint16
 }

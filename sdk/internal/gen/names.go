@@ -52,7 +52,7 @@ func lowerFirst(text string) string {
 	return string(runes)
 }
 
-const commentWidth = 116
+const commentWidth = 106
 
 // comment breaks a text into the lines of a Go comment.
 func comment(text string) string {
