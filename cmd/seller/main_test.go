@@ -46,7 +46,7 @@ func TestUnsuitableInvitationsAreDeclined(t *testing.T) {
 	} {
 		n := s.invitation()
 		spoil(n)
-		require.True(t, s.concerns(n), "an invitation is looked at, and told of if it does not suit")
+		require.True(t, s.concerns(n), "an invitation is checked, and reported if it is unsuitable")
 		err := s.admit(t.Context(), n)
 		n.Status = protocol.NegotiationStatusProposed
 		if why == "" {
@@ -56,7 +56,7 @@ func TestUnsuitableInvitationsAreDeclined(t *testing.T) {
 		}
 		require.ErrorIs(t, err, agent.ErrRefused)
 		require.ErrorContains(t, err, why)
-		require.False(t, s.concerns(n), "somebody else has accepted it for the wallet, who knows what to ask for")
+		require.False(t, s.concerns(n), "another process accepted it with the wallet")
 	}
 	stranger := s.invitation()
 	stranger.Buyer[0]++

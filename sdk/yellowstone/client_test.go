@@ -126,14 +126,14 @@ func TestClientReturnsTheEventsOfTheChain(t *testing.T) {
 			time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 		}
 	}()
-	var told []haggle.EventEnvelope
-	for len(told) < rounds {
+	var received []haggle.EventEnvelope
+	for len(received) < rounds {
 		select {
 		case seen, open := <-subscription.Events():
 			require.True(t, open, "ended: %v", subscription.Err())
-			told = append(told, seen)
+			received = append(received, seen)
 		case <-time.After(60 * time.Second):
-			t.Fatalf("%d of %d are told", len(told), rounds)
+			t.Fatalf("%d of %d events", len(received), rounds)
 		}
 	}
 	var history []haggle.EventEnvelope
@@ -141,6 +141,6 @@ func TestClientReturnsTheEventsOfTheChain(t *testing.T) {
 		require.NoError(t, err)
 		history = append(history, seen)
 	}
-	assert.Equal(t, history, told)
+	assert.Equal(t, history, received)
 	assert.Len(t, history, rounds)
 }

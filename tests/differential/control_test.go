@@ -15,7 +15,7 @@ import (
 type holdings struct {
 	// total includes accounts with a delegate or a close authority.
 	total *big.Int
-	// exclusive includes only accounts that nobody else controls.
+	// exclusive includes only accounts without another authority.
 	exclusive *big.Int
 }
 

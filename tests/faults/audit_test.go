@@ -84,7 +84,7 @@ func (a *audit) moves(ctx context.Context) error {
 		}
 		for who, amount := range moved {
 			if amount != 0 {
-				a.find("negotiation %d: somebody else, %s, has %+d base units", n.Script.Number, who, amount)
+				a.find("negotiation %d: an unrelated owner, %s, has %+d base units", n.Script.Number, who, amount)
 			}
 		}
 	}

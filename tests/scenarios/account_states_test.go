@@ -99,7 +99,7 @@ func TestAccountsRestoredBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// A recorded payout is delivered as soon as the party's account can receive again, whoever closes.
+// A recorded payout is delivered as soon as the party's account can receive again, for every closer.
 func TestAccountRestoredAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, change := range changes {

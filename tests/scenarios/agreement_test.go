@@ -56,7 +56,7 @@ func (d *deal) agreement(change func(*protocol.SettleByAgreement)) solana.Instru
 	return instruction
 }
 
-// Both parties end an agreed negotiation with a split of their own, whoever prepares it, also while a
+// Both parties end an agreed negotiation with a split of their own, prepared by either party, also while a
 // milestone is under review or disputed. The odd units go to the buyer, and with the bond to the seller.
 func TestSettleByAgreement(t *testing.T) {
 	t.Parallel()

@@ -49,7 +49,7 @@ func TestStrangerCannotPayASideAccount(t *testing.T) {
 				require.Zero(s.t, s.tokens(side)+s.tokens(s.buyer.account))
 				s.refuses(protocol.ErrPayoutPending, d.closeTo(thief, delivery{toBuyer: side}), d.close(thief))
 
-				// The client finds an account that the buyer alone controls, and pays it, whoever closes.
+				// The client finds an account that the buyer alone controls, and pays it, for every closer.
 				clean := s.anotherAccount(s.buyer)
 				d.isClaimed(d.closes(thief), s.buyer, 4_900_000)
 				s.ends(holdings{treasury: 100_000, elsewhere: map[solana.PublicKey]uint64{clean: 4_900_000}})

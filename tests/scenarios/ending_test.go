@@ -98,7 +98,7 @@ func (s *fixture) endsAmong(want holdings) {
 
 func isEmpty(_ solana.PublicKey, amount uint64) bool { return amount == 0 }
 
-// everyAccount returns every token account of the mint with a balance, whoever owns it.
+// everyAccount returns every token account of the mint with a balance, of any owner.
 func (s *fixture) everyAccount() map[solana.PublicKey]uint64 {
 	accounts, err := s.venue.Client().GetProgramAccountsWithOpts(s.ctx, s.tokenProgram, &rpc.GetProgramAccountsOpts{
 		Commitment: rpc.CommitmentConfirmed,

@@ -59,7 +59,7 @@ func untilClosed(t *testing.T, subscription *haggle.Subscription, closed int) (h
 				closed--
 			}
 		case <-time.After(eventLimit):
-			t.Fatalf("nothing is hinted after %d events", len(hinted))
+			t.Fatalf("no event after %d events", len(hinted))
 		}
 	}
 	return hinted
@@ -206,7 +206,7 @@ func (s *station) requestLostSlots(t *testing.T) {
 		assert.Equal(t, n.address, notice.Address)
 		assert.False(t, notice.Unrelated)
 	case <-time.After(eventLimit):
-		t.Fatal("nothing is hinted")
+		t.Fatal("no event")
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 
 const keeperHelp = `Sends the instructions that anyone may send, for all negotiations of the program: it expires negotiations
 after their deadline, releases milestones after their review, settles milestones after their deadline, and
-closes negotiations that are over. It runs until Ctrl-C; with --once it sends what is due and stops.
+closes negotiations that are over. It runs until Ctrl-C; with --once it carries out all due actions and stops.
 
 The keypair pays 5,000 lamports per transaction and earns nothing; escrow, payouts and rent go to the
 parties. To close a negotiation also costs about 2,000,000 lamports of rent if the treasury has no token
@@ -51,13 +51,13 @@ func Command(s *session.Session) *cobra.Command {
 		jitter: duration.Flag(keeper.DefaultJitter),
 	}
 	cmd := &cobra.Command{
-		Use: "keeper", Short: "Expire and close what is due, for everybody", Long: keeperHelp,
+		Use: "keeper", Short: "Expire, settle and close due negotiations of all parties", Long: keeperHelp,
 		Example: `  haggle keeper --dry-run --once
   haggle keeper --url devnet --keypair keeper.json --budget 5000000 --json`,
 		Args: command.Exactly(0),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&k.once, "once", false, "send what is due, without --grace, and stop")
+	flags.BoolVar(&k.once, "once", false, "carry out all due actions, without --grace, and stop")
 	flags.BoolVar(&k.dryRun, "dry-run", false, "print the actions and their cost; sign nothing")
 	flags.Var(&k.every, "every", "how often to scan all negotiations; at least every 30s while no events arrive")
 	flags.Var(&k.grace, "grace", "how long the parties have to act themselves")
@@ -65,7 +65,7 @@ func Command(s *session.Session) *cobra.Command {
 	flags.Uint16Var(&k.rate, "rate", keeper.DefaultActionsPerMinute, "most actions begun in a minute")
 	flags.Uint64Var(&k.maxFee, "max-fee", keeper.DefaultMaxFee, "most that one action may cost, rent of new accounts included, in lamports")
 	flags.Uint64Var(&k.budget, "budget", keeper.DefaultDailyBudget, "most that all may cost within 24 hours, in lamports")
-	flags.StringVar(&k.budgetFile, "budget-file", "", "file that keeps what has been spent within 24 hours; for one keeper at a time")
+	flags.StringVar(&k.budgetFile, "budget-file", "", "file with the expenses of the last 24 hours; for one keeper at a time")
 	flags.BoolVarP(&k.verbose, "verbose", "v", false, "log to stderr also the actions that others sent first")
 	cmd.RunE = s.Unlimited(func(ctx context.Context, _ []string) error { return k.keep(ctx) })
 	return cmd

@@ -219,7 +219,7 @@ func orEveryone(allowed []solana.PublicKey, everyone string) string {
 		return everyone
 	}
 	if len(allowed) == 0 {
-		return "nobody"
+		return "none"
 	}
 	var names []string
 	for _, address := range allowed {

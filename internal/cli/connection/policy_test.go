@@ -56,6 +56,6 @@ func TestApprovalIsForTheDisplayedPrompt(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, errors.Is(<-large, errNotApproved))
 		require.ErrorIs(t, <-never, context.Canceled)
-		require.Empty(t, asked, "nobody waits for that answer any more")
+		require.Empty(t, asked, "the prompt was cancelled")
 	})
 }

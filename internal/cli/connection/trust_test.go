@@ -32,7 +32,7 @@ func TestTrustFlags(t *testing.T) {
 	require.NoError(t, os.WriteFile(list, []byte(protocol.ProgramAddress+" 50\n"), 0o600))
 	gate, err = trustOf(t, "--allowlist", list).Gate()
 	require.NoError(t, err)
-	require.NoError(t, gate.Check(t.Context(), protocol.ProgramID), "whoever is on the list")
+	require.NoError(t, gate.Check(t.Context(), protocol.ProgramID), "an address on the list")
 	require.ErrorIs(t, gate.Check(t.Context(), token.WrappedSOL2022), identity.ErrRefused)
 	gate, err = trustOf(t, "--allowlist", list, "--trust-threshold", "51").Gate()
 	require.NoError(t, err)

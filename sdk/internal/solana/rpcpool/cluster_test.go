@@ -18,7 +18,7 @@ func TestNodeOfAnotherClusterGetsNoRequests(t *testing.T) {
 		one, two, three := &fakeNode{slot: 7}, &fakeNode{slot: 9_000, genesis: otherGenesis}, &fakeNode{slot: 8}
 		pool := newFakePool(t, nil, one, two, three)
 		requireBalance(t, pool, 7)
-		assert.Empty(t, two.calls, "it is asked when it is needed")
+		assert.Empty(t, two.calls, "no request before it is needed")
 		require.NoError(t, send(t.Context(), pool))
 		synctest.Wait()
 		one.fail = always(errReset)

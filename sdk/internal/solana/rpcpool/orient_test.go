@@ -83,6 +83,6 @@ func TestHoweverOldAcceptsOlderAnswers(t *testing.T) {
 		})
 		assert.Equal(t, 1, asked)
 		assert.Equal(t, 2, pool.Size())
-		assert.EqualValues(t, 1_000_000, pool.slots.floor(confirmed), "allBanned else's answers may be that old for that")
+		assert.EqualValues(t, 1_000_000, pool.slots.floor(confirmed), "other endpoints keep the floor")
 	})
 }
