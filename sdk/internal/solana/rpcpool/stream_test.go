@@ -63,7 +63,7 @@ func TestMalformedStreams(t *testing.T) {
 		read       int
 	}{
 		"another's":      {`{"id":"1","result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 0},
-		"allBanned's":    {`{"result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 1},
+		"without an id":  {`{"result":{"context":{"slot":7},"value":[1]}}`, "an answer to another request", 1},
 		"without a slot": {`{"id":%s,"result":{"context":{},"value":[1]}}`, "has no slot", 0},
 		"the slot late":  {`{"id":%s,"result":{"value":[1],"context":{"slot":7}}}`, "before their slot", 0},
 		"only a list":    {`{"id":%s,"result":[1]}`, "instead of", 0},

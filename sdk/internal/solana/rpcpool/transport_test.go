@@ -80,7 +80,7 @@ func TestMalformedAnswers(t *testing.T) {
 		"half":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":{"context":`), io.ErrUnexpectedEOF, "truncated"},
 		"more":            {answer(200, `{"jsonrpc":"2.0","id":%s,"result":7}{`), nil, "more follows"},
 		"another's":       {answer(200, `{"jsonrpc":"2.0","id":"1","result":7}`), errOther, "an answer to another request"},
-		"allBanned's":     {answer(200, `{"jsonrpc":"2.0","result":7}`), errOther, "an answer to another request"},
+		"without an id":   {answer(200, `{"jsonrpc":"2.0","result":7}`), errOther, "an answer to another request"},
 		"another's error": {answer(200, `{"jsonrpc":"2.0","id":"1","error":{"code":-32602,"message":"no"}}`), errOther, "an answer to another request"},
 		"a list":          {answer(200, `[7]`), nil, "content other than JSON-RPC"},
 		"a cut body": {func(w http.ResponseWriter, _ *http.Request) {

@@ -1,0 +1,100 @@
+package keeper_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/keeper"
+)
+
+// counted counts requests by their methods.
+type counted struct {
+	lock  sync.Mutex
+	calls map[string]int
+}
+
+func (c *counted) RoundTrip(request *http.Request) (*http.Response, error) {
+	body, err := request.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	var asked struct{ Method string }
+	if err := json.NewDecoder(body).Decode(&asked); err != nil {
+		return nil, err
+	}
+	c.lock.Lock()
+	c.calls[asked.Method]++
+	c.lock.Unlock()
+	return http.DefaultTransport.RoundTrip(request)
+}
+
+func (c *counted) of(method string) int {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.calls[method]
+}
+
+// The keeper learns of changes between two scans from hints: it expires and closes a negotiation that was
+// created after the scan, and closes one that its parties have ended.
+func TestKeeperActsOnHintsBetweenScans(t *testing.T) {
+	s := setStage(t)
+	defer http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	requests := &counted{calls: make(map[string]int)}
+	var err error
+	s.Client, err = haggle.NewClient(haggle.Config{
+		Endpoint: s.Chain.RPCURL, WSEndpoint: s.Chain.WSURL, HTTPClient: &http.Client{Transport: requests},
+	})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Client.Close()) }()
+	w := s.keeper(keeper.Config{ScanEvery: time.Hour, Grace: -1, Jitter: -1})
+	ctx, stop := context.WithCancel(s.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	s.until("one scan at the start and one when hints arrive", func() bool { return requests.of("getProgramAccounts") == 2 })
+
+	settled, silent := s.agreed(), s.offered()
+	soon := time.Now().Add(30 * time.Second)
+	s.until("the deal is closed", func() bool { return s.state(settled) == nil || time.Now().After(soon) })
+	require.Nil(t, s.state(settled))
+	s.advance(61 * time.Second)
+	soon = time.Now().Add(40 * time.Second)
+	s.until("the negotiation without an answer is expired and closed", func() bool { return s.state(silent) == nil || time.Now().After(soon) })
+	require.Nil(t, s.state(silent))
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+	require.Len(t, w.reported(keeper.Done), 3)
+	require.Equal(t, 3, w.all())
+	require.Equal(t, 2, requests.of("getProgramAccounts"), "no further scan")
+}
+
+// noEvents is a source of events that fails.
+type noEvents struct{}
+
+func (noEvents) Open(context.Context, haggle.StreamOptions) (haggle.EventStream, error) {
+	return nil, errors.New("no events here")
+}
+
+func TestKeeperWithoutEventsScans(t *testing.T) {
+	s := setStage(t)
+	client, err := haggle.NewClient(haggle.Config{Endpoint: s.Chain.RPCURL, Source: noEvents{}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, client.Close()) }()
+	key := s.wallet()
+	k, err := keeper.New(client, key, keeper.Config{ScanEvery: 300 * time.Millisecond, Grace: -1, Jitter: -1})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(s.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- k.Run(ctx) }()
+	settled := s.agreed()
+	s.until("it is closed", func() bool { return s.state(settled) == nil })
+	stop()
+	require.ErrorIs(t, <-ended, context.Canceled)
+}
