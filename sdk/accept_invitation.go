@@ -52,7 +52,8 @@ func (*acceptInvitation) name() string { return (*protocol.AcceptInvitation)(nil
 func (i *acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n, c := a.snapshot, a.client
 	if len(n.Data) != protocol.NegotiationSize {
-		return nil, fmt.Errorf("%w: the snapshot has %d bytes of data instead of %d", ErrNotAsExpected, len(n.Data), protocol.NegotiationSize)
+		return nil, fmt.Errorf("%w: the snapshot has %d bytes of data instead of %d", ErrNotAsExpected,
+			len(n.Data), protocol.NegotiationSize)
 	}
 	terms := n.TermsHash()
 	if i.terms != [32]byte{} && i.terms != terms {
@@ -74,11 +75,15 @@ func (i *acceptInvitation) build(ctx context.Context, a *Action) (*builtAct, err
 			return nil, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
-	return &builtAct{payer: i.seller, instruction: instruction, preparation: before, warnings: partyWarnings(n.Buyer, i.seller)}, nil
+	return &builtAct{payer: i.seller, instruction: instruction, preparation: before,
+		warnings: partyWarnings(n.Buyer, i.seller)}, nil
 }
 
-// addBond adds the accounts that the bond moves between, and returns the instructions that have to be executed before.
-func (i *acceptInvitation) addBond(ctx context.Context, c *Client, instruction *protocol.AcceptInvitation, n *Snapshot, mint *token.Mint) (before []solana.Instruction, err error) {
+// addBond adds the accounts that the bond moves between, and returns the instructions that have to be
+// executed before.
+func (i *acceptInvitation) addBond(
+	ctx context.Context, c *Client, instruction *protocol.AcceptInvitation, n *Snapshot, mint *token.Mint,
+) (before []solana.Instruction, err error) {
 	if i.seller == n.Seller && n.Status == protocol.NegotiationStatusCreated {
 		instruction.SellerTokenAccount, before, err = c.depositOf(ctx, i.bond, n.Seller, mint, n.BondRequired)
 	} else {
@@ -111,5 +116,6 @@ func (*acceptInvitation) precondition(n *Snapshot) precondition {
 
 // Only the seller can have accepted. A negotiation that ended in another way is inconclusive.
 func (i *acceptInvitation) postcondition(_, now *Snapshot) bool {
-	return now.Seller == i.seller && (now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)
+	return now.Seller == i.seller &&
+		(now.IsBargaining() || now.IsAgreed() || now.Status == protocol.NegotiationStatusSettled)
 }

@@ -19,8 +19,8 @@ type Snapshot struct {
 	Data []byte
 	// Slot is the slot of the snapshot.
 	Slot uint64
-	// Time is the chain's clock at Slot, in Unix seconds; deadlines are compared with it. It is zero in the negotiations of
-	// [Client.FindNegotiations].
+	// Time is the chain's clock at Slot, in Unix seconds; deadlines are compared with it. It is zero in the
+	// negotiations of [Client.FindNegotiations].
 	Time int64
 	// Lamports are the account's rent, which the buyer gets back.
 	Lamports uint64
@@ -31,7 +31,8 @@ func (n *Snapshot) TermsHash() [32]byte { return protocol.TermsHash(n.Address, n
 
 // Vault is the address of the token account that holds the escrow.
 func (n *Snapshot) Vault() (solana.PublicKey, error) {
-	return solana.CreateProgramAddress([][]byte{[]byte(protocol.VaultSeed), n.Address[:], {n.VaultBump}}, protocol.ProgramID)
+	return solana.CreateProgramAddress([][]byte{[]byte(protocol.VaultSeed), n.Address[:], {n.VaultBump}},
+		protocol.ProgramID)
 }
 
 // ConfigAccount is the protocol's configuration as the chain had it at a slot.
@@ -45,8 +46,9 @@ type ConfigAccount struct {
 
 // Snapshot reads the negotiation and the chain's clock at the same slot, in one request.
 //
-// It returns an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound] if the negotiation is closed or was never created, and
-// [protocol.ErrWrongOwner] or a [*protocol.DecodeError] if the account is not a negotiation or is one of a later version.
+// It returns an [*protocol.AccountError] that wraps [protocol.ErrAccountNotFound] if the negotiation is
+// closed or was never created, and [protocol.ErrWrongOwner] or a [*protocol.DecodeError] if the account is
+// not a negotiation or is one of a later version.
 func (n *Negotiation) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if n.err != nil {
 		return nil, n.err
@@ -76,8 +78,8 @@ func (c *Client) snapshot(ctx context.Context, negotiation solana.PublicKey) (*S
 	return read, err
 }
 
-// GetConfig reads the protocol's configuration. Its errors are those of [Negotiation.Snapshot]; [protocol.ErrAccountNotFound] means
-// that the program is not initialized.
+// GetConfig reads the protocol's configuration. Its errors are those of [Negotiation.Snapshot];
+// [protocol.ErrAccountNotFound] means that the program is not initialized.
 func (c *Client) GetConfig(ctx context.Context) (*ConfigAccount, error) {
 	address, _, err := protocol.FindConfigAddress()
 	if err != nil {
@@ -98,7 +100,8 @@ func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint
 	if account.Owner != protocol.ProgramID {
 		return nil, &protocol.AccountError{Address: address, Err: protocol.ErrWrongOwner}
 	}
-	read := &Snapshot{Address: address, Data: account.Data.GetBinary(), Slot: slot, Lamports: account.Lamports}
+	read := &Snapshot{Address: address, Data: account.Data.GetBinary(), Slot: slot,
+		Lamports: account.Lamports}
 	if err := read.Negotiation.DecodeVersioned(read.Data); err != nil {
 		return nil, &protocol.AccountError{Address: address, Err: err}
 	}
@@ -106,7 +109,9 @@ func decodeNegotiation(address solana.PublicKey, account *rpc.Account, slot uint
 }
 
 // accountOf reads an account and checks its owner.
-func (c *Client) accountOf(ctx context.Context, address, owner solana.PublicKey) (*rpc.Account, uint64, error) {
+func (c *Client) accountOf(
+	ctx context.Context, address, owner solana.PublicKey,
+) (*rpc.Account, uint64, error) {
 	accounts, slot, err := c.accounts(ctx, address)
 	if err != nil {
 		return nil, 0, err
@@ -121,19 +126,25 @@ func ownedBy(owner, address solana.PublicKey, account *rpc.Account) (*rpc.Accoun
 		return nil, &protocol.AccountError{Address: address, Err: protocol.ErrAccountNotFound}
 	}
 	if account.Owner != owner {
-		return nil, &protocol.AccountError{Address: address, Err: fmt.Errorf("%w: %s", protocol.ErrWrongOwner, account.Owner)}
+		return nil, &protocol.AccountError{Address: address,
+			Err: fmt.Errorf("%w: %s", protocol.ErrWrongOwner, account.Owner)}
 	}
 	return account, nil
 }
 
 // accounts reads accounts, all at the same slot. A missing account is nil, and so is an account without
 // lamports and data, because some nodes return closed accounts in this form.
-func (c *Client) accounts(ctx context.Context, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
+func (c *Client) accounts(
+	ctx context.Context, addresses ...solana.PublicKey,
+) ([]*rpc.Account, uint64, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64}
 	return accountsAt(ctx, c.rpc, options, addresses...)
 }
 
-func accountsAt(ctx context.Context, node *rpc.Client, options *rpc.GetMultipleAccountsOpts, addresses ...solana.PublicKey) ([]*rpc.Account, uint64, error) {
+func accountsAt(
+	ctx context.Context, node *rpc.Client, options *rpc.GetMultipleAccountsOpts,
+	addresses ...solana.PublicKey,
+) ([]*rpc.Account, uint64, error) {
 	answer, err := node.GetMultipleAccountsWithOpts(ctx, addresses, options)
 	if err != nil {
 		return nil, 0, err

@@ -11,7 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// act is one instruction of the program on a negotiation. Each implementation is in the file of its instruction.
+// act is one instruction of the program on a negotiation. Each implementation is in the file of its
+// instruction.
 type act interface {
 	// name returns the instruction's name in the IDL.
 	name() string
@@ -19,8 +20,8 @@ type act interface {
 	build(ctx context.Context, action *Action) (*builtAct, error)
 	// precondition returns the part of a snapshot that the act depends on.
 	precondition(snapshot *Snapshot) precondition
-	// postcondition reports whether the negotiation now shows that the act has taken effect on the snapshot before. It
-	// returns false if the state is inconclusive. now is the same deal as before.
+	// postcondition reports whether the negotiation now shows that the act has taken effect on the snapshot
+	// before. It returns false if the state is inconclusive. now is the same deal as before.
 	postcondition(before, now *Snapshot) bool
 }
 
@@ -37,8 +38,8 @@ type builtAct struct {
 	sealed *protocol.SealedPrice
 }
 
-// Negotiation is the handle of a negotiation: its methods return the actions on it, one for each instruction of the
-// program. It needs no node until an action is built.
+// Negotiation is the handle of a negotiation: its methods return the actions on it, one for each instruction
+// of the program. It needs no node until an action is built.
 type Negotiation struct {
 	client  *Client
 	address solana.PublicKey
@@ -153,8 +154,8 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	return a, nil
 }
 
-// NewAction returns an action with instructions of the caller's own, for example of the program's administration.
-// payer signs and pays the fee.
+// NewAction returns an action with instructions of the caller's own, for example of the program's
+// administration. payer signs and pays the fee.
 func (c *Client) NewAction(name string, payer solana.PublicKey, instructions ...solana.Instruction) *Action {
 	action := &Action{Name: name, Instructions: instructions, Payer: payer, client: c, key: randomKey()}
 	content := make([][]byte, 0, 2*len(instructions))

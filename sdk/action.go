@@ -13,9 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used on
-// three levels: its instructions, for a transaction of the caller's own ([Action.Build]); the unsigned transaction, for a
-// wallet to sign ([Action.Transaction]); or all of it at once:
+// Action is an instruction of the program with the instructions it needs around it, unsigned. It can be used
+// on three levels: its instructions, for a transaction of the caller's own ([Action.Build]); the unsigned
+// transaction, for a wallet to sign ([Action.Transaction]); or all of it at once:
 //
 //	receipt, err := client.Negotiation(address).SubmitOffer(me.PublicKey(), haggle.Offer{Amount: 2_000_000}).Do(ctx, me)
 //
@@ -112,7 +112,8 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	if err != nil {
 		return nil, beforeSending(err)
 	}
-	signing := Signing{LastValidBlockHeight: draft.valid.lastHeight, Slot: draft.valid.since, SealedPrice: a.sealed}
+	signing := Signing{LastValidBlockHeight: draft.valid.lastHeight, Slot: draft.valid.since,
+		SealedPrice: a.sealed}
 	if err := sign(WithSigning(ctx, signing), draft.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
@@ -201,7 +202,8 @@ func (a *Action) gather(ctx context.Context, check bool) (*inputs, error) {
 			return nil, err
 		}
 	}
-	found := &inputs{commitment: commitment, maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
+	found := &inputs{commitment: commitment,
+		maxPriorityFee: optional.Or(a.options.maxPriorityFee, a.client.maxPriorityFee)}
 	var checked, dated, priced error
 	var asking sync.WaitGroup
 	if check && !a.precondition.isZero() {
@@ -248,8 +250,11 @@ func (c *Client) latestBlockhash(ctx context.Context) (*rpc.LatestBlockhashResul
 
 // fitComputeLimit simulates the action and builds the transaction with the resulting compute limit. If the
 // simulation fails, it returns the simulated transaction.
-func (a *Action) fitComputeLimit(ctx context.Context, found *inputs) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
-	budget := computeBudget{unitLimit: maxUnitLimit, unitPrice: cappedUnitPrice(found.price, maxUnitLimit, found.maxPriorityFee)}
+func (a *Action) fitComputeLimit(
+	ctx context.Context, found *inputs,
+) (*solana.Transaction, *rpc.SimulateTransactionResult, error) {
+	budget := computeBudget{unitLimit: maxUnitLimit,
+		unitPrice: cappedUnitPrice(found.price, maxUnitLimit, found.maxPriorityFee)}
 	draft, err := a.assemble(budget, found)
 	if err != nil {
 		return nil, nil, err
@@ -282,7 +287,9 @@ func (a *Action) assemble(budget computeBudget, found *inputs) (*solana.Transact
 
 // simulate executes a transaction without effect, and returns the resulting state of the accounts in after. A
 // failure of the transaction is part of the result, not an error.
-func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, found *inputs, after ...solana.PublicKey) (*rpc.SimulateTransactionResult, error) {
+func (c *Client) simulate(
+	ctx context.Context, transaction *solana.Transaction, found *inputs, after ...solana.PublicKey,
+) (*rpc.SimulateTransactionResult, error) {
 	unsigned := *transaction
 	unsigned.Signatures = make([]solana.Signature, transaction.Message.Header.NumRequiredSignatures)
 	options := &rpc.SimulateTransactionOpts{
@@ -291,7 +298,8 @@ func (c *Client) simulate(ctx context.Context, transaction *solana.Transaction, 
 		ReplaceRecentBlockhash: found.first == nil,
 	}
 	if len(after) > 0 {
-		options.Accounts = &rpc.SimulateTransactionAccountsOpts{Encoding: solana.EncodingBase64, Addresses: after}
+		options.Accounts = &rpc.SimulateTransactionAccountsOpts{Encoding: solana.EncodingBase64,
+			Addresses: after}
 	}
 	answer, err := c.rpc.SimulateTransactionWithOpts(ctx, &unsigned, options)
 	if err != nil {

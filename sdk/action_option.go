@@ -54,5 +54,6 @@ func (o *sendOptions) commitmentOr(otherwise rpc.CommitmentType) (rpc.Commitment
 	case rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
 		return o.commitment, nil
 	}
-	return "", fmt.Errorf("haggle: commitment %q: use %q or %q", o.commitment, rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
+	return "", fmt.Errorf("haggle: commitment %q: use %q or %q", o.commitment, rpc.CommitmentConfirmed,
+		rpc.CommitmentFinalized)
 }

@@ -25,14 +25,17 @@ type Agreement struct {
 	Amounts protocol.AgreementAmounts
 }
 
-// ReviewAgreement decodes a transaction that the other party has prepared with [Negotiation.SettleByAgreement],
-// for the party that is to complete it with [SignTransaction] and [Client.Submit]. Signing it agrees to the
-// terms and to nothing else: the transaction takes nothing from the signer's wallet, and the program pays the
-// signer at no account with a delegate or a close authority, whichever account the other party has chosen.
+// ReviewAgreement decodes a transaction that the other party has prepared with
+// [Negotiation.SettleByAgreement], for the party that is to complete it with [SignTransaction] and
+// [Client.Submit]. Signing it agrees to the terms and to nothing else: the transaction takes nothing from the
+// signer's wallet, and the program pays the signer at no account with a delegate or a close authority,
+// whichever account the other party has chosen.
 //
-// It fails with [ErrAgreement] for any other transaction, with [protocol.ErrStaleState] if the negotiation has changed
-// since, and with [protocol.ErrExpired] if the agreement is void.
-func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transaction, signer solana.PublicKey) (*Agreement, error) {
+// It fails with [ErrAgreement] for any other transaction, with [protocol.ErrStaleState] if the negotiation
+// has changed since, and with [protocol.ErrExpired] if the agreement is void.
+func (c *Client) ReviewAgreement(
+	ctx context.Context, transaction *solana.Transaction, signer solana.PublicKey,
+) (*Agreement, error) {
 	terms, err := parseAgreement(transaction, signer)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAgreement, err)
@@ -44,13 +47,15 @@ func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transa
 	const name = "settle_by_agreement"
 	switch {
 	case terms.Buyer != n.Buyer || terms.Seller != n.Seller:
-		return nil, fmt.Errorf("%w: buyer and seller are not those of negotiation %s", ErrAgreement, n.Address)
+		return nil, fmt.Errorf("%w: buyer and seller are not those of negotiation %s", ErrAgreement,
+			n.Address)
 	case n.BondState != protocol.BondStateHeld && terms.BondToBuyerBps > 0:
 		return nil, protocol.Refuse(name, protocol.ErrInvalidState, "no bond is held")
 	case !n.IsAgreed():
 		return nil, protocol.Refuse(name, protocol.ErrInvalidState, "status %s", n.Status)
 	case terms.CreatedAt != n.CreatedAt:
-		return nil, protocol.Refuse(name, protocol.ErrStaleState, "the deal was created at %d, and the agreement names %d", n.CreatedAt, terms.CreatedAt)
+		return nil, protocol.Refuse(name, protocol.ErrStaleState,
+			"the deal was created at %d, and the agreement names %d", n.CreatedAt, terms.CreatedAt)
 	case terms.ExpectedDecided != n.MilestonesDecided:
 		return nil, protocol.Refuse(name, protocol.ErrStaleState, "milestones have been decided since")
 	}
@@ -59,14 +64,18 @@ func (c *Client) ReviewAgreement(ctx context.Context, transaction *solana.Transa
 		return nil, err
 	}
 	if now >= terms.ValidUntil {
-		return nil, protocol.Refuse(name, protocol.ErrExpired, "the agreement was valid until %d", terms.ValidUntil)
+		return nil, protocol.Refuse(name, protocol.ErrExpired, "the agreement was valid until %d",
+			terms.ValidUntil)
 	}
-	return &Agreement{Terms: *terms, Snapshot: n, Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
+	return &Agreement{Terms: *terms, Snapshot: n,
+		Amounts: n.AgreementAmounts(terms.SellerBps, terms.BondToBuyerBps)}, nil
 }
 
 // parseAgreement decodes a transaction that consists of one settle_by_agreement and of instructions that cost
 // its second signer nothing.
-func parseAgreement(transaction *solana.Transaction, signer solana.PublicKey) (*protocol.SettleByAgreement, error) {
+func parseAgreement(
+	transaction *solana.Transaction, signer solana.PublicKey,
+) (*protocol.SettleByAgreement, error) {
 	message := &transaction.Message
 	if message.IsVersioned() {
 		return nil, errors.New("not a legacy transaction")
@@ -122,15 +131,19 @@ const (
 // isHarmless reports whether an instruction beside the agreement takes nothing from a signer that does not
 // pay the transaction's fee: it sets the compute budget, advances another account's nonce, or creates an
 // associated token account at another's expense.
-func isHarmless(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte, signer solana.PublicKey) bool {
+func isHarmless(
+	program solana.PublicKey, accounts []*solana.AccountMeta, data []byte, signer solana.PublicKey,
+) bool {
 	switch program {
 	case solana.ComputeBudget:
 		return true
 	case solana.SystemProgramID:
-		return len(data) == 4 && binary.LittleEndian.Uint32(data) == systemAdvanceNonce && len(accounts) == 3 &&
+		return len(data) == 4 && binary.LittleEndian.Uint32(data) == systemAdvanceNonce &&
+			len(accounts) == 3 &&
 			accounts[2].PublicKey != signer
 	case solana.SPLAssociatedTokenAccountProgramID:
-		return len(data) == 1 && data[0] == associatedCreateIdempotent && len(accounts) > 0 && accounts[0].PublicKey != signer
+		return len(data) == 1 && data[0] == associatedCreateIdempotent && len(accounts) > 0 &&
+			accounts[0].PublicKey != signer
 	}
 	return false
 }

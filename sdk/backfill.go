@@ -36,7 +36,9 @@ type entry struct {
 
 // signatures returns a page of the transactions that mention an address, the newest first. None of its
 // elements is nil.
-func (c *Client) signatures(ctx context.Context, address solana.PublicKey, options *rpc.GetSignaturesForAddressOpts) ([]*rpc.TransactionSignature, error) {
+func (c *Client) signatures(
+	ctx context.Context, address solana.PublicKey, options *rpc.GetSignaturesForAddressOpts,
+) ([]*rpc.TransactionSignature, error) {
 	listed, err := c.rpc.GetSignaturesForAddressWithOpts(ctx, address, options)
 	if err != nil {
 		return nil, err
@@ -50,7 +52,8 @@ func (c *Client) signatures(ctx context.Context, address solana.PublicKey, optio
 // newest returns the current end of an address's history. slot is a slot that the node had reached before.
 func (c *Client) newest(ctx context.Context, address solana.PublicKey, slot uint64) (position, error) {
 	one := 1
-	listed, err := c.signatures(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment, MinContextSlot: &slot})
+	listed, err := c.signatures(ctx, address,
+		&rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: c.commitment, MinContextSlot: &slot})
 	if err != nil {
 		return position{}, err
 	}
@@ -74,10 +77,13 @@ func (c *Client) positionOf(ctx context.Context, signature solana.Signature) (po
 
 // since lists the transactions of an address after a position, the oldest first. If head is not zero, a node
 // that has not reached the slot head must not serve the request, because another node may have.
-func (c *Client) since(ctx context.Context, address solana.PublicKey, from position, head uint64) ([]entry, error) {
+func (c *Client) since(
+	ctx context.Context, address solana.PublicKey, from position, head uint64,
+) ([]entry, error) {
 	var entries []entry
 	page := historyPage
-	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment, MinContextSlot: &head}
+	options := &rpc.GetSignaturesForAddressOpts{Limit: &page, Until: from.signature, Commitment: c.commitment,
+		MinContextSlot: &head}
 	for {
 		listed, err := c.signatures(ctx, address, options)
 		if err != nil {
@@ -112,7 +118,8 @@ func (c *Client) since(ctx context.Context, address solana.PublicKey, from posit
 func (c *Client) blockPositions(ctx context.Context, slot uint64) (map[solana.Signature]int, error) {
 	newest, none := uint64(math.MaxUint8), false
 	block, err := c.rpc.GetBlockWithOpts(ctx, slot, &rpc.GetBlockOpts{
-		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: c.commitment, MaxSupportedTransactionVersion: &newest,
+		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: c.commitment,
+		MaxSupportedTransactionVersion: &newest,
 	})
 	var refused *NodeError
 	if errors.Is(err, rpc.ErrNotFound) || errors.As(err, &refused) && !refused.busy() {

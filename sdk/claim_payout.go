@@ -51,7 +51,8 @@ func (p *claimPayout) build(ctx context.Context, a *Action) (*builtAct, error) {
 }
 
 func (p *claimPayout) precondition(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt), payout: &requiredPayout{party: p.party, amount: n.ClaimableOf(p.party)}}
+	return precondition{created: new(n.CreatedAt),
+		payout: &requiredPayout{party: p.party, amount: n.ClaimableOf(p.party)}}
 }
 
 func (p *claimPayout) postcondition(before, now *Snapshot) bool {

@@ -137,7 +137,8 @@ func NewClient(config Config) (*Client, error) {
 		config.Commitment = rpc.CommitmentConfirmed
 	case rpc.CommitmentConfirmed, rpc.CommitmentFinalized:
 	default:
-		return nil, fmt.Errorf("haggle: commitment %q: use %q or %q", config.Commitment, rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
+		return nil, fmt.Errorf("haggle: commitment %q: use %q or %q", config.Commitment,
+			rpc.CommitmentConfirmed, rpc.CommitmentFinalized)
 	}
 	percentile, err := feePercentile(config.PriorityFeePercentile)
 	if err != nil {
@@ -148,7 +149,8 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	if !(config.RequestsPerSecond >= 0) || math.IsInf(config.RequestsPerSecond, 0) {
-		return nil, fmt.Errorf("haggle: RequestsPerSecond must be zero or positive: %v", config.RequestsPerSecond)
+		return nil, fmt.Errorf("haggle: RequestsPerSecond must be zero or positive: %v",
+			config.RequestsPerSecond)
 	}
 	if config.HTTPClient == nil {
 		config.HTTPClient = newHTTPClient()
@@ -234,7 +236,8 @@ func (c *Client) Nodes() []NodeHealth {
 	var all []NodeHealth
 	for _, known := range c.pool.Health() {
 		health := NodeHealth{
-			Host: known.Host, Resting: known.Resting, Failures: known.Failures, Requests: known.Requests, Errors: known.Errors,
+			Host: known.Host, Resting: known.Resting, Failures: known.Failures, Requests: known.Requests,
+			Errors:  known.Errors,
 			Latency: known.Latency, Slot: known.Slot, Lag: known.Lag,
 		}
 		if known.Err != nil {
@@ -247,8 +250,9 @@ func (c *Client) Nodes() []NodeHealth {
 
 func newPool(config Config, telemetry *telemetry) *rpcpool.Pool {
 	options := rpcpool.Options{
-		GenesisHash: config.GenesisHash, RequestsPerSecond: config.RequestsPerSecond, HedgeAfter: config.HedgeAfter,
-		Logger: config.Logger,
+		GenesisHash: config.GenesisHash, RequestsPerSecond: config.RequestsPerSecond,
+		HedgeAfter: config.HedgeAfter,
+		Logger:     config.Logger,
 	}
 	if telemetry != nil {
 		options.Observer = telemetry
@@ -258,7 +262,8 @@ func newPool(config Config, telemetry *telemetry) *rpcpool.Pool {
 		if err != nil {
 			continue // NewClient has parsed it
 		}
-		options.Nodes = append(options.Nodes, rpcpool.Node{Host: parsed.Host, Transport: rpcpool.NewHTTP(endpoint, config.HTTPClient)})
+		options.Nodes = append(options.Nodes,
+			rpcpool.Node{Host: parsed.Host, Transport: rpcpool.NewHTTP(endpoint, config.HTTPClient)})
 	}
 	return rpcpool.New(options)
 }
@@ -266,7 +271,8 @@ func newPool(config Config, telemetry *telemetry) *rpcpool.Pool {
 // fallbackWebSockets checks the other nodes' URLs and returns the URLs of their WebSocket interfaces.
 func fallbackWebSockets(config Config) ([]string, error) {
 	if config.WSFallbacks != nil && len(config.WSFallbacks) != len(config.Fallbacks) {
-		return nil, fmt.Errorf("haggle: WSFallbacks: %d URLs for %d Fallbacks", len(config.WSFallbacks), len(config.Fallbacks))
+		return nil, fmt.Errorf("haggle: WSFallbacks: %d URLs for %d Fallbacks", len(config.WSFallbacks),
+			len(config.Fallbacks))
 	}
 	var found []string
 	for i, fallback := range config.Fallbacks {

@@ -10,7 +10,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// The Clock sysvar: slot, start of the epoch, epoch, epoch of the leader schedule and Unix time, of eight bytes each.
+// The Clock sysvar: slot, start of the epoch, epoch, epoch of the leader schedule and Unix time, of eight
+// bytes each.
 const (
 	clockSize           = 40
 	clockOffsetUnixTime = 32
@@ -34,7 +35,8 @@ func (c *Client) Now(ctx context.Context) (int64, error) {
 func clockIn(account *rpc.Account) (int64, error) {
 	data := account.Data.GetBinary()
 	if len(data) != clockSize {
-		return 0, &protocol.AccountError{Address: solana.SysVarClockPubkey, Err: protocol.WrongSize("Clock", len(data), clockSize)}
+		return 0, &protocol.AccountError{Address: solana.SysVarClockPubkey,
+			Err: protocol.WrongSize("Clock", len(data), clockSize)}
 	}
 	return int64(binary.LittleEndian.Uint64(data[clockOffsetUnixTime:])), nil
 }

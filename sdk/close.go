@@ -60,13 +60,16 @@ func (o *closeNegotiation) build(ctx context.Context, a *Action) (*builtAct, err
 	if err != nil {
 		return nil, fmt.Errorf("protocol configuration: %w", err)
 	}
-	if instruction.TreasuryTokenAccount, err = closing.account(ctx, a.accounts.Treasury, config.Treasury, swept, true); err != nil {
+	if instruction.TreasuryTokenAccount, err = closing.account(ctx, a.accounts.Treasury, config.Treasury,
+		swept, true); err != nil {
 		return nil, fmt.Errorf("treasury's token account: %w", err)
 	}
-	if instruction.BuyerTokenAccount, err = closing.account(ctx, a.accounts.Buyer, n.Buyer, n.ClaimableBuyer, false); err != nil {
+	if instruction.BuyerTokenAccount, err = closing.account(ctx, a.accounts.Buyer, n.Buyer, n.ClaimableBuyer,
+		false); err != nil {
 		return nil, fmt.Errorf("buyer's token account: %w", err)
 	}
-	if instruction.SellerTokenAccount, err = closing.account(ctx, a.accounts.Seller, n.Seller, n.ClaimableSeller, false); err != nil {
+	if instruction.SellerTokenAccount, err = closing.account(ctx, a.accounts.Seller, n.Seller,
+		n.ClaimableSeller, false); err != nil {
 		return nil, fmt.Errorf("seller's token account: %w", err)
 	}
 	return &builtAct{
@@ -126,7 +129,9 @@ type closing struct {
 
 // account returns the account to which an owner's amount is paid. It is zero if there is no amount, and if
 // the account is missing and must not be created; the program then answers [protocol.ErrPayoutPending].
-func (c *closing) account(ctx context.Context, named, owner solana.PublicKey, amount uint64, create bool) (solana.PublicKey, error) {
+func (c *closing) account(
+	ctx context.Context, named, owner solana.PublicKey, amount uint64, create bool,
+) (solana.PublicKey, error) {
 	if amount == 0 || !named.IsZero() {
 		return named, nil
 	}

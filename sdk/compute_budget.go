@@ -58,8 +58,8 @@ const (
 	defaultFeePercentile = 75
 )
 
-// computeMargin returns the configured margin or the default, in percent. It bounds the margin, because the largest
-// compute limit is maxUnitLimit in any case.
+// computeMargin returns the configured margin or the default, in percent. It bounds the margin, because the
+// largest compute limit is maxUnitLimit in any case.
 func computeMargin(configured int) (uint64, error) {
 	if configured < 0 {
 		return 0, fmt.Errorf("haggle: ComputeMarginPercent must not be negative: %d", configured)
@@ -123,7 +123,8 @@ func (a *Action) worstUnits() (uint64, error) {
 	var bumps [2]uint8
 	for i, party := range []solana.PublicKey{a.snapshot.Buyer, a.snapshot.Seller} {
 		var err error
-		if _, bumps[i], err = solana.FindAssociatedTokenAddressWithProgram(party, a.snapshot.TokenMint, tokenProgram); err != nil {
+		if _, bumps[i], err = solana.FindAssociatedTokenAddressWithProgram(party, a.snapshot.TokenMint,
+			tokenProgram); err != nil {
 			return 0, err
 		}
 	}
@@ -145,8 +146,8 @@ func (a *Action) tokenProgram() solana.PublicKey {
 	return solana.PublicKey{}
 }
 
-// ownUnits returns what this program's instructions have consumed according to a simulation's logs; zero if the logs
-// are cut off.
+// ownUnits returns what this program's instructions have consumed according to a simulation's logs; zero if
+// the logs are cut off.
 func ownUnits(logs []string) (units uint64) {
 	for _, line := range logs {
 		rest, ok := strings.CutPrefix(line, "Program "+protocol.ProgramAddress+" consumed ")
@@ -201,8 +202,8 @@ func writtenAccounts(instructions []solana.Instruction) solana.PublicKeySlice {
 	return written[:min(len(written), maxFeeAccounts)]
 }
 
-// cappedUnitPrice lowers a price so that all units of the limit together cost no more than the cap, in lamports. The chain
-// rounds the fee up to a whole lamport; this rounds the price down.
+// cappedUnitPrice lowers a price so that all units of the limit together cost no more than the cap, in
+// lamports. The chain rounds the fee up to a whole lamport; this rounds the price down.
 func cappedUnitPrice(price uint64, limit uint32, lamports uint64) uint64 {
 	if limit == 0 {
 		return 0

@@ -82,7 +82,8 @@ type CreateRequest struct {
 type Milestones struct {
 	// Arbiter decides disputes; it is not a party.
 	Arbiter solana.PublicKey
-	// Shares are the tranches' parts of the price, 1 to 8 of them, in basis points: each at least 1, together 10,000.
+	// Shares are the tranches' parts of the price, 1 to 8 of them, in basis points: each at least 1, together
+	// 10,000.
 	Shares []uint16
 	// ReviewHours is the time in which the buyer can release or dispute a claimed milestone, 1 to 168 hours.
 	// If zero, DefaultReviewHours is used.
@@ -198,11 +199,13 @@ func (*createNegotiation) precondition(*Snapshot) precondition { return precondi
 // The time of the creation does not matter.
 func (n *createNegotiation) postcondition(_, now *Snapshot) bool {
 	v, params := n.creation, &n.creation.Params
-	return now.Buyer == v.Buyer && now.Seller == v.Seller && now.SessionID == v.SessionID && now.TokenMint == v.TokenMint &&
-		now.EscrowAmount == params.EscrowAmount && now.ServiceHash == params.ServiceHash && now.MaxRounds == params.MaxRounds &&
+	return now.Buyer == v.Buyer && now.Seller == v.Seller && now.SessionID == v.SessionID &&
+		now.TokenMint == v.TokenMint && now.EscrowAmount == params.EscrowAmount &&
+		now.ServiceHash == params.ServiceHash && now.MaxRounds == params.MaxRounds &&
 		now.DecayRateBps == params.DecayRateBps && now.ResponseWindow == params.ResponseWindow &&
-		now.MinOfferBps == params.MinOfferBps && now.ZopaEnabled == params.ZopaEnabled && now.BondRequired == params.BondRequired &&
-		now.Arbiter == params.Arbiter && now.MilestoneBps == params.MilestoneBps && now.ReviewHours == params.ReviewHours
+		now.MinOfferBps == params.MinOfferBps && now.ZopaEnabled == params.ZopaEnabled &&
+		now.BondRequired == params.BondRequired && now.Arbiter == params.Arbiter &&
+		now.MilestoneBps == params.MilestoneBps && now.ReviewHours == params.ReviewHours
 }
 
 // check refuses milestones whose deadline cannot be computed. m may be nil.
@@ -212,9 +215,11 @@ func (m *Milestones) check(deadline time.Duration) error {
 	case m == nil:
 		return nil
 	case len(m.Shares) > int(protocol.MaxMilestones):
-		return protocol.Refuse(action, protocol.ErrInvalidParams, "%d milestones, at most %d", len(m.Shares), protocol.MaxMilestones)
+		return protocol.Refuse(action, protocol.ErrInvalidParams, "%d milestones, at most %d", len(m.Shares),
+			protocol.MaxMilestones)
 	case m.Delivery != 0 && m.Delivery < deadline:
-		return protocol.Refuse(action, protocol.ErrInvalidParams, "delivery after %s, before the negotiation's deadline after %s", m.Delivery, deadline)
+		return protocol.Refuse(action, protocol.ErrInvalidParams,
+			"delivery after %s, before the negotiation's deadline after %s", m.Delivery, deadline)
 	}
 	return nil
 }
@@ -232,7 +237,8 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 	if r.SessionID != nil {
 		named[0] = 1
 	}
-	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, []byte(r.Key), terms.AppendData(nil))
+	return intentOf(r.Buyer, terms.InstructionName(), r.Seller[:], r.Mint[:], named, []byte(r.Key),
+		terms.AppendData(nil))
 }
 
 // executionSlack is the number of seconds that may pass between reading the chain's clock and the
@@ -262,14 +268,17 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 		copy(params.MilestoneBps[:], m.Shares)
 		params.ReviewHours = cmp.Or(m.ReviewHours, protocol.DefaultReviewHours)
 		delivered := now + max(optional.Seconds(m.Delivery, int64(DefaultDelivery/time.Second)), deadline)
-		params.MilestoneDeadline = protocol.EarliestMilestoneDeadline(delivered, uint8(len(m.Shares)), params.ReviewHours)
+		params.MilestoneDeadline = protocol.EarliestMilestoneDeadline(delivered, uint8(len(m.Shares)),
+			params.ReviewHours)
 	}
 	return params
 }
 
 // depositAccount returns the token account that an owner's deposit comes from: the named one, otherwise the
 // associated one. It must hold enough, and its CPI guard must be off.
-func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicKey, mint *token.Mint, amount uint64) (solana.PublicKey, error) {
+func (c *Client) depositAccount(
+	ctx context.Context, named, owner solana.PublicKey, mint *token.Mint, amount uint64,
+) (solana.PublicKey, error) {
 	address, err := accountOrAssociated(named, owner, mint)
 	if err != nil {
 		return solana.PublicKey{}, err
@@ -279,7 +288,8 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 		return solana.PublicKey{}, err
 	}
 	if account.Amount < amount {
-		return solana.PublicKey{}, &token.InsufficientFunds{Account: address, Have: account.Amount, Need: amount}
+		return solana.PublicKey{}, &token.InsufficientFunds{Account: address, Have: account.Amount,
+			Need: amount}
 	}
 	// A delegate can deposit from another's account despite the guard.
 	if account.CPIGuarded && account.Owner == owner {
@@ -290,7 +300,9 @@ func (c *Client) depositAccount(ctx context.Context, named, owner solana.PublicK
 
 // freeSession returns a session id with its address: the requested one, the one of an earlier creation that
 // this one repeats, or a random one.
-func (c *Client) freeSession(ctx context.Context, request CreateRequest, intent solana.Hash) (uint64, solana.PublicKey, error) {
+func (c *Client) freeSession(
+	ctx context.Context, request CreateRequest, intent solana.Hash,
+) (uint64, solana.PublicKey, error) {
 	c.orient(ctx)
 	switch {
 	case request.SessionID != nil:
@@ -319,7 +331,9 @@ func (c *Client) freeSession(ctx context.Context, request CreateRequest, intent 
 
 // namedSession returns a session that is not random. If it has been used, and the journal has its creation,
 // the action itself resolves the outcome.
-func (c *Client) namedSession(ctx context.Context, request *CreateRequest, sessionID uint64) (uint64, solana.PublicKey, error) {
+func (c *Client) namedSession(
+	ctx context.Context, request *CreateRequest, sessionID uint64,
+) (uint64, solana.PublicKey, error) {
 	negotiation, _, err := protocol.FindNegotiationAddress(request.Buyer, request.Seller, sessionID)
 	if err != nil {
 		return 0, solana.PublicKey{}, err
@@ -347,7 +361,9 @@ const (
 
 // cheapSession returns a random session id for which the program finds both addresses at the first bump, if
 // possible: every further bump costs 1,500 compute units.
-func cheapSession(buyer, seller solana.PublicKey) (sessionID uint64, negotiation solana.PublicKey, err error) {
+func cheapSession(
+	buyer, seller solana.PublicKey,
+) (sessionID uint64, negotiation solana.PublicKey, err error) {
 	for range bumpAttempts {
 		if sessionID, err = randomSessionID(); err != nil {
 			return 0, solana.PublicKey{}, err

@@ -94,7 +94,8 @@ func (b *backlog) orderSlot(ctx context.Context, items []*queued) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(items, func(a, b *queued) int { return cmp.Compare(positions[a.signature], positions[b.signature]) })
+	slices.SortStableFunc(items,
+		func(a, b *queued) int { return cmp.Compare(positions[a.signature], positions[b.signature]) })
 	return nil
 }
 
@@ -111,11 +112,13 @@ func (b *backlog) forget(oldest uint64) {
 // there is none.
 func commonList(items []*queued) map[solana.Signature]int {
 	for _, candidate := range items[0].lists {
-		if slices.ContainsFunc(items, func(item *queued) bool { return !slices.Contains(item.lists, candidate) }) {
+		if slices.ContainsFunc(items,
+			func(item *queued) bool { return !slices.Contains(item.lists, candidate) }) {
 			continue
 		}
 		positions := make(map[solana.Signature]int, len(items))
-		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].slot, func(e entry, slot uint64) int { return cmp.Compare(e.slot, slot) })
+		at, _ := slices.BinarySearchFunc(candidate.entries, items[0].slot,
+			func(e entry, slot uint64) int { return cmp.Compare(e.slot, slot) })
 		for ; at < len(candidate.entries) && candidate.entries[at].slot == items[0].slot; at++ {
 			positions[candidate.entries[at].signature] = at
 		}

@@ -41,12 +41,15 @@ func (a *Action) unwrapping(own solana.Instruction) (solana.Instruction, error) 
 }
 
 func takes(instruction solana.Instruction, account solana.PublicKey) bool {
-	return slices.ContainsFunc(instruction.Accounts(), func(meta *solana.AccountMeta) bool { return meta.PublicKey == account })
+	return slices.ContainsFunc(instruction.Accounts(),
+		func(meta *solana.AccountMeta) bool { return meta.PublicKey == account })
 }
 
 // depositOf returns the token account of an owner's deposit, and the instructions that fill it: none, or
 // those that wrap the whole amount. The simulation checks whether the owner has the lamports.
-func (c *Client) depositOf(ctx context.Context, from Deposit, owner solana.PublicKey, mint *token.Mint, amount uint64) (solana.PublicKey, []solana.Instruction, error) {
+func (c *Client) depositOf(
+	ctx context.Context, from Deposit, owner solana.PublicKey, mint *token.Mint, amount uint64,
+) (solana.PublicKey, []solana.Instruction, error) {
 	if !from.WrapSOL {
 		account, err := c.depositAccount(ctx, from.TokenAccount, owner, mint, amount)
 		return account, nil, err

@@ -82,7 +82,8 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 		return &DryRun{Logs: result.Logs}, err
 	}
 	if len(result.Accounts) != len(written) || result.UnitsConsumed == nil {
-		return nil, malformed("node simulated with %d accounts instead of %d", len(result.Accounts), len(written))
+		return nil, malformed("node simulated with %d accounts instead of %d", len(result.Accounts),
+			len(written))
 	}
 	limit := a.unitLimit(*result.UnitsConsumed, result.Logs)
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}

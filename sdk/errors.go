@@ -87,8 +87,10 @@ func (e *TransactionError) Is(target error) bool {
 const tokenInvalidInstruction = 12
 
 func (e *TransactionError) isTokenProgramTooOld() bool {
-	return e.Reason == reasonCustom && e.Code == tokenInvalidInstruction && e.Program == solana.TokenProgramID &&
-		slices.Contains(e.Logs, fmt.Sprintf("Program %s failed: custom program error: %#x", protocol.ProgramID, tokenInvalidInstruction))
+	return e.Reason == reasonCustom && e.Code == tokenInvalidInstruction &&
+		e.Program == solana.TokenProgramID &&
+		slices.Contains(e.Logs, fmt.Sprintf(
+			"Program %s failed: custom program error: %#x", protocol.ProgramID, tokenInvalidInstruction))
 }
 
 // explanation returns a sentence for the errors that a party can cause; empty for others.

@@ -25,7 +25,8 @@ func (*expire) name() string { return (*protocol.ExpireNegotiation)(nil).Instruc
 func (e *expire) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	to, err := a.payouts(ctx, payoutRequest{
-		payer: e.payer, withoutSeller: n.BondRequired == 0, unpaidSeller: n.HeldBond() == 0 || n.SellerOwesReveal(),
+		payer: e.payer, withoutSeller: n.BondRequired == 0,
+		unpaidSeller: n.HeldBond() == 0 || n.SellerOwesReveal(),
 	})
 	if err != nil {
 		return nil, err

@@ -37,7 +37,9 @@ const contradictionTimeout = 5 * time.Second
 // instead, even if the node is behind.
 //
 // It fails if the expiry can no longer be proven.
-func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, status *rpc.SignatureStatusesResult, err error) {
+func (p *pendingTransaction) hasExpired(
+	ctx context.Context,
+) (expired bool, status *rpc.SignatureStatusesResult, err error) {
 	p.client.eachNode(func(node *rpc.Client) (next bool) {
 		var answer expiry
 		var pruned error
@@ -64,7 +66,9 @@ func (p *pendingTransaction) hasExpired(ctx context.Context) (expired bool, stat
 
 // expiryAt requests the answer of one node. The order matters: it requests the status after the transaction
 // could no longer be executed, and the oldest block of the node last.
-func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (expiry, *rpc.SignatureStatusesResult, error) {
+func (p *pendingTransaction) expiryAt(
+	ctx context.Context, node *rpc.Client,
+) (expiry, *rpc.SignatureStatusesResult, error) {
 	over, reached, err := p.valid.isOver(ctx, node)
 	if err != nil {
 		return expiryUnknown, nil, nil
@@ -88,7 +92,8 @@ func (p *pendingTransaction) expiryAt(ctx context.Context, node *rpc.Client) (ex
 	case p.valid.since == 0:
 		return expiryUnprovable, nil, fmt.Errorf("%w (age of the transaction unknown, first block of the node %d)", errPruned, first)
 	}
-	return expiryUnprovable, nil, fmt.Errorf("%w (transaction from slot %d, first block of the node %d)", errPruned, p.valid.since, first)
+	return expiryUnprovable, nil, fmt.Errorf("%w (transaction from slot %d, first block of the node %d)",
+		errPruned, p.valid.since, first)
 }
 
 // isOver reports whether a transaction can no longer be executed, because the finalized height is beyond the
@@ -104,7 +109,8 @@ func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, rea
 		}
 		return epoch.BlockHeight > v.lastHeight, epoch.AbsoluteSlot, nil
 	}
-	options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized, Encoding: solana.EncodingBase64}
+	options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized,
+		Encoding: solana.EncodingBase64}
 	accounts, slot, err := accountsAt(ctx, node, options, v.nonce)
 	if err != nil {
 		return false, 0, err
@@ -118,7 +124,9 @@ func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, rea
 
 // statusAt returns a transaction's status, searched for in the node's history as well; nil if the node does
 // not know it. The slot is that of the answer.
-func statusAt(ctx context.Context, node *rpc.Client, signature solana.Signature) (*rpc.SignatureStatusesResult, uint64, error) {
+func statusAt(
+	ctx context.Context, node *rpc.Client, signature solana.Signature,
+) (*rpc.SignatureStatusesResult, uint64, error) {
 	statuses, err := node.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
 		return nil, 0, err

@@ -41,11 +41,12 @@ type Filter struct {
 // FindNegotiations lists the negotiations that are not closed, in no particular order. (The documents call it
 // findNegotiationsForAgent.) The node filters by agent, and by status if there is only one.
 //
-// The list is a stream: it yields a negotiation while the node still sends the next ones, so that its memory does not grow with
-// their number. A loop body that takes long holds the connection open. Collect the addresses first if it makes requests.
+// The list is a stream: it yields a negotiation while the node still sends the next ones, so that its memory
+// does not grow with their number. A loop body that takes long holds the connection open. Collect the
+// addresses first if it makes requests.
 //
-// An account that cannot be decoded yields an error, and the list goes on. Any other error ends the list; the negotiations
-// before it are valid.
+// An account that cannot be decoded yields an error, and the list goes on. Any other error ends the list; the
+// negotiations before it are valid.
 //
 //	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: me, Role: haggle.RoleSeller}) {
 func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[*Snapshot, error] {
@@ -56,7 +57,8 @@ func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[
 					if len(filter.Status) > 1 && filter.hasAgent(&negotiation.Negotiation) {
 						return nil
 					}
-					return malformed("node returned a negotiation that does not match the filter: %s", negotiation.Address)
+					return malformed("node returned a negotiation that does not match the filter: %s",
+						negotiation.Address)
 				}
 				if !yield(negotiation, err) {
 					return errStopped
@@ -90,7 +92,9 @@ type listedAccount struct {
 
 // streamNegotiations calls each for every account of one query: with the negotiation, or with an error if the
 // account cannot be decoded.
-func (c *Client) streamNegotiations(ctx context.Context, filters []rpc.RPCFilter, each func(*Snapshot, error) error) error {
+func (c *Client) streamNegotiations(
+	ctx context.Context, filters []rpc.RPCFilter, each func(*Snapshot, error) error,
+) error {
 	const method = "getProgramAccounts"
 	params := []any{protocol.ProgramID, rpc.M{
 		"commitment": string(c.commitment), "encoding": solana.EncodingBase64, "filters": filters, "withContext": true,
@@ -123,7 +127,8 @@ func (c *Client) listed(listed *listedAccount, slot uint64, each func(*Snapshot,
 		return malformed("node returned an account that cannot be decoded: %v", err)
 	}
 	return each(decodeNegotiation(listed.Pubkey, &rpc.Account{
-		Owner: listed.Account.Owner, Lamports: listed.Account.Lamports, Data: rpc.DataBytesOrJSONFromBytes(data),
+		Owner: listed.Account.Owner, Lamports: listed.Account.Lamports,
+		Data: rpc.DataBytesOrJSONFromBytes(data),
 	}, slot))
 }
 
@@ -151,14 +156,16 @@ func (f Filter) roles() []Role {
 
 // roleOffsets are the offsets of the roles' addresses in a negotiation's account.
 var roleOffsets = map[Role]uint64{
-	RoleBuyer: protocol.NegotiationOffsetBuyer, RoleSeller: protocol.NegotiationOffsetSeller, RoleArbiter: protocol.NegotiationOffsetArbiter,
+	RoleBuyer: protocol.NegotiationOffsetBuyer, RoleSeller: protocol.NegotiationOffsetSeller,
+	RoleArbiter: protocol.NegotiationOffsetArbiter,
 }
 
 // queries returns the node's filters; an account matches a query if it matches all of its filters. No account
 // matches two queries: buyer and seller differ. Several statuses are not queries of their own: a negotiation
 // that changes its status between two queries would be in both, or in none.
 func (f Filter) queries() [][]rpc.RPCFilter {
-	shared := []rpc.RPCFilter{{DataSize: protocol.NegotiationSize}, bytesAt(0, []byte(protocol.NegotiationDiscriminator))}
+	shared := []rpc.RPCFilter{{DataSize: protocol.NegotiationSize},
+		bytesAt(0, []byte(protocol.NegotiationDiscriminator))}
 	if len(f.Status) == 1 {
 		shared = append(shared, bytesAt(protocol.NegotiationOffsetStatus, []byte{byte(f.Status[0])}))
 	}

@@ -41,8 +41,11 @@ func (c *Client) History(ctx context.Context, negotiation solana.PublicKey) iter
 }
 
 // envelopesOf returns the events that one transaction has of a negotiation.
-func (c *Client) envelopesOf(ctx context.Context, negotiation solana.PublicKey, item entry) ([]EventEnvelope, error) {
-	truncated := EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Truncated: true}
+func (c *Client) envelopesOf(
+	ctx context.Context, negotiation solana.PublicKey, item entry,
+) ([]EventEnvelope, error) {
+	truncated := EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation,
+		Truncated: true}
 	details, err := c.executed(ctx, item.signature, detailsLimit)
 	if errors.Is(err, errNoDetails) {
 		return []EventEnvelope{truncated}, nil
@@ -57,7 +60,9 @@ func (c *Client) envelopesOf(ctx context.Context, negotiation solana.PublicKey, 
 	events, failed := protocol.ParseLogs(details.Meta.LogMessages)
 	for _, event := range events {
 		if about, ok := event.NegotiationAddress(); ok && about == negotiation {
-			envelopes = append(envelopes, EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation, Event: event})
+			envelopes = append(envelopes,
+				EventEnvelope{Signature: item.signature, Slot: item.slot, Negotiation: negotiation,
+					Event: event})
 		}
 	}
 	if failed != nil && mentionsProgram(details) {

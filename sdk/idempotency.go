@@ -30,14 +30,16 @@ func intentOf(payer solana.PublicKey, name string, content ...[]byte) solana.Has
 	return solana.Hash(hash.Sum(nil))
 }
 
-// keyOf returns the idempotency key of an instruction; zero if the same instruction can be meant more than once.
+// keyOf returns the idempotency key of an instruction; zero if the same instruction can be meant more than
+// once.
 func keyOf(payer solana.PublicKey, instruction protocol.AnyInstruction) solana.Hash {
 	negotiation := negotiationIn(instruction)
 	switch instruction.(type) {
 	case *protocol.CreateNegotiation:
 		return intentOf(payer, instruction.InstructionName(), negotiation[:])
 	case *protocol.AcceptInvitation, *protocol.SubmitOffer, *protocol.AcceptOffer, *protocol.RejectNegotiation,
-		*protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice, *protocol.ClaimMilestone, *protocol.ReleaseMilestone,
+		*protocol.SubmitZopaCommitment, *protocol.RevealZopaPrice, *protocol.ClaimMilestone,
+		*protocol.ReleaseMilestone,
 		*protocol.DisputeMilestone, *protocol.ResolveDispute, *protocol.SettleByAgreement:
 		return intentOf(payer, instruction.InstructionName(), negotiation[:], instruction.AppendData(nil))
 	}
@@ -142,7 +144,9 @@ func (o *outgoing) describe() {
 
 // repeatedSession returns the session id of an earlier creation on the same terms whose caller has not
 // received its outcome. ok is false if there is none.
-func (c *Client) repeatedSession(ctx context.Context, buyer solana.PublicKey, intent solana.Hash) (sessionID uint64, ok bool, err error) {
+func (c *Client) repeatedSession(
+	ctx context.Context, buyer solana.PublicKey, intent solana.Hash,
+) (sessionID uint64, ok bool, err error) {
 	if c.inFlight == nil {
 		return 0, false, nil
 	}

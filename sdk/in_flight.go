@@ -37,7 +37,8 @@ func newInFlight(journal Journal) *inFlight {
 	return &inFlight{journal: journal, flights: make(map[solana.Signature]*flight)}
 }
 
-// begin writes an entry that this process will finish. Another entry in flight with the same key is [ErrInJournal].
+// begin writes an entry that this process will finish. Another entry in flight with the same key is
+// [ErrInJournal].
 func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
@@ -55,7 +56,9 @@ func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 
 // end records the outcome of a transaction and returns the error for its sender, which is failure if the
 // record succeeds. If the outcome is unknown, the entry stays unfinished. The caller removes the flight.
-func (f *inFlight) end(ctx context.Context, signature solana.Signature, failure error, acknowledged bool) error {
+func (f *inFlight) end(
+	ctx context.Context, signature solana.Signature, failure error, acknowledged bool,
+) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
 	outcome := OutcomeOf(failure)
@@ -65,7 +68,7 @@ func (f *inFlight) end(ctx context.Context, signature solana.Signature, failure 
 	// The outcome is recorded even if the caller's context has ended.
 	if err := f.journal.Finish(context.WithoutCancel(ctx), signature, outcome, acknowledged); err != nil {
 		if outcome == OutcomeNotSent {
-			outcome = OutcomeUnknown // whoever resolves the unfinished entry sends the transaction
+			outcome = OutcomeUnknown // a later resolution of the unfinished entry sends the transaction
 		}
 		return &JournalError{Op: journalFinish, Signature: signature, Outcome: outcome, Err: err, Failure: failure}
 	}
@@ -102,7 +105,9 @@ type unfinishedEntry struct {
 
 // unfinished returns a wallet's unfinished entries. For each entry without a flight it calls start with a new
 // one.
-func (f *inFlight) unfinished(ctx context.Context, wallet solana.PublicKey, start func(JournalEntry, *flight) bool) ([]unfinishedEntry, error) {
+func (f *inFlight) unfinished(
+	ctx context.Context, wallet solana.PublicKey, start func(JournalEntry, *flight) bool,
+) ([]unfinishedEntry, error) {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	var all []unfinishedEntry
@@ -129,7 +134,9 @@ func (f *inFlight) unfinished(ctx context.Context, wallet solana.PublicKey, star
 }
 
 // confirmed calls [Journal].Confirmed.
-func (f *inFlight) confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*JournalEntry, error) {
+func (f *inFlight) confirmed(
+	ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash,
+) (*JournalEntry, error) {
 	entry, err := f.journal.Confirmed(ctx, wallet, key, intent)
 	if err != nil {
 		return nil, &JournalError{Op: journalConfirmed, Outcome: OutcomeNotSent, Err: err}

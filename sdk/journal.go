@@ -45,7 +45,8 @@ type Journal interface {
 type JournalEntry struct {
 	// Wallet pays the transaction's fee.
 	Wallet solana.PublicKey `json:"wallet"`
-	// Action is the instruction's name in the IDL; empty for a transaction without an instruction of this program.
+	// Action is the instruction's name in the IDL; empty for a transaction without an instruction of this
+	// program.
 	Action string `json:"action,omitempty"`
 	// Negotiation is the negotiation's address; zero if the action is not on one.
 	Negotiation solana.PublicKey `json:"negotiation,omitzero"`
@@ -127,7 +128,8 @@ type JournalError struct {
 
 func (e *JournalError) Error() string {
 	if e.Op == journalFinish {
-		return fmt.Sprintf("haggle: transaction %s is %s, but the journal cannot record it: %v", e.Signature, e.Outcome, e.Err)
+		return fmt.Sprintf("haggle: transaction %s is %s, but the journal cannot record it: %v", e.Signature,
+			e.Outcome, e.Err)
 	}
 	return fmt.Sprintf("haggle: journal: %s: %v (nothing was sent)", e.Op, e.Err)
 }

@@ -21,7 +21,9 @@ import (
 // goroutines, but not after Listen has returned.
 //
 // It returns a [*NodeError] if the node refuses to subscribe.
-func (c *Client) Listen(ctx context.Context, address solana.PublicKey, connected func(bool), received func(Hint)) error {
+func (c *Client) Listen(
+	ctx context.Context, address solana.PublicKey, connected func(bool), received func(Hint),
+) error {
 	if c.closing.Err() != nil {
 		return ErrClientClosed
 	}

@@ -85,7 +85,9 @@ func (n nodes) CallForInto(ctx context.Context, out any, method string, params [
 }
 
 // CallWithCallback sends a request to one node and passes the answer to the callback.
-func (n nodes) CallWithCallback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
+func (n nodes) CallWithCallback(
+	ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error,
+) error {
 	return nodeError(method, n.pool.Callback(ctx, method, params, callback))
 }
 
@@ -133,7 +135,9 @@ func (n singleNode) CallForInto(ctx context.Context, out any, method string, par
 var errOnlyReads = errors.New("haggle: a single node serves read requests only")
 
 // CallWithCallback is not used.
-func (singleNode) CallWithCallback(context.Context, string, []any, func(*http.Request, *http.Response) error) error {
+func (singleNode) CallWithCallback(
+	context.Context, string, []any, func(*http.Request, *http.Response) error,
+) error {
 	return errOnlyReads
 }
 

@@ -62,7 +62,8 @@ func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*nonce
 }
 
 func (n *nonceAccount) advance() solana.Instruction {
-	return system.NewAdvanceNonceAccountInstruction(n.address, solana.SysVarRecentBlockHashesPubkey, n.authority).Build()
+	return system.NewAdvanceNonceAccountInstruction(n.address, solana.SysVarRecentBlockHashesPubkey,
+		n.authority).Build()
 }
 
 // holdsNonce reports whether an account is a nonce account with a value.

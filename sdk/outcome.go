@@ -15,12 +15,13 @@ type Outcome uint8
 
 // The outcomes. After OutcomeUnknown, the zero value, nothing may be repeated.
 const (
-	// OutcomeUnknown: the transaction has been sent and may still be executed, or nothing proves that it has not been
-	// executed. [Client.Outcome] waits for the outcome, or [Client.Recover] with a journal.
+	// OutcomeUnknown: the transaction has been sent and may still be executed, or nothing proves that it has
+	// not been executed. [Client.Outcome] waits for the outcome, or [Client.Recover] with a journal.
 	OutcomeUnknown Outcome = iota
 	// OutcomeConfirmed: the transaction has been executed, and the action is done.
 	OutcomeConfirmed
-	// OutcomeFailed: the transaction has been executed and has failed. It has paid its fee and changed nothing else.
+	// OutcomeFailed: the transaction has been executed and has failed. It has paid its fee and changed
+	// nothing else.
 	OutcomeFailed
 	// OutcomeExpired: the transaction has not been executed and never will be. The action is safe to repeat.
 	OutcomeExpired
@@ -66,8 +67,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return fmt.Errorf("haggle: unknown outcome name %q", text)
 }
 
-// OutcomeOf returns the outcome of the transaction for which [Action.Do], [Client.Submit] or [Client.Outcome] has
-// returned an error:
+// OutcomeOf returns the outcome of the transaction for which [Action.Do], [Client.Submit] or [Client.Outcome]
+// has returned an error:
 //
 //	receipt, err := action.Do(ctx, me)
 //	switch haggle.OutcomeOf(err) {
@@ -77,10 +78,10 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 //	case haggle.OutcomeUnknown: // read the state before anything is repeated
 //	}
 //
-// For an action that has been done before ([*AlreadyDone]) it is OutcomeConfirmed. The default is OutcomeUnknown:
-// OutcomeExpired and OutcomeNotSent are returned only for errors that prove it, which are those of Do and Submit
-// themselves, also wrapped with %w. Any other error is OutcomeUnknown: a context's or a connection's own, one that
-// was formatted with %v, and several errors of which one proves nothing.
+// For an action that has been done before ([*AlreadyDone]) it is OutcomeConfirmed. The default is
+// OutcomeUnknown: OutcomeExpired and OutcomeNotSent are returned only for errors that prove it, which are
+// those of Do and Submit themselves, also wrapped with %w. Any other error is OutcomeUnknown: a context's or
+// a connection's own, one that was formatted with %v, and several errors of which one proves nothing.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeConfirmed
@@ -122,8 +123,8 @@ func OutcomeOf(err error) Outcome {
 	return OutcomeUnknown
 }
 
-// outcomeOfFailure returns the outcome of a transaction that was refused in the simulation or by the node, if it
-// has no signature, or that was executed and has failed.
+// outcomeOfFailure returns the outcome of a transaction that was refused in the simulation or by the node, if
+// it has no signature, or that was executed and has failed.
 func outcomeOfFailure(signature solana.Signature) Outcome {
 	if signature.IsZero() {
 		return OutcomeNotSent
@@ -131,8 +132,8 @@ func outcomeOfFailure(signature solana.Signature) Outcome {
 	return OutcomeFailed
 }
 
-// outcomeOfAll returns the outcome that all errors agree on, otherwise OutcomeUnknown. Beside ErrDetailsUnavailable
-// the others are its reasons.
+// outcomeOfAll returns the outcome that all errors agree on, otherwise OutcomeUnknown. Beside
+// ErrDetailsUnavailable the others are its reasons.
 func outcomeOfAll(errs []error) Outcome {
 	if len(errs) == 0 {
 		return OutcomeUnknown
@@ -181,7 +182,8 @@ func (c *Client) pendingUnknown(unknown *UnknownOutcome) *pendingTransaction {
 	return &pendingTransaction{
 		client: c, signature: unknown.Signature, sentAt: unknown.SentAt, commitment: c.commitment,
 		valid: validity{
-			lastHeight: unknown.LastValidBlockHeight, blockhash: unknown.Blockhash, nonce: unknown.Nonce, since: unknown.Slot,
+			lastHeight: unknown.LastValidBlockHeight, blockhash: unknown.Blockhash, nonce: unknown.Nonce,
+			since: unknown.Slot,
 		},
 	}
 }

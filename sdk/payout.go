@@ -51,12 +51,14 @@ func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts,
 	}
 	var creation []solana.Instruction
 	if !request.withoutBuyer {
-		if p.buyer, p.before, err = c.payee(ctx, p.mint, request.payer, n.Buyer, a.accounts.Buyer, true); err != nil {
+		if p.buyer, p.before, err = c.payee(ctx, p.mint, request.payer, n.Buyer, a.accounts.Buyer,
+			true); err != nil {
 			return p, fmt.Errorf("buyer's token account: %w", err)
 		}
 	}
 	if !request.withoutSeller {
-		if p.seller, creation, err = c.payee(ctx, p.mint, request.payer, n.Seller, a.accounts.Seller, !request.unpaidSeller); err != nil {
+		if p.seller, creation, err = c.payee(ctx, p.mint, request.payer, n.Seller, a.accounts.Seller,
+			!request.unpaidSeller); err != nil {
 			return p, fmt.Errorf("seller's token account: %w", err)
 		}
 	}
@@ -64,10 +66,11 @@ func (a *Action) payouts(ctx context.Context, request payoutRequest) (p payouts,
 	return p, nil
 }
 
-// payee returns the token account of a party: the named one, otherwise the associated one. The payer's own is created
-// if it is missing and creates is set.
-func (c *Client) payee(ctx context.Context, mint *token.Mint, payer, party, named solana.PublicKey, creates bool) (
-	address solana.PublicKey, creation []solana.Instruction, err error) {
+// payee returns the token account of a party: the named one, otherwise the associated one. The payer's own is
+// created if it is missing and creates is set.
+func (c *Client) payee(
+	ctx context.Context, mint *token.Mint, payer, party, named solana.PublicKey, creates bool,
+) (address solana.PublicKey, creation []solana.Instruction, err error) {
 	address, err = accountOrAssociated(named, party, mint)
 	if err != nil || !named.IsZero() || party != payer || !creates {
 		return address, nil, err
@@ -81,7 +84,10 @@ func (c *Client) payee(ctx context.Context, mint *token.Mint, payer, party, name
 
 // canBePaid reports whether the program pays tokens of a mint to an account as the owner's. signs reports
 // whether the owner signs.
-func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint *token.Mint, owner solana.PublicKey, signs bool) bool {
+func canBePaid(
+	address solana.PublicKey, stored *rpc.Account, slot uint64, mint *token.Mint, owner solana.PublicKey,
+	signs bool,
+) bool {
 	account, err := token.DecodeAccount(address, stored, slot)
 	return err == nil && account.Receives(mint, owner, signs)
 }
@@ -89,7 +95,9 @@ func canBePaid(address solana.PublicKey, stored *rpc.Account, slot uint64, mint 
 // otherAccount returns a token account of an owner that can be paid without the owner's signature; zero if
 // there is none. A node can name any account, so this is only for instructions of which the program checks
 // the owner.
-func (c *Client) otherAccount(ctx context.Context, mint *token.Mint, owner solana.PublicKey) (solana.PublicKey, error) {
+func (c *Client) otherAccount(
+	ctx context.Context, mint *token.Mint, owner solana.PublicKey,
+) (solana.PublicKey, error) {
 	answer, err := c.rpc.GetTokenAccountsByOwner(ctx, owner,
 		&rpc.GetTokenAccountsConfig{Mint: &mint.Address},
 		&rpc.GetTokenAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64})
@@ -113,7 +121,9 @@ func (c *Client) otherAccount(ctx context.Context, mint *token.Mint, owner solan
 // claimingAccount returns the token account that a party claims to: the named one, otherwise the associated
 // one, which is created if it is missing. The program pays a claim to any account, so an account that only a
 // node has named is never used.
-func (c *Client) claimingAccount(ctx context.Context, named, party solana.PublicKey, mint *token.Mint) (solana.PublicKey, []solana.Instruction, error) {
+func (c *Client) claimingAccount(
+	ctx context.Context, named, party solana.PublicKey, mint *token.Mint,
+) (solana.PublicKey, []solana.Instruction, error) {
 	if !named.IsZero() {
 		return named, nil, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// precondition is the part of a negotiation's state that an action depends on; fields that are nil do not matter.
-// [Action.Do] reads the negotiation again before anything is signed, and returns a [*StateChangedError] if the
-// precondition is not met.
+// precondition is the part of a negotiation's state that an action depends on; fields that are nil do not
+// matter. [Action.Do] reads the negotiation again before anything is signed, and returns a
+// [*StateChangedError] if the precondition is not met.
 type precondition struct {
 	// absent: nothing exists at the address yet.
 	absent bool
@@ -51,8 +51,9 @@ type requiredPayout struct {
 
 // isZero reports whether every state meets the precondition.
 func (p precondition) isZero() bool {
-	return !p.absent && p.metadata == nil && p.created == nil && p.terms == nil && p.stage == nil && p.status == nil &&
-		p.round == nil && p.step == nil && p.offer == nil && p.decided == nil && p.milestone == nil && p.payout == nil
+	return !p.absent && p.metadata == nil && p.created == nil && p.terms == nil && p.stage == nil &&
+		p.status == nil && p.round == nil && p.step == nil && p.offer == nil && p.decided == nil &&
+		p.milestone == nil && p.payout == nil
 }
 
 // isMet reports whether a negotiation meets the precondition; nil is a negotiation that does not exist.
@@ -84,7 +85,8 @@ func termsOf(n *Snapshot) solana.Hash {
 
 // inRound returns the precondition of an act on the current offer of a deal.
 func inRound(n *Snapshot) precondition {
-	return precondition{created: new(n.CreatedAt), status: new(n.Status), round: new(n.CurrentRound), step: new(n.ZopaStep())}
+	return precondition{created: new(n.CreatedAt), status: new(n.Status), round: new(n.CurrentRound),
+		step: new(n.ZopaStep())}
 }
 
 // inZopaStep returns the precondition of a step of the comparison of reservation prices.
@@ -99,7 +101,8 @@ func inStage(n *Snapshot) precondition {
 
 // withMilestone returns the precondition of an act on a milestone.
 func withMilestone(n *Snapshot, index uint8) precondition {
-	return precondition{created: new(n.CreatedAt), milestone: &requiredMilestone{index: index, state: n.MilestoneState(index)}}
+	return precondition{created: new(n.CreatedAt),
+		milestone: &requiredMilestone{index: index, state: n.MilestoneState(index)}}
 }
 
 // StateChangedError is the error of an action whose precondition is no longer met. Nothing has been signed.
@@ -170,7 +173,8 @@ func (a *Action) current(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	if a.snapshot != nil && slot < a.snapshot.Slot {
-		return nil, fmt.Errorf("haggle: %s: the node is at slot %d, before the snapshot's slot %d", a.Name, slot, a.snapshot.Slot)
+		return nil, fmt.Errorf("haggle: %s: the node is at slot %d, before the snapshot's slot %d", a.Name,
+			slot, a.snapshot.Slot)
 	}
 	if isMissing(accounts[0]) {
 		return nil, nil

@@ -44,15 +44,16 @@ type Payment struct {
 	Amount uint64
 }
 
-// paymentsOf returns the token accounts that hold more after a transaction than before. Balances that cannot be read
-// are left out.
+// paymentsOf returns the token accounts that hold more after a transaction than before. Balances that cannot
+// be read are left out.
 func paymentsOf(details *rpc.GetTransactionResult) []Payment {
 	transaction, err := details.Transaction.GetTransaction()
 	if err != nil {
 		return nil
 	}
 	loaded := details.Meta.LoadedAddresses
-	keys := append(append(append(solana.PublicKeySlice{}, transaction.Message.AccountKeys...), loaded.Writable...), loaded.ReadOnly...)
+	keys := append(append(append(solana.PublicKeySlice{}, transaction.Message.AccountKeys...),
+		loaded.Writable...), loaded.ReadOnly...)
 	before := make(map[uint16]uint64, len(details.Meta.PreTokenBalances))
 	for _, balance := range details.Meta.PreTokenBalances {
 		before[balance.AccountIndex], _ = tokensOf(balance)
@@ -63,7 +64,8 @@ func paymentsOf(details *rpc.GetTransactionResult) []Payment {
 		if !ok || int(balance.AccountIndex) >= len(keys) || amount <= before[balance.AccountIndex] {
 			continue
 		}
-		payment := Payment{Account: keys[balance.AccountIndex], Mint: balance.Mint, Amount: amount - before[balance.AccountIndex]}
+		payment := Payment{Account: keys[balance.AccountIndex], Mint: balance.Mint,
+			Amount: amount - before[balance.AccountIndex]}
 		if balance.Owner != nil {
 			payment.Owner = *balance.Owner
 		}

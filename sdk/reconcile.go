@@ -111,7 +111,8 @@ func (r *reconciler) topics() (accounts, wallets []solana.PublicKey) {
 
 // compare lists the transactions of accounts that have changed.
 func (r *reconciler) compare(ctx context.Context, addresses []solana.PublicKey) error {
-	slot, fingerprints, _, err := fingerprintsOf(ctx, r.stream.client.rpc, r.stream.client.commitment, r.seed, addresses)
+	slot, fingerprints, _, err := fingerprintsOf(ctx, r.stream.client.rpc, r.stream.client.commitment, r.seed,
+		addresses)
 	if err != nil {
 		return err
 	}
@@ -166,7 +167,10 @@ func (r *reconciler) refresh(address solana.PublicKey) {
 
 // fingerprintsOf returns hashes of accounts, which change when the accounts do; none is zero. owned reports
 // which accounts belong to the program, and slot is the slot of the accounts.
-func fingerprintsOf(ctx context.Context, client *rpc.Client, commitment rpc.CommitmentType, seed maphash.Seed, addresses []solana.PublicKey) (slot uint64, fingerprints []uint64, owned []bool, err error) {
+func fingerprintsOf(
+	ctx context.Context, client *rpc.Client, commitment rpc.CommitmentType, seed maphash.Seed,
+	addresses []solana.PublicKey,
+) (slot uint64, fingerprints []uint64, owned []bool, err error) {
 	found, err := client.GetMultipleAccountsWithOpts(ctx, addresses, &rpc.GetMultipleAccountsOpts{
 		Encoding: solana.EncodingBase64, Commitment: commitment,
 	})

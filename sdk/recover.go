@@ -167,14 +167,17 @@ func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 	}
 }
 
-// pendingEntry returns an entry's transaction, to be sent again. It fails if the entry contains another transaction.
+// pendingEntry returns an entry's transaction, to be sent again. It fails if the entry contains another
+// transaction.
 func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) {
 	transaction, err := solana.TransactionFromBytes(entry.Transaction)
 	if err != nil {
-		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", ErrJournalDamaged, entry.Signature, err)
+		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", ErrJournalDamaged,
+			entry.Signature, err)
 	}
 	if len(transaction.Signatures) == 0 || transaction.Signatures[0] != entry.Signature {
-		return nil, fmt.Errorf("%w: entry %s contains another transaction", ErrJournalDamaged, entry.Signature)
+		return nil, fmt.Errorf("%w: entry %s contains another transaction", ErrJournalDamaged,
+			entry.Signature)
 	}
 	return &pendingTransaction{
 		client:     c,
@@ -272,7 +275,8 @@ func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, erro
 	if receipt == nil && done.Err == nil {
 		receipt = &Receipt{Signature: done.Entry.Signature}
 		if status, _, err := statusAt(ctx, c.rpc, done.Entry.Signature); err == nil && status != nil {
-			confirmed := &pendingTransaction{client: c, signature: done.Entry.Signature, commitment: c.commitmentOf(&done.Entry), sentAt: time.Now()}
+			confirmed := &pendingTransaction{client: c, signature: done.Entry.Signature,
+				commitment: c.commitmentOf(&done.Entry), sentAt: time.Now()}
 			if found, _ := confirmed.settle(ctx, status); found != nil {
 				receipt = found
 			}
@@ -281,7 +285,8 @@ func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, erro
 			return nil, unsent{context.Cause(ctx)}
 		}
 	}
-	if err := c.inFlight.journal.Finish(context.WithoutCancel(ctx), done.Entry.Signature, done.Outcome, true); err != nil {
+	if err := c.inFlight.journal.Finish(context.WithoutCancel(ctx), done.Entry.Signature, done.Outcome,
+		true); err != nil {
 		c.logger.Error("write to the journal failed", "signature", done.Entry.Signature, "error", err)
 	}
 	return receipt, done.Err

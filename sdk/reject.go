@@ -8,13 +8,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Reject ends the negotiation as either party, which signs: the buyer gets the escrow back, less the decay of the rounds so
-// far, and the seller its bond. A seller that rejects between the buyer's reveal and the buyer's first offer forfeits the
-// bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If the snapshot does not show the buyer's reveal, the
-// program answers [protocol.ErrStaleState].
+// Reject ends the negotiation as either party, which signs: the buyer gets the escrow back, less the decay of
+// the rounds so far, and the seller its bond. A seller that rejects between the buyer's reveal and the
+// buyer's first offer forfeits the bond to the buyer: see [protocol.Negotiation.RejectionForfeitsBond]. If
+// the snapshot does not show the buyer's reveal, the program answers [protocol.ErrStaleState].
 //
 // The program answers [protocol.ErrInvalidState] once the negotiation has ended, [protocol.ErrExpired],
-// [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState] to another deal or round.
+// [protocol.ErrResponseWindowExpired], [protocol.ErrUnauthorized], or [protocol.ErrStaleState] to another
+// deal or round.
 func (n *Negotiation) Reject(rejector solana.PublicKey) *Action {
 	return n.actionBy(rejector, &reject{rejector: rejector})
 }
@@ -49,5 +50,6 @@ func (r *reject) build(ctx context.Context, a *Action) (*builtAct, error) {
 func (*reject) precondition(n *Snapshot) precondition { return inRound(n) }
 
 func (*reject) postcondition(before, now *Snapshot) bool {
-	return now.Status == protocol.NegotiationStatusRejected && !now.EndedWithoutZone() && now.CurrentRound == before.CurrentRound
+	return now.Status == protocol.NegotiationStatusRejected && !now.EndedWithoutZone() &&
+		now.CurrentRound == before.CurrentRound
 }

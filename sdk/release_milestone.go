@@ -8,13 +8,14 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// ReleaseMilestone pays the tranche of a milestone that is under review to the seller, less the fee. The releaser signs: the
-// buyer, or from the end of the review window on, anyone. The last decided milestone settles the negotiation: the seller
-// gets its bond back, except the share that the buyer got back of the price. index is the milestone, from 0.
+// ReleaseMilestone pays the tranche of a milestone that is under review to the seller, less the fee. The
+// releaser signs: the buyer, or from the end of the review window on, anyone. The last decided milestone
+// settles the negotiation: the seller gets its bond back, except the share that the buyer got back of the
+// price. index is the milestone, from 0.
 //
-// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist, [protocol.ErrInvalidState] for one
-// that is not under review, [protocol.ErrUnauthorized] to anyone but the buyer within the review window, or
-// [protocol.ErrStaleState] on another deal.
+// The program answers [protocol.ErrInvalidParams] for a milestone that does not exist,
+// [protocol.ErrInvalidState] for one that is not under review, [protocol.ErrUnauthorized] to anyone but the
+// buyer within the review window, or [protocol.ErrStaleState] on another deal.
 func (n *Negotiation) ReleaseMilestone(releaser solana.PublicKey, index uint8) *Action {
 	return n.actionBy(releaser, &releaseMilestone{releaser: releaser, index: index})
 }

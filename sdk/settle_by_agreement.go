@@ -74,9 +74,10 @@ func (s *settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, er
 		TokenProgram:       to.mint.TokenProgram,
 		CreatedAt:          n.CreatedAt,
 		ExpectedDecided:    n.MilestonesDecided,
-		ValidUntil:         now + optional.Seconds(s.split.ValidFor, int64(DefaultAgreementValidity/time.Second)),
-		SellerBps:          s.split.SellerBps,
-		BondToBuyerBps:     s.split.BondToBuyerBps,
+		ValidUntil: now + optional.Seconds(s.split.ValidFor,
+			int64(DefaultAgreementValidity/time.Second)),
+		SellerBps:      s.split.SellerBps,
+		BondToBuyerBps: s.split.BondToBuyerBps,
 	}}, nil
 }
 
@@ -100,5 +101,6 @@ func (s *settleByAgreement) postcondition(before, now *Snapshot) bool {
 	default:
 		bond = protocol.BondStateSplit
 	}
-	return now.BondState == bond && now.PaidGross == before.PaidGross+protocol.ShareOf(before.Undecided(), s.split.SellerBps, 0)
+	return now.BondState == bond &&
+		now.PaidGross == before.PaidGross+protocol.ShareOf(before.Undecided(), s.split.SellerBps, 0)
 }

@@ -13,8 +13,8 @@ import (
 
 // Signing describes a transaction to its signers, beyond its message: see [SigningFrom].
 type Signing struct {
-	// LastValidBlockHeight is the last block height at which the transaction can be executed; zero if it is not
-	// known or the transaction has a durable nonce.
+	// LastValidBlockHeight is the last block height at which the transaction can be executed; zero if it is
+	// not known or the transaction has a durable nonce.
 	LastValidBlockHeight uint64
 	// Slot is a slot before which the transaction cannot have been executed; zero if it is not known.
 	Slot uint64
@@ -42,9 +42,10 @@ func SigningFrom(ctx context.Context) Signing {
 // example to release the budget that an expired transaction did not spend. It must be comparable, as a
 // pointer is.
 type OutcomeObserver interface {
-	// ObserveOutcome receives the message of a transaction and its outcome: when [Action.Do] or [Client.Submit] ends, or
-	// later, when the client has resolved an unknown outcome. The client calls it for every transaction of a wallet for
-	// which this signer has signed an action, so the transaction may be one that another signer signed.
+	// ObserveOutcome receives the message of a transaction and its outcome: when [Action.Do] or
+	// [Client.Submit] ends, or later, when the client has resolved an unknown outcome. The client calls it
+	// for every transaction of a wallet for which this signer has signed an action, so the transaction may be
+	// one that another signer signed.
 	ObserveOutcome(ctx context.Context, message []byte, outcome Outcome)
 }
 

@@ -146,7 +146,8 @@ func (s *pollStream) round(ctx context.Context) error {
 // poll sends a hint for each address that has changed. added marks addresses that are polled for the first
 // time.
 func (s *pollStream) poll(ctx context.Context, addresses []solana.PublicKey, added bool) error {
-	slot, fingerprints, owned, err := fingerprintsOf(ctx, s.options.RPC, s.options.Commitment, s.seed, addresses)
+	slot, fingerprints, owned, err := fingerprintsOf(ctx, s.options.RPC, s.options.Commitment, s.seed,
+		addresses)
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,8 @@ func (s *pollStream) changed(address solana.PublicKey, now polled, added bool) b
 // agent's, or a negotiation's that is closed or does not exist yet.
 func (s *pollStream) newest(ctx context.Context, address solana.PublicKey) (solana.Signature, error) {
 	one := 1
-	listed, err := s.options.RPC.GetSignaturesForAddressWithOpts(ctx, address, &rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: s.options.Commitment})
+	listed, err := s.options.RPC.GetSignaturesForAddressWithOpts(ctx, address,
+		&rpc.GetSignaturesForAddressOpts{Limit: &one, Commitment: s.options.Commitment})
 	if err != nil || len(listed) == 0 || listed[0] == nil {
 		return solana.Signature{}, err
 	}

@@ -30,7 +30,8 @@ func (w *webSockets) Open(ctx context.Context, options StreamOptions) (EventStre
 		number, endpoint := w.choose()
 		conn, err := dialLogs(ctx, endpoint, options.Commitment, options.Notify)
 		if err == nil {
-			stream := &webSocketStream{source: w, number: number, endpoint: endpoint, options: options, done: make(chan struct{})}
+			stream := &webSocketStream{source: w, number: number, endpoint: endpoint, options: options,
+				done: make(chan struct{})}
 			stream.add(conn)
 			return stream, nil
 		}

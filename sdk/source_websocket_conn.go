@@ -90,7 +90,9 @@ type message struct {
 	} `json:"params"`
 }
 
-func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Hint)) (*logConn, error) {
+func dialLogs(
+	ctx context.Context, endpoint string, commitment rpc.CommitmentType, notify func(Hint),
+) (*logConn, error) {
 	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: handshakeTimeout}
 	conn, response, err := dialer.DialContext(ctx, endpoint, nil)
 	if response != nil && response.Body != nil {
@@ -98,7 +100,8 @@ func dialLogs(ctx context.Context, endpoint string, commitment rpc.CommitmentTyp
 	}
 	if err != nil {
 		if response != nil {
-			return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint: %w (HTTP status %d)", err, response.StatusCode)
+			return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint: %w (HTTP status %d)", err,
+				response.StatusCode)
 		}
 		return nil, fmt.Errorf("haggle: connect to the WebSocket endpoint: %w", err)
 	}
@@ -169,7 +172,8 @@ func (s *logConn) receive(encoded []byte) error {
 	if value.Signature.IsZero() || failed {
 		return nil
 	}
-	hint := Hint{Signature: value.Signature, Slot: received.Params.Result.Context.Slot, Unrelated: unrelated(encoded)}
+	hint := Hint{Signature: value.Signature, Slot: received.Params.Result.Context.Slot,
+		Unrelated: unrelated(encoded)}
 	number := received.Params.Subscription
 	s.lock.Lock()
 	address, known := s.addresses[number]
@@ -186,7 +190,8 @@ func (s *logConn) receive(encoded []byte) error {
 // unrelated reports whether a notification's logs certainly do not mention this program. It does not decode
 // them, so it returns false for text with escaped characters, which can be spelled in another way.
 func unrelated(notification []byte) bool {
-	return bytes.Contains(notification, []byte(`"logs":[`)) && !bytes.Contains(notification, []byte(invocation)) &&
+	return bytes.Contains(notification, []byte(`"logs":[`)) &&
+		!bytes.Contains(notification, []byte(invocation)) &&
 		!bytes.Contains(notification, []byte("Log truncated")) && !bytes.Contains(notification, []byte(`\u`))
 }
 
@@ -245,7 +250,8 @@ func (s *logConn) answer(received *message) error {
 func subscriptionRefusal(code int, message string) error {
 	refused := &NodeError{Method: subscribeMethod, Code: code, Message: message}
 	text := strings.ToLower(message)
-	if strings.Contains(text, "limit") || strings.Contains(text, "too many") || strings.Contains(text, "exceed") || strings.Contains(text, "maximum") {
+	if strings.Contains(text, "limit") || strings.Contains(text, "too many") ||
+		strings.Contains(text, "exceed") || strings.Contains(text, "maximum") {
 		return fmt.Errorf("%w: %w", errFull, refused)
 	}
 	return refused

@@ -31,8 +31,8 @@ func newPolling() *backoff.ExponentialBackOff {
 	return polling
 }
 
-// statusPoller requests the statuses of all transactions that the client waits for, in one request for all of them. It
-// runs while there are any.
+// statusPoller requests the statuses of all transactions that the client waits for, in one request for all of
+// them. It runs while there are any.
 type statusPoller struct {
 	client *Client
 
@@ -42,7 +42,8 @@ type statusPoller struct {
 	added   chan struct{}
 	running bool
 
-	// heights is held while the finalized block height is requested. height is the last one, requested at heightAt.
+	// heights is held while the finalized block height is requested. height is the last one, requested at
+	// heightAt.
 	heights  sync.Mutex
 	height   uint64
 	heightAt time.Time
@@ -62,7 +63,8 @@ type statusUpdate struct {
 }
 
 func newStatusPoller(client *Client) *statusPoller {
-	return &statusPoller{client: client, waiting: make(map[solana.Signature][]*watchedStatus), added: make(chan struct{}, 1)}
+	return &statusPoller{client: client, waiting: make(map[solana.Signature][]*watchedStatus),
+		added: make(chan struct{}, 1)}
 }
 
 // watch returns a channel that always holds the newest status of a transaction, until unwatch.

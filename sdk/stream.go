@@ -428,7 +428,8 @@ func (f *stream) reconnected() {
 	defer f.lock.Unlock()
 	if !f.downSince.IsZero() {
 		if f.client.logger != nil {
-			f.client.logger.Info("event source reconnected", "after", time.Since(f.downSince), "addresses", len(f.topics))
+			f.client.logger.Info("event source reconnected", "after", time.Since(f.downSince), "addresses",
+				len(f.topics))
 		}
 		f.downSince = time.Time{}
 		signal(f.reconcileNow)

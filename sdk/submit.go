@@ -56,7 +56,8 @@ func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (r
 	if done != nil {
 		receipt, err := c.receiptOf(ctx, done)
 		if err == nil && done.Entry.Signature != transaction.Signatures[0] {
-			err = &AlreadyDone{Action: done.Entry.Action, Negotiation: done.Entry.Negotiation, Receipt: receipt}
+			err = &AlreadyDone{Action: done.Entry.Action, Negotiation: done.Entry.Negotiation,
+				Receipt: receipt}
 		}
 		return receipt, err
 	}
@@ -95,7 +96,8 @@ func (o *outgoing) Payer() solana.PublicKey { return o.transaction.Message.Accou
 
 func (o *outgoing) conflicts() conflicts {
 	return conflicts{
-		wallet: o.Payer(), key: o.key, intent: o.intent, negotiation: o.negotiation, signature: o.transaction.Signatures[0],
+		wallet: o.Payer(), key: o.key, intent: o.intent, negotiation: o.negotiation,
+		signature: o.transaction.Signatures[0],
 	}
 }
 
@@ -164,8 +166,10 @@ type pendingTransaction struct {
 
 func (c *Client) pending(draft *outgoing, encoded []byte) *pendingTransaction {
 	return &pendingTransaction{
-		client: c, signature: draft.transaction.Signatures[0], encoded: base64.StdEncoding.EncodeToString(encoded),
-		invoked: invokedPrograms(draft.transaction), valid: *draft.valid, commitment: draft.commitment, sentAt: time.Now(),
+		client: c, signature: draft.transaction.Signatures[0],
+		encoded: base64.StdEncoding.EncodeToString(encoded),
+		invoked: invokedPrograms(draft.transaction), valid: *draft.valid, commitment: draft.commitment,
+		sentAt: time.Now(),
 	}
 }
 
@@ -273,8 +277,9 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 
 func (p *pendingTransaction) unknown(cause error) error {
 	return &UnknownOutcome{
-		Signature: p.signature, LastValidBlockHeight: p.valid.lastHeight, Blockhash: p.valid.blockhash, Nonce: p.valid.nonce,
-		Slot: p.valid.since, SentAt: p.sentAt, Cause: cause,
+		Signature: p.signature, LastValidBlockHeight: p.valid.lastHeight, Blockhash: p.valid.blockhash,
+		Nonce: p.valid.nonce,
+		Slot:  p.valid.since, SentAt: p.sentAt, Cause: cause,
 	}
 }
 
@@ -282,5 +287,6 @@ func (p *pendingTransaction) reached(status *rpc.SignatureStatusesResult) bool {
 	if p.commitment == rpc.CommitmentFinalized {
 		return status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
 	}
-	return status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed || status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
+	return status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed ||
+		status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
 }

@@ -47,7 +47,8 @@ func (*submitOffer) name() string { return (*protocol.SubmitOffer)(nil).Instruct
 func (s *submitOffer) build(_ context.Context, a *Action) (*builtAct, error) {
 	extension := optional.Seconds(s.offer.DeadlineExtension, 0)
 	if extension < 0 || extension > math.MaxUint32 {
-		return nil, protocol.Refuse(a.Name, protocol.ErrInvalidParams, "the deadline cannot be extended by %s", s.offer.DeadlineExtension)
+		return nil, protocol.Refuse(a.Name, protocol.ErrInvalidParams,
+			"the deadline cannot be extended by %s", s.offer.DeadlineExtension)
 	}
 	return &builtAct{payer: s.offerer, instruction: &protocol.SubmitOffer{
 		Offerer:           s.offerer,

@@ -77,7 +77,7 @@ func newTelemetry(tracers trace.TracerProvider, meters metric.MeterProvider) (*t
 	t.lag, failures[3] = t.meter.Int64ObservableGauge("haggle.node.lag", metric.WithUnit("{slot}"),
 		metric.WithDescription("How far each node was behind what had been seen when it last answered"))
 	t.resting, failures[4] = t.meter.Int64ObservableGauge("haggle.node.resting", metric.WithUnit("{node}"),
-		metric.WithDescription("1 for a node that is left alone for the moment because it fails or has asked for it, otherwise 0"))
+		metric.WithDescription("1 for a node that rests, otherwise 0"))
 	if err := errors.Join(failures[:]...); err != nil {
 		return nil, fmt.Errorf("haggle: MeterProvider: %w", err)
 	}
@@ -140,14 +140,17 @@ func (t *telemetry) Begin(ctx context.Context, method string) (context.Context, 
 func (c *callTelemetry) Attempt(host string, took time.Duration, hedge bool, err error) {
 	kind := errorType(err)
 	if c.span != nil && c.span.IsRecording() {
-		attributes := []attribute.KeyValue{attributeServer.String(host), attributeHedge.Bool(hedge), attribute.Float64("haggle.duration", took.Seconds())}
+		attributes := []attribute.KeyValue{attributeServer.String(host), attributeHedge.Bool(hedge),
+			attribute.Float64("haggle.duration", took.Seconds())}
 		if err != nil {
-			attributes = append(attributes, attributeError.String(kind), attribute.String("error.message", err.Error()))
+			attributes = append(attributes, attributeError.String(kind),
+				attribute.String("error.message", err.Error()))
 		}
 		c.span.AddEvent("answer", trace.WithAttributes(attributes...))
 	}
 	if c.attempts != nil {
-		attributes := []attribute.KeyValue{attributeServer.String(host), attributeMethod.String(c.method), attributeHedge.Bool(hedge)}
+		attributes := []attribute.KeyValue{attributeServer.String(host), attributeMethod.String(c.method),
+			attributeHedge.Bool(hedge)}
 		if err != nil {
 			attributes = append(attributes, attributeError.String(kind))
 		}
@@ -199,7 +202,9 @@ func errorType(err error) string {
 }
 
 // beginAction begins an action's span. The caller passes the action's error to the returned function.
-func (c *Client) beginAction(ctx context.Context, name string, negotiation solana.PublicKey) (context.Context, func(error)) {
+func (c *Client) beginAction(
+	ctx context.Context, name string, negotiation solana.PublicKey,
+) (context.Context, func(error)) {
 	t := c.telemetry
 	if t == nil {
 		return ctx, func(error) {}
@@ -207,10 +212,13 @@ func (c *Client) beginAction(ctx context.Context, name string, negotiation solan
 	began := time.Now()
 	var span trace.Span
 	if t.tracer != nil {
-		ctx, span = t.tracer.Start(ctx, "haggle."+name, trace.WithAttributes(attributeAction.String(name), attributeNegotiation.String(negotiation.String())))
+		ctx, span = t.tracer.Start(ctx, "haggle."+name,
+			trace.WithAttributes(attributeAction.String(name),
+				attributeNegotiation.String(negotiation.String())))
 	}
 	return ctx, func(err error) {
-		attributes := []attribute.KeyValue{attributeAction.String(name), attributeOutcome.String(OutcomeOf(err).String())}
+		attributes := []attribute.KeyValue{attributeAction.String(name),
+			attributeOutcome.String(OutcomeOf(err).String())}
 		failed := OutcomeOf(err) != OutcomeConfirmed
 		if failed {
 			attributes = append(attributes, attributeError.String(actionErrorType(err)))

@@ -36,7 +36,8 @@ func (c *Client) GetMint(ctx context.Context, mint solana.PublicKey) (*token.Min
 	return read, nil
 }
 
-// GetTokenAccount reads an account of SPL Token or Token-2022. Its errors are those of [Negotiation.Snapshot].
+// GetTokenAccount reads an account of SPL Token or Token-2022. Its errors are those of
+// [Negotiation.Snapshot].
 func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) (*token.Account, error) {
 	accounts, slot, err := c.accounts(ctx, address)
 	if err != nil {
@@ -50,7 +51,9 @@ func (c *Client) GetTokenAccount(ctx context.Context, address solana.PublicKey) 
 
 // createAssociated returns an address with the instruction that creates a wallet's associated token account
 // there.
-func createAssociated(mint *token.Mint, payer, wallet, address solana.PublicKey) (solana.PublicKey, []solana.Instruction, error) {
+func createAssociated(
+	mint *token.Mint, payer, wallet, address solana.PublicKey,
+) (solana.PublicKey, []solana.Instruction, error) {
 	creation, err := token.CreateAssociated(payer, wallet, mint.Address, mint.TokenProgram)
 	if err != nil {
 		return solana.PublicKey{}, nil, err

@@ -19,7 +19,9 @@ import (
 const detailsLimit = 15 * time.Second
 
 // settle returns the receipt or the failure of an executed transaction.
-func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureStatusesResult) (*Receipt, error) {
+func (p *pendingTransaction) settle(
+	ctx context.Context, status *rpc.SignatureStatusesResult,
+) (*Receipt, error) {
 	receipt := &Receipt{Signature: p.signature, Slot: status.Slot, Elapsed: time.Since(p.sentAt)}
 	details, err := p.client.executedAt(ctx, p.signature, p.commitment, detailsLimit)
 	if errors.Is(err, errNoDetails) {
@@ -28,7 +30,8 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 		}
 	}
 	if err == nil && details.Slot != status.Slot {
-		return nil, p.unknown(fmt.Errorf("node returned the transaction in slot %d and in slot %d", status.Slot, details.Slot))
+		return nil, p.unknown(fmt.Errorf("node returned the transaction in slot %d and in slot %d",
+			status.Slot, details.Slot))
 	}
 	failed := status.Err
 	if failed == nil && err == nil {
@@ -39,7 +42,8 @@ func (p *pendingTransaction) settle(ctx context.Context, status *rpc.SignatureSt
 		invoked := p.invoked
 		if err == nil {
 			logs = details.Meta.LogMessages
-			if transaction, decodeErr := details.Transaction.GetTransaction(); decodeErr == nil && invoked == nil {
+			if transaction, decodeErr := details.Transaction.GetTransaction(); decodeErr == nil &&
+				invoked == nil {
 				invoked = invokedPrograms(transaction)
 			}
 		}
@@ -81,7 +85,8 @@ func (p *pendingTransaction) failure(raw any, logs []string, invoked []solana.Pu
 	if OutcomeOf(err) == OutcomeFailed {
 		return err
 	}
-	unread := &TransactionError{Reason: "for a reason that cannot be read", Instruction: -1, Logs: logs, Signature: p.signature}
+	unread := &TransactionError{Reason: "for a reason that cannot be read", Instruction: -1, Logs: logs,
+		Signature: p.signature}
 	return fmt.Errorf("%w: %v", unread, err)
 }
 
@@ -90,11 +95,15 @@ var errNoDetails = errors.New("node does not have the transaction")
 
 // executed returns an executed transaction, which a node may have a little later than its status. It returns
 // errNoDetails if no node has it within the limit.
-func (c *Client) executed(ctx context.Context, signature solana.Signature, limit time.Duration) (*rpc.GetTransactionResult, error) {
+func (c *Client) executed(
+	ctx context.Context, signature solana.Signature, limit time.Duration,
+) (*rpc.GetTransactionResult, error) {
 	return c.executedAt(ctx, signature, c.commitment, limit)
 }
 
-func (c *Client) executedAt(ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType, limit time.Duration) (*rpc.GetTransactionResult, error) {
+func (c *Client) executedAt(
+	ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType, limit time.Duration,
+) (*rpc.GetTransactionResult, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	absent := false
@@ -119,16 +128,21 @@ func (c *Client) executedAt(ctx context.Context, signature solana.Signature, com
 	}
 }
 
-// lookUp requests a transaction once. It returns nil if the node does not have it in a block of the client's commitment.
+// lookUp requests a transaction once. It returns nil if the node does not have it in a block of the client's
+// commitment.
 func (c *Client) lookUp(ctx context.Context, signature solana.Signature) (*rpc.GetTransactionResult, error) {
 	return c.lookUpAt(ctx, signature, c.commitment)
 }
 
-func (c *Client) lookUpAt(ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType) (*rpc.GetTransactionResult, error) {
+func (c *Client) lookUpAt(
+	ctx context.Context, signature solana.Signature, commitment rpc.CommitmentType,
+) (*rpc.GetTransactionResult, error) {
 	return lookUpFrom(ctx, c.rpc, signature, commitment)
 }
 
-func lookUpFrom(ctx context.Context, node *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType) (*rpc.GetTransactionResult, error) {
+func lookUpFrom(
+	ctx context.Context, node *rpc.Client, signature solana.Signature, commitment rpc.CommitmentType,
+) (*rpc.GetTransactionResult, error) {
 	// The logs of a later version of transactions can be read as well.
 	newest := uint64(math.MaxUint8)
 	details, err := node.GetTransaction(ctx, signature, &rpc.GetTransactionOpts{
@@ -156,5 +170,6 @@ func mentionsProgram(details *rpc.GetTransactionResult) bool {
 	}
 	loaded := details.Meta.LoadedAddresses
 	return slices.Contains(transaction.Message.AccountKeys, protocol.ProgramID) ||
-		slices.Contains(loaded.ReadOnly, protocol.ProgramID) || slices.Contains(loaded.Writable, protocol.ProgramID)
+		slices.Contains(loaded.ReadOnly, protocol.ProgramID) ||
+		slices.Contains(loaded.Writable, protocol.ProgramID)
 }

@@ -82,7 +82,8 @@ func failureError(raw any, logs []string, invoked []solana.PublicKey, signature 
 	if program.IsZero() && found.instruction >= 0 && found.instruction < len(invoked) {
 		program = blameWithoutLogs(invoked[found.instruction], found.code)
 	}
-	ours := program == protocol.ProgramID && found.instruction >= 0 && found.instruction < len(invoked) && invoked[found.instruction] == protocol.ProgramID
+	ours := program == protocol.ProgramID && found.instruction >= 0 && found.instruction < len(invoked) &&
+		invoked[found.instruction] == protocol.ProgramID
 	if ours && found.reason == reasonCustom {
 		code := protocol.ErrorCode(found.code)
 		return &protocol.ProgramError{

@@ -16,7 +16,8 @@ type validity struct {
 	lastHeight uint64
 	// blockhash is the transaction's blockhash; with a nonce the nonce's value.
 	blockhash solana.Hash
-	// nonce is the nonce account of a transaction that can be executed while that holds blockhash; zero without.
+	// nonce is the nonce account of a transaction that can be executed while that holds blockhash; zero
+	// without.
 	nonce solana.PublicKey
 	// since is a slot before which it was not executed; zero if that is not known.
 	since uint64
@@ -68,9 +69,12 @@ func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction
 }
 
 // notExecutedBefore sets since. It returns true if a later attempt would have the same result.
-func (c *Client) notExecutedBefore(ctx context.Context, signature solana.Signature, valid *validity) (known bool, err error) {
+func (c *Client) notExecutedBefore(
+	ctx context.Context, signature solana.Signature, valid *validity,
+) (known bool, err error) {
 	if !valid.nonce.IsZero() {
-		options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed, Encoding: solana.EncodingBase64}
+		options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed,
+			Encoding: solana.EncodingBase64}
 		accounts, slot, err := accountsAt(ctx, c.rpc, options, valid.nonce)
 		if err != nil || !holdsNonce(accounts[0], valid.blockhash) {
 			return false, err

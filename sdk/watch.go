@@ -66,8 +66,11 @@ func After(signature solana.Signature) WatchOption {
 //	...
 //	defer subscription.Close()
 //	for envelope := range subscription.Events() {
-func (c *Client) Watch(ctx context.Context, negotiation solana.PublicKey, options ...WatchOption) (*Subscription, error) {
-	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(), fixed: negotiation})
+func (c *Client) Watch(
+	ctx context.Context, negotiation solana.PublicKey, options ...WatchOption,
+) (*Subscription, error) {
+	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(),
+		fixed: negotiation})
 }
 
 // WatchAgent subscribes to the events of all negotiations of which an agent is a party, including later ones:
@@ -77,7 +80,9 @@ func (c *Client) Watch(ctx context.Context, negotiation solana.PublicKey, option
 // Anyone can send transactions that mention an agent and do not concern it. Those that the connection reports
 // as unrelated are not fetched. Other ones that are listed at the agent's address are fetched at a bounded
 // rate, and delay no known negotiation.
-func (c *Client) WatchAgent(ctx context.Context, agent solana.PublicKey, options ...WatchOption) (*Subscription, error) {
+func (c *Client) WatchAgent(
+	ctx context.Context, agent solana.PublicKey, options ...WatchOption,
+) (*Subscription, error) {
 	return c.watch(ctx, &watcher{client: c, start: startOf(options), retry: newReconnection(), agent: agent})
 }
 

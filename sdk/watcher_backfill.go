@@ -124,8 +124,8 @@ func (w *watcher) order(ctx context.Context) error {
 	return nil
 }
 
-// skipUnrelated moves the cursor behind transactions that mention the agent and are too many to be its own. A list of its
-// negotiations replaces them, and the listener receives an envelope that is Truncated.
+// skipUnrelated moves the cursor behind transactions that mention the agent and are too many to be its own. A
+// list of its negotiations replaces them, and the listener receives an envelope that is Truncated.
 func (w *watcher) skipUnrelated(ctx context.Context, head uint64) error {
 	newest, err := w.client.newest(ctx, w.agent, head)
 	if err != nil {
@@ -182,7 +182,8 @@ func (w *watcher) lookUpHinted(ctx context.Context) error {
 			w.fetched = make(map[solana.Signature]*rpc.GetTransactionResult)
 		}
 		w.fetched[signature] = details
-		w.backlog.items = append(w.backlog.items, &queued{entry: entry{signature: signature, slot: details.Slot}})
+		w.backlog.items = append(w.backlog.items,
+			&queued{entry: entry{signature: signature, slot: details.Slot}})
 	}
 	return nil
 }

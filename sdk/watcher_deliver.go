@@ -90,7 +90,8 @@ func (w *watcher) handleEvent(from position, event protocol.Event) error {
 		return failed
 	}
 	w.subscription.deliver(EventEnvelope{
-		Signature: from.signature, Slot: from.slot, Negotiation: negotiation, Event: event, Late: from.slot < at.delivered,
+		Signature: from.signature, Slot: from.slot, Negotiation: negotiation, Event: event,
+		Late: from.slot < at.delivered,
 	})
 	at.delivered = max(at.delivered, from.slot)
 	if _, isClosed := event.(*protocol.NegotiationClosed); isClosed && !w.agent.IsZero() {
@@ -102,7 +103,8 @@ func (w *watcher) handleEvent(from position, event protocol.Event) error {
 // deliverTruncated reports that a transaction may have further events, and makes the watcher search for
 // negotiations that it may have created.
 func (w *watcher) deliverTruncated(signature solana.Signature, slot uint64) {
-	w.subscription.deliver(EventEnvelope{Signature: signature, Slot: slot, Negotiation: w.fixed, Truncated: true})
+	w.subscription.deliver(EventEnvelope{Signature: signature, Slot: slot, Negotiation: w.fixed,
+		Truncated: true})
 	w.incomplete = !w.agent.IsZero()
 }
 

@@ -73,10 +73,12 @@ func (z *revealZopa) build(ctx context.Context, a *Action) (*builtAct, error) {
 	n := a.snapshot
 	side, _ := n.SideOf(z.price.Agent())
 	if !z.price.Matches(n.CommitmentOf(side)) {
-		return nil, protocol.Refuse(a.Name, protocol.ErrZopaCommitmentMismatch, "the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
+		return nil, protocol.Refuse(a.Name, protocol.ErrZopaCommitmentMismatch,
+			"the negotiation holds another commitment of the %s's", strings.ToLower(side.String()))
 	}
 	instruction := &protocol.RevealZopaPrice{
-		Agent: z.price.Agent(), Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: z.price.Price(), Nonce: z.price.Nonce(),
+		Agent: z.price.Agent(), Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: z.price.Price(),
+		Nonce: z.price.Nonce(),
 	}
 	inTime := func(ctx context.Context) error { return a.client.checkRevealTime(ctx, a.Name, n, side) }
 	if err := inTime(ctx); err != nil {
@@ -111,7 +113,9 @@ const RevealSlack = 10
 
 // checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from
 // now.
-func (c *Client) checkRevealTime(ctx context.Context, action string, n *Snapshot, side protocol.OfferSide) error {
+func (c *Client) checkRevealTime(
+	ctx context.Context, action string, n *Snapshot, side protocol.OfferSide,
+) error {
 	now, err := c.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("chain's clock: %w", err)
@@ -119,11 +123,14 @@ func (c *Client) checkRevealTime(ctx context.Context, action string, n *Snapshot
 	executed := now + RevealSlack
 	switch {
 	case n.IsOverdue(executed) && executed >= n.GlobalDeadline:
-		return protocol.Refuse(action, protocol.ErrExpired, "%s to the deadline, %d seconds are needed", secondsLeft(n.GlobalDeadline-now), RevealSlack)
+		return protocol.Refuse(action, protocol.ErrExpired, "%s to the deadline, %d seconds are needed",
+			secondsLeft(n.GlobalDeadline-now), RevealSlack)
 	case n.IsOverdue(executed):
-		return protocol.Refuse(action, protocol.ErrResponseWindowExpired, "%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), RevealSlack)
+		return protocol.Refuse(action, protocol.ErrResponseWindowExpired,
+			"%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), RevealSlack)
 	case side == protocol.OfferSideBuyer && executed+n.ResponseWindow > n.GlobalDeadline:
-		return protocol.Refuse(action, protocol.ErrResponseWindowExpired, "%s to the deadline, less than the response window that the seller is to have",
+		return protocol.Refuse(action, protocol.ErrResponseWindowExpired,
+			"%s to the deadline, less than the response window that the seller is to have",
 			secondsLeft(n.GlobalDeadline-executed))
 	}
 	return nil
@@ -137,7 +144,9 @@ func secondsLeft(seconds int64) string {
 }
 
 // addRefund adds the accounts to which escrow and bond go back if there is no zone.
-func addRefund(ctx context.Context, a *Action, instruction *protocol.RevealZopaPrice) ([]solana.Instruction, error) {
+func addRefund(
+	ctx context.Context, a *Action, instruction *protocol.RevealZopaPrice,
+) ([]solana.Instruction, error) {
 	to, err := a.payouts(ctx, payoutRequest{payer: instruction.Agent})
 	if err != nil {
 		return nil, err
@@ -155,21 +164,24 @@ func checkZopaStep(a *Action, price *protocol.SealedPrice, isKind func(protocol.
 	}
 	n := a.snapshot
 	if price.Negotiation() != n.Address {
-		return fmt.Errorf("%w: the price was sealed for negotiation %s, not for %s", ErrNotAsExpected, price.Negotiation(), n.Address)
+		return fmt.Errorf("%w: the price was sealed for negotiation %s, not for %s", ErrNotAsExpected,
+			price.Negotiation(), n.Address)
 	}
 	if err := price.CheckRange(a.Name, &n.Negotiation); err != nil {
 		return err
 	}
 	step := n.ZopaStep()
 	if !isKind(step) {
-		return protocol.Refuse(a.Name, protocol.ErrInvalidState, "status %s, next step of the comparison: %s", n.Status, step)
+		return protocol.Refuse(a.Name, protocol.ErrInvalidState, "status %s, next step of the comparison: %s",
+			n.Status, step)
 	}
 	side, ok := n.SideOf(price.Agent())
 	if !ok {
 		return protocol.Refuse(a.Name, protocol.ErrUnauthorized, "%s is no party", price.Agent())
 	}
 	if price.CreatedAt() != n.CreatedAt {
-		return protocol.Refuse(a.Name, protocol.ErrStaleState, "the price was sealed for the deal created at %d, and this one was created at %d",
+		return protocol.Refuse(a.Name, protocol.ErrStaleState,
+			"the price was sealed for the deal created at %d, and this one was created at %d",
 			price.CreatedAt(), n.CreatedAt)
 	}
 	if due, _ := step.Side(); due != side {

@@ -1,5 +1,5 @@
-// Package admin changes the protocol's configuration. Its actions are signed by the configuration's authority, and those of
-// [InitializeConfig] by the program's upgrade authority.
+// Package admin changes the protocol's configuration. Its actions are signed by the configuration's
+// authority, and those of [InitializeConfig] by the program's upgrade authority.
 package admin
 
 import (
@@ -37,7 +37,8 @@ type UpdateConfigRequest struct {
 
 // changes reports whether a value changes.
 func (r *UpdateConfigRequest) changes() bool {
-	return !r.Treasury.IsZero() || r.DecayRateBps != nil || r.ResponseWindow != 0 || r.ProtocolFeeBps != nil || r.MaxRounds != 0
+	return !r.Treasury.IsZero() || r.DecayRateBps != nil || r.ResponseWindow != 0 ||
+		r.ProtocolFeeBps != nil || r.MaxRounds != 0
 }
 
 // UpdateConfig changes the protocol's configuration. Open negotiations keep the terms they were created with.
@@ -46,7 +47,9 @@ func (r *UpdateConfigRequest) changes() bool {
 //
 // The program answers [protocol.ErrInvalidParams] to values out of their ranges, and
 // [protocol.ErrUnauthorized].
-func UpdateConfig(ctx context.Context, client *haggle.Client, request UpdateConfigRequest) (*haggle.Action, error) {
+func UpdateConfig(
+	ctx context.Context, client *haggle.Client, request UpdateConfigRequest,
+) (*haggle.Action, error) {
 	if !request.changes() {
 		return nil, errors.New("haggle: update_config: no value changes")
 	}
@@ -75,7 +78,8 @@ type SetPausedRequest struct {
 // SetPaused stops or allows the creation of negotiations. Open negotiations continue in both cases. The
 // program answers [protocol.ErrUnauthorized] to any signer but the configuration's authority.
 func SetPaused(client *haggle.Client, request SetPausedRequest) (*haggle.Action, error) {
-	return newAction(client, request.Authority, &protocol.SetPaused{Authority: request.Authority, Paused: request.Paused})
+	return newAction(client, request.Authority,
+		&protocol.SetPaused{Authority: request.Authority, Paused: request.Paused})
 }
 
 // ProposeAuthorityRequest names the next authority of the configuration.
@@ -89,7 +93,8 @@ type ProposeAuthorityRequest struct {
 // ProposeAuthority names the next authority of the configuration. Nothing changes until that authority
 // accepts. The program answers [protocol.ErrUnauthorized] to any signer but the configuration's authority.
 func ProposeAuthority(client *haggle.Client, request ProposeAuthorityRequest) (*haggle.Action, error) {
-	return newAction(client, request.Authority, &protocol.ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
+	return newAction(client, request.Authority,
+		&protocol.ProposeAuthority{Authority: request.Authority, NewAuthority: request.NewAuthority})
 }
 
 // AcceptAuthorityRequest names the new authority of the configuration.
@@ -105,7 +110,9 @@ func AcceptAuthority(client *haggle.Client, request AcceptAuthorityRequest) (*ha
 }
 
 // newAction returns the action of an instruction on the configuration.
-func newAction(client *haggle.Client, authority solana.PublicKey, instruction protocol.AnyInstruction) (*haggle.Action, error) {
+func newAction(
+	client *haggle.Client, authority solana.PublicKey, instruction protocol.AnyInstruction,
+) (*haggle.Action, error) {
 	built, err := instruction.Instruction()
 	if err != nil {
 		return nil, err

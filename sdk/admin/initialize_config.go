@@ -15,7 +15,8 @@ import (
 // InitializeConfigRequest is the first configuration of the protocol. Fields that are not set have the
 // defaults that the specification proposes.
 type InitializeConfigRequest struct {
-	// Authority is the program's upgrade authority. It signs, pays the rent, and becomes the configuration's authority.
+	// Authority is the program's upgrade authority. It signs, pays the rent, and becomes the configuration's
+	// authority.
 	Authority solana.PublicKey
 	// Treasury is the wallet whose token accounts receive fees and decay.
 	Treasury solana.PublicKey

@@ -63,7 +63,8 @@ func (t *Account) CanReceive() bool {
 // Receives reports whether the program pays tokens of a mint to the account as an account of the owner. signs
 // reports whether the owner signs.
 func (t *Account) Receives(mint *Mint, owner solana.PublicKey, signs bool) bool {
-	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner && t.CanReceive() &&
+	return t.TokenProgram == mint.TokenProgram && t.Mint == mint.Address && t.Owner == owner &&
+		t.CanReceive() &&
 		(signs || !t.HasOtherAuthority)
 }
 
@@ -89,20 +90,26 @@ func AssociatedAddress(wallet, mint, tokenProgram solana.PublicKey) (solana.Publ
 // token program, and does nothing if the account exists. The payer pays its rent: 2,039,280 lamports in SPL
 // Token, 2,074,080 in Token-2022.
 func CreateAssociated(payer, wallet, mint, tokenProgram solana.PublicKey) (solana.Instruction, error) {
-	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint, tokenProgram).ValidateAndBuild()
+	return associatedtoken.NewCreateIdempotentInstructionWithTokenProgram(payer, wallet, mint,
+		tokenProgram).ValidateAndBuild()
 }
 
-// DecodeAccount decodes an account of SPL Token or Token-2022 that was read at a slot. It returns a [*protocol.AccountError].
+// DecodeAccount decodes an account of SPL Token or Token-2022 that was read at a slot. It returns a
+// [*protocol.AccountError].
 func DecodeAccount(address solana.PublicKey, account *rpc.Account, slot uint64) (*Account, error) {
 	if !IsProgram(account.Owner) {
-		return nil, &protocol.AccountError{Address: address, Err: fmt.Errorf("%w: %s", protocol.ErrWrongOwner, account.Owner)}
+		return nil, &protocol.AccountError{Address: address,
+			Err: fmt.Errorf("%w: %s", protocol.ErrWrongOwner, account.Owner)}
 	}
 	data := account.Data.GetBinary()
 	if !hasTokenLayout(account.Owner, data, tokenAccountSize, accountTypeTokenAccount) {
-		return nil, &protocol.AccountError{Address: address, Err: protocol.WrongSize("token account", len(data), tokenAccountSize)}
+		return nil, &protocol.AccountError{Address: address,
+			Err: protocol.WrongSize("token account", len(data), tokenAccountSize)}
 	}
 	if state := data[tokenAccountOffsetState]; state > byte(StateFrozen) {
-		return nil, &protocol.AccountError{Address: address, Err: &protocol.DecodeError{Type: "token account", Field: "state", Reason: protocol.ErrOutOfRange, Detail: fmt.Sprint(state)}}
+		return nil, &protocol.AccountError{Address: address,
+			Err: &protocol.DecodeError{Type: "token account", Field: "state", Reason: protocol.ErrOutOfRange,
+				Detail: fmt.Sprint(state)}}
 	}
 	read := &Account{
 		Address:      address,

@@ -20,5 +20,6 @@ type InsufficientFunds struct {
 }
 
 func (e *InsufficientFunds) Error() string {
-	return fmt.Sprintf("haggle: token account %s holds %d base units, %d are needed", e.Account, e.Have, e.Need)
+	return fmt.Sprintf("haggle: token account %s holds %d base units, %d are needed", e.Account, e.Have,
+		e.Need)
 }

@@ -22,13 +22,15 @@ const (
 	accountTypeTokenAccount = 2
 )
 
-// hasTokenLayout reports whether an account has the length of a type of a token program: exactly its size, or in Token-2022 room
-// for extensions after the byte of the account's type. Only the length identifies multisignatures.
+// hasTokenLayout reports whether an account has the length of a type of a token program: exactly its size, or
+// in Token-2022 room for extensions after the byte of the account's type. Only the length identifies
+// multisignatures.
 func hasTokenLayout(program solana.PublicKey, data []byte, size int, accountType byte) bool {
 	if len(data) == size {
 		return true
 	}
-	return program == solana.Token2022ProgramID && len(data) > offsetAccountType && len(data) != multisigSize &&
+	return program == solana.Token2022ProgramID && len(data) > offsetAccountType &&
+		len(data) != multisigSize &&
 		data[offsetAccountType] == accountType
 }
 

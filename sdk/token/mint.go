@@ -71,11 +71,13 @@ const (
 // [*protocol.DecodeError] together with [protocol.ErrUnsupportedMint] for an account that is not a mint.
 func DecodeMint(address solana.PublicKey, account *rpc.Account) (*Mint, error) {
 	if !IsProgram(account.Owner) {
-		return nil, fmt.Errorf("%w: %s: %w", protocol.ErrWrongOwner, account.Owner, protocol.Refusal(protocol.ErrAccountOwnedByWrongProgram))
+		return nil, fmt.Errorf("%w: %s: %w", protocol.ErrWrongOwner, account.Owner,
+			protocol.Refusal(protocol.ErrAccountOwnedByWrongProgram))
 	}
 	data := account.Data.GetBinary()
 	if !hasTokenLayout(account.Owner, data, mintSize, accountTypeMint) {
-		return nil, fmt.Errorf("%w: %w", protocol.WrongSize("mint", len(data), mintSize), protocol.Refusal(protocol.ErrUnsupportedMint))
+		return nil, fmt.Errorf("%w: %w", protocol.WrongSize("mint", len(data), mintSize),
+			protocol.Refusal(protocol.ErrUnsupportedMint))
 	}
 	return &Mint{
 		Address:      address,

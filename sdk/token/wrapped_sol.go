@@ -43,13 +43,15 @@ func WrapSOL(owner, mint solana.PublicKey, lamports uint64) ([]solana.Instructio
 	if err != nil {
 		return nil, err
 	}
-	transfer := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(nil, systemTransfer), lamports)
+	transfer := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint32(nil, systemTransfer),
+		lamports)
 	return []solana.Instruction{
 		creation,
 		solana.NewInstruction(solana.SystemProgramID, solana.AccountMetaSlice{
 			solana.Meta(owner).WRITE().SIGNER(), solana.Meta(account).WRITE(),
 		}, transfer),
-		solana.NewInstruction(program, solana.AccountMetaSlice{solana.Meta(account).WRITE()}, []byte{tokenSyncNative}),
+		solana.NewInstruction(program, solana.AccountMetaSlice{solana.Meta(account).WRITE()},
+			[]byte{tokenSyncNative}),
 	}, nil
 }
 
@@ -69,8 +71,8 @@ func UnwrapSOL(owner, mint solana.PublicKey) (solana.Instruction, error) {
 	}, []byte{tokenCloseAccount}), nil
 }
 
-// WrappedSOLAccount returns an owner's associated token account for a mint of wrapped SOL, and its token program. It returns
-// [ErrNotWrappedSOL] for any other mint.
+// WrappedSOLAccount returns an owner's associated token account for a mint of wrapped SOL, and its token
+// program. It returns [ErrNotWrappedSOL] for any other mint.
 func WrappedSOLAccount(owner, mint solana.PublicKey) (account, program solana.PublicKey, err error) {
 	program, ok := WrappedSOLProgram(mint)
 	if !ok {
