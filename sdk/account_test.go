@@ -21,7 +21,7 @@ func storedAccount(owner solana.PublicKey, data []byte) any {
 	}
 }
 
-// clientOf is a client of a node that has one account, at every address.
+// clientOf returns a client of a node that has one account, at every address.
 func clientOf(t *testing.T, account any) *Client {
 	t.Helper()
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// bonded is a negotiation with a bond, and a client of a node on which nobody has a token account but those given.
+// bonded returns a negotiation with a bond, and a client of a node that has only the given accounts.
 func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Snapshot, func(solana.PublicKey) solana.PublicKey) {
 	t.Helper()
 	n := comparing(t)
@@ -62,7 +62,7 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound)
 	assert.Equal(t, associated(n.Seller), missing.Address)
 
-	// An acceptance that is repeated, or a stranger's, is for the program to refuse.
+	// The program refuses a repeated acceptance, and one of another wallet.
 	n.Status = protocol.NegotiationStatusProposed
 	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		by     solana.PublicKey
 		bond   uint64
 		seller solana.PublicKey
-		// creations are of the acting party's own account.
+		// creations is the number of created accounts of the acting party.
 		creations int
 	}{
 		{n.Buyer, 0, solana.PublicKey{}, 1},
@@ -110,8 +110,8 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		assert.Len(t, rejection.Instructions, c.creations+1)
 	}
 
-	// A seller that has seen the buyer's price agrees to lose its bond: it names no account, and pays for
-	// none.
+	// A seller that rejects after the buyer's reveal agrees to lose its bond: it names no account, and pays
+	// for none.
 	n.BondRequired, n.ZopaEnabled, n.BuyerPrice = 100, true, 1
 	for _, phase := range []protocol.ZopaPhase{protocol.ZopaPhaseBothCommitted, protocol.ZopaPhaseRevealed} {
 		n.ZopaPhase = phase
@@ -217,7 +217,8 @@ func TestMoreMilestonesThanThereCanBe(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 
-// A deposit from an account whose CPI guard is on fails in the token program, so nobody is asked to sign it.
+// A deposit from an account whose CPI guard is on fails in the token program, so the client builds no such
+// deposit.
 func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 	from := solana.PublicKey{31}
 	account := func(owner solana.PublicKey, lock byte) any {
@@ -250,7 +251,8 @@ func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 	}
 }
 
-// A custodian's program may have one address for all its users; a party is told before it deposits anything.
+// A custodian's program may have one address for all its users, so the client warns a party before it
+// deposits.
 func TestPartyThatIsAProgramsAddressIsWarnedOf(t *testing.T) {
 	program, _, err := solana.FindProgramAddress([][]byte{[]byte("custody")}, solana.SystemProgramID)
 	require.NoError(t, err)

@@ -118,7 +118,7 @@ func TestAgreementsThatAreNotCompleted(t *testing.T) {
 	require.ErrorIs(t, review(s.prepare(t, nil), protocol.ProgramID), ErrAgreement)
 	require.ErrorIs(t, review(new(solana.Transaction), seller), ErrAgreement)
 
-	// with is the transaction with another instruction.
+	// with returns the transaction with an additional instruction.
 	with := func(extra solana.Instruction) *solana.Transaction {
 		action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{}).Build(t.Context())
 		require.NoError(t, err)

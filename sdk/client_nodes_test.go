@@ -66,7 +66,8 @@ func TestAnswerThatCannotBeUsedIsToldFromARefusal(t *testing.T) {
 	}
 }
 
-// A client that has just been started knows nothing. Had it only asked the first node that answers, that one could have been behind.
+// A new client knows no slot. Without requests to the other nodes it could use the answer of a node that is
+// behind.
 func TestFreshClientDoesNotDecideOnAnOldPicture(t *testing.T) {
 	at := func(slot uint64) *scriptedNode {
 		_, node, _ := newScripted(t, map[string]func(int) (any, error){
@@ -90,7 +91,7 @@ func TestFreshClientDoesNotDecideOnAnOldPicture(t *testing.T) {
 
 const testGenesis = `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`
 
-// chainAt is a node of the test's chain that has come as far as a slot.
+// chainAt is a node of the test's chain that has reached a slot.
 func chainAt(slot uint64, genesis string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, method := readRequest(r)

@@ -49,7 +49,7 @@ func TestUnitLimitHasAMarginAndAnEnd(t *testing.T) {
 	}
 }
 
-// The limit of an instruction that pays covers both parties' accounts being derived, at their real bumps.
+// The limit of an instruction that pays covers deriving both parties' accounts, at their real bumps.
 func TestUnitLimitCoversTheWorstCaseAndTheBumpsOfBothParties(t *testing.T) {
 	client, n, _ := bonded(t, nil)
 	misses := func() (misses uint64) {

@@ -18,8 +18,8 @@ import (
 
 var testMint = solana.PublicKey{4, 4}
 
-// newBuyer is an agent with tokens, on a chain on which the protocol is configured, and which lists what has happened at the
-// addresses in used.
+// newBuyer returns an agent with tokens, on a chain with a configured protocol and with a transaction at each
+// address in used.
 func newBuyer(t *testing.T, used ...solana.PublicKey) *agent {
 	t.Helper()
 	a := newAgent(t, nil)
@@ -60,7 +60,7 @@ func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*CreateAction
 	return a.CreateNegotiation(t.Context(), request)
 }
 
-// A buyer that is killed while it is not known what has become of its creation must not escrow a second time.
+// A buyer that is killed while the outcome of its creation is unknown must not escrow a second time.
 func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newBuyer(t)
@@ -71,7 +71,8 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		_, err = first.Do(ctx, a.me)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 
-		// It is started again a minute later, knows nothing, and wants to create the same: with another deadline.
+		// A minute later the buyer restarts without state and creates the same negotiation with another
+		// deadline.
 		time.Sleep(time.Minute)
 		a = a.restart(t)
 		a.becomesBuyer(t)
@@ -88,7 +89,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		assert.Len(t, a.journal.entries, 1)
 		assert.Zero(t, a.node.called("sendTransaction"))
 
-		// Having been told, it may want another one.
+		// Once it has received the receipt, it may create another one.
 		third, err := a.create(t, nil)
 		require.NoError(t, err)
 		_, err = third.Do(t.Context(), a.me)
@@ -137,7 +138,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	action, err := a.create(t, named)
 	require.NoError(t, err)
 
-	// It comes to be there between the building of the action and its sending.
+	// The account is created between the building of the action and its sending.
 	there := &Snapshot{Negotiation: protocol.Negotiation{
 		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint, Version: protocol.NegotiationVersion,
 		EscrowAmount: action.Params.EscrowAmount, ServiceHash: action.Params.ServiceHash, MaxRounds: action.Params.MaxRounds,
@@ -155,7 +156,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	require.ErrorAs(t, err, &moved, "on other terms it is another one")
 	assert.Zero(t, a.journal.begun)
 
-	// Somebody has sent lamports there, which is nothing.
+	// An address that only has lamports counts as missing.
 	a.node.accounts[action.Negotiation] = answerOf(solana.SystemProgramID, 1, nil)
 	a.node.answers["getSignatureStatuses"] = executed(testSlot)
 	_, err = action.Do(t.Context(), a.me)
@@ -172,7 +173,8 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 	assert.Equal(t, order, session.SessionID)
 }
 
-// The first time has taken the money, so that a repetition finds too little of it. What it is to learn is that it is one.
+// The first creation has spent the money, so a repetition finds too little. It must return AlreadyDone all
+// the same.
 func TestRepeatedPurchaseIsToldSoAlsoWithoutMoneyForAnother(t *testing.T) {
 	order := SessionIDFor("order 1234")
 	a := newBuyer(t, solana.PublicKey{1})

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// solClient is a client of a node on which nobody has any wrapped SOL.
+// solClient returns a client of a node on which no account of wrapped SOL exists.
 func solClient(t *testing.T) *Client {
 	t.Helper()
 	client, scripted, _ := newScripted(t, nil)
@@ -31,7 +31,8 @@ func solClient(t *testing.T) *Client {
 	return client
 }
 
-// requireWrapping wants the first instructions to create the owner's account, pay the lamports into it and make tokens of them.
+// requireWrapping asserts that the first instructions create the owner's account, pay the lamports into it
+// and turn them into tokens.
 func requireWrapping(t *testing.T, action *Action, owner, mint, program solana.PublicKey, lamports uint64) {
 	t.Helper()
 	account, err := token.AssociatedAddress(owner, mint, program)

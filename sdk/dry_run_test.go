@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// tokenData are a token account's bytes.
+// tokenData returns a token account's bytes.
 func tokenData(mint, owner solana.PublicKey, amount uint64) []byte {
 	data := make([]byte, tokenAccountSize)
 	copy(data, mint[:])

@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// What has happened in a negotiation, from its creation to its end; it may have been closed since.
+// The history of a negotiation has all its events, also after it has been closed.
 func ExampleClient_History() {
 	var (
 		ctx     context.Context
@@ -32,13 +32,13 @@ func ExampleClient_History() {
 	}
 }
 
-// An agent that was stopped goes on after the last event it has handled, and does not act on a picture that is old.
+// An agent that was stopped continues after the last event it has handled, and does not act on an old state.
 func ExampleSubscription_Lag() {
 	var (
 		ctx    context.Context
 		client *haggle.Client
 		me     solana.PublicKey
-		last   solana.Signature // written down when it was handled
+		last   solana.Signature // stored when the event was handled
 	)
 	subscription, err := client.WatchAgent(ctx, me, haggle.After(last))
 	if err != nil {
@@ -54,7 +54,7 @@ func ExampleSubscription_Lag() {
 	log.Print(subscription.Err())
 }
 
-// A node without a WebSocket interface is asked every second.
+// A node without a WebSocket interface is polled every second.
 func ExampleNewPolling() {
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: "https://api.devnet.solana.com",

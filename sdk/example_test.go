@@ -96,7 +96,7 @@ func ExampleClient_FindNegotiations() {
 	}
 }
 
-// A wallet that is somewhere else signs the transaction.
+// A wallet elsewhere signs the transaction.
 func ExampleAction_Transaction() {
 	var (
 		ctx    context.Context
@@ -118,7 +118,8 @@ func ExampleAction_Transaction() {
 	fmt.Println(receipt.Slot)
 }
 
-// An agent that compares reservation prices under seal keeps what it takes to reveal its own before it commits to it.
+// An agent that compares reservation prices under seal stores the secret of its price before it commits to
+// it.
 func ExampleSealPrice() {
 	var (
 		ctx         context.Context
@@ -159,7 +160,8 @@ func ExampleSealPrice() {
 	}
 }
 
-// A buyer pays half of the price for a draft and half for the rest, with an arbiter for disputes and a bond of the seller's.
+// A buyer pays half of the price for a draft and half for the rest, with an arbiter for disputes and a bond
+// of the seller's.
 func ExampleMilestones() {
 	var (
 		ctx                   context.Context
@@ -193,7 +195,7 @@ func ExampleNashBenchmark() {
 	// Output: 3250000
 }
 
-// Offers can carry what is offered besides the price.
+// Offers can carry other terms besides the price.
 func ExampleTerms() {
 	terms := protocol.Terms{QualityTier: 2, SLAMillis: 1_500, Quantity: 10_000}
 	metadata := terms.Metadata()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nonceTransaction is a signed one with a durable nonce.
+// nonceTransaction returns a signed transaction with a durable nonce.
 func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
 	t.Helper()
 	transaction, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
@@ -20,8 +20,8 @@ func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
 	return transaction
 }
 
-// A chain whose first blocks nobody has ever had, because it begins with a later one, is no reason not to know what has become of what
-// is sent on it.
+// On a chain whose first block is not block 0, no node has ever had the earlier blocks. Outcomes on it can
+// still be proven.
 func TestSubmittedTransactionsExpireOnAYoungChain(t *testing.T) {
 	t.Run("with a blockhash", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestSubmittedTransactionsExpireOnAYoungChain(t *testing.T) {
 	})
 }
 
-// A transaction that was executed so long ago that the node has thrown its block away looks like one that has never been executed.
+// A transaction whose block the node has deleted looks like one that has never been executed.
 func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
 	const now = 1_000_000
 	synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
 		require.ErrorIs(t, err, errPruned)
 
-		// A node with all blocks knows.
+		// A node with all blocks has the status.
 		var unknown *UnknownOutcome
 		require.ErrorAs(t, err, &unknown)
 		scripted.answers["getFirstAvailableBlock"] = always(0)
@@ -87,7 +87,7 @@ func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
 	})
 }
 
-// A used nonce does not say by which transaction.
+// A used nonce does not show which transaction has used it.
 func TestSubmittedTransactionWhoseNonceIsUsedUpIsNotSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  uint64
@@ -117,7 +117,7 @@ func TestSubmittedTransactionWhoseNonceIsUsedUpIsNotSent(t *testing.T) {
 	}
 }
 
-// What a nonce account held before it had the transaction's value is no sign that it holds another one now.
+// The value of a nonce account before it had the transaction's value does not prove that the nonce is used.
 func TestNodeBehindTheNonceDoesNotSayThatItIsUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
@@ -140,7 +140,7 @@ func TestNodeBehindTheNonceDoesNotSayThatItIsUsedUp(t *testing.T) {
 	})
 }
 
-// Between two answers of a node that is slow, so many blocks can pass that it no longer knows a transaction without its block.
+// Between two answers of a slow node, so many blocks can pass that it has deleted the transaction's block.
 func TestSlowAnswerOutlivesWhatANodeRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
@@ -157,8 +157,8 @@ func TestSlowAnswerOutlivesWhatANodeRemembers(t *testing.T) {
 	})
 }
 
-// One node has thrown the old blocks away, and does not know the transaction. The other has them all, and knows that it has been
-// executed, but does not come to say so at first. Together they must not say that it has not.
+// One node has deleted the old blocks, and does not know the transaction. The other one has them all and
+// knows that it was executed, but fails at first. Their answers together must not prove an expiry.
 func TestNodesWithAndWithoutHistoryDoNotMakeUpAnExpiryTogether(t *testing.T) {
 	const now = 9_000_000
 	reset := errors.New("connection reset")
@@ -199,7 +199,7 @@ func TestNodesWithAndWithoutHistoryDoNotMakeUpAnExpiryTogether(t *testing.T) {
 	}
 }
 
-// A node that has a hole in its blocks does not know that it has one.
+// A node with a gap in its blocks does not know of the gap.
 func TestTransactionThatAnyNodeKnowsHasNotExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := map[string]func(int) (any, error){
@@ -224,8 +224,8 @@ func TestTransactionThatAnyNodeKnowsHasNotExpired(t *testing.T) {
 	})
 }
 
-// A node that shows a slot that there has never been makes all others look as if they were behind. It must not make an action be done
-// twice.
+// A node that returns a slot that the chain has not reached makes all others seem behind. An action must not
+// be done twice because of it.
 func TestNodeThatClaimsToBeAheadIsContradicted(t *testing.T) {
 	const ahead = 1_000_000_000
 	liar := map[string]func(int) (any, error){

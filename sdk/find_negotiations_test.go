@@ -19,8 +19,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// manyNegotiations is a node with so many negotiations. It sends the second half when half is closed, and leaves the answer
-// incomplete if cut is set.
+// manyNegotiations is a node with count negotiations. It sends the second half when half is closed, and
+// leaves the answer incomplete if cut is set.
 type manyNegotiations struct {
 	count int
 	half  chan struct{}

@@ -15,7 +15,7 @@ import (
 // ledgerNode lists the transactions of one address as a node does: the newest first, a page at a time.
 type ledgerNode struct {
 	newestFirst []object
-	// forgetsUntil has the node not know the transaction that a list is to end at, as if it had thrown it away.
+	// forgetsUntil makes the node ignore the transaction at which a list is to end, as if it had deleted it.
 	forgetsUntil bool
 }
 
@@ -123,7 +123,8 @@ func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
 	assert.Equal(t, position{}, position{}.advance(nil, 5))
 }
 
-// A node has shown a slot that there has never been, and a list that goes up to it. What happens from then on must not be missed.
+// A node has returned a slot that the chain has not reached, and a list up to it. Later transactions must not
+// be missed.
 func TestNodeThatWasAheadOfTheChainDoesNotHideWhatHappens(t *testing.T) {
 	const ahead = 1_000_000_000
 	wrong := position{signature: numbered(900), slot: 450}.advance(nil, ahead)

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// listenSource is a source of events that a test plays. It refuses the first so many streams.
+// listenSource is a scripted source of events. It refuses its first streams.
 type listenSource struct {
 	refuses int
 	streams chan *listenStream

@@ -13,14 +13,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// mintData are the bytes of an initialised mint with six decimals, and of its extensions, if there are any.
+// mintData returns the bytes of an initialised mint with six decimals, and of its extensions, if there are
+// any.
 func mintData(extensions ...[]byte) []byte {
 	data := make([]byte, mintSize)
 	data[mintOffsetDecimals], data[mintOffsetInitialised] = 6, 1
 	return extended(data, accountTypeMint, extensions...)
 }
 
-// extended are an account's bytes with the kind of account and extensions behind.
+// extended returns an account's bytes followed by the kind of account and extensions.
 func extended(data []byte, accountType byte, extensions ...[]byte) []byte {
 	if len(extensions) == 0 {
 		return data
@@ -34,7 +35,7 @@ func extended(data []byte, accountType byte, extensions ...[]byte) []byte {
 	return long
 }
 
-// extension is one as Token-2022 writes it.
+// extension returns an extension in the format of Token-2022.
 func extension(kind uint16, value ...byte) []byte {
 	encoded := binary.LittleEndian.AppendUint16(nil, kind)
 	return append(binary.LittleEndian.AppendUint16(encoded, uint16(len(value))), value...)
@@ -108,7 +109,7 @@ func TestMintsThatEscrowCannotBeHeldIn(t *testing.T) {
 			require.ErrorIs(t, err, protocol.ErrUnsupportedMint)
 			require.ErrorAs(t, err, new(*protocol.ProgramError))
 
-			// Nothing that may change is remembered, and nothing is sent.
+			// No mint that may change is cached, and nothing is sent.
 			_, err = client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint})
 			require.ErrorIs(t, err, protocol.ErrUnsupportedMint)
 			assert.Equal(t, 2, scripted.called("getMultipleAccounts"))

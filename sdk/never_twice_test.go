@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// on is a payment that counts as an action on a negotiation.
+// on returns a payment that counts as an action on a negotiation.
 func (a *agent) on(t *testing.T, negotiation solana.PublicKey, lamports uint64) *Action {
 	t.Helper()
 	action := a.pay(t, lamports)
@@ -20,7 +20,8 @@ func (a *agent) on(t *testing.T, negotiation solana.PublicKey, lamports uint64) 
 	return action
 }
 
-// again is the agent after a restart, with a chain that executes what it is sent, and has executed what it was sent.
+// again returns the agent after a restart, with a chain that has executed its earlier transactions and
+// executes new ones.
 func (a *agent) again(t *testing.T) *agent {
 	t.Helper()
 	next := a.restart(t)
@@ -30,7 +31,7 @@ func (a *agent) again(t *testing.T) *agent {
 	return next
 }
 
-// interrupted creates a negotiation, and is killed when the creation is in the journal.
+// interrupted creates a negotiation; the agent is killed when the creation is in the journal.
 func (a *agent) interrupted(t *testing.T, send func(context.Context, *CreateAction) error) {
 	t.Helper()
 	action, err := a.create(t, nil)
@@ -73,7 +74,7 @@ func TestCreationThatSomebodyElseHasRecoveredIsNotRepeated(t *testing.T) {
 				require.Len(t, recovered, 1)
 				require.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
 
-				// Whoever has called Recover is somebody else. The buyer knows nothing, and repeats the purchase.
+				// Another process has called Recover. The buyer has no state, and repeats the purchase.
 				a = a.again(t)
 				second, err := a.create(t, nil)
 				require.NoError(t, err)
@@ -156,7 +157,7 @@ func TestSameActionIsSentOnceThoughSeveralCallsCarryItOut(t *testing.T) {
 	})
 }
 
-// The node has not executed what was sent first and does not tell of it; time goes on.
+// The node has not executed the first transaction and returns no status of it.
 func TestUnknownOutcomeBlocksItsNegotiationAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)

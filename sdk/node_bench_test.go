@@ -40,8 +40,8 @@ func (i instantly) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
-// BenchmarkCall measures what a JSON-RPC call costs beyond the connection: with the bare JSON-RPC client, with this package's and
-// one node, with three, and with telemetry.
+// BenchmarkCall measures the cost of a JSON-RPC call beyond the connection: with the bare JSON-RPC client,
+// with this package's and one node, with three, and with telemetry.
 func BenchmarkCall(b *testing.B) {
 	connection := &http.Client{Transport: instantly{
 		genesis: `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`, balance: `{"context":{"slot":1},"value":7}`,

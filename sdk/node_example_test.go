@@ -15,7 +15,8 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// An agent with nodes of three providers: it goes on as long as one of them is well, and no read goes back in time.
+// An agent with nodes of three providers continues as long as one of them is healthy, and no read goes back
+// in time.
 func ExampleConfig_fallbacks() {
 	client, err := haggle.NewClient(haggle.Config{
 		Endpoint: "https://api.devnet.solana.com",
@@ -48,7 +49,7 @@ func ExampleConfig_fallbacks() {
 	}
 }
 
-// What a client does can be seen with any exporter of OpenTelemetry's.
+// Any exporter of OpenTelemetry's can receive the spans and metrics of a client.
 func ExampleConfig_telemetry() {
 	var (
 		tracers trace.TracerProvider // for example a *trace.TracerProvider of go.opentelemetry.io/otel/sdk

@@ -18,15 +18,15 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
-// busyAttempts is how often a node is asked that is always too busy.
+// busyAttempts is the number of requests to a node that is always too busy.
 const busyAttempts = rpcpool.BusyRounds
 
-// node is the JSON-RPC client of a node that a test plays.
+// node is the JSON-RPC client of a scripted node.
 type node struct {
 	jsonrpc.RPCClient
 }
 
-// scriptedPools are those of the nodes, which remember what they have been told.
+// scriptedPools are the pools of the nodes, which keep their health.
 var scriptedPools sync.Map
 
 func (n node) pool() *rpcpool.Pool {
@@ -37,7 +37,7 @@ func (n node) pool() *rpcpool.Pool {
 	return pool.(*rpcpool.Pool)
 }
 
-// talkTo has a client talk to nodes that a test plays.
+// talkTo makes a client use scripted nodes.
 func (c *Client) talkTo(played ...jsonrpc.RPCClient) {
 	if len(played) == 1 {
 		c.pool = node{played[0]}.pool()
@@ -54,7 +54,7 @@ func (n node) CallForInto(ctx context.Context, out any, method string, params []
 
 func (n node) Close() error { return nodes{n.pool()}.Close() }
 
-// scriptedPool is a pool of nodes that a test plays, named one, two and so on.
+// scriptedPool returns a pool of scripted nodes, named one, two and so on.
 func scriptedPool(clients ...jsonrpc.RPCClient) *rpcpool.Pool {
 	options := rpcpool.Options{Logger: slog.New(slog.DiscardHandler)}
 	for i, client := range clients {
@@ -63,7 +63,7 @@ func scriptedPool(clients ...jsonrpc.RPCClient) *rpcpool.Pool {
 	return rpcpool.New(options)
 }
 
-// scriptedTransport asks a node that a test plays.
+// scriptedTransport sends requests to a scripted node.
 type scriptedTransport struct {
 	client jsonrpc.RPCClient
 }
@@ -91,8 +91,8 @@ func (s scriptedTransport) Stream(ctx context.Context, method string, params []a
 
 func (s scriptedTransport) CloseIdleConnections() {}
 
-// scriptedNode answers as a node does to which what a real one rarely does happens: it loses transactions, falls silent, lags. Time
-// is the test's.
+// scriptedNode answers as a node does in rare states: it loses transactions, does not answer, is behind. The
+// test controls its time.
 type scriptedNode struct {
 	jsonrpc.RPCClient
 	answers map[string]func(call int) (any, error)
@@ -106,10 +106,10 @@ type scriptedNode struct {
 	history func()
 	// statusOf answers getSignatureStatuses, if it is set.
 	statusOf func(signature solana.Signature) any
-	// sent is told of sendTransaction, if it is set.
+	// sent receives each sendTransaction, if it is set.
 	sent func(encoded string)
-	// each answers getMultipleAccounts for each address, and simulated simulateTransaction if it is asked for accounts; if they are
-	// set.
+	// each answers getMultipleAccounts for each address, and simulated simulateTransaction if the request
+	// names accounts; if they are set.
 	each      func(address solana.PublicKey) any
 	simulated func(addresses []solana.PublicKey) any
 
@@ -175,7 +175,7 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 		return err
 	}
 	if all, isObject := value.(object); isObject && method == "getSignatureStatuses" && n.statusOf == nil {
-		// One status is that of all.
+		// One status is used for all.
 		var values []any
 		for range params[0].([]solana.Signature) {
 			values = append(values, all["value"].([]any)[0])

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// answering is a node that answers every request with the same result or error, which is given as JSON.
+// answering returns a node that answers every request with the same result or error, which is given as JSON.
 func answering(content string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, _ := readRequest(r)
@@ -23,7 +23,7 @@ func answering(content string) http.HandlerFunc {
 	}
 }
 
-// readRequest is a request's identity, as JSON, and its method.
+// readRequest returns a request's identity, as JSON, and its method.
 func readRequest(r *http.Request) (id, method string) {
 	var request struct {
 		ID     json.RawMessage

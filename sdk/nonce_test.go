@@ -16,7 +16,7 @@ import (
 
 var testNonce = solana.PublicKey{0x4e}
 
-// nonceData are a nonce account's bytes.
+// nonceData returns a nonce account's bytes.
 func nonceData(authority solana.PublicKey, value solana.Hash) []byte {
 	data := binary.LittleEndian.AppendUint32(nil, 1)
 	data = binary.LittleEndian.AppendUint32(data, 1)
@@ -87,7 +87,7 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})
-		// Any blockhash of that time is long over.
+		// Any blockhash of that time has expired long ago.
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": 10 * testLastValid})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
@@ -99,7 +99,7 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 		assert.Equal(t, solana.Hash{8}, unknown.Blockhash)
 		assert.Greater(t, a.node.called("sendTransaction"), 100)
 
-		// Another process: the nonce has another value, and the transaction is not what has changed it.
+		// In another process: the nonce has another value, and another transaction has changed it.
 		a = a.restart(t)
 		a.nonceIs(solana.Hash{9})
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
@@ -129,7 +129,8 @@ func TestTransactionThatHasUsedItsNonceIsConfirmed(t *testing.T) {
 	})
 }
 
-// Long after, a node that has thrown away the blocks in which the transaction may be cannot say that it has not been executed.
+// A node that has deleted the blocks in which the transaction may be cannot prove that it has not been
+// executed.
 func TestUsedNonceOfLongAgoTakesANodeThatRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)

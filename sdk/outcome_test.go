@@ -60,7 +60,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 	}
 }
 
-// Only what is proven is safe to repeat: no other error may be taken for "not sent".
+// Only a proven outcome is safe to repeat: no other error may count as "not sent".
 func TestErrorThatProvesNothingIsUnknown(t *testing.T) {
 	signature := solana.Signature{1}
 	unknown := &UnknownOutcome{Signature: signature, Cause: context.Canceled}
@@ -87,7 +87,7 @@ type wrapsNothing struct{}
 func (wrapsNothing) Error() string { return "wraps nothing" }
 func (wrapsNothing) Unwrap() error { return nil }
 
-// Everything that Do does before it sends is safe to repeat, whatever the node or the signer answers.
+// Each step of Do before the send is safe to repeat, whatever the node or the signer answers.
 func TestDoMarksWhatFailsBeforeSending(t *testing.T) {
 	for _, method := range []string{"getLatestBlockhash", "simulateTransaction"} {
 		t.Run(method, func(t *testing.T) {
@@ -113,8 +113,8 @@ func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, erro
 	return solana.Signature{}, context.DeadlineExceeded
 }
 
-// A group of goroutines that share a context, as errgroup makes them, ends it with what has become of the first transaction that comes
-// to nothing. That is not what becomes of the others.
+// A group of goroutines that share a context, as in errgroup, ends it with the error of the first transaction
+// that fails. That error does not concern the others.
 func TestWhatHasBecomeOfAnotherTransactionSaysNothing(t *testing.T) {
 	for name, cause := range map[string]error{
 		"is not in the journal":  &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
@@ -182,7 +182,7 @@ func TestOutcomeIsWrittenAsText(t *testing.T) {
 	assert.False(t, Outcome(99).IsFinal())
 }
 
-// What can be stored of an unknown outcome is enough for another process to look.
+// The stored part of an unknown outcome is enough for another process to check.
 func TestUnknownOutcomeCanBeStored(t *testing.T) {
 	unknown := UnknownOutcome{Signature: solana.Signature{1}, LastValidBlockHeight: 2, Blockhash: solana.Hash{3}, Nonce: solana.PublicKey{4}, Slot: 5}
 	client, _, _ := newScripted(t, nil)

@@ -25,8 +25,8 @@ func withCloseAuthority(data []byte) []byte {
 }
 
 // A party can close, freeze or reassign its token account at any time. The associated account cannot make the
-// transaction fail then, because the program records the amount; another account of the party's could, so only the
-// caller names one. The node is not even asked for a list.
+// transaction fail then, because the program records the amount; another account of the party could, so only
+// the caller names one. The client does not even request a list.
 func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
 	frozen := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateFrozen) }
 	usable := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateInitialized) }
@@ -91,7 +91,7 @@ func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
 	}
 }
 
-// A closing delivers to any account of the owner's that it alone controls; what is recorded would wait otherwise.
+// A close pays to any account that its owner alone controls; otherwise the recorded amount would wait.
 func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	clean, delegated := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
@@ -135,7 +135,7 @@ func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 	}
 }
 
-// A party with too many accounts to list must not keep the other one from closing.
+// A party with too many accounts to list must not prevent a close by the other one.
 func TestListThatFailsLeavesTheAssociatedAccount(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	associated, err := token.AssociatedAddress(owner, keptMint, solana.TokenProgramID)

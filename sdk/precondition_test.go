@@ -17,7 +17,7 @@ var (
 	testSeller = solana.PublicKey{2, 2}
 )
 
-// seenAt is a negotiation as a party has seen it, changed by change.
+// seenAt returns a party's snapshot of a negotiation, changed by change.
 func seenAt(change func(*protocol.Negotiation)) *Snapshot {
 	seen := &Snapshot{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: protocol.Negotiation{
 		Buyer: testBuyer, Seller: testSeller, Status: protocol.NegotiationStatusCountered, CurrentRound: 3, CurrentOfferAmount: 500_000,
@@ -61,7 +61,7 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 	cases := map[string]struct {
 		act  act
 		seen change
-		// same does not matter to the action, moved does, and done shows that it has been done.
+		// same does not matter to the action, moved does, and done shows that the action is done.
 		same, moved, done []change
 	}{
 		"accept_invitation": {&acceptInvitation{seller: testSeller}, inStatus(protocol.NegotiationStatusCreated), nil,
@@ -151,7 +151,7 @@ func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) 
 			_, closes := c.act.(*closeNegotiation)
 			assert.Equal(t, closes, action.isDone(nil))
 
-			// What the caller does with what it has seen changes nothing.
+			// Later changes of the caller's snapshot have no effect.
 			seen.Status, seen.CurrentRound, seen.CreatedAt = 0, 0, 0
 			assert.True(t, action.precondition.isMet(later(nil)))
 
@@ -172,7 +172,7 @@ func TestMilestoneStateIsExpectedAsItWas(t *testing.T) {
 	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
 
-// answerOf is an account as a node answers with it.
+// answerOf returns an account in the form of a node's answer.
 func answerOf(owner solana.PublicKey, lamports uint64, data []byte) any {
 	return object{
 		"owner": owner.String(), "lamports": lamports, "executable": false, "rentEpoch": 0,
@@ -206,7 +206,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
 
-	// Nor is it shown to a wallet.
+	// Nor is it given to a wallet.
 	_, err = offer().Transaction(t.Context())
 	require.ErrorAs(t, err, &moved)
 
@@ -229,7 +229,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 	assert.Zero(t, a.journal.begun)
 	assert.Zero(t, a.node.called("simulateTransaction"))
 
-	// Its sender can decide not to ask.
+	// Its sender can turn the check off.
 	blind := offer()
 	blind.precondition = precondition{}
 	_, err = blind.Do(t.Context(), a.me)
@@ -261,7 +261,7 @@ func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
 	require.NotErrorIs(t, err, ErrAlreadyDone)
 }
 
-// A node that is behind what the signer has seen shows an older state, which says nothing.
+// A node that is behind the signer's snapshot returns an older state, which proves nothing.
 func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
 	a := newAgent(t, nil)
 	seen := seenAt(nil)

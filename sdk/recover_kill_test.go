@@ -26,14 +26,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// These tests kill a process that has a journal in a file, in the middle of an action, and start another one that wants the same.
+// These tests kill a process that has a journal in a file, in the middle of an action, and start another one
+// that wants the same.
 
 const (
-	// victimJournal tells a process of the test's which journal to use, victimEndpoint which node, victimKey its key.
+	// victimJournal is the path of the journal of the test's process, victimEndpoint its node, victimKey its
+	// key.
 	victimJournal  = "HAGGLE_VICTIM_JOURNAL"
 	victimEndpoint = "HAGGLE_VICTIM_ENDPOINT"
 	victimKey      = "HAGGLE_VICTIM_KEY"
-	// victimStops has it stop when its entry is in the journal, until it is killed.
+	// victimStops makes it stop when its entry is in the journal, until it is killed.
 	victimStops = "HAGGLE_VICTIM_STOPS"
 )
 
@@ -45,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// act is what the process does: it advances a nonce account, which stands for any action.
+// act is the action of the process: it advances a nonce account, which stands for any action.
 func act(path string) error {
 	store, err := journal.Open(path)
 	if err != nil {
@@ -69,7 +71,7 @@ func act(path string) error {
 	return err
 }
 
-// stopping is a journal whose user is killed when an entry is in it.
+// stopping is a journal that stops its process when it has an entry, until the process is killed.
 type stopping struct{ *journal.File }
 
 func (s stopping) Begin(ctx context.Context, entry haggle.JournalEntry) error {
@@ -80,14 +82,14 @@ func (s stopping) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	select {}
 }
 
-// chainOfOne is a node and the whole chain behind it. It executes each transaction once, and counts.
+// chainOfOne is a node with the whole chain. It executes each transaction once, and counts.
 type chainOfOne struct {
 	lock sync.Mutex
-	// loses has it take transactions and execute none.
+	// loses makes it accept transactions and execute none.
 	loses bool
-	// over is whether the time of what was signed first has passed.
+	// over reports whether the validity of the first transactions has ended.
 	over bool
-	// received is told of each transaction that arrives.
+	// received is called for each transaction that arrives.
 	received func()
 
 	executed []solana.Signature
@@ -187,11 +189,14 @@ func (c *chainOfOne) receive(param json.RawMessage) (any, error) {
 
 func TestKilledProcessDoesNothingTwice(t *testing.T) {
 	cases := map[string]struct {
-		// stops has the first process killed before it sends anything, otherwise it is when the node has what it sends.
+		// stops makes the first process be killed before it sends anything, otherwise when the node has
+		// received the transaction.
 		stops bool
-		// loses is whether the node loses what is sent until the first process is dead, and over whether it is too late by then.
+		// loses reports whether the node loses transactions until the first process is dead, and over whether
+		// the transaction has expired by then.
 		loses, over bool
-		// arrivals is how many different transactions the chain gets to see, and executions how many of them it executes.
+		// arrivals is the number of different transactions that the chain receives, and executions the number
+		// of those that it executes.
 		arrivals, executions int
 	}{
 		"killed before sending":                        {stops: true, arrivals: 1, executions: 1},
@@ -221,7 +226,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 				return process
 			}
 
-			// The node answers nothing before the process is known that is to be killed.
+			// The node answers only once the process to kill is known.
 			chain.lock.Lock()
 			var victim *exec.Cmd
 			if c.stops {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// agent is a client with a journal, and an action of its own.
+// agent is a client with a journal and a key.
 type agent struct {
 	*Client
 	journal *heldJournal
@@ -29,7 +29,7 @@ type agent struct {
 	lives byte
 }
 
-// newAgent is one on a chain that is at a height where what is signed now is valid for long.
+// newAgent returns an agent on a chain at a height at which new transactions are valid for long.
 func newAgent(t *testing.T, answers map[string]func(int) (any, error)) *agent {
 	t.Helper()
 	client, node, _ := newScripted(t, answers)
@@ -52,7 +52,7 @@ func newAgent(t *testing.T, answers map[string]func(int) (any, error)) *agent {
 	return a
 }
 
-// details is a transaction from the journal as a node has one that has executed it.
+// details returns a transaction from the journal as a node returns an executed one.
 func (a *agent) details(signature solana.Signature) any {
 	a.journal.lock.Lock()
 	defer a.journal.lock.Unlock()
@@ -68,7 +68,7 @@ func (a *agent) details(signature solana.Signature) any {
 	return nil
 }
 
-// restart has the agent begin again with nothing but its journal and its key.
+// restart returns an agent that has nothing but the journal and the key of this one.
 func (a *agent) restart(t *testing.T) *agent {
 	t.Helper()
 	require.NoError(t, a.Close())
@@ -84,14 +84,14 @@ func (a *agent) restart(t *testing.T) *agent {
 	return again
 }
 
-// pay is an action: it sends lamports to somebody.
+// pay returns an action that sends lamports.
 func (a *agent) pay(t *testing.T, lamports uint64) *Action {
 	t.Helper()
 	return a.NewAction("pay", a.me.PublicKey(),
 		system.NewTransferInstruction(lamports, a.me.PublicKey(), solana.SystemProgramID).Build())
 }
 
-// abandon signs an action and writes it to the journal, and leaves it at that.
+// abandon signs an action and writes it to the journal, and does not send it.
 func (a *agent) abandon(t *testing.T, action *Action) JournalEntry {
 	t.Helper()
 	draft, err := action.prepare(t.Context())
@@ -160,26 +160,26 @@ func TestJournalThatDoesNotTakeTheOutcomeDoesNotHideIt(t *testing.T) {
 	require.NotNil(t, receipt)
 	assert.Equal(t, OutcomeConfirmed, OutcomeOf(err))
 
-	// The action is not repeated before that is written.
+	// The action is not repeated before its outcome is recorded.
 	_, err = a.pay(t, 1).Do(t.Context(), a.me)
 	require.ErrorIs(t, err, ErrUnresolved)
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
 	assert.Equal(t, 1, a.journal.begun)
 }
 
-// In each case an agent is killed, and started again with the same intention.
+// In each case an agent is killed and restarted with the same intention.
 func TestKilledAgentDoesNothingTwice(t *testing.T) {
 	type chain struct {
-		// has is whether the chain has executed the transaction by the time of the restart; resent whether it does when it is
-		// sent again.
+		// has reports whether the chain has executed the transaction by the time of the restart, and resent
+		// whether it executes it when it is sent again.
 		has, resent bool
-		// over is whether its time has passed.
+		// over reports whether its validity has ended.
 		over bool
 	}
 	cases := map[string]struct {
 		chain
 		want Outcome
-		// again is whether the agent may send a transaction of its own afterwards.
+		// again reports whether the agent may send a new transaction afterwards.
 		again bool
 	}{
 		"before it was sent, and it can still be":    {chain{resent: true}, OutcomeConfirmed, false},
@@ -232,7 +232,7 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 				}
 				assert.Equal(t, a.journal.begun, a.journal.finished)
 
-				// Whoever starts now finds nothing to do.
+				// A later process finds nothing to resolve.
 				recovered, err := a.restart(t).Recover(t.Context(), a.me.PublicKey())
 				require.NoError(t, err)
 				assert.Empty(t, recovered)
@@ -259,13 +259,13 @@ func TestUnknownTransactionKeepsItsActionFromBeingSent(t *testing.T) {
 		assert.Equal(t, OutcomeUnknown, unresolved.Entries[0].Outcome)
 		assert.Greater(t, a.node.called("sendTransaction"), sent, "the first one is still sent")
 
-		// Another wallet has nothing to do with it.
+		// Another wallet is not affected.
 		somebody := newKeypair(t)
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
 		_, err = a.Recover(t.Context(), somebody.PublicKey())
 		require.NoError(t, err)
 
-		// The node is back.
+		// The node answers again.
 		_, err = a.pay(t, 1).Do(t.Context(), a.me)
 		require.ErrorIs(t, err, ErrAlreadyDone)
 		_, err = a.pay(t, 2).Do(t.Context(), a.me)
@@ -412,7 +412,7 @@ func TestSubmittedTransactionIsInTheJournalToo(t *testing.T) {
 		entry := a.only(t)
 		assert.Equal(t, transaction.Message.RecentBlockhash, entry.Blockhash)
 
-		// The same one again is no second one.
+		// The same transaction again is not a second one.
 		a = a.restart(t)
 		a.journal.afterBegin = nil
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// Whatever goes wrong, an agent knows whether it may repeat what it wanted to do.
+// After any error, an agent knows whether it may repeat its action.
 func ExampleOutcomeOf() {
 	var (
 		ctx    context.Context
@@ -33,7 +33,7 @@ func ExampleOutcomeOf() {
 	}
 }
 
-// An action that was built on an old picture of the negotiation is not sent, and one that has been done is not done again.
+// An action that was built on an old snapshot is not sent, and one that is done is not done again.
 func ExampleStateChangedError() {
 	var (
 		ctx    context.Context
@@ -55,7 +55,7 @@ func ExampleStateChangedError() {
 	}
 }
 
-// What an agent was doing when it was killed is resolved before it does anything new.
+// An agent that was killed resolves its unfinished actions before it starts new ones.
 func ExampleClient_Recover() {
 	var (
 		ctx    context.Context
@@ -73,7 +73,7 @@ func ExampleClient_Recover() {
 	}
 }
 
-// What would it cost, and who would get what?
+// A simulation returns the cost of an action and the changes of all balances.
 func ExampleAction_Simulate() {
 	var (
 		ctx    context.Context
@@ -91,8 +91,8 @@ func ExampleAction_Simulate() {
 	}
 }
 
-// A settlement that is to be final before anything else happens, and that may take its time to be signed: it uses a durable nonce,
-// which does not expire within a minute.
+// A settlement that must be final before the agent continues, and whose signing may take long: it uses a
+// durable nonce, which does not expire within a minute.
 func ExampleAction_With() {
 	var (
 		ctx    context.Context
@@ -107,7 +107,8 @@ func ExampleAction_With() {
 	fmt.Println(receipt.Slot)
 }
 
-// A purchase with a key is not made twice: with a journal the second creation returns the receipt of the first.
+// A purchase with a key is not made twice: with a journal the second creation returns the receipt of the
+// first.
 func ExampleCreateRequest_key() {
 	var (
 		ctx          context.Context

@@ -17,7 +17,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// logServer runs a WebSocket server that answers each message with those that answer returns, and says where.
+// logServer runs a WebSocket server that answers each message with the messages of answer, and returns its
+// URL.
 func logServer(t *testing.T, answer func(request string) []string) string {
 	t.Helper()
 	var upgrader websocket.Upgrader

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// confirmsAfter has the node confirm every transaction some time after the first one was sent.
+// confirmsAfter makes the node confirm every transaction some time after the first one was sent.
 func (a *agent) confirmsAfter(took time.Duration) {
 	began := time.Now()
 	a.node.statusOf = func(solana.Signature) any {
@@ -54,7 +54,7 @@ func TestOneRequestIsForAllTransactionsThatWait(t *testing.T) {
 	})
 }
 
-// The history of a node is slow to search. While a transaction can still be executed there is no need.
+// A search of a node's history is slow, and not needed while a transaction can still be executed.
 func TestHistoryIsSearchedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
@@ -66,7 +66,7 @@ func TestHistoryIsSearchedLate(t *testing.T) {
 		assert.Zero(t, searched)
 		assert.LessOrEqual(t, a.node.called("getEpochInfo"), 10, "the height is requested every two seconds")
 
-		// It is too late for this one, and only then the history has to show that it was not executed.
+		// This transaction has expired, so the history has to prove that it was not executed.
 		a.node.statusOf = func(solana.Signature) any { return nil }
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1})
 		_, err = a.pay(t, 2).Do(t.Context(), a.me)

@@ -40,8 +40,8 @@ func executedStatus(level string, chainError any) any {
 	return object{"slot": testSlot, "confirmations": nil, "err": chainError, "confirmationStatus": level}
 }
 
-// newScripted is a client of a node that has executed nothing yet and is at a height where the transaction is still valid, and a
-// signed transaction.
+// newScripted returns a client of a node that has executed nothing yet and is at a height where the
+// transaction is still valid, and a signed transaction.
 func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Client, *scriptedNode, *solana.Transaction) {
 	t.Helper()
 	payer := newKeypair(t)
@@ -126,7 +126,7 @@ func TestTransactionExpiresOnlyWhenNothingCanComeOfItAnyMore(t *testing.T) {
 				seconds := uint64(time.Since(began).Seconds())
 				return object{"absoluteSlot": testSlot + seconds, "blockHeight": testLastValid - 10 + seconds}, nil
 			},
-			// The node that knows the statuses is twenty seconds behind the one that knows the height.
+			// The node that returns the statuses is twenty seconds behind the one that returns the height.
 			"getSignatureStatuses": func(int) (any, error) {
 				seconds := uint64(time.Since(began).Seconds())
 				return statuses(testSlot+seconds-min(seconds, 20)*boolOf(seconds < 40), nil), nil
@@ -163,7 +163,7 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 		assert.Equal(t, transaction.Signatures[0], unknown.Signature)
 		assert.InDelta(t, unreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
 
-		// It is back, and has executed the transaction after all.
+		// It answers again, and has executed the transaction after all.
 		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("confirmed", nil)))
 		sent := scripted.called("sendTransaction")
 		receipt, err := client.Outcome(t.Context(), unknown)
@@ -293,7 +293,7 @@ func TestSubmittedTransactionOutlivesTheNodesFirstHeightByABlockhashsLife(t *tes
 		require.ErrorAs(t, err, &unknown)
 		assert.EqualValues(t, 1_300, unknown.LastValidBlockHeight)
 
-		// Whoever looks later waits for the blockhash too.
+		// A later check also waits for the blockhash.
 		_, err = client.Outcome(t.Context(), unknown)
 		require.ErrorIs(t, err, ErrTransactionExpired)
 		assert.Positive(t, scripted.called("isBlockhashValid"))
@@ -301,7 +301,7 @@ func TestSubmittedTransactionOutlivesTheNodesFirstHeightByABlockhashsLife(t *tes
 	})
 }
 
-// submit sends a transaction of which it is known until which block height it is valid.
+// submit sends a transaction whose last valid block height is known.
 func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, lastValid uint64) (*Receipt, error) {
 	return c.send(ctx, &outgoing{transaction: transaction, valid: &validity{lastHeight: lastValid}, commitment: c.commitment})
 }
@@ -349,7 +349,7 @@ func TestFailureOnChainNamesItsTransaction(t *testing.T) {
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, transaction.Signatures[0], failed.Signature)
 
-	// Whoever looks later learns from the node which programs were called.
+	// A later check reads the called programs from the node.
 	_, err = client.Outcome(t.Context(), &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: testLastValid})
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, solana.SystemProgramID, failed.Program)

@@ -23,7 +23,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// instrumented is a client whose first node answers as a handler does and whose second one is well, and everything that is told of it.
+// instrumented is a client with a scripted first node and a healthy second one, and its telemetry.
 type instrumented struct {
 	client  *Client
 	spans   *tracetest.SpanRecorder
@@ -50,7 +50,7 @@ func instrument(t *testing.T, first http.HandlerFunc) *instrumented {
 	return o
 }
 
-// read are the metrics by their names.
+// read returns the metrics by their names.
 func (o *instrumented) read(t *testing.T) map[string]metricdata.Aggregation {
 	t.Helper()
 	var all metricdata.ResourceMetrics

@@ -15,7 +15,7 @@ import (
 
 var keptMint = solana.PublicKey{77}
 
-// tokenAccountData are an SPL Token account's bytes.
+// tokenAccountData returns an SPL Token account's bytes.
 func tokenAccountData(owner solana.PublicKey, state token.State) []byte {
 	data := make([]byte, tokenAccountSize)
 	copy(data, keptMint[:])
@@ -25,8 +25,8 @@ func tokenAccountData(owner solana.PublicKey, state token.State) []byte {
 	return data
 }
 
-// payoutClient is a client of a node that has the same account at every address, and that names the offered account as any
-// owner's.
+// payoutClient returns a client of a node that has the same account at every address, and that names the
+// offered account as any owner's.
 func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Client {
 	t.Helper()
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
@@ -88,7 +88,7 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 		})
 	}
 
-	// Whoever says where to gets it there, without the node being asked.
+	// A named destination is used without a request to the node.
 	named := newKeypair(t).PublicKey()
 	client := payoutClient(t, storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), party, thief)
 	action, err := client.At(keptFor(t, party)).ClaimPayout(party, named).Build(t.Context())

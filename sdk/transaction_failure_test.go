@@ -107,7 +107,7 @@ func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
 	}
 }
 
-// SPL Token before p-token does not know the batch that creates and funds a vault.
+// SPL Token before p-token does not support the batch that creates and funds a vault.
 func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 	failed := func(program string) string { return "Program " + program + " failed: custom program error: 0xc" }
 	const tokens = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"

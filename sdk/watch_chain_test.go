@@ -23,8 +23,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// watchedChain is a node with a chain that a test writes: it answers JSON-RPC without a network, and has a WebSocket server that tells
-// of what happens as well or as badly as the test wants.
+// watchedChain is a node with a scripted chain. It answers JSON-RPC without a network, and has a WebSocket
+// server that sends notifications as reliably as the test requires.
 type watchedChain struct {
 	jsonrpc.RPCClient
 	socket *httptest.Server
@@ -35,17 +35,17 @@ type watchedChain struct {
 	executed []*happening
 	accounts map[solana.PublicKey][]byte
 	calls    map[string]int
-	// unlisted hides the newest transactions from lists, and withheld has getTransaction not find them.
+	// unlisted hides the newest transactions from lists, and withheld hides them from getTransaction.
 	unlisted int
 	withheld map[solana.Signature]int
-	// failing has every call fail.
+	// failing makes every call fail.
 	failing bool
-	// processed has the newest slot be one that is not complete: its transactions are listed in reverse.
+	// processed makes the newest slot incomplete: its transactions are listed in reverse.
 	processed bool
 
 	sockets []*pubsub
 	number  uint64
-	// tell is how often a notification of a transaction is sent: 0, 1 or more; nil is once.
+	// tell returns how often a notification of a transaction is sent: 0, 1 or more; nil is once.
 	tell func(n int) int
 	// refuse answers requests for subscriptions with an error, if it returns one.
 	refuse func(onConnection int) (code int, message string)
@@ -77,17 +77,17 @@ func newWatchedChain(t testing.TB) *watchedChain {
 	return chain
 }
 
-// newQuietChain is one without a WebSocket server.
+// newQuietChain returns a chain without a WebSocket server.
 func newQuietChain() *watchedChain {
 	return &watchedChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int), withheld: make(map[solana.Signature]int)}
 }
 
-// serves has a client talk to the chain.
+// serves makes a client use the chain.
 func (c *watchedChain) serves(client *Client) {
 	client.rpc, client.pool = rpc.NewWithCustomRPCClient(c), scriptedPool(c)
 }
 
-// client is one that talks to the chain.
+// client returns a client that uses the chain.
 func (c *watchedChain) client(t testing.TB) *Client {
 	t.Helper()
 	client, err := NewClient(Config{Endpoint: "http://localhost", WSEndpoint: c.url()})
@@ -108,7 +108,7 @@ func (c *watchedChain) next() {
 	c.slot++
 }
 
-// happens executes a transaction of this program's with events, and tells of it.
+// happens executes a transaction of this program with events, and sends its notifications.
 func (c *watchedChain) happens(events ...protocol.Event) *happening {
 	var addresses []solana.PublicKey
 	for _, event := range events {
@@ -119,12 +119,12 @@ func (c *watchedChain) happens(events ...protocol.Event) *happening {
 	return c.execute(addresses, eventLogs(events...), addresses...)
 }
 
-// created executes a transaction that creates a negotiation, and tells of it.
+// created executes a transaction that creates a negotiation, and sends its notifications.
 func (c *watchedChain) created(created *protocol.NegotiationCreated) *happening {
 	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller}, eventLogs(created), created.NegotiationID)
 }
 
-// eventLogs are the logs of an instruction with these events.
+// eventLogs returns the logs of an instruction with these events.
 func eventLogs(events ...protocol.Event) []string {
 	logs := []string{invocation + " [1]"}
 	for _, event := range events {
@@ -133,7 +133,7 @@ func eventLogs(events ...protocol.Event) []string {
 	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
-// mentions executes a transaction that does nothing but mention addresses.
+// mentions executes a transaction that only mentions addresses.
 func (c *watchedChain) mentions(addresses ...solana.PublicKey) *happening {
 	return c.execute(addresses, []string{"Program 11111111111111111111111111111111 invoke [1]", "Program 11111111111111111111111111111111 success"})
 }
@@ -161,7 +161,7 @@ func (c *watchedChain) execute(addresses []solana.PublicKey, logs []string, chan
 	return e
 }
 
-// announce tells everyone who has subscribed to one of the addresses.
+// announce notifies the subscribers of the addresses.
 func (c *watchedChain) announce(e *happening) {
 	c.lock.Lock()
 	sockets := slices.Clone(c.sockets)
@@ -198,7 +198,7 @@ func encodedTransaction(signature solana.Signature) string {
 	return base64.StdEncoding.EncodeToString(encoded)
 }
 
-// CallForInto answers as a node.
+// CallForInto answers as a node does.
 func (c *watchedChain) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -262,7 +262,7 @@ func (c *watchedChain) answer(method string, params []any) (any, error) {
 	return nil, fmt.Errorf("unexpected call of %s", method)
 }
 
-// list is the newest first. A mark that the node does not know yet is treated as a node does: everything is listed.
+// list returns the newest first. For an unknown `until` it lists everything, as a node does.
 func (c *watchedChain) list(address solana.PublicKey, options rpc.M) any {
 	page := []object{}
 	known := c.executed[:len(c.executed)-c.unlisted]
@@ -300,7 +300,7 @@ func (c *watchedChain) called(method string) int {
 	return c.calls[method]
 }
 
-// change lets a test change how the chain behaves.
+// change changes the chain's behaviour.
 func (c *watchedChain) change(how func()) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -324,7 +324,7 @@ func (c *watchedChain) connections() int {
 	return len(c.sockets)
 }
 
-// subscriptions is how many the node has.
+// subscriptions returns the number of subscriptions at the node.
 func (c *watchedChain) subscriptions() (count int) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -405,7 +405,7 @@ func offerAt(negotiation solana.PublicKey, round uint8) *protocol.OfferSubmitted
 	return &protocol.OfferSubmitted{NegotiationID: negotiation, Round: round, Timestamp: int64(round)}
 }
 
-// told is what a listener is told of an event.
+// told returns the envelope of an event.
 func (e *happening) told(event protocol.Event) EventEnvelope {
 	negotiation, _ := event.NegotiationAddress()
 	return EventEnvelope{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}
@@ -423,7 +423,7 @@ func receive(t *testing.T, subscription *Subscription) EventEnvelope {
 	}
 }
 
-// staysSilent asserts that nothing is told for a moment.
+// staysSilent asserts that no event is delivered for a moment.
 func staysSilent(t *testing.T, subscription *Subscription) {
 	t.Helper()
 	select {
@@ -433,7 +433,7 @@ func staysSilent(t *testing.T, subscription *Subscription) {
 	}
 }
 
-// history is what Client.History yields.
+// history returns the events of Client.History.
 func history(t *testing.T, client *Client, negotiation solana.PublicKey) (all []EventEnvelope) {
 	t.Helper()
 	for seen, err := range client.History(t.Context(), negotiation) {

@@ -38,7 +38,8 @@ func TestSubscriptionHeals(t *testing.T) {
 	assert.Equal(t, 1, chain.connections(), "both share a connection")
 }
 
-// Whatever the connection does, what a listener is told is what the chain has, in the same order.
+// Whatever notifications the connection loses or repeats, a listener receives the chain's events in their
+// order.
 func TestListenerIsToldWhatTheChainHas(t *testing.T) {
 	chain := newWatchedChain(t)
 	client := chain.client(t)
@@ -67,7 +68,8 @@ func TestListenerIsToldWhatTheChainHas(t *testing.T) {
 		if random.IntN(4) == 0 {
 			chain.mentions(watchedNegotiation)
 		}
-		chain.change(func() { chain.unlisted = 1 }) // a node lists a transaction a little later than it tells of it
+		// a node lists a transaction a little later than it notifies of it
+		chain.change(func() { chain.unlisted = 1 })
 		happened := chain.happens(offerOf(uint8(n)))
 		chain.change(func() { chain.withheld[happened.signature] = random.IntN(3) })
 		time.Sleep(time.Duration(random.IntN(5)) * time.Millisecond)
@@ -131,7 +133,7 @@ func TestSilentlyDroppedNotificationIsMadeUpFor(t *testing.T) {
 	chain.tell = func(int) int { return 0 }
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	signal(client.stream.reconcileNow) // it sees how the account is now
+	signal(client.stream.reconcileNow) // it reads the state of the account
 	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second, 5*time.Millisecond)
 	happened := chain.happens(offerOf(1))
 	lists := chain.called("getSignaturesForAddress")
@@ -181,7 +183,7 @@ func TestEverythingEndsWithWhateverItDependsOn(t *testing.T) {
 	client := chain.client(t)
 	closed, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	chain.happens(offerOf(1)) // nobody receives it
+	chain.happens(offerOf(1)) // the listener receives nothing
 	closed.Close()
 	closed.Close()
 	assert.NoError(t, closed.Err())

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// toldSource is a source that tells what a test has it tell, without a network.
+// toldSource is a scripted source without a network.
 type toldSource struct {
 	lock   sync.Mutex
 	notify func(Hint)
@@ -67,7 +67,7 @@ func (s *toldStream) Done() <-chan struct{} { return s.done }
 func (s *toldStream) Err() error            { return assert.AnError }
 func (s *toldStream) Close()                { s.once.Do(func() { close(s.done) }) }
 
-// inABubble runs a test with a client whose source tells nothing by itself, on a clock of its own.
+// inABubble runs a test with a client whose source is scripted, on a clock of its own.
 func inABubble(t *testing.T, test func(t *testing.T, chain *watchedChain, client *Client, source *toldSource)) {
 	synctest.Test(t, func(t *testing.T) {
 		chain := newQuietChain()
@@ -87,7 +87,7 @@ func (s *toldSource) tells(e *happening, address solana.PublicKey) {
 	notify(Hint{Address: address, Signature: e.signature, Slot: e.slot})
 }
 
-// soFar is what a subscription has told when nothing more happens by itself for a while.
+// soFar returns the events that a subscription delivers until nothing more arrives for a while.
 func soFar(subscription *Subscription, patience time.Duration) (told []EventEnvelope) {
 	for {
 		select {
@@ -106,7 +106,7 @@ func TestOnlyWhatIsInABlockIsTold(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
-		// An execution that has been thrown away, and one that has not.
+		// One execution that has been dropped, and one that has not.
 		lost := &happening{signature: solana.Signature{1}, slot: 1_001}
 		source.tells(lost, watchedNegotiation)
 		second := chain.happens(offerOf(2))
@@ -114,7 +114,7 @@ func TestOnlyWhatIsInABlockIsTold(t *testing.T) {
 		source.tells(second, watchedNegotiation)
 		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, time.Second))
 
-		// It is executed again after all, and nobody tells of it.
+		// It is executed again after all, without a notification.
 		chain.next()
 		again := chain.happens(offerOf(3))
 		assert.Equal(t, []EventEnvelope{again.told(offerOf(3))}, soFar(subscription, 2*recheckEvery))
@@ -126,7 +126,8 @@ func TestTransactionThatIsNeverExecutedIsNotLookedForForever(t *testing.T) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
-		chain.change(func() { chain.slot += 2 * settledSlots }) // the next reconciliation takes the state as settled
+		// the next reconciliation considers the state settled
+		chain.change(func() { chain.slot += 2 * settledSlots })
 		time.Sleep(time.Minute)
 		source.tells(&happening{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }
@@ -232,7 +233,7 @@ func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
 	})
 }
 
-// Two negotiations of an agent in one block: neither's list says which of them was first.
+// Two negotiations of an agent in one block: neither list shows their order.
 func TestOrderWithinABlockIsTheBlocks(t *testing.T) {
 	for name, first := range map[string]byte{"one": 50, "other": 51} {
 		t.Run(name, func(t *testing.T) {
@@ -271,7 +272,7 @@ func TestTransactionsOfABlockThatIsNotCompleteAreToldInItsFinalOrder(t *testing.
 	})
 }
 
-// Anyone can mention an agent, as often as transactions can be paid for.
+// Anyone can mention an agent, as often as they pay for transactions.
 func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		agent := solana.PublicKey{7}
@@ -288,7 +289,7 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 		}
 		fetched := chain.called("getTransaction")
 		client.stream.disconnected(assert.AnError)
-		client.stream.reconnected() // the connection was away meanwhile
+		client.stream.reconnected() // the connection was lost meanwhile
 		time.Sleep(time.Second)
 		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, unrelatedAtOnce+20)
 		assert.NotZero(t, subscription.Lag().Time, "what has not been looked at is no secret")
@@ -419,7 +420,7 @@ func TestHistoryHasEverythingAndStopsWhenAsked(t *testing.T) {
 	})
 }
 
-// fails has a transaction have failed.
+// fails makes a transaction fail.
 func (c *watchedChain) fails(e *happening) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -427,7 +428,7 @@ func (c *watchedChain) fails(e *happening) {
 	e.answer.(object)["meta"].(object)["err"] = e.failed
 }
 
-// hide takes a transaction out of the chain, and show puts it back to where it was.
+// hide removes a transaction from the chain, and show puts it back at its position.
 func (c *watchedChain) hide(e *happening) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

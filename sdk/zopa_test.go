@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// comparing is a negotiation in which reservation prices are compared.
+// comparing returns a negotiation in which reservation prices are compared.
 func comparing(t *testing.T) *Snapshot {
 	t.Helper()
 	address := newKeypair(t).PublicKey()
@@ -26,12 +26,12 @@ func comparing(t *testing.T) *Snapshot {
 	}}
 }
 
-// testNow is the time by the chain's clock.
+// testNow is the time of the chain's clock.
 const testNow = 1_700_000_000
 
 const secretPrice = 3_141_593
 
-// clockAt is the chain's clock as an account.
+// clockAt returns the chain's clock as an account.
 func clockAt(now int64) any {
 	data := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(data[clockOffsetUnixTime:], uint64(now))
@@ -80,7 +80,7 @@ func TestStepsOfTheComparison(t *testing.T) {
 	}
 }
 
-// atStep is a negotiation of which a step is due, with both prices sealed and what has been done so far.
+// atStep returns a negotiation with a due step, with both prices sealed and the earlier steps done.
 func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*Snapshot, map[protocol.OfferSide]*protocol.SealedPrice) {
 	t.Helper()
 	n := comparing(t)
@@ -106,7 +106,7 @@ func offlineClient(t *testing.T) *Client {
 	return client
 }
 
-// lastInstruction is the action's own, decoded.
+// lastInstruction returns the action's own instruction, decoded.
 func lastInstruction[T any, P interface {
 	*T
 	protocol.AnyInstruction
@@ -204,17 +204,17 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "sealed price not set")
 	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
 	require.ErrorContains(t, err, "sealed price not set")
-	// Of several things that are wrong, the program names the first.
+	// If several things are wrong, the error is the one that the program checks first.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})), protocol.ErrInvalidParams)
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})), protocol.ErrInvalidState)
 }
 
-// A price that is shown too late to count has been given away for nothing.
+// A price that is revealed too late is disclosed without effect.
 func TestPriceIsNotShownTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		step protocol.ZopaStep
-		// turn and global are how long there is until the deadlines.
+		// turn and global are the seconds until the deadlines.
 		turn, global int64
 		want         error
 	}{
@@ -237,7 +237,7 @@ func TestPriceIsNotShownTooLate(t *testing.T) {
 			_, err := reveal()
 			require.ErrorIs(t, err, c.want)
 
-			// An action that was built in time and is used later.
+			// The action was built in time and is used later.
 			a.node.accounts[solana.SysVarClockPubkey] = clockAt(testNow - 1_000)
 			n.TurnDeadline, n.GlobalDeadline = testNow, testNow+3_600
 			action, err := reveal()
