@@ -207,7 +207,7 @@ func TestMilestoneActions(t *testing.T) {
 	require.ErrorContains(t, err, "signer not set")
 }
 
-func TestMoreMilestonesThanThereCanBe(t *testing.T) {
+func TestTooManyMilestonesAreRefused(t *testing.T) {
 	client, _, _ := bonded(t, nil)
 	early := &Milestones{Shares: []uint16{10_000}, Delivery: DefaultDeadline - 1}
 	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: early})
@@ -219,7 +219,7 @@ func TestMoreMilestonesThanThereCanBe(t *testing.T) {
 
 // A deposit from an account whose CPI guard is on fails in the token program, so the client builds no such
 // deposit.
-func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
+func TestDepositFromACPIGuardedAccountIsRefused(t *testing.T) {
 	from := solana.PublicKey{31}
 	account := func(owner solana.PublicKey, lock byte) any {
 		data := tokenAccountData(owner, token.StateInitialized)
@@ -253,7 +253,7 @@ func TestNothingIsDepositedFromAGuardedAccount(t *testing.T) {
 
 // A custodian's program may have one address for all its users, so the client warns a party before it
 // deposits.
-func TestPartyThatIsAProgramsAddressIsWarnedOf(t *testing.T) {
+func TestOffCurvePartyIsAWarning(t *testing.T) {
 	program, _, err := solana.FindProgramAddress([][]byte{[]byte("custody")}, solana.SystemProgramID)
 	require.NoError(t, err)
 	person := newKeypair(t).PublicKey()

@@ -74,7 +74,7 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	require.ErrorContains(t, err, "ValidFor")
 }
 
-func TestAmountsOfAnAgreement(t *testing.T) {
+func TestAgreementAmounts(t *testing.T) {
 	n := newAgreeing(t).n
 	assert.Equal(t, protocol.AgreementAmounts{
 		ToSeller: 333_350 - 1_667, Fee: 1_667, ToBuyer: 333_351, BondToBuyer: 25, BondToSeller: 76,
@@ -106,7 +106,7 @@ func TestAgreementIsCompletedByTheOtherParty(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAgreementsThatAreNotCompleted(t *testing.T) {
+func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 	s := newAgreeing(t)
 	review := func(transaction *solana.Transaction, signer solana.PublicKey) error {
 		_, err := s.ReviewAgreement(t.Context(), transaction, signer)

@@ -25,7 +25,7 @@ func TestWebSocketsOfFallbacks(t *testing.T) {
 	assert.Equal(t, []string{"wss://else"}, client.wsFallbacks)
 }
 
-func TestRefusedFallbacksAreNamedByTheirPlaceOnly(t *testing.T) {
+func TestErrorsOfFallbacksDoNotDiscloseTheirURLs(t *testing.T) {
 	for want, config := range map[string]Config{
 		"Fallbacks[1]: not an http or https URL":           {Fallbacks: []string{"http://two", "ws://three/sekrit"}},
 		"Fallbacks[0]: URL has no host":                    {Fallbacks: []string{"http:///sekrit"}},
@@ -43,7 +43,7 @@ func TestRefusedFallbacksAreNamedByTheirPlaceOnly(t *testing.T) {
 	}
 }
 
-func TestAnswerThatCannotBeUsedIsToldFromARefusal(t *testing.T) {
+func TestMalformedAnswerDiffersFromARefusal(t *testing.T) {
 	for name, answer := range map[string]string{
 		"no JSON":            `<html>welcome</html>`,
 		"another shape":      `{"jsonrpc":"2.0","id":ID,"result":{"context":{"slot":1},"value":7}}`,
@@ -68,7 +68,7 @@ func TestAnswerThatCannotBeUsedIsToldFromARefusal(t *testing.T) {
 
 // A new client knows no slot. Without requests to the other nodes it could use the answer of a node that is
 // behind.
-func TestFreshClientDoesNotDecideOnAnOldPicture(t *testing.T) {
+func TestNewClientDoesNotDecideOnAnOldState(t *testing.T) {
 	at := func(slot uint64) *scriptedNode {
 		_, node, _ := newScripted(t, map[string]func(int) (any, error){
 			"getGenesisHash": always(solana.Hash{5}.String()),
@@ -103,7 +103,7 @@ func chainAt(slot uint64, genesis string) http.HandlerFunc {
 	}
 }
 
-func TestClientGoesOnWithItsOtherNodes(t *testing.T) {
+func TestClientFailsOverToOtherNodes(t *testing.T) {
 	down := false
 	one := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if down {
@@ -159,7 +159,7 @@ func TestClusterCanBePinned(t *testing.T) {
 	require.ErrorIs(t, err, ErrOtherCluster)
 }
 
-func TestNodeThatAsksToBeLeftAloneIs(t *testing.T) {
+func TestRetryAfterIsRespected(t *testing.T) {
 	calls := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls++
@@ -181,7 +181,7 @@ func TestNodeThatAsksToBeLeftAloneIs(t *testing.T) {
 	assert.Equal(t, 2, calls)
 }
 
-func TestClosedClientLeavesNothingBehind(t *testing.T) {
+func TestCloseReleasesAllResources(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	release := make(chan struct{})
 	servers := []*httptest.Server{

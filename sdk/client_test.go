@@ -32,7 +32,7 @@ func TestWebSocketEndpointIsDerivedAsSolanasToolsDo(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestRefusedConfigurationsDoNotGiveAwayTheEndpoint(t *testing.T) {
+func TestConfigErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 	for _, config := range []Config{
 		{Endpoint: "ftp://user:sekrit@rpc.example/sekrit?api-key=sekrit"}, {Endpoint: "http://sekrit\x00"}, {Endpoint: "http://rpc.example:99999/sekrit"},
 		{Endpoint: "http://rpc.example:65535/?api-key=sekrit"}, {Endpoint: "http://rpc.example", WSEndpoint: "http://rpc.example/?api-key=sekrit"},
@@ -43,7 +43,7 @@ func TestRefusedConfigurationsDoNotGiveAwayTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+func TestInvalidConfigsAreRefused(t *testing.T) {
 	for _, config := range []Config{
 		{}, {Endpoint: "localhost:8899"}, {Endpoint: "ws://localhost"}, {Endpoint: "http://"}, {Endpoint: "http://\x00"},
 		{Endpoint: "http://localhost", Commitment: rpc.CommitmentProcessed}, {Endpoint: "http://localhost", Commitment: "sure"},
@@ -54,7 +54,7 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-func TestClosingAClientEndsIt(t *testing.T) {
+func TestWatchAfterCloseFails(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
 	require.NoError(t, client.Close())
@@ -63,7 +63,7 @@ func TestClosingAClientEndsIt(t *testing.T) {
 	require.ErrorIs(t, err, ErrClientClosed)
 }
 
-func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
+func TestMissingArgumentsAreNamed(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
 	seen := &Snapshot{Address: solana.PublicKey{1}, Data: make([]byte, protocol.NegotiationSize)}
@@ -85,7 +85,7 @@ func TestActionsSayWhatTheyCannotDoWithout(t *testing.T) {
 	assert.ErrorContains(t, err, "signer not set")
 }
 
-func TestOfferIsMadeOnWhatItsSignerHasSeen(t *testing.T) {
+func TestOfferNamesItsSnapshot(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
 	seen := &Snapshot{Address: solana.PublicKey{1}}

@@ -48,7 +48,7 @@ func requireWrapping(t *testing.T, action *Action, owner, mint, program solana.P
 	assert.Equal(t, []byte{1}, creation, "an account that is there already is no error")
 }
 
-func TestWrappedSOLOfToken2022IsThatProgramsOwn(t *testing.T) {
+func TestWrappedSOL2022IsDerivedByToken2022(t *testing.T) {
 	derived, _, err := solana.FindProgramAddress([][]byte{[]byte("native-mint")}, solana.Token2022ProgramID)
 	require.NoError(t, err)
 	assert.Equal(t, derived, token.WrappedSOL2022)
@@ -101,7 +101,7 @@ func TestOtherMintsAreNotWrapped(t *testing.T) {
 	require.ErrorIs(t, err, token.ErrNotWrappedSOL)
 }
 
-func TestPaymentIsUnwrappedAfterIt(t *testing.T) {
+func TestPaymentIsUnwrappedAfterTheAction(t *testing.T) {
 	client := solClient(t)
 	n := comparing(t)
 	n.TokenMint, n.ZopaPhase, n.CurrentOfferBy, n.CurrentOfferAmount = solana.WrappedSol, protocol.ZopaPhaseSkipped, n.Buyer, 2_000_000

@@ -24,7 +24,7 @@ func tokenData(mint, owner solana.PublicKey, amount uint64) []byte {
 	return data
 }
 
-func TestDryRunSaysWhatWouldChangeAndSignsNothing(t *testing.T) {
+func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 	a := newAgent(t, nil)
 	mint, owner := solana.PublicKey{4}, solana.PublicKey{5}
 	tokens, created, untouched := solana.PublicKey{6}, solana.PublicKey{7}, solana.PublicKey{8}
@@ -82,7 +82,7 @@ func TestDryRunSaysWhatWouldChangeAndSignsNothing(t *testing.T) {
 	assert.Zero(t, a.node.called("sendTransaction"))
 }
 
-func TestDryRunOfWhatIsRefusedHasTheLogs(t *testing.T) {
+func TestSimulationOfARefusalReturnsTheLogs(t *testing.T) {
 	a := newAgent(t, nil)
 	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
 		"err": object{"InstructionError": []any{1, object{"Custom": 1}}}, "logs": []string{"Program 11111111111111111111111111111111 failed: custom program error: 0x1"},

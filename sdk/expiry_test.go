@@ -22,7 +22,7 @@ func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
 
 // On a chain whose first block is not block 0, no node has ever had the earlier blocks. Outcomes on it can
 // still be proven.
-func TestSubmittedTransactionsExpireOnAYoungChain(t *testing.T) {
+func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 	t.Run("with a blockhash", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -62,7 +62,7 @@ func TestSubmittedTransactionsExpireOnAYoungChain(t *testing.T) {
 }
 
 // A transaction whose block the node has deleted looks like one that has never been executed.
-func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
+func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 	const now = 1_000_000
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -88,7 +88,7 @@ func TestOldTransactionThatIsSubmittedIsNotCalledExpired(t *testing.T) {
 }
 
 // A used nonce does not show which transaction has used it.
-func TestSubmittedTransactionWhoseNonceIsUsedUpIsNotSent(t *testing.T) {
+func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  uint64
 		status any
@@ -118,7 +118,7 @@ func TestSubmittedTransactionWhoseNonceIsUsedUpIsNotSent(t *testing.T) {
 }
 
 // The value of a nonce account before it had the transaction's value does not prove that the nonce is used.
-func TestNodeBehindTheNonceDoesNotSayThatItIsUsedUp(t *testing.T) {
+func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})
@@ -141,7 +141,7 @@ func TestNodeBehindTheNonceDoesNotSayThatItIsUsedUp(t *testing.T) {
 }
 
 // Between two answers of a slow node, so many blocks can pass that it has deleted the transaction's block.
-func TestSlowAnswerOutlivesWhatANodeRemembers(t *testing.T) {
+func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
 			"getEpochInfo":           always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 90}),
@@ -159,7 +159,7 @@ func TestSlowAnswerOutlivesWhatANodeRemembers(t *testing.T) {
 
 // One node has deleted the old blocks, and does not know the transaction. The other one has them all and
 // knows that it was executed, but fails at first. Their answers together must not prove an expiry.
-func TestNodesWithAndWithoutHistoryDoNotMakeUpAnExpiryTogether(t *testing.T) {
+func TestExpiryIsProvenByASingleNode(t *testing.T) {
 	const now = 9_000_000
 	reset := errors.New("connection reset")
 	for name, forgetfulFirst := range map[string]func(int) (any, error){
@@ -200,7 +200,7 @@ func TestNodesWithAndWithoutHistoryDoNotMakeUpAnExpiryTogether(t *testing.T) {
 }
 
 // A node with a gap in its blocks does not know of the gap.
-func TestTransactionThatAnyNodeKnowsHasNotExpired(t *testing.T) {
+func TestStatusOnAnyNodeRefutesTheExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := map[string]func(int) (any, error){
 			"getGenesisHash": always(solana.Hash{5}.String()),
@@ -226,7 +226,7 @@ func TestTransactionThatAnyNodeKnowsHasNotExpired(t *testing.T) {
 
 // A node that returns a slot that the chain has not reached makes all others seem behind. An action must not
 // be done twice because of it.
-func TestNodeThatClaimsToBeAheadIsContradicted(t *testing.T) {
+func TestNodeWithAFalseSlotIsContradicted(t *testing.T) {
 	const ahead = 1_000_000_000
 	liar := map[string]func(int) (any, error){
 		"getGenesisHash":       always(solana.Hash{5}.String()),

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -81,7 +82,7 @@ func heapInUse() uint64 {
 	return stats.HeapAlloc
 }
 
-func TestListOf100000NegotiationsIsAStream(t *testing.T) {
+func TestFindNegotiationsStreams100000(t *testing.T) {
 	const all, most = 100_000, 8 << 20
 	node := &manyNegotiations{count: all, half: make(chan struct{})}
 	client := node.client(t)
@@ -103,7 +104,7 @@ func TestListOf100000NegotiationsIsAStream(t *testing.T) {
 	assert.Equal(t, all, found)
 }
 
-func TestListThatIsCutOffYieldsWhatArrivedAndAnError(t *testing.T) {
+func TestTruncatedListYieldsItsStartAndAnError(t *testing.T) {
 	node := &manyNegotiations{count: 1_000, half: make(chan struct{}), cut: true}
 	close(node.half)
 	found, failures := 0, 0
@@ -119,7 +120,7 @@ func TestListThatIsCutOffYieldsWhatArrivedAndAnError(t *testing.T) {
 	assert.Equal(t, 500, found)
 }
 
-func TestListThatIsLeftEndsTheRequest(t *testing.T) {
+func TestLeavingTheLoopEndsTheRequest(t *testing.T) {
 	node := &manyNegotiations{count: 1_000, half: make(chan struct{})}
 	client := node.client(t)
 	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
@@ -127,4 +128,64 @@ func TestListThatIsLeftEndsTheRequest(t *testing.T) {
 		break
 	}
 	assert.Zero(t, client.Nodes()[0].Errors)
+}
+
+func TestNodeReceivesTheFilters(t *testing.T) {
+	agent := solana.PublicKey{7}
+	shape := []rpc.RPCFilter{{DataSize: 512}, bytesAt(0, []byte(protocol.NegotiationDiscriminator))}
+	buyer, seller := bytesAt(8, agent[:]), bytesAt(40, agent[:])
+	status := func(value protocol.NegotiationStatus) rpc.RPCFilter { return bytesAt(80, []byte{byte(value)}) }
+	with := func(more ...rpc.RPCFilter) []rpc.RPCFilter { return append(shape[:2:2], more...) }
+
+	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{Role: RoleSeller}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Agent: agent}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Agent: agent, Role: RoleSeller}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))}, Filter{Agent: agent, Role: RoleArbiter}.queries())
+	proposed, countered := protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered
+	as := func(statuses ...protocol.NegotiationStatus) Filter {
+		return Filter{Agent: agent, Role: RoleBuyer, Status: statuses}
+	}
+	assert.Equal(t, [][]rpc.RPCFilter{with(status(1), buyer)}, as(proposed).queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(buyer)}, as(proposed, countered).queries(), "one snapshot for both")
+}
+
+func TestNegotiationOutsideTheFilterIsAnError(t *testing.T) {
+	agent, other := solana.PublicKey{7}, solana.PublicKey{8}
+	arbiter := solana.PublicKey{10}
+	stored := &protocol.Negotiation{Buyer: agent, Seller: other, Arbiter: arbiter, Status: protocol.NegotiationStatusProposed, Version: protocol.NegotiationVersion}
+	client, _, _ := newScripted(t, map[string]func(int) (any, error){
+		"getProgramAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{
+			object{"pubkey": solana.PublicKey{3}, "account": storedAccount(protocol.ProgramID, stored.Encode())},
+		}}),
+	})
+	for name, c := range map[string]struct {
+		filter   Filter
+		selected bool
+	}{
+		"everyone's":          {Filter{}, true},
+		"either role":         {Filter{Agent: agent}, true},
+		"the right role":      {Filter{Agent: other, Role: RoleSeller}, true},
+		"the wrong role":      {Filter{Agent: agent, Role: RoleSeller}, false},
+		"the arbiter":         {Filter{Agent: arbiter, Role: RoleArbiter}, true},
+		"an arbiter's party":  {Filter{Agent: agent, Role: RoleArbiter}, false},
+		"no party":            {Filter{Agent: arbiter}, false},
+		"somebody else's":     {Filter{Agent: solana.PublicKey{9}}, false},
+		"the right status":    {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed}}, true},
+		"the wrong status":    {Filter{Agent: agent, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}}, false},
+		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled, protocol.NegotiationStatusProposed}}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			for _, err := range client.FindNegotiations(t.Context(), c.filter) {
+				if !c.selected {
+					require.ErrorContains(t, err, "does not match the filter")
+					return
+				}
+				require.NoError(t, err)
+				found++
+			}
+			assert.Equal(t, max(1, len(c.filter.queries())), found, "the scripted node has it in every answer")
+		})
+	}
 }

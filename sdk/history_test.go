@@ -49,7 +49,7 @@ func (l *ledgerNode) list(options rpc.M) any {
 	return page
 }
 
-func TestHistoryIsListedFromTheOldestOn(t *testing.T) {
+func TestHistoryIsOrderedFromTheOldest(t *testing.T) {
 	client, ledger := newLedger(t, 2_500)
 	cases := map[string]struct {
 		from  position
@@ -76,7 +76,7 @@ func TestHistoryIsListedFromTheOldestOn(t *testing.T) {
 	}
 }
 
-func TestListThatDoesNotSayWhichTransactionIsAnError(t *testing.T) {
+func TestListedTransactionWithoutSignatureIsAnError(t *testing.T) {
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){"getSlot": always(testSlot)})
 	scripted := &scriptedNode{
 		calls:   make(map[string]int),
@@ -92,7 +92,7 @@ func TestListThatDoesNotSayWhichTransactionIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "without a signature")
 }
 
-func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
+func TestNullAccountsAreMissing(t *testing.T) {
 	nothing := always(object{"context": object{"slot": testSlot}, "value": []any{nil}})
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
 		"getProgramAccounts": nothing, "getTokenAccountsByOwner": nothing, "getSignatureStatuses": nothing, "getMultipleAccounts": nothing,
@@ -114,7 +114,7 @@ func TestNullsInListsOfAccountsAreNoAccounts(t *testing.T) {
 	assert.Zero(t, price)
 }
 
-func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
+func TestPositionAdvancesOnlyOverSettledSlots(t *testing.T) {
 	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110}, {signature: numbered(3), slot: 141}}
 	assert.Equal(t, position{signature: numbered(2), slot: 110}, position{}.advance(entries, 142))
 	assert.Equal(t, position{signature: numbered(3), slot: 141}, position{}.advance(entries, 173))
@@ -125,7 +125,7 @@ func TestMarkAdvancesOnlyOverWhatIsCertain(t *testing.T) {
 
 // A node has returned a slot that the chain has not reached, and a list up to it. Later transactions must not
 // be missed.
-func TestNodeThatWasAheadOfTheChainDoesNotHideWhatHappens(t *testing.T) {
+func TestFalseSlotDoesNotHideLaterTransactions(t *testing.T) {
 	const ahead = 1_000_000_000
 	wrong := position{signature: numbered(900), slot: 450}.advance(nil, ahead)
 	client, _ := newLedger(t, 1_000)

@@ -60,7 +60,7 @@ func TestMintIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestMintsThatEscrowCannotBeHeldIn(t *testing.T) {
+func TestUnsupportedMints(t *testing.T) {
 	uninitialised := mintData()
 	uninitialised[mintOffsetInitialised] = 0
 	oddly := mintData(extension(18))
@@ -127,7 +127,7 @@ func TestEachExtensionIsSupportedOnlyIfItIsListed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMint(t *testing.T) {
+func TestDecodeMintRefusesOtherAccounts(t *testing.T) {
 	long := mintData(make([]byte, 20))
 	account := extended(tokenAccountData(protocol.ProgramID, token.StateInitialized), accountTypeTokenAccount, extension(7))
 	cases := map[string]struct {
@@ -155,7 +155,7 @@ func TestWhatIsNoMint(t *testing.T) {
 	}
 }
 
-func TestMintCacheDoesNotGrowWithoutEnd(t *testing.T) {
+func TestMintCacheIsBounded(t *testing.T) {
 	var cache mintCache
 	for i := range uint16(mintsKept + 10) {
 		var address solana.PublicKey

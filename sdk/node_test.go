@@ -34,7 +34,7 @@ func readRequest(r *http.Request) (id, method string) {
 	return string(request.ID), request.Method
 }
 
-func TestErrorsDoNotGiveAwayTheEndpoint(t *testing.T) {
+func TestErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"no JSON":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
@@ -76,7 +76,7 @@ func TestErrorsDoNotGiveAwayTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestStatesOfANodeThatPass(t *testing.T) {
+func TestTemporaryNodeErrors(t *testing.T) {
 	for code, message := range map[int]string{429: "Too many requests", -32004: "Block not available", -32005: "Node is behind", -32602: "io error: Unable to get block: slot unavailable"} {
 		assert.True(t, (&NodeError{Code: code, Message: message}).busy(), code)
 	}

@@ -30,7 +30,7 @@ func (a *agent) nonceIs(value solana.Hash) {
 	}
 }
 
-func TestNonceAccountIsReadStrictly(t *testing.T) {
+func TestGetNonceIsStrict(t *testing.T) {
 	client, node, _ := newScripted(t, nil)
 	authority := solana.PublicKey{7}
 	good := nonceData(authority, solana.Hash{8})
@@ -131,7 +131,7 @@ func TestTransactionThatHasUsedItsNonceIsConfirmed(t *testing.T) {
 
 // A node that has deleted the blocks in which the transaction may be cannot prove that it has not been
 // executed.
-func TestUsedNonceOfLongAgoTakesANodeThatRemembers(t *testing.T) {
+func TestOldUsedNonceNeedsANodeWithItsBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})
@@ -149,7 +149,7 @@ func TestUsedNonceOfLongAgoTakesANodeThatRemembers(t *testing.T) {
 	})
 }
 
-func TestSubmittedTransactionWithANonceIsWaitedFor(t *testing.T) {
+func TestSubmitWaitsForATransactionWithANonce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})

@@ -61,7 +61,7 @@ func TestOutcomeOfAnError(t *testing.T) {
 }
 
 // Only a proven outcome is safe to repeat: no other error may count as "not sent".
-func TestErrorThatProvesNothingIsUnknown(t *testing.T) {
+func TestUnprovenErrorsAreUnknown(t *testing.T) {
 	signature := solana.Signature{1}
 	unknown := &UnknownOutcome{Signature: signature, Cause: context.Canceled}
 	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
@@ -88,7 +88,7 @@ func (wrapsNothing) Error() string { return "wraps nothing" }
 func (wrapsNothing) Unwrap() error { return nil }
 
 // Each step of Do before the send is safe to repeat, whatever the node or the signer answers.
-func TestDoMarksWhatFailsBeforeSending(t *testing.T) {
+func TestErrorsBeforeTheSendAreNotSent(t *testing.T) {
 	for _, method := range []string{"getLatestBlockhash", "simulateTransaction"} {
 		t.Run(method, func(t *testing.T) {
 			a := newAgent(t, nil)
@@ -115,7 +115,7 @@ func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, erro
 
 // A group of goroutines that share a context, as in errgroup, ends it with the error of the first transaction
 // that fails. That error does not concern the others.
-func TestWhatHasBecomeOfAnotherTransactionSaysNothing(t *testing.T) {
+func TestCauseOfTheContextProvesNothing(t *testing.T) {
 	for name, cause := range map[string]error{
 		"is not in the journal":  &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
 		"was done before":        &AlreadyDone{Action: "pay"},

@@ -27,7 +27,7 @@ func withCloseAuthority(data []byte) []byte {
 // A party can close, freeze or reassign its token account at any time. The associated account cannot make the
 // transaction fail then, because the program records the amount; another account of the party could, so only
 // the caller names one. The client does not even request a list.
-func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
+func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 	frozen := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateFrozen) }
 	usable := func(owner solana.PublicKey) []byte { return tokenAccountData(owner, token.StateInitialized) }
 	for name, stored := range map[string]func(owner solana.PublicKey) []byte{
@@ -92,7 +92,7 @@ func TestPartyIsPaidAtItsAssociatedAccountWhateverItsState(t *testing.T) {
 }
 
 // A close pays to any account that its owner alone controls; otherwise the recorded amount would wait.
-func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
+func TestClosePaysAnAccountWithoutOtherAuthorities(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	clean, delegated := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
 	associated, err := token.AssociatedAddress(owner, keptMint, solana.TokenProgramID)
@@ -136,7 +136,7 @@ func TestClosingDeliversToAnAccountThatItsOwnerAloneControls(t *testing.T) {
 }
 
 // A party with too many accounts to list must not prevent a close by the other one.
-func TestListThatFailsLeavesTheAssociatedAccount(t *testing.T) {
+func TestCloseFallsBackToTheAssociatedAccount(t *testing.T) {
 	owner := newKeypair(t).PublicKey()
 	associated, err := token.AssociatedAddress(owner, keptMint, solana.TokenProgramID)
 	require.NoError(t, err)

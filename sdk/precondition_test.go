@@ -34,7 +34,7 @@ func inStatus(status protocol.NegotiationStatus) func(*protocol.Negotiation) {
 	return func(n *protocol.Negotiation) { n.Status = status }
 }
 
-func TestActionKnowsWhetherItsPictureIsOldAndWhetherItHasBeenDone(t *testing.T) {
+func TestPreconditionsAndPostconditions(t *testing.T) {
 	agreed := func(n *protocol.Negotiation) { n.Status, n.SettledAmount = protocol.NegotiationStatusAccepted, 500_000 }
 	claimed := func(n *protocol.Negotiation) { agreed(n); n.MilestonesClaimed = 0b010 }
 	disputed := func(n *protocol.Negotiation) { claimed(n); n.MilestonesDisputed = 0b010 }
@@ -167,7 +167,7 @@ func TestEmptyPreconditionIsAlwaysMet(t *testing.T) {
 	assert.False(t, precondition{absent: true}.isMet(seenAt(nil)))
 }
 
-func TestMilestoneStateIsExpectedAsItWas(t *testing.T) {
+func TestMilestoneStateIsAPrecondition(t *testing.T) {
 	expected := (&claimMilestone{index: 2}).precondition(seenAt(inStatus(protocol.NegotiationStatusAccepted)))
 	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
@@ -184,7 +184,7 @@ func negotiationAnswer(n *Snapshot) any {
 	return answerOf(protocol.ProgramID, 4_454_400, n.Negotiation.AppendTo(nil))
 }
 
-func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
+func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
 	seen := seenAt(nil)
 	offer := func() *Action {
@@ -237,7 +237,7 @@ func TestActionOnAnOldPictureIsNotSigned(t *testing.T) {
 	assert.Equal(t, 1, a.journal.begun)
 }
 
-func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
+func TestRefusalOfADoneActionIsAlreadyDone(t *testing.T) {
 	a := newAgent(t, nil)
 	over := seenAt(inStatus(protocol.NegotiationStatusExpired))
 	over.TokenMint = keptMint
@@ -262,7 +262,7 @@ func TestRefusalOfWhatHasBeenDoneSaysSo(t *testing.T) {
 }
 
 // A node that is behind the signer's snapshot returns an older state, which proves nothing.
-func TestNodeThatIsBehindIsNotBelieved(t *testing.T) {
+func TestStateOfANodeThatIsBehindIsIgnored(t *testing.T) {
 	a := newAgent(t, nil)
 	seen := seenAt(nil)
 	seen.Slot = testSlot + 1

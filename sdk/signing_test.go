@@ -23,7 +23,7 @@ func (o *observingSigner) ObserveOutcome(_ context.Context, _ []byte, outcome Ou
 	o.outcomes = append(o.outcomes, outcome)
 }
 
-func TestSignerReceivesTheOutcomeThatIsResolvedLater(t *testing.T) {
+func TestObserverReceivesLaterOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		began := time.Now()
@@ -45,7 +45,7 @@ func TestSignerReceivesTheOutcomeThatIsResolvedLater(t *testing.T) {
 	})
 }
 
-func TestSignerReceivesTheOutcomeThatAnEarlierProcessLeft(t *testing.T) {
+func TestObserverReceivesRecoveredOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.abandon(t, a.on(t, solana.PublicKey{1}, 1))

@@ -11,7 +11,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-func TestAnotherNodeTellsWhenOneIsAway(t *testing.T) {
+func TestWebSocketsFailOver(t *testing.T) {
 	chain, other := newWatchedChain(t), newWatchedChain(t)
 	client := chain.client(t)
 	client.wsFallbacks = []string{"ws://127.0.0.1:1", other.url()}
@@ -26,7 +26,7 @@ func TestAnotherNodeTellsWhenOneIsAway(t *testing.T) {
 	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
 }
 
-func TestNodeThatRefusesToSubscribeIsPassedOver(t *testing.T) {
+func TestNodeThatRefusesToSubscribeIsSkipped(t *testing.T) {
 	chain, other := newWatchedChain(t), newWatchedChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
 	client := chain.client(t)
@@ -44,7 +44,7 @@ func TestNodeThatRefusesToSubscribeIsPassedOver(t *testing.T) {
 	chain.change(func() { assert.Equal(t, 1, chain.dials, "once is enough") })
 }
 
-func TestFurtherConnectionIsOpenedOnlyWhenTheNodeWantsIt(t *testing.T) {
+func TestFurtherConnectionIsOpenedAtTheNodesLimit(t *testing.T) {
 	chain := newWatchedChain(t)
 	chain.refuse = func(on int) (int, string) {
 		if on >= 40 {
@@ -73,7 +73,7 @@ func TestFurtherConnectionIsOpenedOnlyWhenTheNodeWantsIt(t *testing.T) {
 	assert.Eventually(t, func() bool { return chain.subscriptions() == many-2 }, 10*time.Second, time.Millisecond)
 }
 
-func TestNodeThatTakesNoSubscriptionAtAllIsAnError(t *testing.T) {
+func TestNodeWithoutSubscriptionsIsAnError(t *testing.T) {
 	chain := newWatchedChain(t)
 	chain.refuse = func(int) (int, string) {
 		return -32603, "Internal Error: Subscription refused. Node subscription limit reached"
@@ -83,7 +83,7 @@ func TestNodeThatTakesNoSubscriptionAtAllIsAnError(t *testing.T) {
 	assert.False(t, isPermanent(err))
 }
 
-func TestPollingTellsWhatHappens(t *testing.T) {
+func TestPollingSendsHints(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 		client.source = NewPolling(0)
 		agent := solana.PublicKey{7}
@@ -113,7 +113,7 @@ func TestPollingTellsWhatHappens(t *testing.T) {
 	})
 }
 
-func TestPollingThatFailsIsVisible(t *testing.T) {
+func TestFailedPollingDisconnects(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 		client.source = NewPolling(time.Second)
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)

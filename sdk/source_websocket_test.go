@@ -68,7 +68,7 @@ func awaitEnd(t *testing.T, stream *logConn) error {
 	return stream.closeError()
 }
 
-func TestSuccessfulTransactionsAreToldInTheirOrder(t *testing.T) {
+func TestHintsOfSuccessfulTransactionsAreInOrder(t *testing.T) {
 	stream, hints := serveLogs(t, func(request string) []string {
 		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+protocol.ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
 		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`, notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
@@ -79,7 +79,7 @@ func TestSuccessfulTransactionsAreToldInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestTransactionsOfOtherProgramsAreToldApart(t *testing.T) {
+func TestHintsOfOtherProgramsAreUnrelated(t *testing.T) {
 	logs := map[string]bool{
 		`["Program 11111111111111111111111111111111 invoke [1]"]`: true,
 		`[]`: true,
@@ -106,7 +106,7 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 	assert.True(t, isPermanent(err))
 }
 
-func TestConnectionThatEndsEndsWhatWaitsForIt(t *testing.T) {
+func TestEndOfTheConnectionEndsPendingSubscriptions(t *testing.T) {
 	stream, _ := serveLogs(t, func(string) []string { return []string{"hang up"} })
 	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
 	require.ErrorContains(t, err, "connection closed")
@@ -115,7 +115,7 @@ func TestConnectionThatEndsEndsWhatWaitsForIt(t *testing.T) {
 	require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 }
 
-func TestNonsenseEndsTheConnection(t *testing.T) {
+func TestInvalidMessageEndsTheConnection(t *testing.T) {
 	for _, nonsense := range []string{"nonsense", "[]", `{"id":1,"result":"x"}`, `{"params":{"result":{"value":{"signature":"x"}}}}`} {
 		stream, _ := serveLogs(t, func(string) []string { return []string{nonsense} })
 		require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{{}}), nonsense)

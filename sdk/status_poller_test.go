@@ -34,7 +34,7 @@ func TestConfirmationTakesFewRequests(t *testing.T) {
 	})
 }
 
-func TestOneRequestIsForAllTransactionsThatWait(t *testing.T) {
+func TestOneRequestPollsAllTransactions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const transactions = 600
 		a := newAgent(t, nil)
@@ -55,7 +55,7 @@ func TestOneRequestIsForAllTransactionsThatWait(t *testing.T) {
 }
 
 // A search of a node's history is slow, and not needed while a transaction can still be executed.
-func TestHistoryIsSearchedLate(t *testing.T) {
+func TestHistoryIsSearchedOnlyAfterTheValidity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.confirmsAfter(20 * time.Second)

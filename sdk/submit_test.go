@@ -99,7 +99,7 @@ func TestLostTransactionIsSentAgain(t *testing.T) {
 	})
 }
 
-func TestProcessedIsNotDone(t *testing.T) {
+func TestProcessedIsNotConfirmed(t *testing.T) {
 	for commitment, levels := range map[rpc.CommitmentType][]string{
 		rpc.CommitmentConfirmed: {"processed", "confirmed"},
 		rpc.CommitmentFinalized: {"processed", "confirmed", "confirmed", "finalized"},
@@ -118,7 +118,7 @@ func TestProcessedIsNotDone(t *testing.T) {
 	}
 }
 
-func TestTransactionExpiresOnlyWhenNothingCanComeOfItAnyMore(t *testing.T) {
+func TestTransactionExpiresOnlyOnceItCannotBeExecuted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
@@ -126,7 +126,7 @@ func TestTransactionExpiresOnlyWhenNothingCanComeOfItAnyMore(t *testing.T) {
 				seconds := uint64(time.Since(began).Seconds())
 				return object{"absoluteSlot": testSlot + seconds, "blockHeight": testLastValid - 10 + seconds}, nil
 			},
-			// The node that returns the statuses is twenty seconds behind the one that returns the height.
+			// The node that returns the statuses is twenty seconds behind the other node, which returns the height.
 			"getSignatureStatuses": func(int) (any, error) {
 				seconds := uint64(time.Since(began).Seconds())
 				return statuses(testSlot+seconds-min(seconds, 20)*boolOf(seconds < 40), nil), nil
@@ -221,7 +221,7 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 	}
 }
 
-func TestBroadcastThatMayHaveBeenForwardedIsWaitedFor(t *testing.T) {
+func TestPossiblyForwardedBroadcastIsWaitedFor(t *testing.T) {
 	refusal := &jsonrpc.RPCError{Code: -32602, Message: "no longer valid"}
 	cases := map[string]func(int) (any, error){
 		"internal error":    failing(&jsonrpc.RPCError{Code: -32603, Message: "Internal error"}),
@@ -272,7 +272,7 @@ func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
 	})
 }
 
-func TestSubmittedTransactionOutlivesTheNodesFirstHeightByABlockhashsLife(t *testing.T) {
+func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
@@ -306,7 +306,7 @@ func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, la
 	return c.send(ctx, &outgoing{transaction: transaction, valid: &validity{lastHeight: lastValid}, commitment: c.commitment})
 }
 
-func TestDetailsThatContradictTheStatusAreNoSuccess(t *testing.T) {
+func TestContradictoryDetailsAreNotConfirmed(t *testing.T) {
 	client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
 		"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
 	})
@@ -326,7 +326,7 @@ func TestDetailsThatContradictTheStatusAreNoSuccess(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 }
 
-func TestTransactionThatTheNodeKnowsAlreadyIsWaitedFor(t *testing.T) {
+func TestAlreadyProcessedTransactionIsWaitedFor(t *testing.T) {
 	for _, answer := range []*jsonrpc.RPCError{
 		{Code: -32002, Message: "Transaction simulation failed: This transaction has already been processed", Data: object{"err": "AlreadyProcessed"}},
 		{Code: -32603, Message: "This transaction has already been processed"},
@@ -356,7 +356,7 @@ func TestFailureOnChainNamesItsTransaction(t *testing.T) {
 	assert.Zero(t, scripted.called("getEpochInfo"))
 }
 
-func TestDoneWithoutDetailsIsDone(t *testing.T) {
+func TestConfirmedWithoutDetailsIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
 			"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),

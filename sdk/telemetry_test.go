@@ -70,7 +70,7 @@ func textOf(set attribute.Set, key attribute.Key) string {
 	return found.String()
 }
 
-func TestEachNodesAnswerIsTold(t *testing.T) {
+func TestEachAnswerIsMeasured(t *testing.T) {
 	o := instrument(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	_, err := o.client.RPC().GetGenesisHash(t.Context())
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestEachNodesAnswerIsTold(t *testing.T) {
 	assert.NotContains(t, o.log.String(), "sekrit")
 }
 
-func TestFailedCallIsTold(t *testing.T) {
+func TestFailedCallIsMeasured(t *testing.T) {
 	o := instrument(t, answering(`"result":"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`))
 	_, err := o.client.RPC().GetSlot(t.Context(), rpc.CommitmentConfirmed)
 	require.Error(t, err)
@@ -117,7 +117,7 @@ func TestFailedCallIsTold(t *testing.T) {
 	assert.NotContains(t, ended[0].Status().Description, "sekrit")
 }
 
-func TestActionsOutcomeIsTold(t *testing.T) {
+func TestOutcomeOfAnActionIsMeasured(t *testing.T) {
 	refused := &protocol.ProgramError{Code: protocol.ErrNotYourTurn, Name: "NotYourTurn"}
 	for _, c := range []struct {
 		err           error
@@ -150,7 +150,7 @@ func TestActionsOutcomeIsTold(t *testing.T) {
 	}
 }
 
-func TestClosedClientIsNotMeasuredAnyMore(t *testing.T) {
+func TestClosedClientIsNotMeasured(t *testing.T) {
 	o := instrument(t, answering(`"result":7`))
 	assert.Contains(t, o.read(t), "haggle.node.lag")
 	require.NoError(t, o.client.Close())

@@ -40,7 +40,7 @@ func TestOwnRefusalIsAProgramError(t *testing.T) {
 	assert.True(t, refused.Signature.IsZero())
 }
 
-func TestFailuresOfOthersAreNotTakenForOurs(t *testing.T) {
+func TestFailuresOfOtherProgramsAreTransactionErrors(t *testing.T) {
 	tokenFailsInside := []string{
 		"Program " + protocol.ProgramAddress + " invoke [1]",
 		"Program log: Program " + protocol.ProgramAddress + " failed: custom program error: 0x1772",
@@ -176,12 +176,12 @@ func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
 }
 
-func TestOwnNumberWithoutLogsIsOurs(t *testing.T) {
+func TestOwnNumberWithoutLogsIsAProgramError(t *testing.T) {
 	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6013}]}`), nil, budgetThenOurs, solana.Signature{1})
 	require.ErrorIs(t, err, protocol.ErrStaleState)
 }
 
-func TestMalformedChainErrorsAreErrorsOfTheirOwn(t *testing.T) {
+func TestMalformedChainErrorsAreErrors(t *testing.T) {
 	for _, encoded := range []string{
 		`{}`, `[]`, `7`, `true`, `{"A":1,"B":2}`,
 		`{"InstructionError":[]}`, `{"InstructionError":[1]}`, `{"InstructionError":["x",{"Custom":1}]}`,

@@ -18,7 +18,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-func TestSubscriptionHeals(t *testing.T) {
+func TestSubscriptionReconnects(t *testing.T) {
 	chain := newWatchedChain(t)
 	client := chain.client(t)
 	first := chain.happens(offerOf(1))
@@ -40,7 +40,7 @@ func TestSubscriptionHeals(t *testing.T) {
 
 // Whatever notifications the connection loses or repeats, a listener receives the chain's events in their
 // order.
-func TestListenerIsToldWhatTheChainHas(t *testing.T) {
+func TestListenerReceivesTheChainsEvents(t *testing.T) {
 	chain := newWatchedChain(t)
 	client := chain.client(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -95,7 +95,7 @@ func reconcileOften(client *Client) (stop func()) {
 	}
 }
 
-func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
+func TestWatchAgentFollowsAllNegotiations(t *testing.T) {
 	chain := newWatchedChain(t)
 	client := chain.client(t)
 	agent, buyer := solana.PublicKey{7}, solana.PublicKey{8}
@@ -127,7 +127,7 @@ func TestAgentHearsOfAllItsNegotiations(t *testing.T) {
 	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second, 10*time.Millisecond, "closed ones are not listened to")
 }
 
-func TestSilentlyDroppedNotificationIsMadeUpFor(t *testing.T) {
+func TestDroppedNotificationIsReconciled(t *testing.T) {
 	chain := newWatchedChain(t)
 	client := chain.client(t)
 	chain.tell = func(int) int { return 0 }
@@ -142,7 +142,7 @@ func TestSilentlyDroppedNotificationIsMadeUpFor(t *testing.T) {
 	assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+3)
 }
 
-func TestSlowListenerLosesNothingAndHoldsUpNobody(t *testing.T) {
+func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 	chain := newWatchedChain(t)
 	client := chain.client(t)
 	other := solana.PublicKey{43}
@@ -177,7 +177,7 @@ func TestSlowListenerLosesNothingAndHoldsUpNobody(t *testing.T) {
 	assert.Eventually(t, func() bool { l := slow.Lag(); return l.Slots == 0 && l.Time == 0 && l.Held == 0 && l.Connected }, 5*time.Second, time.Millisecond)
 }
 
-func TestEverythingEndsWithWhateverItDependsOn(t *testing.T) {
+func TestSubscriptionEndsWithContextClientAndClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	chain := newWatchedChain(t)
 	client := chain.client(t)

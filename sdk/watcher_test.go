@@ -102,7 +102,7 @@ func soFar(subscription *Subscription, patience time.Duration) (told []EventEnve
 	}
 }
 
-func TestOnlyWhatIsInABlockIsTold(t *testing.T) {
+func TestOnlyTransactionsInBlocksAreDelivered(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestOnlyWhatIsInABlockIsTold(t *testing.T) {
 	})
 }
 
-func TestTransactionThatIsNeverExecutedIsNotLookedForForever(t *testing.T) {
+func TestHintOfALostTransactionExpires(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestTransactionThatIsNeverExecutedIsNotLookedForForever(t *testing.T) {
 	})
 }
 
-func TestIdleSubscriptionsCostAHandfulOfRequests(t *testing.T) {
+func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 		const many = 1_000
 		for n := range many {
@@ -175,7 +175,7 @@ func TestIdleSubscriptionsCostAHandfulOfRequests(t *testing.T) {
 	})
 }
 
-func TestFailedTransactionsAndOtherNegotiationsAreNotTold(t *testing.T) {
+func TestFailedAndOtherTransactionsAreNotDelivered(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -190,7 +190,7 @@ func TestFailedTransactionsAndOtherNegotiationsAreNotTold(t *testing.T) {
 	})
 }
 
-func TestLogsThatDoNotTellEverything(t *testing.T) {
+func TestIncompleteLogsAreTruncated(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestLogsThatDoNotTellEverything(t *testing.T) {
 	})
 }
 
-func TestTransactionWhoseDetailsAreGoneIsToldAsUnclear(t *testing.T) {
+func TestTransactionWithoutDetailsIsTruncated(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 		gone := chain.happens(offerOf(1))
 		chain.change(func() { chain.withheld[gone.signature] = 1 << 30 })
@@ -234,7 +234,7 @@ func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
 }
 
 // Two negotiations of an agent in one block: neither list shows their order.
-func TestOrderWithinABlockIsTheBlocks(t *testing.T) {
+func TestOrderWithinASlotIsTheBlocks(t *testing.T) {
 	for name, first := range map[string]byte{"one": 50, "other": 51} {
 		t.Run(name, func(t *testing.T) {
 			inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
@@ -259,7 +259,7 @@ func TestOrderWithinABlockIsTheBlocks(t *testing.T) {
 	}
 }
 
-func TestTransactionsOfABlockThatIsNotCompleteAreToldInItsFinalOrder(t *testing.T) {
+func TestIncompleteBlockIsDeliveredInItsFinalOrder(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -273,7 +273,7 @@ func TestTransactionsOfABlockThatIsNotCompleteAreToldInItsFinalOrder(t *testing.
 }
 
 // Anyone can mention an agent, as often as they pay for transactions.
-func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
+func TestUnrelatedTransactionsDelayNothing(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		agent := solana.PublicKey{7}
 		subscription, err := client.WatchAgent(t.Context(), agent)
@@ -306,7 +306,7 @@ func TestTransactionsThatOnlyMentionAnAgentHoldUpNothing(t *testing.T) {
 	})
 }
 
-func TestTransactionsThatTheSourceKnowsToBeUnrelatedAreNotFetched(t *testing.T) {
+func TestUnrelatedHintsAreNotFetched(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		agent := solana.PublicKey{7}
 		subscription, err := client.WatchAgent(t.Context(), agent)
@@ -326,7 +326,7 @@ func TestTransactionsThatTheSourceKnowsToBeUnrelatedAreNotFetched(t *testing.T) 
 	})
 }
 
-func TestNodeThatIsAwayDelaysAndLosesNothing(t *testing.T) {
+func TestUnreachableNodeLosesNothing(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -340,7 +340,7 @@ func TestNodeThatIsAwayDelaysAndLosesNothing(t *testing.T) {
 	})
 }
 
-func TestLostSourceIsVisibleAndOpenedAgainFromWhereItWasLost(t *testing.T) {
+func TestLostSourceIsReopenedAtItsLastSlot(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -371,7 +371,7 @@ func TestLostSourceIsVisibleAndOpenedAgainFromWhereItWasLost(t *testing.T) {
 	})
 }
 
-func TestNegotiationWithMoreHistoryThanCanBeMadeUpForEndsWithAnError(t *testing.T) {
+func TestTooLongHistoryEndsTheSubscription(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 		chain.change(func() {
 			flood := make([]*happening, historyLimit+1)
@@ -390,7 +390,7 @@ func TestNegotiationWithMoreHistoryThanCanBeMadeUpForEndsWithAnError(t *testing.
 	})
 }
 
-func TestNothingIsForgottenThatALateNoticeMayTellOf(t *testing.T) {
+func TestHandledTransactionsAreKeptForLateHints(t *testing.T) {
 	w := &watcher{
 		backlog: backlog{handled: map[solana.Signature]uint64{numbered(1): 100, numbered(2): 101}},
 	}
@@ -399,7 +399,7 @@ func TestNothingIsForgottenThatALateNoticeMayTellOf(t *testing.T) {
 	assert.Equal(t, map[solana.Signature]uint64{numbered(2): 101}, w.backlog.handled)
 }
 
-func TestHistoryHasEverythingAndStopsWhenAsked(t *testing.T) {
+func TestHistoryYieldsAllEventsAndStops(t *testing.T) {
 	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
 		var want []EventEnvelope
 		for n := range uint8(10) {

@@ -45,7 +45,7 @@ func seal(t *testing.T, n *Snapshot, agent solana.PublicKey, price uint64) *prot
 	return sealedPrice
 }
 
-func TestStepsOfTheComparison(t *testing.T) {
+func TestZopaSteps(t *testing.T) {
 	n := comparing(t)
 	for _, c := range []struct {
 		phase      protocol.ZopaPhase
@@ -121,7 +121,7 @@ func lastInstruction[T any, P interface {
 	return decoded
 }
 
-func TestEachStepIsTakenByItsSideAlone(t *testing.T) {
+func TestZopaStepOfTheOtherSideIsRefused(t *testing.T) {
 	client := offlineClient(t)
 	for step := protocol.ZopaStepBuyerCommits; step <= protocol.ZopaStepBuyerReveals; step++ {
 		n, prices := atStep(t, step, 10, 10)
@@ -143,7 +143,7 @@ func TestEachStepIsTakenByItsSideAlone(t *testing.T) {
 	}
 }
 
-func TestCommitmentIsWhatGoesOnChain(t *testing.T) {
+func TestCommitZopaSendsTheCommitment(t *testing.T) {
 	n, prices := atStep(t, protocol.ZopaStepSellerCommits, 10, secretPrice)
 	action, err := offlineClient(t).At(n).CommitZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestCommitmentIsWhatGoesOnChain(t *testing.T) {
 	assert.Equal(t, n.Seller, action.Payer)
 }
 
-func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
+func TestRefundAccountsAreNamedOnlyWithoutAZone(t *testing.T) {
 	for sellers, refunds := range map[uint64]bool{secretPrice - 1: false, secretPrice: false, secretPrice + 1: true} {
 		n, prices := atStep(t, protocol.ZopaStepSellerReveals, secretPrice, sellers)
 		client, scripted, _ := newScripted(t, nil)
@@ -185,7 +185,7 @@ func TestRefundAccountsGoAlongOnlyWithoutAZone(t *testing.T) {
 	}
 }
 
-func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
+func TestRefusedRevealSendsNoPrice(t *testing.T) {
 	client := offlineClient(t)
 	n, prices := atStep(t, protocol.ZopaStepBuyerReveals, 10, 10)
 	reveal := func(price *protocol.SealedPrice) error {
@@ -204,14 +204,14 @@ func TestRevealIsRefusedBeforeAnyoneSeesThePrice(t *testing.T) {
 	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "sealed price not set")
 	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
 	require.ErrorContains(t, err, "sealed price not set")
-	// If several things are wrong, the error is the one that the program checks first.
+	// If several things are wrong, the error is that of the program's first failed check.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})), protocol.ErrInvalidParams)
 	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})), protocol.ErrInvalidState)
 }
 
 // A price that is revealed too late is disclosed without effect.
-func TestPriceIsNotShownTooLate(t *testing.T) {
+func TestPriceIsNotRevealedTooLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		step protocol.ZopaStep
 		// turn and global are the seconds until the deadlines.

@@ -98,7 +98,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 	})
 }
 
-func TestAnotherCreationIsNotTakenForTheOneLeftBehind(t *testing.T) {
+func TestOtherTermsAreNotARepetition(t *testing.T) {
 	arbiter := solana.PublicKey{5}
 	sevens := uint64(77)
 	for name, change := range map[string]func(*CreateRequest){
@@ -127,7 +127,7 @@ func TestAnotherCreationIsNotTakenForTheOneLeftBehind(t *testing.T) {
 	}
 }
 
-func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
+func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	order := SessionIDFor("order 1234")
 	assert.Equal(t, order, SessionIDFor("order 1234"))
 	assert.NotEqual(t, order, SessionIDFor("order 1235"))
@@ -175,7 +175,7 @@ func TestCreationUnderANameOfOnesOwnIsFoundAgain(t *testing.T) {
 
 // The first creation has spent the money, so a repetition finds too little. It must return AlreadyDone all
 // the same.
-func TestRepeatedPurchaseIsToldSoAlsoWithoutMoneyForAnother(t *testing.T) {
+func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
 	order := SessionIDFor("order 1234")
 	a := newBuyer(t, solana.PublicKey{1})
 	tokens, err := token.AssociatedAddress(a.me.PublicKey(), testMint, solana.TokenProgramID)
@@ -188,4 +188,71 @@ func TestRepeatedPurchaseIsToldSoAlsoWithoutMoneyForAnother(t *testing.T) {
 		_, err = a.create(t, func(r *CreateRequest) { r.SessionID = &order })
 		require.ErrorIs(t, err, ErrSessionUsed, name)
 	}
+}
+
+func TestUnsetTermsComeFromTheConfiguration(t *testing.T) {
+	config := &protocol.ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
+	request := &CreateRequest{EscrowAmount: 100_000}
+	assert.Equal(t, protocol.NegotiationParams{
+		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90, GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
+		MaxFeeBps: 50,
+	}, request.params(config, 1_000))
+
+	request = &CreateRequest{
+		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1, Deadline: 2 * time.Hour, MinOfferBps: 100,
+		MaxFeeBps: new(uint16(0)),
+	}
+	assert.Equal(t, protocol.NegotiationParams{
+		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200, MinOfferBps: 100,
+	}, request.params(config, 1_000))
+}
+
+func TestTermsIncludeBondZopaAndMilestones(t *testing.T) {
+	arbiter := solana.PublicKey{5}
+	request := &CreateRequest{
+		EscrowAmount: 100_000, Bond: 5_000, Zopa: true,
+		Milestones: &Milestones{Arbiter: arbiter, Shares: []uint16{2_500, 7_500}, Delivery: 48*time.Hour + 1},
+	}
+	params := request.params(&protocol.ProtocolConfig{}, 1_000)
+	assert.EqualValues(t, 5_000, params.BondRequired)
+	assert.True(t, params.ZopaEnabled)
+	assert.Equal(t, arbiter, params.Arbiter)
+	assert.EqualValues(t, 24, params.ReviewHours)
+	assert.Equal(t, [8]uint16{2_500, 7_500}, params.MilestoneBps)
+	assert.EqualValues(t, 1_000+48*3_600+1+2*(24*3_600+60), params.MilestoneDeadline)
+
+	request.Milestones.Delivery, request.Milestones.ReviewHours = 0, 3
+	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	assert.EqualValues(t, 3, params.ReviewHours)
+	assert.EqualValues(t, 1_000+30*86_400+2*(3*3_600+60), params.MilestoneDeadline)
+
+	// Eight reviews of a week come on top.
+	request.Milestones.ReviewHours = protocol.MaxReviewHours
+	request.Milestones.Shares = []uint16{1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250, 1_250}
+	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	assert.EqualValues(t, 1_000+30*86_400+8*(168*3_600+60), params.MilestoneDeadline)
+
+	// Everything can be delivered until Delivery, and still be claimed.
+	request.Milestones.Delivery = 72 * time.Hour
+	params = request.params(&protocol.ProtocolConfig{}, 1_000)
+	n := protocol.Negotiation{MilestoneDeadline: params.MilestoneDeadline, ReviewHours: params.ReviewHours}
+	assert.EqualValues(t, 1_000+72*3_600, n.LatestClaim(8))
+}
+
+func TestDeadlineLeavesTimeForTheExecution(t *testing.T) {
+	for asked, given := range map[time.Duration]int64{
+		59 * time.Second: 59, 60 * time.Second: 65, 64 * time.Second: 65, 66 * time.Second: 66, 24 * time.Hour: 86_400,
+	} {
+		request := &CreateRequest{Deadline: asked}
+		assert.Equal(t, given, request.params(&protocol.ProtocolConfig{}, 0).GlobalDeadline, asked)
+	}
+}
+
+func TestCheapSessionsAreFoundQuickly(t *testing.T) {
+	sessionID, negotiation, err := cheapSession(newKeypair(t).PublicKey(), newKeypair(t).PublicKey())
+	require.NoError(t, err)
+	assert.Less(t, sessionID, uint64(1)<<53)
+	_, bump, err := protocol.FindVaultAddress(negotiation)
+	require.NoError(t, err)
+	assert.EqualValues(t, firstBump, bump)
 }

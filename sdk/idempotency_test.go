@@ -42,7 +42,7 @@ func (a *agent) interrupted(t *testing.T, send func(context.Context, *CreateActi
 	require.Len(t, a.journal.entries, 1)
 }
 
-func TestCreationThatSomebodyElseHasRecoveredIsNotRepeated(t *testing.T) {
+func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 	do := func(a *agent) func(context.Context, *CreateAction) error {
 		return func(ctx context.Context, action *CreateAction) error {
 			_, err := action.Do(ctx, a.me)
@@ -90,7 +90,7 @@ func TestCreationThatSomebodyElseHasRecoveredIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestKeyIsUsedOnceForEver(t *testing.T) {
+func TestKeyIsExecutedOnce(t *testing.T) {
 	a := newBuyer(t)
 	a.node.answers["getSignatureStatuses"] = executed(testSlot)
 	named := func(r *CreateRequest) { r.Key = "order 1234" }
@@ -129,7 +129,7 @@ func newBuyerLike(t *testing.T, a *agent) *agent {
 	return next
 }
 
-func TestSameActionIsSentOnceThoughSeveralCallsCarryItOut(t *testing.T) {
+func TestConcurrentCallsSendAnActionOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newBuyer(t)
 		began := time.Now()
@@ -158,7 +158,7 @@ func TestSameActionIsSentOnceThoughSeveralCallsCarryItOut(t *testing.T) {
 }
 
 // The node has not executed the first transaction and returns no status of it.
-func TestUnknownOutcomeBlocksItsNegotiationAlone(t *testing.T) {
+func TestUnknownOutcomeBlocksOnlyItsNegotiation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		mine, other := solana.PublicKey{1}, solana.PublicKey{2}
