@@ -139,15 +139,15 @@ func vaultOf(t *testing.T, n *Snapshot) solana.PublicKey {
 
 func TestExtensionIsProposedInWholeSeconds(t *testing.T) {
 	client, n, _ := bonded(t, nil)
-	for asked, want := range map[time.Duration]uint32{
+	for requested, want := range map[time.Duration]uint32{
 		0: 0, time.Nanosecond: 1, time.Second: 1, 90*time.Minute + 1: 5_401, math.MaxUint32 * time.Second: math.MaxUint32,
 	} {
-		action, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: asked}).Build(t.Context())
+		action, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: requested}).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, want, lastInstruction[protocol.SubmitOffer](t, action).DeadlineExtension)
 	}
-	for _, asked := range []time.Duration{-time.Second, math.MaxUint32*time.Second + 1} {
-		_, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: asked}).Build(t.Context())
+	for _, requested := range []time.Duration{-time.Second, math.MaxUint32*time.Second + 1} {
+		_, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: requested}).Build(t.Context())
 		require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	}
 }

@@ -14,23 +14,23 @@ import (
 // agent is a client with a journal and a key.
 type agent struct {
 	*Client
-	journal *heldJournal
+	journal *memoryJournal
 	node    *scriptedNode
 	me      *wallet.Keypair
-	// lives counts the restarts.
-	lives byte
+	// restarts counts the restarts.
+	restarts byte
 }
 
 // newAgent returns an agent on a chain at a height at which new transactions are valid for long.
 func newAgent(t *testing.T, answers map[string]func(int) (any, error)) *agent {
 	t.Helper()
 	client, node, _ := newScripted(t, answers)
-	a := &agent{Client: client, journal: newHeldJournal(), node: node, me: newKeypair(t)}
+	a := &agent{Client: client, journal: newMemoryJournal(), node: node, me: newKeypair(t)}
 	for method, answer := range map[string]func(int) (any, error){
 		"getLatestBlockhash": func(call int) (any, error) {
 			// Each block has its own.
 			return object{"context": object{"slot": testSlot}, "value": object{
-				"blockhash": solana.Hash{byte(call), a.lives}.String(), "lastValidBlockHeight": testLastValid,
+				"blockhash": solana.Hash{byte(call), a.restarts}.String(), "lastValidBlockHeight": testLastValid,
 			}}, nil
 		},
 		"simulateTransaction": always(object{"context": object{"slot": testSlot}, "value": object{"unitsConsumed": 150, "logs": []string{}}}),
@@ -67,7 +67,7 @@ func (a *agent) restart(t *testing.T) *agent {
 	again := newAgent(t, nil)
 	again.journal, again.me = a.journal, a.me
 	again.inFlight = newInFlight(a.journal)
-	again.lives = a.lives + 1
+	again.restarts = a.restarts + 1
 	for method, answer := range a.node.answers {
 		if method != "getLatestBlockhash" {
 			again.node.answers[method] = answer

@@ -82,7 +82,7 @@ func TestNewClientDoesNotDecideOnAnOldState(t *testing.T) {
 	}
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
-	client.talkTo(at(50), at(100))
+	client.useNodes(at(50), at(100))
 	now, err := client.Now(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 100, now)

@@ -66,40 +66,40 @@ func TestWatchAfterCloseFails(t *testing.T) {
 func TestMissingArgumentsAreNamed(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
-	seen := &Snapshot{Address: solana.PublicKey{1}, Data: make([]byte, protocol.NegotiationSize)}
-	seen.CurrentOfferAmount = 3
+	snapshot := &Snapshot{Address: solana.PublicKey{1}, Data: make([]byte, protocol.NegotiationSize)}
+	snapshot.CurrentOfferAmount = 3
 
 	_, err = client.At(nil).SubmitOffer(protocol.ProgramID, Offer{}).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot not set")
-	_, err = client.Negotiation(seen.Address).AcceptOffer(protocol.ProgramID, 0).Build(t.Context())
+	_, err = client.Negotiation(snapshot.Address).AcceptOffer(protocol.ProgramID, 0).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot or price not set")
-	_, err = client.Negotiation(seen.Address).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
+	_, err = client.Negotiation(snapshot.Address).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot or terms hash not set")
-	_, err = client.At(seen).AcceptOffer(protocol.ProgramID, 4).Build(t.Context())
+	_, err = client.At(snapshot).AcceptOffer(protocol.ProgramID, 4).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.At(seen).AcceptInvitation(protocol.ProgramID, [32]byte{1}, Deposit{}).Build(t.Context())
+	_, err = client.At(snapshot).AcceptInvitation(protocol.ProgramID, [32]byte{1}, Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.At(&Snapshot{Address: protocol.ProgramID}).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.At(seen).Expire(solana.PublicKey{}).Build(t.Context())
+	_, err = client.At(snapshot).Expire(solana.PublicKey{}).Build(t.Context())
 	assert.ErrorContains(t, err, "signer not set")
 }
 
 func TestOfferNamesItsSnapshot(t *testing.T) {
 	client, err := NewClient(Config{Endpoint: "http://localhost:1"})
 	require.NoError(t, err)
-	seen := &Snapshot{Address: solana.PublicKey{1}}
-	seen.CurrentRound = 4
+	snapshot := &Snapshot{Address: solana.PublicKey{1}}
+	snapshot.CurrentRound = 4
 	me := newKeypair(t).PublicKey()
-	action, err := client.At(seen).SubmitOffer(me, Offer{Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}).Build(t.Context())
+	action, err := client.At(snapshot).SubmitOffer(me, Offer{Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "submit_offer", action.Name)
 	assert.Equal(t, me, action.Payer)
-	assert.Equal(t, seen.Address, action.Negotiation)
+	assert.Equal(t, snapshot.Address, action.Negotiation)
 	require.Len(t, action.Instructions, 1)
 	data, err := action.Instructions[0].Data()
 	require.NoError(t, err)
 	var built protocol.SubmitOffer
 	require.NoError(t, built.Decode(action.Instructions[0].Accounts(), data))
-	assert.Equal(t, protocol.SubmitOffer{Offerer: me, Negotiation: seen.Address, ExpectedRound: 4, Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}, built)
+	assert.Equal(t, protocol.SubmitOffer{Offerer: me, Negotiation: snapshot.Address, ExpectedRound: 4, Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}, built)
 }

@@ -240,11 +240,11 @@ func TestTermsIncludeBondZopaAndMilestones(t *testing.T) {
 }
 
 func TestDeadlineLeavesTimeForTheExecution(t *testing.T) {
-	for asked, given := range map[time.Duration]int64{
+	for requested, given := range map[time.Duration]int64{
 		59 * time.Second: 59, 60 * time.Second: 65, 64 * time.Second: 65, 66 * time.Second: 66, 24 * time.Hour: 86_400,
 	} {
-		request := &CreateRequest{Deadline: asked}
-		assert.Equal(t, given, request.params(&protocol.ProtocolConfig{}, 0).GlobalDeadline, asked)
+		request := &CreateRequest{Deadline: requested}
+		assert.Equal(t, given, request.params(&protocol.ProtocolConfig{}, 0).GlobalDeadline, requested)
 	}
 }
 

@@ -59,7 +59,7 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	buyer, seller := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
 	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000}
 	_, err := client.CreateNegotiation(t.Context(), request)
-	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "nothing is wrapped unless it is asked for")
+	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "nothing is wrapped unless WrapSOL is set")
 
 	request.Deposit.WrapSOL = true
 	action, err := client.CreateNegotiation(t.Context(), request)

@@ -19,15 +19,15 @@ func ExampleClient_History() {
 		client  *haggle.Client
 		address solana.PublicKey
 	)
-	for seen, err := range client.History(ctx, address) {
+	for envelope, err := range client.History(ctx, address) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		switch event := seen.Event.(type) {
+		switch event := envelope.Event.(type) {
 		case *protocol.OfferSubmitted:
-			fmt.Printf("slot %d: %s offers %d in round %d\n", seen.Slot, event.Offerer, event.Amount, event.Round)
+			fmt.Printf("slot %d: %s offers %d in round %d\n", envelope.Slot, event.Offerer, event.Amount, event.Round)
 		case *protocol.NegotiationSettled:
-			fmt.Printf("slot %d: settled at %d\n", seen.Slot, event.SettledAmount)
+			fmt.Printf("slot %d: settled at %d\n", envelope.Slot, event.SettledAmount)
 		}
 	}
 }
@@ -45,11 +45,11 @@ func ExampleSubscription_Lag() {
 		log.Fatal(err)
 	}
 	defer subscription.Close()
-	for seen := range subscription.Events() {
+	for envelope := range subscription.Events() {
 		if lag := subscription.Lag(); lag.Time > 10*time.Second {
 			log.Printf("behind by %d slots, %s; %d events wait", lag.Slots, lag.Time, lag.Held)
 		}
-		fmt.Println(seen.Slot, seen.Negotiation, seen.Event.EventName())
+		fmt.Println(envelope.Slot, envelope.Negotiation, envelope.Event.EventName())
 	}
 	log.Print(subscription.Err())
 }

@@ -56,8 +56,8 @@ func ExampleClient_Watch() {
 		log.Fatal(err)
 	}
 	defer subscription.Close()
-	for seen := range subscription.Events() {
-		offer, ok := seen.Event.(*protocol.OfferSubmitted)
+	for envelope := range subscription.Events() {
+		offer, ok := envelope.Event.(*protocol.OfferSubmitted)
 		if !ok || offer.Offerer == seller.PublicKey() {
 			continue
 		}

@@ -163,8 +163,8 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 	const now = 9_000_000
 	reset := errors.New("connection reset")
 	for name, forgetfulFirst := range map[string]func(int) (any, error){
-		"the other one is asked for its first block": failing(reset),
-		"each is asked for its first block":          always(now - 1_000),
+		"the first block of the other one is requested": failing(reset),
+		"the first block of each is requested":          always(now - 1_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 					}
 					return statuses(now, executedStatus("finalized", nil)), nil
 				}, always(0))
-				client.talkTo(forgetful, archive)
+				client.useNodes(forgetful, archive)
 				unknown := &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: 5_000, Slot: testSlot}
 				_, err := client.Outcome(t.Context(), unknown)
 				require.NotErrorIs(t, err, ErrTransactionExpired)
@@ -216,7 +216,7 @@ func TestStatusOnAnyNodeRefutesTheExpiry(t *testing.T) {
 		}
 		_, second, _ := newScripted(t, over)
 		second.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("processed", nil)))
-		client.talkTo(first, second)
+		client.useNodes(first, second)
 		receipt, err := client.submit(t.Context(), transaction, testLastValid)
 		require.NoError(t, err)
 		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
@@ -245,7 +245,7 @@ func TestNodeWithAFalseSlotIsContradicted(t *testing.T) {
 			"slot": testSlot, "version": "legacy", "transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
 			"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
 		})
-		client.talkTo(first, second)
+		client.useNodes(first, second)
 		receipt, err := client.submit(t.Context(), transaction, testLastValid)
 		require.NoError(t, client.Close())
 		return receipt, err

@@ -23,16 +23,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// watchedChain is a node with a scripted chain. It answers JSON-RPC without a network, and has a WebSocket
+// fakeChain is a node with a scripted chain. It answers JSON-RPC without a network, and has a WebSocket
 // server that sends notifications as reliably as the test requires.
-type watchedChain struct {
+type fakeChain struct {
 	jsonrpc.RPCClient
 	socket *httptest.Server
 
 	lock     sync.Mutex
 	slot     uint64
 	count    int
-	executed []*happening
+	executed []*chainTransaction
 	accounts map[solana.PublicKey][]byte
 	calls    map[string]int
 	// unlisted hides the newest transactions from lists, and withheld hides them from getTransaction.
@@ -45,15 +45,15 @@ type watchedChain struct {
 
 	sockets []*pubsub
 	number  uint64
-	// tell returns how often a notification of a transaction is sent: 0, 1 or more; nil is once.
-	tell func(n int) int
+	// notifications returns how often a notification of a transaction is sent: 0, 1 or more; nil is once.
+	notifications func(n int) int
 	// refuse answers requests for subscriptions with an error, if it returns one.
 	refuse func(onConnection int) (code int, message string)
 	dials  int
 }
 
-// happening is a transaction in the chain.
-type happening struct {
+// chainTransaction is a transaction in the chain.
+type chainTransaction struct {
 	signature solana.Signature
 	slot      uint64
 	addresses []solana.PublicKey
@@ -69,47 +69,47 @@ type pubsub struct {
 	on    map[solana.PublicKey]uint64
 }
 
-func newWatchedChain(t testing.TB) *watchedChain {
+func newFakeChain(t testing.TB) *fakeChain {
 	t.Helper()
-	chain := newQuietChain()
+	chain := newChainWithoutWebSocket()
 	chain.socket = httptest.NewServer(http.HandlerFunc(chain.serve))
 	t.Cleanup(chain.socket.Close)
 	return chain
 }
 
-// newQuietChain returns a chain without a WebSocket server.
-func newQuietChain() *watchedChain {
-	return &watchedChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int), withheld: make(map[solana.Signature]int)}
+// newChainWithoutWebSocket returns a chain without a WebSocket server.
+func newChainWithoutWebSocket() *fakeChain {
+	return &fakeChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int), withheld: make(map[solana.Signature]int)}
 }
 
-// serves makes a client use the chain.
-func (c *watchedChain) serves(client *Client) {
+// serveClient makes a client use the chain.
+func (c *fakeChain) serveClient(client *Client) {
 	client.rpc, client.pool = rpc.NewWithCustomRPCClient(c), scriptedPool(c)
 }
 
 // client returns a client that uses the chain.
-func (c *watchedChain) client(t testing.TB) *Client {
+func (c *fakeChain) client(t testing.TB) *Client {
 	t.Helper()
 	client, err := NewClient(Config{Endpoint: "http://localhost", WSEndpoint: c.url()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	c.serves(client)
+	c.serveClient(client)
 	return client
 }
 
-func (c *watchedChain) url() string { return strings.Replace(c.socket.URL, "http", "ws", 1) }
+func (c *fakeChain) url() string { return strings.Replace(c.socket.URL, "http", "ws", 1) }
 
-func (c *watchedChain) Close() error { return nil }
+func (c *fakeChain) Close() error { return nil }
 
 // next begins another slot.
-func (c *watchedChain) next() {
+func (c *fakeChain) next() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.slot++
 }
 
-// happens executes a transaction of this program with events, and sends its notifications.
-func (c *watchedChain) happens(events ...protocol.Event) *happening {
+// emit executes a transaction of this program with events, and sends its notifications.
+func (c *fakeChain) emit(events ...protocol.Event) *chainTransaction {
 	var addresses []solana.PublicKey
 	for _, event := range events {
 		if negotiation, ok := event.NegotiationAddress(); ok && !slices.Contains(addresses, negotiation) {
@@ -120,7 +120,7 @@ func (c *watchedChain) happens(events ...protocol.Event) *happening {
 }
 
 // created executes a transaction that creates a negotiation, and sends its notifications.
-func (c *watchedChain) created(created *protocol.NegotiationCreated) *happening {
+func (c *fakeChain) created(created *protocol.NegotiationCreated) *chainTransaction {
 	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller}, eventLogs(created), created.NegotiationID)
 }
 
@@ -133,15 +133,15 @@ func eventLogs(events ...protocol.Event) []string {
 	return append(logs, "Program "+protocol.ProgramAddress+" success")
 }
 
-// mentions executes a transaction that only mentions addresses.
-func (c *watchedChain) mentions(addresses ...solana.PublicKey) *happening {
+// mention executes a transaction that only mentions addresses.
+func (c *fakeChain) mention(addresses ...solana.PublicKey) *chainTransaction {
 	return c.execute(addresses, []string{"Program 11111111111111111111111111111111 invoke [1]", "Program 11111111111111111111111111111111 success"})
 }
 
-func (c *watchedChain) execute(addresses []solana.PublicKey, logs []string, changed ...solana.PublicKey) *happening {
+func (c *fakeChain) execute(addresses []solana.PublicKey, logs []string, changed ...solana.PublicKey) *chainTransaction {
 	c.lock.Lock()
 	c.count++
-	e := &happening{signature: signatureOf(c.count), slot: c.slot, addresses: addresses, logs: logs}
+	e := &chainTransaction{signature: signatureOf(c.count), slot: c.slot, addresses: addresses, logs: logs}
 	e.answer = object{
 		"slot": c.slot, "version": "legacy", "transaction": []any{encodedTransaction(e.signature), "base64"},
 		"meta": object{"err": nil, "fee": 5_000, "logMessages": logs},
@@ -151,8 +151,8 @@ func (c *watchedChain) execute(addresses []solana.PublicKey, logs []string, chan
 		c.accounts[negotiation] = binary.LittleEndian.AppendUint64(nil, uint64(c.count))
 	}
 	times := 1
-	if c.tell != nil {
-		times = c.tell(c.count)
+	if c.notifications != nil {
+		times = c.notifications(c.count)
 	}
 	c.lock.Unlock()
 	for range times {
@@ -162,7 +162,7 @@ func (c *watchedChain) execute(addresses []solana.PublicKey, logs []string, chan
 }
 
 // announce notifies the subscribers of the addresses.
-func (c *watchedChain) announce(e *happening) {
+func (c *fakeChain) announce(e *chainTransaction) {
 	c.lock.Lock()
 	sockets := slices.Clone(c.sockets)
 	c.lock.Unlock()
@@ -199,7 +199,7 @@ func encodedTransaction(signature solana.Signature) string {
 }
 
 // CallForInto answers as a node does.
-func (c *watchedChain) CallForInto(ctx context.Context, out any, method string, params []any) error {
+func (c *fakeChain) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (c *watchedChain) CallForInto(ctx context.Context, out any, method string, 
 	return json.Unmarshal(encoded, out)
 }
 
-func (c *watchedChain) answer(method string, params []any) (any, error) {
+func (c *fakeChain) answer(method string, params []any) (any, error) {
 	c.calls[method]++
 	if c.failing {
 		return nil, fmt.Errorf("the node is away")
@@ -263,12 +263,12 @@ func (c *watchedChain) answer(method string, params []any) (any, error) {
 }
 
 // list returns the newest first. For an unknown `until` it lists everything, as a node does.
-func (c *watchedChain) list(address solana.PublicKey, options rpc.M) any {
+func (c *fakeChain) list(address solana.PublicKey, options rpc.M) any {
 	page := []object{}
 	known := c.executed[:len(c.executed)-c.unlisted]
 	if c.processed {
 		known = slices.Clone(known)
-		first := slices.IndexFunc(known, func(e *happening) bool { return e.slot == c.slot })
+		first := slices.IndexFunc(known, func(e *chainTransaction) bool { return e.slot == c.slot })
 		if first >= 0 {
 			slices.Reverse(known[first:])
 		}
@@ -294,21 +294,21 @@ func (c *watchedChain) list(address solana.PublicKey, options rpc.M) any {
 	return page
 }
 
-func (c *watchedChain) called(method string) int {
+func (c *fakeChain) called(method string) int {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.calls[method]
 }
 
 // change changes the chain's behaviour.
-func (c *watchedChain) change(how func()) {
+func (c *fakeChain) change(how func()) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	how()
 }
 
 // cut ends all WebSocket connections.
-func (c *watchedChain) cut() {
+func (c *fakeChain) cut() {
 	c.lock.Lock()
 	sockets := c.sockets
 	c.sockets = nil
@@ -318,14 +318,14 @@ func (c *watchedChain) cut() {
 	}
 }
 
-func (c *watchedChain) connections() int {
+func (c *fakeChain) connections() int {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return len(c.sockets)
 }
 
 // subscriptions returns the number of subscriptions at the node.
-func (c *watchedChain) subscriptions() (count int) {
+func (c *fakeChain) subscriptions() (count int) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for _, socket := range c.sockets {
@@ -336,7 +336,7 @@ func (c *watchedChain) subscriptions() (count int) {
 	return count
 }
 
-func (c *watchedChain) serve(w http.ResponseWriter, r *http.Request) {
+func (c *fakeChain) serve(w http.ResponseWriter, r *http.Request) {
 	var upgrader websocket.Upgrader
 	conn, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
@@ -366,7 +366,7 @@ func (c *watchedChain) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (c *watchedChain) subscribe(socket *pubsub, id uint64, method string, params []json.RawMessage) string {
+func (c *fakeChain) subscribe(socket *pubsub, id uint64, method string, params []json.RawMessage) string {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	socket.lock.Lock()
@@ -405,8 +405,8 @@ func offerAt(negotiation solana.PublicKey, round uint8) *protocol.OfferSubmitted
 	return &protocol.OfferSubmitted{NegotiationID: negotiation, Round: round, Timestamp: int64(round)}
 }
 
-// told returns the envelope of an event.
-func (e *happening) told(event protocol.Event) EventEnvelope {
+// envelope returns the envelope of an event.
+func (e *chainTransaction) envelope(event protocol.Event) EventEnvelope {
 	negotiation, _ := event.NegotiationAddress()
 	return EventEnvelope{Signature: e.signature, Slot: e.slot, Negotiation: negotiation, Event: event}
 }
@@ -414,21 +414,21 @@ func (e *happening) told(event protocol.Event) EventEnvelope {
 func receive(t *testing.T, subscription *Subscription) EventEnvelope {
 	t.Helper()
 	select {
-	case seen, ok := <-subscription.Events():
+	case envelope, ok := <-subscription.Events():
 		require.True(t, ok, "ended: %v", subscription.Err())
-		return seen
+		return envelope
 	case <-time.After(40 * time.Second):
-		t.Fatal("nothing is told")
+		t.Fatal("no event is delivered")
 		return EventEnvelope{}
 	}
 }
 
-// staysSilent asserts that no event is delivered for a moment.
-func staysSilent(t *testing.T, subscription *Subscription) {
+// requireNoEvent asserts that no event is delivered for a moment.
+func requireNoEvent(t *testing.T, subscription *Subscription) {
 	t.Helper()
 	select {
-	case seen, ok := <-subscription.Events():
-		t.Fatalf("told %+v (%t, %v)", seen, ok, subscription.Err())
+	case envelope, ok := <-subscription.Events():
+		t.Fatalf("delivered %+v (%t, %v)", envelope, ok, subscription.Err())
 	case <-time.After(300 * time.Millisecond):
 	}
 }
@@ -436,9 +436,9 @@ func staysSilent(t *testing.T, subscription *Subscription) {
 // history returns the events of Client.History.
 func history(t *testing.T, client *Client, negotiation solana.PublicKey) (all []EventEnvelope) {
 	t.Helper()
-	for seen, err := range client.History(t.Context(), negotiation) {
+	for envelope, err := range client.History(t.Context(), negotiation) {
 		require.NoError(t, err)
-		all = append(all, seen)
+		all = append(all, envelope)
 	}
 	return all
 }

@@ -170,7 +170,7 @@ func TestNegotiationOutsideTheFilterIsAnError(t *testing.T) {
 		"the arbiter":         {Filter{Agent: arbiter, Role: RoleArbiter}, true},
 		"an arbiter's party":  {Filter{Agent: agent, Role: RoleArbiter}, false},
 		"no party":            {Filter{Agent: arbiter}, false},
-		"somebody else's":     {Filter{Agent: solana.PublicKey{9}}, false},
+		"of another agent":    {Filter{Agent: solana.PublicKey{9}}, false},
 		"the right status":    {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed}}, true},
 		"the wrong status":    {Filter{Agent: agent, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}}, false},
 		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled, protocol.NegotiationStatusProposed}}, true},

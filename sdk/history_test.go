@@ -15,8 +15,8 @@ import (
 // ledgerNode lists the transactions of one address as a node does: the newest first, a page at a time.
 type ledgerNode struct {
 	newestFirst []object
-	// forgetsUntil makes the node ignore the transaction at which a list is to end, as if it had deleted it.
-	forgetsUntil bool
+	// ignoresUntil makes the node ignore the transaction at which a list is to end, as if it had deleted it.
+	ignoresUntil bool
 }
 
 func numbered(n int) solana.Signature { return solana.Signature{byte(n >> 8), byte(n), 1} }
@@ -41,7 +41,7 @@ func (l *ledgerNode) list(options rpc.M) any {
 			begun = item["signature"] == options["before"]
 			continue
 		}
-		if !l.forgetsUntil && item["signature"] == options["until"] || len(page) == *options["limit"].(*int) {
+		if !l.ignoresUntil && item["signature"] == options["until"] || len(page) == *options["limit"].(*int) {
 			break
 		}
 		page = append(page, item)
@@ -62,7 +62,7 @@ func TestHistoryIsOrderedFromTheOldest(t *testing.T) {
 		"in the middle of a slot": {position{signature: numbered(2_000), slot: 1_000}, 2_001},
 	}
 	for _, forgets := range []bool{false, true} {
-		ledger.forgetsUntil = forgets
+		ledger.ignoresUntil = forgets
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				entries, err := client.since(t.Context(), solana.PublicKey{1}, c.from, 0)

@@ -200,7 +200,7 @@ func TestUnknownOutcomeIsResolvedInTheBackground(t *testing.T) {
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 		time.Sleep(time.Minute)
 		outcome, finished := a.journal.outcome(a.only(t).Signature)
-		require.True(t, finished, "nobody has acted or called Recover")
+		require.True(t, finished, "without another action or call of Recover")
 		assert.Equal(t, OutcomeConfirmed, outcome)
 		_, err = a.pay(t, 1).Do(t.Context(), a.me)
 		require.ErrorIs(t, err, ErrAlreadyDone)

@@ -37,9 +37,9 @@ func TestEntryIsWrittenBeforeTheSend(t *testing.T) {
 
 func TestNothingIsSentIfTheJournalFails(t *testing.T) {
 	full := errors.New("no space left on device")
-	for _, fails := range []func(*heldJournal){
-		func(m *heldJournal) { m.beginFails = full },
-		func(m *heldJournal) { m.listingFails = full },
+	for _, fails := range []func(*memoryJournal){
+		func(m *memoryJournal) { m.beginFails = full },
+		func(m *memoryJournal) { m.listingFails = full },
 	} {
 		a := newAgent(t, nil)
 		fails(a.journal)

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sharedJournal is a heldJournal in which another process holds the leases.
+// sharedJournal is a memoryJournal in which another process holds the leases.
 type sharedJournal struct {
-	*heldJournal
+	*memoryJournal
 	lock   sync.Mutex
 	leased bool
 }
@@ -25,7 +25,7 @@ func (s *sharedJournal) Unfinished(
 	ctx context.Context, wallet solana.PublicKey,
 ) iter.Seq2[JournalEntry, error] {
 	return func(yield func(JournalEntry, error) bool) {
-		for entry, err := range s.heldJournal.Unfinished(ctx, wallet) {
+		for entry, err := range s.memoryJournal.Unfinished(ctx, wallet) {
 			s.lock.Lock()
 			entry.Leased = s.leased
 			s.lock.Unlock()
@@ -48,7 +48,7 @@ func besides(t *testing.T, begin func(a *agent) *Action) (*agent, *sharedJournal
 	a := newBuyer(t)
 	entry := a.abandon(t, begin(a))
 	a = a.again(t)
-	shared := &sharedJournal{heldJournal: a.journal, leased: true}
+	shared := &sharedJournal{memoryJournal: a.journal, leased: true}
 	a.inFlight = newInFlight(shared)
 	return a, shared, entry
 }

@@ -60,7 +60,7 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 				source := &listenSource{refuses: 1, streams: make(chan *listenStream, 2)}
 				client, err := NewClient(Config{Endpoint: "http://localhost", Source: source})
 				require.NoError(t, err)
-				newQuietChain().serves(client)
+				newChainWithoutWebSocket().serveClient(client)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				connected, received := make(chan bool, 8), make(chan solana.Signature, 8)
@@ -98,7 +98,7 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 }
 
 func TestListenEndsIfTheNodeRefusesToSubscribe(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
 	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(Hint) {})
 	var refused *NodeError

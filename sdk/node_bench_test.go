@@ -25,18 +25,18 @@ type instantly struct {
 }
 
 func (i instantly) RoundTrip(request *http.Request) (*http.Response, error) {
-	var asked struct {
+	var requested struct {
 		ID     json.RawMessage
 		Method string
 	}
-	if err := json.NewDecoder(request.Body).Decode(&asked); err != nil {
+	if err := json.NewDecoder(request.Body).Decode(&requested); err != nil {
 		return nil, err
 	}
 	result := i.balance
-	if asked.Method == "getGenesisHash" {
+	if requested.Method == "getGenesisHash" {
 		result = i.genesis
 	}
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, asked.ID, result)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, requested.ID, result)
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 

@@ -37,8 +37,8 @@ func (n node) pool() *rpcpool.Pool {
 	return pool.(*rpcpool.Pool)
 }
 
-// talkTo makes a client use scripted nodes.
-func (c *Client) talkTo(played ...jsonrpc.RPCClient) {
+// useNodes makes a client use scripted nodes.
+func (c *Client) useNodes(played ...jsonrpc.RPCClient) {
 	if len(played) == 1 {
 		c.pool = node{played[0]}.pool()
 		c.rpc = rpc.NewWithCustomRPCClient(node{played[0]})
@@ -146,8 +146,8 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 	}
 	if method == "simulateTransaction" && n.simulated != nil {
 		var addresses []solana.PublicKey
-		if asked, ok := params[1].(rpc.M)["accounts"].(rpc.M); ok {
-			addresses = asked["addresses"].([]solana.PublicKey)
+		if requested, ok := params[1].(rpc.M)["accounts"].(rpc.M); ok {
+			addresses = requested["addresses"].([]solana.PublicKey)
 		}
 		answer, ok = always(n.simulated(addresses)), true
 	}
@@ -200,13 +200,13 @@ func storedClock(now int64) any {
 }
 
 // withClock adds the Clock sysvar to a scripted answer that has only the account before it.
-func withClock(answer any, asked []solana.PublicKey) any {
+func withClock(answer any, requested []solana.PublicKey) any {
 	scripted, ok := answer.(object)
 	if !ok {
 		return answer
 	}
 	values, ok := scripted["value"].([]any)
-	if ok && len(values) == len(asked)-1 && asked[len(asked)-1] == solana.SysVarClockPubkey {
+	if ok && len(values) == len(requested)-1 && requested[len(requested)-1] == solana.SysVarClockPubkey {
 		return object{"context": scripted["context"], "value": append(values[:len(values):len(values)], storedClock(0))}
 	}
 	return answer

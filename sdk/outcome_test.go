@@ -117,13 +117,13 @@ func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, erro
 // that fails. That error does not concern the others.
 func TestCauseOfTheContextProvesNothing(t *testing.T) {
 	for name, cause := range map[string]error{
-		"is not in the journal":  &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
-		"was done before":        &AlreadyDone{Action: "pay"},
-		"has no details":         fmt.Errorf("%w: x", ErrDetailsUnavailable),
-		"has failed":             &protocol.ProgramError{Signature: solana.Signature{1}},
-		"was refused by a node":  &NodeError{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
-		"has expired":            ErrTransactionExpired,
-		"nobody knows about yet": &UnknownOutcome{Signature: solana.Signature{1}, Cause: context.Canceled},
+		"is not in the journal": &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
+		"was done before":       &AlreadyDone{Action: "pay"},
+		"has no details":        fmt.Errorf("%w: x", ErrDetailsUnavailable),
+		"has failed":            &protocol.ProgramError{Signature: solana.Signature{1}},
+		"was refused by a node": &NodeError{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
+		"has expired":           ErrTransactionExpired,
+		"is unknown":            &UnknownOutcome{Signature: solana.Signature{1}, Cause: context.Canceled},
 	} {
 		for when, c := range map[string]struct {
 			method string

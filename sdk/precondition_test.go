@@ -17,17 +17,17 @@ var (
 	testSeller = solana.PublicKey{2, 2}
 )
 
-// seenAt returns a party's snapshot of a negotiation, changed by change.
-func seenAt(change func(*protocol.Negotiation)) *Snapshot {
-	seen := &Snapshot{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: protocol.Negotiation{
+// snapshotWith returns a party's snapshot of a negotiation, changed by change.
+func snapshotWith(change func(*protocol.Negotiation)) *Snapshot {
+	snapshot := &Snapshot{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: protocol.Negotiation{
 		Buyer: testBuyer, Seller: testSeller, Status: protocol.NegotiationStatusCountered, CurrentRound: 3, CurrentOfferAmount: 500_000,
 		CurrentOfferBy: testBuyer, OfferSide: protocol.OfferSideBuyer, EscrowAmount: 1_000_000, EffectiveEscrow: 900_000,
 		MaxRounds: 10, CreatedAt: 1_700_000_000, Version: protocol.NegotiationVersion, MilestoneBps: [8]uint16{3_000, 3_000, 4_000},
 	}}
 	if change != nil {
-		change(&seen.Negotiation)
+		change(&snapshot.Negotiation)
 	}
-	return seen
+	return snapshot
 }
 
 func inStatus(status protocol.NegotiationStatus) func(*protocol.Negotiation) {
@@ -59,8 +59,8 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 	otherTime := func(n *protocol.Negotiation) { n.CreatedAt++ }
 	type change = func(*protocol.Negotiation)
 	cases := map[string]struct {
-		act  act
-		seen change
+		act    act
+		before change
 		// same does not matter to the action, moved does, and done shows that the action is done.
 		same, moved, done []change
 	}{
@@ -125,10 +125,10 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			seen := seenAt(c.seen)
-			action := &Action{act: c.act, snapshot: seenAt(c.seen), precondition: c.act.precondition(seen)}
+			snapshot := snapshotWith(c.before)
+			action := &Action{act: c.act, snapshot: snapshotWith(c.before), precondition: c.act.precondition(snapshot)}
 			later := func(change change) *Snapshot {
-				now := seenAt(c.seen)
+				now := snapshotWith(c.before)
 				if change != nil {
 					change(&now.Negotiation)
 				}
@@ -152,7 +152,7 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 			assert.Equal(t, closes, action.isDone(nil))
 
 			// Later changes of the caller's snapshot have no effect.
-			seen.Status, seen.CurrentRound, seen.CreatedAt = 0, 0, 0
+			snapshot.Status, snapshot.CurrentRound, snapshot.CreatedAt = 0, 0, 0
 			assert.True(t, action.precondition.isMet(later(nil)))
 
 		})
@@ -162,13 +162,13 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 func TestEmptyPreconditionIsAlwaysMet(t *testing.T) {
 	assert.True(t, precondition{}.isZero())
 	assert.True(t, precondition{}.isMet(nil))
-	assert.True(t, precondition{}.isMet(seenAt(nil)))
+	assert.True(t, precondition{}.isMet(snapshotWith(nil)))
 	assert.True(t, precondition{absent: true}.isMet(nil))
-	assert.False(t, precondition{absent: true}.isMet(seenAt(nil)))
+	assert.False(t, precondition{absent: true}.isMet(snapshotWith(nil)))
 }
 
 func TestMilestoneStateIsAPrecondition(t *testing.T) {
-	expected := (&claimMilestone{index: 2}).precondition(seenAt(inStatus(protocol.NegotiationStatusAccepted)))
+	expected := (&claimMilestone{index: 2}).precondition(snapshotWith(inStatus(protocol.NegotiationStatusAccepted)))
 	assert.Equal(t, &requiredMilestone{index: 2, state: protocol.MilestoneStateUnclaimed}, expected.milestone)
 }
 
@@ -186,21 +186,21 @@ func negotiationAnswer(n *Snapshot) any {
 
 func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
-	seen := seenAt(nil)
+	snapshot := snapshotWith(nil)
 	offer := func() *Action {
-		action, err := a.At(seen).SubmitOffer(a.me.PublicKey(), Offer{Amount: 600_000}).Build(t.Context())
+		action, err := a.At(snapshot).SubmitOffer(a.me.PublicKey(), Offer{Amount: 600_000}).Build(t.Context())
 		require.NoError(t, err)
 		return action
 	}
-	now := seenAt(func(n *protocol.Negotiation) { n.CurrentRound, n.CurrentOfferAmount = 5, 700_000 })
-	a.node.accounts = map[solana.PublicKey]any{seen.Address: negotiationAnswer(now)}
+	now := snapshotWith(func(n *protocol.Negotiation) { n.CurrentRound, n.CurrentOfferAmount = 5, 700_000 })
+	a.node.accounts = map[solana.PublicKey]any{snapshot.Address: negotiationAnswer(now)}
 
 	_, err := offer().Do(t.Context(), a.me)
 	var moved *StateChangedError
 	require.ErrorAs(t, err, &moved)
-	assert.Same(t, seen, moved.Before)
+	assert.Same(t, snapshot, moved.Before)
 	assert.EqualValues(t, 5, moved.Now.CurrentRound)
-	assert.Equal(t, seen.Address, moved.Negotiation)
+	assert.Equal(t, snapshot.Address, moved.Negotiation)
 	require.ErrorIs(t, err, protocol.ErrStaleState)
 	var refused *protocol.ProgramError
 	require.ErrorAs(t, err, &refused)
@@ -210,16 +210,16 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	_, err = offer().Transaction(t.Context())
 	require.ErrorAs(t, err, &moved)
 
-	a.node.accounts[seen.Address] = nil
+	a.node.accounts[snapshot.Address] = nil
 	_, err = offer().Do(t.Context(), a.me)
 	require.ErrorAs(t, err, &moved)
 	assert.Nil(t, moved.Now)
 	require.ErrorContains(t, err, "closed")
 
-	now = seenAt(func(n *protocol.Negotiation) {
+	now = snapshotWith(func(n *protocol.Negotiation) {
 		n.CurrentRound, n.CurrentOfferAmount, n.CurrentOfferBy, n.OfferSide = 4, 600_000, a.me.PublicKey(), protocol.OfferSideSeller
 	})
-	a.node.accounts[seen.Address] = negotiationAnswer(now)
+	a.node.accounts[snapshot.Address] = negotiationAnswer(now)
 	_, err = offer().Do(t.Context(), a.me)
 	var done *AlreadyDone
 	require.ErrorAs(t, err, &done)
@@ -239,7 +239,7 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 
 func TestRefusalOfADoneActionIsAlreadyDone(t *testing.T) {
 	a := newAgent(t, nil)
-	over := seenAt(inStatus(protocol.NegotiationStatusExpired))
+	over := snapshotWith(inStatus(protocol.NegotiationStatusExpired))
 	over.TokenMint = keptMint
 	a.node.accounts = map[solana.PublicKey]any{
 		over.Address: negotiationAnswer(over), keptMint: storedAccount(solana.TokenProgramID, mintData()),
@@ -264,11 +264,11 @@ func TestRefusalOfADoneActionIsAlreadyDone(t *testing.T) {
 // A node that is behind the signer's snapshot returns an older state, which proves nothing.
 func TestStateOfANodeThatIsBehindIsIgnored(t *testing.T) {
 	a := newAgent(t, nil)
-	seen := seenAt(nil)
-	seen.Slot = testSlot + 1
-	before := seenAt(func(n *protocol.Negotiation) { n.CurrentRound = 2 })
-	a.node.accounts = map[solana.PublicKey]any{seen.Address: negotiationAnswer(before)}
-	action, err := a.At(seen).SubmitOffer(a.me.PublicKey(), Offer{Amount: 600_000}).Build(t.Context())
+	snapshot := snapshotWith(nil)
+	snapshot.Slot = testSlot + 1
+	before := snapshotWith(func(n *protocol.Negotiation) { n.CurrentRound = 2 })
+	a.node.accounts = map[solana.PublicKey]any{snapshot.Address: negotiationAnswer(before)}
+	action, err := a.At(snapshot).SubmitOffer(a.me.PublicKey(), Offer{Amount: 600_000}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = action.Do(t.Context(), a.me)
 	var moved *StateChangedError
@@ -277,8 +277,8 @@ func TestStateOfANodeThatIsBehindIsIgnored(t *testing.T) {
 	assert.Zero(t, a.journal.begun)
 }
 
-// sealedAs returns a sealed price of a party in the negotiation of seenAt.
+// sealedAs returns a sealed price of a party in the negotiation of snapshotWith.
 func sealedAs(agent solana.PublicKey, price uint64) *protocol.SealedPrice {
-	n := seenAt(nil)
+	n := snapshotWith(nil)
 	return protocol.NewSealedPrice(n.Address, n.CreatedAt, agent, price, [32]byte{1})
 }

@@ -82,8 +82,8 @@ func (s stopping) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	select {}
 }
 
-// chainOfOne is a node with the whole chain. It executes each transaction once, and counts.
-type chainOfOne struct {
+// singleNodeChain is a node with the whole chain. It executes each transaction once, and counts.
+type singleNodeChain struct {
 	lock sync.Mutex
 	// loses makes it accept transactions and execute none.
 	loses bool
@@ -92,13 +92,13 @@ type chainOfOne struct {
 	// received is called for each transaction that arrives.
 	received func()
 
-	executed []solana.Signature
-	bytes    map[solana.Signature][]byte
-	arrived  map[solana.Signature]int
-	asked    int
+	executed    []solana.Signature
+	bytes       map[solana.Signature][]byte
+	arrived     map[solana.Signature]int
+	blockhashes int
 }
 
-func (c *chainOfOne) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *singleNodeChain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		ID     any
 		Method string
@@ -119,15 +119,15 @@ func (c *chainOfOne) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-func (c *chainOfOne) answer(method string, params []json.RawMessage) (any, error) {
+func (c *singleNodeChain) answer(method string, params []json.RawMessage) (any, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	type object = map[string]any
 	at := object{"slot": 1_000}
 	switch method {
 	case "getLatestBlockhash":
-		c.asked++
-		return object{"context": at, "value": object{"blockhash": solana.Hash{byte(c.asked)}.String(), "lastValidBlockHeight": 150}}, nil
+		c.blockhashes++
+		return object{"context": at, "value": object{"blockhash": solana.Hash{byte(c.blockhashes)}.String(), "lastValidBlockHeight": 150}}, nil
 	case "simulateTransaction":
 		return object{"context": at, "value": object{"err": nil, "unitsConsumed": 150, "logs": []string{}}}, nil
 	case "getEpochInfo":
@@ -141,32 +141,32 @@ func (c *chainOfOne) answer(method string, params []json.RawMessage) (any, error
 	case "sendTransaction":
 		return c.receive(params[0])
 	case "getSignatureStatuses":
-		var asked []solana.Signature
-		if err := json.Unmarshal(params[0], &asked); err != nil {
+		var requested []solana.Signature
+		if err := json.Unmarshal(params[0], &requested); err != nil {
 			return nil, err
 		}
-		statuses := make([]any, len(asked))
-		for i := range asked {
-			if slices.Contains(c.executed, asked[i]) {
+		statuses := make([]any, len(requested))
+		for i := range requested {
+			if slices.Contains(c.executed, requested[i]) {
 				statuses[i] = object{"slot": 1_000, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
 			}
 		}
 		return object{"context": at, "value": statuses}, nil
 	case "getTransaction":
-		var asked solana.Signature
-		if err := json.Unmarshal(params[0], &asked); err != nil {
+		var requested solana.Signature
+		if err := json.Unmarshal(params[0], &requested); err != nil {
 			return nil, err
 		}
 		return object{
 			"slot": 1_000, "blockTime": 1_700_000_000, "version": "legacy",
-			"transaction": []any{base64.StdEncoding.EncodeToString(c.bytes[asked]), "base64"},
+			"transaction": []any{base64.StdEncoding.EncodeToString(c.bytes[requested]), "base64"},
 			"meta":        object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}, "preBalances": []int{}, "postBalances": []int{}},
 		}, nil
 	}
 	return nil, fmt.Errorf("unexpected call of %s", method)
 }
 
-func (c *chainOfOne) receive(param json.RawMessage) (any, error) {
+func (c *singleNodeChain) receive(param json.RawMessage) (any, error) {
 	var encoded []byte
 	if err := json.Unmarshal(param, &encoded); err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chain := &chainOfOne{loses: c.loses, bytes: make(map[solana.Signature][]byte), arrived: make(map[solana.Signature]int)}
+			chain := &singleNodeChain{loses: c.loses, bytes: make(map[solana.Signature][]byte), arrived: make(map[solana.Signature]int)}
 			server := httptest.NewServer(chain)
 			defer server.Close()
 			folder := t.TempDir()

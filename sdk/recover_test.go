@@ -29,11 +29,11 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 		// again reports whether the agent may send a new transaction afterwards.
 		again bool
 	}{
-		"before it was sent, and it can still be":    {chain{resent: true}, OutcomeConfirmed, false},
-		"before it was sent, and it is too late":     {chain{over: true}, OutcomeExpired, true},
-		"after it was sent, and it was executed":     {chain{has: true}, OutcomeConfirmed, false},
-		"after it was executed, long ago":            {chain{has: true, over: true}, OutcomeConfirmed, false},
-		"after it was sent, and nobody forwarded it": {chain{over: true}, OutcomeExpired, true},
+		"before it was sent, and it can still be":     {chain{resent: true}, OutcomeConfirmed, false},
+		"before it was sent, and it is too late":      {chain{over: true}, OutcomeExpired, true},
+		"after it was sent, and it was executed":      {chain{has: true}, OutcomeConfirmed, false},
+		"after it was executed, long ago":             {chain{has: true, over: true}, OutcomeConfirmed, false},
+		"after it was sent, and no node forwarded it": {chain{over: true}, OutcomeExpired, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,9 +107,9 @@ func TestUnknownOutcomeBlocksTheSameAction(t *testing.T) {
 		assert.Greater(t, a.node.called("sendTransaction"), sent, "the first one is still sent")
 
 		// Another wallet is not affected.
-		somebody := newKeypair(t)
+		other := newKeypair(t)
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
-		_, err = a.Recover(t.Context(), somebody.PublicKey())
+		_, err = a.Recover(t.Context(), other.PublicKey())
 		require.NoError(t, err)
 
 		// The node answers again.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWebSocketsFailOver(t *testing.T) {
-	chain, other := newWatchedChain(t), newWatchedChain(t)
+	chain, other := newFakeChain(t), newFakeChain(t)
 	client := chain.client(t)
 	client.wsFallbacks = []string{"ws://127.0.0.1:1", other.url()}
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
@@ -21,13 +21,13 @@ func TestWebSocketsFailOver(t *testing.T) {
 	chain.socket.Listener.Close()
 	chain.cut()
 	assert.Eventually(t, func() bool { return other.subscriptions() == 1 }, 10*time.Second, time.Millisecond)
-	happened := chain.happens(offerOf(1))
+	happened := chain.emit(offerOf(1))
 	other.announce(happened)
-	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
+	assert.Equal(t, happened.envelope(offerOf(1)), receive(t, subscription))
 }
 
 func TestNodeThatRefusesToSubscribeIsSkipped(t *testing.T) {
-	chain, other := newWatchedChain(t), newWatchedChain(t)
+	chain, other := newFakeChain(t), newFakeChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
 	client := chain.client(t)
 	client.wsFallbacks = []string{other.url()}
@@ -38,14 +38,14 @@ func TestNodeThatRefusesToSubscribeIsSkipped(t *testing.T) {
 	require.NoError(t, err)
 	other.cut()
 	assert.Eventually(t, func() bool { return other.subscriptions() == 1 }, 10*time.Second, time.Millisecond)
-	happened := chain.happens(offerOf(1))
+	happened := chain.emit(offerOf(1))
 	other.announce(happened)
-	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
+	assert.Equal(t, happened.envelope(offerOf(1)), receive(t, subscription))
 	chain.change(func() { assert.Equal(t, 1, chain.dials, "once is enough") })
 }
 
 func TestFurtherConnectionIsOpenedAtTheNodesLimit(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	chain.refuse = func(on int) (int, string) {
 		if on >= 40 {
 			return -32005, "Too many subscriptions on this connection"
@@ -66,7 +66,7 @@ func TestFurtherConnectionIsOpenedAtTheNodesLimit(t *testing.T) {
 	assert.Equal(t, 3, chain.connections())
 	for n, subscription := range subscriptions {
 		offer := offerAt(solana.PublicKey{7, byte(n)}, 1)
-		assert.Equal(t, chain.happens(offer).told(offer), receive(t, subscription))
+		assert.Equal(t, chain.emit(offer).envelope(offer), receive(t, subscription))
 	}
 	subscriptions[0].Close()
 	subscriptions[99].Close()
@@ -74,7 +74,7 @@ func TestFurtherConnectionIsOpenedAtTheNodesLimit(t *testing.T) {
 }
 
 func TestNodeWithoutSubscriptionsIsAnError(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	chain.refuse = func(int) (int, string) {
 		return -32603, "Internal Error: Subscription refused. Node subscription limit reached"
 	}
@@ -84,23 +84,23 @@ func TestNodeWithoutSubscriptionsIsAnError(t *testing.T) {
 }
 
 func TestPollingSendsHints(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		client.source = NewPolling(0)
 		agent := solana.PublicKey{7}
-		first := chain.happens(offerOf(1))
+		first := chain.emit(offerOf(1))
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
-		assert.Equal(t, []EventEnvelope{first.told(offerOf(1))}, soFar(subscription, 3*time.Second))
-		second := chain.happens(offerOf(2))
-		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{first.envelope(offerOf(1))}, collect(subscription, 3*time.Second))
+		second := chain.emit(offerOf(2))
+		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, 3*time.Second))
 
 		agents, err := client.WatchAgent(t.Context(), agent)
 		require.NoError(t, err)
 		created := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		creation := chain.created(created)
-		assert.Equal(t, []EventEnvelope{creation.told(created)}, soFar(agents, 3*time.Second))
-		offer := chain.happens(offerAt(solana.PublicKey{43}, 1))
-		assert.Equal(t, []EventEnvelope{offer.told(offerAt(solana.PublicKey{43}, 1))}, soFar(agents, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(agents, 3*time.Second))
+		offer := chain.emit(offerAt(solana.PublicKey{43}, 1))
+		assert.Equal(t, []EventEnvelope{offer.envelope(offerAt(solana.PublicKey{43}, 1))}, collect(agents, 3*time.Second))
 
 		chain.change(func() { chain.slot += 2 * settledSlots })
 		time.Sleep(time.Minute)
@@ -108,13 +108,13 @@ func TestPollingSendsHints(t *testing.T) {
 		time.Sleep(time.Second)
 		lists := chain.called("getSignaturesForAddress")
 		time.Sleep(time.Minute)
-		assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+5, "nothing is polled that nobody watches")
+		assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+5, "an address without watchers is not polled")
 		subscription.Close()
 	})
 }
 
 func TestFailedPollingDisconnects(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		client.source = NewPolling(time.Second)
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
@@ -122,9 +122,9 @@ func TestFailedPollingDisconnects(t *testing.T) {
 		chain.change(func() { chain.failing = true })
 		time.Sleep(10 * time.Second)
 		assert.False(t, subscription.Lag().Connected)
-		happened := chain.happens(offerOf(1))
+		happened := chain.emit(offerOf(1))
 		chain.change(func() { chain.failing = false })
-		assert.Equal(t, []EventEnvelope{happened.told(offerOf(1))}, soFar(subscription, time.Minute))
+		assert.Equal(t, []EventEnvelope{happened.envelope(offerOf(1))}, collect(subscription, time.Minute))
 		assert.True(t, subscription.Lag().Connected)
 	})
 }

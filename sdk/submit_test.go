@@ -71,7 +71,7 @@ func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Clie
 	}
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
-	client.talkTo(scripted)
+	client.useNodes(scripted)
 	t.Cleanup(func() { _ = client.Close() })
 	return client, scripted, transaction
 }

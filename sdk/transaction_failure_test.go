@@ -136,10 +136,10 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 		logs    []string
 		invoked []solana.PublicKey
 	}{
-		"another number":              {`{"InstructionError":[1,{"Custom":1}]}`, logs, budgetThenOurs},
-		"Token-2022":                  {chain, []string{failed(solana.Token2022ProgramID.String()), failed(protocol.ProgramAddress)}, budgetThenOurs},
-		"somebody else's instruction": {chain, []string{failed(tokens)}, []solana.PublicKey{solana.ComputeBudget, solana.TokenProgramID}},
-		"without logs":                {chain, nil, budgetThenOurs},
+		"another number":                {`{"InstructionError":[1,{"Custom":1}]}`, logs, budgetThenOurs},
+		"Token-2022":                    {chain, []string{failed(solana.Token2022ProgramID.String()), failed(protocol.ProgramAddress)}, budgetThenOurs},
+		"another program's instruction": {chain, []string{failed(tokens)}, []solana.PublicKey{solana.ComputeBudget, solana.TokenProgramID}},
+		"without logs":                  {chain, nil, budgetThenOurs},
 	}
 	for name, c := range others {
 		err := failureError(chainError(t, c.chain), c.logs, c.invoked, solana.Signature{})

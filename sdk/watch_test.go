@@ -19,43 +19,43 @@ import (
 )
 
 func TestSubscriptionReconnects(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
-	first := chain.happens(offerOf(1))
+	first := chain.emit(offerOf(1))
 	now, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
 	whole, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 	require.NoError(t, err)
-	assert.Equal(t, first.told(offerOf(1)), receive(t, whole))
+	assert.Equal(t, first.envelope(offerOf(1)), receive(t, whole))
 	for n := uint8(2); n <= 5; n++ {
 		chain.next()
 		chain.cut()
-		happened := chain.happens(offerOf(n))
-		assert.Equal(t, happened.told(offerOf(n)), receive(t, now))
-		assert.Equal(t, happened.told(offerOf(n)), receive(t, whole))
+		happened := chain.emit(offerOf(n))
+		assert.Equal(t, happened.envelope(offerOf(n)), receive(t, now))
+		assert.Equal(t, happened.envelope(offerOf(n)), receive(t, whole))
 	}
-	staysSilent(t, now)
+	requireNoEvent(t, now)
 	assert.Equal(t, 1, chain.connections(), "both share a connection")
 }
 
 // Whatever notifications the connection loses or repeats, a listener receives the chain's events in their
 // order.
 func TestListenerReceivesTheChainsEvents(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	chain.tell = func(int) int { return random.IntN(4) } // dropped, once, twice, thrice
+	chain.notifications = func(int) int { return random.IntN(4) } // dropped, once, twice, thrice
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
 	before := reconcileOften(client)
 	defer before()
 
 	const rounds = 120
-	var told []EventEnvelope
+	var delivered []EventEnvelope
 	var listening sync.WaitGroup
 	listening.Go(func() {
-		for len(told) < rounds {
-			told = append(told, receive(t, subscription))
+		for len(delivered) < rounds {
+			delivered = append(delivered, receive(t, subscription))
 		}
 	})
 	for n := range rounds {
@@ -66,18 +66,18 @@ func TestListenerReceivesTheChainsEvents(t *testing.T) {
 			chain.cut()
 		}
 		if random.IntN(4) == 0 {
-			chain.mentions(watchedNegotiation)
+			chain.mention(watchedNegotiation)
 		}
 		// a node lists a transaction a little later than it notifies of it
 		chain.change(func() { chain.unlisted = 1 })
-		happened := chain.happens(offerOf(uint8(n)))
+		happened := chain.emit(offerOf(uint8(n)))
 		chain.change(func() { chain.withheld[happened.signature] = random.IntN(3) })
 		time.Sleep(time.Duration(random.IntN(5)) * time.Millisecond)
 		chain.change(func() { chain.unlisted = 0 })
 	}
 	listening.Wait()
-	assert.Equal(t, history(t, client, watchedNegotiation), told)
-	assert.Len(t, told, rounds)
+	assert.Equal(t, history(t, client, watchedNegotiation), delivered)
+	assert.Len(t, delivered, rounds)
 }
 
 // reconcileOften reconciles the stream ten times a second.
@@ -96,7 +96,7 @@ func reconcileOften(client *Client) (stop func()) {
 }
 
 func TestWatchAgentFollowsAllNegotiations(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
 	agent, buyer := solana.PublicKey{7}, solana.PublicKey{8}
 	subscription, err := client.WatchAgent(t.Context(), agent)
@@ -108,42 +108,42 @@ func TestWatchAgentFollowsAllNegotiations(t *testing.T) {
 		chain.next()
 		negotiation := solana.PublicKey{100, n}
 		created := &protocol.NegotiationCreated{NegotiationID: negotiation, Buyer: buyer, Seller: agent}
-		want = append(want, chain.created(created).told(created))
+		want = append(want, chain.created(created).envelope(created))
 		// The other side's offer does not mention the agent.
-		want = append(want, chain.happens(offerAt(negotiation, n)).told(offerAt(negotiation, n)))
+		want = append(want, chain.emit(offerAt(negotiation, n)).envelope(offerAt(negotiation, n)))
 		if n == 4 {
 			chain.cut()
 		}
 		closed := &protocol.NegotiationClosed{NegotiationID: negotiation}
-		want = append(want, chain.happens(closed).told(closed))
+		want = append(want, chain.emit(closed).envelope(closed))
 	}
-	var told []EventEnvelope
+	var delivered []EventEnvelope
 	for range want {
-		told = append(told, receive(t, subscription))
+		delivered = append(delivered, receive(t, subscription))
 	}
-	slices.SortStableFunc(told, func(a, b EventEnvelope) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
-	assert.Equal(t, want, told, "those of each negotiation in their order")
-	staysSilent(t, subscription)
+	slices.SortStableFunc(delivered, func(a, b EventEnvelope) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
+	assert.Equal(t, want, delivered, "those of each negotiation in their order")
+	requireNoEvent(t, subscription)
 	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second, 10*time.Millisecond, "closed ones are not listened to")
 }
 
 func TestDroppedNotificationIsReconciled(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
-	chain.tell = func(int) int { return 0 }
+	chain.notifications = func(int) int { return 0 }
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
 	signal(client.stream.reconcileNow) // it reads the state of the account
 	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second, 5*time.Millisecond)
-	happened := chain.happens(offerOf(1))
+	happened := chain.emit(offerOf(1))
 	lists := chain.called("getSignaturesForAddress")
 	signal(client.stream.reconcileNow)
-	assert.Equal(t, happened.told(offerOf(1)), receive(t, subscription))
+	assert.Equal(t, happened.envelope(offerOf(1)), receive(t, subscription))
 	assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+3)
 }
 
 func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
 	other := solana.PublicKey{43}
 	slow, err := client.Watch(t.Context(), watchedNegotiation)
@@ -155,10 +155,10 @@ func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 	var want []EventEnvelope
 	for n := range many {
 		chain.next()
-		want = append(want, chain.happens(offerOf(uint8(n))).told(offerOf(uint8(n))))
+		want = append(want, chain.emit(offerOf(uint8(n))).envelope(offerOf(uint8(n))))
 	}
-	happened := chain.happens(offerAt(other, 1))
-	assert.Equal(t, happened.told(offerAt(other, 1)), receive(t, quick))
+	happened := chain.emit(offerAt(other, 1))
+	assert.Equal(t, happened.envelope(offerAt(other, 1)), receive(t, quick))
 
 	require.Eventually(t, func() bool { return slow.Lag().Held >= EventsHeld }, 10*time.Second, time.Millisecond)
 	time.Sleep(100 * time.Millisecond)
@@ -169,21 +169,21 @@ func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 	fetched := chain.called("getTransaction")
 	assert.Less(t, fetched, many, "what there is no room for is not fetched")
 
-	var told []EventEnvelope
+	var delivered []EventEnvelope
 	for range many {
-		told = append(told, receive(t, slow))
+		delivered = append(delivered, receive(t, slow))
 	}
-	assert.Equal(t, want, told)
+	assert.Equal(t, want, delivered)
 	assert.Eventually(t, func() bool { l := slow.Lag(); return l.Slots == 0 && l.Time == 0 && l.Held == 0 && l.Connected }, 5*time.Second, time.Millisecond)
 }
 
 func TestSubscriptionEndsWithContextClientAndClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
 	closed, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	chain.happens(offerOf(1)) // the listener receives nothing
+	chain.emit(offerOf(1)) // the listener receives nothing
 	closed.Close()
 	closed.Close()
 	assert.NoError(t, closed.Err())
@@ -210,7 +210,7 @@ func TestSubscriptionEndsWithContextClientAndClose(t *testing.T) {
 }
 
 func TestConnectionEndsWithItsLastSubscription(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	client := chain.client(t)
 	one, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
@@ -222,12 +222,12 @@ func TestConnectionEndsWithItsLastSubscription(t *testing.T) {
 	assert.Eventually(t, func() bool { return chain.connections() == 0 }, 5*time.Second, time.Millisecond)
 	again, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
-	happened := chain.happens(offerOf(1))
-	assert.Equal(t, happened.told(offerOf(1)), receive(t, again))
+	happened := chain.emit(offerOf(1))
+	assert.Equal(t, happened.envelope(offerOf(1)), receive(t, again))
 }
 
 func TestSubscriptionThatTheNodeRefusesIsAnErrorAtOnce(t *testing.T) {
-	chain := newWatchedChain(t)
+	chain := newFakeChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
 	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
 	var refused *NodeError

@@ -15,8 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// toldSource is a scripted source without a network.
-type toldSource struct {
+// scriptedSource is a scripted source without a network.
+type scriptedSource struct {
 	lock   sync.Mutex
 	notify func(Hint)
 	opened []StreamOptions
@@ -26,14 +26,14 @@ type toldSource struct {
 }
 
 type toldStream struct {
-	source *toldSource
+	source *scriptedSource
 	done   chan struct{}
 	once   sync.Once
 	lock   sync.Mutex
 	on     map[solana.PublicKey]bool
 }
 
-func (s *toldSource) Open(_ context.Context, options StreamOptions) (EventStream, error) {
+func (s *scriptedSource) Open(_ context.Context, options StreamOptions) (EventStream, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.opened = append(s.opened, options)
@@ -67,69 +67,69 @@ func (s *toldStream) Done() <-chan struct{} { return s.done }
 func (s *toldStream) Err() error            { return assert.AnError }
 func (s *toldStream) Close()                { s.once.Do(func() { close(s.done) }) }
 
-// inABubble runs a test with a client whose source is scripted, on a clock of its own.
-func inABubble(t *testing.T, test func(t *testing.T, chain *watchedChain, client *Client, source *toldSource)) {
+// withFakeClock runs a test with a client whose source is scripted, on a clock of its own.
+func withFakeClock(t *testing.T, test func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource)) {
 	synctest.Test(t, func(t *testing.T) {
-		chain := newQuietChain()
+		chain := newChainWithoutWebSocket()
 		client, err := NewClient(Config{Endpoint: "http://localhost"})
 		require.NoError(t, err)
-		client.source = &toldSource{}
-		chain.serves(client)
+		client.source = &scriptedSource{}
+		chain.serveClient(client)
 		defer func() { require.NoError(t, client.Close()) }()
-		test(t, chain, client, client.source.(*toldSource))
+		test(t, chain, client, client.source.(*scriptedSource))
 	})
 }
 
-func (s *toldSource) tells(e *happening, address solana.PublicKey) {
+func (s *scriptedSource) send(e *chainTransaction, address solana.PublicKey) {
 	s.lock.Lock()
 	notify := s.notify
 	s.lock.Unlock()
 	notify(Hint{Address: address, Signature: e.signature, Slot: e.slot})
 }
 
-// soFar returns the events that a subscription delivers until nothing more arrives for a while.
-func soFar(subscription *Subscription, patience time.Duration) (told []EventEnvelope) {
+// collect returns the events that a subscription delivers until nothing more arrives for a while.
+func collect(subscription *Subscription, patience time.Duration) (delivered []EventEnvelope) {
 	for {
 		select {
 		case seen, open := <-subscription.Events():
 			if !open {
-				return told
+				return delivered
 			}
-			told = append(told, seen)
+			delivered = append(delivered, seen)
 		case <-time.After(patience):
-			return told
+			return delivered
 		}
 	}
 }
 
 func TestOnlyTransactionsInBlocksAreDelivered(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		// One execution that has been dropped, and one that has not.
-		lost := &happening{signature: solana.Signature{1}, slot: 1_001}
-		source.tells(lost, watchedNegotiation)
-		second := chain.happens(offerOf(2))
-		source.tells(second, watchedNegotiation)
-		source.tells(second, watchedNegotiation)
-		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, time.Second))
+		lost := &chainTransaction{signature: solana.Signature{1}, slot: 1_001}
+		source.send(lost, watchedNegotiation)
+		second := chain.emit(offerOf(2))
+		source.send(second, watchedNegotiation)
+		source.send(second, watchedNegotiation)
+		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, time.Second))
 
 		// It is executed again after all, without a notification.
 		chain.next()
-		again := chain.happens(offerOf(3))
-		assert.Equal(t, []EventEnvelope{again.told(offerOf(3))}, soFar(subscription, 2*recheckEvery))
+		again := chain.emit(offerOf(3))
+		assert.Equal(t, []EventEnvelope{again.envelope(offerOf(3))}, collect(subscription, 2*recheckEvery))
 	})
 }
 
 func TestHintOfALostTransactionExpires(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		time.Sleep(time.Minute)
 		// the next reconciliation considers the state settled
 		chain.change(func() { chain.slot += 2 * settledSlots })
 		time.Sleep(time.Minute)
-		source.tells(&happening{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
+		source.send(&chainTransaction{signature: solana.Signature{1}, slot: 1_001}, watchedNegotiation)
 		lists := func() int { return chain.called("getSignaturesForAddress") }
 		time.Sleep(hintExpiry / 2)
 		before := lists()
@@ -144,7 +144,7 @@ func TestHintOfALostTransactionExpires(t *testing.T) {
 }
 
 func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		const many = 1_000
 		for n := range many {
 			_, err := client.Watch(t.Context(), solana.PublicKey{7, byte(n >> 8), byte(n)})
@@ -176,60 +176,60 @@ func TestIdleSubscriptionsCostFewRequests(t *testing.T) {
 }
 
 func TestFailedAndOtherTransactionsAreNotDelivered(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
-		failed := chain.happens(offerOf(1))
-		chain.fails(failed)
+		failed := chain.emit(offerOf(1))
+		chain.failTransaction(failed)
 		other := offerAt(solana.PublicKey{43}, 1)
-		both := chain.happens(other, offerOf(2), other)
-		source.tells(failed, watchedNegotiation)
-		source.tells(both, watchedNegotiation)
-		assert.Equal(t, []EventEnvelope{both.told(offerOf(2))}, soFar(subscription, time.Minute))
-		assert.Equal(t, []EventEnvelope{both.told(offerOf(2))}, history(t, client, watchedNegotiation))
+		both := chain.emit(other, offerOf(2), other)
+		source.send(failed, watchedNegotiation)
+		source.send(both, watchedNegotiation)
+		assert.Equal(t, []EventEnvelope{both.envelope(offerOf(2))}, collect(subscription, time.Minute))
+		assert.Equal(t, []EventEnvelope{both.envelope(offerOf(2))}, history(t, client, watchedNegotiation))
 	})
 }
 
 func TestIncompleteLogsAreTruncated(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		cut := chain.execute([]solana.PublicKey{watchedNegotiation}, []string{"Log truncated"}, watchedNegotiation)
-		source.tells(cut, watchedNegotiation)
+		source.send(cut, watchedNegotiation)
 		want := []EventEnvelope{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation, Truncated: true}}
-		assert.Equal(t, want, soFar(subscription, time.Minute))
+		assert.Equal(t, want, collect(subscription, time.Minute))
 		assert.Equal(t, want, history(t, client, watchedNegotiation))
 	})
 }
 
 func TestTransactionWithoutDetailsIsTruncated(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
-		gone := chain.happens(offerOf(1))
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
+		gone := chain.emit(offerOf(1))
 		chain.change(func() { chain.withheld[gone.signature] = 1 << 30 })
-		next := chain.happens(offerOf(2))
-		want := []EventEnvelope{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation, Truncated: true}, next.told(offerOf(2))}
+		next := chain.emit(offerOf(2))
+		want := []EventEnvelope{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation, Truncated: true}, next.envelope(offerOf(2))}
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
-		assert.Equal(t, want, soFar(subscription, 2*detailsLimit))
+		assert.Equal(t, want, collect(subscription, 2*detailsLimit))
 		assert.Equal(t, want, history(t, client, watchedNegotiation))
 	})
 }
 
 func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
-		first := chain.happens(offerOf(1))
+		first := chain.emit(offerOf(1))
 		chain.next()
-		second := chain.happens(offerOf(2))
+		second := chain.emit(offerOf(2))
 		chain.hide(first)
-		source.tells(second, watchedNegotiation)
-		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, time.Second))
+		source.send(second, watchedNegotiation)
+		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, time.Second))
 		chain.show(first)
-		source.tells(first, watchedNegotiation)
-		want := first.told(offerOf(1))
+		source.send(first, watchedNegotiation)
+		want := first.envelope(offerOf(1))
 		want.Late = true
-		assert.Equal(t, []EventEnvelope{want}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{want}, collect(subscription, time.Second))
 	})
 }
 
@@ -237,22 +237,22 @@ func TestTransactionsThatAreListedLateAreMarked(t *testing.T) {
 func TestOrderWithinASlotIsTheBlocks(t *testing.T) {
 	for name, first := range map[string]byte{"one": 50, "other": 51} {
 		t.Run(name, func(t *testing.T) {
-			inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+			withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 				agent := solana.PublicKey{7}
 				var want []EventEnvelope
 				for _, n := range []byte{50, 51} {
 					created := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{n}, Seller: agent}
-					want = append(want, chain.created(created).told(created))
+					want = append(want, chain.created(created).envelope(created))
 					chain.next()
 				}
 				for _, n := range []byte{first, 101 - first, first} {
 					offer := offerAt(solana.PublicKey{n}, n)
-					want = append(want, chain.happens(offer).told(offer))
+					want = append(want, chain.emit(offer).envelope(offer))
 				}
 				chain.next()
 				subscription, err := client.WatchAgent(t.Context(), agent, FromBeginning())
 				require.NoError(t, err)
-				assert.Equal(t, want, soFar(subscription, time.Second))
+				assert.Equal(t, want, collect(subscription, time.Second))
 				assert.NotZero(t, chain.called("getBlock"))
 			})
 		})
@@ -260,32 +260,32 @@ func TestOrderWithinASlotIsTheBlocks(t *testing.T) {
 }
 
 func TestIncompleteBlockIsDeliveredInItsFinalOrder(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		chain.change(func() { chain.processed = true })
-		first, second := chain.happens(offerOf(1)), chain.happens(offerOf(2))
-		source.tells(second, watchedNegotiation)
-		assert.Empty(t, soFar(subscription, 300*time.Millisecond))
+		first, second := chain.emit(offerOf(1)), chain.emit(offerOf(2))
+		source.send(second, watchedNegotiation)
+		assert.Empty(t, collect(subscription, 300*time.Millisecond))
 		chain.next()
-		assert.Equal(t, []EventEnvelope{first.told(offerOf(1)), second.told(offerOf(2))}, soFar(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{first.envelope(offerOf(1)), second.envelope(offerOf(2))}, collect(subscription, time.Second))
 	})
 }
 
 // Anyone can mention an agent, as often as they pay for transactions.
 func TestUnrelatedTransactionsDelayNothing(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		agent := solana.PublicKey{7}
 		subscription, err := client.WatchAgent(t.Context(), agent)
 		require.NoError(t, err)
 		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
-		source.tells(creation, agent)
-		assert.Equal(t, []EventEnvelope{creation.told(created)}, soFar(subscription, time.Second))
+		source.send(creation, agent)
+		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, time.Second))
 
 		const many = unrelatedAtOnce + 500
 		for range many {
-			chain.mentions(agent)
+			chain.mention(agent)
 		}
 		fetched := chain.called("getTransaction")
 		client.stream.disconnected(assert.AnError)
@@ -294,12 +294,12 @@ func TestUnrelatedTransactionsDelayNothing(t *testing.T) {
 		assert.LessOrEqual(t, chain.called("getTransaction")-fetched, unrelatedAtOnce+20)
 		assert.NotZero(t, subscription.Lag().Time, "what has not been looked at is no secret")
 
-		offer := chain.happens(offerOf(1))
-		source.tells(offer, watchedNegotiation)
+		offer := chain.emit(offerOf(1))
+		source.send(offer, watchedNegotiation)
 		late := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		second := chain.created(late)
-		source.tells(second, agent)
-		assert.Equal(t, []EventEnvelope{offer.told(offerOf(1)), second.told(late)}, soFar(subscription, 5*time.Second))
+		source.send(second, agent)
+		assert.Equal(t, []EventEnvelope{offer.envelope(offerOf(1)), second.envelope(late)}, collect(subscription, 5*time.Second))
 		time.Sleep(time.Minute)
 		assert.Zero(t, subscription.Lag().Time)
 		assert.Less(t, chain.called("getTransaction")-fetched, many+20, "each once")
@@ -307,12 +307,12 @@ func TestUnrelatedTransactionsDelayNothing(t *testing.T) {
 }
 
 func TestUnrelatedHintsAreNotFetched(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		agent := solana.PublicKey{7}
 		subscription, err := client.WatchAgent(t.Context(), agent)
 		require.NoError(t, err)
 		for range 100 {
-			e := chain.mentions(agent)
+			e := chain.mention(agent)
 			source.notify(Hint{Address: agent, Signature: e.signature, Slot: e.slot, Unrelated: true})
 		}
 		time.Sleep(3 * reconcileEvery)
@@ -321,32 +321,32 @@ func TestUnrelatedHintsAreNotFetched(t *testing.T) {
 		creation := chain.created(created)
 		// The same transaction in another slot is another execution.
 		source.notify(Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1, Unrelated: true})
-		assert.Equal(t, []EventEnvelope{creation.told(created)}, soFar(subscription, 2*reconcileEvery))
+		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, 2*reconcileEvery))
 		assert.Equal(t, 1, chain.called("getTransaction"))
 	})
 }
 
 func TestUnreachableNodeLosesNothing(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
 		chain.change(func() { chain.failing = true })
-		happened := chain.happens(offerOf(1))
-		source.tells(happened, watchedNegotiation)
-		assert.Empty(t, soFar(subscription, time.Second))
+		happened := chain.emit(offerOf(1))
+		source.send(happened, watchedNegotiation)
+		assert.Empty(t, collect(subscription, time.Second))
 		assert.GreaterOrEqual(t, subscription.Lag().Time, time.Second)
 		chain.change(func() { chain.failing = false })
-		assert.Equal(t, []EventEnvelope{happened.told(offerOf(1))}, soFar(subscription, 3*time.Second), "long before the next reconciliation")
+		assert.Equal(t, []EventEnvelope{happened.envelope(offerOf(1))}, collect(subscription, 3*time.Second), "long before the next reconciliation")
 	})
 }
 
 func TestLostSourceIsReopenedAtItsLastSlot(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, source *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
-		first := chain.happens(offerOf(1))
-		source.tells(first, watchedNegotiation)
-		assert.Len(t, soFar(subscription, time.Second), 1)
+		first := chain.emit(offerOf(1))
+		source.send(first, watchedNegotiation)
+		assert.Len(t, collect(subscription, time.Second), 1)
 		source.lock.Lock()
 		source.refusing = assert.AnError
 		source.stream.Close()
@@ -358,8 +358,8 @@ func TestLostSourceIsReopenedAtItsLastSlot(t *testing.T) {
 		assert.False(t, lag.Connected)
 		assert.InDelta(t, 2*time.Minute, lag.Time, float64(5*time.Second))
 		assert.EqualValues(t, 150, lag.Slots)
-		second := chain.happens(offerOf(2))
-		assert.Equal(t, []EventEnvelope{second.told(offerOf(2))}, soFar(subscription, 30*time.Second), "reconciliation goes on")
+		second := chain.emit(offerOf(2))
+		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, 30*time.Second), "reconciliation goes on")
 
 		source.lock.Lock()
 		source.refusing = nil
@@ -372,17 +372,17 @@ func TestLostSourceIsReopenedAtItsLastSlot(t *testing.T) {
 }
 
 func TestTooLongHistoryEndsTheSubscription(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		chain.change(func() {
-			flood := make([]*happening, historyLimit+1)
+			flood := make([]*chainTransaction, historyLimit+1)
 			for i := range flood {
-				flood[i] = &happening{signature: signatureOf(i + 1), slot: 900, addresses: []solana.PublicKey{watchedNegotiation}}
+				flood[i] = &chainTransaction{signature: signatureOf(i + 1), slot: 900, addresses: []solana.PublicKey{watchedNegotiation}}
 			}
 			chain.executed = flood
 		})
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
-		assert.Empty(t, soFar(subscription, time.Second))
+		assert.Empty(t, collect(subscription, time.Second))
 		require.ErrorIs(t, subscription.Err(), ErrHistoryTooLong)
 		for _, err := range client.History(t.Context(), watchedNegotiation) {
 			require.ErrorIs(t, err, ErrHistoryTooLong)
@@ -400,11 +400,11 @@ func TestHandledTransactionsAreKeptForLateHints(t *testing.T) {
 }
 
 func TestHistoryYieldsAllEventsAndStops(t *testing.T) {
-	inABubble(t, func(t *testing.T, chain *watchedChain, client *Client, _ *toldSource) {
+	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, _ *scriptedSource) {
 		var want []EventEnvelope
 		for n := range uint8(10) {
-			chain.mentions(watchedNegotiation)
-			want = append(want, chain.happens(offerOf(n)).told(offerOf(n)))
+			chain.mention(watchedNegotiation)
+			want = append(want, chain.emit(offerOf(n)).envelope(offerOf(n)))
 		}
 		assert.Equal(t, want, history(t, client, watchedNegotiation))
 		for seen, err := range client.History(t.Context(), watchedNegotiation) {
@@ -420,8 +420,8 @@ func TestHistoryYieldsAllEventsAndStops(t *testing.T) {
 	})
 }
 
-// fails makes a transaction fail.
-func (c *watchedChain) fails(e *happening) {
+// failTransaction makes a transaction fail.
+func (c *fakeChain) failTransaction(e *chainTransaction) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	e.failed = object{"InstructionError": []any{0, object{"Custom": 6002}}}
@@ -429,15 +429,15 @@ func (c *watchedChain) fails(e *happening) {
 }
 
 // hide removes a transaction from the chain, and show puts it back at its position.
-func (c *watchedChain) hide(e *happening) {
+func (c *fakeChain) hide(e *chainTransaction) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	c.executed = slices.DeleteFunc(slices.Clone(c.executed), func(other *happening) bool { return other == e })
+	c.executed = slices.DeleteFunc(slices.Clone(c.executed), func(other *chainTransaction) bool { return other == e })
 }
 
-func (c *watchedChain) show(e *happening) {
+func (c *fakeChain) show(e *chainTransaction) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	at := slices.IndexFunc(c.executed, func(other *happening) bool { return other.slot > e.slot })
+	at := slices.IndexFunc(c.executed, func(other *chainTransaction) bool { return other.slot > e.slot })
 	c.executed = slices.Insert(c.executed, at, e)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// heldJournal is a journal in memory, for tests that replace clients instead of killing processes. Its
+// memoryJournal is a journal in memory, for tests that replace clients instead of killing processes. Its
 // methods return the errors that the test sets.
-type heldJournal struct {
+type memoryJournal struct {
 	lock     sync.Mutex
 	entries  []JournalEntry
 	outcomes map[solana.Signature]Outcome
@@ -24,14 +24,14 @@ type heldJournal struct {
 	beginFails, finishFails, listingFails error
 }
 
-func newHeldJournal() *heldJournal {
-	return &heldJournal{
+func newMemoryJournal() *memoryJournal {
+	return &memoryJournal{
 		outcomes:     make(map[solana.Signature]Outcome),
 		acknowledged: make(map[solana.Signature]bool),
 	}
 }
 
-func (m *heldJournal) Begin(_ context.Context, entry JournalEntry) error {
+func (m *memoryJournal) Begin(_ context.Context, entry JournalEntry) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	if m.beginFails != nil {
@@ -48,11 +48,11 @@ func (m *heldJournal) Begin(_ context.Context, entry JournalEntry) error {
 	return entry.Validate()
 }
 
-func (m *heldJournal) has(signature solana.Signature) bool {
+func (m *memoryJournal) has(signature solana.Signature) bool {
 	return slices.ContainsFunc(m.entries, func(e JournalEntry) bool { return e.Signature == signature })
 }
 
-func (m *heldJournal) Confirmed(_ context.Context, wallet solana.PublicKey, key,
+func (m *memoryJournal) Confirmed(_ context.Context, wallet solana.PublicKey, key,
 	intent solana.Hash) (*JournalEntry, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -69,7 +69,7 @@ func (m *heldJournal) Confirmed(_ context.Context, wallet solana.PublicKey, key,
 	return nil, nil
 }
 
-func (m *heldJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome,
+func (m *memoryJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome,
 	acknowledged bool) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -86,7 +86,7 @@ func (m *heldJournal) Finish(_ context.Context, signature solana.Signature, outc
 	return nil
 }
 
-func (m *heldJournal) Unfinished(_ context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error] {
+func (m *memoryJournal) Unfinished(_ context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error] {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	entries := slices.Clone(m.entries)
@@ -106,7 +106,7 @@ func (m *heldJournal) Unfinished(_ context.Context, wallet solana.PublicKey) ite
 }
 
 // outcome returns the outcome of a transaction. It returns false if the transaction is unfinished.
-func (m *heldJournal) outcome(signature solana.Signature) (Outcome, bool) {
+func (m *memoryJournal) outcome(signature solana.Signature) (Outcome, bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	outcome, ok := m.outcomes[signature]
