@@ -29,12 +29,15 @@ func clientOf(t *testing.T, account any) *Client {
 }
 
 func TestSnapshotReadsTheNegotiation(t *testing.T) {
-	stored := &protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, EscrowAmount: 5_000_000, VaultBump: 254, Version: protocol.NegotiationVersion}
+	stored := &protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2},
+		EscrowAmount: 5_000_000, VaultBump: 254, Version: protocol.NegotiationVersion}
 	data := stored.Encode()
 	address := solana.PublicKey{3}
-	read, err := clientOf(t, storedAccount(protocol.ProgramID, data)).Negotiation(address).Snapshot(t.Context())
+	read, err := clientOf(t,
+		storedAccount(protocol.ProgramID, data)).Negotiation(address).Snapshot(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, &Snapshot{Address: address, Negotiation: *stored, Data: data, Slot: testSlot, Lamports: 5_000}, read)
+	assert.Equal(t, &Snapshot{Address: address, Negotiation: *stored, Data: data, Slot: testSlot,
+		Lamports: 5_000}, read)
 	assert.Equal(t, protocol.TermsHash(address, data), read.TermsHash())
 }
 
@@ -43,7 +46,8 @@ func TestSnapshotAndClockAreOfOneSlot(t *testing.T) {
 	data := (&protocol.Negotiation{Version: protocol.NegotiationVersion}).Encode()
 	address := solana.PublicKey{3}
 	client, node, _ := newScripted(t, nil)
-	node.accounts = map[solana.PublicKey]any{address: storedAccount(protocol.ProgramID, data), solana.SysVarClockPubkey: storedClock(1_700_000_000)}
+	node.accounts = map[solana.PublicKey]any{address: storedAccount(protocol.ProgramID, data),
+		solana.SysVarClockPubkey: storedClock(1_700_000_000)}
 	read, err := client.Negotiation(address).Snapshot(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 1_700_000_000, read.Time)
@@ -63,16 +67,22 @@ func TestAccountOfAnotherKindIsAnError(t *testing.T) {
 		account any
 		want    error
 	}{
-		"none":                {nil, protocol.ErrAccountNotFound},
-		"just closed":         {object{"lamports": 0, "owner": solana.SystemProgramID, "executable": false, "rentEpoch": 0, "data": []any{"", "base64"}}, protocol.ErrAccountNotFound},
-		"prefunded":           {storedAccount(solana.SystemProgramID, nil), protocol.ErrWrongOwner},
-		"another program's":   {storedAccount(solana.TokenProgramID, negotiation), protocol.ErrWrongOwner},
-		"too short":           {storedAccount(protocol.ProgramID, negotiation[:511]), protocol.ErrWrongLength},
-		"too long":            {storedAccount(protocol.ProgramID, append(negotiation, 0)), protocol.ErrWrongLength},
-		"of a later version":  {storedAccount(protocol.ProgramID, (&protocol.Negotiation{Version: protocol.NegotiationVersion + 1}).Encode()), protocol.ErrOutOfRange},
-		"of no version":       {storedAccount(protocol.ProgramID, (&protocol.Negotiation{}).Encode()), protocol.ErrOutOfRange},
-		"of another type":     {storedAccount(protocol.ProgramID, foreign), protocol.ErrWrongDiscriminator},
-		"the configuration's": {storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{}).Encode()), nil},
+		"none": {nil, protocol.ErrAccountNotFound},
+		"just closed": {object{"lamports": 0, "owner": solana.SystemProgramID, "executable": false,
+			"rentEpoch": 0, "data": []any{"", "base64"}}, protocol.ErrAccountNotFound},
+		"prefunded":         {storedAccount(solana.SystemProgramID, nil), protocol.ErrWrongOwner},
+		"another program's": {storedAccount(solana.TokenProgramID, negotiation), protocol.ErrWrongOwner},
+		"too short": {storedAccount(protocol.ProgramID, negotiation[:511]),
+			protocol.ErrWrongLength},
+		"too long": {storedAccount(protocol.ProgramID, append(negotiation, 0)),
+			protocol.ErrWrongLength},
+		"of a later version": {storedAccount(protocol.ProgramID,
+			(&protocol.Negotiation{Version: protocol.NegotiationVersion + 1}).Encode()), protocol.ErrOutOfRange},
+		"of no version": {storedAccount(protocol.ProgramID, (&protocol.Negotiation{}).Encode()),
+			protocol.ErrOutOfRange},
+		"of another type": {storedAccount(protocol.ProgramID, foreign), protocol.ErrWrongDiscriminator},
+		"the configuration's": {storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{}).Encode()),
+			nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -92,20 +102,25 @@ func TestAccountOfAnotherKindIsAnError(t *testing.T) {
 func TestGetTokenAccountIsStrict(t *testing.T) {
 	data := make([]byte, tokenAccountSize)
 	data[0], data[32], data[64], data[108] = 1, 2, 3, 1
-	read, err := clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	read, err := clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(),
+		solana.PublicKey{9})
 	require.NoError(t, err)
 	want := &token.Account{
-		Address: solana.PublicKey{9}, TokenProgram: solana.TokenProgramID, Mint: solana.PublicKey{1}, Owner: solana.PublicKey{2}, Amount: 3,
+		Address: solana.PublicKey{9}, TokenProgram: solana.TokenProgramID, Mint: solana.PublicKey{1},
+		Owner: solana.PublicKey{2}, Amount: 3,
 		State: token.StateInitialized, Slot: testSlot,
 	}
 	assert.Equal(t, want, read)
 
 	data[108] = 3
-	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data)).GetTokenAccount(t.Context(),
+		solana.PublicKey{9})
 	require.ErrorIs(t, err, protocol.ErrOutOfRange)
-	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data[:164])).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	_, err = clientOf(t, storedAccount(solana.TokenProgramID, data[:164])).GetTokenAccount(t.Context(),
+		solana.PublicKey{9})
 	require.ErrorIs(t, err, protocol.ErrWrongLength)
-	_, err = clientOf(t, storedAccount(protocol.ProgramID, data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+	_, err = clientOf(t, storedAccount(protocol.ProgramID, data)).GetTokenAccount(t.Context(),
+		solana.PublicKey{9})
 	require.ErrorIs(t, err, protocol.ErrWrongOwner)
 	_, err = clientOf(t, nil).GetTokenAccount(t.Context(), solana.PublicKey{9})
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound)

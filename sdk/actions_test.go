@@ -14,12 +14,15 @@ import (
 )
 
 // bonded returns a negotiation with a bond, and a client of a node that has only the given accounts.
-func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Snapshot, func(solana.PublicKey) solana.PublicKey) {
+func bonded(
+	t *testing.T, accounts map[solana.PublicKey]any,
+) (*Client, *Snapshot, func(solana.PublicKey) solana.PublicKey) {
 	t.Helper()
 	n := comparing(t)
 	n.ZopaPhase, n.ZopaEnabled = protocol.ZopaPhaseSkipped, false
 	client, scripted, _ := newScripted(t, nil)
-	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
+	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID,
+		mintData())}
 	for address, stored := range accounts {
 		scripted.accounts[address] = stored
 	}
@@ -34,7 +37,8 @@ func bonded(t *testing.T, accounts map[solana.PublicKey]any) (*Client, *Snapshot
 func TestBondComesFromTheSellersAccount(t *testing.T) {
 	from := solana.PublicKey{31}
 	client, n, associated := bonded(t, map[solana.PublicKey]any{
-		from: storedAccount(solana.Token2022ProgramID, tokenAccountData(protocol.ProgramID, token.StateInitialized)),
+		from: storedAccount(solana.Token2022ProgramID,
+			tokenAccountData(protocol.ProgramID, token.StateInitialized)),
 	})
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone
 	n.Data = n.Encode()
@@ -44,7 +48,8 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	vault, err := n.Vault()
 	require.NoError(t, err)
 	assert.Equal(t, protocol.AcceptInvitation{
-		Seller: n.Seller, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: from, TokenMint: keptMint,
+		Seller: n.Seller, Negotiation: n.Address, EscrowVault: vault, SellerTokenAccount: from,
+		TokenMint:    keptMint,
 		TokenProgram: solana.Token2022ProgramID, TermsHash: n.TermsHash(),
 	}, lastInstruction[protocol.AcceptInvitation](t, action))
 	require.Len(t, action.Instructions, 2, "the associated account, to be paid at, is created all the same")
@@ -66,7 +71,8 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	n.Status = protocol.NegotiationStatusProposed
 	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, associated(n.Seller), lastInstruction[protocol.AcceptInvitation](t, action).SellerTokenAccount)
+	assert.Equal(t, associated(n.Seller),
+		lastInstruction[protocol.AcceptInvitation](t, action).SellerTokenAccount)
 	n.Status = protocol.NegotiationStatusCreated
 	_, err = client.At(n).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
 	require.NoError(t, err)
@@ -74,7 +80,8 @@ func TestBondComesFromTheSellersAccount(t *testing.T) {
 	n.BondRequired = 0
 	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, bond).Build(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, protocol.AcceptInvitation{Seller: n.Seller, Negotiation: n.Address, TermsHash: n.TermsHash()}, lastInstruction[protocol.AcceptInvitation](t, action))
+	assert.Equal(t, protocol.AcceptInvitation{Seller: n.Seller, Negotiation: n.Address,
+		TermsHash: n.TermsHash()}, lastInstruction[protocol.AcceptInvitation](t, action))
 }
 
 func TestBondGoesBackToTheSellersAccount(t *testing.T) {
@@ -96,15 +103,17 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		expiry, err := client.At(n).Expire(c.by).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, protocol.ExpireNegotiation{
-			Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: c.seller,
-			TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+			Negotiation: n.Address, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
+			SellerTokenAccount: c.seller,
+			TokenMint:          keptMint, TokenProgram: solana.Token2022ProgramID,
 		}, lastInstruction[protocol.ExpireNegotiation](t, expiry))
 		assert.Len(t, expiry.Instructions, c.creations+1)
 
 		rejection, err := client.At(n).Reject(c.by).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, protocol.RejectNegotiation{
-			Rejector: c.by, Negotiation: n.Address, CreatedAt: n.CreatedAt, EscrowVault: vaultOf(t, n), BuyerTokenAccount: associated(n.Buyer),
+			Rejector: c.by, Negotiation: n.Address, CreatedAt: n.CreatedAt, EscrowVault: vaultOf(t, n),
+			BuyerTokenAccount:  associated(n.Buyer),
 			SellerTokenAccount: c.seller, TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
 		}, lastInstruction[protocol.RejectNegotiation](t, rejection))
 		assert.Len(t, rejection.Instructions, c.creations+1)
@@ -121,12 +130,14 @@ func TestBondGoesBackToTheSellersAccount(t *testing.T) {
 		assert.True(t, lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount.IsZero())
 		rejection, err = client.At(n).Reject(n.Buyer).Build(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, associated(n.Seller), lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount)
+		assert.Equal(t, associated(n.Seller),
+			lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount)
 	}
 	n.CurrentRound = 1
 	rejection, err := client.At(n).Reject(n.Seller).Build(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, associated(n.Seller), lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount,
+	assert.Equal(t, associated(n.Seller),
+		lastInstruction[protocol.RejectNegotiation](t, rejection).SellerTokenAccount,
 		"the buyer's first offer replaces the comparison")
 }
 
@@ -140,14 +151,17 @@ func vaultOf(t *testing.T, n *Snapshot) solana.PublicKey {
 func TestExtensionIsProposedInWholeSeconds(t *testing.T) {
 	client, n, _ := bonded(t, nil)
 	for requested, want := range map[time.Duration]uint32{
-		0: 0, time.Nanosecond: 1, time.Second: 1, 90*time.Minute + 1: 5_401, math.MaxUint32 * time.Second: math.MaxUint32,
+		0: 0, time.Nanosecond: 1, time.Second: 1, 90*time.Minute + 1: 5_401,
+		math.MaxUint32 * time.Second: math.MaxUint32,
 	} {
-		action, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: requested}).Build(t.Context())
+		action, err := client.At(n).SubmitOffer(n.Buyer,
+			Offer{Amount: 5, DeadlineExtension: requested}).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, want, lastInstruction[protocol.SubmitOffer](t, action).DeadlineExtension)
 	}
 	for _, requested := range []time.Duration{-time.Second, math.MaxUint32*time.Second + 1} {
-		_, err := client.At(n).SubmitOffer(n.Buyer, Offer{Amount: 5, DeadlineExtension: requested}).Build(t.Context())
+		_, err := client.At(n).SubmitOffer(n.Buyer,
+			Offer{Amount: 5, DeadlineExtension: requested}).Build(t.Context())
 		require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	}
 }
@@ -158,10 +172,12 @@ func TestMilestoneActions(t *testing.T) {
 	arbiter := newKeypair(t).PublicKey()
 	vault := vaultOf(t, n)
 
-	action, err := client.At(n).ClaimMilestone(n.Seller, 3, protocol.EvidenceHash([]byte("done"))).Build(t.Context())
+	action, err := client.At(n).ClaimMilestone(n.Seller, 3,
+		protocol.EvidenceHash([]byte("done"))).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.ClaimMilestone{
-		Seller: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 3, Evidence: protocol.EvidenceHash([]byte("done")),
+		Seller: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Index: 3,
+		Evidence: protocol.EvidenceHash([]byte("done")),
 	}, lastInstruction[protocol.ClaimMilestone](t, action))
 
 	action, err = client.At(n).DisputeMilestone(n.Buyer, 2, [32]byte{7}).Build(t.Context())
@@ -174,32 +190,39 @@ func TestMilestoneActions(t *testing.T) {
 		action, err = client.At(n).ReleaseMilestone(releaser, 1).Build(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, protocol.ReleaseMilestone{
-			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer),
-			SellerTokenAccount: associated(n.Seller), TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
-			CreatedAt: n.CreatedAt, Index: 1,
+			Releaser: releaser, Negotiation: n.Address, EscrowVault: vault,
+			BuyerTokenAccount:  associated(n.Buyer),
+			SellerTokenAccount: associated(n.Seller), TokenMint: keptMint,
+			TokenProgram: solana.Token2022ProgramID,
+			CreatedAt:    n.CreatedAt, Index: 1,
 		}, lastInstruction[protocol.ReleaseMilestone](t, action))
 		assert.Len(t, action.Instructions, creations+1)
 	}
 	n.BondState = protocol.BondStateNone
 	action, err = client.At(n).ReleaseMilestone(n.Buyer, 1).Build(t.Context())
 	require.NoError(t, err)
-	assert.True(t, lastInstruction[protocol.ReleaseMilestone](t, action).BuyerTokenAccount.IsZero(), "without a bond the buyer gets nothing")
+	assert.True(t, lastInstruction[protocol.ReleaseMilestone](t, action).BuyerTokenAccount.IsZero(),
+		"without a bond the buyer gets nothing")
 	n.BondState = protocol.BondStateHeld
 
 	named := solana.PublicKey{41}
-	action, err = client.At(n).ResolveDispute(arbiter, 2, Ruling{SellerBps: 2_500, ForfeitBond: true}).PayTo(TokenAccounts{Buyer: named}).Build(t.Context())
+	action, err = client.At(n).ResolveDispute(arbiter, 2,
+		Ruling{SellerBps: 2_500, ForfeitBond: true}).PayTo(TokenAccounts{Buyer: named}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.ResolveDispute{
-		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named, SellerTokenAccount: associated(n.Seller),
-		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID, CreatedAt: n.CreatedAt, Index: 2, SellerBps: 2_500, ForfeitBond: true,
+		Arbiter: arbiter, Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: named,
+		SellerTokenAccount: associated(n.Seller),
+		TokenMint:          keptMint, TokenProgram: solana.Token2022ProgramID, CreatedAt: n.CreatedAt, Index: 2,
+		SellerBps: 2_500, ForfeitBond: true,
 	}, lastInstruction[protocol.ResolveDispute](t, action))
 	assert.Len(t, action.Instructions, 1)
 
 	action, err = client.At(n).SettleDeadline(n.Buyer).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.SettleDeadline{
-		Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer), SellerTokenAccount: associated(n.Seller),
-		TokenMint: keptMint, TokenProgram: solana.Token2022ProgramID,
+		Negotiation: n.Address, EscrowVault: vault, BuyerTokenAccount: associated(n.Buyer),
+		SellerTokenAccount: associated(n.Seller),
+		TokenMint:          keptMint, TokenProgram: solana.Token2022ProgramID,
 	}, lastInstruction[protocol.SettleDeadline](t, action))
 	assert.Equal(t, n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2)
@@ -212,8 +235,10 @@ func TestTooManyMilestonesAreRefused(t *testing.T) {
 	early := &Milestones{Shares: []uint16{10_000}, Delivery: DefaultDeadline - 1}
 	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: early})
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
-	require.ErrorContains(t, err, "delivery after 59m59.999999999s, before the negotiation's deadline after 1h0m0s")
-	_, err = client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}})
+	require.ErrorContains(t, err,
+		"delivery after 59m59.999999999s, before the negotiation's deadline after 1h0m0s")
+	_, err = client.CreateNegotiation(t.Context(),
+		CreateRequest{Mint: keptMint, Milestones: &Milestones{Shares: make([]uint16, 9)}})
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 }
 
@@ -223,7 +248,8 @@ func TestDepositFromACPIGuardedAccountIsRefused(t *testing.T) {
 	from := solana.PublicKey{31}
 	account := func(owner solana.PublicKey, lock byte) any {
 		data := tokenAccountData(owner, token.StateInitialized)
-		return storedAccount(solana.Token2022ProgramID, extended(data, accountTypeTokenAccount, extension(extensionCPIGuard, lock)))
+		return storedAccount(solana.Token2022ProgramID,
+			extended(data, accountTypeTokenAccount, extension(extensionCPIGuard, lock)))
 	}
 	_, n, _ := bonded(t, nil)
 	n.Status, n.BondState = protocol.NegotiationStatusCreated, protocol.BondStateNone

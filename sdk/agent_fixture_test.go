@@ -30,10 +30,12 @@ func newAgent(t *testing.T, answers map[string]func(int) (any, error)) *agent {
 		"getLatestBlockhash": func(call int) (any, error) {
 			// Each block has its own.
 			return object{"context": object{"slot": testSlot}, "value": object{
-				"blockhash": solana.Hash{byte(call), a.restarts}.String(), "lastValidBlockHeight": testLastValid,
+				"blockhash":            solana.Hash{byte(call), a.restarts}.String(),
+				"lastValidBlockHeight": testLastValid,
 			}}, nil
 		},
-		"simulateTransaction": always(object{"context": object{"slot": testSlot}, "value": object{"unitsConsumed": 150, "logs": []string{}}}),
+		"simulateTransaction": always(object{"context": object{"slot": testSlot},
+			"value": object{"unitsConsumed": 150, "logs": []string{}}}),
 	} {
 		if answers[method] == nil {
 			node.answers[method] = answer
@@ -53,7 +55,8 @@ func (a *agent) details(signature solana.Signature) any {
 			return object{
 				"slot": testSlot, "blockTime": 1_700_000_000, "version": "legacy",
 				"transaction": []any{base64.StdEncoding.EncodeToString(entry.Transaction), "base64"},
-				"meta":        object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
+				"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150,
+					"logMessages": []string{}},
 			}
 		}
 	}

@@ -54,7 +54,8 @@ func (s *agreeing) prepare(t *testing.T, change func(*Split)) *solana.Transactio
 
 func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	s := newAgreeing(t)
-	action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{SellerBps: 5_000, BondToBuyerBps: 2_500, ValidFor: time.Minute}).Build(t.Context())
+	action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{},
+		Split{SellerBps: 5_000, BondToBuyerBps: 2_500, ValidFor: time.Minute}).Build(t.Context())
 	require.NoError(t, err)
 	mint := &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}
 	buyers, err := mint.AssociatedAddress(s.n.Buyer)
@@ -62,13 +63,16 @@ func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
 	sellers, err := mint.AssociatedAddress(s.n.Seller)
 	require.NoError(t, err)
 	assert.Equal(t, protocol.SettleByAgreement{
-		Buyer: s.n.Buyer, Seller: s.n.Seller, Negotiation: s.n.Address, EscrowVault: vaultOf(t, s.n), BuyerTokenAccount: buyers,
-		SellerTokenAccount: sellers, TokenMint: keptMint, TokenProgram: solana.TokenProgramID, CreatedAt: s.n.CreatedAt,
+		Buyer: s.n.Buyer, Seller: s.n.Seller, Negotiation: s.n.Address, EscrowVault: vaultOf(t, s.n),
+		BuyerTokenAccount:  buyers,
+		SellerTokenAccount: sellers, TokenMint: keptMint, TokenProgram: solana.TokenProgramID,
+		CreatedAt:       s.n.CreatedAt,
 		ExpectedDecided: 1, ValidUntil: testNow + 60, SellerBps: 5_000, BondToBuyerBps: 2_500,
 	}, lastInstruction[protocol.SettleByAgreement](t, action))
 	assert.Equal(t, s.n.Buyer, action.Payer)
 	assert.Len(t, action.Instructions, 2, "the payer's account, which is missing, is created")
-	assert.Equal(t, precondition{created: &s.n.CreatedAt, stage: new(protocol.StageAgreed), decided: new(uint8(1))}, action.precondition)
+	assert.Equal(t, precondition{created: &s.n.CreatedAt, stage: new(protocol.StageAgreed),
+		decided: new(uint8(1))}, action.precondition)
 
 	_, err = s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{ValidFor: -1}).Build(t.Context())
 	require.ErrorContains(t, err, "ValidFor")
@@ -80,7 +84,8 @@ func TestAgreementAmounts(t *testing.T) {
 		ToSeller: 333_350 - 1_667, Fee: 1_667, ToBuyer: 333_351, BondToBuyer: 25, BondToSeller: 76,
 	}, n.AgreementAmounts(5_000, 2_500))
 	assert.Equal(t, protocol.AgreementAmounts{ToBuyer: 666_701, BondToSeller: 101}, n.AgreementAmounts(0, 0))
-	assert.Equal(t, protocol.AgreementAmounts{ToSeller: 666_701 - 3_334, Fee: 3_334, BondToBuyer: 101}, n.AgreementAmounts(10_000, 10_000))
+	assert.Equal(t, protocol.AgreementAmounts{ToSeller: 666_701 - 3_334, Fee: 3_334, BondToBuyer: 101},
+		n.AgreementAmounts(10_000, 10_000))
 	n.BondState = protocol.BondStateForfeited
 	assert.Zero(t, n.AgreementAmounts(0, 10_000).BondToBuyer)
 }
@@ -114,7 +119,8 @@ func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 	}
 	seller := s.seller.PublicKey()
 	require.NoError(t, review(s.prepare(t, nil), seller))
-	require.ErrorIs(t, review(s.prepare(t, nil), s.n.Buyer), ErrAgreement, "the party that pays the fee prepares the transaction")
+	require.ErrorIs(t, review(s.prepare(t, nil), s.n.Buyer), ErrAgreement,
+		"the party that pays the fee prepares the transaction")
 	require.ErrorIs(t, review(s.prepare(t, nil), protocol.ProgramID), ErrAgreement)
 	require.ErrorIs(t, review(new(solana.Transaction), seller), ErrAgreement)
 
@@ -142,8 +148,10 @@ func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 		"an account at the signer's expense": creation(seller),
 		"another instruction of the program": offer.Instructions[0],
 		"a second agreement":                 second.Instructions[len(second.Instructions)-1],
-		"the signer's nonce":                 (&nonceAccount{address: testNonce, authority: seller}).advance(),
-		"a token instruction":                solana.NewInstruction(solana.TokenProgramID, nil, []byte{tokenCloseAccount}),
+		"the signer's nonce": (&nonceAccount{address: testNonce,
+			authority: seller}).advance(),
+		"a token instruction": solana.NewInstruction(solana.TokenProgramID, nil,
+			[]byte{tokenCloseAccount}),
 	} {
 		require.ErrorIs(t, review(with(extra), seller), ErrAgreement, name)
 	}
@@ -156,11 +164,14 @@ func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 		change func(*protocol.Negotiation)
 		want   error
 	}{
-		"another deal":        {func(n *protocol.Negotiation) { n.CreatedAt++ }, protocol.ErrStaleState},
-		"a decided milestone": {func(n *protocol.Negotiation) { n.MilestonesDecided = 0b11 }, protocol.ErrStaleState},
-		"settled":             {func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusSettled }, protocol.ErrInvalidState},
-		"no bond":             {func(n *protocol.Negotiation) { n.BondState = protocol.BondStateForfeited }, protocol.ErrInvalidState},
-		"another seller":      {func(n *protocol.Negotiation) { n.Seller = protocol.ProgramID }, ErrAgreement},
+		"another deal": {func(n *protocol.Negotiation) { n.CreatedAt++ }, protocol.ErrStaleState},
+		"a decided milestone": {func(n *protocol.Negotiation) { n.MilestonesDecided = 0b11 },
+			protocol.ErrStaleState},
+		"settled": {func(n *protocol.Negotiation) { n.Status = protocol.NegotiationStatusSettled }, protocol.ErrInvalidState},
+		"no bond": {func(n *protocol.Negotiation) { n.BondState = protocol.BondStateForfeited },
+			protocol.ErrInvalidState},
+		"another seller": {func(n *protocol.Negotiation) { n.Seller = protocol.ProgramID },
+			ErrAgreement},
 	} {
 		now := *s.n
 		c.change(&now.Negotiation)

@@ -29,9 +29,11 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 	t.Helper()
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
 		"getMultipleAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{stored}}),
-		"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": []any{nil, object{
-			"pubkey": offered, "account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, token.StateInitialized)),
-		}}}),
+		"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot},
+			"value": []any{nil, object{
+				"pubkey":  offered,
+				"account": storedAccount(solana.TokenProgramID, tokenAccountData(owner, token.StateInitialized)),
+			}}}),
 	})
 	client.mints.put(keptMint, token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID})
 	return client
@@ -40,7 +42,8 @@ func payoutClient(t *testing.T, stored any, owner, offered solana.PublicKey) *Cl
 func keptFor(t *testing.T, party solana.PublicKey) *Snapshot {
 	t.Helper()
 	return &Snapshot{Address: newKeypair(t).PublicKey(), Negotiation: protocol.Negotiation{
-		Buyer: newKeypair(t).PublicKey(), Seller: party, TokenMint: keptMint, ClaimableSeller: 9, Status: protocol.NegotiationStatusSettled,
+		Buyer: newKeypair(t).PublicKey(), Seller: party, TokenMint: keptMint, ClaimableSeller: 9,
+		Status: protocol.NegotiationStatusSettled,
 	}}
 }
 
@@ -63,16 +66,20 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 		creations int
 		refused   bool
 	}{
-		"missing":          {nil, 1, false},
-		"usable":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateInitialized)), 0, false},
-		"frozen":           {storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), 0, true},
-		"given away":       {storedAccount(solana.TokenProgramID, tokenAccountData(thief, token.StateInitialized)), 0, true},
+		"missing": {nil, 1, false},
+		"usable": {storedAccount(solana.TokenProgramID,
+			tokenAccountData(party, token.StateInitialized)), 0, false},
+		"frozen": {storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)),
+			0, true},
+		"given away": {storedAccount(solana.TokenProgramID,
+			tokenAccountData(thief, token.StateInitialized)), 0, true},
 		"no token account": {storedAccount(protocol.ProgramID, []byte{1}), 0, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client := payoutClient(t, c.stored, party, thief)
-			action, err := client.At(keptFor(t, party)).ClaimPayout(party, solana.PublicKey{}).Build(t.Context())
+			action, err := client.At(keptFor(t, party)).ClaimPayout(party,
+				solana.PublicKey{}).Build(t.Context())
 			if c.refused {
 				var wrong *protocol.AccountError
 				require.ErrorAs(t, err, &wrong)
@@ -88,7 +95,8 @@ func TestClaimGoesToNoAccountThatTheNodeNames(t *testing.T) {
 
 	// A named destination is used without a request to the node.
 	named := newKeypair(t).PublicKey()
-	client := payoutClient(t, storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), party, thief)
+	client := payoutClient(t,
+		storedAccount(solana.TokenProgramID, tokenAccountData(party, token.StateFrozen)), party, thief)
 	action, err := client.At(keptFor(t, party)).ClaimPayout(party, named).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, named, claimOf(t, action).DestinationTokenAccount)

@@ -17,20 +17,25 @@ import (
 )
 
 func TestWebSocketsOfFallbacks(t *testing.T) {
-	client, err := NewClient(Config{Endpoint: "http://one:1", Fallbacks: []string{"http://two:2", "https://three/key"}})
+	client, err := NewClient(Config{Endpoint: "http://one:1",
+		Fallbacks: []string{"http://two:2", "https://three/key"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ws://two:3", "wss://three/key"}, client.wsFallbacks)
-	client, err = NewClient(Config{Endpoint: "http://one:1", Fallbacks: []string{"http://two:2"}, WSFallbacks: []string{"wss://else"}})
+	client, err = NewClient(Config{Endpoint: "http://one:1", Fallbacks: []string{"http://two:2"},
+		WSFallbacks: []string{"wss://else"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"wss://else"}, client.wsFallbacks)
 }
 
 func TestErrorsOfFallbacksDoNotDiscloseTheirURLs(t *testing.T) {
 	for want, config := range map[string]Config{
-		"Fallbacks[1]: not an http or https URL":           {Fallbacks: []string{"http://two", "ws://three/sekrit"}},
-		"Fallbacks[0]: URL has no host":                    {Fallbacks: []string{"http:///sekrit"}},
-		"WSFallbacks: 1 URLs for 2 Fallbacks":              {Fallbacks: []string{"http://two", "http://three"}, WSFallbacks: []string{"ws://sekrit"}},
-		"WSFallbacks[0]: not a ws or wss URL":              {Fallbacks: []string{"http://two"}, WSFallbacks: []string{"http://two/sekrit"}},
+		"Fallbacks[1]: not an http or https URL": {Fallbacks: []string{"http://two",
+			"ws://three/sekrit"}},
+		"Fallbacks[0]: URL has no host": {Fallbacks: []string{"http:///sekrit"}},
+		"WSFallbacks: 1 URLs for 2 Fallbacks": {Fallbacks: []string{"http://two",
+			"http://three"}, WSFallbacks: []string{"ws://sekrit"}},
+		"WSFallbacks[0]: not a ws or wss URL": {Fallbacks: []string{"http://two"},
+			WSFallbacks: []string{"http://two/sekrit"}},
 		"no port after 65535":                              {Fallbacks: []string{"http://two:65535/sekrit"}},
 		"RequestsPerSecond must be zero or positive: -1":   {RequestsPerSecond: -1},
 		"RequestsPerSecond must be zero or positive: NaN":  {RequestsPerSecond: math.NaN()},
@@ -77,7 +82,8 @@ func TestNewClientDoesNotDecideOnAnOldState(t *testing.T) {
 		clock := make([]byte, clockSize)
 		clock[clockOffsetUnixTime] = byte(slot)
 		account := answerOf(sysvarOwner, 1, clock)
-		node.answers["getMultipleAccounts"] = always(object{"context": object{"slot": slot}, "value": []any{account}})
+		node.answers["getMultipleAccounts"] = always(object{"context": object{"slot": slot},
+			"value": []any{account}})
 		return node
 	}
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
@@ -118,7 +124,8 @@ func TestClientFailsOverToOtherNodes(t *testing.T) {
 	defer foreign.Close()
 	well := httptest.NewServer(chainAt(101, testGenesis))
 	defer well.Close()
-	client, err := NewClient(Config{Endpoint: one.URL, Fallbacks: []string{behind.URL, foreign.URL, well.URL}, HedgeAfter: -1})
+	client, err := NewClient(Config{Endpoint: one.URL, Fallbacks: []string{behind.URL, foreign.URL, well.URL},
+		HedgeAfter: -1})
 	require.NoError(t, err)
 	defer client.Close()
 
@@ -138,7 +145,8 @@ func TestClientFailsOverToOtherNodes(t *testing.T) {
 	require.ErrorIs(t, nodes[1].Err, ErrNodeBehind)
 	assert.EqualValues(t, 60, nodes[1].Lag)
 	require.ErrorIs(t, nodes[2].Err, ErrOtherCluster)
-	assert.Contains(t, nodes[2].Err.Error(), "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG instead of 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY")
+	assert.Contains(t, nodes[2].Err.Error(),
+		"EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG instead of 4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY")
 	require.NoError(t, nodes[3].Err)
 	assert.EqualValues(t, 1, nodes[3].Requests)
 
@@ -194,14 +202,16 @@ func TestCloseReleasesAllResources(t *testing.T) {
 		})),
 		httptest.NewServer(chainAt(100, testGenesis)),
 	}
-	client, err := NewClient(Config{Endpoint: servers[0].URL, Fallbacks: []string{servers[1].URL}, HedgeAfter: time.Millisecond})
+	client, err := NewClient(Config{Endpoint: servers[0].URL, Fallbacks: []string{servers[1].URL},
+		HedgeAfter: time.Millisecond})
 	require.NoError(t, err)
 	_, _, err = client.accounts(t.Context())
 	require.NoError(t, err)
 	var signature string
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	require.ErrorIs(t, client.RPC().RPCCallForInto(ctx, &signature, "sendTransaction", []any{"nonsense"}), context.DeadlineExceeded)
+	require.ErrorIs(t, client.RPC().RPCCallForInto(ctx, &signature, "sendTransaction", []any{"nonsense"}),
+		context.DeadlineExceeded)
 	require.NoError(t, client.Close())
 	close(release)
 	for _, server := range servers {

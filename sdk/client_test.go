@@ -34,8 +34,10 @@ func TestWebSocketEndpointIsDerivedAsSolanasToolsDo(t *testing.T) {
 
 func TestConfigErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 	for _, config := range []Config{
-		{Endpoint: "ftp://user:sekrit@rpc.example/sekrit?api-key=sekrit"}, {Endpoint: "http://sekrit\x00"}, {Endpoint: "http://rpc.example:99999/sekrit"},
-		{Endpoint: "http://rpc.example:65535/?api-key=sekrit"}, {Endpoint: "http://rpc.example", WSEndpoint: "http://rpc.example/?api-key=sekrit"},
+		{Endpoint: "ftp://user:sekrit@rpc.example/sekrit?api-key=sekrit"}, {Endpoint: "http://sekrit\x00"},
+		{Endpoint: "http://rpc.example:99999/sekrit"},
+		{Endpoint: "http://rpc.example:65535/?api-key=sekrit"},
+		{Endpoint: "http://rpc.example", WSEndpoint: "http://rpc.example/?api-key=sekrit"},
 	} {
 		_, err := NewClient(config)
 		require.Error(t, err)
@@ -45,8 +47,10 @@ func TestConfigErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 
 func TestInvalidConfigsAreRefused(t *testing.T) {
 	for _, config := range []Config{
-		{}, {Endpoint: "localhost:8899"}, {Endpoint: "ws://localhost"}, {Endpoint: "http://"}, {Endpoint: "http://\x00"},
-		{Endpoint: "http://localhost", Commitment: rpc.CommitmentProcessed}, {Endpoint: "http://localhost", Commitment: "sure"},
+		{}, {Endpoint: "localhost:8899"}, {Endpoint: "ws://localhost"}, {Endpoint: "http://"},
+		{Endpoint: "http://\x00"},
+		{Endpoint: "http://localhost", Commitment: rpc.CommitmentProcessed},
+		{Endpoint: "http://localhost", Commitment: "sure"},
 		{Endpoint: "http://localhost", WSEndpoint: "http://localhost"},
 	} {
 		_, err := NewClient(config)
@@ -73,13 +77,16 @@ func TestMissingArgumentsAreNamed(t *testing.T) {
 	assert.ErrorContains(t, err, "snapshot not set")
 	_, err = client.Negotiation(snapshot.Address).AcceptOffer(protocol.ProgramID, 0).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot or price not set")
-	_, err = client.Negotiation(snapshot.Address).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
+	_, err = client.Negotiation(snapshot.Address).AcceptInvitation(protocol.ProgramID, [32]byte{},
+		Deposit{}).Build(t.Context())
 	assert.ErrorContains(t, err, "snapshot or terms hash not set")
 	_, err = client.At(snapshot).AcceptOffer(protocol.ProgramID, 4).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.At(snapshot).AcceptInvitation(protocol.ProgramID, [32]byte{1}, Deposit{}).Build(t.Context())
+	_, err = client.At(snapshot).AcceptInvitation(protocol.ProgramID, [32]byte{1},
+		Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
-	_, err = client.At(&Snapshot{Address: protocol.ProgramID}).AcceptInvitation(protocol.ProgramID, [32]byte{}, Deposit{}).Build(t.Context())
+	_, err = client.At(&Snapshot{Address: protocol.ProgramID}).AcceptInvitation(protocol.ProgramID,
+		[32]byte{}, Deposit{}).Build(t.Context())
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.At(snapshot).Expire(solana.PublicKey{}).Build(t.Context())
 	assert.ErrorContains(t, err, "signer not set")
@@ -91,7 +98,8 @@ func TestOfferNamesItsSnapshot(t *testing.T) {
 	snapshot := &Snapshot{Address: solana.PublicKey{1}}
 	snapshot.CurrentRound = 4
 	me := newKeypair(t).PublicKey()
-	action, err := client.At(snapshot).SubmitOffer(me, Offer{Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}).Build(t.Context())
+	action, err := client.At(snapshot).SubmitOffer(me,
+		Offer{Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "submit_offer", action.Name)
 	assert.Equal(t, me, action.Payer)
@@ -101,5 +109,6 @@ func TestOfferNamesItsSnapshot(t *testing.T) {
 	require.NoError(t, err)
 	var built protocol.SubmitOffer
 	require.NoError(t, built.Decode(action.Instructions[0].Accounts(), data))
-	assert.Equal(t, protocol.SubmitOffer{Offerer: me, Negotiation: snapshot.Address, ExpectedRound: 4, Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}, built)
+	assert.Equal(t, protocol.SubmitOffer{Offerer: me, Negotiation: snapshot.Address, ExpectedRound: 4,
+		Amount: 7, Metadata: protocol.Terms{Quantity: 2}.Metadata()}, built)
 }

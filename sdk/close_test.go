@@ -42,13 +42,15 @@ func TestCloserPaysForNoAccountOfOthers(t *testing.T) {
 		"a stranger who wants to": {closer, true, nil, associated, 2},
 		"the party itself":        {seller, false, nil, associated, 2},
 		"another account of the party's": {closer, false, []any{object{
-			"pubkey": other, "account": storedAccount(solana.TokenProgramID, tokenAccountData(seller, token.StateInitialized)),
+			"pubkey":  other,
+			"account": storedAccount(solana.TokenProgramID, tokenAccountData(seller, token.StateInitialized)),
 		}}, other, 1},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
-				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": c.offered}),
+				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot},
+					"value": c.offered}),
 			})
 			scripted.accounts = stored
 			action, err := client.At(n).Close(c.closer).PayTo(TokenAccounts{CreateMissing: c.create}).Build(t.Context())
@@ -81,8 +83,10 @@ func TestCloseWaitsForTheSecondOfCreation(t *testing.T) {
 		a.node.each = func(address solana.PublicKey) any {
 			return map[solana.PublicKey]any{
 				n.Address: negotiationAnswer(n), keptMint: storedAccount(solana.TokenProgramID, mintData()),
-				vault:                    storedAccount(solana.TokenProgramID, tokenAccountData(vault, token.StateInitialized)),
-				config:                   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{Treasury: testSeller}).Encode()),
+				vault: storedAccount(solana.TokenProgramID,
+					tokenAccountData(vault, token.StateInitialized)),
+				config: storedAccount(protocol.ProgramID,
+					(&protocol.ProtocolConfig{Treasury: testSeller}).Encode()),
 				solana.SysVarClockPubkey: clockAt(testNow + int64(time.Since(began)/time.Second)),
 			}[address]
 		}

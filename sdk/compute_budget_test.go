@@ -54,7 +54,8 @@ func TestUnitLimitCoversTheWorstCaseAndTheBumpsOfBothParties(t *testing.T) {
 	client, n, _ := bonded(t, nil)
 	misses := func() (misses uint64) {
 		for _, party := range []solana.PublicKey{n.Buyer, n.Seller} {
-			_, bump, err := solana.FindAssociatedTokenAddressWithProgram(party, keptMint, solana.Token2022ProgramID)
+			_, bump, err := solana.FindAssociatedTokenAddressWithProgram(party, keptMint,
+				solana.Token2022ProgramID)
 			require.NoError(t, err)
 			misses += 255 - uint64(bump)
 		}
@@ -82,10 +83,12 @@ func TestUnitLimitOfACreationCoversBumpsAndLamportsSentAhead(t *testing.T) {
 	require.NoError(t, err)
 	_, vaultBump, err := protocol.FindVaultAddress(negotiation)
 	require.NoError(t, err)
-	for program, worst := range map[solana.PublicKey]uint64{solana.TokenProgramID: 9_003 + 4_612, solana.Token2022ProgramID: 14_859 + 4_612} {
+	for program, worst := range map[solana.PublicKey]uint64{solana.TokenProgramID: 9_003 + 4_612,
+		solana.Token2022ProgramID: 14_859 + 4_612} {
 		creation, err := (&protocol.CreateNegotiation{
-			Buyer: testSeller, Seller: keptMint, SessionID: 7, Negotiation: negotiation, TokenProgram: program,
-			EscrowVault: testSeller, BuyerTokenAccount: testSeller, TokenMint: keptMint, Config: testSeller,
+			Buyer: testSeller, Seller: keptMint, SessionID: 7, Negotiation: negotiation,
+			TokenProgram: program,
+			EscrowVault:  testSeller, BuyerTokenAccount: testSeller, TokenMint: keptMint, Config: testSeller,
 		}).Instruction()
 		require.NoError(t, err)
 		action := client.NewAction("create_negotiation", testSeller, creation)

@@ -36,10 +36,12 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 	clock := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], uint64(time.Now().Unix()))
 	a.node.accounts = map[solana.PublicKey]any{
-		testMint:                 answerOf(solana.TokenProgramID, 1, mintData()),
-		config:                   answerOf(protocol.ProgramID, 1, (&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).AppendTo(nil)),
+		testMint: answerOf(solana.TokenProgramID, 1, mintData()),
+		config: answerOf(protocol.ProgramID, 1,
+			(&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).AppendTo(nil)),
 		solana.SysVarClockPubkey: answerOf(sysvarOwner, 1, clock),
-		tokens:                   answerOf(solana.TokenProgramID, 1, tokenData(testMint, a.me.PublicKey(), 10_000_000)),
+		tokens: answerOf(solana.TokenProgramID, 1,
+			tokenData(testMint, a.me.PublicKey(), 10_000_000)),
 	}
 	a.node.list = func(rpc.M) any {
 		if len(used) == 0 {
@@ -52,7 +54,8 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*CreateAction, error) {
 	t.Helper()
 	request := CreateRequest{
-		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, EscrowAmount: 1_000_000, ServiceHash: protocol.ServiceHash("Translate a page"),
+		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, EscrowAmount: 1_000_000,
+		ServiceHash: protocol.ServiceHash("Translate a page"),
 	}
 	if change != nil {
 		change(&request)
@@ -80,7 +83,8 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
 		second, err := a.create(t, nil)
 		require.NoError(t, err)
-		require.Equal(t, first.Negotiation, second.Negotiation, "the session id follows from the key of the first")
+		require.Equal(t, first.Negotiation, second.Negotiation,
+			"the session id follows from the key of the first")
 		_, err = second.Do(t.Context(), a.me)
 		var done *AlreadyDone
 		require.ErrorAs(t, err, &done)
@@ -102,13 +106,16 @@ func TestOtherTermsAreNotARepetition(t *testing.T) {
 	arbiter := solana.PublicKey{5}
 	sevens := uint64(77)
 	for name, change := range map[string]func(*CreateRequest){
-		"seller":     func(r *CreateRequest) { r.Seller = solana.PublicKey{9} },
-		"amount":     func(r *CreateRequest) { r.EscrowAmount++ },
-		"service":    func(r *CreateRequest) { r.ServiceHash[0]++ },
-		"session":    func(r *CreateRequest) { r.SessionID = &sevens },
-		"deadline":   func(r *CreateRequest) { r.Deadline = 2 * time.Hour },
-		"bond":       func(r *CreateRequest) { r.Bond = 1 },
-		"milestones": func(r *CreateRequest) { r.Milestones = &Milestones{Arbiter: arbiter, Shares: []uint16{10_000}} },
+		"seller":   func(r *CreateRequest) { r.Seller = solana.PublicKey{9} },
+		"amount":   func(r *CreateRequest) { r.EscrowAmount++ },
+		"service":  func(r *CreateRequest) { r.ServiceHash[0]++ },
+		"session":  func(r *CreateRequest) { r.SessionID = &sevens },
+		"deadline": func(r *CreateRequest) { r.Deadline = 2 * time.Hour },
+		"bond":     func(r *CreateRequest) { r.Bond = 1 },
+		"milestones": func(r *CreateRequest) {
+			r.Milestones = &Milestones{Arbiter: arbiter,
+				Shares: []uint16{10_000}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newBuyer(t)
@@ -140,9 +147,12 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 
 	// The account is created between the building of the action and its sending.
 	there := &Snapshot{Negotiation: protocol.Negotiation{
-		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint, Version: protocol.NegotiationVersion,
-		EscrowAmount: action.Params.EscrowAmount, ServiceHash: action.Params.ServiceHash, MaxRounds: action.Params.MaxRounds,
-		DecayRateBps: action.Params.DecayRateBps, ResponseWindow: action.Params.ResponseWindow, MinOfferBps: action.Params.MinOfferBps,
+		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint,
+		Version:      protocol.NegotiationVersion,
+		EscrowAmount: action.Params.EscrowAmount, ServiceHash: action.Params.ServiceHash,
+		MaxRounds:    action.Params.MaxRounds,
+		DecayRateBps: action.Params.DecayRateBps, ResponseWindow: action.Params.ResponseWindow,
+		MinOfferBps: action.Params.MinOfferBps,
 	}}
 	a.node.accounts[action.Negotiation] = negotiationAnswer(there)
 	_, err = action.Do(t.Context(), a.me)
@@ -191,19 +201,23 @@ func TestRepeatedPurchaseWithoutFundsReturnsAlreadyDone(t *testing.T) {
 }
 
 func TestUnsetTermsComeFromTheConfiguration(t *testing.T) {
-	config := &protocol.ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
+	config := &protocol.ProtocolConfig{DefaultMaxRounds: 7, DefaultDecayRateBps: 150,
+		DefaultResponseWindow: 90, DefaultProtocolFeeBps: 50}
 	request := &CreateRequest{EscrowAmount: 100_000}
 	assert.Equal(t, protocol.NegotiationParams{
-		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90, GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
+		EscrowAmount: 100_000, MaxRounds: 7, DecayRateBps: 150, ResponseWindow: 90,
+		GlobalDeadline: 1_000 + 3_600, MinOfferBps: 1_000,
 		MaxFeeBps: 50,
 	}, request.params(config, 1_000))
 
 	request = &CreateRequest{
-		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1, Deadline: 2 * time.Hour, MinOfferBps: 100,
+		EscrowAmount: 100_000, MaxRounds: 3, DecayRateBps: new(uint16(0)), ResponseWindow: 61*time.Second + 1,
+		Deadline: 2 * time.Hour, MinOfferBps: 100,
 		MaxFeeBps: new(uint16(0)),
 	}
 	assert.Equal(t, protocol.NegotiationParams{
-		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200, MinOfferBps: 100,
+		EscrowAmount: 100_000, MaxRounds: 3, ResponseWindow: 62, GlobalDeadline: 1_000 + 7_200,
+		MinOfferBps: 100,
 	}, request.params(config, 1_000))
 }
 
@@ -241,7 +255,8 @@ func TestTermsIncludeBondZopaAndMilestones(t *testing.T) {
 
 func TestDeadlineLeavesTimeForTheExecution(t *testing.T) {
 	for requested, given := range map[time.Duration]int64{
-		59 * time.Second: 59, 60 * time.Second: 65, 64 * time.Second: 65, 66 * time.Second: 66, 24 * time.Hour: 86_400,
+		59 * time.Second: 59, 60 * time.Second: 65, 64 * time.Second: 65, 66 * time.Second: 66,
+		24 * time.Hour: 86_400,
 	} {
 		request := &CreateRequest{Deadline: requested}
 		assert.Equal(t, given, request.params(&protocol.ProtocolConfig{}, 0).GlobalDeadline, requested)

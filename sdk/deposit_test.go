@@ -23,9 +23,10 @@ func solClient(t *testing.T) *Client {
 	clock := make([]byte, clockSize)
 	binary.LittleEndian.PutUint64(clock[clockOffsetUnixTime:], 1_700_000_000)
 	scripted.accounts = map[solana.PublicKey]any{
-		token.WrappedSOL2022:     storedAccount(solana.Token2022ProgramID, mintData()),
-		solana.WrappedSol:        storedAccount(solana.TokenProgramID, mintData()),
-		config:                   storedAccount(protocol.ProgramID, (&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
+		token.WrappedSOL2022: storedAccount(solana.Token2022ProgramID, mintData()),
+		solana.WrappedSol:    storedAccount(solana.TokenProgramID, mintData()),
+		config: storedAccount(protocol.ProgramID,
+			(&protocol.ProtocolConfig{DefaultMaxRounds: 10, DefaultResponseWindow: 300}).Encode()),
 		solana.SysVarClockPubkey: storedAccount(sysvarOwner, clock),
 	}
 	return client
@@ -41,7 +42,8 @@ func requireWrapping(t *testing.T, action *Action, owner, mint, program solana.P
 	require.NoError(t, err)
 	require.Len(t, action.Instructions, len(wanted)+1)
 	require.Equal(t, wanted, action.Instructions[:len(wanted)])
-	assert.True(t, takes(action.Instructions[len(wanted)], account), "it is the account that the deposit comes from")
+	assert.True(t, takes(action.Instructions[len(wanted)], account),
+		"it is the account that the deposit comes from")
 	assert.Equal(t, program, wanted[2].ProgramID())
 	creation, err := wanted[0].Data()
 	require.NoError(t, err)
@@ -65,7 +67,8 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	action, err := client.CreateNegotiation(t.Context(), request)
 	require.NoError(t, err)
 	requireWrapping(t, action.Action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
-	assert.EqualValues(t, 250_000_000, lastInstruction[protocol.CreateNegotiation](t, action.Action).Params.EscrowAmount)
+	assert.EqualValues(t, 250_000_000,
+		lastInstruction[protocol.CreateNegotiation](t, action.Action).Params.EscrowAmount)
 
 	request.Mint = token.WrappedSOL2022
 	action, err = client.CreateNegotiation(t.Context(), request)
@@ -82,15 +85,18 @@ func TestBondIsWrappedBeforeItIsDeposited(t *testing.T) {
 	n := comparing(t)
 	n.TokenMint, n.Status, n.BondState, n.BondRequired = solana.WrappedSol, protocol.NegotiationStatusCreated, protocol.BondStateNone, 3_000_000
 	n.Data = n.Encode()
-	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
+	action, err := client.At(n).AcceptInvitation(n.Seller, [32]byte{},
+		Deposit{WrapSOL: true}).Build(t.Context())
 	require.NoError(t, err)
 	requireWrapping(t, action, n.Seller, solana.WrappedSol, solana.TokenProgramID, 3_000_000)
 
 	n.BondRequired = 0
 	n.Data = n.Encode()
-	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{}, Deposit{WrapSOL: true}).Build(t.Context())
+	action, err = client.At(n).AcceptInvitation(n.Seller, [32]byte{},
+		Deposit{WrapSOL: true}).Build(t.Context())
 	require.NoError(t, err)
-	require.Len(t, action.Instructions, 2, "without a bond there is nothing to wrap, but an account to be paid at")
+	require.Len(t, action.Instructions, 2,
+		"without a bond there is nothing to wrap, but an account to be paid at")
 }
 
 func TestOtherMintsAreNotWrapped(t *testing.T) {
@@ -117,7 +123,8 @@ func TestPaymentIsUnwrappedAfterTheAction(t *testing.T) {
 	data, err := closing.Data()
 	require.NoError(t, err)
 	assert.Equal(t, []byte{9}, data)
-	assert.Equal(t, []*solana.AccountMeta{solana.Meta(account).WRITE(), solana.Meta(n.Seller).WRITE(), solana.Meta(n.Seller).SIGNER()}, closing.Accounts())
+	assert.Equal(t, []*solana.AccountMeta{solana.Meta(account).WRITE(), solana.Meta(n.Seller).WRITE(),
+		solana.Meta(n.Seller).SIGNER()}, closing.Accounts())
 
 	_, err = client.At(n).AcceptOffer(n.Seller, 0).UnwrapSOL(newKeypair(t).PublicKey()).Build(t.Context())
 	require.ErrorIs(t, err, token.ErrNotWrappedSOL, "nothing is paid to that account")

@@ -29,11 +29,13 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 	mint, owner := solana.PublicKey{4}, solana.PublicKey{5}
 	tokens, created, untouched := solana.PublicKey{6}, solana.PublicKey{7}, solana.PublicKey{8}
 	me := a.me.PublicKey()
-	action := &Action{Name: "pay", Payer: me, client: a.Client, Instructions: []solana.Instruction{solana.NewInstruction(
-		solana.SystemProgramID, solana.AccountMetaSlice{
-			solana.Meta(me).SIGNER().WRITE(), solana.Meta(tokens).WRITE(), solana.Meta(created).WRITE(), solana.Meta(untouched).WRITE(),
-			solana.Meta(mint),
-		}, []byte{1})}}
+	action := &Action{Name: "pay", Payer: me, client: a.Client,
+		Instructions: []solana.Instruction{solana.NewInstruction(
+			solana.SystemProgramID, solana.AccountMetaSlice{
+				solana.Meta(me).SIGNER().WRITE(), solana.Meta(tokens).WRITE(), solana.Meta(created).WRITE(),
+				solana.Meta(untouched).WRITE(),
+				solana.Meta(mint),
+			}, []byte{1})}}
 	before := map[solana.PublicKey]any{
 		me:        answerOf(solana.SystemProgramID, 1_000_000, nil),
 		tokens:    answerOf(solana.TokenProgramID, 2_039_280, tokenData(mint, owner, 100)),
@@ -47,7 +49,8 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 	}
 	event := base64.StdEncoding.EncodeToString((&protocol.OfferSubmitted{Round: 3}).AppendTo(nil))
 	logs := []string{
-		"Program " + protocol.ProgramID.String() + " invoke [1]", "Program data: " + event, "Program " + protocol.ProgramID.String() + " success",
+		"Program " + protocol.ProgramID.String() + " invoke [1]", "Program data: " + event,
+		"Program " + protocol.ProgramID.String() + " success",
 	}
 	a.node.each = func(address solana.PublicKey) any { return before[address] }
 	a.node.simulated = func(addresses []solana.PublicKey) any {
@@ -55,9 +58,11 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 		for i, address := range addresses {
 			accounts[i] = after[address]
 		}
-		return object{"context": object{"slot": testSlot}, "value": object{"unitsConsumed": 10_000, "logs": logs, "accounts": accounts}}
+		return object{"context": object{"slot": testSlot},
+			"value": object{"unitsConsumed": 10_000, "logs": logs, "accounts": accounts}}
 	}
-	a.node.answers["getRecentPrioritizationFees"] = always([]any{object{"slot": 1, "prioritizationFee": 1_000_000}})
+	a.node.answers["getRecentPrioritizationFees"] = always([]any{object{"slot": 1,
+		"prioritizationFee": 1_000_000}})
 
 	run, err := action.With(WithMaxPriorityFee(9_000)).Simulate(t.Context())
 	require.NoError(t, err)
@@ -77,16 +82,19 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 	assert.EqualValues(t, -100_000, payer.Lamports())
 	assert.Nil(t, payer.Tokens)
 	assert.Equal(t, &TokenChange{Mint: mint, Owner: owner, Before: 100, After: 40}, byAccount[tokens].Tokens)
-	assert.Equal(t, BalanceChange{Account: created, LamportsAfter: 95_000, Tokens: &TokenChange{Mint: mint, Owner: me, After: 60}}, byAccount[created])
+	assert.Equal(t, BalanceChange{Account: created, LamportsAfter: 95_000,
+		Tokens: &TokenChange{Mint: mint, Owner: me, After: 60}}, byAccount[created])
 	assert.Zero(t, a.journal.begun)
 	assert.Zero(t, a.node.called("sendTransaction"))
 }
 
 func TestSimulationOfARefusalReturnsTheLogs(t *testing.T) {
 	a := newAgent(t, nil)
-	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
-		"err": object{"InstructionError": []any{1, object{"Custom": 1}}}, "logs": []string{"Program 11111111111111111111111111111111 failed: custom program error: 0x1"},
-	}})
+	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot},
+		"value": object{
+			"err":  object{"InstructionError": []any{1, object{"Custom": 1}}},
+			"logs": []string{"Program 11111111111111111111111111111111 failed: custom program error: 0x1"},
+		}})
 	run, err := a.pay(t, 1).Simulate(t.Context())
 	var failed *TransactionError
 	require.ErrorAs(t, err, &failed)
@@ -112,12 +120,14 @@ func TestPercentileOfRecentFees(t *testing.T) {
 }
 
 func TestSendingIsConfigurable(t *testing.T) {
-	for _, config := range []Config{{PriorityFeePercentile: -1}, {PriorityFeePercentile: 101}, {ComputeMarginPercent: -1}} {
+	for _, config := range []Config{{PriorityFeePercentile: -1}, {PriorityFeePercentile: 101},
+		{ComputeMarginPercent: -1}} {
 		config.Endpoint = "http://localhost"
 		_, err := NewClient(config)
 		require.Error(t, err)
 	}
-	client, err := NewClient(Config{Endpoint: "http://localhost", PriorityFeePercentile: 50, ComputeMarginPercent: 1 << 40})
+	client, err := NewClient(Config{Endpoint: "http://localhost", PriorityFeePercentile: 50,
+		ComputeMarginPercent: 1 << 40})
 	require.NoError(t, err)
 	assert.Equal(t, 50, client.feePercentile)
 	assert.EqualValues(t, maxUnitLimit, limitFor(10_000, 0, 0, client.computeMargin))

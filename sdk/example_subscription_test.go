@@ -25,7 +25,8 @@ func ExampleClient_History() {
 		}
 		switch event := envelope.Event.(type) {
 		case *protocol.OfferSubmitted:
-			fmt.Printf("slot %d: %s offers %d in round %d\n", envelope.Slot, event.Offerer, event.Amount, event.Round)
+			fmt.Printf("slot %d: %s offers %d in round %d\n", envelope.Slot, event.Offerer, event.Amount,
+				event.Round)
 		case *protocol.NegotiationSettled:
 			fmt.Printf("slot %d: settled at %d\n", envelope.Slot, event.SettledAmount)
 		}

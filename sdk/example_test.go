@@ -69,7 +69,8 @@ func ExampleClient_Watch() {
 		if negotiation.CurrentOfferAmount >= 3_000_000 {
 			action, err = client.At(negotiation).AcceptOffer(seller.PublicKey(), 0).Build(ctx)
 		} else {
-			action, err = client.At(negotiation).SubmitOffer(seller.PublicKey(), haggle.Offer{Amount: 3_500_000}).Build(ctx)
+			action, err = client.At(negotiation).SubmitOffer(seller.PublicKey(),
+				haggle.Offer{Amount: 3_500_000}).Build(ctx)
 		}
 		if err != nil {
 			log.Fatal(err)
@@ -87,7 +88,8 @@ func ExampleClient_FindNegotiations() {
 		client *haggle.Client
 		agent  solana.PublicKey
 	)
-	filter := haggle.Filter{Agent: agent, Role: haggle.RoleSeller, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusCreated}}
+	filter := haggle.Filter{Agent: agent, Role: haggle.RoleSeller,
+		Status: []protocol.NegotiationStatus{protocol.NegotiationStatusCreated}}
 	for negotiation, err := range client.FindNegotiations(ctx, filter) {
 		if err != nil {
 			log.Fatal(err)
@@ -127,7 +129,8 @@ func ExampleSealPrice() {
 		negotiation *haggle.Snapshot
 		me          *wallet.Keypair
 	)
-	sealed, err := protocol.SealPrice(negotiation.Address, &negotiation.Negotiation, me.PublicKey(), 3_000_000)
+	sealed, err := protocol.SealPrice(negotiation.Address, &negotiation.Negotiation, me.PublicKey(),
+		3_000_000)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -176,7 +179,8 @@ func ExampleMilestones() {
 		EscrowAmount: 5_000_000,
 		ServiceHash:  protocol.ServiceHash("Analyse 10,000 transactions"),
 		Bond:         250_000,
-		Milestones:   &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000}, Delivery: 14 * 24 * time.Hour},
+		Milestones: &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000},
+			Delivery: 14 * 24 * time.Hour},
 	})
 	if err != nil {
 		log.Fatal(err)

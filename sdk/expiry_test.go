@@ -56,7 +56,8 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 			}
 			_, err := a.Submit(t.Context(), transaction)
 			require.ErrorIs(t, err, ErrTransactionExpired)
-			assert.EqualValues(t, testSlot, a.only(t).Slot, "the nonce still had the transaction's value then")
+			assert.EqualValues(t, testSlot, a.only(t).Slot,
+				"the nonce still had the transaction's value then")
 		})
 	})
 }
@@ -69,7 +70,8 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
 			"getFirstAvailableBlock": always(now - 200_000),
 			"getEpochInfo": func(int) (any, error) {
-				return object{"absoluteSlot": now, "blockHeight": now + 400*boolOf(time.Since(began) > time.Minute)}, nil
+				return object{"absoluteSlot": now,
+					"blockHeight": now + 400*boolOf(time.Since(began) > time.Minute)}, nil
 			},
 			"getSignatureStatuses": always(statuses(now, nil)),
 			"isBlockhashValid":     always(object{"context": object{"slot": now}, "value": false}),
@@ -94,10 +96,12 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 		status any
 		want   Outcome
 	}{
-		"by another transaction":                 {0, nil, OutcomeExpired},
-		"by the transaction itself":              {31, executedStatus("confirmed", nil), OutcomeConfirmed},
-		"by whom the node does not remember":     {31, nil, OutcomeUnknown},
-		"by itself, and it has failed, long ago": {0, executedStatus("finalized", object{"InstructionError": []any{0, object{"Custom": 1}}}), OutcomeFailed},
+		"by another transaction":             {0, nil, OutcomeExpired},
+		"by the transaction itself":          {31, executedStatus("confirmed", nil), OutcomeConfirmed},
+		"by whom the node does not remember": {31, nil, OutcomeUnknown},
+		"by itself, and it has failed, long ago": {0,
+			executedStatus("finalized", object{"InstructionError": []any{0, object{"Custom": 1}}}),
+			OutcomeFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -111,7 +115,8 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 				_, err := a.Submit(t.Context(), transaction)
 				assert.Equal(t, c.want, OutcomeOf(err), "%v", err)
 				assert.Zero(t, a.node.called("sendTransaction"))
-				assert.Empty(t, a.journal.entries, "the wallet does not have to wait for a node that remembers")
+				assert.Empty(t, a.journal.entries,
+					"the wallet need not wait for a node with all blocks")
 			})
 		})
 	}
@@ -144,7 +149,8 @@ func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
-			"getEpochInfo":           always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 90}),
+			"getEpochInfo": always(object{"absoluteSlot": testSlot,
+				"blockHeight": testLastValid + 90}),
 			"getFirstAvailableBlock": always(testSlot + 100),
 			"getSignatureStatuses": func(call int) (any, error) {
 				return statuses(testSlot+min(uint64(call-1), 1)*200, nil), nil
@@ -169,7 +175,8 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				chain := func(statuses func(int) (any, error), first func(int) (any, error)) (*Client, *scriptedNode, *solana.Transaction) {
+				chain := func(statuses func(int) (any, error), first func(int) (any, error)) (*Client,
+					*scriptedNode, *solana.Transaction) {
 					return newScripted(t, map[string]func(int) (any, error){
 						"getGenesisHash":         always(solana.Hash{5}.String()),
 						"getEpochInfo":           always(object{"absoluteSlot": now, "blockHeight": now}),
@@ -185,7 +192,8 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 					return statuses(now, executedStatus("finalized", nil)), nil
 				}, always(0))
 				client.useNodes(forgetful, archive)
-				unknown := &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: 5_000, Slot: testSlot}
+				unknown := &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: 5_000,
+					Slot: testSlot}
 				_, err := client.Outcome(t.Context(), unknown)
 				require.NotErrorIs(t, err, ErrTransactionExpired)
 				if OutcomeOf(err) == OutcomeUnknown {
@@ -242,7 +250,9 @@ func TestNodeWithAFalseSlotIsContradicted(t *testing.T) {
 		encoded, err := transaction.MarshalBinary()
 		require.NoError(t, err)
 		second.answers["getTransaction"] = always(object{
-			"slot": testSlot, "version": "legacy", "transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
+			"slot": testSlot, "version": "legacy",
+			"transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(),
+				"base64"},
 			"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
 		})
 		client.useNodes(first, second)

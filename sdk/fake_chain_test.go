@@ -79,7 +79,8 @@ func newFakeChain(t testing.TB) *fakeChain {
 
 // newChainWithoutWebSocket returns a chain without a WebSocket server.
 func newChainWithoutWebSocket() *fakeChain {
-	return &fakeChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int), withheld: make(map[solana.Signature]int)}
+	return &fakeChain{slot: 1_000, accounts: make(map[solana.PublicKey][]byte), calls: make(map[string]int),
+		withheld: make(map[solana.Signature]int)}
 }
 
 // serveClient makes a client use the chain.
@@ -121,7 +122,8 @@ func (c *fakeChain) emit(events ...protocol.Event) *chainTransaction {
 
 // created executes a transaction that creates a negotiation, and sends its notifications.
 func (c *fakeChain) created(created *protocol.NegotiationCreated) *chainTransaction {
-	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller}, eventLogs(created), created.NegotiationID)
+	return c.execute([]solana.PublicKey{created.NegotiationID, created.Buyer, created.Seller},
+		eventLogs(created), created.NegotiationID)
 }
 
 // eventLogs returns the logs of an instruction with these events.
@@ -135,10 +137,14 @@ func eventLogs(events ...protocol.Event) []string {
 
 // mention executes a transaction that only mentions addresses.
 func (c *fakeChain) mention(addresses ...solana.PublicKey) *chainTransaction {
-	return c.execute(addresses, []string{"Program 11111111111111111111111111111111 invoke [1]", "Program 11111111111111111111111111111111 success"})
+	return c.execute(addresses,
+		[]string{"Program 11111111111111111111111111111111 invoke [1]",
+			"Program 11111111111111111111111111111111 success"})
 }
 
-func (c *fakeChain) execute(addresses []solana.PublicKey, logs []string, changed ...solana.PublicKey) *chainTransaction {
+func (c *fakeChain) execute(
+	addresses []solana.PublicKey, logs []string, changed ...solana.PublicKey,
+) *chainTransaction {
 	c.lock.Lock()
 	c.count++
 	e := &chainTransaction{signature: signatureOf(c.count), slot: c.slot, addresses: addresses, logs: logs}
@@ -190,7 +196,8 @@ func encodedTransaction(signature solana.Signature) string {
 	transaction := solana.Transaction{
 		Signatures: []solana.Signature{signature},
 		Message: solana.Message{
-			AccountKeys: []solana.PublicKey{{1}, protocol.ProgramID}, Header: solana.MessageHeader{NumRequiredSignatures: 1, NumReadonlyUnsignedAccounts: 1},
+			AccountKeys:  []solana.PublicKey{{1}, protocol.ProgramID},
+			Header:       solana.MessageHeader{NumRequiredSignatures: 1, NumReadonlyUnsignedAccounts: 1},
 			Instructions: []solana.CompiledInstruction{{ProgramIDIndex: 1}},
 		},
 	}
@@ -242,7 +249,9 @@ func (c *fakeChain) answer(method string, params []any) (any, error) {
 		values := []any{}
 		for _, address := range params[0].([]solana.PublicKey) {
 			if data, ok := c.accounts[address]; ok {
-				values = append(values, object{"owner": protocol.ProgramID, "lamports": 1, "data": []any{base64.StdEncoding.EncodeToString(data), "base64"}})
+				values = append(values,
+					object{"owner": protocol.ProgramID, "lamports": 1,
+						"data": []any{base64.StdEncoding.EncodeToString(data), "base64"}})
 			} else {
 				values = append(values, nil)
 			}
@@ -257,7 +266,8 @@ func (c *fakeChain) answer(method string, params []any) (any, error) {
 				signatures = append(signatures, e.signature)
 			}
 		}
-		return object{"blockhash": solana.Hash{1}, "previousBlockhash": solana.Hash{1}, "parentSlot": 1, "signatures": signatures}, nil
+		return object{"blockhash": solana.Hash{1}, "previousBlockhash": solana.Hash{1}, "parentSlot": 1,
+			"signatures": signatures}, nil
 	}
 	return nil, fmt.Errorf("unexpected call of %s", method)
 }
@@ -289,7 +299,8 @@ func (c *fakeChain) list(address solana.PublicKey, options rpc.M) any {
 		if c.processed && e.slot == c.slot {
 			status = "processed"
 		}
-		page = append(page, object{"signature": e.signature, "slot": e.slot, "err": e.failed, "confirmationStatus": status})
+		page = append(page, object{"signature": e.signature, "slot": e.slot, "err": e.failed,
+			"confirmationStatus": status})
 	}
 	return page
 }
@@ -381,7 +392,8 @@ func (c *fakeChain) subscribe(socket *pubsub, id uint64, method string, params [
 	}
 	if c.refuse != nil {
 		if code, message := c.refuse(len(socket.on)); code != 0 {
-			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code, message)
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":%d,"message":%q}}`, id, code,
+				message)
 		}
 	}
 	var filter struct{ Mentions []solana.PublicKey }

@@ -33,10 +33,12 @@ func (m *manyNegotiations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if json.NewDecoder(r.Body).Decode(&request) != nil {
 		return
 	}
-	stored := (&protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2}, Version: protocol.NegotiationVersion}).Encode()
+	stored := (&protocol.Negotiation{Buyer: solana.PublicKey{1}, Seller: solana.PublicKey{2},
+		Version: protocol.NegotiationVersion}).Encode()
 	content := base64.StdEncoding.EncodeToString(stored)
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"3.0.0","slot":%d},"value":[`, testSlot)
+	fmt.Fprintf(out, `{"jsonrpc":"2.0","result":{"context":{"apiVersion":"3.0.0","slot":%d},"value":[`,
+		testSlot)
 	for i := range m.count {
 		if i == m.count/2 {
 			_ = out.Flush()
@@ -87,7 +89,8 @@ func TestFindNegotiationsStreams100000(t *testing.T) {
 	node := &manyNegotiations{count: all, half: make(chan struct{})}
 	client := node.client(t)
 	before := heapInUse()
-	late := time.AfterFunc(time.Minute, func() { panic("no negotiation arrives before the last one is sent") })
+	late := time.AfterFunc(time.Minute,
+		func() { panic("no negotiation arrives before the last one is sent") })
 	defer late.Stop()
 	found := 0
 	for negotiation, err := range client.FindNegotiations(t.Context(), Filter{}) {
@@ -141,39 +144,45 @@ func TestNodeReceivesTheFilters(t *testing.T) {
 	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{Role: RoleSeller}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Agent: agent}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Agent: agent, Role: RoleSeller}.queries())
-	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))}, Filter{Agent: agent, Role: RoleArbiter}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))},
+		Filter{Agent: agent, Role: RoleArbiter}.queries())
 	proposed, countered := protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered
 	as := func(statuses ...protocol.NegotiationStatus) Filter {
 		return Filter{Agent: agent, Role: RoleBuyer, Status: statuses}
 	}
 	assert.Equal(t, [][]rpc.RPCFilter{with(status(1), buyer)}, as(proposed).queries())
-	assert.Equal(t, [][]rpc.RPCFilter{with(buyer)}, as(proposed, countered).queries(), "one snapshot for both")
+	assert.Equal(t, [][]rpc.RPCFilter{with(buyer)}, as(proposed, countered).queries(),
+		"one snapshot for both")
 }
 
 func TestNegotiationOutsideTheFilterIsAnError(t *testing.T) {
 	agent, other := solana.PublicKey{7}, solana.PublicKey{8}
 	arbiter := solana.PublicKey{10}
-	stored := &protocol.Negotiation{Buyer: agent, Seller: other, Arbiter: arbiter, Status: protocol.NegotiationStatusProposed, Version: protocol.NegotiationVersion}
+	stored := &protocol.Negotiation{Buyer: agent, Seller: other, Arbiter: arbiter,
+		Status: protocol.NegotiationStatusProposed, Version: protocol.NegotiationVersion}
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
 		"getProgramAccounts": always(object{"context": object{"slot": testSlot}, "value": []any{
-			object{"pubkey": solana.PublicKey{3}, "account": storedAccount(protocol.ProgramID, stored.Encode())},
+			object{"pubkey": solana.PublicKey{3},
+				"account": storedAccount(protocol.ProgramID, stored.Encode())},
 		}}),
 	})
 	for name, c := range map[string]struct {
 		filter   Filter
 		selected bool
 	}{
-		"everyone's":          {Filter{}, true},
-		"either role":         {Filter{Agent: agent}, true},
-		"the right role":      {Filter{Agent: other, Role: RoleSeller}, true},
-		"the wrong role":      {Filter{Agent: agent, Role: RoleSeller}, false},
-		"the arbiter":         {Filter{Agent: arbiter, Role: RoleArbiter}, true},
-		"an arbiter's party":  {Filter{Agent: agent, Role: RoleArbiter}, false},
-		"no party":            {Filter{Agent: arbiter}, false},
-		"of another agent":    {Filter{Agent: solana.PublicKey{9}}, false},
-		"the right status":    {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed}}, true},
-		"the wrong status":    {Filter{Agent: agent, Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}}, false},
-		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled, protocol.NegotiationStatusProposed}}, true},
+		"everyone's":         {Filter{}, true},
+		"either role":        {Filter{Agent: agent}, true},
+		"the right role":     {Filter{Agent: other, Role: RoleSeller}, true},
+		"the wrong role":     {Filter{Agent: agent, Role: RoleSeller}, false},
+		"the arbiter":        {Filter{Agent: arbiter, Role: RoleArbiter}, true},
+		"an arbiter's party": {Filter{Agent: agent, Role: RoleArbiter}, false},
+		"no party":           {Filter{Agent: arbiter}, false},
+		"of another agent":   {Filter{Agent: solana.PublicKey{9}}, false},
+		"the right status":   {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed}}, true},
+		"the wrong status": {Filter{Agent: agent,
+			Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}}, false},
+		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled,
+			protocol.NegotiationStatusProposed}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := 0
@@ -185,7 +194,8 @@ func TestNegotiationOutsideTheFilterIsAnError(t *testing.T) {
 				require.NoError(t, err)
 				found++
 			}
-			assert.Equal(t, max(1, len(c.filter.queries())), found, "the scripted node has it in every answer")
+			assert.Equal(t, max(1, len(c.filter.queries())), found,
+				"the scripted node has it in every answer")
 		})
 	}
 }

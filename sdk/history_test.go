@@ -25,11 +25,13 @@ func newLedger(t *testing.T, length int) (*Client, *ledgerNode) {
 	t.Helper()
 	ledger := &ledgerNode{}
 	for n := length; n >= 1; n-- {
-		ledger.newestFirst = append(ledger.newestFirst, object{"signature": numbered(n), "slot": n / 2, "err": nil})
+		ledger.newestFirst = append(ledger.newestFirst,
+			object{"signature": numbered(n), "slot": n / 2, "err": nil})
 	}
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
-	client.rpc = rpc.NewWithCustomRPCClient(node{&scriptedNode{calls: make(map[string]int), list: ledger.list}})
+	client.rpc = rpc.NewWithCustomRPCClient(node{&scriptedNode{calls: make(map[string]int),
+		list: ledger.list}})
 	return client, ledger
 }
 
@@ -95,14 +97,16 @@ func TestListedTransactionWithoutSignatureIsAnError(t *testing.T) {
 func TestNullAccountsAreMissing(t *testing.T) {
 	nothing := always(object{"context": object{"slot": testSlot}, "value": []any{nil}})
 	client, _, _ := newScripted(t, map[string]func(int) (any, error){
-		"getProgramAccounts": nothing, "getTokenAccountsByOwner": nothing, "getSignatureStatuses": nothing, "getMultipleAccounts": nothing,
+		"getProgramAccounts": nothing, "getTokenAccountsByOwner": nothing, "getSignatureStatuses": nothing,
+		"getMultipleAccounts":         nothing,
 		"getRecentPrioritizationFees": always([]any{nil}),
 	})
 	client.maxPriorityFee = 1
 	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
 		require.ErrorIs(t, err, ErrMalformedAnswer)
 	}
-	other, err := client.otherAccount(t.Context(), &token.Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
+	other, err := client.otherAccount(t.Context(),
+		&token.Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})
 	require.NoError(t, err)
 	assert.True(t, other.IsZero())
 	_, err = client.positionOf(t.Context(), numbered(1))
@@ -115,11 +119,14 @@ func TestNullAccountsAreMissing(t *testing.T) {
 }
 
 func TestPositionAdvancesOnlyOverSettledSlots(t *testing.T) {
-	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110}, {signature: numbered(3), slot: 141}}
+	entries := []entry{{signature: numbered(1), slot: 100}, {signature: numbered(2), slot: 110},
+		{signature: numbered(3), slot: 141}}
 	assert.Equal(t, position{signature: numbered(2), slot: 110}, position{}.advance(entries, 142))
 	assert.Equal(t, position{signature: numbered(3), slot: 141}, position{}.advance(entries, 173))
-	assert.Equal(t, position{signature: numbered(9), slot: 90}, position{signature: numbered(9), slot: 90}.advance(entries, 100))
-	assert.Equal(t, position{signature: numbered(9), slot: 500}, position{signature: numbered(9), slot: 90}.advance(nil, 532), "nothing happened until then")
+	assert.Equal(t, position{signature: numbered(9), slot: 90},
+		position{signature: numbered(9), slot: 90}.advance(entries, 100))
+	assert.Equal(t, position{signature: numbered(9), slot: 500},
+		position{signature: numbered(9), slot: 90}.advance(nil, 532), "nothing happened until then")
 	assert.Equal(t, position{}, position{}.advance(nil, 5))
 }
 

@@ -62,7 +62,8 @@ func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 			return err
 		}
 	}
-	for name, send := range map[string]func(*agent) func(context.Context, *CreateAction) error{"done": do, "submitted": submit} {
+	for name, send := range map[string]func(*agent) func(context.Context, *CreateAction) error{"done": do,
+		"submitted": submit} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newBuyer(t)

@@ -67,7 +67,8 @@ func TestFailedFinishReturnsTheOutcome(t *testing.T) {
 }
 
 func TestRefusedTransactionIsFinished(t *testing.T) {
-	a := newAgent(t, map[string]func(int) (any, error){"sendTransaction": failing(&jsonrpc.RPCError{Code: -32602, Message: "too large"})})
+	a := newAgent(t, map[string]func(int) (any,
+		error){"sendTransaction": failing(&jsonrpc.RPCError{Code: -32602, Message: "too large"})})
 	_, err := a.pay(t, 1).Do(t.Context(), a.me)
 	require.Error(t, err)
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
@@ -82,7 +83,8 @@ func TestEntryOfAnotherTransactionIsNotSent(t *testing.T) {
 	_, err := b.pay(t, 5).Do(t.Context(), b.me)
 	require.NoError(t, err)
 	for _, spoilt := range [][]byte{{1, 2, 3}, b.only(t).Transaction} {
-		a.journal.entries = []JournalEntry{{Wallet: a.me.PublicKey(), Signature: solana.Signature{1}, Transaction: spoilt}}
+		a.journal.entries = []JournalEntry{{Wallet: a.me.PublicKey(), Signature: solana.Signature{1},
+			Transaction: spoilt}}
 		_, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.ErrorIs(t, err, ErrUnresolved)
 		var unresolved *UnresolvedError

@@ -86,7 +86,9 @@ func (m *memoryJournal) Finish(_ context.Context, signature solana.Signature, ou
 	return nil
 }
 
-func (m *memoryJournal) Unfinished(_ context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error] {
+func (m *memoryJournal) Unfinished(
+	_ context.Context, wallet solana.PublicKey,
+) iter.Seq2[JournalEntry, error] {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	entries := slices.Clone(m.entries)

@@ -30,10 +30,12 @@ func clientOf(t *testing.T, config *protocol.ProtocolConfig) *haggle.Client {
 		assert.NoError(t, json.NewDecoder(r.Body).Decode(&request))
 		w.Header().Set("Content-Type", "application/json")
 		if request.Method == "getMultipleAccounts" {
-			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"context":{"slot":7},"value":[%s]}}`, request.ID, account)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"context":{"slot":7},"value":[%s]}}`,
+				request.ID, account)
 			return
 		}
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`, request.ID)
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"method not found"}}`,
+			request.ID)
 	}))
 	t.Cleanup(node.Close)
 	client, err := haggle.NewClient(haggle.Config{Endpoint: node.URL})
@@ -65,7 +67,8 @@ func only[T any, P interface {
 }
 
 func TestInitializeConfigNeedsATreasury(t *testing.T) {
-	_, err := InitializeConfig(clientOf(t, new(protocol.ProtocolConfig)), InitializeConfigRequest{Authority: newKey(t)})
+	_, err := InitializeConfig(clientOf(t, new(protocol.ProtocolConfig)),
+		InitializeConfigRequest{Authority: newKey(t)})
 	require.ErrorContains(t, err, "Treasury")
 }
 
@@ -74,26 +77,35 @@ func TestUpdateConfigChangesOnlyTheFieldsThatAreSet(t *testing.T) {
 	require.NoError(t, err)
 	authority := newKey(t)
 	now := protocol.UpdateConfig{
-		Authority: authority, Config: address, Treasury: solana.PublicKey{5}, DefaultDecayRateBps: 11, DefaultResponseWindow: 90,
+		Authority: authority, Config: address, Treasury: solana.PublicKey{5}, DefaultDecayRateBps: 11,
+		DefaultResponseWindow: 90,
 		DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
 	}
 	client := clientOf(t, &protocol.ProtocolConfig{
-		Treasury: now.Treasury, DefaultDecayRateBps: 11, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 33, DefaultMaxRounds: 4,
+		Treasury: now.Treasury, DefaultDecayRateBps: 11, DefaultResponseWindow: 90, DefaultProtocolFeeBps: 33,
+		DefaultMaxRounds: 4,
 	})
 	for name, c := range map[string]struct {
 		request UpdateConfigRequest
 		change  func(*protocol.UpdateConfig)
 	}{
-		"treasury":  {UpdateConfigRequest{Treasury: solana.PublicKey{6}}, func(v *protocol.UpdateConfig) { v.Treasury = solana.PublicKey{6} }},
-		"decay":     {UpdateConfigRequest{DecayRateBps: new(uint16(0))}, func(v *protocol.UpdateConfig) { v.DefaultDecayRateBps = 0 }},
-		"window":    {UpdateConfigRequest{ResponseWindow: time.Minute}, func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 60 }},
-		"fee":       {UpdateConfigRequest{ProtocolFeeBps: new(uint16(0))}, func(v *protocol.UpdateConfig) { v.DefaultProtocolFeeBps = 0 }},
-		"rounds":    {UpdateConfigRequest{MaxRounds: 20}, func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 20 }},
+		"treasury": {UpdateConfigRequest{Treasury: solana.PublicKey{6}},
+			func(v *protocol.UpdateConfig) { v.Treasury = solana.PublicKey{6} }},
+		"decay": {UpdateConfigRequest{DecayRateBps: new(uint16(0))},
+			func(v *protocol.UpdateConfig) { v.DefaultDecayRateBps = 0 }},
+		"window": {UpdateConfigRequest{ResponseWindow: time.Minute},
+			func(v *protocol.UpdateConfig) { v.DefaultResponseWindow = 60 }},
+		"fee": {UpdateConfigRequest{ProtocolFeeBps: new(uint16(0))},
+			func(v *protocol.UpdateConfig) { v.DefaultProtocolFeeBps = 0 }},
+		"rounds": {UpdateConfigRequest{MaxRounds: 20},
+			func(v *protocol.UpdateConfig) { v.DefaultMaxRounds = 20 }},
 		"as it was": {UpdateConfigRequest{MaxRounds: 4}, func(*protocol.UpdateConfig) {}},
-		"everything": {UpdateConfigRequest{solana.PublicKey{}, solana.PublicKey{9}, new(uint16(1)), time.Hour, new(uint16(2)), 3}, func(v *protocol.UpdateConfig) {
+		"everything": {UpdateConfigRequest{solana.PublicKey{}, solana.PublicKey{9}, new(uint16(1)), time.Hour,
+			new(uint16(2)), 3}, func(v *protocol.UpdateConfig) {
 			*v = protocol.UpdateConfig{
 				Authority: authority, Config: address, Treasury: solana.PublicKey{9},
-				DefaultDecayRateBps: 1, DefaultResponseWindow: 3_600, DefaultProtocolFeeBps: 2, DefaultMaxRounds: 3,
+				DefaultDecayRateBps: 1, DefaultResponseWindow: 3_600, DefaultProtocolFeeBps: 2,
+				DefaultMaxRounds: 3,
 			}
 		}},
 	} {
@@ -119,15 +131,19 @@ func TestAuthorityAndPause(t *testing.T) {
 	for _, paused := range []bool{true, false} {
 		action, err := SetPaused(client, SetPausedRequest{Authority: authority, Paused: paused})
 		require.NoError(t, err)
-		assert.Equal(t, protocol.SetPaused{Authority: authority, Config: address, Paused: paused}, only[protocol.SetPaused](t, action))
+		assert.Equal(t, protocol.SetPaused{Authority: authority, Config: address, Paused: paused},
+			only[protocol.SetPaused](t, action))
 	}
 	for _, proposed := range []solana.PublicKey{next, {}} {
-		action, err := ProposeAuthority(client, ProposeAuthorityRequest{Authority: authority, NewAuthority: proposed})
+		action, err := ProposeAuthority(client,
+			ProposeAuthorityRequest{Authority: authority, NewAuthority: proposed})
 		require.NoError(t, err)
-		assert.Equal(t, protocol.ProposeAuthority{Authority: authority, Config: address, NewAuthority: proposed}, only[protocol.ProposeAuthority](t, action))
+		assert.Equal(t, protocol.ProposeAuthority{Authority: authority, Config: address,
+			NewAuthority: proposed}, only[protocol.ProposeAuthority](t, action))
 	}
 	action, err := AcceptAuthority(client, AcceptAuthorityRequest{Authority: next})
 	require.NoError(t, err)
-	assert.Equal(t, protocol.AcceptAuthority{Authority: next, Config: address}, only[protocol.AcceptAuthority](t, action))
+	assert.Equal(t, protocol.AcceptAuthority{Authority: next, Config: address},
+		only[protocol.AcceptAuthority](t, action))
 	assert.Equal(t, next, action.Payer)
 }
