@@ -32,7 +32,8 @@ func (s *listenSource) Open(_ context.Context, options StreamOptions) (EventStre
 		return nil, errors.New("no more")
 	}
 	stream := &listenStream{
-		notify: options.Notify, subscribed: make(chan []solana.PublicKey, 1), fails: make(chan struct{}), closed: make(chan struct{}),
+		notify: options.Notify, subscribed: make(chan []solana.PublicKey, 1), fails: make(chan struct{}),
+		closed: make(chan struct{}),
 	}
 	s.streams <- stream
 	return stream, nil
@@ -66,7 +67,8 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 				connected, received := make(chan bool, 8), make(chan solana.Signature, 8)
 				ended := make(chan error, 1)
 				go func() {
-					ended <- client.Listen(ctx, protocol.ProgramID, func(is bool) { connected <- is }, func(h Hint) { received <- h.Signature })
+					ended <- client.Listen(ctx, protocol.ProgramID, func(is bool) { connected <- is },
+						func(h Hint) { received <- h.Signature })
 				}()
 				require.False(t, <-connected, "the first stream is refused")
 				for round := range 2 {
@@ -74,7 +76,8 @@ func TestListenReconnectsUntilItsEnd(t *testing.T) {
 					assert.Equal(t, []solana.PublicKey{protocol.ProgramID}, <-stream.subscribed)
 					require.True(t, <-connected)
 					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{1}})
-					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{2}, Unrelated: true})
+					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{2},
+						Unrelated: true})
 					stream.notify(Hint{Address: solana.PublicKey{9}, Signature: solana.Signature{3}})
 					stream.notify(Hint{Address: protocol.ProgramID, Signature: solana.Signature{4}})
 					assert.Equal(t, solana.Signature{1}, <-received)

@@ -50,7 +50,8 @@ func TestMintIsReadOnce(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, mint.Check())
 			assert.Equal(t, &token.Mint{Address: keptMint, TokenProgram: program, Decimals: 6}, mint)
-			want, _, err := solana.FindAssociatedTokenAddressWithProgram(protocol.ProgramID, keptMint, program)
+			want, _, err := solana.FindAssociatedTokenAddressWithProgram(protocol.ProgramID, keptMint,
+				program)
 			require.NoError(t, err)
 			address, err := mint.AssociatedAddress(protocol.ProgramID)
 			require.NoError(t, err)
@@ -71,12 +72,15 @@ func TestUnsupportedMints(t *testing.T) {
 		data   []byte
 		reason string
 	}{
-		"bare":                 {mintData(), ""},
-		"allowed extensions":   {mintData(extension(18, make([]byte, 64)...), extension(19, 1, 2, 3), extension(23)), ""},
-		"padding":              {mintData(extension(20), make([]byte, 7)), ""},
-		"one byte is left":     {mintData(extension(20), []byte{1}), ""},
-		"all of them, padded":  {mintData(extension(18), extension(19), extension(20), extension(21), extension(22), extension(23), make([]byte, 9)), ""},
-		"one too many":         {mintData(extension(18), extension(19), extension(20), extension(21), extension(22), extension(23), extension(23)), "malformed"},
+		"bare": {mintData(), ""},
+		"allowed extensions": {mintData(extension(18, make([]byte, 64)...), extension(19, 1, 2, 3),
+			extension(23)), ""},
+		"padding":          {mintData(extension(20), make([]byte, 7)), ""},
+		"one byte is left": {mintData(extension(20), []byte{1}), ""},
+		"all of them, padded": {mintData(extension(18), extension(19), extension(20), extension(21),
+			extension(22), extension(23), make([]byte, 9)), ""},
+		"one too many": {mintData(extension(18), extension(19), extension(20), extension(21),
+			extension(22), extension(23), extension(23)), "malformed"},
 		"odd padding":          {oddly, "padding"},
 		"no extension":         {mintData([]byte{}), ""},
 		"uninitialised":        {uninitialised, "not initialised"},
@@ -94,7 +98,8 @@ func TestUnsupportedMints(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client, scripted, _ := newScripted(t, nil)
-			scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, c.data)}
+			scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID,
+				c.data)}
 			mint, err := client.GetMint(t.Context(), keptMint)
 			require.NoError(t, err)
 			err = mint.Check()
@@ -129,18 +134,23 @@ func TestEachExtensionIsSupportedOnlyIfItIsListed(t *testing.T) {
 
 func TestDecodeMintRefusesOtherAccounts(t *testing.T) {
 	long := mintData(make([]byte, 20))
-	account := extended(tokenAccountData(protocol.ProgramID, token.StateInitialized), accountTypeTokenAccount, extension(7))
+	account := extended(tokenAccountData(protocol.ProgramID, token.StateInitialized), accountTypeTokenAccount,
+		extension(7))
 	cases := map[string]struct {
 		stored any
 		want   error
 	}{
-		"nothing":                {nil, protocol.ErrAccountNotFound},
-		"another program's":      {storedAccount(protocol.ProgramID, mintData()), protocol.ErrWrongOwner},
-		"too short":              {storedAccount(solana.TokenProgramID, make([]byte, 81)), protocol.ErrWrongLength},
+		"nothing":           {nil, protocol.ErrAccountNotFound},
+		"another program's": {storedAccount(protocol.ProgramID, mintData()), protocol.ErrWrongOwner},
+		"too short": {storedAccount(solana.TokenProgramID, make([]byte, 81)),
+			protocol.ErrWrongLength},
 		"too long for SPL Token": {storedAccount(solana.TokenProgramID, long), protocol.ErrWrongLength},
-		"a token account":        {storedAccount(solana.Token2022ProgramID, account), protocol.ErrWrongLength},
-		"a short token account":  {storedAccount(solana.Token2022ProgramID, account[:165]), protocol.ErrWrongLength},
-		"a multisignature":       {storedAccount(solana.Token2022ProgramID, mintData(make([]byte, 355-166))), protocol.ErrWrongLength},
+		"a token account": {storedAccount(solana.Token2022ProgramID, account),
+			protocol.ErrWrongLength},
+		"a short token account": {storedAccount(solana.Token2022ProgramID, account[:165]),
+			protocol.ErrWrongLength},
+		"a multisignature": {storedAccount(solana.Token2022ProgramID, mintData(make([]byte, 355-166))),
+			protocol.ErrWrongLength},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +159,8 @@ func TestDecodeMintRefusesOtherAccounts(t *testing.T) {
 			require.ErrorAs(t, err, &wrong)
 			assert.Equal(t, keptMint, wrong.Address)
 			require.ErrorIs(t, err, c.want)
-			assert.Equal(t, c.want == protocol.ErrWrongOwner, errors.Is(err, protocol.ErrAccountOwnedByWrongProgram))
+			assert.Equal(t, c.want == protocol.ErrWrongOwner,
+				errors.Is(err, protocol.ErrAccountOwnedByWrongProgram))
 			assert.Equal(t, c.want == protocol.ErrWrongLength, errors.Is(err, protocol.ErrUnsupportedMint))
 		})
 	}
@@ -171,38 +182,56 @@ func TestMintCacheIsBounded(t *testing.T) {
 
 func TestTokenAccountsOfBothPrograms(t *testing.T) {
 	owner := solana.PublicKey{4}
-	usable, frozen := tokenAccountData(owner, token.StateInitialized), tokenAccountData(owner, token.StateFrozen)
-	with := func(extensions ...[]byte) []byte { return extended(usable, accountTypeTokenAccount, extensions...) }
+	usable, frozen := tokenAccountData(owner, token.StateInitialized), tokenAccountData(owner,
+		token.StateFrozen)
+	with := func(extensions ...[]byte) []byte {
+		return extended(usable, accountTypeTokenAccount,
+			extensions...)
+	}
 	cases := map[string]struct {
 		program         solana.PublicKey
 		data            []byte
 		receives, memos bool
 		err             error
 	}{
-		"SPL Token":             {solana.TokenProgramID, usable, true, false, nil},
-		"SPL Token, long":       {solana.TokenProgramID, with(extension(7)), false, false, protocol.ErrWrongLength},
-		"Token-2022":            {solana.Token2022ProgramID, usable, true, false, nil},
-		"frozen":                {solana.Token2022ProgramID, frozen, false, false, nil},
-		"immutable owner":       {solana.Token2022ProgramID, with(extension(7)), true, false, nil},
-		"CPI guard":             {solana.Token2022ProgramID, with(extension(7), extension(11, 1)), true, false, nil},
-		"all three":             {solana.Token2022ProgramID, with(extension(7), extension(8, 0), extension(11, 0)), true, false, nil},
-		"one too many":          {solana.Token2022ProgramID, with(extension(7), extension(8, 0), extension(11, 0), extension(7)), false, false, nil},
-		"memo not required":     {solana.Token2022ProgramID, with(extension(7), extension(8, 0)), true, false, nil},
-		"memo required":         {solana.Token2022ProgramID, with(extension(7), extension(8, 1)), false, true, nil},
-		"odd memo":              {solana.Token2022ProgramID, with(extension(8, 0, 0)), false, true, nil},
-		"transfer fee":          {solana.Token2022ProgramID, with(extension(2, make([]byte, 8)...)), false, false, nil},
-		"confidential":          {solana.Token2022ProgramID, with(extension(5, 1)), false, false, nil},
-		"malformed":             {solana.Token2022ProgramID, with(extension(7), []byte{7, 0, 1, 0}), false, false, nil},
-		"padded":                {solana.Token2022ProgramID, with(extension(7), make([]byte, 5)), true, false, nil},
-		"frozen and extended":   {solana.Token2022ProgramID, extended(frozen, accountTypeTokenAccount, extension(7)), false, false, nil},
-		"a mint":                {solana.Token2022ProgramID, mintData(extension(18)), false, false, protocol.ErrWrongLength},
-		"as long as a multisig": {solana.Token2022ProgramID, with(make([]byte, 355-166)), false, false, protocol.ErrWrongLength},
-		"without extensions":    {solana.Token2022ProgramID, with([]byte{}), true, false, nil},
-		"too short":             {solana.Token2022ProgramID, usable[:164], false, false, protocol.ErrWrongLength},
+		"SPL Token": {solana.TokenProgramID, usable, true, false, nil},
+		"SPL Token, long": {solana.TokenProgramID, with(extension(7)), false, false,
+			protocol.ErrWrongLength},
+		"Token-2022":      {solana.Token2022ProgramID, usable, true, false, nil},
+		"frozen":          {solana.Token2022ProgramID, frozen, false, false, nil},
+		"immutable owner": {solana.Token2022ProgramID, with(extension(7)), true, false, nil},
+		"CPI guard": {solana.Token2022ProgramID, with(extension(7), extension(11, 1)), true,
+			false, nil},
+		"all three": {solana.Token2022ProgramID,
+			with(extension(7), extension(8, 0), extension(11, 0)), true, false, nil},
+		"one too many": {solana.Token2022ProgramID,
+			with(extension(7), extension(8, 0), extension(11, 0), extension(7)), false, false, nil},
+		"memo not required": {solana.Token2022ProgramID, with(extension(7), extension(8, 0)), true, false,
+			nil},
+		"memo required": {solana.Token2022ProgramID, with(extension(7), extension(8, 1)), false, true,
+			nil},
+		"odd memo": {solana.Token2022ProgramID, with(extension(8, 0, 0)), false, true, nil},
+		"transfer fee": {solana.Token2022ProgramID, with(extension(2, make([]byte, 8)...)), false,
+			false, nil},
+		"confidential": {solana.Token2022ProgramID, with(extension(5, 1)), false, false, nil},
+		"malformed": {solana.Token2022ProgramID, with(extension(7), []byte{7, 0, 1, 0}), false,
+			false, nil},
+		"padded": {solana.Token2022ProgramID, with(extension(7), make([]byte, 5)), true, false,
+			nil},
+		"frozen and extended": {solana.Token2022ProgramID,
+			extended(frozen, accountTypeTokenAccount, extension(7)), false, false, nil},
+		"a mint": {solana.Token2022ProgramID, mintData(extension(18)), false, false,
+			protocol.ErrWrongLength},
+		"as long as a multisig": {solana.Token2022ProgramID, with(make([]byte, 355-166)), false, false,
+			protocol.ErrWrongLength},
+		"without extensions": {solana.Token2022ProgramID, with([]byte{}), true, false, nil},
+		"too short": {solana.Token2022ProgramID, usable[:164], false, false,
+			protocol.ErrWrongLength},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			read, err := clientOf(t, storedAccount(c.program, c.data)).GetTokenAccount(t.Context(), solana.PublicKey{9})
+			read, err := clientOf(t, storedAccount(c.program, c.data)).GetTokenAccount(t.Context(),
+				solana.PublicKey{9})
 			if c.err != nil {
 				require.ErrorIs(t, err, c.err)
 				return
@@ -216,8 +245,10 @@ func TestTokenAccountsOfBothPrograms(t *testing.T) {
 			mint := &token.Mint{Address: keptMint, TokenProgram: c.program}
 			assert.Equal(t, c.receives, read.Receives(mint, owner, false))
 			assert.False(t, read.Receives(mint, solana.PublicKey{5}, true))
-			assert.False(t, read.Receives(&token.Mint{Address: solana.PublicKey{6}, TokenProgram: c.program}, owner, true))
-			assert.False(t, read.Receives(&token.Mint{Address: keptMint, TokenProgram: solana.PublicKey{6}}, owner, true))
+			assert.False(t, read.Receives(&token.Mint{Address: solana.PublicKey{6}, TokenProgram: c.program},
+				owner, true))
+			assert.False(t, read.Receives(&token.Mint{Address: keptMint, TokenProgram: solana.PublicKey{6}},
+				owner, true))
 		})
 	}
 }

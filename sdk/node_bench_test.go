@@ -37,14 +37,16 @@ func (i instantly) RoundTrip(request *http.Request) (*http.Response, error) {
 		result = i.genesis
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, requested.ID, result)
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
 // BenchmarkCall measures the cost of a JSON-RPC call beyond the connection: with the bare JSON-RPC client,
 // with this package's and one node, with three, and with telemetry.
 func BenchmarkCall(b *testing.B) {
 	connection := &http.Client{Transport: instantly{
-		genesis: `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`, balance: `{"context":{"slot":1},"value":7}`,
+		genesis: `"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`,
+		balance: `{"context":{"slot":1},"value":7}`,
 	}}
 	fallbacks := []string{"http://two.example", "http://three.example"}
 	cases := map[string]Config{
@@ -58,7 +60,8 @@ func BenchmarkCall(b *testing.B) {
 		},
 	}
 	b.Run("requests_alone", func(b *testing.B) {
-		client := rpc.NewWithCustomRPCClient(jsonrpc.NewClientWithOpts("http://one.example", &jsonrpc.RPCClientOpts{HTTPClient: connection}))
+		client := rpc.NewWithCustomRPCClient(jsonrpc.NewClientWithOpts("http://one.example",
+			&jsonrpc.RPCClientOpts{HTTPClient: connection}))
 		benchmarkBalance(b, client)
 	})
 	for name, config := range cases {

@@ -58,7 +58,8 @@ func (n node) Close() error { return nodes{n.pool()}.Close() }
 func scriptedPool(clients ...jsonrpc.RPCClient) *rpcpool.Pool {
 	options := rpcpool.Options{Logger: slog.New(slog.DiscardHandler)}
 	for i, client := range clients {
-		options.Nodes = append(options.Nodes, rpcpool.Node{Host: []string{"one", "two", "three"}[i], Transport: scriptedTransport{client}})
+		options.Nodes = append(options.Nodes,
+			rpcpool.Node{Host: []string{"one", "two", "three"}[i], Transport: scriptedTransport{client}})
 	}
 	return rpcpool.New(options)
 }
@@ -68,16 +69,22 @@ type scriptedTransport struct {
 	client jsonrpc.RPCClient
 }
 
-func (s scriptedTransport) Call(ctx context.Context, method string, params []any) (result json.RawMessage, err error) {
+func (s scriptedTransport) Call(
+	ctx context.Context, method string, params []any,
+) (result json.RawMessage, err error) {
 	err = s.client.CallForInto(ctx, &result, method, params)
 	return result, err
 }
 
-func (s scriptedTransport) Callback(ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error) error {
+func (s scriptedTransport) Callback(
+	ctx context.Context, method string, params []any, callback func(*http.Request, *http.Response) error,
+) error {
 	return s.client.CallWithCallback(ctx, method, params, callback)
 }
 
-func (s scriptedTransport) Batch(ctx context.Context, requests jsonrpc.RPCRequests) (jsonrpc.RPCResponses, error) {
+func (s scriptedTransport) Batch(
+	ctx context.Context, requests jsonrpc.RPCRequests,
+) (jsonrpc.RPCResponses, error) {
 	return s.client.CallBatch(ctx, requests)
 }
 
@@ -161,7 +168,8 @@ func (n *scriptedNode) CallForInto(ctx context.Context, out any, method string, 
 		}
 		answer, ok = always(object{"context": object{"slot": testSlot}, "value": values}), true
 	}
-	if method == "getSignatureStatuses" && n.history != nil && len(params) > 1 && params[1].(rpc.M)["searchTransactionHistory"] == true {
+	if method == "getSignatureStatuses" && n.history != nil && len(params) > 1 &&
+		params[1].(rpc.M)["searchTransactionHistory"] == true {
 		n.history()
 	}
 	if method == "sendTransaction" && n.sent != nil {
@@ -207,7 +215,8 @@ func withClock(answer any, requested []solana.PublicKey) any {
 	}
 	values, ok := scripted["value"].([]any)
 	if ok && len(values) == len(requested)-1 && requested[len(requested)-1] == solana.SysVarClockPubkey {
-		return object{"context": scripted["context"], "value": append(values[:len(values):len(values)], storedClock(0))}
+		return object{"context": scripted["context"],
+			"value": append(values[:len(values):len(values)], storedClock(0))}
 	}
 	return answer
 }

@@ -77,10 +77,12 @@ func TestErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 }
 
 func TestTemporaryNodeErrors(t *testing.T) {
-	for code, message := range map[int]string{429: "Too many requests", -32004: "Block not available", -32005: "Node is behind", -32602: "io error: Unable to get block: slot unavailable"} {
+	for code, message := range map[int]string{429: "Too many requests", -32004: "Block not available",
+		-32005: "Node is behind", -32602: "io error: Unable to get block: slot unavailable"} {
 		assert.True(t, (&NodeError{Code: code, Message: message}).busy(), code)
 	}
-	for code, message := range map[int]string{-32602: "Invalid params: WrongSize", -32601: "Method not found", 403: "Forbidden"} {
+	for code, message := range map[int]string{-32602: "Invalid params: WrongSize", -32601: "Method not found",
+		403: "Forbidden"} {
 		assert.False(t, (&NodeError{Code: code, Message: message}).busy(), code)
 	}
 }

@@ -37,7 +37,8 @@ func TestGetNonceIsStrict(t *testing.T) {
 	node.accounts = map[solana.PublicKey]any{testNonce: answerOf(solana.SystemProgramID, 1_447_680, good)}
 	nonce, err := client.getNonce(t.Context(), testNonce)
 	require.NoError(t, err)
-	assert.Equal(t, &nonceAccount{address: testNonce, authority: authority, value: solana.Hash{8}, slot: testSlot}, nonce)
+	assert.Equal(t, &nonceAccount{address: testNonce, authority: authority, value: solana.Hash{8},
+		slot: testSlot}, nonce)
 
 	spoilt := func(at int, value byte) []byte {
 		data := append([]byte(nil), good...)
@@ -88,7 +89,8 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})
 		// Any blockhash of that time has expired long ago.
-		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": 10 * testLastValid})
+		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
+			"blockHeight": 10 * testLastValid})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		_, err := a.pay(t, 1).With(WithNonce(testNonce)).Do(ctx, a.me)

@@ -47,7 +47,8 @@ func TestOutcomeOfAnError(t *testing.T) {
 		{&StateChangedError{}, OutcomeNotSent},
 		{&UnresolvedError{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
 		{&JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: unknown}, OutcomeNotSent},
-		{&JournalError{Op: journalFinish, Outcome: OutcomeExpired, Err: errors.New("disk"), Failure: ErrTransactionExpired}, OutcomeExpired},
+		{&JournalError{Op: journalFinish, Outcome: OutcomeExpired, Err: errors.New("disk"),
+			Failure: ErrTransactionExpired}, OutcomeExpired},
 		{&token.InsufficientFunds{}, OutcomeNotSent},
 		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, OutcomeNotSent},
 		{&SessionUsedError{}, OutcomeNotSent},
@@ -68,7 +69,8 @@ func TestUnprovenErrorsAreUnknown(t *testing.T) {
 	for _, err := range []error{
 		context.Canceled, context.DeadlineExceeded, fmt.Errorf("offer: %w", context.DeadlineExceeded),
 		syscall.ECONNRESET, reset, fmt.Errorf("haggle: sendTransaction: %w", reset), io.ErrUnexpectedEOF,
-		errors.New("something else"), fmt.Errorf("offer: %v", unknown), fmt.Errorf("offer: %v", ErrTransactionExpired),
+		errors.New("something else"), fmt.Errorf("offer: %v", unknown),
+		fmt.Errorf("offer: %v", ErrTransactionExpired),
 		&NodeError{}, ErrMalformedAnswer, ErrClientClosed,
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: &AlreadyDone{}}),
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: context.Canceled, Before: reset}),
@@ -117,7 +119,8 @@ func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, erro
 // that fails. That error does not concern the others.
 func TestCauseOfTheContextProvesNothing(t *testing.T) {
 	for name, cause := range map[string]error{
-		"is not in the journal": &JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: errors.New("disk")},
+		"is not in the journal": &JournalError{Op: journalBegin, Outcome: OutcomeNotSent,
+			Err: errors.New("disk")},
 		"was done before":       &AlreadyDone{Action: "pay"},
 		"has no details":        fmt.Errorf("%w: x", ErrDetailsUnavailable),
 		"has failed":            &protocol.ProgramError{Signature: solana.Signature{1}},
@@ -163,7 +166,8 @@ func TestCauseOfTheContextProvesNothing(t *testing.T) {
 
 func TestOutcomeIsWrittenAsText(t *testing.T) {
 	names := map[Outcome]string{
-		OutcomeUnknown: "unknown", OutcomeConfirmed: "confirmed", OutcomeFailed: "failed", OutcomeExpired: "expired", OutcomeNotSent: "not sent",
+		OutcomeUnknown: "unknown", OutcomeConfirmed: "confirmed", OutcomeFailed: "failed",
+		OutcomeExpired: "expired", OutcomeNotSent: "not sent",
 	}
 	for outcome, name := range names {
 		assert.Equal(t, name, outcome.String())
@@ -184,7 +188,8 @@ func TestOutcomeIsWrittenAsText(t *testing.T) {
 
 // The stored part of an unknown outcome is enough for another process to check.
 func TestUnknownOutcomeCanBeStored(t *testing.T) {
-	unknown := UnknownOutcome{Signature: solana.Signature{1}, LastValidBlockHeight: 2, Blockhash: solana.Hash{3}, Nonce: solana.PublicKey{4}, Slot: 5}
+	unknown := UnknownOutcome{Signature: solana.Signature{1}, LastValidBlockHeight: 2,
+		Blockhash: solana.Hash{3}, Nonce: solana.PublicKey{4}, Slot: 5}
 	client, _, _ := newScripted(t, nil)
 	pending := client.pendingUnknown(&unknown)
 	var again *UnknownOutcome

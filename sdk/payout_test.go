@@ -45,7 +45,8 @@ func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 				},
 			})
 			buyers, sellers, named := associated(n.Buyer), associated(n.Seller), newKeypair(t).PublicKey()
-			scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
+			scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID,
+				mintData())}
 			creations := 1
 			if stored != nil {
 				creations = 0
@@ -57,7 +58,8 @@ func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 				creations int
 			}{
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.At(n).AcceptOffer(n.Seller, 0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
+					return client.At(n).AcceptOffer(n.Seller,
+						0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
 					return client.At(n).Reject(n.Seller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
@@ -66,10 +68,12 @@ func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 					return client.At(n).Expire(n.Seller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.At(n).ReleaseMilestone(n.Seller, 0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
+					return client.At(n).ReleaseMilestone(n.Seller,
+						0).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, creations},
 				{func(buyer solana.PublicKey) (*Action, error) {
-					return client.At(n).ResolveDispute(testSeller, 0, Ruling{}).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
+					return client.At(n).ResolveDispute(testSeller, 0,
+						Ruling{}).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
 				}, 0},
 				{func(buyer solana.PublicKey) (*Action, error) {
 					return client.At(n).SettleDeadline(testSeller).PayTo(TokenAccounts{Buyer: buyer}).Build(t.Context())
@@ -79,13 +83,16 @@ func TestPartyIsPaidAtItsAssociatedAccountInAnyState(t *testing.T) {
 				require.NoError(t, err)
 				require.Len(t, action.Instructions, c.creations+1, action.Name)
 				accounts := action.Instructions[c.creations].Accounts()
-				assert.True(t, slices.ContainsFunc(accounts, func(m *solana.AccountMeta) bool { return m.PublicKey == buyers }), action.Name)
-				assert.True(t, slices.ContainsFunc(accounts, func(m *solana.AccountMeta) bool { return m.PublicKey == sellers }), action.Name)
+				assert.True(t, slices.ContainsFunc(accounts,
+					func(m *solana.AccountMeta) bool { return m.PublicKey == buyers }), action.Name)
+				assert.True(t, slices.ContainsFunc(accounts,
+					func(m *solana.AccountMeta) bool { return m.PublicKey == sellers }), action.Name)
 
 				action, err = c.build(named)
 				require.NoError(t, err)
 				accounts = action.Instructions[c.creations].Accounts()
-				assert.True(t, slices.ContainsFunc(accounts, func(m *solana.AccountMeta) bool { return m.PublicKey == named }), action.Name)
+				assert.True(t, slices.ContainsFunc(accounts,
+					func(m *solana.AccountMeta) bool { return m.PublicKey == named }), action.Name)
 			}
 		})
 	}
@@ -111,22 +118,30 @@ func TestClosePaysAnAccountWithoutOtherAuthorities(t *testing.T) {
 		want       solana.PublicKey
 		creations  int
 	}{
-		"the associated account":                 {associated: stored(usable()), others: others, want: associated},
-		"missing, at the payer's expense":        {others: others, want: associated, creations: 1},
-		"with a delegate":                        {associated: stored(withDelegate(usable())), others: others, want: clean},
-		"with a close authority":                 {associated: stored(withCloseAuthority(usable())), others: others, want: clean},
-		"frozen":                                 {associated: stored(frozen), others: others, want: clean},
-		"with a delegate, as the other one":      {associated: stored(withDelegate(usable())), others: others[:1], want: associated},
-		"with a delegate, and no other":          {associated: stored(withDelegate(usable())), want: associated},
-		"with a delegate, but another one named": {associated: stored(withDelegate(usable())), others: others, named: delegated, want: delegated},
+		"the associated account": {associated: stored(usable()), others: others,
+			want: associated},
+		"missing, at the payer's expense": {others: others, want: associated, creations: 1},
+		"with a delegate": {associated: stored(withDelegate(usable())), others: others,
+			want: clean},
+		"with a close authority": {associated: stored(withCloseAuthority(usable())),
+			others: others, want: clean},
+		"frozen": {associated: stored(frozen), others: others, want: clean},
+		"with a delegate, as the other one": {associated: stored(withDelegate(usable())),
+			others: others[:1], want: associated},
+		"with a delegate, and no other": {associated: stored(withDelegate(usable())),
+			want: associated},
+		"with a delegate, but another one named": {associated: stored(withDelegate(usable())), others: others,
+			named: delegated, want: delegated},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
-				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot}, "value": c.others}),
+				"getTokenAccountsByOwner": always(object{"context": object{"slot": testSlot},
+					"value": c.others}),
 			})
 			scripted.accounts = map[solana.PublicKey]any{associated: c.associated}
-			closing := &closing{client: client, payer: protocol.ProgramID, mint: &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
+			closing := &closing{client: client, payer: protocol.ProgramID,
+				mint: &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
 			account, err := closing.account(t.Context(), c.named, owner, 1, true)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, account)
@@ -146,7 +161,8 @@ func TestCloseFallsBackToTheAssociatedAccount(t *testing.T) {
 	scripted.accounts = map[solana.PublicKey]any{
 		associated: storedAccount(solana.TokenProgramID, tokenAccountData(owner, token.StateFrozen)),
 	}
-	closing := &closing{client: client, payer: protocol.ProgramID, mint: &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
+	closing := &closing{client: client, payer: protocol.ProgramID,
+		mint: &token.Mint{Address: keptMint, TokenProgram: solana.TokenProgramID}}
 	account, err := closing.account(t.Context(), solana.PublicKey{}, owner, 1, false)
 	require.NoError(t, err)
 	assert.Equal(t, associated, account)

@@ -20,9 +20,12 @@ var (
 // snapshotWith returns a party's snapshot of a negotiation, changed by change.
 func snapshotWith(change func(*protocol.Negotiation)) *Snapshot {
 	snapshot := &Snapshot{Address: solana.PublicKey{9}, Slot: testSlot, Negotiation: protocol.Negotiation{
-		Buyer: testBuyer, Seller: testSeller, Status: protocol.NegotiationStatusCountered, CurrentRound: 3, CurrentOfferAmount: 500_000,
-		CurrentOfferBy: testBuyer, OfferSide: protocol.OfferSideBuyer, EscrowAmount: 1_000_000, EffectiveEscrow: 900_000,
-		MaxRounds: 10, CreatedAt: 1_700_000_000, Version: protocol.NegotiationVersion, MilestoneBps: [8]uint16{3_000, 3_000, 4_000},
+		Buyer: testBuyer, Seller: testSeller, Status: protocol.NegotiationStatusCountered, CurrentRound: 3,
+		CurrentOfferAmount: 500_000,
+		CurrentOfferBy:     testBuyer, OfferSide: protocol.OfferSideBuyer, EscrowAmount: 1_000_000,
+		EffectiveEscrow: 900_000,
+		MaxRounds:       10, CreatedAt: 1_700_000_000, Version: protocol.NegotiationVersion,
+		MilestoneBps: [8]uint16{3_000, 3_000, 4_000},
 	}}
 	if change != nil {
 		change(&snapshot.Negotiation)
@@ -35,7 +38,10 @@ func inStatus(status protocol.NegotiationStatus) func(*protocol.Negotiation) {
 }
 
 func TestPreconditionsAndPostconditions(t *testing.T) {
-	agreed := func(n *protocol.Negotiation) { n.Status, n.SettledAmount = protocol.NegotiationStatusAccepted, 500_000 }
+	agreed := func(n *protocol.Negotiation) {
+		n.Status, n.SettledAmount = protocol.NegotiationStatusAccepted,
+			500_000
+	}
 	claimed := func(n *protocol.Negotiation) { agreed(n); n.MilestonesClaimed = 0b010 }
 	disputed := func(n *protocol.Negotiation) { claimed(n); n.MilestonesDisputed = 0b010 }
 	settledByAgreement := func(paid uint64) func(*protocol.Negotiation) {
@@ -50,7 +56,10 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 		zopa(n)
 		n.ZopaPhase, n.BuyerCommitment, n.SellerCommitment = protocol.ZopaPhaseBothCommitted, [32]byte{7}, [32]byte{8}
 	}
-	owed := func(n *protocol.Negotiation) { n.Status, n.ClaimableBuyer = protocol.NegotiationStatusSettled, 250 }
+	owed := func(n *protocol.Negotiation) {
+		n.Status, n.ClaimableBuyer = protocol.NegotiationStatusSettled,
+			250
+	}
 	offered := func(by solana.PublicKey, amount uint64) func(*protocol.Negotiation) {
 		return func(n *protocol.Negotiation) {
 			n.Status, n.CurrentRound, n.CurrentOfferBy, n.CurrentOfferAmount = protocol.NegotiationStatusCountered, 4, by, amount
@@ -64,69 +73,93 @@ func TestPreconditionsAndPostconditions(t *testing.T) {
 		// same does not matter to the action, moved does, and done shows that the action is done.
 		same, moved, done []change
 	}{
-		"accept_invitation": {&acceptInvitation{seller: testSeller}, inStatus(protocol.NegotiationStatusCreated), nil,
-			[]change{otherTime, func(n *protocol.Negotiation) { n.EscrowAmount++ }, inStatus(protocol.NegotiationStatusExpired), inStatus(protocol.NegotiationStatusRejected)},
-			[]change{inStatus(protocol.NegotiationStatusProposed), agreed, inStatus(protocol.NegotiationStatusSettled)}},
+		"accept_invitation": {&acceptInvitation{seller: testSeller},
+			inStatus(protocol.NegotiationStatusCreated), nil,
+			[]change{otherTime, func(n *protocol.Negotiation) { n.EscrowAmount++ },
+				inStatus(protocol.NegotiationStatusExpired), inStatus(protocol.NegotiationStatusRejected)},
+			[]change{inStatus(protocol.NegotiationStatusProposed), agreed,
+				inStatus(protocol.NegotiationStatusSettled)}},
 		"submit_offer": {&submitOffer{offerer: testSeller, offer: Offer{Amount: 600_000}}, nil,
 			[]change{func(n *protocol.Negotiation) { n.PendingExtension = 5 }},
-			[]change{otherTime, agreed, offered(testSeller, 600_001), offered(testBuyer, 600_000), inStatus(protocol.NegotiationStatusExpired),
+			[]change{otherTime, agreed, offered(testSeller, 600_001), offered(testBuyer, 600_000),
+				inStatus(protocol.NegotiationStatusExpired),
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.CurrentRound = 5 },
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.Metadata[0] = 1 },
 				func(n *protocol.Negotiation) { offered(testSeller, 600_000)(n); n.CreatedAt++ }},
 			[]change{offered(testSeller, 600_000)}},
 		"accept_offer": {&acceptOffer{acceptor: testSeller}, nil,
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 1 }},
-			[]change{otherTime, offered(testSeller, 600_000), func(n *protocol.Negotiation) { n.CurrentOfferAmount++ }, func(n *protocol.Negotiation) { n.Metadata[63] = 1 },
-				inStatus(protocol.NegotiationStatusRejected), func(n *protocol.Negotiation) { agreed(n); n.SettledAmount++ }, func(n *protocol.Negotiation) { agreed(n); n.CurrentRound++ }},
+			[]change{otherTime, offered(testSeller, 600_000),
+				func(n *protocol.Negotiation) { n.CurrentOfferAmount++ },
+				func(n *protocol.Negotiation) { n.Metadata[63] = 1 },
+				inStatus(protocol.NegotiationStatusRejected),
+				func(n *protocol.Negotiation) { agreed(n); n.SettledAmount++ },
+				func(n *protocol.Negotiation) { agreed(n); n.CurrentRound++ }},
 			[]change{agreed, func(n *protocol.Negotiation) { agreed(n); n.Status = protocol.NegotiationStatusSettled }}},
 		"reject_negotiation": {&reject{rejector: testSeller}, nil, nil,
-			[]change{otherTime, offered(testBuyer, 1), agreed, func(n *protocol.Negotiation) { n.Status, n.CurrentRound = protocol.NegotiationStatusRejected, 4 }},
+			[]change{otherTime, offered(testBuyer, 1), agreed,
+				func(n *protocol.Negotiation) {
+					n.Status, n.CurrentRound = protocol.NegotiationStatusRejected,
+						4
+				}},
 			[]change{inStatus(protocol.NegotiationStatusRejected)}},
 		"reject_negotiation before a reveal": {&reject{rejector: testSeller}, committed, nil,
 			[]change{func(n *protocol.Negotiation) { n.BuyerPrice = 5 }}, nil},
 		"expire_negotiation": {&expire{}, nil,
 			[]change{offered(testSeller, 1)},
-			[]change{otherTime, agreed, inStatus(protocol.NegotiationStatusSettled), inStatus(protocol.NegotiationStatusRejected)},
+			[]change{otherTime, agreed, inStatus(protocol.NegotiationStatusSettled),
+				inStatus(protocol.NegotiationStatusRejected)},
 			[]change{inStatus(protocol.NegotiationStatusExpired)}},
 		"close_negotiation": {&closeNegotiation{}, inStatus(protocol.NegotiationStatusSettled),
-			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 7 }}, []change{otherTime, inStatus(protocol.NegotiationStatusCreated)}, nil},
+			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 7 }},
+			[]change{otherTime, inStatus(protocol.NegotiationStatusCreated)}, nil},
 		"claim_payout": {&claimPayout{party: testBuyer}, owed,
-			[]change{func(n *protocol.Negotiation) { n.ClaimableSeller = 9 }}, []change{otherTime, func(n *protocol.Negotiation) { n.ClaimableBuyer = 251 }},
+			[]change{func(n *protocol.Negotiation) { n.ClaimableSeller = 9 }},
+			[]change{otherTime, func(n *protocol.Negotiation) { n.ClaimableBuyer = 251 }},
 			[]change{func(n *protocol.Negotiation) { n.ClaimableBuyer = 0 }}},
 		"claim_milestone": {&claimMilestone{index: 1}, agreed,
-			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b001 }}, []change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b111 }},
-			[]change{claimed, disputed, func(n *protocol.Negotiation) { claimed(n); n.MilestonesDecided = 0b010 }}},
+			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b001 }},
+			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b111 }},
+			[]change{claimed, disputed,
+				func(n *protocol.Negotiation) { claimed(n); n.MilestonesDecided = 0b010 }}},
 		"dispute_milestone": {&disputeMilestone{index: 1}, claimed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }},
 			[]change{disputed, func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 }}},
 		"release_milestone": {&releaseMilestone{index: 1}, claimed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b110 }},
-			[]change{otherTime, disputed, func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 },
+			[]change{otherTime, disputed,
+				func(n *protocol.Negotiation) { disputed(n); n.MilestonesDecided = 0b010 },
 				settledByAgreement(500_000 - 1)},
-			[]change{func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }, settledByAgreement(500_000)}},
+			[]change{func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 },
+				settledByAgreement(500_000)}},
 		"resolve_dispute": {&resolveDispute{index: 1, ruling: Ruling{SellerBps: 5_000}}, disputed, nil,
 			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b010 }}, nil},
 		"settle_deadline": {&settleDeadline{}, agreed,
-			[]change{claimed, disputed}, []change{otherTime, inStatus(protocol.NegotiationStatusExpired)}, []change{inStatus(protocol.NegotiationStatusSettled)}},
+			[]change{claimed, disputed}, []change{otherTime, inStatus(protocol.NegotiationStatusExpired)},
+			[]change{inStatus(protocol.NegotiationStatusSettled)}},
 		"settle_by_agreement": {&settleByAgreement{split: Split{SellerBps: 5_000}}, claimed,
 			[]change{func(n *protocol.Negotiation) { n.MilestonesClaimed = 0b111 }},
-			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b001 }, settledByAgreement(250_001)},
+			[]change{otherTime, func(n *protocol.Negotiation) { n.MilestonesDecided = 0b001 },
+				settledByAgreement(250_001)},
 			[]change{settledByAgreement(250_000)}},
 		"submit_zopa_commitment": {&commitZopa{price: sealedAs(testBuyer, 77)}, zopa, nil,
 			[]change{otherTime, inStatus(protocol.NegotiationStatusExpired), func(n *protocol.Negotiation) {
 				n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, [32]byte{6}
 			}},
 			[]change{func(n *protocol.Negotiation) {
-				n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, sealedAs(testBuyer, 77).Commitment()
+				n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, sealedAs(testBuyer,
+					77).Commitment()
 			}}},
 		"reveal_zopa_price": {&revealZopa{price: sealedAs(testBuyer, 77)}, committed, nil,
-			[]change{otherTime, func(n *protocol.Negotiation) { n.BuyerPrice = 76 }, inStatus(protocol.NegotiationStatusRejected)},
+			[]change{otherTime, func(n *protocol.Negotiation) { n.BuyerPrice = 76 },
+				inStatus(protocol.NegotiationStatusRejected)},
 			[]change{func(n *protocol.Negotiation) { n.BuyerPrice = 77 }}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			snapshot := snapshotWith(c.before)
-			action := &Action{act: c.act, snapshot: snapshotWith(c.before), precondition: c.act.precondition(snapshot)}
+			action := &Action{act: c.act, snapshot: snapshotWith(c.before),
+				precondition: c.act.precondition(snapshot)}
 			later := func(change change) *Snapshot {
 				now := snapshotWith(c.before)
 				if change != nil {
@@ -244,9 +277,11 @@ func TestRefusalOfADoneActionIsAlreadyDone(t *testing.T) {
 	a.node.accounts = map[solana.PublicKey]any{
 		over.Address: negotiationAnswer(over), keptMint: storedAccount(solana.TokenProgramID, mintData()),
 	}
-	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
-		"err": object{"InstructionError": []any{1, object{"Custom": uint32(protocol.ErrInvalidState)}}}, "logs": []string{},
-	}})
+	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot},
+		"value": object{
+			"err":  object{"InstructionError": []any{1, object{"Custom": uint32(protocol.ErrInvalidState)}}},
+			"logs": []string{},
+		}})
 	action, err := a.At(over).Expire(a.me.PublicKey()).Build(t.Context())
 	require.NoError(t, err)
 	_, err = action.Do(t.Context(), a.me)

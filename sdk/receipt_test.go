@@ -22,7 +22,8 @@ func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
 	encoded, err := transaction.MarshalBinary()
 	require.NoError(t, err)
 	balance := func(index int, amount string) object {
-		return object{"accountIndex": index, "mint": keptMint, "owner": owner, "uiTokenAmount": object{"amount": amount, "decimals": 6}}
+		return object{"accountIndex": index, "mint": keptMint, "owner": owner,
+			"uiTokenAmount": object{"amount": amount, "decimals": 6}}
 	}
 	index := func(address solana.PublicKey) int {
 		for i, key := range transaction.Message.AccountKeys {
@@ -35,9 +36,11 @@ func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
 	answer, err := json.Marshal(object{
 		"slot": 7, "transaction": []string{base64.StdEncoding.EncodeToString(encoded), "base64"},
 		"meta": object{
-			"preTokenBalances": []any{balance(index(vault), "100"), balance(index(paid), "5"), balance(index(looked), "1")},
+			"preTokenBalances": []any{balance(index(vault), "100"), balance(index(paid), "5"),
+				balance(index(looked), "1")},
 			"postTokenBalances": []any{
-				balance(index(vault), "10"), balance(index(paid), "45"), balance(index(created), "50"), balance(index(looked), "2"),
+				balance(index(vault), "10"), balance(index(paid), "45"), balance(index(created), "50"),
+				balance(index(looked), "2"),
 				balance(99, "1"), balance(0, "many"), object{"accountIndex": 0, "mint": keptMint},
 			},
 			"loadedAddresses": object{"writable": []any{looked}, "readonly": []any{}},

@@ -66,7 +66,8 @@ func act(path string) error {
 		return err
 	}
 	ctx := context.Background()
-	advance := system.NewAdvanceNonceAccountInstruction(solana.PublicKey{1}, solana.SysVarRecentBlockHashesPubkey, me.PublicKey()).Build()
+	advance := system.NewAdvanceNonceAccountInstruction(solana.PublicKey{1},
+		solana.SysVarRecentBlockHashesPubkey, me.PublicKey()).Build()
 	_, err = client.NewAction("advance_nonce_account", me.PublicKey(), advance).Do(ctx, me)
 	return err
 }
@@ -127,15 +128,19 @@ func (c *singleNodeChain) answer(method string, params []json.RawMessage) (any, 
 	switch method {
 	case "getLatestBlockhash":
 		c.blockhashes++
-		return object{"context": at, "value": object{"blockhash": solana.Hash{byte(c.blockhashes)}.String(), "lastValidBlockHeight": 150}}, nil
+		return object{"context": at,
+			"value": object{"blockhash": solana.Hash{byte(c.blockhashes)}.String(),
+				"lastValidBlockHeight": 150}}, nil
 	case "simulateTransaction":
-		return object{"context": at, "value": object{"err": nil, "unitsConsumed": 150, "logs": []string{}}}, nil
+		return object{"context": at,
+			"value": object{"err": nil, "unitsConsumed": 150, "logs": []string{}}}, nil
 	case "getEpochInfo":
 		height := 100
 		if c.over {
 			height = 151
 		}
-		return object{"absoluteSlot": 1_000, "blockHeight": height, "epoch": 0, "slotIndex": 0, "slotsInEpoch": 432_000}, nil
+		return object{"absoluteSlot": 1_000, "blockHeight": height, "epoch": 0, "slotIndex": 0,
+			"slotsInEpoch": 432_000}, nil
 	case "getFirstAvailableBlock":
 		return 0, nil
 	case "sendTransaction":
@@ -148,7 +153,8 @@ func (c *singleNodeChain) answer(method string, params []json.RawMessage) (any, 
 		statuses := make([]any, len(requested))
 		for i := range requested {
 			if slices.Contains(c.executed, requested[i]) {
-				statuses[i] = object{"slot": 1_000, "confirmations": nil, "err": nil, "confirmationStatus": "confirmed"}
+				statuses[i] = object{"slot": 1_000, "confirmations": nil, "err": nil,
+					"confirmationStatus": "confirmed"}
 			}
 		}
 		return object{"context": at, "value": statuses}, nil
@@ -160,7 +166,8 @@ func (c *singleNodeChain) answer(method string, params []json.RawMessage) (any, 
 		return object{
 			"slot": 1_000, "blockTime": 1_700_000_000, "version": "legacy",
 			"transaction": []any{base64.StdEncoding.EncodeToString(c.bytes[requested]), "base64"},
-			"meta":        object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}, "preBalances": []int{}, "postBalances": []int{}},
+			"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150,
+				"logMessages": []string{}, "preBalances": []int{}, "postBalances": []int{}},
 		}, nil
 	}
 	return nil, fmt.Errorf("unexpected call of %s", method)
@@ -209,7 +216,8 @@ func TestKilledProcessDoesNothingTwice(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chain := &singleNodeChain{loses: c.loses, bytes: make(map[solana.Signature][]byte), arrived: make(map[solana.Signature]int)}
+			chain := &singleNodeChain{loses: c.loses, bytes: make(map[solana.Signature][]byte),
+				arrived: make(map[solana.Signature]int)}
 			server := httptest.NewServer(chain)
 			defer server.Close()
 			folder := t.TempDir()

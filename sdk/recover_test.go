@@ -29,10 +29,11 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 		// again reports whether the agent may send a new transaction afterwards.
 		again bool
 	}{
-		"before it was sent, and it can still be":     {chain{resent: true}, OutcomeConfirmed, false},
-		"before it was sent, and it is too late":      {chain{over: true}, OutcomeExpired, true},
-		"after it was sent, and it was executed":      {chain{has: true}, OutcomeConfirmed, false},
-		"after it was executed, long ago":             {chain{has: true, over: true}, OutcomeConfirmed, false},
+		"before it was sent, and it can still be": {chain{resent: true}, OutcomeConfirmed, false},
+		"before it was sent, and it is too late":  {chain{over: true}, OutcomeExpired, true},
+		"after it was sent, and it was executed":  {chain{has: true}, OutcomeConfirmed, false},
+		"after it was executed, long ago": {chain{has: true, over: true}, OutcomeConfirmed,
+			false},
 		"after it was sent, and no node forwarded it": {chain{over: true}, OutcomeExpired, true},
 	}
 	for name, c := range cases {
@@ -61,7 +62,8 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 					return nil
 				}
 				if c.over {
-					a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1})
+					a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
+						"blockHeight": testLastValid + 1})
 				}
 				_, err = a.pay(t, 1).Do(t.Context(), a.me)
 				outcome, _ := a.journal.outcome(first.Signature)
@@ -91,7 +93,8 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 func TestUnknownOutcomeBlocksTheSameAction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("connection refused")
-		a := newAgent(t, map[string]func(int) (any, error){"sendTransaction": failing(down), "getSignatureStatuses": failing(down)})
+		a := newAgent(t, map[string]func(int) (any, error){"sendTransaction": failing(down),
+			"getSignatureStatuses": failing(down)})
 		_, err := a.pay(t, 1).Do(t.Context(), a.me)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 		sent := a.node.called("sendTransaction")
@@ -141,7 +144,8 @@ func TestRecoverReturnsEachOutcome(t *testing.T) {
 			}
 			return executedStatus("confirmed", nil)
 		}
-		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1})
+		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
+			"blockHeight": testLastValid + 1})
 		began := time.Now()
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
@@ -167,7 +171,8 @@ func TestRecoverReturnsEachOutcome(t *testing.T) {
 
 func TestRecoverSkipsTransactionsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": always(statuses(testSlot, nil))})
+		a := newAgent(t, map[string]func(int) (any,
+			error){"getSignatureStatuses": always(statuses(testSlot, nil))})
 		began := time.Now()
 		a.node.statusOf = func(solana.Signature) any {
 			if time.Since(began) < 20*time.Second {

@@ -29,7 +29,7 @@ func ExampleOutcomeOf() {
 	case haggle.OutcomeExpired, haggle.OutcomeNotSent:
 		fmt.Println("nothing has happened, it can be repeated:", err)
 	case haggle.OutcomeUnknown:
-		fmt.Println("it may have happened: the next action with a journal looks first:", err)
+		fmt.Println("outcome unknown; with a journal the next action resolves it first:", err)
 	}
 }
 
@@ -86,7 +86,8 @@ func ExampleAction_Simulate() {
 	fmt.Println("a fee of", run.Fee, "lamports")
 	for _, change := range run.Changes {
 		if change.Tokens != nil {
-			fmt.Println(change.Tokens.Owner, "would have", change.Tokens.After, "instead of", change.Tokens.Before)
+			fmt.Println(change.Tokens.Owner, "would have", change.Tokens.After, "instead of",
+				change.Tokens.Before)
 		}
 	}
 }
@@ -100,7 +101,8 @@ func ExampleAction_With() {
 		accept *haggle.Action
 		nonce  solana.PublicKey // solana create-nonce-account makes one
 	)
-	receipt, err := accept.With(haggle.WithNonce(nonce), haggle.WithCommitment(rpc.CommitmentFinalized)).Do(ctx, me)
+	receipt, err := accept.With(haggle.WithNonce(nonce),
+		haggle.WithCommitment(rpc.CommitmentFinalized)).Do(ctx, me)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -62,7 +62,8 @@ func TestFurtherConnectionIsOpenedAtTheNodesLimit(t *testing.T) {
 		assert.Equal(t, n/40+1, chain.connections())
 	}
 	chain.cut()
-	assert.Eventually(t, func() bool { return chain.subscriptions() == many }, 10*time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return chain.subscriptions() == many }, 10*time.Second,
+		time.Millisecond)
 	assert.Equal(t, 3, chain.connections())
 	for n, subscription := range subscriptions {
 		offer := offerAt(solana.PublicKey{7, byte(n)}, 1)
@@ -70,7 +71,8 @@ func TestFurtherConnectionIsOpenedAtTheNodesLimit(t *testing.T) {
 	}
 	subscriptions[0].Close()
 	subscriptions[99].Close()
-	assert.Eventually(t, func() bool { return chain.subscriptions() == many-2 }, 10*time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool { return chain.subscriptions() == many-2 }, 10*time.Second,
+		time.Millisecond)
 }
 
 func TestNodeWithoutSubscriptionsIsAnError(t *testing.T) {
@@ -100,7 +102,8 @@ func TestPollingSendsHints(t *testing.T) {
 		creation := chain.created(created)
 		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(agents, 3*time.Second))
 		offer := chain.emit(offerAt(solana.PublicKey{43}, 1))
-		assert.Equal(t, []EventEnvelope{offer.envelope(offerAt(solana.PublicKey{43}, 1))}, collect(agents, 3*time.Second))
+		assert.Equal(t, []EventEnvelope{offer.envelope(offerAt(solana.PublicKey{43}, 1))},
+			collect(agents, 3*time.Second))
 
 		chain.change(func() { chain.slot += 2 * settledSlots })
 		time.Sleep(time.Minute)
@@ -108,7 +111,8 @@ func TestPollingSendsHints(t *testing.T) {
 		time.Sleep(time.Second)
 		lists := chain.called("getSignaturesForAddress")
 		time.Sleep(time.Minute)
-		assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+5, "an address without watchers is not polled")
+		assert.LessOrEqual(t, chain.called("getSignaturesForAddress"), lists+5,
+			"an address without watchers is not polled")
 		subscription.Close()
 	})
 }

@@ -47,7 +47,8 @@ func logServer(t *testing.T, answer func(request string) []string) string {
 func serveLogs(t *testing.T, answer func(request string) []string) (*logConn, <-chan Hint) {
 	t.Helper()
 	hints := make(chan Hint, 16)
-	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed, func(n Hint) { hints <- n })
+	stream, err := dialLogs(t.Context(), logServer(t, answer), rpc.CommitmentConfirmed,
+		func(n Hint) { hints <- n })
 	require.NoError(t, err)
 	t.Cleanup(stream.close)
 	return stream, hints
@@ -71,11 +72,13 @@ func awaitEnd(t *testing.T, stream *logConn) error {
 func TestHintsOfSuccessfulTransactionsAreInOrder(t *testing.T) {
 	stream, hints := serveLogs(t, func(request string) []string {
 		assert.JSONEq(t, `{"jsonrpc":"2.0","id":1,"method":"logsSubscribe","params":[{"mentions":["`+protocol.ProgramAddress+`"]},{"commitment":"confirmed"}]}`, request)
-		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`, notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
+		return []string{notified(1, "null"), `{"jsonrpc":"2.0","id":1,"result":7}`,
+			notified(2, `{"InstructionError":[0,{"Custom":1}]}`), notified(3, "null")}
 	})
 	require.NoError(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}))
 	for _, n := range []int{1, 3} {
-		assert.Equal(t, Hint{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n), Unrelated: true}, <-hints)
+		assert.Equal(t, Hint{Address: protocol.ProgramID, Signature: numbered(n), Slot: uint64(n),
+			Unrelated: true}, <-hints)
 	}
 }
 
@@ -116,7 +119,8 @@ func TestEndOfTheConnectionEndsPendingSubscriptions(t *testing.T) {
 }
 
 func TestInvalidMessageEndsTheConnection(t *testing.T) {
-	for _, nonsense := range []string{"nonsense", "[]", `{"id":1,"result":"x"}`, `{"params":{"result":{"value":{"signature":"x"}}}}`} {
+	for _, nonsense := range []string{"nonsense", "[]", `{"id":1,"result":"x"}`,
+		`{"params":{"result":{"value":{"signature":"x"}}}}`} {
 		stream, _ := serveLogs(t, func(string) []string { return []string{nonsense} })
 		require.Error(t, stream.subscribe(t.Context(), []solana.PublicKey{{}}), nonsense)
 		require.Error(t, awaitEnd(t, stream), nonsense)
@@ -131,5 +135,6 @@ func TestFloodOfUnknownSubscriptionsEndsTheConnection(t *testing.T) {
 		}
 		return flood
 	})
-	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}), "unknown subscriptions")
+	require.ErrorContains(t, stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID}),
+		"unknown subscriptions")
 }

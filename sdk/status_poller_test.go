@@ -68,7 +68,8 @@ func TestHistoryIsSearchedOnlyAfterTheValidity(t *testing.T) {
 
 		// This transaction has expired, so the history has to prove that it was not executed.
 		a.node.statusOf = func(solana.Signature) any { return nil }
-		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1})
+		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
+			"blockHeight": testLastValid + 1})
 		_, err = a.pay(t, 2).Do(t.Context(), a.me)
 		require.ErrorIs(t, err, ErrTransactionExpired)
 		assert.Equal(t, 1, searched)

@@ -42,7 +42,9 @@ func executedStatus(level string, chainError any) any {
 
 // newScripted returns a client of a node that has executed nothing yet and is at a height where the
 // transaction is still valid, and a signed transaction.
-func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Client, *scriptedNode, *solana.Transaction) {
+func newScripted(
+	t *testing.T, answers map[string]func(int) (any, error),
+) (*Client, *scriptedNode, *solana.Transaction) {
 	t.Helper()
 	payer := newKeypair(t)
 	transaction, err := solana.NewTransaction(
@@ -62,8 +64,10 @@ func newScripted(t *testing.T, answers map[string]func(int) (any, error)) (*Clie
 		"getFirstAvailableBlock": always(0),
 		"getTransaction": always(object{
 			"slot": testSlot, "blockTime": 1_700_000_000, "version": "legacy",
-			"transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(), "base64"},
-			"meta":        object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
+			"transaction": []any{solana.Data{Content: encoded, Encoding: solana.EncodingBase64}.String(),
+				"base64"},
+			"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150,
+				"logMessages": []string{}},
 		}),
 	}}
 	for method, answer := range answers {
@@ -124,7 +128,8 @@ func TestTransactionExpiresOnlyOnceItCannotBeExecuted(t *testing.T) {
 		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
 			"getEpochInfo": func(int) (any, error) {
 				seconds := uint64(time.Since(began).Seconds())
-				return object{"absoluteSlot": testSlot + seconds, "blockHeight": testLastValid - 10 + seconds}, nil
+				return object{"absoluteSlot": testSlot + seconds,
+					"blockHeight": testLastValid - 10 + seconds}, nil
 			},
 			// The node that returns the statuses is twenty seconds behind the other node, which returns the height.
 			"getSignatureStatuses": func(int) (any, error) {
@@ -164,7 +169,8 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 		assert.InDelta(t, unreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
 
 		// It answers again, and has executed the transaction after all.
-		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("confirmed", nil)))
+		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot,
+			executedStatus("confirmed", nil)))
 		sent := scripted.called("sendTransaction")
 		receipt, err := client.Outcome(t.Context(), unknown)
 		require.NoError(t, err)
@@ -202,9 +208,11 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 			assert.Equal(t, -32602, refused.Code)
 			assert.Equal(t, "haggle: sendTransaction: node returned error -32602: too large", err.Error())
 		}},
-		"failed preflight": {jsonrpc.RPCError{Code: -32002, Message: "Transaction simulation failed", Data: object{
-			"err": object{"InstructionError": []any{0, object{"Custom": 1}}}, "logs": []any{"Program " + solana.SystemProgramID.String() + " failed: custom program error: 0x1"},
-		}}, func(t *testing.T, err error) {
+		"failed preflight": {jsonrpc.RPCError{Code: -32002, Message: "Transaction simulation failed",
+			Data: object{
+				"err":  object{"InstructionError": []any{0, object{"Custom": 1}}},
+				"logs": []any{"Program " + solana.SystemProgramID.String() + " failed: custom program error: 0x1"},
+			}}, func(t *testing.T, err error) {
 			var failed *TransactionError
 			require.ErrorAs(t, err, &failed)
 			assert.Equal(t, solana.SystemProgramID, failed.Program)
@@ -213,7 +221,8 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){"sendTransaction": failing(&c.answer)})
+			client, scripted, transaction := newScripted(t,
+				map[string]func(int) (any, error){"sendTransaction": failing(&c.answer)})
 			_, err := client.submit(t.Context(), transaction, testLastValid)
 			c.check(t, err)
 			assert.Zero(t, scripted.called("getSignatureStatuses"))
@@ -224,12 +233,13 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 func TestPossiblyForwardedBroadcastIsWaitedFor(t *testing.T) {
 	refusal := &jsonrpc.RPCError{Code: -32602, Message: "no longer valid"}
 	cases := map[string]func(int) (any, error){
-		"internal error":    failing(&jsonrpc.RPCError{Code: -32603, Message: "Internal error"}),
-		"unknown error":     failing(&jsonrpc.RPCError{Code: -32000, Message: "Server error"}),
-		"internal, by HTTP": failing(jsonrpc.NewHTTPError(http.StatusInternalServerError, errors.New("internal"))),
-		"timeout":           failing(jsonrpc.NewHTTPError(http.StatusRequestTimeout, errors.New("timeout"))),
-		"web server":        failing(jsonrpc.NewHTTPError(520, errors.New("unknown"))),
-		"no answer":         failing(io.ErrUnexpectedEOF),
+		"internal error": failing(&jsonrpc.RPCError{Code: -32603, Message: "Internal error"}),
+		"unknown error":  failing(&jsonrpc.RPCError{Code: -32000, Message: "Server error"}),
+		"internal, by HTTP": failing(jsonrpc.NewHTTPError(http.StatusInternalServerError,
+			errors.New("internal"))),
+		"timeout":    failing(jsonrpc.NewHTTPError(http.StatusRequestTimeout, errors.New("timeout"))),
+		"web server": failing(jsonrpc.NewHTTPError(520, errors.New("unknown"))),
+		"no answer":  failing(io.ErrUnexpectedEOF),
 		"refused the second time": func(call int) (any, error) {
 			if call == 1 {
 				return nil, jsonrpc.NewHTTPError(http.StatusGatewayTimeout, errors.New("timeout"))
@@ -259,7 +269,8 @@ func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
 			// The first answer, at processed, is the node's highest block.
 			"getEpochInfo": func(call int) (any, error) {
 				ahead := 3 * boolOf(call == 1)
-				return object{"absoluteSlot": testSlot + seconds(), "blockHeight": 1_000 + ahead + 2*seconds()}, nil
+				return object{"absoluteSlot": testSlot + seconds(),
+					"blockHeight": 1_000 + ahead + 2*seconds()}, nil
 			},
 			"getSignatureStatuses": func(int) (any, error) { return statuses(testSlot+seconds(), nil), nil },
 			"isBlockhashValid": func(int) (any, error) {
@@ -302,8 +313,11 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 }
 
 // submit sends a transaction whose last valid block height is known.
-func (c *Client) submit(ctx context.Context, transaction *solana.Transaction, lastValid uint64) (*Receipt, error) {
-	return c.send(ctx, &outgoing{transaction: transaction, valid: &validity{lastHeight: lastValid}, commitment: c.commitment})
+func (c *Client) submit(
+	ctx context.Context, transaction *solana.Transaction, lastValid uint64,
+) (*Receipt, error) {
+	return c.send(ctx, &outgoing{transaction: transaction, valid: &validity{lastHeight: lastValid},
+		commitment: c.commitment})
 }
 
 func TestContradictoryDetailsAreNotConfirmed(t *testing.T) {
@@ -328,7 +342,8 @@ func TestContradictoryDetailsAreNotConfirmed(t *testing.T) {
 
 func TestAlreadyProcessedTransactionIsWaitedFor(t *testing.T) {
 	for _, answer := range []*jsonrpc.RPCError{
-		{Code: -32002, Message: "Transaction simulation failed: This transaction has already been processed", Data: object{"err": "AlreadyProcessed"}},
+		{Code: -32002, Message: "Transaction simulation failed: This transaction has already been processed",
+			Data: object{"err": "AlreadyProcessed"}},
 		{Code: -32603, Message: "This transaction has already been processed"},
 	} {
 		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
@@ -342,7 +357,8 @@ func TestAlreadyProcessedTransactionIsWaitedFor(t *testing.T) {
 
 func TestFailureOnChainNamesItsTransaction(t *testing.T) {
 	client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
-		"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", object{"InstructionError": []any{0, object{"Custom": 1}}}))),
+		"getSignatureStatuses": always(statuses(testSlot,
+			executedStatus("confirmed", object{"InstructionError": []any{0, object{"Custom": 1}}}))),
 	})
 	_, err := client.submit(t.Context(), transaction, testLastValid)
 	var failed *TransactionError
@@ -350,7 +366,8 @@ func TestFailureOnChainNamesItsTransaction(t *testing.T) {
 	assert.Equal(t, transaction.Signatures[0], failed.Signature)
 
 	// A later check reads the called programs from the node.
-	_, err = client.Outcome(t.Context(), &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: testLastValid})
+	_, err = client.Outcome(t.Context(),
+		&UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: testLastValid})
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, solana.SystemProgramID, failed.Program)
 	assert.Zero(t, scripted.called("getEpochInfo"))
@@ -383,7 +400,8 @@ func TestBusyNodeIsWaitedFor(t *testing.T) {
 		client, scripted, _ := newScripted(t, map[string]func(int) (any, error){
 			"getSlot": func(call int) (any, error) {
 				if call < 4 {
-					return nil, &jsonrpc.RPCError{Code: http.StatusTooManyRequests, Message: "Too many requests"}
+					return nil, &jsonrpc.RPCError{Code: http.StatusTooManyRequests,
+						Message: "Too many requests"}
 				}
 				return testSlot, nil
 			},
@@ -392,7 +410,8 @@ func TestBusyNodeIsWaitedFor(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, testSlot, slot)
 
-		scripted.answers["getSlot"] = failing(jsonrpc.NewHTTPError(http.StatusServiceUnavailable, errors.New("unavailable")))
+		scripted.answers["getSlot"] = failing(jsonrpc.NewHTTPError(http.StatusServiceUnavailable,
+			errors.New("unavailable")))
 		_, err = client.RPC().GetSlot(t.Context(), rpc.CommitmentConfirmed)
 		var refused *NodeError
 		require.ErrorAs(t, err, &refused)

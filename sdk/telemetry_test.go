@@ -37,7 +37,8 @@ func instrument(t *testing.T, first http.HandlerFunc) *instrumented {
 	t.Cleanup(one.Close)
 	two := httptest.NewServer(http.HandlerFunc(answering(`"result":"4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY"`)))
 	t.Cleanup(two.Close)
-	o := &instrumented{spans: tracetest.NewSpanRecorder(), metrics: sdkmetric.NewManualReader(), log: new(bytes.Buffer)}
+	o := &instrumented{spans: tracetest.NewSpanRecorder(), metrics: sdkmetric.NewManualReader(),
+		log: new(bytes.Buffer)}
 	client, err := NewClient(Config{
 		Endpoint: one.URL + "/sekrit", Fallbacks: []string{two.URL + "/?key=sekrit"},
 		TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(o.spans)),
@@ -71,7 +72,10 @@ func textOf(set attribute.Set, key attribute.Key) string {
 }
 
 func TestEachAnswerIsMeasured(t *testing.T) {
-	o := instrument(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	o := instrument(t, func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
 	_, err := o.client.RPC().GetGenesisHash(t.Context())
 	require.NoError(t, err)
 
@@ -123,8 +127,10 @@ func TestOutcomeOfAnActionIsMeasured(t *testing.T) {
 		err           error
 		outcome, kind string
 	}{
-		{nil, "confirmed", ""}, {ErrDetailsUnavailable, "confirmed", ""}, {refused, "not sent", "NotYourTurn"},
-		{&TransactionError{Signature: solana.Signature{1}}, "failed", "other"}, {ErrTransactionExpired, "expired", "other"},
+		{nil, "confirmed", ""}, {ErrDetailsUnavailable, "confirmed", ""},
+		{refused, "not sent", "NotYourTurn"},
+		{&TransactionError{Signature: solana.Signature{1}}, "failed", "other"},
+		{ErrTransactionExpired, "expired", "other"},
 		{&UnknownOutcome{Cause: context.DeadlineExceeded}, "unknown", "deadline_exceeded"},
 		{unsent{errors.New("the signer is asleep")}, "not sent", "other"},
 		{errors.New("the connection is reset"), "unknown", "other"},
@@ -137,7 +143,8 @@ func TestOutcomeOfAnActionIsMeasured(t *testing.T) {
 		ended := o.spans.Ended()
 		require.Len(t, ended, 2)
 		assert.Equal(t, "haggle.submit_offer", ended[1].Name())
-		assert.Equal(t, ended[1].SpanContext().SpanID(), ended[0].Parent().SpanID(), "a call's span is in its action's")
+		assert.Equal(t, ended[1].SpanContext().SpanID(), ended[0].Parent().SpanID(),
+			"a call's span is in its action's")
 		attributes := attribute.NewSet(ended[1].Attributes()...)
 		assert.Equal(t, c.outcome, textOf(attributes, attributeOutcome))
 		assert.Equal(t, c.kind, textOf(attributes, attributeError))

@@ -28,7 +28,8 @@ func TestOwnRefusalIsAProgramError(t *testing.T) {
 		"Program " + protocol.ProgramAddress + " consumed 400 of 5000 compute units",
 		"Program " + protocol.ProgramAddress + " failed: custom program error: 0x1772",
 	}
-	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6002}]}`), logs, budgetThenOurs, solana.Signature{})
+	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6002}]}`), logs, budgetThenOurs,
+		solana.Signature{})
 
 	require.ErrorIs(t, err, protocol.ErrNotYourTurn)
 	require.NotErrorIs(t, err, protocol.ErrExpired)
@@ -65,7 +66,8 @@ func TestFailuresOfOtherProgramsAreTransactionErrors(t *testing.T) {
 			TransactionError{Reason: "Custom", Instruction: 1, Program: solana.TokenProgramID, Code: 1},
 		},
 		"another program that calls ours": {
-			`{"InstructionError":[0,{"Custom":6002}]}`, oursFailsInside, []solana.PublicKey{solana.SystemProgramID},
+			`{"InstructionError":[0,{"Custom":6002}]}`, oursFailsInside,
+			[]solana.PublicKey{solana.SystemProgramID},
 			TransactionError{Reason: "Custom", Instruction: 0, Program: protocol.ProgramID, Code: 6002},
 		},
 		"another program with our number": {
@@ -78,8 +80,10 @@ func TestFailuresOfOtherProgramsAreTransactionErrors(t *testing.T) {
 		},
 		"ours out of compute units": {
 			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`,
-			[]string{"Program " + protocol.ProgramAddress + " failed: exceeded CUs meter at BPF instruction"}, budgetThenOurs,
-			TransactionError{Reason: "ComputationalBudgetExceeded", Instruction: 1, Program: protocol.ProgramID},
+			[]string{"Program " + protocol.ProgramAddress + " failed: exceeded CUs meter at BPF instruction"},
+			budgetThenOurs,
+			TransactionError{Reason: "ComputationalBudgetExceeded", Instruction: 1,
+				Program: protocol.ProgramID},
 		},
 		"no instruction's fault": {
 			`"BlockhashNotFound"`, nil, budgetThenOurs,
@@ -125,7 +129,8 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 	const chain = `{"InstructionError":[1,{"Custom":12}]}`
 	err := failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{})
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
-	require.ErrorContains(t, err, "the cluster's token program does not support batches (p-token is required)")
+	require.ErrorContains(t, err,
+		"the cluster's token program does not support batches (p-token is required)")
 	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
 	err = failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{1})
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
@@ -136,10 +141,13 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 		logs    []string
 		invoked []solana.PublicKey
 	}{
-		"another number":                {`{"InstructionError":[1,{"Custom":1}]}`, logs, budgetThenOurs},
-		"Token-2022":                    {chain, []string{failed(solana.Token2022ProgramID.String()), failed(protocol.ProgramAddress)}, budgetThenOurs},
-		"another program's instruction": {chain, []string{failed(tokens)}, []solana.PublicKey{solana.ComputeBudget, solana.TokenProgramID}},
-		"without logs":                  {chain, nil, budgetThenOurs},
+		"another number": {`{"InstructionError":[1,{"Custom":1}]}`, logs, budgetThenOurs},
+		"Token-2022": {chain,
+			[]string{failed(solana.Token2022ProgramID.String()), failed(protocol.ProgramAddress)},
+			budgetThenOurs},
+		"another program's instruction": {chain, []string{failed(tokens)},
+			[]solana.PublicKey{solana.ComputeBudget, solana.TokenProgramID}},
+		"without logs": {chain, nil, budgetThenOurs},
 	}
 	for name, c := range others {
 		err := failureError(chainError(t, c.chain), c.logs, c.invoked, solana.Signature{})
@@ -150,15 +158,16 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 // A simulation fails with the same error, before anything is signed.
 func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	a := newBuyer(t)
-	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot}, "value": object{
-		"err": object{"InstructionError": []any{1, object{"Custom": 12}}},
-		"logs": []string{
-			"Program " + protocol.ProgramAddress + " invoke [1]",
-			"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA invoke [2]",
-			"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA failed: custom program error: 0xc",
-			"Program " + protocol.ProgramAddress + " failed: custom program error: 0xc",
-		},
-	}})
+	a.node.answers["simulateTransaction"] = always(object{"context": object{"slot": testSlot},
+		"value": object{
+			"err": object{"InstructionError": []any{1, object{"Custom": 12}}},
+			"logs": []string{
+				"Program " + protocol.ProgramAddress + " invoke [1]",
+				"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA invoke [2]",
+				"Program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA failed: custom program error: 0xc",
+				"Program " + protocol.ProgramAddress + " failed: custom program error: 0xc",
+			},
+		}})
 	creation, err := a.create(t, nil)
 	require.NoError(t, err)
 	_, err = creation.Do(t.Context(), a.me)
@@ -170,14 +179,16 @@ func TestSimulationNamesATokenProgramWithoutBatches(t *testing.T) {
 	invited.BondState, invited.BondRequired = protocol.BondStateNone, 5
 	invited.Data = invited.Encode()
 	a.node.accounts[invited.Address] = negotiationAnswer(invited)
-	acceptance, err := a.At(invited).AcceptInvitation(a.me.PublicKey(), [32]byte{}, Deposit{}).Build(t.Context())
+	acceptance, err := a.At(invited).AcceptInvitation(a.me.PublicKey(), [32]byte{},
+		Deposit{}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = acceptance.Do(t.Context(), a.me)
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
 }
 
 func TestOwnNumberWithoutLogsIsAProgramError(t *testing.T) {
-	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6013}]}`), nil, budgetThenOurs, solana.Signature{1})
+	err := failureError(chainError(t, `{"InstructionError":[1,{"Custom":6013}]}`), nil, budgetThenOurs,
+		solana.Signature{1})
 	require.ErrorIs(t, err, protocol.ErrStaleState)
 }
 
@@ -185,7 +196,8 @@ func TestMalformedChainErrorsAreErrors(t *testing.T) {
 	for _, encoded := range []string{
 		`{}`, `[]`, `7`, `true`, `{"A":1,"B":2}`,
 		`{"InstructionError":[]}`, `{"InstructionError":[1]}`, `{"InstructionError":["x",{"Custom":1}]}`,
-		`{"InstructionError":[300,{"Custom":1}]}`, `{"InstructionError":[0,{"Custom":-1}]}`, `{"InstructionError":[0,{"Custom":"x"}]}`,
+		`{"InstructionError":[300,{"Custom":1}]}`, `{"InstructionError":[0,{"Custom":-1}]}`,
+		`{"InstructionError":[0,{"Custom":"x"}]}`,
 	} {
 		err := failureError(chainError(t, encoded), nil, budgetThenOurs, solana.Signature{})
 		require.Error(t, err, encoded)

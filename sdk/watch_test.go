@@ -121,10 +121,12 @@ func TestWatchAgentFollowsAllNegotiations(t *testing.T) {
 	for range want {
 		delivered = append(delivered, receive(t, subscription))
 	}
-	slices.SortStableFunc(delivered, func(a, b EventEnvelope) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
+	slices.SortStableFunc(delivered,
+		func(a, b EventEnvelope) int { return cmp.Compare(a.Negotiation[1], b.Negotiation[1]) })
 	assert.Equal(t, want, delivered, "those of each negotiation in their order")
 	requireNoEvent(t, subscription)
-	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second, 10*time.Millisecond, "closed ones are not listened to")
+	assert.Eventually(t, func() bool { return chain.subscriptions() == 1 }, 5*time.Second,
+		10*time.Millisecond, "closed ones are not listened to")
 }
 
 func TestDroppedNotificationIsReconciled(t *testing.T) {
@@ -134,7 +136,8 @@ func TestDroppedNotificationIsReconciled(t *testing.T) {
 	subscription, err := client.Watch(t.Context(), watchedNegotiation)
 	require.NoError(t, err)
 	signal(client.stream.reconcileNow) // it reads the state of the account
-	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return !subscription.Lag().Checked.IsZero() }, 5*time.Second,
+		5*time.Millisecond)
 	happened := chain.emit(offerOf(1))
 	lists := chain.called("getSignaturesForAddress")
 	signal(client.stream.reconcileNow)
@@ -160,7 +163,8 @@ func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 	happened := chain.emit(offerAt(other, 1))
 	assert.Equal(t, happened.envelope(offerAt(other, 1)), receive(t, quick))
 
-	require.Eventually(t, func() bool { return slow.Lag().Held >= EventsHeld }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return slow.Lag().Held >= EventsHeld }, 10*time.Second,
+		time.Millisecond)
 	time.Sleep(100 * time.Millisecond)
 	lag := slow.Lag()
 	assert.LessOrEqual(t, lag.Held, EventsHeld+1, "the rest stays at the node")
@@ -174,7 +178,11 @@ func TestSlowListenerLosesNothingAndBlocksNoOther(t *testing.T) {
 		delivered = append(delivered, receive(t, slow))
 	}
 	assert.Equal(t, want, delivered)
-	assert.Eventually(t, func() bool { l := slow.Lag(); return l.Slots == 0 && l.Time == 0 && l.Held == 0 && l.Connected }, 5*time.Second, time.Millisecond)
+	assert.Eventually(t, func() bool {
+		l := slow.Lag()
+		return l.Slots == 0 && l.Time == 0 && l.Held == 0 &&
+			l.Connected
+	}, 5*time.Second, time.Millisecond)
 }
 
 func TestSubscriptionEndsWithContextClientAndClose(t *testing.T) {

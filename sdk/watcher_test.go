@@ -68,7 +68,9 @@ func (s *toldStream) Err() error            { return assert.AnError }
 func (s *toldStream) Close()                { s.once.Do(func() { close(s.done) }) }
 
 // withFakeClock runs a test with a client whose source is scripted, on a clock of its own.
-func withFakeClock(t *testing.T, test func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource)) {
+func withFakeClock(
+	t *testing.T, test func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource),
+) {
 	synctest.Test(t, func(t *testing.T) {
 		chain := newChainWithoutWebSocket()
 		client, err := NewClient(Config{Endpoint: "http://localhost"})
@@ -194,9 +196,11 @@ func TestIncompleteLogsAreTruncated(t *testing.T) {
 	withFakeClock(t, func(t *testing.T, chain *fakeChain, client *Client, source *scriptedSource) {
 		subscription, err := client.Watch(t.Context(), watchedNegotiation)
 		require.NoError(t, err)
-		cut := chain.execute([]solana.PublicKey{watchedNegotiation}, []string{"Log truncated"}, watchedNegotiation)
+		cut := chain.execute([]solana.PublicKey{watchedNegotiation}, []string{"Log truncated"},
+			watchedNegotiation)
 		source.send(cut, watchedNegotiation)
-		want := []EventEnvelope{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation, Truncated: true}}
+		want := []EventEnvelope{{Signature: cut.signature, Slot: cut.slot, Negotiation: watchedNegotiation,
+			Truncated: true}}
 		assert.Equal(t, want, collect(subscription, time.Minute))
 		assert.Equal(t, want, history(t, client, watchedNegotiation))
 	})
@@ -207,7 +211,8 @@ func TestTransactionWithoutDetailsIsTruncated(t *testing.T) {
 		gone := chain.emit(offerOf(1))
 		chain.change(func() { chain.withheld[gone.signature] = 1 << 30 })
 		next := chain.emit(offerOf(2))
-		want := []EventEnvelope{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation, Truncated: true}, next.envelope(offerOf(2))}
+		want := []EventEnvelope{{Signature: gone.signature, Slot: gone.slot, Negotiation: watchedNegotiation,
+			Truncated: true}, next.envelope(offerOf(2))}
 		subscription, err := client.Watch(t.Context(), watchedNegotiation, FromBeginning())
 		require.NoError(t, err)
 		assert.Equal(t, want, collect(subscription, 2*detailsLimit))
@@ -268,7 +273,8 @@ func TestIncompleteBlockIsDeliveredInItsFinalOrder(t *testing.T) {
 		source.send(second, watchedNegotiation)
 		assert.Empty(t, collect(subscription, 300*time.Millisecond))
 		chain.next()
-		assert.Equal(t, []EventEnvelope{first.envelope(offerOf(1)), second.envelope(offerOf(2))}, collect(subscription, time.Second))
+		assert.Equal(t, []EventEnvelope{first.envelope(offerOf(1)), second.envelope(offerOf(2))},
+			collect(subscription, time.Second))
 	})
 }
 
@@ -299,7 +305,8 @@ func TestUnrelatedTransactionsDelayNothing(t *testing.T) {
 		late := &protocol.NegotiationCreated{NegotiationID: solana.PublicKey{43}, Seller: agent}
 		second := chain.created(late)
 		source.send(second, agent)
-		assert.Equal(t, []EventEnvelope{offer.envelope(offerOf(1)), second.envelope(late)}, collect(subscription, 5*time.Second))
+		assert.Equal(t, []EventEnvelope{offer.envelope(offerOf(1)), second.envelope(late)},
+			collect(subscription, 5*time.Second))
 		time.Sleep(time.Minute)
 		assert.Zero(t, subscription.Lag().Time)
 		assert.Less(t, chain.called("getTransaction")-fetched, many+20, "each once")
@@ -320,7 +327,8 @@ func TestUnrelatedHintsAreNotFetched(t *testing.T) {
 		created := &protocol.NegotiationCreated{NegotiationID: watchedNegotiation, Seller: agent}
 		creation := chain.created(created)
 		// The same transaction in another slot is another execution.
-		source.notify(Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1, Unrelated: true})
+		source.notify(Hint{Address: agent, Signature: creation.signature, Slot: creation.slot - 1,
+			Unrelated: true})
 		assert.Equal(t, []EventEnvelope{creation.envelope(created)}, collect(subscription, 2*reconcileEvery))
 		assert.Equal(t, 1, chain.called("getTransaction"))
 	})
@@ -336,7 +344,8 @@ func TestUnreachableNodeLosesNothing(t *testing.T) {
 		assert.Empty(t, collect(subscription, time.Second))
 		assert.GreaterOrEqual(t, subscription.Lag().Time, time.Second)
 		chain.change(func() { chain.failing = false })
-		assert.Equal(t, []EventEnvelope{happened.envelope(offerOf(1))}, collect(subscription, 3*time.Second), "long before the next reconciliation")
+		assert.Equal(t, []EventEnvelope{happened.envelope(offerOf(1))}, collect(subscription, 3*time.Second),
+			"long before the next reconciliation")
 	})
 }
 
@@ -359,7 +368,8 @@ func TestLostSourceIsReopenedAtItsLastSlot(t *testing.T) {
 		assert.InDelta(t, 2*time.Minute, lag.Time, float64(5*time.Second))
 		assert.EqualValues(t, 150, lag.Slots)
 		second := chain.emit(offerOf(2))
-		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, 30*time.Second), "reconciliation goes on")
+		assert.Equal(t, []EventEnvelope{second.envelope(offerOf(2))}, collect(subscription, 30*time.Second),
+			"reconciliation goes on")
 
 		source.lock.Lock()
 		source.refusing = nil
@@ -376,7 +386,8 @@ func TestTooLongHistoryEndsTheSubscription(t *testing.T) {
 		chain.change(func() {
 			flood := make([]*chainTransaction, historyLimit+1)
 			for i := range flood {
-				flood[i] = &chainTransaction{signature: signatureOf(i + 1), slot: 900, addresses: []solana.PublicKey{watchedNegotiation}}
+				flood[i] = &chainTransaction{signature: signatureOf(i + 1), slot: 900,
+					addresses: []solana.PublicKey{watchedNegotiation}}
 			}
 			chain.executed = flood
 		})
@@ -432,7 +443,8 @@ func (c *fakeChain) failTransaction(e *chainTransaction) {
 func (c *fakeChain) hide(e *chainTransaction) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	c.executed = slices.DeleteFunc(slices.Clone(c.executed), func(other *chainTransaction) bool { return other == e })
+	c.executed = slices.DeleteFunc(slices.Clone(c.executed),
+		func(other *chainTransaction) bool { return other == e })
 }
 
 func (c *fakeChain) show(e *chainTransaction) {

@@ -19,10 +19,13 @@ func comparing(t *testing.T) *Snapshot {
 	_, bump, err := protocol.FindVaultAddress(address)
 	require.NoError(t, err)
 	return &Snapshot{Address: address, Negotiation: protocol.Negotiation{
-		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint, EscrowAmount: 5_000_000,
-		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: protocol.NegotiationStatusProposed, ZopaEnabled: true, BondRequired: 100,
+		Buyer: newKeypair(t).PublicKey(), Seller: newKeypair(t).PublicKey(), TokenMint: keptMint,
+		EscrowAmount:    5_000_000,
+		EffectiveEscrow: 5_000_000, MaxRounds: 10, Status: protocol.NegotiationStatusProposed,
+		ZopaEnabled: true, BondRequired: 100,
 		BondState: protocol.BondStateHeld, VaultBump: bump, Version: protocol.NegotiationVersion,
-		ResponseWindow: 300, CreatedAt: testNow - 10, TurnDeadline: testNow + 300, GlobalDeadline: testNow + 3_600,
+		ResponseWindow: 300, CreatedAt: testNow - 10, TurnDeadline: testNow + 300,
+		GlobalDeadline: testNow + 3_600,
 	}}
 }
 
@@ -54,10 +57,14 @@ func TestZopaSteps(t *testing.T) {
 		side       protocol.OfferSide
 		text       string
 	}{
-		{protocol.ZopaPhaseNotStarted, 0, protocol.ZopaStepBuyerCommits, protocol.OfferSideBuyer, "buyer commits"},
-		{protocol.ZopaPhaseBuyerCommitted, 0, protocol.ZopaStepSellerCommits, protocol.OfferSideSeller, "seller commits"},
-		{protocol.ZopaPhaseBothCommitted, 0, protocol.ZopaStepBuyerReveals, protocol.OfferSideBuyer, "buyer reveals"},
-		{protocol.ZopaPhaseBothCommitted, 1, protocol.ZopaStepSellerReveals, protocol.OfferSideSeller, "seller reveals"},
+		{protocol.ZopaPhaseNotStarted, 0, protocol.ZopaStepBuyerCommits, protocol.OfferSideBuyer,
+			"buyer commits"},
+		{protocol.ZopaPhaseBuyerCommitted, 0, protocol.ZopaStepSellerCommits, protocol.OfferSideSeller,
+			"seller commits"},
+		{protocol.ZopaPhaseBothCommitted, 0, protocol.ZopaStepBuyerReveals, protocol.OfferSideBuyer,
+			"buyer reveals"},
+		{protocol.ZopaPhaseBothCommitted, 1, protocol.ZopaStepSellerReveals, protocol.OfferSideSeller,
+			"seller reveals"},
 		{protocol.ZopaPhaseRevealed, 1, protocol.ZopaStepNone, protocol.OfferSideBuyer, "none"},
 		{protocol.ZopaPhaseSkipped, 0, protocol.ZopaStepNone, protocol.OfferSideBuyer, "none"},
 	} {
@@ -76,15 +83,19 @@ func TestZopaSteps(t *testing.T) {
 	n.ZopaPhase = protocol.ZopaPhaseNotStarted
 	for status := protocol.NegotiationStatusCreated; status.Valid(); status++ {
 		n.Status = status
-		assert.Equal(t, status == protocol.NegotiationStatusProposed, n.ZopaStep() != protocol.ZopaStepNone, status)
+		assert.Equal(t, status == protocol.NegotiationStatusProposed, n.ZopaStep() != protocol.ZopaStepNone,
+			status)
 	}
 }
 
 // atStep returns a negotiation with a due step, with both prices sealed and the earlier steps done.
-func atStep(t *testing.T, step protocol.ZopaStep, buyers, sellers uint64) (*Snapshot, map[protocol.OfferSide]*protocol.SealedPrice) {
+func atStep(
+	t *testing.T, step protocol.ZopaStep, buyers, sellers uint64,
+) (*Snapshot, map[protocol.OfferSide]*protocol.SealedPrice) {
 	t.Helper()
 	n := comparing(t)
-	prices := map[protocol.OfferSide]*protocol.SealedPrice{protocol.OfferSideBuyer: seal(t, n, n.Buyer, buyers), protocol.OfferSideSeller: seal(t, n, n.Seller, sellers)}
+	prices := map[protocol.OfferSide]*protocol.SealedPrice{protocol.OfferSideBuyer: seal(t, n, n.Buyer,
+		buyers), protocol.OfferSideSeller: seal(t, n, n.Seller, sellers)}
 	if step > protocol.ZopaStepBuyerCommits {
 		n.ZopaPhase, n.BuyerCommitment = protocol.ZopaPhaseBuyerCommitted, prices[protocol.OfferSideBuyer].Commitment()
 	}
@@ -102,7 +113,8 @@ func offlineClient(t *testing.T) *Client {
 	t.Helper()
 	client, node, _ := newScripted(t, nil)
 	node.accounts = map[solana.PublicKey]any{solana.SysVarClockPubkey: clockAt(testNow)}
-	client.mints.put(keptMint, token.Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID, Decimals: 6})
+	client.mints.put(keptMint,
+		token.Mint{Address: keptMint, TokenProgram: solana.Token2022ProgramID, Decimals: 6})
 	return client
 }
 
@@ -148,22 +160,26 @@ func TestCommitZopaSendsTheCommitment(t *testing.T) {
 	action, err := offlineClient(t).At(n).CommitZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, protocol.SubmitZopaCommitment{
-		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Commitment: prices[protocol.OfferSideSeller].Commitment(),
+		Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt,
+		Commitment: prices[protocol.OfferSideSeller].Commitment(),
 	}, lastInstruction[protocol.SubmitZopaCommitment](t, action))
 	assert.Equal(t, n.Seller, action.Payer)
 }
 
 func TestRefundAccountsAreNamedOnlyWithoutAZone(t *testing.T) {
-	for sellers, refunds := range map[uint64]bool{secretPrice - 1: false, secretPrice: false, secretPrice + 1: true} {
+	for sellers, refunds := range map[uint64]bool{secretPrice - 1: false, secretPrice: false,
+		secretPrice + 1: true} {
 		n, prices := atStep(t, protocol.ZopaStepSellerReveals, secretPrice, sellers)
 		client, scripted, _ := newScripted(t, nil)
 		scripted.accounts = map[solana.PublicKey]any{
-			keptMint: storedAccount(solana.Token2022ProgramID, mintData()), solana.SysVarClockPubkey: clockAt(testNow),
+			keptMint:                 storedAccount(solana.Token2022ProgramID, mintData()),
+			solana.SysVarClockPubkey: clockAt(testNow),
 		}
 		action, err := client.At(n).RevealZopa(prices[protocol.OfferSideSeller]).Build(t.Context())
 		require.NoError(t, err)
 		want := protocol.RevealZopaPrice{
-			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers, Nonce: prices[protocol.OfferSideSeller].Nonce(),
+			Agent: n.Seller, Negotiation: n.Address, CreatedAt: n.CreatedAt, Price: sellers,
+			Nonce: prices[protocol.OfferSideSeller].Nonce(),
 		}
 		creations := 0
 		if refunds {
@@ -194,20 +210,26 @@ func TestRefusedRevealSendsNoPrice(t *testing.T) {
 	}
 	require.NoError(t, reveal(prices[protocol.OfferSideBuyer]))
 	require.ErrorIs(t, reveal(seal(t, n, n.Buyer, 10)), protocol.ErrZopaCommitmentMismatch)
-	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})), protocol.ErrUnauthorized)
-	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, n.Buyer, 5_000_001, [32]byte{})), protocol.ErrInvalidParams)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})),
+		protocol.ErrUnauthorized)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, n.Buyer, 5_000_001, [32]byte{})),
+		protocol.ErrInvalidParams)
 	another := *n
 	another.CreatedAt++
-	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), protocol.ErrStaleState, "it was sealed for another deal at the address")
-	require.ErrorIs(t, reveal(protocol.NewSealedPrice(protocol.ProgramID, 0, n.Buyer, 10, [32]byte{})), ErrNotAsExpected)
+	require.ErrorIs(t, reveal(seal(t, &another, n.Buyer, 10)), protocol.ErrStaleState,
+		"it was sealed for another deal at the address")
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(protocol.ProgramID, 0, n.Buyer, 10, [32]byte{})),
+		ErrNotAsExpected)
 	require.ErrorContains(t, reveal(nil), "sealed price not set")
 	require.ErrorContains(t, reveal(new(protocol.SealedPrice)), "sealed price not set")
 	_, err := client.At(n).CommitZopa(nil).Build(t.Context())
 	require.ErrorContains(t, err, "sealed price not set")
 	// If several things are wrong, the error is that of the program's first failed check.
 	n.ZopaPhase = protocol.ZopaPhaseSkipped
-	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})), protocol.ErrInvalidParams)
-	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})), protocol.ErrInvalidState)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 0, [32]byte{})),
+		protocol.ErrInvalidParams)
+	require.ErrorIs(t, reveal(protocol.NewSealedPrice(n.Address, 0, protocol.ProgramID, 10, [32]byte{})),
+		protocol.ErrInvalidState)
 }
 
 // A price that is revealed too late is disclosed without effect.
@@ -219,13 +241,18 @@ func TestPriceIsNotRevealedTooLate(t *testing.T) {
 		want         error
 	}{
 		"seller, in time": {protocol.ZopaStepSellerReveals, RevealSlack + 1, RevealSlack + 1, nil},
-		"seller, when a transaction could be too late": {protocol.ZopaStepSellerReveals, RevealSlack, 3_600, protocol.ErrResponseWindowExpired},
-		"seller, too late":               {protocol.ZopaStepSellerReveals, -5, 3_600, protocol.ErrResponseWindowExpired},
-		"seller, at the very end":        {protocol.ZopaStepSellerReveals, RevealSlack, RevealSlack, protocol.ErrExpired},
-		"seller, after the very end":     {protocol.ZopaStepSellerReveals, -1, -1, protocol.ErrExpired},
-		"buyer, in time":                 {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack, nil},
-		"buyer, too late to be answered": {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack - 1, protocol.ErrResponseWindowExpired},
-		"buyer, too late":                {protocol.ZopaStepBuyerReveals, RevealSlack, 3_600, protocol.ErrResponseWindowExpired},
+		"seller, when a transaction could be too late": {protocol.ZopaStepSellerReveals, RevealSlack, 3_600,
+			protocol.ErrResponseWindowExpired},
+		"seller, too late": {protocol.ZopaStepSellerReveals, -5, 3_600,
+			protocol.ErrResponseWindowExpired},
+		"seller, at the very end": {protocol.ZopaStepSellerReveals, RevealSlack, RevealSlack,
+			protocol.ErrExpired},
+		"seller, after the very end": {protocol.ZopaStepSellerReveals, -1, -1, protocol.ErrExpired},
+		"buyer, in time":             {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack, nil},
+		"buyer, too late to be answered": {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack - 1,
+			protocol.ErrResponseWindowExpired},
+		"buyer, too late": {protocol.ZopaStepBuyerReveals, RevealSlack, 3_600,
+			protocol.ErrResponseWindowExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAgent(t, map[string]func(int) (any, error){"getSignatureStatuses": executed(testSlot)})
@@ -248,7 +275,8 @@ func TestPriceIsNotRevealedTooLate(t *testing.T) {
 			_, err = action.Transaction(t.Context())
 			require.ErrorIs(t, err, c.want)
 			if c.want != nil {
-				assert.Zero(t, a.node.called("simulateTransaction"), "a node that simulates it knows the price")
+				assert.Zero(t, a.node.called("simulateTransaction"),
+					"a node that simulates it knows the price")
 				_, err = action.Simulate(t.Context())
 				require.ErrorIs(t, err, c.want)
 				assert.Zero(t, a.node.called("simulateTransaction"))
@@ -266,7 +294,8 @@ func TestMidpointIsAcceptedByEitherSide(t *testing.T) {
 	assert.True(t, n.HasMidpoint())
 	assert.Equal(t, protocol.OfferSideBuyer, n.Turn())
 	client, scripted, _ := newScripted(t, nil)
-	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID, mintData())}
+	scripted.accounts = map[solana.PublicKey]any{keptMint: storedAccount(solana.Token2022ProgramID,
+		mintData())}
 	for side := protocol.OfferSideBuyer; side.Valid(); side++ {
 		assert.True(t, n.CanAccept(side))
 		action, err := client.At(n).AcceptOffer(n.Party(side), 0).Build(t.Context())
