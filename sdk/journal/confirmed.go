@@ -117,8 +117,8 @@ func (c *confirmedEntries) sorted() []confirmed {
 	return all
 }
 
-// Forget removes what was confirmed before a time and acknowledged, and returns the number of these entries. Their
-// idempotency keys are then no longer known.
+// Forget removes the acknowledged entries that were confirmed before a time, and returns their number. The
+// journal no longer knows their idempotency keys.
 func (f *File) Forget(before time.Time) (int64, error) {
 	f.writing.Lock()
 	if err := f.usable(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// An agent that is started again first finds out what has become of what it was doing.
+// A restarted agent first resolves the transactions of its earlier run.
 func ExampleOpen() {
 	var (
 		ctx      context.Context
@@ -44,7 +44,7 @@ func ExampleOpen() {
 	}
 }
 
-// The journal itself takes entries and gives back those that are unfinished. A client does this by itself.
+// The journal itself takes entries and returns the unfinished ones. A client does this by itself.
 func ExampleFile() {
 	folder, err := os.MkdirTemp("", "journal")
 	if err != nil {

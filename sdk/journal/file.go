@@ -23,44 +23,46 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// ErrClosed: the journal has been closed.
+// ErrClosed reports that the journal is closed.
 var ErrClosed = errors.New("journal: closed")
 
-// File is a journal in a file. Its methods may be called from several goroutines, which then share the waits for the disk.
+// File is a journal in a file. Its methods may be called from several goroutines. Concurrent calls share the
+// waits for the disk.
 type File struct {
 	path string
 	lock *flock.Flock
 
-	// writing orders what is appended. It guards all of the following but synced.
+	// writing orders the appended records. It guards all of the following fields except synced.
 	writing sync.Mutex
 	file    *os.File
-	// size is the file's, up to the end of the last whole record.
+	// size is the file's size in bytes, up to the end of the last whole record.
 	size int64
-	// generation counts the files that have been in this place.
+	// generation counts the files that had this path.
 	generation uint64
 	unfinished map[solana.Signature]*pending
 	confirmed  confirmedEntries
 	order      uint64
-	// live is about what the unfinished and the confirmed entries take in a compacted file, in bytes.
+	// live is the approximate size in bytes of the unfinished and the confirmed entries in a compacted file.
 	live int64
-	// broken is why nothing can be written any more: after a failure the disk may have anything.
+	// broken is the error that prevents further writes: after a failure the content of the disk is unknown.
 	broken error
-	// compactAt is the size from which what is finished is removed, if that is most of it.
+	// compactAt is the size in bytes from which finished entries are removed, if they are most of the file.
 	compactAt int64
 
-	// syncing orders waits for the disk; it guards synced. Whoever has both locks has taken syncing first.
+	// syncing orders waits for the disk; it guards synced. A goroutine that holds both locks has taken
+	// syncing first.
 	syncing sync.Mutex
 	synced  position
 }
 
-// position is a place in a file that has been written up to there.
+// position is the end of the written records in a file.
 type position struct {
 	generation uint64
 	size       int64
 }
 
-// reaches says whether what was written up to another place is on the disk, too: a new file begins with all of the old one's that
-// counts.
+// reaches reports whether a sync up to p covers the records up to other: a new file begins with all records
+// of the old one that count.
 func (p position) reaches(other position) bool {
 	return p.generation > other.generation || p.generation == other.generation && p.size >= other.size
 }
@@ -68,22 +70,23 @@ func (p position) reaches(other position) bool {
 // pending is an unfinished entry.
 type pending struct {
 	entry haggle.JournalEntry
-	// order is that of the beginnings.
+	// order is the position among the beginnings.
 	order uint64
 	size  int64
-	// finishing: its end has been written, and may not be on the disk yet.
+	// finishing reports whether the entry's end is written; it may not be on the disk yet.
 	finishing bool
 	end       *finish
 }
 
-// confirmedSize is about what a confirmed entry takes in a compacted file, in bytes.
+// confirmedSize is the approximate size of a confirmed entry in a compacted file, in bytes.
 const confirmedSize = 700
 
-// compactFrom is a file's size in bytes from which it is worth while to remove what is finished.
+// compactFrom is the smallest size of a file that is compacted, in bytes.
 const compactFrom = 1 << 20
 
-// Open opens the journal in a file, or begins one; its directory has to exist. It fails with [haggle.ErrJournalLocked] if it is in
-// use, and with [haggle.ErrJournalDamaged].
+// Open opens the journal in a file, and creates the file if it is missing; the directory must exist. It
+// returns [haggle.ErrJournalLocked] if the file is in use, and [haggle.ErrJournalDamaged] if the file is
+// damaged.
 func Open(path string) (*File, error) {
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
@@ -123,7 +126,8 @@ func (f *File) open() (err error) {
 			return fmt.Errorf("journal: %w", err)
 		}
 	}
-	// What was read may not be on the disk yet, if only the process before has crashed and not the machine.
+	// The records that were read may not be on the disk yet, if the earlier process crashed and the machine
+	// did not.
 	if err := f.file.Sync(); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
@@ -131,12 +135,12 @@ func (f *File) open() (err error) {
 	return nil
 }
 
-// isBeginning says whether a file has not got beyond its first bytes.
+// isBeginning reports whether a file ends within its first bytes, the magic.
 func isBeginning(content []byte) bool {
 	return len(content) < len(magic) && bytes.HasPrefix([]byte(magic), content) || len(content) <= len(magic) && unwritten(content)
 }
 
-// start begins a file that is empty.
+// start writes the first bytes of an empty file.
 func (f *File) start() error {
 	err := f.file.Truncate(0)
 	if err == nil {
@@ -156,7 +160,7 @@ func (f *File) start() error {
 	return nil
 }
 
-// read takes what is unfinished from the file's content.
+// read reads the entries from the file's content.
 func (f *File) read(content []byte) error {
 	if !bytes.HasPrefix(content, []byte(magic)) {
 		return fmt.Errorf("%w: %s is no journal, or one of another version", haggle.ErrJournalDamaged, f.path)
@@ -179,7 +183,7 @@ func (f *File) read(content []byte) error {
 	return nil
 }
 
-// replay repeats a record.
+// replay applies a record.
 func (f *File) replay(r record, size int64) error {
 	switch {
 	case r.Confirmed != nil:
@@ -223,10 +227,10 @@ func (f *File) forget(signature solana.Signature) {
 	}
 }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Begin is [haggle.Journal]'s.
+// Begin implements [haggle.Journal].
 func (f *File) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -257,7 +261,7 @@ func (f *File) writeBegin(entry *haggle.JournalEntry) (position, error) {
 	return written, nil
 }
 
-// Finish is [haggle.Journal]'s.
+// Finish implements [haggle.Journal].
 func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -294,7 +298,7 @@ func (f *File) writeFinish(end *finish) (written position, known bool, err error
 		return position{}, false, nil
 	}
 	if begun != nil && begun.finishing {
-		// Another call writes the end: what it has written has to be on the disk for this call, too.
+		// Another call writes the end. Its record has to be on the disk for this call, too.
 		return position{f.generation, f.size}, true, nil
 	}
 	written, err = f.append(record{Finish: end})
@@ -306,7 +310,7 @@ func (f *File) writeFinish(end *finish) (written position, known bool, err error
 	return written, err == nil, err
 }
 
-// usable says why nothing can be written.
+// usable returns the error that prevents writing, if any.
 func (f *File) usable() error {
 	if f.file == nil {
 		return ErrClosed
@@ -324,7 +328,7 @@ func (f *File) append(r record) (position, error) {
 		return position{}, fmt.Errorf("journal: %w", err)
 	}
 	if _, err := f.file.WriteAt(content, f.size); err != nil {
-		// What there is of the record must not stay in front of the next one.
+		// A part of the record must not stay in front of the next one.
 		if undone := f.file.Truncate(f.size); undone != nil {
 			f.broken = fmt.Errorf("journal: %s cannot be written any more: %w", f.path, errors.Join(err, undone))
 		}
@@ -334,7 +338,8 @@ func (f *File) append(r record) (position, error) {
 	return position{f.generation, f.size}, nil
 }
 
-// sync waits until the disk has what has been written up to a place. Whoever waits while another one does is served with the next.
+// sync waits until the disk has all records up to a place. One sync serves all goroutines that wait for the
+// sync before it.
 func (f *File) sync(written position) error {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
@@ -348,7 +353,7 @@ func (f *File) sync(written position) error {
 		return err
 	}
 	if err := file.Sync(); err != nil {
-		// The system may have dropped what it could not write, and says so only once.
+		// The system may have dropped the data that it could not write, and reports that only once.
 		err = fmt.Errorf("journal: %s cannot be written any more: %w", f.path, err)
 		f.writing.Lock()
 		f.broken = err
@@ -374,7 +379,7 @@ func (f *File) compact() {
 	if err != nil || renameio.WriteFile(f.path, content, 0o600) != nil {
 		return // the old file is still in its place, and complete
 	}
-	_ = f.file.Close() // nobody reads it again
+	_ = f.file.Close() // it is not read again
 	if f.file, err = os.OpenFile(f.path, os.O_RDWR, 0o600); err == nil {
 		err = syncDirectory(f.path)
 	} else {
@@ -384,7 +389,7 @@ func (f *File) compact() {
 	f.compactAt = max(compactFrom, 2*f.size)
 	f.synced = position{f.generation, f.size}
 	if err != nil {
-		// A crash of the machine may bring the old file back, without what would be written from now on.
+		// A crash of the machine may restore the old file, without the records of later writes.
 		f.broken = fmt.Errorf("journal: %s cannot be written any more: %w", f.path, err)
 	}
 }
@@ -417,7 +422,7 @@ func (f *File) sorted() []*pending {
 	return slices.SortedFunc(maps.Values(f.unfinished), func(a, b *pending) int { return cmp.Compare(a.order, b.order) })
 }
 
-// syncDirectory has the disk know of a file by its name. Windows has no such thing.
+// syncDirectory makes the name of a file durable. Windows has no such operation.
 func syncDirectory(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -429,7 +434,7 @@ func syncDirectory(path string) error {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// Confirmed is [haggle.Journal]'s.
+// Confirmed implements [haggle.Journal].
 func (f *File) Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*haggle.JournalEntry, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -442,7 +447,7 @@ func (f *File) Confirmed(ctx context.Context, wallet solana.PublicKey, key, inte
 	return f.confirmed.find(wallet, key, intent), nil
 }
 
-// Unfinished is [haggle.Journal]'s.
+// Unfinished implements [haggle.Journal].
 func (f *File) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[haggle.JournalEntry, error] {
 	return func(yield func(haggle.JournalEntry, error) bool) {
 		entries, err := f.entriesOf(ctx, wallet)

@@ -94,7 +94,7 @@ func TestInterruptedWriteIsCutOff(t *testing.T) {
 				return
 			}
 			assert.Equal(t, complete, signaturesIn(t, f))
-			// What comes then is read again.
+			// A record that is appended then is read again.
 			require.NoError(t, f.Begin(t.Context(), journaltest.Entry(wallet, 9)))
 			require.NoError(t, f.Close())
 			f = openAt(t, f.Path())
@@ -331,8 +331,8 @@ func TestFileIsForItsOwnerAlone(t *testing.T) {
 	assert.Zero(t, stat.Mode().Perm()&0o077)
 }
 
-// Whatever the bytes are: a record that is read is one that has been written, byte for byte, and nothing makes the parser fail
-// otherwise than by saying so.
+// Every record that is read is one that was written, byte for byte. For all other bytes the parser returns an
+// error.
 func FuzzRecord(f *testing.F) {
 	entry := journaltest.Entry(wallet, 1)
 	for _, r := range []record{

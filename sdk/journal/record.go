@@ -15,14 +15,15 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// magic is what the file begins with: its kind, and the version of its format.
+// magic is the beginning of the file: its kind, and the version of its format.
 const magic = "haggle journal 2\n"
 
 const (
 	// A record: the content's length (4 bytes, little endian), the checksum of those 4 bytes, the content, the content's checksum.
 	headSize = 8
 	tailSize = 4
-	// contentMost is far more than an entry takes, whose transaction has at most 1,232 bytes.
+	// contentMost is the largest accepted content, in bytes. An entry takes far less: its transaction has at
+	// most 1,232 bytes.
 	contentMost = 1 << 20
 )
 
@@ -39,9 +40,9 @@ type record struct {
 type finish struct {
 	Signature solana.Signature `json:"signature"`
 	Outcome   haggle.Outcome   `json:"outcome"`
-	// Acknowledged says that the caller of the action has received the outcome.
+	// Acknowledged reports whether the caller of the action has received the outcome.
 	Acknowledged bool `json:"acknowledged,omitempty"`
-	// At is the machine's time.
+	// At is the time of the outcome by the machine's clock.
 	At time.Time `json:"at"`
 }
 
@@ -64,7 +65,7 @@ func (r record) check() error {
 	return errors.New("neither the beginning of an entry nor its end")
 }
 
-// appendRecord appends a record as the file has it.
+// appendRecord appends a record in the file's format.
 func appendRecord(dst []byte, r record) ([]byte, error) {
 	content, err := json.Marshal(r)
 	if err != nil {
@@ -76,7 +77,7 @@ func appendRecord(dst []byte, r record) ([]byte, error) {
 	return append(dst, framed(content)...), nil
 }
 
-// framed is a content with its length and the checksums.
+// framed returns a content with its length and the checksums.
 func framed(content []byte) []byte {
 	length := binary.LittleEndian.AppendUint32(nil, uint32(len(content)))
 	dst := binary.LittleEndian.AppendUint32(length, crc32.Checksum(length, castagnoli))
@@ -84,12 +85,13 @@ func framed(content []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(content, castagnoli))
 }
 
-// errTorn: the file ends within a record, as an interrupted write leaves it.
+// errTorn reports that the file ends within a record, as after an interrupted write.
 var errTorn = errors.New("the record is not complete")
 
-// nextRecord takes a record off the front of what is left of the file. It fails with errTorn if that can be what an interrupted
-// write has left: the front of a record and nothing behind it, or blocks that were never written, which are zeros. Any other failure
-// is damage: it may hide something that was promised to be kept.
+// nextRecord decodes the first record of the rest of the file. It returns errTorn if an interrupted write can
+// have left these bytes: the front of a record and nothing behind it, or blocks that were never written,
+// which are zeros. Any other failure is damage: it may hide a record that Begin or Finish has promised to
+// keep.
 func nextRecord(rest []byte) (r record, size int, err error) {
 	if len(rest) < headSize {
 		return r, 0, errTorn
@@ -129,7 +131,8 @@ func nextRecord(rest []byte) (r record, size int, err error) {
 	return r, size, nil
 }
 
-// isCutOff says whether a record with a wrong checksum was written up to some place, and is zeros from there to the end of the file.
+// isCutOff reports whether a record with a wrong checksum was written up to some place, and is zeros from
+// there to the end of the file.
 func isCutOff(content, sum, rest []byte) bool {
 	if len(content) > 0 && content[len(content)-1] == 0 && unwritten(rest) {
 		return true // within the content, which is JSON and does not end with a zero
@@ -142,7 +145,7 @@ func isCutOff(content, sum, rest []byte) bool {
 	return false
 }
 
-// unwritten says whether a part of the file is zeros up to its end.
+// unwritten reports whether a part of the file is zeros up to its end.
 func unwritten(rest []byte) bool {
 	for _, b := range rest {
 		if b != 0 {

@@ -1,5 +1,5 @@
-// Package journaltest tests whether a store is a [haggle.Journal]: what it has taken survives, in its order, and what it has not
-// taken is not there.
+// Package journaltest tests whether a store is a [haggle.Journal]: accepted entries survive, in their order, and
+// refused entries are not there.
 //
 //	func TestStore(t *testing.T) {
 //		journaltest.Run(t, func(path string) (journaltest.Store, error) { return mystore.Open(path) })
@@ -31,7 +31,7 @@ type Store interface {
 	io.Closer
 }
 
-// Open opens the store at a path, in a directory that exists. Where there is none it makes one.
+// Open opens the store at a path, in a directory that exists. If there is none, it creates one.
 type Open func(path string) (Store, error)
 
 // Run runs all tests on stores that one process at a time can use.
@@ -110,7 +110,7 @@ func (s *shelf) unfinished(wallet solana.PublicKey) []haggle.JournalEntry {
 	return found
 }
 
-// Unfinished are a wallet's unfinished entries.
+// Unfinished returns a wallet's unfinished entries.
 func Unfinished(ctx context.Context, journal haggle.Journal, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {
 	var found []haggle.JournalEntry
 	for entry, err := range journal.Unfinished(ctx, wallet) {
@@ -122,7 +122,8 @@ func Unfinished(ctx context.Context, journal haggle.Journal, wallet solana.Publi
 	return found, nil
 }
 
-// Entry is an entry of a wallet's with all of its fields set. Two with the same number are the same.
+// Entry returns an entry of a wallet with all of its fields set. Two entries of a wallet with the same number
+// are equal.
 func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 	return haggle.JournalEntry{
 		Wallet:               wallet,
@@ -142,7 +143,7 @@ func Entry(wallet solana.PublicKey, number uint64) haggle.JournalEntry {
 	}
 }
 
-// Signature is that of [Entry].
+// Signature returns the signature of [Entry].
 func Signature(wallet solana.PublicKey, number uint64) solana.Signature {
 	first, second := key("first half", number), key("second half", number)
 	signature := solana.Signature(append(first[:], second[:]...))
@@ -150,7 +151,7 @@ func Signature(wallet solana.PublicKey, number uint64) solana.Signature {
 	return signature
 }
 
-// Wallet is some wallet.
+// Wallet returns a wallet's address, one for each number.
 func Wallet(number uint64) solana.PublicKey { return key("wallet", number) }
 
 func key(name string, number uint64) solana.PublicKey {
@@ -169,7 +170,7 @@ func comesBack(t *testing.T, s *shelf) {
 	s.begin(full, least)
 	s.has(full, least)
 
-	// What the caller does with its copy is its own affair.
+	// A change of the caller's copy does not change the entry in the store.
 	full.Transaction[0] = 'X'
 	for _, entry := range s.unfinished(Wallet(1)) {
 		assert.NotEqual(t, byte('X'), entry.Transaction[0])
@@ -222,7 +223,7 @@ func finishesOnce(t *testing.T, s *shelf) {
 func keepsOrder(t *testing.T, s *shelf) {
 	var entries []haggle.JournalEntry
 	for i := range uint64(20) {
-		// The times say nothing: a machine's clock can be set back.
+		// The order does not depend on the times: a machine's clock can be set back.
 		entry := Entry(Wallet(1), 100-i)
 		entries = append(entries, entry)
 		s.begin(entry)
@@ -329,7 +330,7 @@ func canBeGivenUp(t *testing.T, s *shelf) {
 	s.begin(Entry(Wallet(1), 1), Entry(Wallet(1), 2))
 	for entry, err := range s.Unfinished(t.Context(), Wallet(1)) {
 		require.NoError(t, err)
-		// Whoever reads may write.
+		// A reader may write.
 		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
 		break
 	}

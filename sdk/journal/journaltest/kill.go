@@ -22,13 +22,14 @@ import (
 )
 
 const (
-	// victimPath tells a process of the test's where to write, until it is killed; victimLife tells which of several lives it is.
+	// victimPath is where a process of the test writes until it is killed; victimLife is the index of its
+	// life.
 	victimPath = "HAGGLE_JOURNALTEST_PATH"
 	victimLife = "HAGGLE_JOURNALTEST_LIFE"
 
 	lives         = 8
 	victimWriters = 4
-	// numbersPerLife is more than a victim gets through.
+	// numbersPerLife is more than the entries that a victim writes.
 	numbersPerLife = 1_000_000
 )
 
@@ -43,11 +44,11 @@ func Main(m *testing.M, open Open) {
 	os.Exit(m.Run())
 }
 
-// RunKilled kills processes in the middle of their writing, and looks whether anything is missing of what Begin and Finish had
-// answered for, and whether anything is there that nobody wrote. The package's TestMain has to be Main.
+// RunKilled kills processes while they write. It checks that the store has everything that Begin and Finish
+// confirmed, and nothing that no process wrote. The package's TestMain must call Main.
 func RunKilled(t *testing.T, open Open) {
 	path := filepath.Join(t.TempDir(), "journal")
-	// What of each entry is certain: that it was begun, and that it was finished.
+	// The certain facts of each entry: that it was begun, and that it was finished.
 	begun, finished := make(map[uint64]bool), make(map[uint64]bool)
 	for life := range lives {
 		for _, line := range killed(t, path, life) {
@@ -68,7 +69,7 @@ func RunKilled(t *testing.T, open Open) {
 	assert.NotEmpty(t, begun)
 }
 
-// killed runs a process that writes, kills it, and answers with what it had said by then.
+// killed runs a process that writes, kills it, and returns the lines that the process printed by then.
 func killed(t *testing.T, path string, life int) (said []string) {
 	t.Helper()
 	program, err := os.Executable()
@@ -119,7 +120,7 @@ func check(t *testing.T, path string, open Open, begun, finished map[uint64]bool
 	}
 }
 
-// writeUntilKilled begins and finishes entries, and says so as soon as it has been promised.
+// writeUntilKilled begins and finishes entries, and prints each as soon as the store has confirmed it.
 func writeUntilKilled(path string, open Open) error {
 	life, err := strconv.ParseUint(os.Getenv(victimLife), 10, 64)
 	if err != nil {

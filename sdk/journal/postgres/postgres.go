@@ -46,7 +46,7 @@ const uniqueViolation = "23505"
 
 const (
 	leaseLength = 30 * time.Second
-	// closeLimit is how long Close tries to give back the leases.
+	// closeLimit is how long Close tries to release the leases.
 	closeLimit = 5 * time.Second
 )
 
@@ -55,7 +55,7 @@ type Store struct {
 	pool *pgxpool.Pool
 	// name is the database's, without a password.
 	name string
-	// owner is this store's in the table.
+	// owner is this store's name in the table.
 	owner string
 	lease time.Duration
 
@@ -154,8 +154,8 @@ ON CONFLICT (signature) DO UPDATE SET
 	leased_until = excluded.leased_until, outcome = NULL, finished = NULL, acknowledged = false
 WHERE haggle_journal.outcome IS NOT NULL`
 
-// Begin is [haggle.Journal]'s. An entry with the wallet and the key of an unfinished or confirmed one is
-// [haggle.ErrInJournal].
+// Begin implements [haggle.Journal]. It returns [haggle.ErrInJournal] for an entry with the wallet and the
+// key of an unfinished or confirmed one.
 func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	if err := entry.Validate(); err != nil {
 		return err
@@ -178,8 +178,8 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	return s.failed(ctx, err)
 }
 
-// finish writes an outcome unless there is one, and an acknowledgement. That a transaction was not sent only
-// its owner can know.
+// finish writes an outcome unless there is one, and an acknowledgement. Only the owner can know that a
+// transaction was not sent.
 const finish = `
 UPDATE haggle_journal SET
 	outcome = coalesce(outcome, $2), finished = coalesce(finished, clock_timestamp()),
@@ -187,7 +187,7 @@ UPDATE haggle_journal SET
 WHERE signature = $1 AND (outcome IS NULL OR acknowledged < $3)
 	AND (outcome IS NOT NULL OR NOT $4 OR owner = $5)`
 
-// Finish is [haggle.Journal]'s.
+// Finish implements [haggle.Journal].
 func (s *Store) Finish(
 	ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool,
 ) error {
@@ -216,7 +216,7 @@ SELECT entry::text FROM haggle_journal
 WHERE wallet = $1 AND outcome = 'confirmed' AND (idempotency = $2 OR intent = $3 AND NOT acknowledged)
 ORDER BY idempotency IS NOT DISTINCT FROM $2::text DESC, number LIMIT 1`
 
-// Confirmed is [haggle.Journal]'s.
+// Confirmed implements [haggle.Journal].
 func (s *Store) Confirmed(
 	ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash,
 ) (*haggle.JournalEntry, error) {
@@ -244,12 +244,12 @@ func unlessZero(hash solana.Hash) any {
 	return hash.String()
 }
 
-// Unfinished is [haggle.Journal]'s.
+// Unfinished implements [haggle.Journal].
 func (s *Store) Unfinished(
 	ctx context.Context, wallet solana.PublicKey,
 ) iter.Seq2[haggle.JournalEntry, error] {
 	return func(yield func(haggle.JournalEntry, error) bool) {
-		// All at once: the caller may write to the journal meanwhile.
+		// All entries at once: the caller may write to the journal meanwhile.
 		entries, err := s.unfinished(ctx, wallet)
 		if err != nil {
 			yield(haggle.JournalEntry{}, err)
@@ -320,14 +320,14 @@ func decode(encoded string) (entry haggle.JournalEntry, err error) {
 }
 
 // Forget removes the entries that were finished before a time, and returns their number. Confirmed entries
-// stay until they are acknowledged. The idempotency keys of the removed ones are then no longer known.
+// stay until they are acknowledged. The journal no longer knows the idempotency keys of the removed entries.
 func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
 	done, err := s.pool.Exec(ctx, `DELETE FROM haggle_journal WHERE outcome IS NOT NULL AND finished < $1
 		AND (outcome <> 'confirmed' OR acknowledged)`, before)
 	return done.RowsAffected(), s.failed(ctx, err)
 }
 
-// Close gives back the leases and closes the connections. Calling it again does nothing.
+// Close releases the leases and closes the connections. A second call does nothing.
 func (s *Store) Close() error {
 	s.closed.Do(func() {
 		s.closing()

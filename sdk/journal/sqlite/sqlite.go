@@ -1,13 +1,13 @@
-// Package sqlite remembers in a SQLite database what a wallet has sent, as package journal does in a plain file:
+// Package sqlite is a journal in a SQLite database, which several processes of one machine can use at once:
 //
 //	store, err := sqlite.Open("/var/lib/agent/journal.db")
 //	...
 //	defer store.Close()
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
 //
-// Unlike the file it keeps the finished entries, with their outcomes: the table is journal, with the columns
-// signature, wallet, action, negotiation, begun, outcome and finished (times in RFC 3339) beside the whole
-// entry as JSON. [Store.Forget] removes old entries.
+// Unlike the file of package journal it keeps the finished entries, with their outcomes. The table is journal,
+// with the columns signature, wallet, action, negotiation, begun, outcome and finished (times in RFC 3339)
+// beside the whole entry as JSON. [Store.Forget] removes old entries.
 //
 // Several processes of one machine can use the database at once. A unique index over wallet and idempotency
 // key keeps two of them from carrying out one action. The process that begins an entry holds a lease on it
@@ -38,7 +38,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// schema is the current version's; user_version says which one a database has.
+// schema creates the current version's tables; a database has its version in user_version.
 const (
 	schemaVersion = 3
 	schema        = `
@@ -71,7 +71,7 @@ PRAGMA user_version = 3;`
 
 const (
 	leaseLength = 30 * time.Second
-	// closeLimit is how long Close tries to give back the leases.
+	// closeLimit is how long Close tries to release the leases.
 	closeLimit = 5 * time.Second
 )
 
@@ -79,7 +79,7 @@ const (
 type Store struct {
 	path string
 	db   *sql.DB
-	// owner is this store's in the table.
+	// owner is this store's name in the table.
 	owner string
 	lease time.Duration
 
@@ -88,8 +88,8 @@ type Store struct {
 	renewing sync.WaitGroup
 }
 
-// Open opens the journal in a database, or makes one; its directory has to exist. It returns
-// [haggle.ErrJournalDamaged] if the file is no such database.
+// Open opens the journal in a database, and creates the database if it is missing; its directory must exist.
+// It returns [haggle.ErrJournalDamaged] if the file is no such database.
 func Open(path string) (*Store, error) { return open(path, leaseLength, true) }
 
 func open(path string, lease time.Duration, renew bool) (*Store, error) {
@@ -148,7 +148,7 @@ func (s *Store) open() (err error) {
 	return nil
 }
 
-// create makes the tables unless another process has made them meanwhile, and returns their version.
+// create creates the tables unless another process has created them meanwhile, and returns their version.
 func (s *Store) create(ctx context.Context) (version int, err error) {
 	transaction, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Store) renewLeases(ctx context.Context) {
 	}
 }
 
-// untilLeaseEnds returns the end of a lease that begins now, as the table has it.
+// untilLeaseEnds returns the end of a lease that begins now, in the format of the table.
 func (s *Store) untilLeaseEnds() int64 { return time.Now().Add(s.lease).UnixMilli() }
 
 // begin either adds an entry, or begins one again that has been finished.
@@ -196,8 +196,8 @@ ON CONFLICT (signature) DO UPDATE SET
 	outcome = NULL, finished = NULL, acknowledged = 0
 WHERE outcome IS NOT NULL`
 
-// Begin is [haggle.Journal]'s. An entry with the wallet and the key of an unfinished or confirmed one is
-// [haggle.ErrInJournal].
+// Begin implements [haggle.Journal]. It returns [haggle.ErrInJournal] for an entry with the wallet and the
+// key of an unfinished or confirmed one.
 func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	if err := entry.Validate(); err != nil {
 		return err
@@ -227,15 +227,15 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	return err
 }
 
-// finish writes an outcome unless there is one, and an acknowledgement. That a transaction was not sent only
-// its owner can know.
+// finish writes an outcome unless there is one, and an acknowledgement. Only the owner can know that a
+// transaction was not sent.
 const finish = `
 UPDATE journal SET
 	outcome = coalesce(outcome, ?2), finished = coalesce(finished, ?3), acknowledged = max(acknowledged, ?4)
 WHERE signature = ?1 AND (outcome IS NULL OR acknowledged < ?4)
 	AND (outcome IS NOT NULL OR NOT ?5 OR owner = ?6)`
 
-// Finish is [haggle.Journal]'s.
+// Finish implements [haggle.Journal].
 func (s *Store) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
 	if !outcome.IsFinal() {
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
@@ -267,7 +267,7 @@ SELECT entry FROM (
 	SELECT 1, number, entry FROM journal WHERE wallet = ?1 AND intent = ?3 AND outcome = 'confirmed' AND acknowledged = 0
 ) ORDER BY rank, number LIMIT 1`
 
-// Confirmed is [haggle.Journal]'s.
+// Confirmed implements [haggle.Journal].
 func (s *Store) Confirmed(ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash) (*haggle.JournalEntry, error) {
 	var encoded string
 	err := s.db.QueryRowContext(ctx, confirmedEntry, wallet.String(), unlessZero(key), unlessZero(intent)).Scan(&encoded)
@@ -284,7 +284,7 @@ func (s *Store) Confirmed(ctx context.Context, wallet solana.PublicKey, key, int
 	return &entry, nil
 }
 
-// stored returns a hash as the table has it: empty if it is zero.
+// stored returns a hash in the format of the table: empty if it is zero.
 func stored(hash solana.Hash) string {
 	if hash.IsZero() {
 		return ""
@@ -300,10 +300,10 @@ func unlessZero(hash solana.Hash) any {
 	return hash.String()
 }
 
-// Unfinished is [haggle.Journal]'s.
+// Unfinished implements [haggle.Journal].
 func (s *Store) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[haggle.JournalEntry, error] {
 	return func(yield func(haggle.JournalEntry, error) bool) {
-		// All at once: whoever reads may write meanwhile, and there is one connection.
+		// All entries at once: the caller may write to the journal meanwhile, and there is one connection.
 		entries, err := s.unfinished(ctx, wallet)
 		if err != nil {
 			yield(haggle.JournalEntry{}, err)
@@ -375,8 +375,8 @@ func decode(encoded string) (entry haggle.JournalEntry, err error) {
 	return entry, entry.Validate()
 }
 
-// Forget removes the entries that were finished before a time, and returns their number. Confirmed ones stay until
-// they are acknowledged. The idempotency keys of the removed ones are then no longer known.
+// Forget removes the entries that were finished before a time, and returns their number. Confirmed entries
+// stay until they are acknowledged. The journal no longer knows the idempotency keys of the removed entries.
 func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
 	result, err := s.db.ExecContext(ctx, `DELETE FROM journal WHERE outcome IS NOT NULL AND finished < ?
 		AND (outcome <> 'confirmed' OR acknowledged = 1)`, timestamp(before))
@@ -386,10 +386,10 @@ func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
 	return result.RowsAffected()
 }
 
-// Path is where the database is.
+// Path returns the path of the database.
 func (s *Store) Path() string { return s.path }
 
-// Close gives back the leases and closes the database. Calling it again does nothing.
+// Close releases the leases and closes the database. A second call does nothing.
 func (s *Store) Close() error {
 	s.closing()
 	s.renewing.Wait()
@@ -401,7 +401,8 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// failed is a database's error; the context's if that has ended, which the driver calls an interruption.
+// failed returns an error of the database, or the context's if that has ended: the driver reports that as an
+// interruption.
 func (s *Store) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -412,5 +413,5 @@ func (s *Store) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("journal: %s: %w", s.path, err)
 }
 
-// timestamp is a time that sorts as text.
+// timestamp formats a time such that the texts sort like the times.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") }
