@@ -38,7 +38,7 @@ func TestConfigFile(t *testing.T) {
 		ApprovalTimeout: 30 * time.Second, StopFile: "/etc/agent/stop",
 	}, config)
 
-	// A file without its money limits would limit nothing, or sign nothing: it is an error that names them.
+	// A file without its money limits is an error that names them: it would limit nothing, or sign nothing.
 	_, err = policy.ParseConfig([]byte("{}"))
 	var missing *policy.MissingLimitsError
 	require.ErrorAs(t, err, &missing)
@@ -52,7 +52,7 @@ func TestConfigFile(t *testing.T) {
 	require.EqualError(t, err, fmt.Sprintf("haggle: policy: money limits not set: tokens.%[1]s.perDay, tokens.%[1]s.minPrice", mint))
 }
 
-// A policy that is not understood to its last word is not kept halfway.
+// A file that is not completely a policy is refused as a whole.
 func TestConfigFilesThatAreNone(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":              "",
@@ -80,7 +80,7 @@ func TestConfigFilesThatAreNone(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// Whoever has written a policy by hand is told where the slip of the pen is.
+// An error in a policy file names its place.
 func TestASlipInAConfigFileIsFound(t *testing.T) {
 	for text, said := range map[string]string{
 		"{\n\"lamports\": {\n  \"perDay\": 1\n  \"perTransaction\": 2}}": `line 4: invalid character '"' after object key:value pair`,

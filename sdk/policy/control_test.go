@@ -17,7 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// From the moment that the switch is on nothing is signed, and nothing that is being signed leaves.
+// Once the switch is on, the policy signs nothing and returns no signature that is being computed.
 func TestKillSwitch(t *testing.T) {
 	var kill policy.KillSwitch
 	s := newStage(t, func(c *policy.Config) { c.Stop = &kill })
@@ -36,7 +36,7 @@ func TestKillSwitch(t *testing.T) {
 	require.EqualValues(t, 2, s.policy.Used(mint), "that signature exists")
 }
 
-// A file stops the policy by being there.
+// The existence of a file stops the policy.
 func TestStopFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "stop")
 	s := newStage(t, func(c *policy.Config) { c.StopFile = path })
@@ -49,10 +49,10 @@ func TestStopFile(t *testing.T) {
 	s.denied(policy.RuleStopped, s.create(friend, 3, 1))
 	s.config.StopFile = filepath.Join(path, "below", string(make([]byte, 300)))
 	s.restart()
-	s.denied(policy.RuleStopped, s.create(friend, 3, 1)) // what cannot be looked for may be there
+	s.denied(policy.RuleStopped, s.create(friend, 3, 1)) // a file that cannot be looked up may exist
 }
 
-// Above a threshold somebody is asked, who sees what would be signed.
+// Above a threshold the transaction needs approval, and the request describes it.
 func TestApproval(t *testing.T) {
 	var requests []*policy.Request
 	var answer error
@@ -96,7 +96,7 @@ func TestApproval(t *testing.T) {
 	s.denied(policy.RuleApproval, unitLimit(1_400_000), unitPrice(10_000), s.create(friend, 4, 1), s.create(friend, 5, 1))
 }
 
-// A buyer's milestone is let go of only with approval, which takes the negotiation to be known.
+// A buyer's release of a milestone needs approval, for which the negotiation must be known.
 func TestApprovalOfMilestones(t *testing.T) {
 	var asked []*policy.Request
 	s := newStage(t, func(c *policy.Config) {
@@ -161,7 +161,7 @@ func TestAgreementLimits(t *testing.T) {
 	})))
 }
 
-// What a buyer leaves to the seller by agreement is approved like a price.
+// The amount that a buyer leaves to the seller by agreement needs approval like a price.
 func TestApprovalOfAgreements(t *testing.T) {
 	var asked []*policy.Request
 	s := newStage(t, func(c *policy.Config) {
@@ -191,7 +191,7 @@ func TestApprovalOfAgreements(t *testing.T) {
 	s.denied(policy.RuleNegotiation, s.build(&instruction))
 }
 
-// Nobody waits for an approval for ever, and one that panics is none.
+// The wait for an approval is limited, and a panic in Approve does not approve.
 func TestApprovalTimeout(t *testing.T) {
 	release := make(chan struct{})
 	s := newStage(t, func(c *policy.Config) {
@@ -208,7 +208,7 @@ func TestApprovalTimeout(t *testing.T) {
 	require.Zero(t, s.policy.Used(mint))
 }
 
-// Who is engaged with can be asked about first.
+// Screen checks counterparties before the wallet engages with them.
 func TestScreen(t *testing.T) {
 	refusal := errors.New("never heard of")
 	s := newStage(t, func(c *policy.Config) {
@@ -229,13 +229,13 @@ func TestScreen(t *testing.T) {
 	require.ErrorIs(t, s.denied(policy.RuleCounterparty, s.join(address, terms)), refusal)
 }
 
-// certainError is a signer's that has not signed.
+// certainError is an error of a signer that has certainly not signed.
 type certainError bool
 
 func (certainError) Error() string     { return "no" }
 func (e certainError) NotSigned() bool { return bool(e) }
 
-// A signer that fails may have signed. Unless it is certain that it has not, what it was asked for stays counted.
+// A signer that fails may have signed. Unless it has certainly not, the message stays counted.
 func TestFailingSigner(t *testing.T) {
 	s := newStage(t)
 	var failure error
@@ -264,14 +264,14 @@ type forgetful struct{ policy.MemoryStore }
 
 func (*forgetful) Append(context.Context, policy.Record) error { return errors.New("the disk is full") }
 
-// What cannot be counted is not signed.
+// A message that cannot be counted is not signed.
 func TestUsageThatCannotBeWritten(t *testing.T) {
 	s := newStage(t, func(c *policy.Config) { c.Store = &forgetful{} })
 	require.ErrorContains(t, s.signMessage(s.message(s.create(friend, 1, 1))), "the disk is full")
 	require.Zero(t, s.signer.asked.Load())
 }
 
-// New returns an error for a configuration that cannot be applied, and names what is wrong.
+// New returns an error for a configuration that cannot be applied, and names the problem.
 func TestConfig(t *testing.T) {
 	me := newKeypair(t)
 	limits := policy.Config{
@@ -306,7 +306,7 @@ func TestConfig(t *testing.T) {
 	require.Equal(t, "haggle.create_negotiation", s.denied(policy.RuleInstruction, s.create(friend, 1, 1)).Name)
 }
 
-// An account with a durable nonce is made only if it is the wallet's own.
+// An account with a durable nonce is created only if it is the wallet's own.
 func TestNonceAccounts(t *testing.T) {
 	s := newStage(t, everythingAllowed)
 	seed, err := solana.CreateWithSeed(s.wallet(), "first", solana.SystemProgramID)

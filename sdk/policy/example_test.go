@@ -15,8 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// An agent may spend 20 tokens a day in negotiations of at most 5, asks its owner above 2, and deals only with whom the owner knows.
-// A file that appears stops it.
+// An agent may spend 20 tokens a day in negotiations of at most 5, needs its owner's approval above 2, and
+// deals only with counterparties that the owner knows. The existence of a file stops it.
 func ExampleNew() {
 	var (
 		ctx    context.Context

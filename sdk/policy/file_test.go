@@ -22,7 +22,7 @@ func openFile(t *testing.T, path string) *policy.File {
 	return file
 }
 
-// Limits hold across restarts: what has been spent is in the file before the signature leaves.
+// Limits hold across restarts: the spends are in the file before the signature is returned.
 func TestUsageSurvivesRestarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage")
 	file := openFile(t, path)
@@ -53,7 +53,7 @@ func TestFileIsOnlyOnes(t *testing.T) {
 	openFile(t, path)
 }
 
-// written is a file with three records, and its lines.
+// written returns a file with three records, and its lines.
 func written(t *testing.T) (path string, lines [][]byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "usage")
@@ -76,7 +76,8 @@ func recordsIn(file *policy.File) (count int) {
 	return count
 }
 
-// Wherever the machine crashed while the last line was being written: the lines before are read, and the next is appended to them.
+// The machine crashes at any byte of the last line: the lines before it are read, and the next line is
+// appended to them.
 func TestTornLineIsCutOff(t *testing.T) {
 	path, lines := written(t)
 	whole := bytes.Join(lines[:3], nil)
@@ -94,12 +95,12 @@ func TestTornLineIsCutOff(t *testing.T) {
 		require.NoError(t, file.Close())
 	}
 	torn := bytes.Clone(last)
-	copy(torn, make([]byte, len(torn)/2)) // its first part has not reached the disk
+	copy(torn, make([]byte, len(torn)/2)) // the disk does not have its first part
 	require.NoError(t, os.WriteFile(path, append(bytes.Clone(whole), torn...), 0o600))
 	require.Equal(t, 3, recordsIn(openFile(t, path)))
 }
 
-// A file that somebody has changed is not used.
+// A file that was changed from outside is not used.
 func TestDamagedFile(t *testing.T) {
 	path, lines := written(t)
 	for number := range 3 {
@@ -141,7 +142,7 @@ func TestRecordsHaveToFit(t *testing.T) {
 		_, err := policy.New(context.Background(), s.signer, s.config)
 		require.Error(t, err, name)
 	}
-	// A store that has failed after it had written is asked to write again.
+	// A store that failed after its write gets the record again.
 	counted.Day = s.now.Unix() / (24 * 60 * 60)
 	store := &policy.MemoryStore{}
 	for range 2 {

@@ -13,8 +13,9 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// FuzzSignMessage: no bytes make a policy panic. What it signs is a message that an independent decoder takes apart and puts
-// together again to the same bytes, with this wallet among its signers, and it does not spend more than the limits.
+// FuzzSignMessage: no bytes make a policy panic. An independent decoder decodes every signed message and
+// encodes it to the same bytes; this wallet is among its signers, and the message does not spend more than
+// the limits.
 func FuzzSignMessage(f *testing.F) {
 	private := make(solana.PrivateKey, 64)
 	seed, err := wallet.GenerateKeypair()

@@ -21,7 +21,7 @@ import (
 
 var lamports = solana.PublicKey{}
 
-// createUntil is a creation with deadlines, which are later each time an action is built again.
+// createUntil returns a creation with deadlines, which are later each time an action is built again.
 func (s *stage) createUntil(session, escrow uint64, deadline int64) solana.Instruction {
 	creation := s.creation(friend, session, escrow)
 	creation.Params.GlobalDeadline = deadline
@@ -122,7 +122,7 @@ func TestOutcomesGiveBack(t *testing.T) {
 	require.Zero(t, s.policy.Used(mint))
 	require.Zero(t, s.policy.UsedOn(address, mint))
 	require.Zero(t, s.policy.UsedWith(friend, mint))
-	s.denied(policy.RuleNegotiation, s.offer(address, 0, 1)) // it is not on record any more
+	s.denied(policy.RuleNegotiation, s.offer(address, 0, 1)) // it is no longer on record
 	observe(second, haggle.OutcomeExpired)
 	require.EqualValues(t, 5_000, s.policy.Used(lamports), "an outcome counts once")
 
@@ -151,7 +151,8 @@ func (o *outcomes) Outcome(_ context.Context, transaction policy.SignedTransacti
 
 func (o *outcomes) Slot(context.Context) (uint64, error) { return 99, nil }
 
-// After a crash nobody reports outcomes. Before a limit denies a transaction, the policy looks them up itself.
+// After a crash no outcomes are reported. Before a limit denies a transaction, the policy looks them up
+// itself.
 func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	evidence := &outcomes{answer: haggle.OutcomeExpired}
 	s := newStage(t, func(c *policy.Config) { c.Evidence = evidence })
@@ -183,8 +184,8 @@ func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	require.Zero(t, s.policy.Reconcile(context.Background()), "a confirmed transaction is not asked for again")
 }
 
-// An approval is of what a transaction does. It holds for a retry after the blockhash has expired while
-// somebody thought about it, and for nothing else.
+// An approval covers the effect of a transaction. It holds for a retry after the blockhash has expired while
+// the approval was pending, and for nothing else.
 func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 	asked := 0
 	s := newStage(t, func(c *policy.Config) {
@@ -210,7 +211,7 @@ func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 	require.Equal(t, 5, asked, "an approval does not hold for ever")
 }
 
-// sealed is a negotiation with a bond in which the wallet, as the seller, commits to a price.
+// sealed returns a negotiation with a bond in which the wallet, as the seller, commits to a price.
 func (s *stage) sealed(price uint64) (*protocol.SealedPrice, solana.Instruction, solana.Instruction) {
 	s.t.Helper()
 	address, n := s.invitation(1, 100_000)
@@ -229,8 +230,8 @@ func (s *stage) sealed(price uint64) (*protocol.SealedPrice, solana.Instruction,
 	})
 }
 
-// A commitment is checked as its price would be. What was committed to is revealed whatever else the limits
-// say by then: a withheld reveal costs the bond.
+// A commitment is checked like its price. The committed price is revealed regardless of the limits at that
+// time: a withheld reveal costs the bond.
 func TestACommittedPriceIsRevealed(t *testing.T) {
 	atLeast := func(least uint64) func(*policy.Config) {
 		return func(c *policy.Config) {
@@ -259,7 +260,7 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 	deniedBy(policy.RuleCommitment, sign(low, commit))
 	require.NoError(t, sign(sealed, commit))
 
-	// Everything that can change meanwhile changes.
+	// The test changes everything that can change meanwhile.
 	atLeast(2_000_000)(&s.config)
 	s.config.Negotiations = nil
 	s.config.Counterparties = []solana.PublicKey{}
@@ -271,7 +272,7 @@ func TestACommittedPriceIsRevealed(t *testing.T) {
 	for range 3 {
 		require.NoError(t, s.sign(unitLimit(1_000), unitPrice(1_000_000), reveal))
 	}
-	// All reveals together cost no more than one transaction may.
+	// All reveals together cost at most as much as one transaction may.
 	s.denied(policy.RulePerDay, unitLimit(1_000), unitPrice(1_000_000), reveal)
 }
 
@@ -285,7 +286,8 @@ func nonceIn(t *testing.T, secret []byte) [32]byte {
 	return [32]byte(nonce)
 }
 
-// Usage does not grow with what was signed: what is settled, and what no limit depends on any more, is dropped.
+// Usage does not grow with the number of signatures: settled messages, and usage that no limit depends on any
+// more, are removed.
 func TestUsageIsPruned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage")
 	unlimited := policy.Limits{
@@ -326,7 +328,7 @@ func TestUsageIsPruned(t *testing.T) {
 	_, err := policy.OpenFile(path)
 	require.ErrorIs(t, err, policy.ErrFileInUse, "the replaced file is locked")
 
-	// A transaction whose outcome nobody finds out counts as executed in the end.
+	// A transaction whose outcome stays unknown counts as executed in the end.
 	require.NoError(t, s.sign(s.create(friend, 9_999, 10)))
 	s.now = s.now.Add(3 * 24 * time.Hour)
 	records, err := policy.ReadFile(path)
@@ -338,7 +340,7 @@ func TestUsageIsPruned(t *testing.T) {
 	require.Equal(t, []policy.Total{{Account: friend, Mint: mint, Amount: 7_010}}, totals.Counterparties)
 }
 
-// A program that the policy does not know can be allowed by its decoder, within the limits.
+// A program that the policy does not decode can be allowed by its decoder, within the limits.
 func TestDecoders(t *testing.T) {
 	memo := solana.MemoProgramID
 	s := newStage(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// What a transaction costs is known to the unit before it is signed.
+// The cost of a transaction is known to the unit before the signature.
 func TestWhatIsCounted(t *testing.T) {
 	lamports := solana.PublicKey{}
 	t.Run("a negotiation", func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWhatIsCounted(t *testing.T) {
 	})
 }
 
-// Each limit allows exactly what it says, and not one unit more.
+// Each limit allows exactly its amount, and not one unit more.
 func TestLimits(t *testing.T) {
 	other := solana.MustPublicKeyFromBase58("CrRH7yUPvnj9wNXN8SWwDTxeZy4EZGEZ3F7bv6pMQJbm")
 	t.Run("per transaction", func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestSameMessageCountsOnce(t *testing.T) {
 	require.EqualValues(t, 5_000+6_493_680, s.policy.Used(solana.PublicKey{}))
 }
 
-// Of many that ask at once, only so many get their signature as the limit has room for.
+// Of many concurrent requests, only as many get a signature as the limit has room for.
 func TestConcurrentSigning(t *testing.T) {
 	s := newStage(t, func(c *policy.Config) {
 		c.Lamports = policy.Limits{PerTransaction: policy.Unlimited, PerNegotiation: policy.Unlimited, PerCounterparty: policy.Unlimited, PerDay: policy.Unlimited}
@@ -198,7 +198,7 @@ func TestConcurrentSigning(t *testing.T) {
 	require.EqualValues(t, 10, s.policy.Used(mint))
 }
 
-// The limits are checked again when everybody has been approved: approval takes its time.
+// The limits are checked again after all approvals: an approval takes time.
 func TestConcurrentApproval(t *testing.T) {
 	const agents = 10
 	var waiting sync.WaitGroup
@@ -228,7 +228,7 @@ func TestConcurrentApproval(t *testing.T) {
 	require.EqualValues(t, mostPerTransaction, s.policy.Used(mint))
 }
 
-// What depends on the negotiation is signed only if it is known what that is about.
+// A message that depends on a negotiation is signed only if the negotiation's terms are known.
 func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	t.Run("as its buyer", func(t *testing.T) {
 		s := newStage(t)
@@ -247,7 +247,7 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 		other.BondRequired = 50
 		s.config.Negotiations = chain{address: other.Encode()}
 		s.restart()
-		s.denied(policy.RuleNegotiation, s.join(address, terms)) // the node says another bond than the transaction accepts
+		s.denied(policy.RuleNegotiation, s.join(address, terms)) // the node returns another bond than the transaction accepts
 		s.config.Negotiations = chain{address: terms.Encode()}
 		s.restart()
 		require.NoError(t, s.sign(s.join(address, terms)))
@@ -274,7 +274,7 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	t.Run("not as somebody makes it up", func(t *testing.T) {
 		s := newStage(t)
 		address, n := s.invitation(1, 0)
-		n.Buyer = thief // which leads to another address
+		n.Buyer = thief // which derives another address
 		s.config.Negotiations = chain{address: n.Encode()}
 		s.restart()
 		s.denied(policy.RuleNegotiation, s.offer(address, 0, 1_000_000))
@@ -324,7 +324,8 @@ func TestNegotiationsHaveToBeKnown(t *testing.T) {
 	})
 }
 
-// A buyer does not pay more, and a seller does not sell for less, than its policy says; however it agrees to a price.
+// A buyer does not pay more, and a seller does not sell for less, than its policy allows, by any way of
+// agreeing to a price.
 func TestPrices(t *testing.T) {
 	prices := func(c *policy.Config) {
 		limits := c.Tokens[mint]

@@ -13,7 +13,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Whatever is not a message to its last byte is denied, and so is one that the chain would refuse.
+// Bytes that are not a message to the last one are denied, and so is a message that the chain would refuse.
 func TestMessagesThatAreNone(t *testing.T) {
 	s := newStage(t)
 	honest := s.message(s.create(friend, 1, 1))
@@ -59,7 +59,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 	require.NoError(t, s.signMessage(honest))
 }
 
-// tables is a Tables that has some.
+// tables is a Tables with some tables.
 type tables map[solana.PublicKey][]solana.PublicKey
 
 func (t tables) Table(_ context.Context, table solana.PublicKey) ([]solana.PublicKey, error) {
@@ -70,7 +70,7 @@ func (t tables) Table(_ context.Context, table solana.PublicKey) ([]solana.Publi
 	return addresses, nil
 }
 
-// versioned is a message of version 0 that takes all accounts it can from a table.
+// versioned returns a message of version 0 that takes as many accounts as it can from a table.
 func (s *stage) versioned(table solana.PublicKey, addresses []solana.PublicKey, instructions ...solana.Instruction) []byte {
 	s.t.Helper()
 	s.blockhashes++
@@ -83,7 +83,7 @@ func (s *stage) versioned(table solana.PublicKey, addresses []solana.PublicKey, 
 	return message
 }
 
-// A table can hide where money goes. Without something to look it up with, nothing is signed.
+// A table can hide the destination of money. Without a Tables that reads it, nothing is signed.
 func TestLookupTables(t *testing.T) {
 	table := solana.MustPublicKeyFromBase58("CrRH7yUPvnj9wNXN8SWwDTxeZy4EZGEZ3F7bv6pMQJbm")
 	addresses := []solana.PublicKey{thief, friend, mint}
@@ -101,7 +101,7 @@ func TestLookupTables(t *testing.T) {
 	s.deniedMessage(policy.RuleLookupTable, s.versioned(table, addresses, deposit)) // the wallet would be in it twice
 	s.config.Tables = tables{table: {friend, thief, mint}}
 	s.restart()
-	s.deniedMessage(policy.RuleNegotiation, s.versioned(table, addresses, deposit)) // it is the thief who is invited
+	s.deniedMessage(policy.RuleNegotiation, s.versioned(table, addresses, deposit)) // the negotiation invites the thief
 	s.config.Tables = tables{table: addresses}
 	s.restart()
 	message := s.versioned(table, addresses, deposit)

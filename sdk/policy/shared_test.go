@@ -133,14 +133,14 @@ func TestSnapshotOfAnotherProcessKeepsTheAttempts(t *testing.T) {
 		require.Less(t, len(second.config.Store.(*sharedStore).log.records), 10)
 	}
 	require.NoError(t, first.during(message, compact))
-	// It is settled once, by either.
+	// Either process settles it, once.
 	second.policy.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
 	first.policy.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
 	require.Zero(t, first.used())
 	require.Zero(t, second.used())
 }
 
-// A process with a clock that is ahead has forgotten a message that another one settles.
+// A process with a clock that is ahead has pruned a message that another process settles.
 func TestRecordAboutForgottenUsageIsApplied(t *testing.T) {
 	first, second := newShared(t)
 	message := first.message(first.create(friend, 1, mostPerTransaction))

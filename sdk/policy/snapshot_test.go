@@ -14,7 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// compacting is a store that asks to be compacted at once: it has a thousand more records, which say nothing.
+// compacting is a store that needs compaction at once: it has a thousand more records without content.
 type compacting struct{ policy.MemoryStore }
 
 func (c *compacting) Records(ctx context.Context) iter.Seq2[policy.Record, error] {
@@ -34,7 +34,7 @@ func (c *compacting) Records(ctx context.Context) iter.Seq2[policy.Record, error
 	}
 }
 
-// Whatever was signed and became of it: usage is the same after a restart from all records, from a snapshot, and
+// For any signatures and outcomes, usage is the same after a restart from all records, from a snapshot, and
 // without one. It never exceeds a limit, and nothing is left of it when everything has expired.
 func TestUsageIsTheSameAfterARestart(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {

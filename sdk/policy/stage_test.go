@@ -26,15 +26,15 @@ type stage struct {
 	config policy.Config
 	policy *policy.Policy
 	now    time.Time
-	// blockhashes makes every message another one.
+	// blockhashes makes every message different.
 	blockhashes uint64
 }
 
-// countingSigner counts how often it is asked.
+// countingSigner counts its calls.
 type countingSigner struct {
 	haggle.Signer
 	asked atomic.Int64
-	// instead, if it is set, answers for it.
+	// instead, if set, signs in its place.
 	instead func(ctx context.Context, message []byte) (solana.Signature, error)
 }
 
@@ -85,7 +85,7 @@ func newStage(t *testing.T, change ...func(*policy.Config)) *stage {
 	return s
 }
 
-// restart makes the policy anew from its store.
+// restart creates the policy anew from its store.
 func (s *stage) restart() {
 	s.t.Helper()
 	var err error
@@ -95,7 +95,7 @@ func (s *stage) restart() {
 
 func (s *stage) wallet() solana.PublicKey { return s.me.PublicKey() }
 
-// message is one that the wallet pays for, unlike any before.
+// message returns a new message that the wallet pays for.
 func (s *stage) message(instructions ...solana.Instruction) []byte {
 	s.t.Helper()
 	return s.messageFor(s.wallet(), instructions...)
@@ -128,7 +128,7 @@ func (s *stage) signMessage(message []byte) error {
 	return err
 }
 
-// denied wants a denial by a rule, and that the signer was not asked.
+// denied requires a denial by a rule without a call of the signer.
 func (s *stage) denied(rule policy.Rule, instructions ...solana.Instruction) *policy.Denial {
 	s.t.Helper()
 	return s.deniedMessage(rule, s.message(instructions...))
@@ -154,7 +154,7 @@ func (s *stage) build(instruction protocol.AnyInstruction) solana.Instruction {
 	return built
 }
 
-// create is what a buyer signs.
+// create returns an instruction that a buyer signs.
 func (s *stage) create(seller solana.PublicKey, session, escrow uint64) solana.Instruction {
 	return s.build(s.creation(seller, session, escrow))
 }
@@ -200,7 +200,7 @@ func (s *stage) accept(negotiation, buyer, seller solana.PublicKey, round uint8,
 	})
 }
 
-// chain is a Negotiations that has accounts.
+// chain is a Negotiations with accounts.
 type chain map[solana.PublicKey][]byte
 
 func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]byte, error) {
@@ -211,7 +211,7 @@ func (c chain) NegotiationData(_ context.Context, address solana.PublicKey) ([]b
 	return data, nil
 }
 
-// invitation is a negotiation in which the wallet is invited to sell.
+// invitation returns a negotiation in which the wallet is invited to sell.
 func (s *stage) invitation(session, bond uint64) (solana.PublicKey, *protocol.Negotiation) {
 	n := &protocol.Negotiation{
 		Buyer: friend, Seller: s.wallet(), SessionID: session, TokenMint: mint, EscrowAmount: 3_000_000, EffectiveEscrow: 3_000_000,

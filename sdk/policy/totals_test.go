@@ -12,7 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
-// What has been used can be shown while an agent signs by it.
+// The usage can be read while an agent signs.
 func TestTotalsOfAFileThatIsInUse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage")
 	file := openFile(t, path)
@@ -33,7 +33,7 @@ func TestTotalsOfAFileThatIsInUse(t *testing.T) {
 	require.Contains(t, totals.Negotiations, policy.Total{Account: s.negotiation(s.wallet(), friend, 2), Mint: mint, Amount: 1_000_000})
 	require.Contains(t, totals.Counterparties, policy.Total{Account: friend, Mint: mint, Amount: 5_000_000})
 
-	// The next day begins with nothing; what is spent on a negotiation stays.
+	// The next day begins at zero; the amount spent on a negotiation stays.
 	totals, err = policy.TotalsOf(records, s.now.Add(24*time.Hour))
 	require.NoError(t, err)
 	require.Empty(t, totals.Today)
@@ -42,7 +42,7 @@ func TestTotalsOfAFileThatIsInUse(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, totals.Today, "a clock that is set back does not bring a day back")
 
-	// A line that is being written is left alone; reading never changes the file.
+	// A line that is being written is left out; reading never changes the file.
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	appended, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -73,7 +73,7 @@ func TestTotalsOfNothing(t *testing.T) {
 	require.ErrorAs(t, err, new(*policy.DamagedFileError))
 }
 
-// Usage is one wallet's: a policy for another one would begin with somebody else's.
+// Usage belongs to one wallet: a policy for another one would begin with the usage of a stranger.
 func TestUsageOfAnotherWallet(t *testing.T) {
 	store := &policy.MemoryStore{}
 	s := newStage(t, func(c *policy.Config) { c.Store = store })
@@ -86,7 +86,7 @@ func TestUsageOfAnotherWallet(t *testing.T) {
 	require.Equal(t, other.wallet(), wrong.Signer)
 }
 
-// A stop file's path begins where the policy is, wherever the process has been started.
+// A relative stop file path begins in the policy's folder, wherever the process runs.
 func TestStopFileBesideThePolicy(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "policy.json")
