@@ -10,15 +10,16 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Request is what a transaction would do, for whoever approves it.
+// Request describes a transaction to Config.Approve.
 type Request struct {
-	// Wallet is who would sign.
+	// Wallet is the wallet that would sign.
 	Wallet solana.PublicKey
 	// Message is the SHA-256 of the transaction's message.
 	Message Digest
 	// Instructions are the names of the transaction's instructions, in their order.
 	Instructions []string
-	// Spends are all that would leave the wallet, and Prices all that it would agree to.
+	// Spends is all money that would leave the wallet, fees included, and Prices all prices that the wallet
+	// would agree to.
 	Spends []Spend
 	Prices []Price
 }
@@ -26,8 +27,8 @@ type Request struct {
 // ErrApprovalTimeout is the cause of a denial when approval was not given in time.
 var ErrApprovalTimeout = errors.New("haggle: approval was not given in time")
 
-// approve asks for approval if the message needs it and the limits allow it. A message that is counted, an
-// intent that has been approved for as much, and a reveal of a committed price need none.
+// approve requests approval if the message needs it and the limits allow the message. A counted message, an
+// intent that was approved for as much, and a reveal of a committed price need none.
 func (p *Policy) approve(ctx context.Context, read *reading) error {
 	p.lock.Lock()
 	approved := p.usage.messages[read.digest] != nil || p.usage.owes(&p.config, read)
@@ -65,7 +66,7 @@ func (r *reading) totals() []Total {
 	return sortedTotals(amounts)
 }
 
-// isApproved reports whether a message needs no approval, or its intent has been approved for as much.
+// isApproved reports whether a message needs no approval, or its intent was approved for as much.
 func (p *Policy) isApproved(read *reading) bool {
 	if p.config.Approve == nil {
 		return true
@@ -85,7 +86,7 @@ func (p *Policy) isApproved(read *reading) bool {
 	})
 }
 
-// ask does not wait for longer than it may, even if Approve does.
+// ask calls Approve and returns after ApprovalTimeout at the latest, even if Approve does not.
 func (p *Policy) ask(ctx context.Context, request *Request) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.config.ApprovalTimeout, ErrApprovalTimeout)
 	defer cancel()

@@ -13,9 +13,9 @@ import (
 
 // Reader returns a Negotiations for Config.Negotiations that reads from a client's nodes.
 //
-// The policy checks what a node returns: an invitation's terms must have the hash that the transaction accepts,
-// and buyer, seller and session must derive the negotiation's address. The mint of a negotiation that the
-// wallet did not create or join through the policy is not checked.
+// The policy checks what a node returns: an invitation's terms must have the hash that the transaction
+// accepts, and buyer, seller and session must derive the negotiation's address. The mint of a negotiation
+// that the wallet did not create or join through the policy is not checked.
 func Reader(client *haggle.Client) Negotiations { return reader{client} }
 
 type reader struct{ client *haggle.Client }
@@ -44,7 +44,7 @@ func (t tables) Table(ctx context.Context, table solana.PublicKey) ([]solana.Pub
 	return state.Addresses, nil
 }
 
-// EvidenceOf returns an Evidence for Config.Evidence that asks a client's nodes.
+// EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes.
 func EvidenceOf(client *haggle.Client) Evidence { return evidence{client} }
 
 type evidence struct{ client *haggle.Client }

@@ -18,10 +18,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// readers are what reads the values of a JSON object, by their keys.
+// readers are the functions that read the values of a JSON object, by their keys.
 type readers map[string]func(value []byte) error
 
-// read reads an object. What is wrong with a value is said with its key in front, and of a key that nobody reads which ones there are.
+// read reads an object. An error of a value begins with its key; the error of an unknown key lists the known
+// ones.
 func (r readers) read(object []byte) error {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(object, &values) != nil || values == nil {
@@ -172,7 +173,7 @@ func parseAddress(word string) (solana.PublicKey, error) {
 	return address, nil
 }
 
-// durationTo reads a duration as Go writes it: "30s".
+// durationTo reads a duration in Go's format: "30s".
 func durationTo(length *time.Duration) func([]byte) error {
 	return func(value []byte) error {
 		var word string
@@ -187,7 +188,8 @@ func durationTo(length *time.Duration) func([]byte) error {
 	}
 }
 
-// ReadConfig reads a Config from a JSON file: see ParseConfig. The path of a stop file that is not absolute begins in the file's folder.
+// ReadConfig reads a Config from a JSON file: see ParseConfig. A relative path of a stop file begins in the
+// file's folder.
 func ReadConfig(path string) (Config, error) {
 	content, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {
@@ -215,10 +217,10 @@ func ReadConfig(path string) (Config, error) {
 //	  "approvalTimeout": "30s", "stopFile": "/etc/agent/stop"
 //	}
 //
-// "lamports", "tokens" and their limits are required, except "approveAbove": if it is left out, every
-// transaction is approved. A limit of 0 allows nothing. It returns a *MissingLimitsError that names the missing
-// ones. The other keys may be left out. An unknown or repeated key is an error. The caller sets Store,
-// Negotiations and the other fields that are not text.
+// "lamports", "tokens" and their limits are required, except "approveAbove": if it is left out, it is 0, and
+// every amount and price needs approval. Any other limit of 0 allows nothing. It returns a
+// *MissingLimitsError that names the missing limits. The other keys may be left out. An unknown or repeated
+// key is an error. The caller sets Store, Negotiations and the other fields that are not text.
 func ParseConfig(content []byte) (Config, error) {
 	config, err := parseConfig(content)
 	if err != nil {
@@ -241,7 +243,7 @@ func parseConfig(content []byte) (Config, error) {
 	return config, nil
 }
 
-// Money limits that a policy file must have: of lamports, and of each token.
+// The money limits that a policy file must have: of lamports, and of each token.
 var (
 	lamportKeys = []string{"perTransaction", "perNegotiation", "perCounterparty", "perDay"}
 	tokenKeys   = append(slices.Clone(lamportKeys), "maxPrice", "minPrice")
@@ -278,8 +280,8 @@ func missingIn(name string, values map[string]json.RawMessage, keys []string) (m
 	return missing
 }
 
-// checkKeys refuses what is no JSON, a key that an object has twice, of which a reader sees one and the decoder takes the other, and
-// anything that follows the object. It says in which line.
+// checkKeys returns an error with a line number for content that is not one JSON value, or for an object that
+// has a key twice: a person may read one of the two and the decoder take the other.
 func checkKeys(content []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	err := checkValue(decoder)
@@ -312,7 +314,7 @@ func checkValue(decoder *json.Decoder) error {
 			if err != nil {
 				return err
 			}
-			name := strings.ToLower(key.(string)) // nobody reads two such keys as different ones
+			name := strings.ToLower(key.(string)) // people confuse keys that differ only in case
 			if seen[name] {
 				return fmt.Errorf("%q is there twice", key)
 			}

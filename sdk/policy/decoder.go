@@ -8,16 +8,17 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Decoder decodes the instructions of a program that the policy does not know itself: see Config.Decoders. It
-// must return an error for an instruction that it does not decode to the last byte and account, or that may
-// not be signed: a decoded instruction is allowed if what it spends is within the limits.
+// Decoder decodes the instructions of a program that the policy does not decode itself: see Config.Decoders.
+// It must return an error for an instruction that it does not decode to the last byte and account, or that
+// must not be signed: a decoded instruction is allowed if its Spends are within the limits.
 type Decoder func(accounts []*solana.AccountMeta, data []byte) (Decoded, error)
 
-// Decoded is what an instruction of another program does to the wallet.
+// Decoded is the effect of an instruction of another program on the wallet.
 type Decoded struct {
-	// Name is the instruction's, for denials and approvals, such as "memo.write".
+	// Name is the name of the instruction in denials and approvals, such as "memo.write".
 	Name string
-	// Spends is what leaves the wallet at most: Mint, Amount and Counterparty. They count as transfers.
+	// Spends is the most that leaves the wallet: Mint, Amount and Counterparty of each. They count as
+	// transfers.
 	Spends []Spend
 }
 
@@ -38,7 +39,7 @@ func (p *Policy) decode(program solana.PublicKey, accounts []*solana.AccountMeta
 	return decoded.Name, decoded, err
 }
 
-// interpretDecoded counts what an instruction of another program spends.
+// interpretDecoded counts the spends of an instruction of another program.
 func (r *reading) interpretDecoded(decoded Decoded) error {
 	for _, spend := range decoded.Spends {
 		transfer := Spend{Mint: spend.Mint, Amount: spend.Amount, Purpose: PurposeTransfer, Counterparty: spend.Counterparty}

@@ -18,7 +18,8 @@ type Rule string
 const (
 	// RuleStopped: the kill switch is on, or the stop file exists or cannot be checked.
 	RuleStopped Rule = "stopped"
-	// RuleMessage: the bytes are not a message that the chain would execute, or not one that this wallet signs.
+	// RuleMessage: the bytes are not a message that the chain would execute, or not one that this wallet
+	// signs.
 	RuleMessage Rule = "message"
 	// RuleLookupTable: accounts come from an address lookup table that cannot be read.
 	RuleLookupTable Rule = "lookup table"
@@ -26,7 +27,7 @@ const (
 	RuleProgram Rule = "program"
 	// RuleUndecodable: an instruction cannot be decoded completely.
 	RuleUndecodable Rule = "undecodable instruction"
-	// RuleInstruction: an instruction is not one of those that are allowed.
+	// RuleInstruction: Config.Instructions does not allow an instruction.
 	RuleInstruction Rule = "instruction"
 	// RuleMint: money would move, or be agreed on, in a mint that is not allowed.
 	RuleMint Rule = "mint"
@@ -41,14 +42,15 @@ const (
 	RuleAgreement Rule = "agreement"
 	// RuleCommitment: the price behind a sealed commitment is not known.
 	RuleCommitment Rule = "commitment"
-	// RuleNegotiation: the terms of a negotiation are not known, or its state is not the one that the transaction
-	// names.
+	// RuleNegotiation: the terms of a negotiation are not known, or its state differs from the state that the
+	// transaction names.
 	RuleNegotiation Rule = "negotiation"
 	// RuleMaxPrice: a buyer would pay more than it may.
 	RuleMaxPrice Rule = "highest price"
 	// RuleMinPrice: a seller would sell for less than it may.
 	RuleMinPrice Rule = "lowest price"
-	// RulePerTransaction, RulePerNegotiation, RulePerCounterparty and RulePerDay: a limit on what is spent.
+	// RulePerTransaction, RulePerNegotiation, RulePerCounterparty and RulePerDay: the transaction exceeds a
+	// spending limit.
 	RulePerTransaction  Rule = "limit per transaction"
 	RulePerNegotiation  Rule = "limit per negotiation"
 	RulePerCounterparty Rule = "limit per counterparty"
@@ -67,14 +69,15 @@ type Denial struct {
 	Name string
 	// Mint is the mint of the amounts; zero for lamports.
 	Mint solana.PublicKey
-	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest. Used is the amount used of it
-	// before, zero where amounts are not summed. Requested is the amount that the transaction would add. All are
-	// in base units of the mint, or in lamports.
+	// Limit is the highest amount that is allowed, or with RuleMinPrice the lowest. Used is the amount that
+	// earlier transactions have used of it; zero if the limit is not on a sum. Requested is the amount that
+	// the transaction would add. All are in base units of the mint, or in lamports.
 	Limit, Used, Requested uint64
 	// Subject is the program, mint, account, counterparty or negotiation that is refused or limited; zero
 	// without one.
 	Subject solana.PublicKey
-	// Cause is the error of a function or node that the policy asked; otherwise nil.
+	// Cause is the error that led to the denial, such as one of a node or of a function in Config; nil
+	// without one.
 	Cause error
 }
 
@@ -100,7 +103,7 @@ func (d *Denial) Error() string {
 	return text.String()
 }
 
-// problem names what is denied.
+// problem returns the broken rule with its subject.
 func (d *Denial) problem() string {
 	switch d.Rule {
 	case RuleProgram, RuleMint, RuleCounterparty, RuleArbiter, RuleDestination:

@@ -24,9 +24,9 @@
 //
 // The policy counts intents ([Digest]), not messages. A retry with a new blockhash or later deadlines is the
 // same intent and counts once, except for its fee. Messages that the chain can execute several times, such as
-// transfers, count each. The SDK reports outcomes ([Policy.ObserveOutcome]): an expired message is given
-// back, a failed one except for its fee. Before a limit denies a message, the policy looks up open outcomes
-// itself ([Policy.Reconcile]). An approval holds for its intent for 24 hours.
+// transfers, count each. The SDK reports outcomes ([Policy.ObserveOutcome]): the policy gives back the spends
+// of an expired message, and those of a failed one except its fee. Before a limit denies a message, the
+// policy looks up open outcomes itself ([Policy.Reconcile]). An approval holds for its intent for 24 hours.
 //
 // Several processes that sign for one wallet share its usage by a [SharedStore]: package policy/postgres.
 //
@@ -44,7 +44,7 @@
 // An offer does not name its mint, nor an acceptance of an invitation its bond. Negotiations that the wallet
 // created or joined through the policy are on record. For others the policy reads the account
 // ([Negotiations]) and compares it with the transaction: the terms hash of an invitation, created_at, the
-// round of an offer, price and metadata of an acceptance, and the address. It does not sign what the chain
+// round of an offer, price and metadata of an acceptance, and the address. It denies messages that the chain
 // would answer with StaleState.
 //
 // # Limits of the protection

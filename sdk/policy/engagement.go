@@ -17,11 +17,12 @@ type Engagement struct {
 	Seller      solana.PublicKey `json:"seller"`
 	// Escrow is the deposit of a negotiation that the wallet creates, in base units of the mint.
 	Escrow uint64 `json:"escrow,omitzero"`
-	// CreatedAt is the deal's, in Unix seconds; zero as long as the wallet has signed nothing that names it.
+	// CreatedAt is the creation time of the deal, in Unix seconds. It is zero until the wallet signs a
+	// message that names the deal.
 	CreatedAt int64 `json:"created_at,omitzero"`
 	// Until is when the negotiation is over at the latest, in Unix seconds. Its totals are pruned then.
 	Until int64 `json:"until"`
-	// Intent is the one that the engagement was counted with.
+	// Intent is the intent with which the engagement was counted.
 	Intent Digest `json:"intent,omitzero"`
 }
 
@@ -38,9 +39,9 @@ type Commitment struct {
 	Hash Digest `json:"hash"`
 	// Until is when the negotiation is over at the latest, in Unix seconds.
 	Until int64 `json:"until"`
-	// Intent is the one that the commitment was counted with.
+	// Intent is the intent with which the commitment was counted.
 	Intent Digest `json:"intent,omitzero"`
-	// Used is what its reveals were counted for, in lamports.
+	// Used is the counted cost of its reveals, in lamports.
 	Used uint64 `json:"used,omitzero"`
 }
 
@@ -48,10 +49,11 @@ const (
 	// bargainingLife is longer than the bargaining of a deal, which ends a day after its creation at the
 	// latest.
 	bargainingLife = 2 * secondsPerDay
-	// milestonesLife is longer than what follows a milestone deadline: the longest review window, twice.
+	// milestonesLife is longer than the time that a deal lasts after its milestone deadline: twice the
+	// longest review window.
 	milestonesLife = 15 * secondsPerDay
-	// nonceLife is how long a creation with a durable nonce is expected to be executed, and the deal's
-	// longest life.
+	// nonceLife covers the expected time until a creation with a durable nonce is executed, and the longest
+	// life of its deal.
 	nonceLife = 2 * 365 * secondsPerDay
 )
 
@@ -109,9 +111,9 @@ func commitmentOf(v *protocol.RevealZopaPrice) Digest {
 	return protocol.ZopaCommitment(v.Negotiation, v.CreatedAt, v.Agent, v.Price, v.Nonce)
 }
 
-// owes reports whether a message must be signed because it reveals a committed price, whatever was used of
-// the limits: a withheld reveal costs the bond. All reveals of one commitment together may cost what one
-// transaction may.
+// owes reports whether a message must be signed because it reveals a committed price, regardless of the used
+// limits: a withheld reveal costs the bond. All reveals of one commitment together may cost at most as much
+// as one transaction may.
 func (u *usage) owes(config *Config, read *reading) bool {
 	if len(read.reveals) != 1 {
 		return false

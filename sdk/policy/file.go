@@ -20,9 +20,9 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// File is a Store in a file to which lines are only ever appended: a checksum, and a record as JSON. A line that was being
-// written when the machine crashed is cut off when the file is opened again: its signature had not left. Any other damage is an
-// error.
+// File is a Store in a file to which lines are only ever appended: a checksum, and a record as JSON. OpenFile
+// removes a line that was incomplete when the machine crashed: its signature was not returned. Any other
+// damage is an error.
 type File struct {
 	path string
 
@@ -30,16 +30,17 @@ type File struct {
 	file    *os.File
 	inUse   *flock.Flock
 	records []Record
-	// broken is why nothing can be appended any more: after a failed write nobody knows what the file has.
+	// broken is the error that prevents further appends: after a failed write the content of the file is
+	// unknown.
 	broken error
 }
 
-// DamagedFileError says that a file with usage has been changed by somebody else than a File.
+// DamagedFileError reports a change to a file with usage by anything but a File.
 type DamagedFileError struct {
-	// Path is the file's, and Line which of its lines is damaged, from 1.
+	// Path is the path of the file, and Line the number of the damaged line, from 1.
 	Path string
 	Line int
-	// Reason says what is wrong with it.
+	// Reason describes the damage.
 	Reason string
 }
 
@@ -47,18 +48,18 @@ func (e *DamagedFileError) Error() string {
 	return fmt.Sprintf("haggle: policy: %s: line %d: %s", e.Path, e.Line, e.Reason)
 }
 
-// ErrFileInUse: another process, or another File, has the file open.
+// ErrFileInUse reports that another process, or another File, has the file open.
 var ErrFileInUse = errors.New("haggle: policy: the file is in use")
 
-// OpenFile opens a file with usage, which it creates if it is missing so that its owner alone can read it. It fails with
-// ErrFileInUse, and with a *DamagedFileError.
+// OpenFile opens a file with usage. If the file is missing, it creates one that only its owner can read. It
+// returns ErrFileInUse if the file is open already, and a *DamagedFileError if it is damaged.
 func OpenFile(path string) (*File, error) {
 	path, err := resolvePath(path)
 	if err != nil {
 		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
 	}
-	// Where nothing can be locked, nothing is opened: two processes would each count what the other spends as nothing.
-	// The lock is a file of its own, because Replace replaces the file.
+	// If the file cannot be locked, it is not opened: two processes would each miss the spending of the
+	// other. The lock is a file of its own, because Replace replaces the file.
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
 	if locked, err := lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
@@ -116,8 +117,8 @@ func (f *File) read() error {
 	return nil
 }
 
-// ReadFile reads the records of a file with usage, also while a File has it open: what is being written then is left out. It fails with
-// a *DamagedFileError.
+// ReadFile reads the records of a file with usage, even while a File has it open: a line that is incomplete
+// is left out. It returns a *DamagedFileError if the file is damaged.
 func ReadFile(path string) ([]Record, error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
@@ -128,7 +129,8 @@ func ReadFile(path string) ([]Record, error) {
 	return records, err
 }
 
-// readLines reads records, and how long their lines are; broken says that a last line follows that has not been written completely.
+// readLines reads records. It returns the length of their complete lines in bytes, and whether an incomplete
+// last line follows.
 func readLines(path string, source io.Reader) (records []Record, whole int64, broken bool, err error) {
 	reader := bufio.NewReader(source)
 	for number := 1; ; number++ {
@@ -152,7 +154,7 @@ func readLines(path string, source io.Reader) (records []Record, whole int64, br
 	}
 }
 
-// cut drops a last line that has not been written completely.
+// cut removes an incomplete last line.
 func (f *File) cut(size int64) error {
 	if err := errors.Join(f.file.Truncate(size), f.file.Sync()); err != nil {
 		return fmt.Errorf("haggle: policy: usage: %w", err)
@@ -162,7 +164,7 @@ func (f *File) cut(size int64) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksumDigits is how many hex digits a line begins with.
+// checksumDigits is the number of hex digits at the beginning of a line.
 const checksumDigits = 8
 
 func formatLine(record Record) ([]byte, error) {
@@ -199,7 +201,7 @@ func checksumOf(content []byte) []byte {
 	return []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
 }
 
-// Records are all that the file has, as it was opened.
+// Records returns all records that the file had when it was opened.
 func (f *File) Records(context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		f.lock.Lock()
@@ -213,7 +215,7 @@ func (f *File) Records(context.Context) iter.Seq2[Record, error] {
 	}
 }
 
-// Append writes a record and has the machine write it to its disk.
+// Append writes a record and waits until the disk has it.
 func (f *File) Append(_ context.Context, record Record) error {
 	line, err := formatLine(record)
 	if err != nil {
@@ -235,7 +237,7 @@ func (f *File) Append(_ context.Context, record Record) error {
 	return f.broken
 }
 
-// Replace replaces all records by one. The new file is complete on disk before it takes the old one's place.
+// Replace replaces all records by one. The new file is complete on disk before it replaces the old one.
 func (f *File) Replace(_ context.Context, record Record) error {
 	line, err := formatLine(record)
 	if err != nil {
@@ -251,7 +253,7 @@ func (f *File) Replace(_ context.Context, record Record) error {
 	}
 	next, err := openForAppending(f.path)
 	if err != nil {
-		// The open file is no longer the one that the path names.
+		// The path names another file than the open one.
 		f.broken = fmt.Errorf("%s: nothing is written any more until it is opened again: %w", f.path, err)
 		return f.broken
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// interpretHaggle finds out what one of the program's own instructions does to the wallet. One in which somebody else acts does
-// nothing to it but cost fees.
+// interpretHaggle determines the effect of an instruction of the program on the wallet. An instruction in
+// which the wallet does not act costs it only fees.
 func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 	wallet := r.policy.wallet
 	switch v := instruction.(type) {
@@ -61,7 +61,8 @@ func (r *reading) interpretHaggle(instruction protocol.AnyInstruction) error {
 			return r.settle(v)
 		}
 	}
-	// The others move nothing of the wallet's that has not been counted when it was deposited: they end a negotiation on its terms.
+	// The other instructions move only money of the wallet that was counted at its deposit: they end a
+	// negotiation on its terms.
 	return nil
 }
 
@@ -89,7 +90,8 @@ func (r *reading) create(v *protocol.CreateNegotiation) error {
 	return r.spend(Spend{Mint: v.TokenMint, Amount: v.Params.EscrowAmount, Purpose: PurposeEscrow, Negotiation: v.Negotiation, Counterparty: v.Seller})
 }
 
-// join is about the terms that the transaction names by their hash. Whoever answers for the chain cannot make others up.
+// join reads the terms of an invitation. The transaction names them by their hash, so a node cannot forge
+// them.
 func (r *reading) join(v *protocol.AcceptInvitation) error {
 	data, err := r.accountData(v.Negotiation)
 	if err != nil {
@@ -118,7 +120,8 @@ func (r *reading) join(v *protocol.AcceptInvitation) error {
 	return r.spend(Spend{Mint: terms.TokenMint, Amount: terms.BondRequired, Purpose: PurposeBond, Negotiation: v.Negotiation, Counterparty: terms.Buyer})
 }
 
-// engage puts a negotiation on record. What is on record says what mint its prices are in, so that must not change.
+// engage puts a negotiation on record. The record determines the mint of its prices, so the mint must not
+// change.
 func (r *reading) engage(engagement Engagement, counterparty solana.PublicKey) error {
 	if err := r.allowMint(engagement.Mint); err != nil {
 		return err
@@ -169,8 +172,8 @@ func sameRound(n *protocol.Negotiation, expected uint8) error {
 	return nil
 }
 
-// agree is about a price. What the negotiation is about is on record if the wallet has engaged in it through this policy.
-// Otherwise it is read, and has to be in the state that the transaction expects.
+// agree checks a price. The negotiation is on record if the wallet engaged in it through this policy.
+// Otherwise agree reads it and requires the state that the transaction expects.
 func (r *reading) agree(negotiation solana.PublicKey, createdAt int64, amount uint64, expected func(*protocol.Negotiation) error) error {
 	engagement, err := r.known(negotiation, expected)
 	if err != nil {
@@ -199,7 +202,7 @@ func (r *reading) agree(negotiation solana.PublicKey, createdAt int64, amount ui
 }
 
 // commit checks the price behind a commitment, which the caller of SignMessage gives with haggle.WithSigning.
-// What is allowed here is revealed later without another check: a withheld reveal costs the bond.
+// The reveal of a price that is allowed here is not checked again: a withheld reveal costs the bond.
 func (r *reading) commit(v *protocol.SubmitZopaCommitment) error {
 	sealed := haggle.SigningFrom(r.ctx).SealedPrice
 	switch {
@@ -268,8 +271,8 @@ func (r *reading) known(address solana.PublicKey, expected func(*protocol.Negoti
 	return Engagement{Negotiation: address, Mint: n.TokenMint, Buyer: n.Buyer, Seller: n.Seller}, nil
 }
 
-// release is about a tranche that the buyer lets go of. It comes out of an escrow that has been counted, so that there is nothing
-// but approval to ask for; if there is nobody to ask, it does not matter how much it is.
+// release reads the tranche that the buyer releases. Its escrow is counted, so only approval remains; without
+// Config.Approve the amount does not matter.
 func (r *reading) release(v *protocol.ReleaseMilestone) error {
 	if r.policy.config.Approve == nil {
 		return nil
@@ -295,8 +298,8 @@ func (r *reading) release(v *protocol.ReleaseMilestone) error {
 	return nil
 }
 
-// settle checks an agreement with the other party against the limits. The price comes out of an escrow that
-// has been counted, so beyond that there is only the approval of what the buyer leaves to the seller.
+// settle checks an agreement with the other party against the limits. The escrow of the price is counted, so
+// beyond that only the amount that the buyer leaves to the seller needs approval.
 func (r *reading) settle(v *protocol.SettleByAgreement) error {
 	limits := r.policy.config.Agreement
 	if limits == nil {
@@ -356,7 +359,7 @@ func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey)
 	return nil
 }
 
-// negotiation reads one.
+// negotiation reads a negotiation.
 func (r *reading) negotiation(address solana.PublicKey) (*protocol.Negotiation, error) {
 	data, err := r.accountData(address)
 	if err != nil {
@@ -376,7 +379,8 @@ func (r *reading) accountData(address solana.PublicKey) ([]byte, error) {
 	return data, nil
 }
 
-// decodeNegotiation takes only an account whose parties and session lead to its address: nobody can pass another one for it.
+// decodeNegotiation decodes an account only if its parties and session derive its address, so no other
+// account can replace it.
 func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*protocol.Negotiation, error) {
 	var n protocol.Negotiation
 	if err := n.Decode(data); err != nil {
@@ -392,15 +396,16 @@ func (r *reading) decodeNegotiation(address solana.PublicKey, data []byte) (*pro
 	return &n, nil
 }
 
-// Negotiations reads what is on chain.
+// Negotiations reads the accounts of negotiations from the chain.
 type Negotiations interface {
-	// NegotiationData is the negotiation's account: its 512 bytes.
+	// NegotiationData returns the negotiation's account: its 512 bytes.
 	NegotiationData(ctx context.Context, address solana.PublicKey) ([]byte, error)
 }
 
-// Tables reads address lookup tables. A policy without it denies every transaction that uses one.
+// Tables reads address lookup tables. A policy without it denies every transaction that uses a table.
 type Tables interface {
-	// Table is the addresses that the table has, in their order. Addresses are only ever appended to a table, so what has been
-	// signed for stays true; but an answer that is not the chain's makes the policy take other accounts for those that are meant.
+	// Table returns the addresses of the table, in their order. Addresses are only ever appended to a table,
+	// so the accounts of a signed message do not change. An answer that is not the chain's makes the policy
+	// check other accounts than the chain uses.
 	Table(ctx context.Context, table solana.PublicKey) ([]solana.PublicKey, error)
 }

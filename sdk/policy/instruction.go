@@ -13,16 +13,16 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// step is an instruction that has been decoded completely: one of the types below, or one of the program's own.
+// step is a completely decoded instruction: one of the types below, or an instruction of the program.
 type step any
 
-// The steps of other programs that a policy knows.
+// The steps of other programs that the policy decodes.
 type (
-	// computeUnitLimit is in compute units.
+	// computeUnitLimit is a limit in compute units.
 	computeUnitLimit struct{ units uint32 }
-	// computeUnitPrice is in millionths of a lamport per compute unit.
+	// computeUnitPrice is a price in millionths of a lamport per compute unit.
 	computeUnitPrice struct{ microLamports uint64 }
-	// computeOther changes nothing that costs anything: the heap, or how much data may be loaded.
+	// computeOther does not change the cost: it sets the heap, or the size of the data that may be loaded.
 	computeOther struct{ tag byte }
 
 	lamportTransfer struct {
@@ -50,38 +50,39 @@ type (
 	tokenClosed struct{ account, destination, owner solana.PublicKey }
 )
 
-// The instructions of other programs that can be allowed.
+// The names of the instructions of other programs that can be allowed.
 const (
-	// TransferLamports is a transfer of lamports. One that wraps them is WrapSOL.
+	// TransferLamports is a transfer of lamports other than WrapSOL.
 	TransferLamports = "system.transfer"
-	// WrapSOL is a transfer of lamports to the wallet's own associated account for wrapped SOL, which the same message has made sure
-	// is there and is the wallet's.
+	// WrapSOL is a transfer of lamports to the wallet's own associated account for wrapped SOL. An earlier
+	// CreateAssociated of the same message ensures that the account exists and is the wallet's.
 	WrapSOL = "system.wrap_sol"
-	// CreateNonce and StartNonce are how an account with a durable nonce is made, of which the wallet has to be the authority. No
-	// other account can be made, except the associated token accounts of CreateAssociated.
+	// CreateNonce and StartNonce create an account with a durable nonce, whose authority must be the wallet.
+	// No other account can be created, except the associated token accounts of CreateAssociated.
 	CreateNonce = "system.create_account"
 	StartNonce  = "system.initialize_nonce_account"
-	// AdvanceNonce makes a transaction one that does not expire.
+	// AdvanceNonce makes a transaction that does not expire.
 	AdvanceNonce = "system.advance_nonce_account"
-	// WithdrawNonce takes lamports from an account with a durable nonce. They have to go to the wallet itself.
+	// WithdrawNonce transfers lamports from an account with a durable nonce. They must go to the wallet
+	// itself.
 	WithdrawNonce = "system.withdraw_nonce_account"
-	// CreateAssociated makes an associated token account, whether or not it is an error that there is one.
+	// CreateAssociated creates an associated token account, with or without an error if the account exists.
 	CreateAssociated = "associated_token.create"
-	// TransferTokens is a checked transfer of tokens; of an unchecked one it cannot be known what mint it moves.
+	// TransferTokens is a checked transfer of tokens. An unchecked transfer does not name its mint.
 	TransferTokens = "token.transfer_checked"
-	// SyncNative makes tokens of the lamports that an account for wrapped SOL has got.
+	// SyncNative turns the lamports that an account for wrapped SOL received into tokens.
 	SyncNative = "token.sync_native"
-	// CloseTokenAccount closes a token account. What it holds has to go to the wallet itself.
+	// CloseTokenAccount closes a token account. Its balance must go to the wallet itself.
 	CloseTokenAccount = "token.close_account"
-	// ComputeBudget is everything that the compute budget program can be told.
+	// ComputeBudget is every instruction of the compute budget program.
 	ComputeBudget = "compute_budget"
 )
 
-// haggleInstruction is the name of one of the program's own instructions.
+// haggleInstruction returns the name of an instruction of the program.
 func haggleInstruction(name string) string { return "haggle." + name }
 
-// DefaultInstructions are those that a party to negotiations needs. It leaves out transfers, durable nonces, the decisions of an
-// arbiter, and the administration of the protocol.
+// DefaultInstructions returns the names of the instructions that a party to negotiations needs. It leaves out
+// transfers, durable nonces, the decisions of an arbiter, and the administration of the protocol.
 func DefaultInstructions() []string {
 	names := []string{WrapSOL, CreateAssociated, SyncNative, CloseTokenAccount, ComputeBudget}
 	for _, instruction := range partyInstructions {
@@ -90,7 +91,8 @@ func DefaultInstructions() []string {
 	return names
 }
 
-// partyInstructions are the program's instructions for the parties and those that clear up.
+// partyInstructions are the program's instructions for the parties, and those that expire and close
+// negotiations.
 var partyInstructions = []protocol.AnyInstruction{
 	&protocol.CreateNegotiation{}, &protocol.AcceptInvitation{}, &protocol.SubmitOffer{}, &protocol.AcceptOffer{},
 	&protocol.RejectNegotiation{}, &protocol.ExpireNegotiation{}, &protocol.CloseNegotiation{}, &protocol.ClaimPayout{},
@@ -98,13 +100,13 @@ var partyInstructions = []protocol.AnyInstruction{
 	&protocol.DisputeMilestone{}, &protocol.SettleDeadline{}, &protocol.SettleByAgreement{},
 }
 
-// otherInstructions have to be allowed by name.
+// otherInstructions must be allowed by name.
 var otherInstructions = []protocol.AnyInstruction{
 	&protocol.ResolveDispute{}, &protocol.InitializeConfig{}, &protocol.UpdateConfig{}, &protocol.SetPaused{},
 	&protocol.ProposeAuthority{}, &protocol.AcceptAuthority{},
 }
 
-// KnownInstructions are the names of all that can be allowed.
+// KnownInstructions returns the names of all instructions that can be allowed.
 func KnownInstructions() []string {
 	names := append(DefaultInstructions(), TransferLamports, CreateNonce, StartNonce, AdvanceNonce, WithdrawNonce, TransferTokens)
 	for _, instruction := range otherInstructions {
@@ -113,7 +115,7 @@ func KnownInstructions() []string {
 	return names
 }
 
-// knownPrograms are those whose instructions can be decoded.
+// knownPrograms returns the programs whose instructions the policy decodes.
 func knownPrograms() []solana.PublicKey {
 	return []solana.PublicKey{
 		protocol.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
@@ -121,8 +123,8 @@ func knownPrograms() []solana.PublicKey {
 	}
 }
 
-// decodeInstruction takes an instruction apart. The name is that of the instruction as far as it is known. It fails for one that
-// cannot be decoded to its last byte and its last account.
+// decodeInstruction decodes an instruction. It returns as much of the name as it knows. It returns an error
+// for an instruction that it cannot decode to the last byte and account.
 func decodeInstruction(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte) (name string, decoded step, err error) {
 	switch program {
 	case protocol.ProgramID:
@@ -139,8 +141,8 @@ func decodeInstruction(program solana.PublicKey, accounts []*solana.AccountMeta,
 	return "", nil, fmt.Errorf("program %s is not known", program)
 }
 
-// decodeHaggle is strict where the program is not: no account may follow those that the instruction takes, and what has to sign
-// has to sign.
+// decodeHaggle is strict where the program is not: no account may follow those that the instruction takes,
+// and every account that must sign must be a signer.
 func decodeHaggle(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
 	instruction, err := protocol.DecodeInstruction(accounts, data)
 	if err != nil {
@@ -163,7 +165,7 @@ func decodeHaggle(accounts []*solana.AccountMeta, data []byte) (string, step, er
 	return name, instruction, nil
 }
 
-// fit is the one form that an instruction has.
+// fit returns an error if the numbers of accounts and of data bytes differ from the instruction's only form.
 func fit(accounts []*solana.AccountMeta, data []byte, accountCount, dataSize int) error {
 	if len(data) != dataSize {
 		return fmt.Errorf("%d bytes of data instead of %d", len(data), dataSize)
@@ -174,7 +176,7 @@ func fit(accounts []*solana.AccountMeta, data []byte, accountCount, dataSize int
 	return nil
 }
 
-// The system program's instructions that are known, and what follows their four bytes.
+// The known instructions of the system program, and the size of an account with a durable nonce in bytes.
 const (
 	systemCreateAccount   = 0
 	systemTransfer        = 2
@@ -231,19 +233,20 @@ func decodeSystem(accounts []*solana.AccountMeta, data []byte) (string, step, er
 }
 
 const (
-	// longestSeed is how long a seed can be, in bytes.
+	// longestSeed is the greatest length of a seed, in bytes.
 	longestSeed = 32
-	// aroundSeed is what an instruction that creates an account with a seed has beside the seed: base, the seed's length, lamports,
-	// space and owner.
+	// aroundSeed is the size in bytes of the fields beside the seed in an instruction that creates an account
+	// with a seed: base, the seed's length, lamports, space and owner.
 	aroundSeed = 32 + 8 + 8 + 8 + 32
 )
 
-// decodeCreateWithSeed takes an account apart whose address follows from that of the wallet that pays for it.
+// decodeCreateWithSeed decodes the creation of an account whose address is derived from the wallet that pays
+// for it.
 func decodeCreateWithSeed(accounts []*solana.AccountMeta, data []byte) (step, error) {
 	if len(data) < aroundSeed || binary.LittleEndian.Uint64(data[32:]) != uint64(len(data)-aroundSeed) || len(data) > aroundSeed+longestSeed {
 		return nil, fmt.Errorf("%d bytes do not fit the seed", len(data))
 	}
-	// The account that the address follows from may be named again.
+	// The account that the address is derived from may be named again.
 	if len(accounts) != 2 && (len(accounts) != 3 || accounts[2].PublicKey != accounts[0].PublicKey) {
 		return nil, fmt.Errorf("%d accounts instead of 2", len(accounts))
 	}
@@ -260,7 +263,7 @@ func decodeCreateWithSeed(accounts []*solana.AccountMeta, data []byte) (step, er
 	return created, err
 }
 
-// The token programs' instructions. Those without a step are named only so that a denial can say what was asked for.
+// The token programs' instructions. Those without a step have names only for the text of a denial.
 const (
 	tokenTransferChecked = 12
 	tokenCloseAccount    = 9
@@ -361,7 +364,7 @@ func decodeComputeBudget(accounts []*solana.AccountMeta, data []byte) (string, s
 	return ComputeBudget, nil, fmt.Errorf("it has no instruction %d", data[0])
 }
 
-// unknownNames are those that cannot be allowed because nothing has them.
+// unknownNames returns an error for a name that is not in KnownInstructions.
 func unknownNames(names []string) error {
 	known := KnownInstructions()
 	for _, name := range names {

@@ -9,8 +9,8 @@ import (
 )
 
 // intentDigest returns the intent of a message: a hash of those of its instructions that the chain executes
-// at most once. A transaction is atomic, so what stands beside such an instruction is executed at most once,
-// too. A message without one is an intent of its own.
+// at most once. A transaction is atomic, so the chain executes the instructions beside such an instruction at
+// most once, too. A message without one is an intent of its own.
 func (r *reading) intentDigest() Digest {
 	hash := sha256.New()
 	found, once := false, false
@@ -41,8 +41,8 @@ func (r *reading) paysOthers() bool {
 }
 
 // guarded returns the bytes that identify an instruction that the chain executes at most once; nil for
-// others. Deadlines are left out: an action that is built again has later ones. once is false for a creation,
-// which can be executed again after its deal is closed: the deals that follow are told apart by created_at.
+// others. It leaves deadlines out: a rebuilt action has later ones. once is false for a creation, which the
+// chain can execute again after its deal is closed: created_at distinguishes the later deals.
 func (r *reading) guarded(instruction protocol.AnyInstruction) (content []byte, once bool) {
 	once = true
 	var deal int64

@@ -9,20 +9,22 @@ import (
 )
 
 const (
-	// packetSize is the most that a transaction can be long, signatures included, in bytes.
+	// packetSize is the greatest size of a transaction with its signatures, in bytes.
 	packetSize = 1232
-	// mostAccounts is how many accounts a message can name: an index is one byte.
+	// mostAccounts is the greatest number of accounts of a message: an index is one byte.
 	mostAccounts = 256
-	// versionMark is set in the first byte of a message that has a version; the rest of the byte is the version.
+	// versionMark is set in the first byte of a message that has a version; the rest of the byte is the
+	// version.
 	versionMark = 0x80
 )
 
-// message is a transaction's message, taken apart byte by byte. Nothing in it is left over or says the same thing twice.
+// message is a transaction's message, decoded byte by byte. No byte is left over, and no part is repeated.
 type message struct {
 	versioned bool
-	// signers is how many of the keys sign; the first pays the fee.
+	// signers is the number of keys that sign; the first pays the fee.
 	signers int
-	// readonlySigners and readonlyOthers are how many of the last signers, and of the last of the other keys, are not writable.
+	// readonlySigners and readonlyOthers are the numbers of accounts that are not writable: the last of the
+	// signers, and the last of the other keys.
 	readonlySigners, readonlyOthers int
 	// keys are the accounts that the message itself names.
 	keys         []solana.PublicKey
@@ -44,7 +46,7 @@ type lookup struct {
 	writable, readonly []byte
 }
 
-// cursor takes bytes off the front of a message. The first failure stays.
+// cursor takes bytes off the front of a message. It keeps its first error.
 type cursor struct {
 	rest []byte
 	err  error
@@ -74,7 +76,8 @@ func (c *cursor) byte() byte {
 	return 0
 }
 
-// length is a compact-u16: seven bits a byte, lowest first. Only the shortest encoding is taken, as the chain does.
+// length reads a compact-u16: seven bits a byte, lowest first. Like the chain it accepts only the shortest
+// encoding.
 func (c *cursor) length() int {
 	value := 0
 	for i := range 3 {
@@ -99,8 +102,8 @@ func (c *cursor) key() (key solana.PublicKey) {
 	return key
 }
 
-// parseMessage takes a legacy message or one of version 0 apart. It fails for anything that the chain would refuse to execute,
-// and for bytes that are left over.
+// parseMessage decodes a legacy message or one of version 0. It returns an error for a message that the chain
+// would refuse to execute, and for bytes that are left over.
 func parseMessage(data []byte) (*message, error) {
 	c := &cursor{rest: data}
 	m := &message{}
@@ -161,7 +164,7 @@ func (m *message) parseLookups(c *cursor) {
 	}
 }
 
-// check refuses what the chain refuses before it executes anything.
+// check returns an error for a message that the chain refuses before it executes anything.
 func (m *message) check() error {
 	others := len(m.keys) - m.signers
 	if m.signers == 0 || others < 0 || m.readonlySigners >= m.signers || m.readonlyOthers > others {
@@ -201,7 +204,8 @@ func unique(keys []solana.PublicKey) error {
 	return nil
 }
 
-// accounts are all that the message names, with their flags: its own, then the writable ones of all tables, then the others.
+// accounts returns all accounts that the message names, with their flags: its own, then the writable ones of
+// all tables, then the others.
 func (m *message) accounts(ctx context.Context, tables Tables) ([]solana.AccountMeta, error) {
 	metas := make([]solana.AccountMeta, len(m.keys))
 	for i, key := range m.keys {

@@ -12,30 +12,32 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// SignedTransaction is a transaction that a policy signed and whose outcome it does not know.
+// SignedTransaction is a transaction that a policy signed and whose outcome the policy does not know.
 type SignedTransaction struct {
 	Signature solana.Signature
-	// Blockhash is the transaction's. With a durable nonce it is the value of the account Nonce.
+	// Blockhash is the blockhash of the transaction. With a durable nonce it is the value of the account
+	// Nonce.
 	Blockhash solana.Hash
 	Nonce     solana.PublicKey
-	// LastValidBlockHeight and Slot are those of haggle.Signing; zero if they are not known.
+	// LastValidBlockHeight and Slot are the values of haggle.Signing; zero if they are not known.
 	LastValidBlockHeight, Slot uint64
 	// SignedAt is the time of the signature.
 	SignedAt time.Time
 }
 
-// Evidence finds out the outcomes of transactions on chain.
+// Evidence determines the outcomes of transactions on chain.
 type Evidence interface {
-	// Outcome returns the outcome of a transaction. haggle.OutcomeUnknown stays open and is asked again.
+	// Outcome returns the outcome of a transaction. If it returns haggle.OutcomeUnknown, the outcome stays
+	// open and the policy requests it again.
 	Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome
-	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. It is
-	// asked for when the caller of SignMessage gives none (haggle.WithSigning).
+	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. The
+	// policy requests it if the caller of SignMessage gives none (haggle.WithSigning).
 	Slot(ctx context.Context) (uint64, error)
 }
 
 const (
-	// expiryDelay is how old a signature is before its outcome is looked up: a blockhash lives for 150
-	// blocks, about a minute, and a node that is behind may not know it yet.
+	// expiryDelay is the age of a signature from which the policy looks up its outcome: a blockhash lives for
+	// 150 blocks, about a minute, and a node that is behind may not know it yet.
 	expiryDelay = 2 * time.Minute
 	// reconcileLimit is how long a signature waits for outcomes before a limit denies it.
 	reconcileLimit = 20 * time.Second
@@ -46,7 +48,7 @@ const (
 	reconcileWorkers = 8
 )
 
-// signing returns what the caller of SignMessage, or else a node, tells about a transaction.
+// signing returns the data about a transaction from the caller of SignMessage, or else from a node.
 func (p *Policy) signing(ctx context.Context) haggle.Signing {
 	signing := haggle.SigningFrom(ctx)
 	if signing.Slot != 0 || p.config.Evidence == nil {
@@ -65,10 +67,10 @@ func (p *Policy) signing(ctx context.Context) haggle.Signing {
 
 var _ haggle.OutcomeObserver = (*Policy)(nil)
 
-// ObserveOutcome receives the outcome of a transaction from the SDK, and gives back what the transaction did
-// not spend: everything if it expired, everything but its fees if it failed. An outcome that is not final, or
-// of a message that is not open, is ignored. So is haggle.OutcomeNotSent: the signature exists, and the
-// blockhash has to expire first.
+// ObserveOutcome receives the outcome of a transaction from the SDK, and gives back the money that the
+// transaction did not spend: everything if it expired, everything but its fees if it failed. An outcome that
+// is not final, or of a message that is not open, is ignored. So is haggle.OutcomeNotSent: the signature
+// exists, and the blockhash has to expire first.
 func (p *Policy) ObserveOutcome(ctx context.Context, message []byte, outcome haggle.Outcome) {
 	p.settle(ctx, sha256.Sum256(message), outcome)
 }
@@ -99,10 +101,11 @@ func (p *Policy) settle(ctx context.Context, digest Digest, outcome haggle.Outco
 	return true
 }
 
-// Reconcile looks up the outcomes of signed transactions that are older than two minutes and still open, and
-// gives back what they did not spend. A policy does so itself before a limit denies a transaction. Without
-// Config.Evidence it does nothing. Transactions whose fee somebody else pays are skipped: the wallet's
-// signature does not identify them. After 48 hours an open transaction counts as executed.
+// Reconcile looks up the outcomes of signed transactions that are older than two minutes and still open,
+// gives back the money that they did not spend, and returns the number of new final outcomes. A policy does
+// so itself before a limit denies a transaction. Without Config.Evidence it does nothing. Transactions whose
+// fee another account pays are skipped: the wallet's signature does not identify them. After 48 hours an open
+// transaction counts as executed.
 func (p *Policy) Reconcile(ctx context.Context) (settled int) {
 	if p.config.Evidence == nil {
 		return 0

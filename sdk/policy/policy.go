@@ -22,18 +22,18 @@ import (
 // Unlimited is a limit that nothing exceeds.
 const Unlimited uint64 = math.MaxUint64
 
-// Limits are the most that may be spent, in base units of a mint or in lamports. An amount equal to the limit is
-// allowed. Zero allows nothing at all, so each limit that is not wanted has to be Unlimited. Refunds and returned
-// rent do not reduce the amount spent.
+// Limits are the most that may be spent, in base units of a mint or in lamports. An amount equal to the limit
+// is allowed. Zero allows nothing at all, so each limit that is not wanted must be Unlimited. Refunds and
+// returned rent do not reduce the amount spent.
 type Limits struct {
 	// PerTransaction limits one transaction.
 	PerTransaction uint64
-	// PerNegotiation limits all that is spent on one negotiation, and the price that a buyer offers or accepts.
+	// PerNegotiation limits the total spent on one negotiation, and the price that a buyer offers or accepts.
 	PerNegotiation uint64
-	// PerCounterparty limits all that is ever spent with one counterparty: the other party of negotiations, or whoever receives a
-	// transfer.
+	// PerCounterparty limits the total ever spent with one counterparty: the other party of negotiations, or
+	// the receiver of a transfer.
 	PerCounterparty uint64
-	// PerDay limits all that is spent on one UTC day: see Config.Now.
+	// PerDay limits the total spent on one UTC day: see Config.Now.
 	PerDay uint64
 	// ApproveAbove is the highest amount and price that needs no approval by Config.Approve.
 	ApproveAbove uint64
@@ -42,8 +42,8 @@ type Limits struct {
 // TokenLimits are the limits in a mint.
 type TokenLimits struct {
 	Limits
-	// MaxPrice is the highest price that the wallet offers, accepts or commits to as a buyer, in base units. Zero
-	// allows none. PerNegotiation limits the price, too.
+	// MaxPrice is the highest price that the wallet offers, accepts or commits to as a buyer, in base units.
+	// Zero allows none. PerNegotiation limits the price, too.
 	MaxPrice uint64
 	// MinPrice is the lowest price that the wallet offers, accepts or commits to as a seller, in base units,
 	// before the protocol's fee.
@@ -66,66 +66,73 @@ type AgreementLimits struct {
 
 // Config is the configuration of a policy. Its maps and slices are copied.
 type Config struct {
-	// Lamports limits fees, priority fees, rent and transfers of lamports. A transaction with one signature costs 5,000 and its
-	// priority fee; creating a negotiation takes a rent of 6,493,680, creating a token account 2,039,280 in SPL Token and up to 2,248,080
-	// in Token-2022.
+	// Lamports limits fees, priority fees, rent and transfers of lamports. A transaction with one signature
+	// costs 5,000 lamports and its priority fee. The creation of a negotiation takes a rent of 6,493,680
+	// lamports, that of a token account 2,039,280 in SPL Token and up to 2,248,080 in Token-2022.
 	Lamports Limits
-	// Tokens are the mints that are allowed, each with its limits: escrows, bonds, transfers and prices. Lamports that are wrapped
-	// are limited by that mint's PerTransaction then (solana.WrappedSol, token.WrappedSOL2022), and count only when they are spent.
+	// Tokens are the allowed mints, each with its limits on escrows, bonds, transfers and prices. For the
+	// mints of wrapped SOL (solana.WrappedSol, token.WrappedSOL2022) PerTransaction also limits the lamports
+	// that are wrapped; they count only when they are spent.
 	Tokens map[solana.PublicKey]TokenLimits
-	// Programs are those that may be called. Nil is all whose instructions can be decoded.
+	// Programs are the programs that may be called. Nil allows all programs whose instructions can be
+	// decoded.
 	Programs []solana.PublicKey
-	// Decoders decode the instructions of further programs. A program with a decoder is allowed, and so is each
-	// instruction that its decoder decodes, within the limits.
+	// Decoders decode the instructions of further programs. A program with a decoder is allowed, and so is
+	// each instruction that its decoder decodes, within the limits.
 	Decoders map[solana.PublicKey]Decoder
-	// Instructions are those that may be used, by their names: see KnownInstructions. Nil is DefaultInstructions. Every transaction of a
-	// client's actions has ComputeBudget in it, so that without it none of them is signed.
+	// Instructions are the names of the allowed instructions: see KnownInstructions. Nil is
+	// DefaultInstructions. Every transaction of a client's actions contains ComputeBudget, so without that
+	// name none of them is signed.
 	Instructions []string
-	// Counterparties are those that may be engaged with, or receive a transfer. (For a transfer of tokens that is the token account
-	// itself: whose it is cannot be known from the transaction.) Nil is everyone.
+	// Counterparties are the accounts that the wallet may engage with, or that may receive a transfer. (For a
+	// transfer of tokens that is the token account itself, because the transaction does not name its owner.)
+	// Nil allows everyone.
 	Counterparties []solana.PublicKey
-	// Arbiters are those that may decide disputes in a negotiation that the wallet creates. Nil is everyone.
+	// Arbiters are the accounts that may decide disputes in a negotiation that the wallet creates. Nil allows
+	// everyone.
 	Arbiters []solana.PublicKey
 	// Destinations are token accounts, beside the wallet's associated ones, at which the wallet may be paid
-	// where the program pays at any account: by claim_payout, and by settle_by_agreement, which the wallet
-	// signs.
+	// by instructions with which the program pays at any account: claim_payout, and settle_by_agreement,
+	// which the wallet signs.
 	Destinations []solana.PublicKey
 	// Agreement limits settle_by_agreement. Nil denies it.
 	Agreement *AgreementLimits
-	// Screen, if it is given, is asked before the wallet creates a negotiation or joins one: for example the identity package's
-	// Gate.Check. Its error is the cause of the denial.
+	// Screen, if set, checks the counterparty before the wallet creates a negotiation or joins one: for
+	// example Gate.Check of package identity. Its error is the cause of the denial.
 	Screen func(ctx context.Context, counterparty solana.PublicKey) error
-	// Negotiations reads what a negotiation is about when that is not on record: Reader makes one. Without it nothing is signed that
-	// depends on it: no invitation is accepted, and no price agreed on in a negotiation that was not created through this policy.
+	// Negotiations reads a negotiation that is not on record: Reader returns one. If nil, the policy denies
+	// transactions that depend on such a negotiation: acceptances of an invitation, and prices in a
+	// negotiation that was not created through this policy.
 	Negotiations Negotiations
 	// Tables reads address lookup tables. If nil, a transaction that uses one is denied.
 	Tables Tables
-	// Approve, if set, approves transactions above a Limits.ApproveAbove by returning nil. Its error is the cause
-	// of the denial. It must return when its context ends.
+	// Approve, if set, approves transactions above a Limits.ApproveAbove by returning nil. Its error is the
+	// cause of the denial. It must return when its context ends.
 	Approve func(ctx context.Context, request *Request) error
-	// ApprovalTimeout is how long Approve may take. If zero, two minutes. An approval holds for further messages
-	// of the same intent for 24 hours, so that one that comes after the blockhash has expired is not lost.
+	// ApprovalTimeout is how long Approve may take. If zero, it is two minutes. An approval holds for further
+	// messages of the same intent for 24 hours, so an approval that comes after the blockhash has expired is
+	// not lost.
 	ApprovalTimeout time.Duration
-	// Stop, if it is given, stops the policy when it is switched on.
+	// Stop, if set, stops the policy while it is switched on.
 	Stop *KillSwitch
-	// StopFile, if it is given, is the path of a file that stops the policy as long as it exists, with any type and
-	// content; so does an error of the lookup.
+	// StopFile, if set, is the path of a file that stops the policy as long as it exists, with any type and
+	// content. An error of the lookup also stops the policy.
 	StopFile string
-	// Store stores the usage. It is required: a *File; a SharedStore such as policy/postgres has, if several
-	// processes sign for the wallet; or a *MemoryStore that loses the usage when the process ends.
+	// Store stores the usage. It is required: a *File; a SharedStore such as the one of policy/postgres, if
+	// several processes sign for the wallet; or a *MemoryStore that loses the usage when the process ends.
 	Store Store
-	// Evidence finds out the outcomes of signed transactions that nobody reported (Policy.ObserveOutcome), for
-	// example after a crash: see EvidenceOf. Without it they stay counted for as long as their limits do.
+	// Evidence determines the outcomes of signed transactions that were not reported (Policy.ObserveOutcome),
+	// for example after a crash: see EvidenceOf. If nil, they stay counted for as long as their limits do.
 	Evidence Evidence
-	// Now is the clock that says which day it is. Nil is the machine's. A clock that is set back does not bring a day back: the latest
-	// that has been counted for stays the present one until it is over. One that is set forward begins a new day, so if somebody
-	// else can set the machine's, give the chain's clock here.
+	// Now is the clock that determines the day. If nil, it is the machine's. A clock that is set back does
+	// not return to an earlier day: the latest counted day stays the present one until it is over. A clock
+	// that is set forward begins a new day, so if others can set the machine's clock, give the chain's here.
 	Now func() time.Time
 	// Logger logs signatures, denials and outcomes. If nil, nothing is logged.
 	Logger *slog.Logger
 }
 
-// limits are those of a mint; of lamports for zero.
+// limits returns the limits of a mint; those of lamports for the zero mint.
 func (c *Config) limits(mint solana.PublicKey) Limits {
 	if mint.IsZero() {
 		return c.Lamports
@@ -135,8 +142,8 @@ func (c *Config) limits(mint solana.PublicKey) Limits {
 
 const defaultApprovalTimeout = 2 * time.Minute
 
-// Policy is a haggle.Signer that signs what its Config allows, and answers everything else with a *Denial. Its methods may be
-// called from several goroutines.
+// Policy is a haggle.Signer that signs the messages that its Config allows, and returns a *Denial for all
+// others. Its methods may be called from several goroutines.
 type Policy struct {
 	signer       haggle.Signer
 	wallet       solana.PublicKey
@@ -147,8 +154,8 @@ type Policy struct {
 	// lock protects the following fields. It is held while limits are checked and usage is counted.
 	lock  sync.Mutex
 	usage *usage
-	// appended is how many records the store has since it was compacted, and pruned when usage was pruned, in
-	// Unix seconds.
+	// appended is the number of records of the store since its compaction, and pruned the time of the last
+	// pruning of usage in Unix seconds.
 	appended int
 	pruned   int64
 }
@@ -162,8 +169,8 @@ func (e *WrongWalletError) Error() string {
 	return fmt.Sprintf("store is of wallet %s, signer is %s", e.Store, e.Signer)
 }
 
-// New returns a policy around a signer, with the usage that the store has. It returns a *MissingLimitsError for
-// a Config without money limits, and a *WrongWalletError for a store of another wallet.
+// New returns a policy around a signer, with the usage in the store. It returns a *MissingLimitsError for a
+// Config without money limits, and a *WrongWalletError for a store of another wallet.
 func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, error) {
 	if signer == nil {
 		return nil, errors.New("haggle: policy: signer not set")
@@ -216,8 +223,8 @@ func (e *MissingLimitsError) Error() string {
 	return "money limits not set: " + strings.Join(e.Fields, ", ")
 }
 
-// missing returns a *MissingLimitsError if money limits are not set: those in lamports, the tokens, and of each
-// token all limits at once.
+// missing returns a *MissingLimitsError if money limits are not set: those in lamports, the tokens, and of
+// each token all limits at once.
 func (c *Config) missing() error {
 	var fields []string
 	if c.Lamports == (Limits{}) {
@@ -261,17 +268,17 @@ func (p *Policy) load(ctx context.Context) error {
 // PublicKey returns the wallet's address.
 func (p *Policy) PublicKey() solana.PublicKey { return p.wallet }
 
-// String is the wallet's address.
+// String returns a text with the wallet's address.
 func (p *Policy) String() string { return "policy for " + p.wallet.String() }
 
-// SignMessage signs a transaction's message if the policy allows it. It counts what the message spends before it
-// returns the signature.
+// SignMessage signs a transaction's message if the policy allows it. It counts the spends of the message
+// before it returns the signature.
 //
-// It returns a *Denial for a message that is not allowed. If the signer fails, the message stays counted, because
-// the signature may exist, unless the error has a method NotSigned() bool that returns true, as errors of the
-// wallet package do.
+// It returns a *Denial for a message that is not allowed. If the signer fails, the message stays counted,
+// because the signature may exist, unless the error has a method NotSigned() bool that returns true, as
+// errors of the wallet package do.
 func (p *Policy) SignMessage(ctx context.Context, message []byte) (solana.Signature, error) {
-	message = bytes.Clone(message) // what is signed is what has been looked at
+	message = bytes.Clone(message) // the checked bytes are the signed bytes
 	signature, err := p.sign(ctx, message)
 	var denial *Denial
 	switch digest := Digest(sha256.Sum256(message)); {
@@ -322,14 +329,14 @@ func (p *Policy) admit(ctx context.Context, read *reading) error {
 	return p.count(ctx, read)
 }
 
-// reconcileBriefly looks for what can be given back, for a limited time.
+// reconcileBriefly reconciles for at most reconcileLimit.
 func (p *Policy) reconcileBriefly(ctx context.Context) int {
 	limited, cancel := context.WithTimeout(ctx, reconcileLimit)
 	defer cancel()
 	return p.Reconcile(limited)
 }
 
-// signCounted asks the signer to sign a counted message.
+// signCounted signs a counted message with the signer.
 func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
 	if err := p.stopped(); err != nil {
 		return solana.Signature{}, notSigned{err}
@@ -341,17 +348,17 @@ func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signat
 	return signature, err
 }
 
-// notSigned is an error before the signer was asked.
+// notSigned is an error from before the call of the signer.
 type notSigned struct{ error }
 
 // NotSigned reports that no signature exists.
 func (notSigned) NotSigned() bool { return true }
 
-// Unwrap returns the error itself.
+// Unwrap returns the wrapped error.
 func (n notSigned) Unwrap() error { return n.error }
 
-// count checks the limits and counts the message under one lock, so that two calls cannot both use what is
-// left.
+// count checks the limits and counts the message under one lock, so that two calls cannot both use the rest
+// of a limit.
 func (p *Policy) count(ctx context.Context, read *reading) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -392,7 +399,8 @@ func (p *Policy) counted(read *reading) (*Record, error) {
 	}, nil
 }
 
-// withUncounted adds the deposits of deals that no counted creation accounts for to what a message spends.
+// withUncounted returns the spends of a message, with the deposits of deals that no counted creation accounts
+// for.
 func (p *Policy) withUncounted(read *reading) ([]Spend, []Engagement) {
 	spends, engagements := slices.Clone(read.spends), slices.Clone(read.engagements)
 	for _, deal := range read.deals {
@@ -416,11 +424,11 @@ func named(err error, names []string) error {
 	return err
 }
 
-// today is the day that is counted for: never one before the latest.
+// today returns the day that spends count for: never one before the latest.
 func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.day) }
 
-// attempted records the signer's answer, and returns its error. It gives back what the message would have
-// spent if it is certain that no signature exists.
+// attempted records the signer's result, and returns its error. It gives back the spends of the message if it
+// is certain that no signature exists.
 func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.Signature, failure error) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -448,31 +456,34 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 	return errors.Join(failure, err)
 }
 
-// errGivenBack: another process has settled a message during the signature.
+// errGivenBack reports that another process settled a message during the signature.
 var errGivenBack = errors.New("haggle: policy: the message is not counted any more")
 
-// engagement returns what is on record about a negotiation.
+// engagement returns the recorded engagements in a negotiation.
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return slices.Clone(p.usage.engagements[negotiation])
 }
 
-// Used returns what was spent in a mint, or in lamports for the zero mint, on the present day.
+// Used returns the amount spent on the present day, in base units of a mint, or in lamports for the zero
+// mint.
 func (p *Policy) Used(mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.usage.usedOn(p.today(), mint)
 }
 
-// UsedOn returns what was spent on a negotiation in a mint, or in lamports for the zero mint.
+// UsedOn returns the amount spent on a negotiation, in base units of a mint, or in lamports for the zero
+// mint.
 func (p *Policy) UsedOn(negotiation, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return p.usage.negotiations[with{mint, negotiation}]
 }
 
-// UsedWith returns what was spent with a counterparty in a mint, or in lamports for the zero mint.
+// UsedWith returns the amount spent with a counterparty, in base units of a mint, or in lamports for the zero
+// mint.
 func (p *Policy) UsedWith(counterparty, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -16,20 +16,21 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// What the chain takes in lamports. Rent comes back when an account is closed, and is not counted as income then.
+// Costs on chain, in lamports. The rent that returns when an account is closed is not counted as income.
 const (
 	// signatureFee is the fee for each signature of a transaction.
 	signatureFee = 5_000
 	// negotiationRent is the rent of a negotiation's account of 512 bytes and of its vault of 165.
 	negotiationRent = 4_454_400 + 2_039_280
-	// tokenAccountRent is that of an associated token account of SPL Token, and extendedAccountRent the most that one of Token-2022
-	// takes, with every extension that a mint can ask of its accounts.
+	// tokenAccountRent is the rent of an associated token account of SPL Token. extendedAccountRent is the
+	// highest rent of one of Token-2022, with every extension that a mint can require of its accounts.
 	tokenAccountRent    = 2_039_280
 	extendedAccountRent = 2_248_080
 )
 
 const (
-	// defaultUnits is what an instruction may consume that no limit is set for, and mostUnits what a transaction may at all.
+	// defaultUnits is the compute limit for each instruction if the transaction sets none, and mostUnits the
+	// highest limit of a transaction.
 	defaultUnits  = 200_000
 	mostUnits     = 1_400_000
 	microLamports = 1_000_000
@@ -37,16 +38,16 @@ const (
 
 // Spend is money that leaves the wallet if the transaction is executed.
 type Spend struct {
-	// Mint is what it is in; zero for lamports.
+	// Mint is the mint of the amount; zero for lamports.
 	Mint solana.PublicKey `json:"mint"`
 	// Amount is in base units of the mint, or in lamports.
 	Amount uint64 `json:"amount"`
-	// Purpose says what for: escrow, bond, transfer, rent, fee or priority fee.
+	// Purpose is one of the constants below: escrow, bond, transfer, rent, fee or priority fee.
 	Purpose string `json:"purpose"`
-	// Negotiation and Counterparty are what it is spent on and with; zero where it is neither.
+	// Negotiation and Counterparty are the negotiation and the counterparty of the spend; zero without one.
 	Negotiation  solana.PublicKey `json:"negotiation,omitzero"`
 	Counterparty solana.PublicKey `json:"counterparty,omitzero"`
-	// Instruction is which of the transaction's instructions spends it, from 0; -1 for fees.
+	// Instruction is the index of the instruction that spends it, from 0; -1 for fees.
 	Instruction int `json:"instruction"`
 }
 
@@ -60,22 +61,22 @@ const (
 	PurposePriorityFee = "priority fee"
 )
 
-// Price is a price that the wallet agrees to if the transaction is executed and, for an offer, the other side accepts. It is paid
-// from an escrow that has been counted when it was deposited.
+// Price is a price that the wallet agrees to if the transaction is executed and, for an offer, the other side
+// accepts. It is paid from an escrow that was counted at its deposit.
 type Price struct {
-	// Mint is what it is in.
+	// Mint is the mint of the price.
 	Mint solana.PublicKey
-	// Amount is in base units of the mint.
+	// Amount is the price in base units of the mint.
 	Amount uint64
-	// Side is the wallet's.
+	// Side is the side of the wallet.
 	Side protocol.OfferSide
-	// Negotiation and Counterparty are what is agreed on and with.
+	// Negotiation and Counterparty are the negotiation and the other party of the price.
 	Negotiation, Counterparty solana.PublicKey
-	// Instruction is which of the transaction's instructions says so, from 0.
+	// Instruction is the index of the instruction that agrees to it, from 0.
 	Instruction int
 }
 
-// reading is what a message does to the wallet that signs it.
+// reading is the effect of a message on the wallet that signs it.
 type reading struct {
 	policy *Policy
 	ctx    context.Context
@@ -86,7 +87,7 @@ type reading struct {
 	names   []string
 	steps   []step
 
-	// intent identifies what the message does, spends is what it spends beside its fees.
+	// intent identifies the effect of the message. spends are its spends without fees.
 	intent       Digest
 	spends, fees []Spend
 	prices       []Price
@@ -95,23 +96,25 @@ type reading struct {
 	deals        []Deal
 	// reveals are the allowed commitments whose price the message reveals.
 	reveals []Digest
-	// wrapped is how many lamports become tokens of the wallet's own, in each mint of wrapped SOL.
+	// wrapped is the number of lamports that become tokens of the wallet's own, for each mint of wrapped SOL.
 	wrapped map[solana.PublicKey]uint64
 	// nonce is the account of the message's durable nonce; zero without one.
 	nonce solana.PublicKey
 
-	// at is the instruction that is being read.
+	// at is the index of the instruction that is being read.
 	at int
-	// ownWrapped are the wallet's accounts for wrapped SOL that the message has made sure of so far, with their mints.
+	// ownWrapped are the wallet's accounts for wrapped SOL whose existence the message has ensured so far,
+	// with their mints.
 	ownWrapped map[solana.PublicKey]solana.PublicKey
 }
 
-// deny is a denial because of the instruction that is being read.
+// deny returns a denial because of the instruction that is being read.
 func (r *reading) deny(rule Rule, subject solana.PublicKey, cause error) *Denial {
 	return &Denial{Rule: rule, Instruction: r.at, Name: r.names[r.at], Subject: subject, Cause: cause}
 }
 
-// read finds out what a message does, and denies it if it may not be done at all, whatever has been used.
+// read determines the effect of a message. It denies a message that the policy never allows, whatever usage
+// is on record.
 func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 	parsed, err := parseMessage(data)
 	if err != nil {
@@ -163,7 +166,7 @@ func (r *reading) decode(index int, instruction compiled, metas []solana.Account
 	return nil
 }
 
-// allow denies an instruction that may not be used. It is asked under the name that the instruction has in its place.
+// allow denies an instruction that is not allowed under the name that it has in its place.
 func (r *reading) allow() error {
 	if _, ok := r.steps[r.at].(Decoded); ok || slices.Contains(r.policy.instructions, r.names[r.at]) || r.isOwed(r.steps[r.at]) {
 		return nil
@@ -184,13 +187,13 @@ func (r *reading) interpret(decoded step) error {
 	case protocol.AnyInstruction:
 		return r.interpretHaggle(s)
 	case computeUnitLimit, computeUnitPrice, computeOther:
-		return nil // addFees looks at them together
+		return nil // addFees checks them together
 	case lamportTransfer:
 		return r.transferLamports(s)
 	case accountCreation:
 		return r.createNonce(s)
 	case nonceStart:
-		return nil // createNonce looks at it
+		return nil // createNonce checks it
 	case nonceAdvance:
 		if r.at == 0 {
 			r.nonce = s.nonce
@@ -241,7 +244,8 @@ func (r *reading) transferLamports(s lamportTransfer) error {
 	return nil
 }
 
-// createNonce allows an account with a durable nonce only if the wallet becomes its authority in the same transaction.
+// createNonce allows an account with a durable nonce only if the wallet becomes its authority in the same
+// transaction.
 func (r *reading) createNonce(s accountCreation) error {
 	if s.from != r.policy.wallet {
 		return nil
@@ -270,15 +274,15 @@ func (r *reading) createAssociated(s associatedCreation) error {
 	if s.tokenProgram == solana.Token2022ProgramID {
 		cost.Amount = extendedAccountRent
 	}
-	// Whoever owns an account can close it and keep the rent, so it is a payment to its owner. The treasury's is what closing a
-	// negotiation takes.
+	// The owner of an account can close it and keep the rent, so the rent is a payment to the owner. The rent
+	// of the treasury's account is a cost of closing a negotiation.
 	if s.wallet != r.policy.wallet && !r.isTreasurys(s.account) {
 		cost.Counterparty = s.wallet
 	}
 	return r.spend(cost)
 }
 
-// isTreasurys says whether the message closes a negotiation into an account.
+// isTreasurys reports whether the message closes a negotiation into an account.
 func (r *reading) isTreasurys(account solana.PublicKey) bool {
 	return slices.ContainsFunc(r.steps, func(other step) bool {
 		closing, ok := other.(*protocol.CloseNegotiation)
@@ -293,7 +297,7 @@ func (r *reading) allowMint(mint solana.PublicKey) error {
 	return nil
 }
 
-// spend counts what the instruction that is being read takes from the wallet.
+// spend counts money that the instruction being read takes from the wallet.
 func (r *reading) spend(spend Spend) error {
 	spend.Instruction = r.at
 	if !spend.Mint.IsZero() {
@@ -318,7 +322,7 @@ func (r *reading) allowCounterparty(counterparty solana.PublicKey) error {
 	return nil
 }
 
-// screen asks whether the wallet may engage with somebody.
+// screen denies a counterparty that the configuration does not allow or Screen refuses.
 func (r *reading) screen(counterparty solana.PublicKey) error {
 	if err := r.allowCounterparty(counterparty); err != nil {
 		return err
@@ -364,7 +368,7 @@ func (r *reading) addFees() error {
 	return nil
 }
 
-// priorityFee is in lamports, rounded up; a fee that no number can hold is the highest number.
+// priorityFee returns the fee in lamports, rounded up; math.MaxUint64 if the fee does not fit a number.
 func priorityFee(units, price uint64) uint64 {
 	high, low := bits.Mul64(units, price)
 	low, carry := bits.Add64(low, microLamports-1, 0)
@@ -375,7 +379,7 @@ func priorityFee(units, price uint64) uint64 {
 	return fee
 }
 
-// sum is the highest number if the sum would be higher.
+// sum returns a + b; math.MaxUint64 if the sum does not fit a number.
 func sum(a, b uint64) uint64 {
 	total, carry := bits.Add64(a, b, 0)
 	if carry != 0 {
@@ -384,7 +388,7 @@ func sum(a, b uint64) uint64 {
 	return total
 }
 
-// exceeds says whether used and requested together are more than a limit, or more than a number can hold.
+// exceeds reports whether used and requested together are more than a limit, or do not fit a number.
 func exceeds(requested, used, limit uint64) bool {
 	total, carry := bits.Add64(used, requested, 0)
 	return carry != 0 || total > limit

@@ -7,7 +7,7 @@ import (
 	"maps"
 )
 
-// refresh applies what other processes have appended to a shared store.
+// refresh applies the records that other processes have appended to a shared store.
 func (p *Policy) refresh(ctx context.Context) error {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -35,7 +35,7 @@ func (p *Policy) refreshLocked(ctx context.Context) error {
 		}
 	}
 	if !consistent {
-		// The record is about usage that has been pruned here and not there.
+		// The record refers to usage that is pruned here and not there.
 		p.usage, p.appended = newUsage(), 0
 		if err := p.readAll(ctx); err != nil {
 			return err

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// compactAfter is how many records are appended before they are replaced by a snapshot.
+	// compactAfter is the number of appended records after which a snapshot replaces them.
 	compactAfter = 1_000
 	// pruneEvery is how often usage is pruned, in seconds of the policy's clock.
 	pruneEvery = 60 * 60
 )
 
-// snapshot returns a record from which usage is restored.
+// snapshot returns a record that restores the usage.
 func (u *usage) snapshot(wallet solana.PublicKey, now int64) Record {
 	state := &Snapshot{
 		Negotiations: sortedTotals(u.negotiations), Counterparties: sortedTotals(u.counterparties),
@@ -81,8 +81,8 @@ func (u *usage) restore(record Record) {
 	}
 }
 
-// tidy prunes usage and replaces the store's records by a snapshot, if it is time for either. A store that
-// cannot be replaced keeps its records.
+// tidy prunes usage and replaces the store's records by a snapshot, if either is due. If the store cannot
+// replace its records, it keeps them.
 func (p *Policy) tidy(ctx context.Context) error {
 	now := p.config.Now()
 	if now.Unix()-p.pruned >= pruneEvery || now.Unix() < p.pruned {

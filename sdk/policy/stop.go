@@ -8,19 +8,19 @@ import (
 	"sync/atomic"
 )
 
-// KillSwitch stops all policies that share it, at once and until it is switched off. The zero value is off. Its methods may be
-// called from several goroutines.
+// KillSwitch stops all policies that share it, at once and until it is switched off. The zero value is off.
+// Its methods may be called from several goroutines.
 type KillSwitch struct {
 	reason atomic.Pointer[string]
 }
 
-// Stop switches it on. A signature that a signer is being asked for meanwhile does not leave the policy any more.
+// Stop switches it on. The policies do not return signatures that their signers are still computing.
 func (k *KillSwitch) Stop(reason string) { k.reason.Store(&reason) }
 
 // Resume switches it off.
 func (k *KillSwitch) Resume() { k.reason.Store(nil) }
 
-// Stopped says whether it is on, and why.
+// Stopped reports whether it is on, with the reason.
 func (k *KillSwitch) Stopped() (reason string, stopped bool) {
 	if pointer := k.reason.Load(); pointer != nil {
 		return *pointer, true
@@ -28,10 +28,10 @@ func (k *KillSwitch) Stopped() (reason string, stopped bool) {
 	return "", false
 }
 
-// stopped is a denial if the policy has been stopped.
+// stopped returns a denial if the policy is stopped.
 func (p *Policy) stopped() error { return p.config.Stopped() }
 
-// Stopped is a *Denial if a policy of this configuration signs nothing now, because of Stop or StopFile.
+// Stopped returns a *Denial if Stop or StopFile stops the policies of this configuration; otherwise nil.
 func (c *Config) Stopped() error {
 	if c.Stop != nil {
 		if reason, stopped := c.Stop.Stopped(); stopped {

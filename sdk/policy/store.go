@@ -19,13 +19,13 @@ type RecordKind string
 const (
 	// RecordApproved: an intent has been approved.
 	RecordApproved RecordKind = "approved"
-	// RecordCounted: a message is about to be signed, and what it spends is counted.
+	// RecordCounted: a message is about to be signed, and its spends are counted.
 	RecordCounted RecordKind = "counted"
 	// RecordSigned: the signature of a counted message is about to be returned.
 	RecordSigned RecordKind = "signed"
 	// RecordSettled: the outcome of a counted message is final.
 	RecordSettled RecordKind = "settled"
-	// RecordSnapshot: the usage as all records before add up.
+	// RecordSnapshot: the usage that all earlier records add up to.
 	RecordSnapshot RecordKind = "snapshot"
 )
 
@@ -34,7 +34,7 @@ type Record struct {
 	Kind RecordKind `json:"kind"`
 	// Wallet is the wallet whose usage it is.
 	Wallet solana.PublicKey `json:"wallet"`
-	// Intent identifies what a message does: see [Digest]. It is set in approved and counted records.
+	// Intent identifies the effect of a message: see [Digest]. It is set in approved and counted records.
 	Intent Digest `json:"intent,omitzero"`
 	// Message is the SHA-256 of a message; zero in approved and snapshot records.
 	Message Digest `json:"message,omitzero"`
@@ -42,8 +42,8 @@ type Record struct {
 	// counts for, in days since 1 January 1970. Day never decreases.
 	Time int64 `json:"time"`
 	Day  int64 `json:"day"`
-	// Spends is what a counted message adds to its intent's spending, and Fees the fees of the message
-	// itself.
+	// Spends are the amounts that a counted message adds to the spending of its intent, and Fees the fees of
+	// the message itself.
 	Spends []Spend `json:"spends,omitempty"`
 	Fees   []Spend `json:"fees,omitempty"`
 	// Engagements are the negotiations that a counted message creates or joins, Commitments the prices that
@@ -53,24 +53,24 @@ type Record struct {
 	Deals       []Deal       `json:"deals,omitempty"`
 	// Reveals are the commitments whose price a counted message reveals.
 	Reveals []Digest `json:"reveals,omitempty"`
-	// Validity tells until when a counted message can be executed.
+	// Validity limits the time in which the chain can execute a counted message.
 	Validity Validity `json:"validity,omitzero"`
-	// Approved is what an approved record allows the intent to spend.
+	// Approved are the amounts that an approved record allows the intent to spend.
 	Approved []Total `json:"approved,omitempty"`
-	// Signature is the wallet's, in signed records.
+	// Signature is the wallet's signature, in signed records.
 	Signature solana.Signature `json:"signature,omitzero"`
-	// Outcome is that of a settled message: "confirmed", "failed", "expired" or "not sent".
+	// Outcome is the outcome of a settled message: "confirmed", "failed", "expired" or "not sent".
 	Outcome haggle.Outcome `json:"outcome,omitzero"`
 	// Snapshot is set in snapshot records.
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 }
 
-// Validity tells until when a message can be executed, and what identifies its transaction.
+// Validity limits the time in which the chain can execute a message, and identifies its transaction.
 type Validity struct {
 	Blockhash solana.Hash `json:"blockhash,omitzero"`
-	// Nonce is the account of a durable nonce, whose value Blockhash is then; otherwise zero.
+	// Nonce is the account of a durable nonce, and Blockhash then its value; zero without one.
 	Nonce solana.PublicKey `json:"nonce,omitzero"`
-	// LastBlockHeight and Slot are those of haggle.Signing.
+	// LastBlockHeight and Slot are the values of haggle.Signing.
 	LastBlockHeight uint64 `json:"last_block_height,omitzero"`
 	Slot            uint64 `json:"slot,omitzero"`
 	// Payer reports whether the wallet pays the fee, so that its signature is the transaction's.
@@ -84,7 +84,7 @@ type Snapshot struct {
 	Counterparties []Total      `json:"counterparties,omitempty"`
 	Engagements    []Engagement `json:"engagements,omitempty"`
 	Commitments    []Commitment `json:"commitments,omitempty"`
-	// Intents are those whose outcome is open: their spends are part of the totals.
+	// Intents are the intents whose outcome is open: their spends are part of the totals.
 	Intents []OpenIntent `json:"intents,omitempty"`
 	// Messages are the counted records of open messages, with their signatures; their fees are part of the
 	// totals.
@@ -93,14 +93,15 @@ type Snapshot struct {
 	Approvals []Record `json:"approvals,omitempty"`
 }
 
-// OpenIntent is an intent that has been counted and may still be executed.
+// OpenIntent is a counted intent that may still be executed.
 type OpenIntent struct {
 	Intent Digest  `json:"intent"`
 	Day    int64   `json:"day"`
 	Spends []Spend `json:"spends,omitempty"`
 }
 
-// Store keeps the records of one wallet's policy. Only one policy may use it at a time: see [SharedStore].
+// Store keeps the records of one wallet's policy. Only one policy may use it at a time. Several processes
+// share usage by a [SharedStore].
 type Store interface {
 	// Records returns all records in the order in which they were appended. A policy calls it once, before
 	// Append.
@@ -111,12 +112,12 @@ type Store interface {
 	Replace(ctx context.Context, record Record) error
 }
 
-// ErrBehind: other processes have appended records to a SharedStore that it has not returned yet.
+// ErrBehind reports that other processes have appended records to a SharedStore that it has not returned yet.
 var ErrBehind = errors.New("haggle: policy: the store has further records")
 
 // SharedStore is a Store of a log that several processes append to, each with a SharedStore and a policy of
 // its own. Append and Replace change nothing and return [ErrBehind] if the log has records that this store
-// has neither returned nor appended. So a policy counts a message only if it knows everything that counts.
+// has neither returned nor appended. So a policy counts a message only if it knows all usage that counts.
 // Package policy/postgres has one.
 type SharedStore interface {
 	Store

@@ -10,29 +10,30 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// Total is what has been spent in one mint.
+// Total is the amount spent in one mint.
 type Total struct {
-	// Account is the negotiation that it was spent on, or the counterparty that it was spent with; zero for a day's total.
+	// Account is the negotiation or the counterparty of the spends; zero for the total of a day.
 	Account solana.PublicKey
-	// Mint is what it is in; zero for lamports.
+	// Mint is the mint of the amount; zero for lamports.
 	Mint solana.PublicKey
 	// Amount is in base units of the mint, or in lamports.
 	Amount uint64
 }
 
-// Totals are what a wallet has used of its limits, as its records add up.
+// Totals is the used part of a wallet's limits, summed over its records.
 type Totals struct {
-	// Wallet is whose they are; zero if there are no records.
+	// Wallet is the wallet of the records; zero if there are no records.
 	Wallet solana.PublicKey
-	// Open is how many messages are counted whose outcome is not known yet.
+	// Open is the number of counted messages whose outcome is not known yet.
 	Open int
-	// Day is when the day began that Today is about, in UTC.
+	// Day is the beginning of the day of Today, in UTC.
 	Day time.Time
-	// Today are totals of the day, Negotiations and Counterparties of all days, each by account and mint, without those that are zero.
+	// Today are the totals of the day, Negotiations and Counterparties those of all days, each by account and
+	// mint. Totals of zero are left out.
 	Today, Negotiations, Counterparties []Total
 }
 
-// TotalsOf adds up records, such as those of [ReadFile]: what has been spent on the day that counts now, and altogether.
+// TotalsOf sums records, such as those of [ReadFile]: the amounts spent on the present day, and altogether.
 func TotalsOf(records []Record, now time.Time) (Totals, error) {
 	used := newUsage()
 	var totals Totals

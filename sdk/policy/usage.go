@@ -12,10 +12,10 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// Digest is a SHA-256, shown as hex: of a message, or of an intent. The intent of a message is what the chain
-// executes at most once however often it is signed: the program's instructions that name a deal and its
-// state, without blockhash, fees and deadlines. A message without such an instruction is an intent of its
-// own.
+// Digest is the SHA-256 of a message or of an intent; its text is hex. The intent of a message is the part
+// that the chain executes at most once however often it is signed: the program's instructions that name a
+// deal and its state, without blockhash, fees and deadlines. A message without such an instruction is an
+// intent of its own.
 type Digest [32]byte
 
 // String returns the digest as hex.
@@ -36,7 +36,8 @@ func (d *Digest) UnmarshalText(text []byte) error {
 const secondsPerDay = 24 * 60 * 60
 
 const (
-	// openLife is how long the outcome of a message is looked for. After it the message counts as executed.
+	// openLife is how long the policy looks for the outcome of a message. After it the message counts as
+	// executed.
 	openLife = 48 * time.Hour
 	// approvalLife is how long an approval holds for further messages of its intent.
 	approvalLife = 24 * time.Hour
@@ -52,19 +53,19 @@ func dayOf(now time.Time) int64 {
 	return day
 }
 
-// with is a mint, or lamports, and an account that it is spent on or with.
+// with is a mint, or lamports, and the negotiation or counterparty of a spend.
 type with struct{ mint, account solana.PublicKey }
 
-// usage is the spending of a wallet, as its records add up. It is not safe for concurrent use.
+// usage is the spending of a wallet, summed over its records. It is not safe for concurrent use.
 type usage struct {
-	// day is the latest day that anything was counted for.
+	// day is the latest day with a counted spend.
 	day            int64
 	today          map[solana.PublicKey]uint64
 	negotiations   map[with]uint64
 	counterparties map[with]uint64
-	// intents are those with open messages.
+	// intents are the intents with open messages.
 	intents map[Digest]*intent
-	// messages are those whose outcome is open.
+	// messages are the messages whose outcome is open.
 	messages    map[Digest]*openMessage
 	engagements map[solana.PublicKey][]Engagement
 	commitments map[Digest]*Commitment
@@ -82,7 +83,8 @@ type intent struct {
 // openMessage is a counted message whose outcome is open.
 type openMessage struct {
 	Record
-	// attempts is how many calls wait for the signer's signature now, and mayBeSigned whether one may exist.
+	// attempts is the number of calls that wait for the signer's signature; mayBeSigned reports whether a
+	// signature may exist.
 	attempts    int
 	mayBeSigned bool
 }
@@ -107,7 +109,7 @@ func (u *usage) apply(record Record) error {
 	case RecordApproved:
 		u.approvals[record.Intent] = record
 	case RecordCounted:
-		// A store that reported an error may have the record all the same, and gets it again.
+		// A store that reported an error may have the record anyway, and gets it again.
 		if known == nil {
 			u.count(record)
 		}
@@ -185,7 +187,7 @@ func (u *usage) add(spend Spend) {
 
 var errLessThanNothing = errors.New("more is given back than was used")
 
-// settle removes a message whose outcome is final, and gives back what it did not spend.
+// settle removes a message whose outcome is final, and gives back the money that it did not spend.
 func (u *usage) settle(known *openMessage, outcome haggle.Outcome) error {
 	delete(u.messages, known.Message)
 	if outcome != haggle.OutcomeConfirmed && outcome != haggle.OutcomeFailed {
@@ -209,7 +211,8 @@ func (u *usage) settle(known *openMessage, outcome haggle.Outcome) error {
 	if outcome == haggle.OutcomeConfirmed {
 		delete(u.intents, known.Intent)
 		delete(u.approvals, known.Intent)
-		// The same intent can be signed again. The other messages of this one are not part of that.
+		// The same intent can be signed again. The other messages of the executed one are not part of the new
+		// one.
 		for _, other := range u.messages {
 			if other.Intent == known.Intent {
 				other.Intent = Digest{}
@@ -258,7 +261,7 @@ func (u *usage) subtract(day int64, spend Spend) error {
 		return err
 	}
 	if day != u.day {
-		return nil // that day's sum is gone
+		return nil // the sum of that day is dropped
 	}
 	if u.today[spend.Mint] < spend.Amount {
 		return errLessThanNothing
@@ -267,7 +270,7 @@ func (u *usage) subtract(day int64, spend Spend) error {
 	return nil
 }
 
-// prune drops what no limit depends on any more.
+// prune removes the usage that no limit depends on any more.
 func (u *usage) prune(now time.Time) error {
 	for _, known := range u.messages {
 		if known.attempts == 0 && now.Sub(time.Unix(known.Time, 0)) > openLife {
@@ -301,7 +304,7 @@ func (u *usage) prune(now time.Time) error {
 	return nil
 }
 
-// usedOn returns what was spent on a day: zero on one after the latest.
+// usedOn returns the amount spent on a day: zero on a day after the latest.
 func (u *usage) usedOn(day int64, mint solana.PublicKey) uint64 {
 	if day > u.day {
 		return 0
@@ -309,13 +312,13 @@ func (u *usage) usedOn(day int64, mint solana.PublicKey) uint64 {
 	return u.today[mint]
 }
 
-// spendKey is what spends of several messages of one intent are compared by.
+// spendKey is the key by which the spends of several messages of one intent are compared.
 type spendKey struct {
 	mint, negotiation, counterparty solana.PublicKey
 	purpose                         string
 }
 
-// excess returns what a message spends beyond what other messages of its intent have been counted for.
+// excess returns the spends of a message beyond the counted spends of other messages of its intent.
 func (u *usage) excess(digest Digest, spends []Spend) []Spend {
 	covered := map[spendKey]uint64{}
 	if known := u.intents[digest]; known != nil {
@@ -336,7 +339,7 @@ func (u *usage) excess(digest Digest, spends []Spend) []Spend {
 	return rest
 }
 
-// carried returns what an intent of an earlier day adds to a later one if it is signed again then.
+// carried returns the amounts that an intent of an earlier day adds to a later day when it is signed again.
 func (u *usage) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
 	amounts := map[solana.PublicKey]uint64{}
 	if known := u.intents[digest]; known != nil && known.day < day {
@@ -347,7 +350,7 @@ func (u *usage) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
 	return amounts
 }
 
-// check compares what a message spends with the limits. fees are those of the message, spends the rest.
+// check compares the spends of a message with the limits. fees are those of the message, spends the rest.
 func (u *usage) check(config *Config, day int64, digest Digest, spends, fees []Spend) error {
 	transaction := map[solana.PublicKey]uint64{}
 	for _, spend := range slices.Concat(spends, fees) {
@@ -388,7 +391,7 @@ func overLimit(rule Rule, spend Spend, subject solana.PublicKey, limit, used, re
 	}
 }
 
-// isUsed reports whether an error is a denial that depends on what has been used.
+// isUsed reports whether an error is a denial that depends on earlier usage.
 func isUsed(err error) bool {
 	var denial *Denial
 	return errors.As(err, &denial) && slices.Contains([]Rule{RulePerNegotiation, RulePerCounterparty, RulePerDay}, denial.Rule) && denial.Used > 0
