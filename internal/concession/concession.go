@@ -1,5 +1,5 @@
-// Package concession is the simplest way to bargain: from an opening price, a party gives way in equal steps,
-// so that its last offer is its reservation price, beyond which no deal is better than a deal.
+// Package concession is the simplest way to bargain: from an opening price, a party concedes in equal steps
+// to its reservation price, its last offer. Beyond that price no deal is better than a deal.
 package concession
 
 import "math/bits"
@@ -8,12 +8,12 @@ import "math/bits"
 type Linear struct {
 	Opening     uint64
 	Reservation uint64
-	// Offers is how many offers the party can make. With a single one it is the reservation price.
+	// Offers is the number of offers that the party can make. A single offer has the reservation price.
 	Offers uint64
 }
 
-// Price is what the party asks or bids in its offer of this index, the first being 0; after the last it is
-// the reservation. Steps that do not come out even are rounded towards the opening.
+// Price returns the price of the party's offer with this index, the first being 0; after the last it is the
+// reservation price. Steps that do not come out even are rounded towards the opening.
 func (l Linear) Price(index uint64) uint64 {
 	if index+1 >= l.Offers {
 		return l.Reservation
@@ -24,7 +24,7 @@ func (l Linear) Price(index uint64) uint64 {
 	return l.Opening - share(l.Opening-l.Reservation, index, l.Offers-1)
 }
 
-// share is floor(amount * part / whole) for part < whole, exactly.
+// share returns floor(amount * part / whole) for part < whole, exactly.
 func share(amount, part, whole uint64) uint64 {
 	high, low := bits.Mul64(amount, part)
 	quotient, _ := bits.Div64(high, low, whole)

@@ -1,6 +1,6 @@
-// Package exampleagent has the common parts of the example agents: flags, journal, finding the negotiation of an
-// earlier run, and output. cmd/buyer and cmd/seller have their strategies; package agent of the SDK runs the
-// negotiation.
+// Package exampleagent has the common parts of the example agents: flags, journal, finding the negotiation of
+// an earlier run, and output. cmd/buyer and cmd/seller have their strategies; package agent of the SDK runs
+// the negotiation.
 package exampleagent
 
 import (
@@ -26,8 +26,8 @@ type Action struct {
 	Negotiation solana.PublicKey `json:"negotiation"`
 	// Round is the number of offers by then.
 	Round uint8 `json:"round"`
-	// Price is the offered or accepted price; nil for other actions, and for an offer whose event the node does not
-	// return.
+	// Price is the offered or accepted price; nil for other actions, and for an offer whose event the node
+	// does not return.
 	Price *amount.Tokens `json:"price,omitempty"`
 	// EffectiveEscrow is the effective escrow after the action, as far as the node returns it.
 	EffectiveEscrow amount.Tokens `json:"effective_escrow"`

@@ -19,8 +19,8 @@ import (
 // statusTimeout is how long an interrupted agent may take to report the state of its negotiation.
 const statusTimeout = 5 * time.Second
 
-// Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one in which the agent
-// engages. It returns the deal, or an exitcode.NoDeal error.
+// Bargain runs a negotiation to its end: the one at the address, or if that is zero the first one in which
+// the agent engages. It returns the deal, or an exitcode.NoDeal error.
 //
 // It prints each action, after config.Acted. An error that is not transient ends it; a restart continues.
 func (p *Party) Bargain(ctx context.Context, negotiation solana.PublicKey, config agent.Config) (*agent.Result, error) {

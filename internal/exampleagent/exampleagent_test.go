@@ -46,7 +46,7 @@ func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
 	}
 }
 
-// Two purchases that have nothing to do with each other do not wait for each other's journal.
+// Two unrelated purchases do not wait for each other's journal.
 func TestEachMatterHasAJournalOfItsOwn(t *testing.T) {
 	party := func() *Party {
 		return &Party{

@@ -13,10 +13,10 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/amount"
 )
 
-// Service is what the example agents bargain about unless they are told otherwise.
+// Service is the default service that the example agents bargain about.
 const Service = "Find the whales in 10,000 Solana transactions"
 
-// Flags are what both agents have to be told.
+// Flags are the flags that both agents share.
 type Flags struct {
 	Connection  connection.Flags
 	Trust       connection.TrustFlags
@@ -25,7 +25,7 @@ type Flags struct {
 	Service     string
 	Opening     amount.Text
 	Reservation amount.Text
-	// Journal is a file; empty is one of the agent's own, and "none" is none.
+	// Journal is the path of the journal; empty selects the agent's own file, and "none" no journal.
 	Journal string
 	JSON    bool
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
-// noJournal is what --journal says if nothing is to be remembered.
+// noJournal is the value of --journal for no journal.
 const noJournal = "none"
 
-// openJournal opens the file that --journal names; nil for none. While it is open, no other process can use
-// it.
+// openJournal opens the file that --journal names; it returns nil for none. While the file is open, no other
+// process can use it.
 func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 	path := p.flags.Journal
 	if path == noJournal {
@@ -51,8 +51,9 @@ func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 	return book, nil
 }
 
-// ownJournal is a file that nobody else uses, in a folder that exists then: one for each thing that a wallet
-// bargains about. It is the cluster's, too: what has been sent to one is nowhere on another.
+// ownJournal returns the path of the agent's own file, in a folder that it creates. Each combination of role,
+// wallet, counterparty, mint, service and cluster has its own file: a transaction that was sent to one
+// cluster does not exist on another.
 func (p *Party) ownJournal(ctx context.Context) (string, error) {
 	client, err := p.flags.Connection.Client()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it accepts a suitable
-// offer, or rejects.
+// Hurry is the time before the global deadline at which an agent stops bargaining, in seconds: it accepts a
+// suitable offer, or rejects.
 const Hurry = 20
 
 // Party is an agent: its wallet, its counterparty, and its prices.
@@ -70,7 +70,7 @@ func (f *Flags) Open(ctx context.Context, log *Log) (p *Party, err error) {
 	return p, err
 }
 
-// connect makes a client that writes to the journal.
+// connect creates a client that writes to the journal.
 func (p *Party) connect(ctx context.Context) (err error) {
 	settings, err := p.flags.Connection.Settle()
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *Party) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close disconnects, and lets other processes use the journal.
+// Close disconnects, and releases the journal for other processes.
 func (p *Party) Close() error {
 	var failures []error
 	if p.Client != nil {
@@ -114,12 +114,12 @@ func (p *Party) Tokens(units uint64) amount.Tokens {
 	return amount.Tokens{Units: units, Decimals: p.decimals}
 }
 
-// Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can have
-// others, and whoever accepts the offer accepts them. These agents have agreed on none.
+// Suits reports whether the standing offer has the agreed terms beside the price. An offer's metadata can
+// have others, and its acceptance covers them. These agents have agreed on none.
 func (p *Party) Suits(n *haggle.Snapshot) bool { return n.Metadata == p.Metadata }
 
-// Vet checks the counterparty before the agent commits to anything, with --trust or --allowlist. It returns an
-// *identity.Refusal.
+// Vet checks the counterparty before the agent commits to anything, with --trust or --allowlist. It returns
+// an *identity.Refusal.
 func (p *Party) Vet(ctx context.Context) error {
 	if p.gate == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Unfinished returns the address of a negotiation of an earlier run in which the agent has a role; zero if there is
-// none. With a journal it first resolves the transactions of the earlier run.
+// Unfinished returns the address of a negotiation of an earlier run in which the agent has a role; zero if
+// there is none. With a journal it first resolves the transactions of the earlier run.
 func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*haggle.Snapshot) bool) (solana.PublicKey, error) {
 	created, err := p.recover(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*h
 	return created, nil
 }
 
-// recover resolves the transactions of an earlier run. It returns the negotiation that the run has created, if any:
-// the list of a node that lags may not have it yet.
+// recover resolves the transactions of an earlier run. It returns the negotiation that the run has created,
+// if any: the list of a node that lags may not have it yet.
 func (p *Party) recover(ctx context.Context) (created solana.PublicKey, err error) {
 	if p.journal == nil {
 		return created, nil

@@ -16,7 +16,7 @@ var (
 
 // AccountError is the error of an account that was read and cannot be used.
 type AccountError struct {
-	// Address is the account's.
+	// Address is the address of the account.
 	Address solana.PublicKey
 	// Err is [ErrAccountNotFound], [ErrWrongOwner], or a [*DecodeError].
 	Err error

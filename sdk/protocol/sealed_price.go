@@ -14,17 +14,19 @@ import (
 	"github.com/gagliardetto/solana-go"
 )
 
-// ErrSealedPrice: the bytes are not a document of [SealedPrice.Secret], or a sealed price would be encoded by other means.
+// ErrSealedPrice reports bytes that are not a document of [SealedPrice.Secret], or an encoding of a sealed
+// price by other means.
 var ErrSealedPrice = errors.New("haggle: sealed price")
 
-// SealedPrice is an agent's reservation price in one negotiation, the most that the buyer would pay or the least that the seller
-// would take, together with the nonce that keeps its commitment from being guessed.
+// SealedPrice is an agent's reservation price in one negotiation (the most that the buyer would pay, or the
+// least that the seller would take) and the nonce that keeps its commitment from being guessed.
 //
-// A party that loses it after committing to it cannot reveal it, and a seller then loses its bond: store Secret before
-// submit_zopa_commitment is sent. Printing or encoding a SealedPrice does not reveal the price; Price, Nonce and Secret do.
+// A party that loses it after the commitment cannot reveal it, and a seller then loses its bond: store Secret
+// before submit_zopa_commitment is sent. Printing or encoding a SealedPrice does not reveal the price; Price,
+// Nonce and Secret do.
 type SealedPrice struct {
-	// secret is behind two pointers: fmt follows one when it prints a structure that contains a SealedPrice, and then shows where
-	// the price is instead of the price.
+	// secret is behind two pointers: fmt follows one when it prints a structure that contains a SealedPrice,
+	// and then prints the address of the price instead of the price.
 	secret **sealedPrice
 }
 
@@ -40,7 +42,7 @@ func sealed(secret sealedPrice) *SealedPrice {
 	return &SealedPrice{secret: &pointer}
 }
 
-// open is the zero secret for the zero SealedPrice.
+// open returns the secret; the zero secret for the zero SealedPrice.
 func (p SealedPrice) open() sealedPrice {
 	if p.secret == nil {
 		return sealedPrice{}
@@ -48,10 +50,11 @@ func (p SealedPrice) open() sealedPrice {
 	return **p.secret
 }
 
-// SealPrice seals a party's reservation price in a negotiation, in base units of the mint, with a random nonce.
+// SealPrice seals a party's reservation price in a negotiation, in base units of the mint, with a random
+// nonce.
 //
-// It fails as the program does when the price is revealed: [ErrInvalidParams] for a price outside
-// [Negotiation.ReservationRange], [ErrUnauthorized] for an agent that is no party.
+// Like the program at the reveal it returns [ErrInvalidParams] for a price outside
+// [Negotiation.ReservationRange], and [ErrUnauthorized] for an agent that is no party.
 func SealPrice(address solana.PublicKey, n *Negotiation, agent solana.PublicKey, price uint64) (*SealedPrice, error) {
 	var nonce [32]byte
 	if _, err := rand.Read(nonce[:]); err != nil {
@@ -75,7 +78,8 @@ func NewSealedPrice(negotiation solana.PublicKey, createdAt int64, agent solana.
 // IsZero reports whether there is no price.
 func (p SealedPrice) IsZero() bool { return p.secret == nil }
 
-// CheckRange returns [ErrInvalidParams] for a price outside [Negotiation.ReservationRange], as a refusal of the action.
+// CheckRange returns [ErrInvalidParams] for a price outside [Negotiation.ReservationRange], as a refusal of
+// the action.
 func (p SealedPrice) CheckRange(action string, n *Negotiation) error {
 	if least, most := n.ReservationRange(); p.Price() < least || p.Price() > most {
 		return Refuse(action, ErrInvalidParams, "the price is not between %d and %d base units", least, most)
@@ -83,35 +87,35 @@ func (p SealedPrice) CheckRange(action string, n *Negotiation) error {
 	return nil
 }
 
-// Negotiation is the address of the negotiation that the price is for. The price is for one deal there: see
-// CreatedAt.
+// Negotiation returns the address of the negotiation that the price is for. The price is for one deal there:
+// see CreatedAt.
 func (p SealedPrice) Negotiation() solana.PublicKey { return p.open().negotiation }
 
-// CreatedAt is the creation of the deal that the price is for, in Unix seconds.
+// CreatedAt returns the creation time of the deal that the price is for, in Unix seconds.
 func (p SealedPrice) CreatedAt() int64 { return p.open().createdAt }
 
-// Agent is the party whose price it is.
+// Agent returns the party that the price belongs to.
 func (p SealedPrice) Agent() solana.PublicKey { return p.open().agent }
 
-// Price is the price itself, in base units of the mint.
+// Price returns the price itself, in base units of the mint.
 func (p SealedPrice) Price() uint64 { return p.open().price }
 
-// Nonce is the nonce that keeps the commitment from being guessed; revealing the price reveals it.
+// Nonce returns the nonce that keeps the commitment from being guessed; the reveal of the price reveals it.
 func (p SealedPrice) Nonce() [32]byte { return p.open().nonce }
 
-// Commitment is what goes on chain instead of the price: see [ZopaCommitment].
+// Commitment returns the commitment that is published on chain before the price: see [ZopaCommitment].
 func (p SealedPrice) Commitment() [32]byte {
 	secret := p.open()
 	return ZopaCommitment(secret.negotiation, secret.createdAt, secret.agent, secret.price, secret.nonce)
 }
 
-// Matches says, in a time that does not depend on the answer, whether a commitment is to this price.
+// Matches reports whether a commitment is to this price, in a time that does not depend on the result.
 func (p SealedPrice) Matches(commitment [32]byte) bool {
 	own := p.Commitment()
 	return subtle.ConstantTimeCompare(own[:], commitment[:]) == 1
 }
 
-// sealedPriceVersion is of the document that Secret writes.
+// sealedPriceVersion is the version of the document that Secret returns.
 const sealedPriceVersion = 1
 
 type sealedPriceDocument struct {
@@ -124,8 +128,8 @@ type sealedPriceDocument struct {
 	Commitment  string           `json:"commitment"`
 }
 
-// Secret is everything that is needed to reveal the price, as a JSON document for [ParseSealedPrice]: to be kept where only its
-// owner can read it. It fails for the zero SealedPrice only.
+// Secret returns everything that the reveal of the price needs, as a JSON document for [ParseSealedPrice].
+// Store it where only its owner can read it. It returns an error for the zero SealedPrice only.
 func (p SealedPrice) Secret() ([]byte, error) {
 	secret, commitment := p.open(), p.Commitment()
 	if secret.price == 0 {
@@ -142,13 +146,13 @@ func (p SealedPrice) Secret() ([]byte, error) {
 	})
 }
 
-// ParseSealedPrice reads what [SealedPrice.Secret] has written. It fails with [ErrSealedPrice] for anything else, also if a single
-// character of a key, the price or the nonce is another: then the commitment does not fit.
+// ParseSealedPrice reads a document of [SealedPrice.Secret]. It returns [ErrSealedPrice] for anything else,
+// even if only one character of a key, the price or the nonce differs: then the commitment does not match.
 func ParseSealedPrice(secret []byte) (*SealedPrice, error) {
 	decoder := json.NewDecoder(bytes.NewReader(secret))
 	decoder.DisallowUnknownFields()
 	var document sealedPriceDocument
-	// What is wrong in detail is never part of an error: it may be the price.
+	// The error leaves out the details: they may contain the price.
 	if decoder.Decode(&document) != nil || !isEnd(decoder) {
 		return nil, fmt.Errorf("%w: not such a document", ErrSealedPrice)
 	}
@@ -175,7 +179,7 @@ func isEnd(decoder *json.Decoder) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// String says whose price it is, and not what it is.
+// String returns a text that identifies the price's owner and negotiation. It leaves out the price itself.
 func (p SealedPrice) String() string {
 	if p.secret == nil {
 		return "no sealed price"
@@ -183,10 +187,10 @@ func (p SealedPrice) String() string {
 	return fmt.Sprintf("sealed price of %s in %s", p.Agent(), p.Negotiation())
 }
 
-// GoString is as String.
+// GoString returns String with the name of the type.
 func (p SealedPrice) GoString() string { return "protocol.SealedPrice(" + p.String() + ")" }
 
-// Format writes String, whatever the verb.
+// Format writes String for every verb.
 func (p SealedPrice) Format(state fmt.State, verb rune) {
 	text := p.String()
 	if verb == 'v' && state.Flag('#') {
@@ -195,10 +199,11 @@ func (p SealedPrice) Format(state fmt.State, verb rune) {
 	_, _ = io.WriteString(state, text)
 }
 
-// LogValue is String.
+// LogValue returns String.
 func (p SealedPrice) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
-// MarshalText fails with [ErrSealedPrice], so that encoding a structure neither gives the price away nor loses it silently.
+// MarshalText returns [ErrSealedPrice], so that the encoding of a structure neither reveals the price nor
+// loses it silently.
 func (p SealedPrice) MarshalText() ([]byte, error) {
 	return nil, fmt.Errorf("%w: it is encoded by Secret alone", ErrSealedPrice)
 }
