@@ -11,7 +11,8 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 )
 
-// confirmedEntries are the entries whose transactions are confirmed, so that an idempotency key is never used twice.
+// confirmedEntries are the entries whose transactions are confirmed, so that an idempotency key is never used
+// twice.
 type confirmedEntries struct {
 	entries map[solana.Signature]*confirmedEntry
 	byKey   map[keyOfWallet]*confirmedEntry
@@ -76,7 +77,8 @@ func (c *confirmedEntries) isUnacknowledged(signature solana.Signature) bool {
 	return c.unacknowledged[signature] != nil
 }
 
-// find returns a copy of the entry with a key, or of the oldest unacknowledged one with an intent; nil if there is none.
+// find returns a copy of the entry with a key, or of the oldest unacknowledged one with an intent; nil if
+// there is none.
 func (c *confirmedEntries) find(wallet solana.PublicKey, key, intent solana.Hash) *haggle.JournalEntry {
 	var found *confirmedEntry
 	if !key.IsZero() {

@@ -338,8 +338,8 @@ func (f *File) append(r record) (position, error) {
 	return position{f.generation, f.size}, nil
 }
 
-// sync waits until the disk has all records up to a place. One sync serves all goroutines that wait for the
-// sync before it.
+// sync waits until the disk has all records up to a place. While one goroutine syncs, others wait, and one
+// further sync serves them all.
 func (f *File) sync(written position) error {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
@@ -364,8 +364,8 @@ func (f *File) sync(written position) error {
 	return nil
 }
 
-// compact replaces the file by one without the entries that are finished and not confirmed, and without the transactions
-// of the confirmed ones. If that fails, the file continues to grow.
+// compact replaces the file by one without the entries that are finished and not confirmed, and without the
+// transactions of the confirmed ones. If that fails, the file continues to grow.
 func (f *File) compact() {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()

@@ -19,7 +19,8 @@ import (
 const magic = "haggle journal 2\n"
 
 const (
-	// A record: the content's length (4 bytes, little endian), the checksum of those 4 bytes, the content, the content's checksum.
+	// A record: the content's length (4 bytes, little endian), the checksum of those 4 bytes, the content,
+	// the content's checksum.
 	headSize = 8
 	tailSize = 4
 	// contentMost is the largest accepted content, in bytes. An entry takes far less: its transaction has at
@@ -29,7 +30,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// record is the beginning or the end of an entry, or in a compacted file a confirmed entry without its transaction.
+// record is the beginning or the end of an entry, or in a compacted file a confirmed entry without its
+// transaction.
 type record struct {
 	Begin     *haggle.JournalEntry `json:"begin,omitempty"`
 	Finish    *finish              `json:"finish,omitempty"`

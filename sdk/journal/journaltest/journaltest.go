@@ -1,5 +1,5 @@
-// Package journaltest tests whether a store is a [haggle.Journal]: accepted entries survive, in their order, and
-// refused entries are not there.
+// Package journaltest tests whether a store is a [haggle.Journal]: accepted entries survive, in their order,
+// and refused entries are not there.
 //
 //	func TestStore(t *testing.T) {
 //		journaltest.Run(t, func(path string) (journaltest.Store, error) { return mystore.Open(path) })

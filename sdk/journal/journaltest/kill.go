@@ -33,7 +33,8 @@ const (
 	numbersPerLife = 1_000_000
 )
 
-// Main is for a package's TestMain, so that RunKilled can have the test's own program write to a store and kill it:
+// Main is for a package's TestMain, so that RunKilled can have the test's own program write to a store and
+// kill it:
 //
 //	func TestMain(m *testing.M) { journaltest.Main(m, open) }
 func Main(m *testing.M, open Open) {

@@ -5,9 +5,9 @@
 //	defer store.Close()
 //	client, err := haggle.NewClient(haggle.Config{Endpoint: endpoint, Journal: store})
 //
-// Unlike the file of package journal it keeps the finished entries, with their outcomes. The table is journal,
-// with the columns signature, wallet, action, negotiation, begun, outcome and finished (times in RFC 3339)
-// beside the whole entry as JSON. [Store.Forget] removes old entries.
+// Unlike the file of package journal it keeps the finished entries, with their outcomes. The table is
+// journal, with the columns signature, wallet, action, negotiation, begun, outcome and finished (times in RFC
+// 3339) beside the whole entry as JSON. [Store.Forget] removes old entries.
 //
 // Several processes of one machine can use the database at once. A unique index over wallet and idempotency
 // key keeps two of them from carrying out one action. The process that begins an entry holds a lease on it
