@@ -53,7 +53,7 @@ type Record struct {
 	Deals       []Deal       `json:"deals,omitempty"`
 	// Reveals are the commitments whose price a counted message reveals.
 	Reveals []Digest `json:"reveals,omitempty"`
-	// Validity limits the time in which the chain can execute a counted message.
+	// Validity describes until when the chain can execute a counted message.
 	Validity Validity `json:"validity,omitzero"`
 	// Approved are the amounts that an approved record allows the intent to spend.
 	Approved []Total `json:"approved,omitempty"`
@@ -65,7 +65,7 @@ type Record struct {
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 }
 
-// Validity limits the time in which the chain can execute a message, and identifies its transaction.
+// Validity describes until when the chain can execute a message, and identifies its transaction.
 type Validity struct {
 	Blockhash solana.Hash `json:"blockhash,omitzero"`
 	// Nonce is the account of a durable nonce, and Blockhash then its value; zero without one.
