@@ -43,12 +43,13 @@ localnet: program ## run a local chain with the program loaded until interrupted
 	@go build -o "$$HAGGLE_CACHE/bin/haggle" ./cmd/haggle
 	@exec "$$HAGGLE_CACHE/bin/haggle" localnet $(ARGS)
 
-lint: prerequisites ## formats, go vet, staticcheck, clippy
-	@echo "==> gofmt, go vet, staticcheck"
+lint: prerequisites ## formats, go vet, staticcheck, prose, clippy
+	@echo "==> gofmt, go vet, staticcheck, prose"
 	@unformatted=$$(gofmt -l .); \
 	    [ -z "$$unformatted" ] || { echo "not formatted (make fmt): $$unformatted"; exit 1; }
 	@go vet ./...
 	@toolchain/staticcheck ./...
+	@toolchain/prose
 	@echo "==> cargo fmt --check, clippy"
 	@$(program) cargo fmt --all --check
 	@$(localnet) cargo fmt --check
