@@ -3,6 +3,7 @@ package haggle
 import (
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -92,7 +93,7 @@ func (m *memoryJournal) Unfinished(
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	entries := slices.Clone(m.entries)
-	outcomes := m.outcomes
+	outcomes := maps.Clone(m.outcomes)
 	return func(yield func(JournalEntry, error) bool) {
 		if m.listingFails != nil {
 			yield(JournalEntry{}, m.listingFails)

@@ -2,6 +2,8 @@ package haggle
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,11 +18,20 @@ import (
 // observingSigner records the outcomes that it receives.
 type observingSigner struct {
 	*wallet.Keypair
+	lock     sync.Mutex
 	outcomes []Outcome
 }
 
 func (o *observingSigner) ObserveOutcome(_ context.Context, _ []byte, outcome Outcome) {
+	o.lock.Lock()
+	defer o.lock.Unlock()
 	o.outcomes = append(o.outcomes, outcome)
+}
+
+func (o *observingSigner) received() []Outcome {
+	o.lock.Lock()
+	defer o.lock.Unlock()
+	return slices.Clone(o.outcomes)
 }
 
 func TestObserverReceivesLaterOutcomes(t *testing.T) {
@@ -38,10 +49,10 @@ func TestObserverReceivesLaterOutcomes(t *testing.T) {
 		defer cancel()
 		_, err := a.pay(t, 1).Do(ctx, signer)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
-		require.Empty(t, signer.outcomes)
+		require.Empty(t, signer.received())
 
 		time.Sleep(time.Minute)
-		assert.Equal(t, []Outcome{OutcomeConfirmed}, signer.outcomes)
+		assert.Equal(t, []Outcome{OutcomeConfirmed}, signer.received())
 	})
 }
 
@@ -56,6 +67,6 @@ func TestObserverReceivesRecoveredOutcomes(t *testing.T) {
 		require.NoError(t, err)
 
 		time.Sleep(time.Minute)
-		assert.Equal(t, []Outcome{OutcomeConfirmed, OutcomeConfirmed}, signer.outcomes)
+		assert.Equal(t, []Outcome{OutcomeConfirmed, OutcomeConfirmed}, signer.received())
 	})
 }
