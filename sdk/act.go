@@ -158,6 +158,9 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 // administration. payer signs and pays the fee.
 func (c *Client) NewAction(name string, payer solana.PublicKey, instructions ...solana.Instruction) *Action {
 	action := &Action{Name: name, Instructions: instructions, Payer: payer, client: c, key: randomKey()}
+	if len(instructions) == 0 {
+		action.err = fmt.Errorf("haggle: %s: no instructions are given", name)
+	}
 	content := make([][]byte, 0, 2*len(instructions))
 	for _, instruction := range instructions {
 		data, err := instruction.Data()

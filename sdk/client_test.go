@@ -90,6 +90,8 @@ func TestMissingArgumentsAreNamed(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNotAsExpected)
 	_, err = client.At(snapshot).Expire(solana.PublicKey{}).Build(t.Context())
 	assert.ErrorContains(t, err, "signer not set")
+	_, err = client.NewAction("pay", protocol.ProgramID).Build(t.Context())
+	assert.ErrorContains(t, err, "no instructions are given")
 }
 
 func TestOfferNamesItsSnapshot(t *testing.T) {
