@@ -449,18 +449,7 @@ func (f *File) Confirmed(ctx context.Context, wallet solana.PublicKey, key, inte
 
 // Unfinished implements [haggle.Journal].
 func (f *File) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[haggle.JournalEntry, error] {
-	return func(yield func(haggle.JournalEntry, error) bool) {
-		entries, err := f.entriesOf(ctx, wallet)
-		if err != nil {
-			yield(haggle.JournalEntry{}, err)
-			return
-		}
-		for _, entry := range entries {
-			if !yield(entry, nil) {
-				return
-			}
-		}
-	}
+	return Sequence(func() ([]haggle.JournalEntry, error) { return f.entriesOf(ctx, wallet) })
 }
 
 func (f *File) entriesOf(ctx context.Context, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {

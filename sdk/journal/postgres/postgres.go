@@ -18,7 +18,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	_ "embed" // the table
@@ -26,16 +25,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/internal/pgstore"
+	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
 //go:embed schema.sql
@@ -52,9 +51,7 @@ const (
 
 // Store is a journal in a PostgreSQL database. Its methods may be called from several goroutines.
 type Store struct {
-	pool *pgxpool.Pool
-	// name is the database's, without a password.
-	name string
+	database *pgstore.Database
 	// owner is this store's name in the table.
 	owner string
 	lease time.Duration
@@ -72,27 +69,15 @@ func Open(ctx context.Context, address string) (*Store, error) {
 }
 
 func open(ctx context.Context, address string, lease time.Duration, renew bool) (*Store, error) {
-	config, err := pgxpool.ParseConfig(address)
+	database, err := pgstore.Open(ctx, pgstore.Config{
+		Address: address, Prefix: "journal: ", Content: "entries",
+		Lock: tableLock, Table: "haggle_journal", Schema: schema,
+	})
 	if err != nil {
-		return nil, errors.New("journal: address not valid: use postgres://USER@HOST:PORT/DATABASE")
-	}
-	server := config.ConnConfig
-	name := fmt.Sprintf("postgres database %s on %s:%d", server.Database, server.Host, server.Port)
-	if strings.HasPrefix(server.Host, "/") {
-		name = fmt.Sprintf("postgres database %s on the socket in %s", server.Database, server.Host)
-	}
-	// The context limits connections that the pool opens in advance, and there are none.
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %s: %w", name, err)
-	}
-	s := &Store{pool: pool, name: name, owner: rand.Text(), lease: lease}
-	if err := s.prepare(ctx); err != nil {
-		pool.Close()
 		return nil, err
 	}
 	renewals, stop := context.WithCancel(context.Background())
-	s.closing = stop
+	s := &Store{database: database, owner: rand.Text(), lease: lease, closing: stop}
 	if renew {
 		s.renewing.Go(func() { s.renewLeases(renewals) })
 	}
@@ -101,28 +86,6 @@ func open(ctx context.Context, address string, lease time.Duration, renew bool) 
 
 // tableLock is the advisory lock under which the table is created.
 const tableLock = 0x6861_6767_6c65_0001
-
-// prepare checks that commits are durable and creates the table.
-func (s *Store) prepare(ctx context.Context) error {
-	var commit string
-	if err := s.pool.QueryRow(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
-		return s.failed(ctx, err)
-	}
-	if commit == "off" {
-		return fmt.Errorf("journal: %s: synchronous_commit is off: set it to on, or a crash can lose entries", s.name)
-	}
-	return s.failed(ctx, pgx.BeginFunc(ctx, s.pool, func(transaction pgx.Tx) error {
-		if _, err := transaction.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(tableLock)); err != nil {
-			return err
-		}
-		var exists bool
-		err := transaction.QueryRow(ctx, "SELECT to_regclass('haggle_journal') IS NOT NULL").Scan(&exists)
-		if err == nil && !exists {
-			_, err = transaction.Exec(ctx, schema)
-		}
-		return err
-	}))
-}
 
 // renewLeases extends the leases until the store is closed. A failed renewal is repeated at the next
 // interval: a lease outlives two of them.
@@ -136,7 +99,7 @@ func (s *Store) renewLeases(ctx context.Context) {
 		case <-ticker.C:
 		}
 		limited, cancel := context.WithTimeout(ctx, s.lease/3)
-		_, _ = s.pool.Exec(limited, `UPDATE haggle_journal SET leased_until = clock_timestamp() + $2::interval
+		_, _ = s.database.Exec(limited, `UPDATE haggle_journal SET leased_until = clock_timestamp() + $2::interval
 			WHERE owner = $1 AND outcome IS NULL`, s.owner, s.lease)
 		cancel()
 	}
@@ -168,14 +131,14 @@ func (s *Store) Begin(ctx context.Context, entry haggle.JournalEntry) error {
 	if !entry.Negotiation.IsZero() {
 		negotiation = entry.Negotiation.String()
 	}
-	done, err := s.pool.Exec(ctx, begin,
+	done, err := s.database.Exec(ctx, begin,
 		entry.Signature.String(), entry.Wallet.String(), entry.Action, negotiation, entry.Begun, string(encoded),
 		unlessZero(entry.Key), unlessZero(entry.Intent), s.owner, s.lease)
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) && refused.Code == uniqueViolation || err == nil && done.RowsAffected() == 0 {
 		return fmt.Errorf("%w: %s", haggle.ErrInJournal, entry.Signature)
 	}
-	return s.failed(ctx, err)
+	return s.database.Failed(ctx, err)
 }
 
 // finish writes an outcome unless there is one, and an acknowledgement. Only the owner can know that a
@@ -195,19 +158,19 @@ func (s *Store) Finish(
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
 	}
 	notSent := outcome == haggle.OutcomeNotSent
-	done, err := s.pool.Exec(ctx, finish,
+	done, err := s.database.Exec(ctx, finish,
 		signature.String(), outcome.String(), acknowledged, notSent, s.owner)
 	if err != nil || done.RowsAffected() > 0 || !notSent {
-		return s.failed(ctx, err)
+		return s.database.Failed(ctx, err)
 	}
 	var unfinished bool
-	err = s.pool.QueryRow(ctx,
+	err = s.database.QueryRow(ctx,
 		`SELECT EXISTS (SELECT FROM haggle_journal WHERE signature = $1 AND outcome IS NULL)`,
 		signature.String()).Scan(&unfinished)
 	if err == nil && unfinished {
 		return fmt.Errorf("journal: %s cannot be finished as %s: the lease has ended", signature, outcome)
 	}
-	return s.failed(ctx, err)
+	return s.database.Failed(ctx, err)
 }
 
 // confirmedEntry prefers the entry with the key.
@@ -221,17 +184,17 @@ func (s *Store) Confirmed(
 	ctx context.Context, wallet solana.PublicKey, key, intent solana.Hash,
 ) (*haggle.JournalEntry, error) {
 	var encoded string
-	err := s.pool.QueryRow(ctx, confirmedEntry,
+	err := s.database.QueryRow(ctx, confirmedEntry,
 		wallet.String(), unlessZero(key), unlessZero(intent)).Scan(&encoded)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.database.Failed(ctx, err)
 	}
-	entry, err := decode(encoded)
+	entry, err := journal.DecodeEntry(encoded, "", wallet)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.name, err)
+		return nil, fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.database.Name, err)
 	}
 	return &entry, nil
 }
@@ -248,19 +211,7 @@ func unlessZero(hash solana.Hash) any {
 func (s *Store) Unfinished(
 	ctx context.Context, wallet solana.PublicKey,
 ) iter.Seq2[haggle.JournalEntry, error] {
-	return func(yield func(haggle.JournalEntry, error) bool) {
-		// All entries at once: the caller may write to the journal meanwhile.
-		entries, err := s.unfinished(ctx, wallet)
-		if err != nil {
-			yield(haggle.JournalEntry{}, err)
-			return
-		}
-		for _, entry := range entries {
-			if !yield(entry, nil) {
-				return
-			}
-		}
-	}
+	return journal.Sequence(func() ([]haggle.JournalEntry, error) { return s.unfinished(ctx, wallet) })
 }
 
 func (s *Store) unfinished(ctx context.Context, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {
@@ -270,11 +221,11 @@ func (s *Store) unfinished(ctx context.Context, wallet solana.PublicKey) ([]hagg
 	}
 	// The entry has no owner before it is returned as one without a lease, so that the earlier owner cannot
 	// finish it as not sent any more. The row's lock orders this after a Finish that has begun.
-	_, err = s.pool.Exec(ctx, `UPDATE haggle_journal SET owner = NULL
+	_, err = s.database.Exec(ctx, `UPDATE haggle_journal SET owner = NULL
 		WHERE wallet = $1 AND outcome IS NULL AND owner <> $2 AND leased_until <= clock_timestamp()`,
 		wallet.String(), s.owner)
 	if err != nil {
-		return nil, s.failed(ctx, err)
+		return nil, s.database.Failed(ctx, err)
 	}
 	entries, _, err = s.list(ctx, wallet)
 	return entries, err
@@ -284,47 +235,35 @@ func (s *Store) unfinished(ctx context.Context, wallet solana.PublicKey) ([]hagg
 func (s *Store) list(
 	ctx context.Context, wallet solana.PublicKey,
 ) (entries []haggle.JournalEntry, ended bool, err error) {
-	rows, err := s.pool.Query(ctx,
+	rows, err := s.database.Query(ctx,
 		`SELECT signature, entry::text, coalesce(owner <> $2, false), leased_until <= clock_timestamp()
 		FROM haggle_journal WHERE wallet = $1 AND outcome IS NULL ORDER BY number`, wallet.String(), s.owner)
 	if err != nil {
-		return nil, false, s.failed(ctx, err)
+		return nil, false, s.database.Failed(ctx, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var signature, encoded string
 		var leased, due bool
 		if err := rows.Scan(&signature, &encoded, &leased, &due); err != nil {
-			return nil, false, s.failed(ctx, err)
+			return nil, false, s.database.Failed(ctx, err)
 		}
-		entry, err := decode(encoded)
-		if err == nil && (entry.Signature.String() != signature || entry.Wallet != wallet) {
-			err = errors.New("the entry is another one's")
-		}
+		entry, err := journal.DecodeEntry(encoded, signature, wallet)
 		if err != nil {
-			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w", haggle.ErrJournalDamaged, s.name, signature, err)
+			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w", haggle.ErrJournalDamaged, s.database.Name, signature, err)
 		}
 		entry.Leased, ended = leased, ended || leased && due
 		entries = append(entries, entry)
 	}
-	return entries, ended, s.failed(ctx, rows.Err())
-}
-
-func decode(encoded string) (entry haggle.JournalEntry, err error) {
-	decoder := json.NewDecoder(bytes.NewReader([]byte(encoded)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&entry); err != nil {
-		return haggle.JournalEntry{}, err
-	}
-	return entry, entry.Validate()
+	return entries, ended, s.database.Failed(ctx, rows.Err())
 }
 
 // Forget removes the entries that were finished before a time, and returns their number. Confirmed entries
 // stay until they are acknowledged. The journal no longer knows the idempotency keys of the removed entries.
 func (s *Store) Forget(ctx context.Context, before time.Time) (int64, error) {
-	done, err := s.pool.Exec(ctx, `DELETE FROM haggle_journal WHERE outcome IS NOT NULL AND finished < $1
+	done, err := s.database.Exec(ctx, `DELETE FROM haggle_journal WHERE outcome IS NOT NULL AND finished < $1
 		AND (outcome <> 'confirmed' OR acknowledged)`, before)
-	return done.RowsAffected(), s.failed(ctx, err)
+	return done.RowsAffected(), s.database.Failed(ctx, err)
 }
 
 // Close releases the leases and closes the connections. A second call does nothing.
@@ -335,20 +274,9 @@ func (s *Store) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()
 		// Without an answer the leases end by themselves.
-		_, _ = s.pool.Exec(ctx, `UPDATE haggle_journal SET owner = NULL
+		_, _ = s.database.Exec(ctx, `UPDATE haggle_journal SET owner = NULL
 			WHERE owner = $1 AND outcome IS NULL`, s.owner)
-		s.pool.Close()
+		s.database.Close()
 	})
 	return nil
-}
-
-// failed returns an error of the database, or the context's if that has ended.
-func (s *Store) failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return fmt.Errorf("journal: %s: %w", s.name, err)
 }

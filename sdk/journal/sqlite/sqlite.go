@@ -18,7 +18,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -36,6 +35,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
 // schema creates the current version's tables; a database has its version in user_version.
@@ -277,7 +277,7 @@ func (s *Store) Confirmed(ctx context.Context, wallet solana.PublicKey, key, int
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	entry, err := decode(encoded)
+	entry, err := journal.DecodeEntry(encoded, "", wallet)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.path, err)
 	}
@@ -302,19 +302,7 @@ func unlessZero(hash solana.Hash) any {
 
 // Unfinished implements [haggle.Journal].
 func (s *Store) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[haggle.JournalEntry, error] {
-	return func(yield func(haggle.JournalEntry, error) bool) {
-		// All entries at once: the caller may write to the journal meanwhile, and there is one connection.
-		entries, err := s.unfinished(ctx, wallet)
-		if err != nil {
-			yield(haggle.JournalEntry{}, err)
-			return
-		}
-		for _, entry := range entries {
-			if !yield(entry, nil) {
-				return
-			}
-		}
-	}
+	return journal.Sequence(func() ([]haggle.JournalEntry, error) { return s.unfinished(ctx, wallet) })
 }
 
 func (s *Store) unfinished(ctx context.Context, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {
@@ -352,10 +340,7 @@ func (s *Store) list(
 		if err := rows.Scan(&signature, &encoded, &leased, &due); err != nil {
 			return nil, false, s.failed(ctx, err)
 		}
-		entry, err := decode(encoded)
-		if err == nil && (entry.Signature.String() != signature || entry.Wallet != wallet) {
-			err = errors.New("the entry is another one's")
-		}
+		entry, err := journal.DecodeEntry(encoded, signature, wallet)
 		if err != nil {
 			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w",
 				haggle.ErrJournalDamaged, s.path, signature, err)
@@ -364,15 +349,6 @@ func (s *Store) list(
 		entries = append(entries, entry)
 	}
 	return entries, ended, s.failed(ctx, rows.Err())
-}
-
-func decode(encoded string) (entry haggle.JournalEntry, err error) {
-	decoder := json.NewDecoder(bytes.NewReader([]byte(encoded)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&entry); err != nil {
-		return haggle.JournalEntry{}, err
-	}
-	return entry, entry.Validate()
 }
 
 // Forget removes the entries that were finished before a time, and returns their number. Confirmed entries

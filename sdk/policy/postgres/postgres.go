@@ -23,13 +23,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/pgstore"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 )
 
@@ -38,10 +37,8 @@ var schema string
 
 // Store is a [policy.SharedStore]. Each policy needs its own.
 type Store struct {
-	pool *pgxpool.Pool
-	// name is the database's, without a password.
-	name   string
-	wallet solana.PublicKey
+	database *pgstore.Database
+	wallet   solana.PublicKey
 
 	lock sync.Mutex
 	// last is the number of the last record that was returned or appended.
@@ -53,57 +50,25 @@ var _ policy.SharedStore = (*Store)(nil)
 // Open opens the usage of a wallet in a database, and creates the tables if they are missing. The address is
 // a URL or a connection string of libpq. No error quotes its password.
 func Open(ctx context.Context, address string, wallet solana.PublicKey) (*Store, error) {
-	config, err := pgxpool.ParseConfig(address)
+	database, err := pgstore.Open(ctx, pgstore.Config{
+		Address: address, Content: "usage", Lock: tableLock, Table: "haggle_policy_record", Schema: schema,
+		Prepare: func(ctx context.Context, transaction pgx.Tx) error {
+			_, err := transaction.Exec(ctx, `INSERT INTO haggle_policy_log (wallet, last) VALUES ($1, 0)
+				ON CONFLICT (wallet) DO NOTHING`, wallet.String())
+			return err
+		},
+	})
+	if errors.Is(err, pgstore.ErrAddress) {
+		return nil, fmt.Errorf("usage: %w", err)
+	}
 	if err != nil {
-		return nil, errors.New("usage: address not valid: use postgres://USER@HOST:PORT/DATABASE")
-	}
-	server := config.ConnConfig
-	name := fmt.Sprintf("postgres database %s on %s:%d", server.Database, server.Host, server.Port)
-	if strings.HasPrefix(server.Host, "/") {
-		name = fmt.Sprintf("postgres database %s on the socket in %s", server.Database, server.Host)
-	}
-	// The context limits connections that the pool opens in advance, and there are none.
-	pool, err := pgxpool.NewWithConfig(context.Background(), config)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	s := &Store{pool: pool, name: name, wallet: wallet}
-	if err := s.prepare(ctx); err != nil {
-		pool.Close()
 		return nil, err
 	}
-	return s, nil
+	return &Store{database: database, wallet: wallet}, nil
 }
 
 // tableLock is the advisory lock under which the tables are created.
 const tableLock = 0x6861_6767_6c65_0002
-
-// prepare checks that commits are durable, and creates the tables and the wallet's log.
-func (s *Store) prepare(ctx context.Context) error {
-	var commit string
-	if err := s.pool.QueryRow(ctx, "SHOW synchronous_commit").Scan(&commit); err != nil {
-		return s.failed(ctx, err)
-	}
-	if commit == "off" {
-		return fmt.Errorf("%s: synchronous_commit is off: set it to on, or a crash can lose usage", s.name)
-	}
-	return s.failed(ctx, pgx.BeginFunc(ctx, s.pool, func(transaction pgx.Tx) error {
-		if _, err := transaction.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(tableLock)); err != nil {
-			return err
-		}
-		var exists bool
-		err := transaction.QueryRow(ctx,
-			"SELECT to_regclass('haggle_policy_record') IS NOT NULL").Scan(&exists)
-		if err == nil && !exists {
-			_, err = transaction.Exec(ctx, schema)
-		}
-		if err == nil {
-			_, err = transaction.Exec(ctx, `INSERT INTO haggle_policy_log (wallet, last) VALUES ($1, 0)
-				ON CONFLICT (wallet) DO NOTHING`, s.wallet.String())
-		}
-		return err
-	}))
-}
 
 // Records returns all records of the wallet.
 func (s *Store) Records(ctx context.Context) iter.Seq2[policy.Record, error] {
@@ -126,17 +91,17 @@ func (s *Store) after(ctx context.Context, number func() int64) iter.Seq2[policy
 		defer s.lock.Unlock()
 		s.last = number()
 		// An error of Query is CollectRows's, too.
-		rows, _ := s.pool.Query(ctx, `SELECT number, record::text FROM haggle_policy_record
+		rows, _ := s.database.Query(ctx, `SELECT number, record::text FROM haggle_policy_record
 			WHERE wallet = $1 AND number > $2 ORDER BY number`, s.wallet.String(), s.last)
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[numbered])
 		if err != nil {
-			yield(policy.Record{}, s.failed(ctx, err))
+			yield(policy.Record{}, s.database.Failed(ctx, err))
 			return
 		}
 		for _, row := range found {
 			record, err := decode(row.Record)
 			if err != nil {
-				err = fmt.Errorf("%s: record %d of %s: %w", s.name, row.Number, s.wallet, err)
+				err = fmt.Errorf("%s: record %d of %s: %w", s.database.Name, row.Number, s.wallet, err)
 				yield(policy.Record{}, err)
 				return
 			}
@@ -191,9 +156,9 @@ func (s *Store) write(ctx context.Context, statement string, record policy.Recor
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	done, err := s.pool.Exec(ctx, statement, s.wallet.String(), s.last, string(encoded))
+	done, err := s.database.Exec(ctx, statement, s.wallet.String(), s.last, string(encoded))
 	if err != nil {
-		return s.failed(ctx, err)
+		return s.database.Failed(ctx, err)
 	}
 	if done.RowsAffected() == 0 {
 		return policy.ErrBehind
@@ -204,17 +169,6 @@ func (s *Store) write(ctx context.Context, statement string, record policy.Recor
 
 // Close closes the connections.
 func (s *Store) Close() error {
-	s.pool.Close()
+	s.database.Close()
 	return nil
-}
-
-// failed returns an error of the database, or the context's if that has ended.
-func (s *Store) failed(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return fmt.Errorf("%s: %w", s.name, err)
 }
