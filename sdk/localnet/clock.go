@@ -8,6 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 // The Clock sysvar has five fields of eight bytes: slot, start of the epoch, epoch, epoch of the leader
@@ -53,7 +55,7 @@ func (c *Chain) AdvanceTo(ctx context.Context, unixTime int64) error {
 			set = true
 			continue
 		}
-		if err := pause(ctx, c.clockInterval(unixTime-now)); err != nil {
+		if err := wait.For(ctx, c.clockInterval(unixTime-now)); err != nil {
 			return fmt.Errorf("chain's clock: %d s before %d: %w", unixTime-now, unixTime, err)
 		}
 	}
@@ -83,16 +85,4 @@ func (c *Chain) travel(ctx context.Context, unixTime int64) error {
 		return nil
 	}
 	return fmt.Errorf("set the chain's clock to %d: %w", unixTime, err)
-}
-
-// pause waits. It returns the context's cause if the context ends first.
-func pause(ctx context.Context, duration time.Duration) error {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 const (
@@ -43,7 +45,7 @@ func (c *Chain) Send(ctx context.Context, signers []solana.PrivateKey,
 		if attempt == sendAttempts || !strings.Contains(err.Error(), "lockhash not found") {
 			return solana.Signature{}, withLogs(err)
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			return solana.Signature{}, err
 		}
 	}
@@ -91,7 +93,7 @@ func (c *Chain) awaitConfirmation(ctx context.Context, signature solana.Signatur
 				return nil
 			}
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 20*time.Millisecond); err != nil {
 			return fmt.Errorf("transaction %s: %w", signature, err)
 		}
 	}

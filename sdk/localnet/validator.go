@@ -15,6 +15,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 )
 
 // validatorCommand prepares a solana-test-validator with its own ledger.
@@ -73,7 +75,7 @@ func awaitBlocks(ctx context.Context, url string) error {
 				return nil
 			}
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}
