@@ -122,7 +122,7 @@ func ExampleAction_Transaction() {
 
 // An agent that compares reservation prices under seal stores the secret of its price before it commits to
 // it.
-func ExampleSealPrice() {
+func ExampleNegotiation_CommitZopa() {
 	var (
 		ctx         context.Context
 		client      *haggle.Client

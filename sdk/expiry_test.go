@@ -132,13 +132,7 @@ func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 		a.journal.entries[0].Slot = testSlot + 500
 		a.nonceIs(solana.Hash{7}) // the node is at testSlot
 		a.node.transaction = a.details
-		began := time.Now()
-		a.node.statusOf = func(solana.Signature) any {
-			if time.Since(began) < 30*time.Second {
-				return nil
-			}
-			return executedStatus("confirmed", nil)
-		}
+		a.node.statusOf = confirmedAfter(30 * time.Second)
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
 		assert.Equal(t, OutcomeConfirmed, recovered[0].Outcome)

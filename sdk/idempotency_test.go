@@ -133,13 +133,7 @@ func newBuyerLike(t *testing.T, a *agent) *agent {
 func TestConcurrentCallsSendAnActionOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newBuyer(t)
-		began := time.Now()
-		a.node.statusOf = func(solana.Signature) any {
-			if time.Since(began) < 3*time.Second {
-				return nil
-			}
-			return executedStatus("confirmed", nil)
-		}
+		a.node.statusOf = confirmedAfter(3 * time.Second)
 		var outcomes sync.Map
 		var running sync.WaitGroup
 		for i := range 5 {
@@ -188,13 +182,7 @@ func TestUnknownOutcomeBlocksOnlyItsNegotiation(t *testing.T) {
 func TestUnknownOutcomeIsResolvedInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
-		began := time.Now()
-		a.node.statusOf = func(solana.Signature) any {
-			if time.Since(began) < 30*time.Second {
-				return nil
-			}
-			return executedStatus("confirmed", nil)
-		}
+		a.node.statusOf = confirmedAfter(30 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := a.pay(t, 1).Do(ctx, a.me)

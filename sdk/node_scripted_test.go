@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
@@ -227,4 +228,15 @@ func (n *scriptedNode) called(method string) int {
 	n.lock.Lock()
 	defer n.lock.Unlock()
 	return n.calls[method]
+}
+
+// confirmedAfter returns the statuses of transactions that are confirmed after a time from now.
+func confirmedAfter(delay time.Duration) func(solana.Signature) any {
+	began := time.Now()
+	return func(solana.Signature) any {
+		if time.Since(began) < delay {
+			return nil
+		}
+		return executedStatus("confirmed", nil)
+	}
 }

@@ -158,13 +158,7 @@ func TestSubmitWaitsForATransactionWithANonce(t *testing.T) {
 		transaction, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
 		require.NoError(t, err)
 		require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
-		began := time.Now()
-		a.node.statusOf = func(solana.Signature) any {
-			if time.Since(began) < 3*time.Minute {
-				return nil
-			}
-			return executedStatus("confirmed", nil)
-		}
+		a.node.statusOf = confirmedAfter(3 * time.Minute)
 		receipt, err := a.Submit(t.Context(), transaction)
 		require.NoError(t, err)
 		assert.Equal(t, transaction.Signatures[0], receipt.Signature)

@@ -37,13 +37,7 @@ func (o *observingSigner) received() []Outcome {
 func TestObserverReceivesLaterOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
-		began := time.Now()
-		a.node.statusOf = func(solana.Signature) any {
-			if time.Since(began) < 30*time.Second {
-				return nil
-			}
-			return executedStatus("confirmed", nil)
-		}
+		a.node.statusOf = confirmedAfter(30 * time.Second)
 		signer := &observingSigner{Keypair: a.me}
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
