@@ -9,6 +9,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 const (
@@ -121,8 +123,8 @@ func (c *Client) blockPositions(ctx context.Context, slot uint64) (map[solana.Si
 		TransactionDetails: rpc.TransactionDetailsSignatures, Rewards: &none, Commitment: c.commitment,
 		MaxSupportedTransactionVersion: &newest,
 	})
-	var refused *NodeError
-	if errors.Is(err, rpc.ErrNotFound) || errors.As(err, &refused) && !refused.busy() {
+	var refused *node.Error
+	if errors.Is(err, rpc.ErrNotFound) || errors.As(err, &refused) && !refused.IsBusy() {
 		return nil, nil
 	}
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // Config configures a client.
@@ -209,41 +210,11 @@ func (c *Client) Close() error {
 	return errors.Join(c.telemetry.unwatch(), c.rpc.Close())
 }
 
-// NodeHealth is the health of one of a client's nodes.
-type NodeHealth struct {
-	// Host is the node's host, without the rest of its URL.
-	Host string
-	// Resting is the end of the time in which the node is used only if no other is healthy, or not at all if
-	// it has requested a pause; zero if it is healthy.
-	Resting time.Time
-	// Failures is the number of failures in a row until now.
-	Failures int
-	// Requests is the number of requests to the node, and Errors the number of those that failed.
-	Requests, Errors uint64
-	// Latency is the time within which nineteen of twenty of its recent answers arrived; zero if there are
-	// none yet. Of several methods it is that of the slowest one.
-	Latency time.Duration
-	// Slot is the newest slot in its answers, and Lag the number of slots by which its last answer was behind
-	// the newest slot known to the client.
-	Slot, Lag uint64
-	// Err is the error of its last answer; nil if the answer was good. It stays ErrOtherCluster if the node
-	// is of another chain.
-	Err error
-}
-
 // Nodes returns the health of the client's nodes: the one at Config.Endpoint, then those of Config.Fallbacks.
-func (c *Client) Nodes() []NodeHealth {
-	var all []NodeHealth
-	for _, known := range c.pool.Health() {
-		health := NodeHealth{
-			Host: known.Host, Resting: known.Resting, Failures: known.Failures, Requests: known.Requests,
-			Errors:  known.Errors,
-			Latency: known.Latency, Slot: known.Slot, Lag: known.Lag,
-		}
-		if known.Err != nil {
-			health.Err = nodeError(known.Method, known.Err)
-		}
-		all = append(all, health)
+func (c *Client) Nodes() []node.Health {
+	all := c.pool.Health()
+	for i := range all {
+		all[i].Err = nodeError(all[i].Method, all[i].Err)
 	}
 	return all
 }

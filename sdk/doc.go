@@ -57,13 +57,13 @@
 // With [Config].Fallbacks a client has several nodes. A read goes to the first healthy one; to a second one
 // as well if the first takes longer than usual; and to the others if it fails. The client repeats it after a
 // pause if all are busy. A read never returns a state from before a slot that the client has read already: a
-// node that is behind is skipped, and the read fails with [ErrNodeBehind] if all are. It fails with
-// [ErrNodeWentBack] if a node is far behind its own earlier answers, as after a restart of a local chain.
+// node that is behind is skipped, and the read fails with [node.ErrBehind] if all are. It fails with
+// [node.ErrWentBack] if a node is far behind its own earlier answers, as after a restart of a local chain.
 // Before its first decision about money a client requests the slot of all its nodes. It treats a transaction
 // as expired only if one node proves it alone and no other node knows the transaction. It sends a transaction
 // to several nodes at once. A node that sends Retry-After rests for up to 30 seconds; one that fails rests
 // longer after each failure. A node of another chain is detected before the first request
-// ([ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of a
+// ([node.ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of a
 // node and no more of its address.
 //
 // # Events

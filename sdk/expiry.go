@@ -8,6 +8,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // errPruned: the transaction can no longer be executed, and no node has the blocks that would show whether it
@@ -67,13 +69,13 @@ func (p *pendingTransaction) hasExpired(
 // expiryAt requests the answer of one node. The order matters: it requests the status after the transaction
 // could no longer be executed, and the oldest block of the node last.
 func (p *pendingTransaction) expiryAt(
-	ctx context.Context, node *rpc.Client,
+	ctx context.Context, from *rpc.Client,
 ) (expiry, *rpc.SignatureStatusesResult, error) {
-	over, reached, err := p.valid.isOver(ctx, node)
+	over, reached, err := p.valid.isOver(ctx, from)
 	if err != nil {
 		return expiryUnknown, nil, nil
 	}
-	status, slot, err := statusAt(ctx, node, p.signature)
+	status, slot, err := statusAt(ctx, from, p.signature)
 	switch {
 	case err != nil:
 		return expiryUnknown, nil, nil
@@ -83,7 +85,7 @@ func (p *pendingTransaction) expiryAt(
 		return expiryUnknown, nil, nil
 	}
 	// A node that has deleted blocks does not know the transactions in them.
-	first, err := node.GetFirstAvailableBlock(ctx)
+	first, err := from.GetFirstAvailableBlock(ctx)
 	switch {
 	case err != nil:
 		return expiryUnknown, nil, nil
@@ -98,9 +100,9 @@ func (p *pendingTransaction) expiryAt(
 
 // isOver reports whether a transaction can no longer be executed, because the finalized height is beyond the
 // last valid one, or the finalized nonce account has another value. reached is the slot of the answer.
-func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, reached uint64, err error) {
+func (v *validity) isOver(ctx context.Context, from *rpc.Client) (over bool, reached uint64, err error) {
 	if v.nonce.IsZero() {
-		epoch, err := node.GetEpochInfo(ctx, rpc.CommitmentFinalized)
+		epoch, err := from.GetEpochInfo(ctx, rpc.CommitmentFinalized)
 		if err != nil {
 			return false, 0, err
 		}
@@ -111,13 +113,13 @@ func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, rea
 	}
 	options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized,
 		Encoding: solana.EncodingBase64}
-	accounts, slot, err := accountsAt(ctx, node, options, v.nonce)
+	accounts, slot, err := accountsAt(ctx, from, options, v.nonce)
 	if err != nil {
 		return false, 0, err
 	}
 	// A node that is behind may return the account as it was before it got the transaction's value.
 	if slot < v.since {
-		return false, 0, ErrNodeBehind
+		return false, 0, node.ErrBehind
 	}
 	return !holdsNonce(accounts[0], v.blockhash), slot, nil
 }
@@ -125,9 +127,9 @@ func (v *validity) isOver(ctx context.Context, node *rpc.Client) (over bool, rea
 // statusAt returns a transaction's status, searched for in the node's history as well; nil if the node does
 // not know it. The slot is that of the answer.
 func statusAt(
-	ctx context.Context, node *rpc.Client, signature solana.Signature,
+	ctx context.Context, from *rpc.Client, signature solana.Signature,
 ) (*rpc.SignatureStatusesResult, uint64, error) {
-	statuses, err := node.GetSignatureStatuses(ctx, true, signature)
+	statuses, err := from.GetSignatureStatuses(ctx, true, signature)
 	if err != nil {
 		return nil, 0, err
 	}

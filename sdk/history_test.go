@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -30,7 +31,7 @@ func newLedger(t *testing.T, length int) (*Client, *ledgerNode) {
 	}
 	client, err := NewClient(Config{Endpoint: "http://localhost"})
 	require.NoError(t, err)
-	client.rpc = rpc.NewWithCustomRPCClient(node{&scriptedNode{calls: make(map[string]int),
+	client.rpc = rpc.NewWithCustomRPCClient(oneNode{&scriptedNode{calls: make(map[string]int),
 		list: ledger.list}})
 	return client, ledger
 }
@@ -85,7 +86,7 @@ func TestListedTransactionWithoutSignatureIsAnError(t *testing.T) {
 		answers: map[string]func(int) (any, error){"getSlot": always(testSlot)},
 		list:    func(rpc.M) any { return []any{nil} },
 	}
-	client.rpc = rpc.NewWithCustomRPCClient(node{scripted})
+	client.rpc = rpc.NewWithCustomRPCClient(oneNode{scripted})
 	_, err := client.newest(t.Context(), solana.PublicKey{1}, testSlot)
 	require.ErrorContains(t, err, "without a signature")
 	_, err = client.since(t.Context(), solana.PublicKey{1}, position{}, 0)
@@ -103,7 +104,7 @@ func TestNullAccountsAreMissing(t *testing.T) {
 	})
 	client.maxPriorityFee = 1
 	for _, err := range client.FindNegotiations(t.Context(), Filter{}) {
-		require.ErrorIs(t, err, ErrMalformedAnswer)
+		require.ErrorIs(t, err, node.ErrMalformed)
 	}
 	other, err := client.otherAccount(t.Context(),
 		&token.Mint{Address: solana.PublicKey{2}, TokenProgram: solana.TokenProgramID}, solana.PublicKey{1})

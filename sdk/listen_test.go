@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -104,6 +105,6 @@ func TestListenEndsIfTheNodeRefusesToSubscribe(t *testing.T) {
 	chain := newFakeChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
 	err := chain.client(t).Listen(t.Context(), protocol.ProgramID, func(bool) {}, func(Hint) {})
-	var refused *NodeError
+	var refused *node.Error
 	require.ErrorAs(t, err, &refused)
 }

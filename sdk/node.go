@@ -5,74 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
-
-// NodeError is the error with which a node answers a request.
-type NodeError struct {
-	// Method is the JSON-RPC method.
-	Method string
-	// Code is the JSON-RPC error code, or the HTTP status if there was no JSON-RPC answer.
-	Code int
-	// Message is the node's message.
-	Message string
-	// Data is the node's additional data; nil if there is none.
-	Data any
-	err  error
-	// status is the HTTP status; zero if it is not known.
-	status int
-	// repeated reports that an earlier attempt, or another node's, failed with an unknown effect.
-	repeated bool
-}
-
-func (e *NodeError) Error() string {
-	return fmt.Sprintf("haggle: %s: node returned error %d: %s", e.Method, e.Code, e.Message)
-}
-
-// Unwrap returns the JSON-RPC client's error.
-func (e *NodeError) Unwrap() error { return e.err }
 
 // Errors of a node that are permanent.
 const (
-	methodNotFound = rpcpool.MethodNotFound
-	invalidParams  = rpcpool.InvalidParams
+	methodNotFound = node.MethodNotFound
+	invalidParams  = node.InvalidParams
 )
 
-// busy reports whether the refusal is temporary: a limit of the node's, or because the node is behind.
-func (e *NodeError) busy() bool {
-	return rpcpool.IsBusy(e.Code, e.Message) || rpcpool.IsBusy(e.status, "")
-}
-
-// meansNotForwarded reports whether an answer to sendTransaction proves that the node has not forwarded the
-// transaction. Unless it is repeated, that holds for all nodes that received the request.
-func (e *NodeError) meansNotForwarded() bool { return rpcpool.MeansNotForwarded(e.Code) }
-
-// ErrNodeBehind: every node is behind a slot that one of them has returned before.
-var ErrNodeBehind = fmt.Errorf("haggle: %w", rpcpool.ErrBehind)
-
-// ErrNodeWentBack: a node is more than about a minute behind its own earlier answers. Its state was rolled
-// back, a local chain was restarted, or several nodes share one address and one of them is far behind. It is
-// also an [ErrNodeBehind]. The client keeps sending requests, and uses the node's answers once the node has
-// reached the earlier slot again, because money may have been sent in the slots between. For a chain that was
-// restarted, make a new client.
-var ErrNodeWentBack = fmt.Errorf("haggle: %w", rpcpool.ErrWentBack)
-
-// ErrMalformedAnswer: a node's answer cannot be decoded, or lacks a required part.
-var ErrMalformedAnswer = fmt.Errorf("haggle: %w", rpcpool.ErrMalformed)
-
-// malformed returns an ErrMalformedAnswer with a description.
+// malformed returns a [node.ErrMalformed] with a description.
 func malformed(text string, values ...any) error {
-	return &nodesError{text: "haggle: " + fmt.Sprintf(text, values...), all: []error{ErrMalformedAnswer}}
+	return fmt.Errorf("haggle: %w", rpcpool.Malformed(text, values...))
 }
-
-// ErrOtherCluster: a node is of another chain than the client's other nodes, or than Config.GenesisHash. The
-// client sends it no further requests.
-var ErrOtherCluster = fmt.Errorf("haggle: %w", rpcpool.ErrOtherCluster)
 
 // nodes is the JSON-RPC client that sends its requests through the pool and returns errors of this package.
 type nodes struct {
@@ -146,69 +96,23 @@ func (singleNode) CallBatch(context.Context, jsonrpc.RPCRequests) (jsonrpc.RPCRe
 	return nil, errOnlyReads
 }
 
-// nodeError returns an error of this package. If there are several nodes, it names their hosts.
+// nodeError adds the method to an error of the pool. A closed pool is a closed client.
 func nodeError(method string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var interrupted *rpcpool.Interrupted
-	if errors.As(err, &interrupted) {
-		if interrupted.Before == nil {
-			return fmt.Errorf("haggle: %s: %w", method, opaque{interrupted.Cause})
-		}
-		return &nodesError{
-			text: fmt.Sprintf("haggle: %s: %v, after %v", method, interrupted.Cause, interrupted.Before),
-			all:  []error{opaque{interrupted.Cause}, nodeError(method, interrupted.Before)},
-		}
-	}
 	var failures rpcpool.Failures
-	if errors.As(err, &failures) {
-		return newNodesError(method, failures)
+	var refusal *node.Error
+	if !errors.As(err, &failures) && errors.As(err, &refusal) && refusal.Method != "" {
+		method = refusal.Method // the pool's own request, before the caller's
 	}
-	return errorOfNode(method, err)
-}
-
-func errorOfNode(method string, err error) error {
-	var refusal *rpcpool.Refusal
-	if errors.As(err, &refusal) {
-		if refusal.Method != "" {
-			method = refusal.Method
-		}
-		return &NodeError{
-			Method: method, Code: refusal.Code, Message: refusal.Message, Data: refusal.Data,
-			err: refusal.Err, status: refusal.Status, repeated: refusal.Repeated,
-		}
-	}
-	text := fmt.Sprintf("haggle: %s: %v", method, err)
-	switch {
-	case errors.Is(err, rpcpool.ErrWentBack):
-		return &nodesError{text: text, all: []error{ErrNodeWentBack, ErrNodeBehind, err}}
-	case errors.Is(err, rpcpool.ErrBehind):
-		return &nodesError{text: text, all: []error{ErrNodeBehind, err}}
-	case errors.Is(err, rpcpool.ErrMalformed):
-		return &nodesError{text: text, all: []error{ErrMalformedAnswer, err}}
-	case errors.Is(err, rpcpool.ErrOtherCluster):
-		return &nodesError{text: text, all: []error{ErrOtherCluster, err}}
-	case errors.Is(err, rpcpool.ErrClosed):
-		return &nodesError{text: text, all: []error{ErrClientClosed, err}}
+	if errors.Is(err, rpcpool.ErrClosed) {
+		err = closedError{err}
 	}
 	return fmt.Errorf("haggle: %s: %w", method, err)
 }
 
-// nodesError is the error of a request that failed for several reasons at once.
-type nodesError struct {
-	text string
-	all  []error
-}
+// closedError is an error of a closed pool.
+type closedError struct{ error }
 
-func newNodesError(method string, failures rpcpool.Failures) error {
-	texts, all := make([]string, len(failures)), make([]error, len(failures))
-	for i, failure := range failures {
-		texts[i] = failure.Host + ": " + failure.Err.Error()
-		all[i] = errorOfNode(method, failure.Err)
-	}
-	return &nodesError{text: "haggle: " + method + ": " + strings.Join(texts, "; "), all: all}
-}
-
-func (e *nodesError) Error() string   { return e.text }
-func (e *nodesError) Unwrap() []error { return e.all }
+func (e closedError) Unwrap() []error { return []error{ErrClientClosed, e.error} }

@@ -22,15 +22,15 @@ import (
 // busyAttempts is the number of requests to a node that is always too busy.
 const busyAttempts = rpcpool.BusyRounds
 
-// node is the JSON-RPC client of a scripted node.
-type node struct {
+// oneNode is the JSON-RPC client of a scripted node.
+type oneNode struct {
 	jsonrpc.RPCClient
 }
 
 // scriptedPools are the pools of the nodes, which keep their health.
 var scriptedPools sync.Map
 
-func (n node) pool() *rpcpool.Pool {
+func (n oneNode) pool() *rpcpool.Pool {
 	pool, known := scriptedPools.Load(n.RPCClient)
 	if !known {
 		pool, _ = scriptedPools.LoadOrStore(n.RPCClient, scriptedPool(n.RPCClient))
@@ -41,19 +41,19 @@ func (n node) pool() *rpcpool.Pool {
 // useNodes makes a client use scripted nodes.
 func (c *Client) useNodes(played ...jsonrpc.RPCClient) {
 	if len(played) == 1 {
-		c.pool = node{played[0]}.pool()
-		c.rpc = rpc.NewWithCustomRPCClient(node{played[0]})
+		c.pool = oneNode{played[0]}.pool()
+		c.rpc = rpc.NewWithCustomRPCClient(oneNode{played[0]})
 		return
 	}
 	c.pool = scriptedPool(played...)
 	c.rpc = rpc.NewWithCustomRPCClient(nodes{c.pool})
 }
 
-func (n node) CallForInto(ctx context.Context, out any, method string, params []any) error {
+func (n oneNode) CallForInto(ctx context.Context, out any, method string, params []any) error {
 	return nodes{n.pool()}.CallForInto(ctx, out, method, params)
 }
 
-func (n node) Close() error { return nodes{n.pool()}.Close() }
+func (n oneNode) Close() error { return nodes{n.pool()}.Close() }
 
 // scriptedPool returns a pool of scripted nodes, named one, two and so on.
 func scriptedPool(clients ...jsonrpc.RPCClient) *rpcpool.Pool {

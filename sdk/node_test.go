@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -79,11 +80,11 @@ func TestErrorsDoNotDiscloseTheEndpoint(t *testing.T) {
 func TestTemporaryNodeErrors(t *testing.T) {
 	for code, message := range map[int]string{429: "Too many requests", -32004: "Block not available",
 		-32005: "Node is behind", -32602: "io error: Unable to get block: slot unavailable"} {
-		assert.True(t, (&NodeError{Code: code, Message: message}).busy(), code)
+		assert.True(t, (&node.Error{Code: code, Message: message}).IsBusy(), code)
 	}
 	for code, message := range map[int]string{-32602: "Invalid params: WrongSize", -32601: "Method not found",
 		403: "Forbidden"} {
-		assert.False(t, (&NodeError{Code: code, Message: message}).busy(), code)
+		assert.False(t, (&node.Error{Code: code, Message: message}).IsBusy(), code)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -87,7 +88,7 @@ func OutcomeOf(err error) Outcome {
 		return OutcomeConfirmed
 	}
 	switch e := err.(type) {
-	case opaque:
+	case opaque, *rpcpool.Interrupted:
 		return OutcomeUnknown
 	case unsent:
 		return OutcomeNotSent

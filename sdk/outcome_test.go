@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -71,7 +72,7 @@ func TestUnprovenErrorsAreUnknown(t *testing.T) {
 		syscall.ECONNRESET, reset, fmt.Errorf("haggle: sendTransaction: %w", reset), io.ErrUnexpectedEOF,
 		errors.New("something else"), fmt.Errorf("offer: %v", unknown),
 		fmt.Errorf("offer: %v", ErrTransactionExpired),
-		&NodeError{}, ErrMalformedAnswer, ErrClientClosed,
+		&node.Error{}, node.ErrMalformed, ErrClientClosed,
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: &AlreadyDone{}}),
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: context.Canceled, Before: reset}),
 		protocol.ErrExpired,
@@ -124,7 +125,7 @@ func TestCauseOfTheContextProvesNothing(t *testing.T) {
 		"was done before":       &AlreadyDone{Action: "pay"},
 		"has no details":        fmt.Errorf("%w: x", ErrDetailsUnavailable),
 		"has failed":            &protocol.ProgramError{Signature: solana.Signature{1}},
-		"was refused by a node": &NodeError{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
+		"was refused by a node": &node.Error{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
 		"has expired":           ErrTransactionExpired,
 		"is unknown":            &UnknownOutcome{Signature: solana.Signature{1}, Cause: context.Canceled},
 	} {

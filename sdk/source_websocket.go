@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // webSockets is the default source: the WebSocket interfaces of one or several nodes. It uses one at a time.
@@ -82,7 +84,7 @@ type refusedByNode struct{ refusal error }
 func (e *refusedByNode) Error() string { return e.refusal.Error() }
 
 func isRefusal(err error) bool {
-	var refused *NodeError
+	var refused *node.Error
 	return errors.As(err, &refused) && refused.Method == subscribeMethod && !errors.Is(err, errFull) &&
 		(refused.Code == methodNotFound || refused.Code == invalidParams)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gorilla/websocket"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 const (
@@ -248,7 +250,7 @@ func (s *logConn) answer(received *message) error {
 // subscriptionRefusal distinguishes a node that has reached its limit of subscriptions from one that refuses
 // this subscription. It goes by the message, because nodes use different codes.
 func subscriptionRefusal(code int, message string) error {
-	refused := &NodeError{Method: subscribeMethod, Code: code, Message: message}
+	refused := &node.Error{Method: subscribeMethod, Code: code, Message: message}
 	text := strings.ToLower(message)
 	if strings.Contains(text, "limit") || strings.Contains(text, "too many") ||
 		strings.Contains(text, "exceed") || strings.Contains(text, "maximum") {

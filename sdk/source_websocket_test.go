@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -103,7 +104,7 @@ func TestRefusedSubscriptionIsAnError(t *testing.T) {
 		return []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found"}}`}
 	})
 	err := stream.subscribe(t.Context(), []solana.PublicKey{protocol.ProgramID})
-	var refused *NodeError
+	var refused *node.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, methodNotFound, refused.Code)
 	assert.True(t, isPermanent(err))

@@ -10,6 +10,9 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 const (
@@ -198,8 +201,8 @@ func (p *pendingTransaction) broadcast(ctx context.Context) error {
 // returns nil if a node may have forwarded it or already knows it, if the request was repeated, and for every
 // answer that a server between the client and the node can have given.
 func (p *pendingTransaction) refusal(err error) error {
-	var answered *NodeError
-	if !errors.As(err, &answered) || answered.repeated || answered.busy() || !answered.meansNotForwarded() {
+	var answered *node.Error
+	if !errors.As(err, &answered) || answered.Repeated || answered.IsBusy() || !rpcpool.MeansNotForwarded(answered) {
 		return nil
 	}
 	data, _ := answered.Data.(map[string]any)

@@ -15,6 +15,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 type object = map[string]any
@@ -203,7 +205,7 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 		check  func(t *testing.T, err error)
 	}{
 		"too large": {jsonrpc.RPCError{Code: -32602, Message: "too large"}, func(t *testing.T, err error) {
-			var refused *NodeError
+			var refused *node.Error
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, -32602, refused.Code)
 			assert.Equal(t, "haggle: sendTransaction: node returned error -32602: too large", err.Error())
@@ -413,7 +415,7 @@ func TestBusyNodeIsWaitedFor(t *testing.T) {
 		scripted.answers["getSlot"] = failing(jsonrpc.NewHTTPError(http.StatusServiceUnavailable,
 			errors.New("unavailable")))
 		_, err = client.RPC().GetSlot(t.Context(), rpc.CommitmentConfirmed)
-		var refused *NodeError
+		var refused *node.Error
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, http.StatusServiceUnavailable, refused.Code)
 		assert.Equal(t, 4+busyAttempts, scripted.called("getSlot"))

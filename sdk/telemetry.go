@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -178,7 +179,7 @@ func (c *callTelemetry) End(err error) {
 
 // errorType returns one of a few kinds of error, because each kind has its own time series.
 func errorType(err error) string {
-	var refusal *rpcpool.Refusal
+	var refusal *node.Error
 	var network net.Error
 	switch {
 	case err == nil:
@@ -189,9 +190,9 @@ func errorType(err error) string {
 		return "deadline_exceeded"
 	case errors.As(err, &refusal):
 		return strconv.Itoa(refusal.Code)
-	case errors.Is(err, rpcpool.ErrBehind):
+	case errors.Is(err, node.ErrBehind):
 		return "behind"
-	case errors.Is(err, rpcpool.ErrOtherCluster):
+	case errors.Is(err, node.ErrOtherCluster):
 		return "other_cluster"
 	case errors.As(err, &network) && network.Timeout():
 		return "timeout"

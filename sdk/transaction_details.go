@@ -12,6 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -110,8 +111,8 @@ func (c *Client) executedAt(
 	pause := newPolling()
 	for {
 		details, err := c.lookUpAt(limited, signature, commitment)
-		var refused *NodeError
-		if details != nil || errors.As(err, &refused) && !refused.busy() {
+		var refused *node.Error
+		if details != nil || errors.As(err, &refused) && !refused.IsBusy() {
 			return details, err
 		}
 		absent = absent || err == nil

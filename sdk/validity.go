@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // validity is how long a transaction can be executed.
@@ -96,7 +97,7 @@ func (c *Client) notExecutedBefore(
 		return false, err
 	}
 	if epoch == nil || answer == nil || slot < epoch.AbsoluteSlot || answer.Context.Slot < slot {
-		return false, ErrNodeBehind
+		return false, node.ErrBehind
 	}
 	if answer.Value {
 		valid.since = epoch.AbsoluteSlot

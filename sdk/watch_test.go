@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -238,7 +239,7 @@ func TestSubscriptionThatTheNodeRefusesIsAnErrorAtOnce(t *testing.T) {
 	chain := newFakeChain(t)
 	chain.refuse = func(int) (int, string) { return methodNotFound, "Method not found" }
 	_, err := chain.client(t).Watch(t.Context(), watchedNegotiation)
-	var refused *NodeError
+	var refused *node.Error
 	require.ErrorAs(t, err, &refused)
 
 	away := chain.client(t)

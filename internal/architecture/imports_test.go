@@ -11,7 +11,7 @@ import (
 
 // The layers, from the lowest one. A package imports packages of its own layer or of lower ones.
 const (
-	base  = iota // sdk/protocol, sdk/amount, sdk/token and the internal packages of sdk
+	base  = iota // what package haggle is made of: sdk/protocol, sdk/transaction and so on, and sdk/internal
 	sdk          // package haggle
 	above        // the other packages below sdk
 	internal
@@ -22,7 +22,8 @@ func layer(path string) int {
 	switch {
 	case path == "sdk":
 		return sdk
-	case path == "sdk/protocol", path == "sdk/amount", path == "sdk/token", within(path, "sdk") && isInternal(path):
+	case slices.Contains([]string{"sdk/protocol", "sdk/amount", "sdk/token", "sdk/node", "sdk/transaction"}, path),
+		within(path, "sdk") && isInternal(path):
 		return base
 	case within(path, "sdk"):
 		return above
@@ -38,6 +39,10 @@ func within(path, folder string) bool { return path == folder || strings.HasPref
 
 func isInternal(path string) bool { return slices.Contains(strings.Split(path, "/"), "internal") }
 
+// isOfAnyProgram reports whether a package is about Solana and not about Haggle. The errors and results of
+// sdk/internal/solana are in these two, because users see them.
+func isOfAnyProgram(path string) bool { return path == "sdk/node" || path == "sdk/transaction" }
+
 // violation returns the rule that an import breaks. If empty, it breaks none. Paths are relative to the
 // module. The tests of a package can import higher layers of the SDK.
 func violation(from, to string, test bool) string {
@@ -51,6 +56,10 @@ func violation(from, to string, test bool) string {
 		return "examples import only sdk"
 	case within(from, "sdk") && !within(to, "sdk"):
 		return "sdk imports nothing outside of itself"
+	case within(from, "sdk/internal/solana") && isOfAnyProgram(to):
+		return ""
+	case isOfAnyProgram(from) && !isOfAnyProgram(to) && !test:
+		return "sdk/node and sdk/transaction import nothing of Haggle"
 	case within(from, "sdk/internal") && !within(to, "sdk/internal"):
 		// Not only sdk/internal/solana: it imports other packages of sdk/internal.
 		return "sdk/internal imports nothing of Haggle"
@@ -130,6 +139,12 @@ func TestViolation(t *testing.T) {
 		{"sdk/internal/solana/rpcpool", "sdk/protocol", true, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/wait", "sdk/protocol", false, "sdk/internal imports nothing of Haggle"},
 		{"sdk/internal/wait", "sdk", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/wait", "sdk/transaction", false, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/solana/send", "sdk", true, "sdk/internal imports nothing of Haggle"},
+		{"sdk/internal/solana/send", "sdk/transaction", false, ""},
+		{"sdk/internal/solana/rpcpool", "sdk/node", false, ""},
+		{"sdk/node", "sdk/protocol", false, "sdk/node and sdk/transaction import nothing of Haggle"},
+		{"sdk/transaction", "sdk/node", false, ""},
 		{"sdk/internal/solana/rpcpool", "sdk/internal/wait", false, ""},
 		{"sdk/protocol", "sdk/internal/solana/rpcpool", false, "sdk/protocol imports nothing of this module"},
 		{"sdk/amount", "sdk", false, "dependencies point one way"},

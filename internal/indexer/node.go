@@ -12,7 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"golang.org/x/time/rate"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	sdknode "github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -110,7 +110,7 @@ func (n *node) list(ctx context.Context, before, until solana.Signature, commitm
 const minContextSlotNotReached = -32016
 
 func asBehind(err error) error {
-	var refused *haggle.NodeError
+	var refused *sdknode.Error
 	if errors.As(err, &refused) && refused.Code == minContextSlotNotReached {
 		return fmt.Errorf("%w: %w", errBehind, err)
 	}
@@ -159,7 +159,7 @@ func (n *node) block(ctx context.Context, slot uint64, commitment rpc.Commitment
 var noBlock = []int{-32004, -32007, -32009, -32014}
 
 func isSkipped(err error) bool {
-	var refused *haggle.NodeError
+	var refused *sdknode.Error
 	return errors.As(err, &refused) && slices.Contains(noBlock, refused.Code)
 }
 

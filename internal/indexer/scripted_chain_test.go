@@ -18,7 +18,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	sdknode "github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -222,7 +222,7 @@ func (c *scriptedChain) answer(method string, encoded json.RawMessage) (any, err
 			defer act()
 		}
 		if upTo -= min(upTo, c.listsLate); upTo < options.MinContextSlot {
-			return nil, &haggle.NodeError{Method: method, Code: -32016, Message: "Minimum context slot has not been reached"}
+			return nil, &sdknode.Error{Method: method, Code: -32016, Message: "Minimum context slot has not been reached"}
 		}
 		return c.list(options.Before, options.Until, min(options.Limit, c.pageLimit), upTo), nil
 	case "getBlock":

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -194,19 +195,19 @@ func isStateChange(err error) bool {
 func isTransient(err error) bool {
 	var (
 		unknown *haggle.UnknownOutcome
-		node    *haggle.NodeError
+		refused *node.Error
 		network net.Error
 		failed  *haggle.TransactionError
 	)
 	for _, transient := range []error{
-		haggle.ErrTransactionExpired, haggle.ErrUnresolved, haggle.ErrNodeBehind, context.DeadlineExceeded,
+		haggle.ErrTransactionExpired, haggle.ErrUnresolved, node.ErrBehind, context.DeadlineExceeded,
 		context.Canceled, io.EOF, io.ErrUnexpectedEOF,
 	} {
 		if errors.Is(err, transient) {
 			return true
 		}
 	}
-	if errors.As(err, &unknown) || errors.As(err, &node) || errors.As(err, &network) {
+	if errors.As(err, &unknown) || errors.As(err, &refused) || errors.As(err, &network) {
 		return true
 	}
 	return errors.As(err, &failed) && failed.Reason == "BlockhashNotFound"

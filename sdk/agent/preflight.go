@@ -14,6 +14,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
@@ -200,7 +201,7 @@ func (r *Runtime) holdsTokens(ctx context.Context, mint solana.PublicKey) (bool,
 		return false, err
 	}
 	if listed == nil {
-		return false, fmt.Errorf("%w: no list of token accounts", haggle.ErrMalformedAnswer)
+		return false, fmt.Errorf("%w: no list of token accounts", node.ErrMalformed)
 	}
 	return slices.ContainsFunc(listed.Value, func(held *rpc.TokenAccount) bool {
 		if held == nil {

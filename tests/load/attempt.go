@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -99,7 +100,7 @@ func outcomeOf(err error) string {
 	var refused *protocol.ProgramError
 	var failed *haggle.TransactionError
 	var unknown *haggle.UnknownOutcome
-	var node *haggle.NodeError
+	var answered *node.Error
 	switch {
 	case err == nil:
 		return confirmed
@@ -113,8 +114,8 @@ func outcomeOf(err error) string {
 		return failurePrefix(refused.Signature) + refused.Name
 	case errors.As(err, &failed):
 		return failurePrefix(failed.Signature) + failed.Reason
-	case errors.As(err, &node):
-		return fmt.Sprintf("not sent: %s answered with error %d", node.Method, node.Code)
+	case errors.As(err, &answered):
+		return fmt.Sprintf("not sent: %s answered with error %d", answered.Method, answered.Code)
 	default:
 		return "not sent: " + err.Error()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -32,7 +33,7 @@ func TestOutcomes(t *testing.T) {
 			solana.Signature{}, true},
 		{&haggle.TransactionError{Reason: "Custom", Signature: executed}, "failed on chain: Custom", executed,
 			false},
-		{&haggle.NodeError{Method: "getAccountInfo", Code: 429},
+		{&node.Error{Method: "getAccountInfo", Code: 429},
 			"not sent: getAccountInfo answered with error 429", solana.Signature{}, true},
 		{errors.New("no answer"), "not sent: no answer", solana.Signature{}, true},
 	} {

@@ -20,6 +20,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -131,7 +132,7 @@ func KindOf(err error) Kind {
 		http     *jsonrpc.HTTPError
 		path     *fs.PathError
 		link     *os.LinkError
-		node     *haggle.NodeError
+		answered *node.Error
 		refusal  *identity.Refusal
 		remote   *wallet.RemoteError
 	)
@@ -162,8 +163,8 @@ func KindOf(err error) Kind {
 		// A system call's error implements net.Error too.
 		return Other
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network), errors.As(err, &location), errors.As(err, &http),
-		errors.As(err, &node), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, haggle.ErrNodeBehind), errors.Is(err, haggle.ErrMalformedAnswer), isBehind(err), isSilent(err):
+		errors.As(err, &answered), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, node.ErrBehind), errors.Is(err, node.ErrMalformed), isBehind(err), isSilent(err):
 		return Network
 	}
 	return Other

@@ -16,6 +16,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/identity"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
@@ -82,10 +83,10 @@ func TestExitCodes(t *testing.T) {
 		{&haggle.TransactionError{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
 		{fmt.Errorf("haggle: getSlot: %w", io.ErrUnexpectedEOF), Network, "Network"},
 		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
-		{&haggle.NodeError{Method: "getSlot", Code: 500}, Network, "Network"},
+		{&node.Error{Method: "getSlot", Code: 500}, Network, "Network"},
 		{errors.New("haggle: getSlot: the node does not answer"), Network, "Network"},
-		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrNodeBehind), Network, "Network"},
-		{fmt.Errorf("haggle: getSlot: %w", haggle.ErrMalformedAnswer), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", node.ErrBehind), Network, "Network"},
+		{fmt.Errorf("haggle: getSlot: %w", node.ErrMalformed), Network, "Network"},
 		{&token.InsufficientFunds{Have: 1, Need: 2}, Other, "InsufficientFunds"},
 		{token.ErrNotWrappedSOL, Usage, "Usage"},
 		{fmt.Errorf("x does not sign: %w", &policy.Denial{Rule: policy.RulePerDay}), Denied, "PolicyDenied"},

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // broadcastTo is the number of endpoints that get a transaction at once.
@@ -130,7 +131,7 @@ func (p *Pool) sendTo(ctx context.Context, r *request, targets []*endpoint) <-ch
 func worstFirst(failures []Failure, repeated bool) []Failure {
 	for _, failure := range failures {
 		refusal := refusalOf(failure.Err)
-		repeated = repeated || !isRefusedBeforeSending(failure.Err) && (refusal == nil || !refusal.isCertain())
+		repeated = repeated || !isRefusedBeforeSending(failure.Err) && (refusal == nil || !isCertain(refusal))
 	}
 	failures = marked(failures, repeated)
 	slices.SortStableFunc(failures, func(a, b Failure) int { return cmp.Compare(certainty(a.Err), certainty(b.Err)) })
@@ -139,15 +140,15 @@ func worstFirst(failures []Failure, repeated bool) []Failure {
 
 // isRefusedBeforeSending reports whether the pool failed before it sent the request to the endpoint.
 func isRefusedBeforeSending(err error) bool {
-	return errors.Is(err, ErrOtherCluster) || errors.Is(err, ErrClosed)
+	return errors.Is(err, node.ErrOtherCluster) || errors.Is(err, ErrClosed)
 }
 
 func certainty(err error) int {
 	refusal := refusalOf(err)
 	switch {
-	case refusal == nil || !MeansNotForwarded(refusal.Code) || refusal.IsBusy():
+	case refusal == nil || !MeansNotForwarded(refusal) || refusal.IsBusy():
 		return 0
-	case refusal.knowsTransaction():
+	case knowsTransaction(refusal):
 		return 1
 	}
 	return 2

@@ -13,12 +13,13 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 var (
-	tooLarge  = &jsonrpc.RPCError{Code: InvalidParams, Message: "too large"}
+	tooLarge  = &jsonrpc.RPCError{Code: node.InvalidParams, Message: "too large"}
 	known     = &jsonrpc.RPCError{Code: preflightFailure, Message: "Transaction simulation failed", Data: object{"err": "AlreadyProcessed"}}
 	gateway   = jsonrpc.NewHTTPError(http.StatusGatewayTimeout, errors.New("timeout"))
 	nodeError = &jsonrpc.RPCError{Code: internalError, Message: "Internal error"}
@@ -75,9 +76,9 @@ func TestNotForwardedIsReportedOnlyIfAllNodesGuaranteeIt(t *testing.T) {
 				}
 				err := send(t.Context(), newFakePool(t, nil, players...))
 				require.Error(t, err)
-				var first *Refusal
+				var first *node.Error
 				require.ErrorAs(t, err, &first)
-				assert.Equal(t, c.certain, first.isCertain(), "%v", err)
+				assert.Equal(t, c.certain, isCertain(first), "%v", err)
 				for _, each := range players {
 					assert.Equal(t, 1, each.called("sendTransaction"))
 				}
@@ -102,9 +103,9 @@ func TestRefusalAfterARepetitionIsNotCertain(t *testing.T) {
 				}})
 			}
 			err := send(t.Context(), newFakePool(t, nil, all...))
-			var refusal *Refusal
+			var refusal *node.Error
 			require.ErrorAs(t, err, &refusal)
-			assert.Equal(t, InvalidParams, refusal.Code)
+			assert.Equal(t, node.InvalidParams, refusal.Code)
 			assert.True(t, refusal.Repeated)
 			assert.Equal(t, 2, all[0].called("sendTransaction"))
 		})
@@ -115,9 +116,9 @@ func TestRefusalOfAKnownTransactionIsReportedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := &fakeNode{fail: failing(tooLarge, "sendTransaction")}, &fakeNode{fail: failing(known, "sendTransaction"), latency: time.Second}
 		err := send(t.Context(), newFakePool(t, nil, one, two))
-		var refusal *Refusal
+		var refusal *node.Error
 		require.ErrorAs(t, err, &refusal)
-		assert.True(t, refusal.knowsTransaction())
+		assert.True(t, knowsTransaction(refusal))
 	})
 }
 
@@ -125,7 +126,7 @@ func TestBusyNodesAreSentTheTransactionAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := &fakeNode{fail: failing(tooMany, "sendTransaction")}, &fakeNode{fail: failing(unavailable, "sendTransaction")}
 		err := send(t.Context(), newFakePool(t, nil, one, two))
-		var refusal *Refusal
+		var refusal *node.Error
 		require.ErrorAs(t, err, &refusal)
 		assert.True(t, refusal.IsBusy())
 		assert.True(t, refusal.Repeated)

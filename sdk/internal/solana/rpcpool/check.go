@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/tidwall/gjson"
 )
 
@@ -43,13 +44,13 @@ func decodeResult(result json.RawMessage, into any) error {
 	return (&jsonrpc.RPCResponse{Result: result}).GetObject(into)
 }
 
-// ErrMalformed: an endpoint's answer does not fit the request.
-var ErrMalformed = errors.New("the node's answer cannot be used")
-
-// malformedError is an error about an answer that is also an ErrMalformed.
+// malformedError is an error about an answer that is also a [node.ErrMalformed].
 type malformedError struct{ error }
 
-func (e malformedError) Unwrap() []error { return []error{e.error, ErrMalformed} }
+func (e malformedError) Unwrap() []error { return []error{e.error, node.ErrMalformed} }
+
+// Malformed returns a [node.ErrMalformed] with a description.
+func Malformed(text string, values ...any) error { return malformedError{fmt.Errorf(text, values...)} }
 
 // errOther: an answer is about another object than the requested one.
 var errOther = errors.New("the node's answer is about something else")

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // cluster identifies the chain of the endpoints.
@@ -56,7 +57,7 @@ func (p *Pool) admit(ctx context.Context, e *endpoint, watch *stopwatch) error {
 		p.adoptGenesis(genesis)
 	}
 	if genesis != p.cluster.genesis {
-		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", ErrOtherCluster, genesis, p.cluster.genesis)
+		err := fmt.Errorf("%w: its genesis hash is %s instead of %s", node.ErrOtherCluster, genesis, p.cluster.genesis)
 		if e.ban(err) {
 			p.logger.Error("a node is of another cluster and gets no more requests", "node", e.host, "genesis", genesis, "expected", p.cluster.genesis)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -29,7 +30,7 @@ func TestNodeOfAnotherClusterGetsNoRequests(t *testing.T) {
 			require.Error(t, err)
 		}
 		assert.Equal(t, []string{"getGenesisHash"}, two.calls, "once, and nothing else")
-		require.ErrorIs(t, pool.Health()[1].Err, ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[1].Err, node.ErrOtherCluster)
 		assert.EqualError(t, pool.Health()[1].Err, "the node is of another cluster: its genesis hash is "+otherGenesis+" instead of "+genesisHash)
 		assert.Equal(t, 1, one.called("getGenesisHash"))
 	})
@@ -44,8 +45,8 @@ func TestConfiguredClusterOverridesTheFirstNode(t *testing.T) {
 		alone := newFakePool(t, pinned, one)
 		for range 2 {
 			_, err := balance(t.Context(), alone)
-			require.ErrorIs(t, err, ErrOtherCluster)
-			require.ErrorIs(t, send(t.Context(), alone), ErrOtherCluster)
+			require.ErrorIs(t, err, node.ErrOtherCluster)
+			require.ErrorIs(t, send(t.Context(), alone), node.ErrOtherCluster)
 		}
 		assert.Zero(t, one.called("getBalance"))
 		assert.Zero(t, one.called("sendTransaction"))
@@ -100,7 +101,7 @@ func TestFirstNodeDecidesTheCluster(t *testing.T) {
 		requireBalance(t, pool, 9_000)
 		require.NoError(t, send(t.Context(), pool))
 		synctest.Wait()
-		require.ErrorIs(t, pool.Health()[2].Err, ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[2].Err, node.ErrOtherCluster)
 
 		one.fail = nil
 		time.Sleep(longRest)
@@ -109,7 +110,7 @@ func TestFirstNodeDecidesTheCluster(t *testing.T) {
 		requireBalance(t, pool, 8)
 		three.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, ErrOtherCluster)
-		require.ErrorIs(t, pool.Health()[1].Err, ErrOtherCluster)
+		require.ErrorIs(t, err, node.ErrOtherCluster)
+		require.ErrorIs(t, pool.Health()[1].Err, node.ErrOtherCluster)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // endpoint is a node and its state.
@@ -183,13 +184,13 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 	if refusal != nil && refusal.RetryAfter > 0 {
 		e.notBefore = now.Add(refusal.RetryAfter)
 	}
-	if refusal != nil && refusal.Code == MethodNotFound {
+	if refusal != nil && refusal.Code == node.MethodNotFound {
 		if e.unsupported == nil {
 			e.unsupported = make(map[string]bool)
 		}
 		e.unsupported[refusal.Method] = true
 	}
-	if refusal != nil && !refusal.isTheEndpointsFault() {
+	if refusal != nil && !isTheEndpointsFault(refusal) {
 		return false
 	}
 	e.failures++
@@ -198,12 +199,12 @@ func (e *endpoint) failed(r *request, err error, now time.Time) (warn bool) {
 }
 
 // isTheEndpointsFault reports whether the endpoint rather than the request caused the refusal.
-func (r *Refusal) isTheEndpointsFault() bool {
+func isTheEndpointsFault(r *node.Error) bool {
 	switch r.Code {
-	case blockNotAvailable, blockStatusNotAvailable, minContextSlotNotReached:
+	case node.BlockNotAvailable, node.BlockStatusNotAvailable, node.MinContextSlotNotReached:
 		return false
 	}
-	return r.IsBusy() && r.Code != InvalidParams || r.Code == internalError || r.Code > 0
+	return r.IsBusy() && r.Code != node.InvalidParams || r.Code == internalError || r.Code > 0
 }
 
 // rest returns the time without requests after the present number of failures in a row.
@@ -238,10 +239,10 @@ func (e *endpoint) hasReached(of level, slot uint64) bool {
 	return slices.Max(e.shown[of:]) >= slot
 }
 
-func (e *endpoint) health(now time.Time) Health {
+func (e *endpoint) health(now time.Time) node.Health {
 	e.lock.Lock()
 	defer e.lock.Unlock()
-	health := Health{
+	health := node.Health{
 		Host: e.host, Failures: e.failures, Requests: e.requests, Errors: e.errors,
 		Slot: slices.Max(e.shown[:]), Lag: e.lag, Err: e.lastErr, Method: e.lastMethod,
 	}

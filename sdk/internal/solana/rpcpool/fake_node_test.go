@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -89,7 +90,7 @@ func (p *fakeNode) result(method string, params []any) any {
 		return object{"context": object{"slot": p.slot}, "value": p.slot}
 	case "getSignaturesForAddress":
 		if least, ok := params[1].(rpc.M)[minContextSlot]; ok && least.(uint64) > p.slot {
-			return &jsonrpc.RPCError{Code: minContextSlotNotReached, Message: "Minimum context slot has not been reached"}
+			return &jsonrpc.RPCError{Code: node.MinContextSlotNotReached, Message: "Minimum context slot has not been reached"}
 		}
 		return []any{object{"slot": p.slot}}
 	case "sendTransaction":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -22,11 +23,11 @@ func TestReadDoesNotReturnAnOlderSlot(t *testing.T) {
 		health := pool.Health()[1]
 		assert.EqualValues(t, 90, health.Slot)
 		assert.EqualValues(t, 10, health.Lag)
-		require.ErrorIs(t, health.Err, ErrBehind)
+		require.ErrorIs(t, health.Err, node.ErrBehind)
 
 		three.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, ErrBehind)
+		require.ErrorIs(t, err, node.ErrBehind)
 		two.reach(101)
 		requireBalance(t, pool, 101)
 	})
@@ -39,7 +40,7 @@ func TestSingleNodeMustNotReturnAnOlderSlot(t *testing.T) {
 		requireBalance(t, pool, 100)
 		one.reach(98)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, ErrBehind)
+		require.ErrorIs(t, err, node.ErrBehind)
 		asked := one.called("getBalance")
 		one.fail = func(_ string, call int) error {
 			if call == asked+brokenRounds {
@@ -52,7 +53,7 @@ func TestSingleNodeMustNotReturnAnOlderSlot(t *testing.T) {
 }
 
 // A local chain that was restarted is not the chain to which a transaction was sent; callers that wait for it
-// get ErrWentBack.
+// get node.ErrWentBack.
 func TestRestartedChainIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one := &fakeNode{slot: 1_000}
@@ -60,14 +61,14 @@ func TestRestartedChainIsReported(t *testing.T) {
 		requireBalance(t, pool, 1_000)
 		one.reach(990)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, ErrBehind)
-		require.NotErrorIs(t, err, ErrWentBack)
+		require.ErrorIs(t, err, node.ErrBehind)
+		require.NotErrorIs(t, err, node.ErrWentBack)
 		require.ErrorContains(t, err, "it is at slot 990 of 1000")
 		one.reach(3)
 		for range 3 {
 			_, err = balance(t.Context(), pool)
-			require.ErrorIs(t, err, ErrBehind)
-			require.ErrorIs(t, err, ErrWentBack)
+			require.ErrorIs(t, err, node.ErrBehind)
+			require.ErrorIs(t, err, node.ErrWentBack)
 			require.ErrorContains(t, err, "slot 1000 before, slot 3 now")
 		}
 		one.reach(1_000)
@@ -79,8 +80,8 @@ func TestRestartedChainIsReported(t *testing.T) {
 		requireBalance(t, two, 1_000)
 		healthy.fail = always(errReset)
 		_, err = balance(t.Context(), two)
-		require.ErrorIs(t, err, ErrBehind)
-		require.NotErrorIs(t, err, ErrWentBack)
+		require.ErrorIs(t, err, node.ErrBehind)
+		require.NotErrorIs(t, err, node.ErrWentBack)
 	})
 }
 
@@ -126,7 +127,7 @@ func TestSlotOfALaggingNodeIsReadBeforeAList(t *testing.T) {
 		requireBalance(t, pool, 100)
 		two.fail = always(errReset)
 		_, err := list(t.Context(), pool)
-		require.ErrorIs(t, err, ErrBehind)
+		require.ErrorIs(t, err, node.ErrBehind)
 		assert.Zero(t, one.called("getSignaturesForAddress"))
 	})
 }
@@ -148,9 +149,9 @@ func TestCommitmentLevelsHaveTheirOwnFloors(t *testing.T) {
 			require.NoError(t, read(commitment), commitment)
 		}
 		slots[rpc.CommitmentProcessed] = 100
-		require.ErrorIs(t, read(rpc.CommitmentProcessed), ErrBehind, "a confirmed slot is also processed")
+		require.ErrorIs(t, read(rpc.CommitmentProcessed), node.ErrBehind, "a confirmed slot is also processed")
 		slots[rpc.CommitmentConfirmed] = 69
-		require.ErrorIs(t, read(rpc.CommitmentConfirmed), ErrBehind, "a finalized slot is also confirmed")
+		require.ErrorIs(t, read(rpc.CommitmentConfirmed), node.ErrBehind, "a finalized slot is also confirmed")
 	})
 }
 
@@ -188,7 +189,7 @@ func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 		requireBalance(t, pool, 1<<50)
 		one.reach(1_002)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, ErrBehind)
+		require.ErrorIs(t, err, node.ErrBehind)
 		_, err = balance(t.Context(), pool)
 		require.NoError(t, err)
 
@@ -199,7 +200,7 @@ func TestFloorIsLoweredIfAllNodesAreFarBehindIt(t *testing.T) {
 		one.reach(1_002)
 		for range 3 {
 			_, err = balance(t.Context(), alone)
-			require.ErrorIs(t, err, ErrBehind)
+			require.ErrorIs(t, err, node.ErrBehind)
 		}
 	})
 }
@@ -212,7 +213,7 @@ func TestFloorStaysIfSomeNodesDoNotAnswer(t *testing.T) {
 		one.fail = always(errReset)
 		for range 3 {
 			_, err := balance(t.Context(), pool)
-			require.ErrorIs(t, err, ErrBehind)
+			require.ErrorIs(t, err, node.ErrBehind)
 		}
 	})
 }

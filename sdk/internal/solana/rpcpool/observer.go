@@ -3,6 +3,8 @@ package rpcpool
 import (
 	"context"
 	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // Observer observes calls.
@@ -20,28 +22,9 @@ type Observation interface {
 	End(err error)
 }
 
-// Health is the pool's view of an endpoint.
-type Health struct {
-	Host string
-	// Until Resting the endpoint gets requests only if no other endpoint is healthy; zero if it is healthy
-	// itself.
-	Resting time.Time
-	// Failures is the number of failures since its last valid answer.
-	Failures int
-	// Requests and Errors count its requests and its failures.
-	Requests, Errors uint64
-	// Latency is the highest 95th percentile of its recent latencies of a method; zero if there are none.
-	Latency time.Duration
-	// Slot is its newest slot. Lag is its distance in slots to the newest observed slot at its latest answer.
-	Slot, Lag uint64
-	// Err is its last error, and Method the request's method; nil after a valid answer.
-	Err    error
-	Method string
-}
-
 // Health returns the health of the endpoints, in their order.
-func (p *Pool) Health() []Health {
-	all := make([]Health, len(p.endpoints))
+func (p *Pool) Health() []node.Health {
+	all := make([]node.Health, len(p.endpoints))
 	for i, e := range p.endpoints {
 		all[i] = e.health(time.Now())
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -21,7 +22,7 @@ func TestOrientedPoolRejectsALaggingNode(t *testing.T) {
 
 		healthy.fail = always(errReset)
 		_, err := balance(t.Context(), pool)
-		require.ErrorIs(t, err, ErrBehind)
+		require.ErrorIs(t, err, node.ErrBehind)
 	})
 }
 
@@ -76,7 +77,7 @@ func TestHoweverOldAcceptsOlderAnswers(t *testing.T) {
 			asked++
 			var answer struct{ Value uint64 }
 			params := []any{"address", confirmedOption}
-			require.ErrorIs(t, one.Call(t.Context(), &answer, "getBalance", params), ErrBehind)
+			require.ErrorIs(t, one.Call(t.Context(), &answer, "getBalance", params), node.ErrBehind)
 			require.NoError(t, one.HoweverOld().Call(t.Context(), &answer, "getBalance", params))
 			assert.EqualValues(t, 50, answer.Value)
 			return true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -26,7 +27,7 @@ func TestFailedReadGoesToAnotherNode(t *testing.T) {
 		"reset": errReset, "limited": tooMany, "unavailable": unavailable,
 		"internal error": &jsonrpc.RPCError{Code: internalError, Message: "Internal error"},
 		"forbidden":      jsonrpc.NewHTTPError(http.StatusForbidden, errors.New("forbidden")),
-		"no such method": &jsonrpc.RPCError{Code: MethodNotFound, Message: "Method not found"},
+		"no such method": &jsonrpc.RPCError{Code: node.MethodNotFound, Message: "Method not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -102,26 +103,26 @@ func TestBusyNodesAreWaitedFor(t *testing.T) {
 		pool := newFakePool(t, nil, one, two)
 		began := time.Now()
 		_, err := balance(t.Context(), pool)
-		var refusal *Refusal
+		var refusal *node.Error
 		require.ErrorAs(t, err, &refusal)
 		assert.Equal(t, BusyRounds, one.called("getBalance"))
 		assert.Equal(t, BusyRounds, two.called("getBalance"))
 		assert.InDelta(t, 7.75, time.Since(began).Seconds(), 4)
 		var failures Failures
 		require.ErrorAs(t, err, &failures)
-		assert.Equal(t, "a: error 429: Too many requests; b: error 503: Service Unavailable", err.Error())
+		assert.Equal(t, "a: node returned error 429: Too many requests; b: node returned error 503: Service Unavailable", err.Error())
 	})
 }
 
 func TestFailuresAreInTheNodesOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wrong := &jsonrpc.RPCError{Code: InvalidParams, Message: "Invalid params"}
+		wrong := &jsonrpc.RPCError{Code: node.InvalidParams, Message: "Invalid params"}
 		one, two := &fakeNode{slot: 7, fail: failing(tooMany, "getBalance")}, &fakeNode{slot: 7}
 		pool := newFakePool(t, nil, one, two)
 		requireBalance(t, pool, 7)
 		one.fail, two.fail = failing(wrong, "getBalance"), failing(wrong, "getBalance")
 		_, err := balance(t.Context(), pool)
-		require.EqualError(t, err, "a: error -32602: Invalid params; b: error -32602: Invalid params")
+		require.EqualError(t, err, "a: node returned error -32602: Invalid params; b: node returned error -32602: Invalid params")
 	})
 }
 
@@ -144,11 +145,11 @@ func TestServerErrorIsRetried(t *testing.T) {
 
 func TestWrongRequestIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wrong := &jsonrpc.RPCError{Code: InvalidParams, Message: "Invalid params"}
+		wrong := &jsonrpc.RPCError{Code: node.InvalidParams, Message: "Invalid params"}
 		one, two := &fakeNode{fail: failing(wrong, "getBalance")}, &fakeNode{fail: failing(wrong, "getBalance")}
 		pool := newFakePool(t, nil, one, two)
 		_, err := balance(t.Context(), pool)
-		var refusal *Refusal
+		var refusal *node.Error
 		require.ErrorAs(t, err, &refusal)
 		assert.Equal(t, 1, one.called("getBalance"))
 		assert.Equal(t, 1, two.called("getBalance"))
@@ -177,7 +178,7 @@ func TestUnknownMethodsAreNotRepeated(t *testing.T) {
 }
 
 func TestRetryAfterIsObserved(t *testing.T) {
-	limited := &Refusal{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 20 * time.Second}
+	limited := &node.Error{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 20 * time.Second}
 	once := func(method string, call int) error {
 		if method == "getBalance" && call == 1 {
 			return limited
@@ -202,7 +203,7 @@ func TestRetryAfterIsObserved(t *testing.T) {
 			defer cancel()
 			_, err := balance(ctx, pool)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			var refusal *Refusal
+			var refusal *node.Error
 			require.ErrorAs(t, err, &refusal, "the reason of the delay is kept")
 			require.NoError(t, send(t.Context(), pool))
 			assert.Equal(t, 1, one.called("getBalance"))
@@ -231,7 +232,7 @@ func TestContextEndsEveryWait(t *testing.T) {
 	cases := map[string]*fakeNode{
 		"an answer":           {latency: time.Hour},
 		"a node that is busy": {fail: always(tooMany)},
-		"a node's own pause":  {fail: always(&Refusal{Code: http.StatusServiceUnavailable, RetryAfter: retryAfterMost})},
+		"a node's own pause":  {fail: always(&node.Error{Code: http.StatusServiceUnavailable, RetryAfter: retryAfterMost})},
 	}
 	for name, one := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -307,7 +308,7 @@ func TestRequestsAboveOneNodesLimitGoToAnother(t *testing.T) {
 
 func TestMissingMethodGoesToAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lacking := &jsonrpc.RPCError{Code: MethodNotFound, Message: "Method not found"}
+		lacking := &jsonrpc.RPCError{Code: node.MethodNotFound, Message: "Method not found"}
 		one, two := &fakeNode{slot: 7, fail: failing(lacking, "getBalance")}, &fakeNode{slot: 7}
 		pool := newFakePool(t, nil, one, two)
 		for range 5 {

@@ -10,45 +10,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
-)
-
-// Refusal is an endpoint's error answer to a request.
-type Refusal struct {
-	// Method is the refused method, which may be that of a request that the pool itself sends first.
-	Method string
-	// Code is the JSON-RPC error code, or the HTTP status if there is no JSON-RPC answer.
-	Code    int
-	Message string
-	// Data is the node's additional data, or nil.
-	Data any
-	// Status is the HTTP status; zero if unknown.
-	Status int
-	// RetryAfter is the time without requests that the endpoint requires; zero if it requires none.
-	RetryAfter time.Duration
-	// Repeated reports whether the same request was sent before, to this endpoint or another, with an unknown
-	// outcome.
-	Repeated bool
-	// Err is the JSON-RPC client's error.
-	Err error
-}
-
-func (r *Refusal) Error() string { return fmt.Sprintf("error %d: %s", r.Code, r.Message) }
-
-// Unwrap returns the JSON-RPC client's error.
-func (r *Refusal) Unwrap() error { return r.Err }
-
-// JSON-RPC codes of a node that does not have the requested data yet.
-const (
-	blockNotAvailable        = -32004
-	nodeUnhealthy            = -32005
-	blockStatusNotAvailable  = -32014
-	minContextSlotNotReached = -32016
-)
-
-// JSON-RPC codes that no repetition changes.
-const (
-	MethodNotFound = -32601
-	InvalidParams  = -32602
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // JSON-RPC codes of a node that rejects a transaction in sendTransaction.
@@ -59,33 +21,16 @@ const (
 
 const internalError = -32603
 
-// IsBusy reports whether a refusal is temporary: because of the endpoint's rate limit, or because it is
-// behind.
-func IsBusy(code int, message string) bool {
-	switch code {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
-		blockNotAvailable, nodeUnhealthy, blockStatusNotAvailable, minContextSlotNotReached:
-		return true
-	case InvalidParams:
-		// Agave's message for a slot that is not complete in its own ledger.
-		return strings.Contains(message, "slot unavailable")
-	}
-	return false
-}
-
-// IsBusy reports whether the refusal is temporary.
-func (r *Refusal) IsBusy() bool { return IsBusy(r.Code, r.Message) || IsBusy(r.Status, "") }
-
 // mayPass reports whether a repetition may succeed, because the node or a server in front of it has failed.
-func (r *Refusal) mayPass() bool {
+func mayPass(r *node.Error) bool {
 	return r.Code == internalError || r.Code == http.StatusRequestTimeout || r.Code >= http.StatusInternalServerError
 }
 
 // MeansNotForwarded reports whether an answer to sendTransaction guarantees that the node has not forwarded
 // the transaction.
-func MeansNotForwarded(code int) bool {
-	switch code {
-	case MethodNotFound, InvalidParams, preflightFailure, signatureNotCorrect:
+func MeansNotForwarded(r *node.Error) bool {
+	switch r.Code {
+	case node.MethodNotFound, node.InvalidParams, preflightFailure, signatureNotCorrect:
 		return true
 	}
 	return false
@@ -93,40 +38,30 @@ func MeansNotForwarded(code int) bool {
 
 // isCertain reports whether a refusal of sendTransaction guarantees that the endpoint has not forwarded the
 // transaction.
-func (r *Refusal) isCertain() bool { return MeansNotForwarded(r.Code) && !r.IsBusy() && !r.Repeated }
+func isCertain(r *node.Error) bool { return MeansNotForwarded(r) && !r.IsBusy() && !r.Repeated }
 
 // knowsTransaction reports whether a node refuses a transaction because it already has it.
-func (r *Refusal) knowsTransaction() bool {
+func knowsTransaction(r *node.Error) bool {
 	data, _ := r.Data.(map[string]any)
 	return data != nil && data["err"] == "AlreadyProcessed" || strings.Contains(r.Message, "already been processed")
 }
 
 // refusalOf returns the refusal in an error of the JSON-RPC client, or nil.
-func refusalOf(err error) *Refusal {
-	var refusal *Refusal
+func refusalOf(err error) *node.Error {
+	var refusal *node.Error
 	if errors.As(err, &refusal) {
 		return refusal
 	}
 	var answered *jsonrpc.RPCError
 	if errors.As(err, &answered) {
-		return &Refusal{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
+		return &node.Error{Code: answered.Code, Message: answered.Message, Data: answered.Data, Err: answered}
 	}
 	var status *jsonrpc.HTTPError
 	if errors.As(err, &status) {
-		return &Refusal{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
+		return &node.Error{Code: status.Code, Status: status.Code, Message: http.StatusText(status.Code), Err: status}
 	}
 	return nil
 }
-
-// ErrBehind: no endpoint has reached the newest slot that one of them had shown.
-var ErrBehind = errors.New("the node is behind a slot already observed")
-
-// ErrWentBack: an endpoint is far behind its own newest slot. The pool rejects its answers until it reaches
-// that slot again, because sent transactions may have been executed in between.
-var ErrWentBack = errors.New("the node returned to an earlier slot, or its chain was restarted; create a new client")
-
-// ErrOtherCluster: an endpoint belongs to another chain than the first one.
-var ErrOtherCluster = errors.New("the node is of another cluster")
 
 // errSlow is the error of a request that exceeds the pool's time limit before the caller's.
 type errSlow struct{ limit time.Duration }

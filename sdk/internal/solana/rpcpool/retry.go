@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 const (
@@ -31,11 +32,11 @@ const (
 func (r *request) rounds(err error) int {
 	refusal := refusalOf(err)
 	switch {
-	case errors.Is(err, ErrOtherCluster), errors.Is(err, ErrClosed):
+	case errors.Is(err, node.ErrOtherCluster), errors.Is(err, ErrClosed):
 		return 1
 	case refusal != nil && refusal.IsBusy():
 		return BusyRounds
-	case r.kind == read && (refusal == nil || refusal.mayPass()):
+	case r.kind == read && (refusal == nil || mayPass(refusal)):
 		return brokenRounds
 	}
 	return 1
@@ -52,7 +53,7 @@ func newPause(first time.Duration) *backoff.ExponentialBackOff {
 // firstPause is shorter after broken connections than after answers that show that nodes need time.
 func firstPause(failures []Failure) time.Duration {
 	for _, failure := range failures {
-		if refusalOf(failure.Err) != nil || errors.Is(failure.Err, ErrBehind) {
+		if refusalOf(failure.Err) != nil || errors.Is(failure.Err, node.ErrBehind) {
 			return busyPause
 		}
 	}

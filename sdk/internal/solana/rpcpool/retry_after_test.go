@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestConcurrentRequestsWaitForRetryAfter(t *testing.T) {
 	limited := func(_ string, call int) error {
 		if call%2 == 0 {
-			return &Refusal{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 200 * time.Microsecond}
+			return &node.Error{Code: http.StatusTooManyRequests, Message: "Too many requests", RetryAfter: 200 * time.Microsecond}
 		}
 		return nil
 	}

@@ -40,7 +40,7 @@ func (p *Pool) Each(method string, do func(Single) (next bool)) {
 var errNotARead = errors.New("a single node serves read requests only")
 
 // Call sends one read request to the endpoint and decodes its result into out, which does not change if there
-// is an error. It returns [ErrBehind] for an answer that is behind those of other endpoints, unless
+// is an error. It returns [node.ErrBehind] for an answer that is behind those of other endpoints, unless
 // HoweverOld allows it.
 func (s Single) Call(ctx context.Context, out any, method string, params []any) error {
 	request := newRequest(method, params, out)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // slots has the newest observed slot of each level.
@@ -51,16 +53,16 @@ type behindError struct {
 
 func (e *behindError) Error() string {
 	if e.wentBack() {
-		return fmt.Sprintf("%v: slot %d before, slot %d now", ErrWentBack, e.most, e.slot)
+		return fmt.Sprintf("%v: slot %d before, slot %d now", node.ErrWentBack, e.most, e.slot)
 	}
-	return fmt.Sprintf("%v: it is at slot %d of %d", ErrBehind, e.slot, e.seen)
+	return fmt.Sprintf("%v: it is at slot %d of %d", node.ErrBehind, e.slot, e.seen)
 }
 
 func (e *behindError) Unwrap() []error {
 	if e.wentBack() {
-		return []error{ErrBehind, ErrWentBack}
+		return []error{node.ErrBehind, node.ErrWentBack}
 	}
-	return []error{ErrBehind}
+	return []error{node.ErrBehind}
 }
 
 // wentBack reports whether the endpoint is further behind its own newest slot than the nodes behind one

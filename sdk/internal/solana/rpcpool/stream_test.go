@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -98,7 +99,7 @@ func TestStreamRetriesBeforeTheFirstValue(t *testing.T) {
 	behind := newPool(t, good)
 	behind.slots.raise(finalized, 8)
 	_, _, err = valuesOf(t, behind)
-	require.ErrorIs(t, err, ErrBehind)
+	require.ErrorIs(t, err, node.ErrBehind)
 }
 
 func TestCallersErrorIsNotTheNodesFailure(t *testing.T) {

@@ -18,11 +18,12 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
 // Transport sends requests to one endpoint. Its errors contain no URL, because URLs contain keys.
 type Transport interface {
-	// Call sends one request and returns its result, which may be null. It returns a [*Refusal], or an error
+	// Call sends one request and returns its result, which may be null. It returns a [*node.Error], or an error
 	// of the JSON-RPC client, if the answer is an error.
 	Call(ctx context.Context, method string, params []any) (json.RawMessage, error)
 	// Callback sends one request and leaves its answer to the callback.
@@ -168,7 +169,7 @@ func readEnvelope(response *http.Response, body []byte, id string) (json.RawMess
 		if string(answer.ID) != `"`+id+`"` && string(answer.ID) != "null" && answer.ID != nil {
 			return nil, malformedError{fmt.Errorf("%w: an answer to another request", errOther)}
 		}
-		return nil, &Refusal{
+		return nil, &node.Error{
 			Code: answer.Error.Code, Message: answer.Error.Message, Data: answer.Error.Data,
 			Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()), Err: answer.Error,
 		}
@@ -200,9 +201,9 @@ func contentType(response *http.Response) string {
 	return kind
 }
 
-func statusRefusal(response *http.Response) *Refusal {
+func statusRefusal(response *http.Response) *node.Error {
 	text := cmp.Or(http.StatusText(response.StatusCode), "unknown HTTP status")
-	return &Refusal{
+	return &node.Error{
 		Code: response.StatusCode, Message: text, Status: response.StatusCode, RetryAfter: retryAfter(response, time.Now()),
 		Err: jsonrpc.NewHTTPError(response.StatusCode, errors.New(text)),
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
+	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -131,7 +132,7 @@ func TestRedirectToAnUnprotectedConnectionIsRefused(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	refusal := func(handler http.HandlerFunc) *Refusal {
+	refusal := func(handler http.HandlerFunc) *node.Error {
 		_, err := serve(t, handler)
 		require.Error(t, err)
 		found := refusalOf(err)
@@ -148,7 +149,7 @@ func TestRefusals(t *testing.T) {
 	r = refusal(answer(429, `{"id":null,"error":{"code":-32000,"message":"slow down"}}`))
 	assert.Equal(t, -32000, r.Code)
 	assert.True(t, r.IsBusy(), "by its status")
-	assert.False(t, MeansNotForwarded(r.Code))
+	assert.False(t, MeansNotForwarded(r))
 
 	for _, status := range []int{401, 403, 404, 429, 500, 502, 503, 520} {
 		for _, text := range []string{"", "<html>", `{"id":%s,"result":7}`, `{"jsonrpc":`} {

@@ -1,0 +1,106 @@
+// Package node has the errors and the health of the nodes of a Solana chain.
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Error is the error with which a node answers a request.
+type Error struct {
+	// Method is the JSON-RPC method.
+	Method string
+	// Code is the JSON-RPC error code, or the HTTP status if there was no JSON-RPC answer.
+	Code int
+	// Message is the node's message.
+	Message string
+	// Data is the node's additional data; nil if there is none.
+	Data any
+	// Status is the HTTP status; zero if it is not known.
+	Status int
+	// RetryAfter is the time without requests that the node requires; zero if it requires none.
+	RetryAfter time.Duration
+	// Repeated reports whether the same request was sent before, to this node or another, with an unknown
+	// outcome.
+	Repeated bool
+	// Err is the JSON-RPC client's error.
+	Err error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("node returned error %d: %s", e.Code, e.Message) }
+
+// Unwrap returns the JSON-RPC client's error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// JSON-RPC codes that no repetition changes.
+const (
+	MethodNotFound = -32601
+	InvalidParams  = -32602
+)
+
+// JSON-RPC codes of a node that does not have the requested data yet.
+const (
+	BlockNotAvailable        = -32004
+	NodeUnhealthy            = -32005
+	BlockStatusNotAvailable  = -32014
+	MinContextSlotNotReached = -32016
+)
+
+// IsBusy reports whether the error is temporary: because of the node's rate limit, or because it is behind.
+func (e *Error) IsBusy() bool { return isBusy(e.Code, e.Message) || isBusy(e.Status, "") }
+
+func isBusy(code int, message string) bool {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout,
+		BlockNotAvailable, NodeUnhealthy, BlockStatusNotAvailable, MinContextSlotNotReached:
+		return true
+	case InvalidParams:
+		// Agave's message for a slot that is not complete in its own ledger.
+		return strings.Contains(message, "slot unavailable")
+	}
+	return false
+}
+
+// ErrBehind: every node is behind a slot that one of them has returned before.
+var ErrBehind = errors.New("the node is behind a slot already observed")
+
+// ErrWentBack: a node is more than about a minute behind its own earlier answers. Its state was rolled back, a
+// local chain was restarted, or several nodes share one address and one of them is far behind. It is also an
+// [ErrBehind]. The client keeps sending requests, and uses the node's answers once the node has reached the
+// earlier slot again, because money may have been sent in the slots between. For a chain that was restarted,
+// make a new client.
+var ErrWentBack = errors.New("the node returned to an earlier slot, or its chain was restarted; create a new client")
+
+// ErrMalformed: a node's answer cannot be decoded, or lacks a required part.
+var ErrMalformed = errors.New("the node's answer cannot be used")
+
+// ErrOtherCluster: a node is of another chain than the client's other nodes, or than the configured genesis
+// hash. The client sends it no further requests.
+var ErrOtherCluster = errors.New("the node is of another cluster")
+
+// Health is the health of one of a client's nodes.
+type Health struct {
+	// Host is the node's host, without the rest of its URL.
+	Host string
+	// Resting is the end of the time in which the node is used only if no other is healthy, or not at all if
+	// it has requested a pause; zero if it is healthy.
+	Resting time.Time
+	// Failures is the number of failures in a row until now.
+	Failures int
+	// Requests is the number of requests to the node, and Errors the number of those that failed.
+	Requests, Errors uint64
+	// Latency is the time within which nineteen of twenty of its recent answers arrived; zero if there are
+	// none yet. Of several methods it is that of the slowest one.
+	Latency time.Duration
+	// Slot is the newest slot in its answers, and Lag the number of slots by which its last answer was behind
+	// the newest slot known to the client.
+	Slot, Lag uint64
+	// Err is the error of its last answer; nil if the answer was good. It stays ErrOtherCluster if the node
+	// is of another chain.
+	Err error
+	// Method is the JSON-RPC method of the request with Err.
+	Method string
+}
