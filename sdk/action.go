@@ -136,15 +136,15 @@ func (a *Action) prepare(ctx context.Context) (*outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
-	transaction, result, err := a.fitComputeLimit(ctx, facts)
+	tx, result, err := a.fitComputeLimit(ctx, facts)
 	if err != nil {
 		return nil, err
 	}
-	if err := simulationError(transaction, result); err != nil {
+	if err := simulationError(tx, result); err != nil {
 		return nil, a.explain(ctx, err)
 	}
 	draft := &outgoing{
-		transaction: transaction,
+		transaction: tx,
 		valid:       &facts.valid,
 		commitment:  facts.commitment,
 		action:      a.Name,
@@ -268,8 +268,8 @@ func (a *Action) fitComputeLimit(
 	}
 	budget.unitLimit = a.unitLimit(*result.UnitsConsumed, result.Logs)
 	budget.unitPrice = cappedUnitPrice(found.price, budget.unitLimit, found.maxPriorityFee)
-	transaction, err := a.assemble(budget, found)
-	return transaction, result, err
+	tx, err := a.assemble(budget, found)
+	return tx, result, err
 }
 
 func (a *Action) assemble(budget computeBudget, found *inputs) (*solana.Transaction, error) {
@@ -278,20 +278,20 @@ func (a *Action) assemble(budget computeBudget, found *inputs) (*solana.Transact
 		instructions = append(instructions, found.first)
 	}
 	instructions = append(append(instructions, budget.instructions()...), a.Instructions...)
-	transaction, err := solana.NewTransaction(instructions, found.blockhash, solana.TransactionPayer(a.Payer))
+	tx, err := solana.NewTransaction(instructions, found.blockhash, solana.TransactionPayer(a.Payer))
 	if err != nil {
 		return nil, fmt.Errorf("haggle: %s: %w", a.Name, err)
 	}
-	return transaction, nil
+	return tx, nil
 }
 
 // simulate executes a transaction without effect, and returns the resulting state of the accounts in after. A
 // failure of the transaction is part of the result, not an error.
 func (c *Client) simulate(
-	ctx context.Context, transaction *solana.Transaction, found *inputs, after ...solana.PublicKey,
+	ctx context.Context, tx *solana.Transaction, found *inputs, after ...solana.PublicKey,
 ) (*rpc.SimulateTransactionResult, error) {
-	unsigned := *transaction
-	unsigned.Signatures = make([]solana.Signature, transaction.Message.Header.NumRequiredSignatures)
+	unsigned := *tx
+	unsigned.Signatures = make([]solana.Signature, tx.Message.Header.NumRequiredSignatures)
 	options := &rpc.SimulateTransactionOpts{
 		Commitment: c.commitment,
 		// A nonce's value is not replaced, so that the node checks whether it is still the account's.
@@ -312,19 +312,19 @@ func (c *Client) simulate(
 }
 
 // simulationError returns the error of a simulated transaction; nil if it succeeded.
-func simulationError(transaction *solana.Transaction, result *rpc.SimulateTransactionResult) error {
+func simulationError(tx *solana.Transaction, result *rpc.SimulateTransactionResult) error {
 	if result.Err == nil {
 		return nil
 	}
-	return failureError(result.Err, result.Logs, invokedPrograms(transaction), solana.Signature{})
+	return failureError(result.Err, result.Logs, invokedPrograms(tx), solana.Signature{})
 }
 
 // invokedPrograms returns the programs that a transaction's instructions call.
-func invokedPrograms(transaction *solana.Transaction) []solana.PublicKey {
-	programs := make([]solana.PublicKey, len(transaction.Message.Instructions))
-	for i, instruction := range transaction.Message.Instructions {
-		if int(instruction.ProgramIDIndex) < len(transaction.Message.AccountKeys) {
-			programs[i] = transaction.Message.AccountKeys[instruction.ProgramIDIndex]
+func invokedPrograms(tx *solana.Transaction) []solana.PublicKey {
+	programs := make([]solana.PublicKey, len(tx.Message.Instructions))
+	for i, instruction := range tx.Message.Instructions {
+		if int(instruction.ProgramIDIndex) < len(tx.Message.AccountKeys) {
+			programs[i] = tx.Message.AccountKeys[instruction.ProgramIDIndex]
 		}
 	}
 	return programs

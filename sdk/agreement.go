@@ -34,9 +34,9 @@ type Agreement struct {
 // It fails with [ErrAgreement] for any other transaction, with [protocol.ErrStaleState] if the negotiation
 // has changed since, and with [protocol.ErrExpired] if the agreement is void.
 func (c *Client) ReviewAgreement(
-	ctx context.Context, transaction *solana.Transaction, signer solana.PublicKey,
+	ctx context.Context, tx *solana.Transaction, signer solana.PublicKey,
 ) (*Agreement, error) {
-	terms, err := parseAgreement(transaction, signer)
+	terms, err := parseAgreement(tx, signer)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAgreement, err)
 	}
@@ -74,9 +74,9 @@ func (c *Client) ReviewAgreement(
 // parseAgreement decodes a transaction that consists of one settle_by_agreement and of instructions that cost
 // its second signer nothing.
 func parseAgreement(
-	transaction *solana.Transaction, signer solana.PublicKey,
+	tx *solana.Transaction, signer solana.PublicKey,
 ) (*protocol.SettleByAgreement, error) {
-	message := &transaction.Message
+	message := &tx.Message
 	if message.IsVersioned() {
 		return nil, errors.New("not a legacy transaction")
 	}

@@ -46,10 +46,10 @@ func (s *agreeing) prepare(t *testing.T, change func(*Split)) *solana.Transactio
 	if change != nil {
 		change(&split)
 	}
-	transaction, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, split).Transaction(t.Context())
+	tx, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, split).Transaction(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, SignTransaction(t.Context(), transaction, s.me))
-	return transaction
+	require.NoError(t, SignTransaction(t.Context(), tx, s.me))
+	return tx
 }
 
 func TestAgreementTakesTheDealFromTheSnapshot(t *testing.T) {
@@ -93,8 +93,8 @@ func TestAgreementAmounts(t *testing.T) {
 func TestAgreementIsCompletedByTheOtherParty(t *testing.T) {
 	s := newAgreeing(t)
 	s.node.answers["getSignatureStatuses"] = executed(testSlot)
-	transaction := s.prepare(t, nil)
-	encoded, err := transaction.ToBase64()
+	tx := s.prepare(t, nil)
+	encoded, err := tx.ToBase64()
 	require.NoError(t, err)
 	read, err := solana.TransactionFromBase64(encoded)
 	require.NoError(t, err)
@@ -113,8 +113,8 @@ func TestAgreementIsCompletedByTheOtherParty(t *testing.T) {
 
 func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 	s := newAgreeing(t)
-	review := func(transaction *solana.Transaction, signer solana.PublicKey) error {
-		_, err := s.ReviewAgreement(t.Context(), transaction, signer)
+	review := func(tx *solana.Transaction, signer solana.PublicKey) error {
+		_, err := s.ReviewAgreement(t.Context(), tx, signer)
 		return err
 	}
 	seller := s.seller.PublicKey()
@@ -129,9 +129,9 @@ func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 		action, err := s.At(s.n).SettleByAgreement(solana.PublicKey{}, Split{}).Build(t.Context())
 		require.NoError(t, err)
 		action.Instructions = append(action.Instructions, extra)
-		transaction, err := action.Transaction(t.Context())
+		tx, err := action.Transaction(t.Context())
 		require.NoError(t, err)
-		return transaction
+		return tx
 	}
 	creation := func(payer solana.PublicKey) solana.Instruction {
 		instruction, err := token.CreateAssociated(payer, protocol.ProgramID, keptMint, solana.TokenProgramID)

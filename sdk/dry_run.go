@@ -59,14 +59,14 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	transaction, result, err := a.fitComputeLimit(ctx, found)
+	tx, result, err := a.fitComputeLimit(ctx, found)
 	if err != nil {
 		return nil, err
 	}
-	if err := simulationError(transaction, result); err != nil {
+	if err := simulationError(tx, result); err != nil {
 		return &DryRun{Logs: result.Logs}, err
 	}
-	written, err := transaction.Message.Writable()
+	written, err := tx.Message.Writable()
 	if err != nil {
 		return nil, fmt.Errorf("haggle: %s: %w", a.Name, err)
 	}
@@ -75,10 +75,10 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 		return nil, err
 	}
 	// It is simulated again as it would be sent, because the fee depends on the limit.
-	if result, err = a.client.simulate(ctx, transaction, found, written...); err != nil {
+	if result, err = a.client.simulate(ctx, tx, found, written...); err != nil {
 		return nil, err
 	}
-	if err := simulationError(transaction, result); err != nil {
+	if err := simulationError(tx, result); err != nil {
 		return &DryRun{Logs: result.Logs}, err
 	}
 	if len(result.Accounts) != len(written) || result.UnitsConsumed == nil {
@@ -88,7 +88,7 @@ func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	limit := a.unitLimit(*result.UnitsConsumed, result.Logs)
 	run := &DryRun{ComputeUnits: *result.UnitsConsumed, ComputeLimit: limit, Logs: result.Logs}
 	run.PriorityFee = priorityFee(cappedUnitPrice(found.price, limit, found.maxPriorityFee), limit)
-	run.Fee = lamportsPerSignature*uint64(transaction.Message.Header.NumRequiredSignatures) + run.PriorityFee
+	run.Fee = lamportsPerSignature*uint64(tx.Message.Header.NumRequiredSignatures) + run.PriorityFee
 	if run.Events, err = protocol.ParseLogs(result.Logs); err != nil {
 		return run, fmt.Errorf("haggle: %s: the simulation's logs: %w", a.Name, err)
 	}

@@ -106,14 +106,14 @@ func ExampleAction_Transaction() {
 		action *haggle.Action
 		wallet func(*solana.Transaction) error
 	)
-	transaction, err := action.Transaction(ctx)
+	tx, err := action.Transaction(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := wallet(transaction); err != nil {
+	if err := wallet(tx); err != nil {
 		log.Fatal(err)
 	}
-	receipt, err := client.Submit(ctx, transaction)
+	receipt, err := client.Submit(ctx, tx)
 	if err != nil {
 		log.Fatal(err)
 	}

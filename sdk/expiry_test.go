@@ -14,10 +14,10 @@ import (
 // nonceTransaction returns a signed transaction with a durable nonce.
 func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
 	t.Helper()
-	transaction, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
+	tx, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
-	return transaction
+	require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
+	return tx
 }
 
 // On a chain whose first block is not block 0, no node has ever had the earlier blocks. Outcomes on it can
@@ -27,7 +27,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
-			client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+			client, _, tx := newScripted(t, map[string]func(int) (any, error){
 				"getFirstAvailableBlock": always(31),
 				"getEpochInfo": func(int) (any, error) {
 					return object{"absoluteSlot": 40 + 2*seconds(), "blockHeight": 40 + 2*seconds()}, nil
@@ -37,7 +37,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 					return object{"context": object{"slot": 40 + 2*seconds()}, "value": seconds() < 70}, nil
 				},
 			})
-			_, err := client.Submit(t.Context(), transaction)
+			_, err := client.Submit(t.Context(), tx)
 			require.ErrorIs(t, err, ErrTransactionExpired)
 			assert.GreaterOrEqual(t, time.Since(began), 70*time.Second)
 		})
@@ -46,7 +46,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(31)})
 			a.nonceIs(solana.Hash{8})
-			transaction := a.nonceTransaction(t)
+			tx := a.nonceTransaction(t)
 			began := time.Now()
 			a.node.accounts = nil
 			a.node.answers["getMultipleAccounts"] = func(int) (any, error) {
@@ -54,7 +54,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 				account := answerOf(solana.SystemProgramID, 1_447_680, nonceData(a.me.PublicKey(), value))
 				return object{"context": object{"slot": testSlot}, "value": []any{account}}, nil
 			}
-			_, err := a.Submit(t.Context(), transaction)
+			_, err := a.Submit(t.Context(), tx)
 			require.ErrorIs(t, err, ErrTransactionExpired)
 			assert.EqualValues(t, testSlot, a.only(t).Slot,
 				"the nonce still had the transaction's value then")
@@ -67,7 +67,7 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 	const now = 1_000_000
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 			"getFirstAvailableBlock": always(now - 200_000),
 			"getEpochInfo": func(int) (any, error) {
 				return object{"absoluteSlot": now,
@@ -76,7 +76,7 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 			"getSignatureStatuses": always(statuses(now, nil)),
 			"isBlockhashValid":     always(object{"context": object{"slot": now}, "value": false}),
 		})
-		_, err := client.Submit(t.Context(), transaction)
+		_, err := client.Submit(t.Context(), tx)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
 		require.ErrorIs(t, err, errPruned)
 
@@ -107,12 +107,12 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := newAgent(t, map[string]func(int) (any, error){"getFirstAvailableBlock": always(c.first)})
 				a.nonceIs(solana.Hash{8})
-				transaction := a.nonceTransaction(t)
+				tx := a.nonceTransaction(t)
 				a.drafts = drafts{} // another client has built it
 				a.nonceIs(solana.Hash{9})
 				a.node.statusOf = func(solana.Signature) any { return c.status }
 				a.node.transaction = nil
-				_, err := a.Submit(t.Context(), transaction)
+				_, err := a.Submit(t.Context(), tx)
 				assert.Equal(t, c.want, OutcomeOf(err), "%v", err)
 				assert.Zero(t, a.node.called("sendTransaction"))
 				assert.Empty(t, a.journal.entries,
@@ -142,7 +142,7 @@ func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 // Between two answers of a slow node, so many blocks can pass that it has deleted the transaction's block.
 func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 			"getEpochInfo": always(object{"absoluteSlot": testSlot,
 				"blockHeight": testLastValid + 90}),
 			"getFirstAvailableBlock": always(testSlot + 100),
@@ -150,7 +150,7 @@ func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 				return statuses(testSlot+min(uint64(call-1), 1)*200, nil), nil
 			},
 		})
-		_, err := client.submit(t.Context(), transaction, testLastValid)
+		_, err := client.submit(t.Context(), tx, testLastValid)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
 		require.ErrorIs(t, err, errPruned)
 		assert.Equal(t, 1, scripted.called("getFirstAvailableBlock"))
@@ -178,7 +178,7 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 						"getFirstAvailableBlock": first,
 					})
 				}
-				client, forgetful, transaction := chain(always(statuses(now, nil)), forgetfulFirst)
+				client, forgetful, tx := chain(always(statuses(now, nil)), forgetfulFirst)
 				_, archive, _ := chain(func(int) (any, error) {
 					if time.Since(began) < time.Minute {
 						return nil, reset
@@ -186,7 +186,7 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 					return statuses(now, executedStatus("finalized", nil)), nil
 				}, always(0))
 				client.useNodes(forgetful, archive)
-				unknown := &UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: 5_000,
+				unknown := &UnknownOutcome{Signature: tx.Signatures[0], LastValidBlockHeight: 5_000,
 					Slot: testSlot}
 				_, err := client.Outcome(t.Context(), unknown)
 				require.NotErrorIs(t, err, ErrTransactionExpired)
@@ -209,7 +209,7 @@ func TestStatusOnAnyNodeRefutesTheExpiry(t *testing.T) {
 			"getEpochInfo":   always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid + 1}),
 		}
 		began := time.Now()
-		client, first, transaction := newScripted(t, over)
+		client, first, tx := newScripted(t, over)
 		first.answers["getSignatureStatuses"] = func(int) (any, error) {
 			if time.Since(began) < time.Minute {
 				return statuses(testSlot, nil), nil
@@ -219,9 +219,9 @@ func TestStatusOnAnyNodeRefutesTheExpiry(t *testing.T) {
 		_, second, _ := newScripted(t, over)
 		second.answers["getSignatureStatuses"] = always(statuses(testSlot, executedStatus("processed", nil)))
 		client.useNodes(first, second)
-		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		receipt, err := client.submit(t.Context(), tx, testLastValid)
 		require.NoError(t, err)
-		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		assert.Equal(t, tx.Signatures[0], receipt.Signature)
 		require.NoError(t, client.Close())
 	})
 }
@@ -239,9 +239,9 @@ func TestNodeWithAFalseSlotIsContradicted(t *testing.T) {
 	}
 	play := func(t *testing.T, honest map[string]func(int) (any, error)) (*Receipt, error) {
 		honest["getGenesisHash"] = always(solana.Hash{5}.String())
-		client, first, transaction := newScripted(t, liar)
+		client, first, tx := newScripted(t, liar)
 		_, second, _ := newScripted(t, honest)
-		encoded, err := transaction.MarshalBinary()
+		encoded, err := tx.MarshalBinary()
 		require.NoError(t, err)
 		second.answers["getTransaction"] = always(object{
 			"slot": testSlot, "version": "legacy",
@@ -250,7 +250,7 @@ func TestNodeWithAFalseSlotIsContradicted(t *testing.T) {
 			"meta": object{"err": nil, "fee": 5_000, "computeUnitsConsumed": 150, "logMessages": []string{}},
 		})
 		client.useNodes(first, second)
-		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		receipt, err := client.submit(t.Context(), tx, testLastValid)
 		require.NoError(t, client.Close())
 		return receipt, err
 	}

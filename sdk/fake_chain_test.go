@@ -193,7 +193,7 @@ func signatureOf(n int) (signature solana.Signature) {
 }
 
 func encodedTransaction(signature solana.Signature) string {
-	transaction := solana.Transaction{
+	tx := solana.Transaction{
 		Signatures: []solana.Signature{signature},
 		Message: solana.Message{
 			AccountKeys:  []solana.PublicKey{{1}, protocol.ProgramID},
@@ -201,7 +201,7 @@ func encodedTransaction(signature solana.Signature) string {
 			Instructions: []solana.CompiledInstruction{{ProgramIDIndex: 1}},
 		},
 	}
-	encoded, _ := transaction.MarshalBinary()
+	encoded, _ := tx.MarshalBinary()
 	return base64.StdEncoding.EncodeToString(encoded)
 }
 

@@ -96,15 +96,15 @@ func (d *drafts) add(draft *outgoing) error {
 
 // drafted returns the description of a transaction. For a transaction that this client has not built, it has
 // no validity.
-func (c *Client) drafted(transaction *solana.Transaction) (*outgoing, error) {
-	message, err := transaction.Message.MarshalBinary()
+func (c *Client) drafted(tx *solana.Transaction) (*outgoing, error) {
+	message, err := tx.Message.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("haggle: encode the transaction: %w", err)
 	}
 	c.drafts.lock.Lock()
 	draft, known := c.drafts.known[sha256.Sum256(message)]
 	c.drafts.lock.Unlock()
-	draft.transaction = transaction
+	draft.transaction = tx
 	if !known {
 		draft.commitment = c.commitment
 		draft.describe()

@@ -51,14 +51,14 @@ func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 	}
 	submit := func(a *agent) func(context.Context, *CreateAction) error {
 		return func(ctx context.Context, action *CreateAction) error {
-			transaction, err := action.Transaction(context.WithoutCancel(ctx))
+			tx, err := action.Transaction(context.WithoutCancel(ctx))
 			if err != nil {
 				return err
 			}
-			if err := sign(context.WithoutCancel(ctx), transaction, []Signer{a.me}); err != nil {
+			if err := sign(context.WithoutCancel(ctx), tx, []Signer{a.me}); err != nil {
 				return err
 			}
-			_, err = a.Submit(ctx, transaction)
+			_, err = a.Submit(ctx, tx)
 			return err
 		}
 	}
@@ -110,10 +110,10 @@ func TestKeyIsExecutedOnce(t *testing.T) {
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
 		action, err = a.create(t, named)
 		require.NoError(t, err, "the journal knows it, though the session has been used")
-		transaction, err := action.Transaction(t.Context())
+		tx, err := action.Transaction(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
-		_, err = a.Submit(t.Context(), transaction)
+		require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
+		_, err = a.Submit(t.Context(), tx)
 		require.ErrorAs(t, err, &done, "a prepared transaction")
 		assert.Equal(t, receipt.Signature, done.Receipt.Signature)
 	}

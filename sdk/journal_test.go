@@ -27,10 +27,10 @@ func TestEntryIsWrittenBeforeTheSend(t *testing.T) {
 	assert.EqualValues(t, testLastValid, entry.LastValidBlockHeight)
 	assert.EqualValues(t, testSlot, entry.Slot)
 	assert.Equal(t, rpc.CommitmentConfirmed, entry.Commitment)
-	transaction, err := solana.TransactionFromBytes(entry.Transaction)
+	tx, err := solana.TransactionFromBytes(entry.Transaction)
 	require.NoError(t, err)
-	assert.Equal(t, entry.Blockhash, transaction.Message.RecentBlockhash)
-	assert.NoError(t, transaction.VerifySignatures())
+	assert.Equal(t, entry.Blockhash, tx.Message.RecentBlockhash)
+	assert.NoError(t, tx.VerifySignatures())
 	outcome, _ := a.journal.outcome(entry.Signature)
 	assert.Equal(t, OutcomeConfirmed, outcome)
 }
@@ -97,21 +97,21 @@ func TestEntryOfAnotherTransactionIsNotSent(t *testing.T) {
 func TestSubmitWritesToTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
-		transaction, err := a.pay(t, 1).Transaction(t.Context())
+		tx, err := a.pay(t, 1).Transaction(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
+		require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
 		ctx, kill := context.WithCancel(t.Context())
 		a.journal.afterBegin = kill
-		_, err = a.Submit(ctx, transaction)
+		_, err = a.Submit(ctx, tx)
 		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
 		entry := a.only(t)
-		assert.Equal(t, transaction.Message.RecentBlockhash, entry.Blockhash)
+		assert.Equal(t, tx.Message.RecentBlockhash, entry.Blockhash)
 
 		// The same transaction again is not a second one.
 		a = a.restart(t)
 		a.journal.afterBegin = nil
 		a.node.answers["getSignatureStatuses"] = executed(testSlot)
-		receipt, err := a.Submit(t.Context(), transaction)
+		receipt, err := a.Submit(t.Context(), tx)
 		require.NoError(t, err)
 		assert.Equal(t, entry.Signature, receipt.Signature)
 		assert.Len(t, a.journal.entries, 1)

@@ -88,8 +88,8 @@ func (a *Action) useNonce(ctx context.Context, found *inputs) error {
 }
 
 // nonceOf returns the nonce account of a transaction with a durable nonce.
-func nonceOf(transaction *solana.Transaction) (solana.PublicKey, error) {
-	address, ok := transaction.GetNonceAccount()
+func nonceOf(tx *solana.Transaction) (solana.PublicKey, error) {
+	address, ok := tx.GetNonceAccount()
 	if !ok {
 		return solana.PublicKey{}, fmt.Errorf("%w: transaction names no nonce account", ErrNotANonce)
 	}

@@ -76,10 +76,10 @@ func TestTransactionWithANonceBeginsWithItsAdvance(t *testing.T) {
 	assert.EqualValues(t, testSlot, entry.Slot)
 	assert.Zero(t, a.node.called("getLatestBlockhash"))
 
-	transaction, err := solana.TransactionFromBytes(entry.Transaction)
+	tx, err := solana.TransactionFromBytes(entry.Transaction)
 	require.NoError(t, err)
-	assert.Equal(t, solana.Hash{8}, transaction.Message.RecentBlockhash)
-	named, ok := transaction.GetNonceAccount()
+	assert.Equal(t, solana.Hash{8}, tx.Message.RecentBlockhash)
+	named, ok := tx.GetNonceAccount()
 	require.True(t, ok, "the chain takes it for one with a nonce only if the advance comes first")
 	assert.Equal(t, testNonce, named)
 }
@@ -155,13 +155,13 @@ func TestSubmitWaitsForATransactionWithANonce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, nil)
 		a.nonceIs(solana.Hash{8})
-		transaction, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
+		tx, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, sign(t.Context(), transaction, []Signer{a.me}))
+		require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
 		a.node.statusOf = confirmedAfter(3 * time.Minute)
-		receipt, err := a.Submit(t.Context(), transaction)
+		receipt, err := a.Submit(t.Context(), tx)
 		require.NoError(t, err)
-		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		assert.Equal(t, tx.Signatures[0], receipt.Signature)
 		assert.Equal(t, testNonce, a.only(t).Nonce)
 	})
 }

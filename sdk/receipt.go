@@ -47,12 +47,12 @@ type Payment struct {
 // paymentsOf returns the token accounts that hold more after a transaction than before. Balances that cannot
 // be read are left out.
 func paymentsOf(details *rpc.GetTransactionResult) []Payment {
-	transaction, err := details.Transaction.GetTransaction()
+	tx, err := details.Transaction.GetTransaction()
 	if err != nil {
 		return nil
 	}
 	loaded := details.Meta.LoadedAddresses
-	keys := append(append(append(solana.PublicKeySlice{}, transaction.Message.AccountKeys...),
+	keys := append(append(append(solana.PublicKeySlice{}, tx.Message.AccountKeys...),
 		loaded.Writable...), loaded.ReadOnly...)
 	before := make(map[uint16]uint64, len(details.Meta.PreTokenBalances))
 	for _, balance := range details.Meta.PreTokenBalances {

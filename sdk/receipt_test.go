@@ -14,24 +14,24 @@ import (
 func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
 	payer, vault, paid, created := newKeypair(t).PublicKey(), solana.PublicKey{2}, solana.PublicKey{3}, solana.PublicKey{4}
 	looked, owner := solana.PublicKey{5}, solana.PublicKey{6}
-	transaction, err := solana.NewTransaction([]solana.Instruction{solana.NewInstruction(solana.SystemProgramID, solana.AccountMetaSlice{
+	tx, err := solana.NewTransaction([]solana.Instruction{solana.NewInstruction(solana.SystemProgramID, solana.AccountMetaSlice{
 		solana.Meta(vault).WRITE(), solana.Meta(paid).WRITE(), solana.Meta(created).WRITE(),
 	}, nil)}, solana.Hash{}, solana.TransactionPayer(payer))
 	require.NoError(t, err)
-	transaction.Signatures = make([]solana.Signature, 1)
-	encoded, err := transaction.MarshalBinary()
+	tx.Signatures = make([]solana.Signature, 1)
+	encoded, err := tx.MarshalBinary()
 	require.NoError(t, err)
 	balance := func(index int, amount string) object {
 		return object{"accountIndex": index, "mint": keptMint, "owner": owner,
 			"uiTokenAmount": object{"amount": amount, "decimals": 6}}
 	}
 	index := func(address solana.PublicKey) int {
-		for i, key := range transaction.Message.AccountKeys {
+		for i, key := range tx.Message.AccountKeys {
 			if key == address {
 				return i
 			}
 		}
-		return len(transaction.Message.AccountKeys) // the first address from a lookup table
+		return len(tx.Message.AccountKeys) // the first address from a lookup table
 	}
 	answer, err := json.Marshal(object{
 		"slot": 7, "transaction": []string{base64.StdEncoding.EncodeToString(encoded), "base64"},

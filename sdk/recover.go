@@ -140,8 +140,8 @@ func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 		receipt, err := pending.await(c.closing)
 		err = c.inFlight.end(c.closing, entry.Signature, err, false)
 		f.result = Recovered{Entry: entry, Outcome: OutcomeOf(err), Receipt: receipt, Err: err}
-		if transaction, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
-			c.observers.report(c.closing, transaction, f.result.Outcome)
+		if tx, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
+			c.observers.report(c.closing, tx, f.result.Outcome)
 		}
 	})
 }
@@ -170,12 +170,12 @@ func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 // pendingEntry returns an entry's transaction, to be sent again. It fails if the entry contains another
 // transaction.
 func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) {
-	transaction, err := solana.TransactionFromBytes(entry.Transaction)
+	tx, err := solana.TransactionFromBytes(entry.Transaction)
 	if err != nil {
 		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", ErrJournalDamaged,
 			entry.Signature, err)
 	}
-	if len(transaction.Signatures) == 0 || transaction.Signatures[0] != entry.Signature {
+	if len(tx.Signatures) == 0 || tx.Signatures[0] != entry.Signature {
 		return nil, fmt.Errorf("%w: entry %s contains another transaction", ErrJournalDamaged,
 			entry.Signature)
 	}
@@ -183,7 +183,7 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) 
 		client:     c,
 		signature:  entry.Signature,
 		encoded:    base64.StdEncoding.EncodeToString(entry.Transaction),
-		invoked:    invokedPrograms(transaction),
+		invoked:    invokedPrograms(tx),
 		valid:      entry.validity(),
 		commitment: c.commitmentOf(entry),
 		sentAt:     entry.Begun,

@@ -178,11 +178,11 @@ func (c *singleNodeChain) receive(param json.RawMessage) (any, error) {
 	if err := json.Unmarshal(param, &encoded); err != nil {
 		return nil, err
 	}
-	transaction, err := solana.TransactionFromBytes(encoded)
+	tx, err := solana.TransactionFromBytes(encoded)
 	if err != nil {
 		return nil, err
 	}
-	signature := transaction.Signatures[0]
+	signature := tx.Signatures[0]
 	c.arrived[signature]++
 	c.bytes[signature] = encoded
 	if !c.loses && !slices.Contains(c.executed, signature) {

@@ -19,18 +19,18 @@ type Signer interface {
 // SignTransaction adds the signatures of some of a transaction's signers and keeps those that it has, so that
 // several parties can sign one after the other: see [Negotiation.SettleByAgreement]. It fails with [ErrNotASigner]
 // for a signer that the transaction does not need. [Client.Submit] sends the transaction once it is complete.
-func SignTransaction(ctx context.Context, transaction *solana.Transaction, signers ...Signer) error {
-	message, err := transaction.Message.MarshalBinary()
+func SignTransaction(ctx context.Context, tx *solana.Transaction, signers ...Signer) error {
+	message, err := tx.Message.MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("haggle: encode the message: %w", err)
 	}
-	count := int(transaction.Message.Header.NumRequiredSignatures)
-	if count > len(transaction.Message.AccountKeys) {
-		return fmt.Errorf("haggle: transaction: %d signers among %d accounts", count, len(transaction.Message.AccountKeys))
+	count := int(tx.Message.Header.NumRequiredSignatures)
+	if count > len(tx.Message.AccountKeys) {
+		return fmt.Errorf("haggle: transaction: %d signers among %d accounts", count, len(tx.Message.AccountKeys))
 	}
-	needed := transaction.Message.AccountKeys[:count]
+	needed := tx.Message.AccountKeys[:count]
 	signatures := make([]solana.Signature, count)
-	copy(signatures, transaction.Signatures)
+	copy(signatures, tx.Signatures)
 	for _, signer := range signers {
 		at := slices.Index(needed, signer.PublicKey())
 		if at < 0 {
@@ -40,7 +40,7 @@ func SignTransaction(ctx context.Context, transaction *solana.Transaction, signe
 			return err
 		}
 	}
-	transaction.Signatures = signatures
+	tx.Signatures = signatures
 	return nil
 }
 
@@ -58,12 +58,12 @@ func signMessage(ctx context.Context, signer Signer, message []byte) (solana.Sig
 }
 
 // sign has everyone sign whom the transaction needs. A signature that does not verify is refused before it is sent.
-func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer) error {
-	message, err := transaction.Message.MarshalBinary()
+func sign(ctx context.Context, tx *solana.Transaction, signers []Signer) error {
+	message, err := tx.Message.MarshalBinary()
 	if err != nil {
 		return fmt.Errorf("haggle: encode the message: %w", err)
 	}
-	needed := transaction.Message.AccountKeys[:transaction.Message.Header.NumRequiredSignatures]
+	needed := tx.Message.AccountKeys[:tx.Message.Header.NumRequiredSignatures]
 	signatures := make([]solana.Signature, len(needed))
 	for i, key := range needed {
 		signer := signerFor(signers, key)
@@ -74,7 +74,7 @@ func sign(ctx context.Context, transaction *solana.Transaction, signers []Signer
 			return err
 		}
 	}
-	transaction.Signatures = signatures
+	tx.Signatures = signatures
 	return nil
 }
 

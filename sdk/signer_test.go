@@ -33,13 +33,13 @@ func (f forger) SignMessage(ctx context.Context, message []byte) (solana.Signatu
 func TestTransactionsAreSignedByAllWhoHaveTo(t *testing.T) {
 	payer, sender := newKeypair(t), newKeypair(t)
 	transfer := system.NewTransferInstruction(1, sender.PublicKey(), payer.PublicKey()).Build()
-	transaction, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
+	tx, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
 	require.NoError(t, err)
 
-	require.ErrorIs(t, sign(t.Context(), transaction, []Signer{payer}), ErrMissingSigner)
-	require.ErrorContains(t, sign(t.Context(), transaction, []Signer{payer, forger{sender}}), "does not verify")
-	assert.Empty(t, transaction.Signatures)
+	require.ErrorIs(t, sign(t.Context(), tx, []Signer{payer}), ErrMissingSigner)
+	require.ErrorContains(t, sign(t.Context(), tx, []Signer{payer, forger{sender}}), "does not verify")
+	assert.Empty(t, tx.Signatures)
 
-	require.NoError(t, sign(t.Context(), transaction, []Signer{newKeypair(t), sender, nil, payer}))
-	require.NoError(t, transaction.VerifySignatures())
+	require.NoError(t, sign(t.Context(), tx, []Signer{newKeypair(t), sender, nil, payer}))
+	require.NoError(t, tx.VerifySignatures())
 }

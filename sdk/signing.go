@@ -74,16 +74,16 @@ func (o *observers) add(wallet solana.PublicKey, signers []Signer) {
 }
 
 // report passes the outcome of a transaction to the observers of its payer.
-func (o *observers) report(ctx context.Context, transaction *solana.Transaction, outcome Outcome) {
+func (o *observers) report(ctx context.Context, tx *solana.Transaction, outcome Outcome) {
 	if !outcome.IsFinal() {
 		return
 	}
-	message, err := transaction.Message.MarshalBinary()
+	message, err := tx.Message.MarshalBinary()
 	if err != nil {
 		return
 	}
 	o.lock.Lock()
-	observing := slices.Collect(maps.Keys(o.byWallet[transaction.Message.AccountKeys[0]]))
+	observing := slices.Collect(maps.Keys(o.byWallet[tx.Message.AccountKeys[0]]))
 	o.lock.Unlock()
 	for _, observer := range observing {
 		observer.ObserveOutcome(context.WithoutCancel(ctx), message, outcome)

@@ -41,14 +41,14 @@ const (
 // transaction is not sent, and Submit returns its outcome. A transaction that may be older than the blocks
 // that the nodes keep may have been executed long ago: its outcome is then an [*UnknownOutcome], which a node
 // with a complete history can resolve.
-func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (receipt *Receipt, err error) {
+func (c *Client) Submit(ctx context.Context, tx *solana.Transaction) (receipt *Receipt, err error) {
 	ctx, end := c.beginAction(ctx, "submit", solana.PublicKey{})
 	defer func() { end(err) }()
-	if len(transaction.Signatures) == 0 || len(transaction.Message.AccountKeys) == 0 {
+	if len(tx.Signatures) == 0 || len(tx.Message.AccountKeys) == 0 {
 		return nil, fmt.Errorf("%w: transaction has no signature", ErrMissingSigner)
 	}
 	c.orient(ctx)
-	draft, err := c.drafted(transaction)
+	draft, err := c.drafted(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,20 +58,20 @@ func (c *Client) Submit(ctx context.Context, transaction *solana.Transaction) (r
 	}
 	if done != nil {
 		receipt, err := c.receiptOf(ctx, done)
-		if err == nil && done.Entry.Signature != transaction.Signatures[0] {
+		if err == nil && done.Entry.Signature != tx.Signatures[0] {
 			err = &AlreadyDone{Action: done.Entry.Action, Negotiation: done.Entry.Negotiation,
 				Receipt: receipt}
 		}
 		return receipt, err
 	}
 	if draft.valid == nil {
-		if draft.valid, err = c.validityOf(ctx, transaction); err != nil {
+		if draft.valid, err = c.validityOf(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
 	if !draft.valid.nonce.IsZero() {
 		now := *draft.valid
-		if unused, err := c.notExecutedBefore(ctx, transaction.Signatures[0], &now); err == nil && !unused {
+		if unused, err := c.notExecutedBefore(ctx, tx.Signatures[0], &now); err == nil && !unused {
 			// It can no longer be executed. An entry in the journal could stay unfinished until a node with a
 			// complete history is available.
 			return c.pending(draft, nil).await(ctx)

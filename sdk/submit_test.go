@@ -49,16 +49,16 @@ func newScripted(
 ) (*Client, *scriptedNode, *solana.Transaction) {
 	t.Helper()
 	payer := newKeypair(t)
-	transaction, err := solana.NewTransaction(
+	tx, err := solana.NewTransaction(
 		[]solana.Instruction{system.NewTransferInstruction(1, payer.PublicKey(), payer.PublicKey()).Build()},
 		solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
 	require.NoError(t, err)
-	require.NoError(t, sign(t.Context(), transaction, []Signer{payer}))
-	encoded, err := transaction.MarshalBinary()
+	require.NoError(t, sign(t.Context(), tx, []Signer{payer}))
+	encoded, err := tx.MarshalBinary()
 	require.NoError(t, err)
 
 	scripted := &scriptedNode{calls: make(map[string]int), answers: map[string]func(int) (any, error){
-		"sendTransaction":      always(transaction.Signatures[0]),
+		"sendTransaction":      always(tx.Signatures[0]),
 		"getSignatureStatuses": always(statuses(testSlot, nil)),
 		"getEpochInfo":         always(object{"absoluteSlot": testSlot, "blockHeight": testLastValid}),
 		"isBlockhashValid":     always(object{"context": object{"slot": testSlot}, "value": true}),
@@ -79,13 +79,13 @@ func newScripted(
 	require.NoError(t, err)
 	client.useNodes(scripted)
 	t.Cleanup(func() { _ = client.Close() })
-	return client, scripted, transaction
+	return client, scripted, tx
 }
 
 func TestLostTransactionIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var scripted *scriptedNode
-		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 			"getSignatureStatuses": func(int) (any, error) {
 				if scripted.called("sendTransaction") < 3 {
 					return statuses(testSlot, nil), nil
@@ -93,7 +93,7 @@ func TestLostTransactionIsSentAgain(t *testing.T) {
 				return statuses(testSlot, executedStatus("confirmed", nil)), nil
 			},
 		})
-		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		receipt, err := client.submit(t.Context(), tx, testLastValid)
 		require.NoError(t, err)
 		assert.Equal(t, 3, scripted.called("sendTransaction"))
 		assert.InDelta(t, 4, receipt.Elapsed.Seconds(), 1.5)
@@ -101,7 +101,7 @@ func TestLostTransactionIsSentAgain(t *testing.T) {
 		assert.EqualValues(t, 5_000, receipt.Fee)
 		assert.EqualValues(t, 150, receipt.ComputeUnits)
 		assert.EqualValues(t, 1_700_000_000, receipt.BlockTime)
-		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		assert.Equal(t, tx.Signatures[0], receipt.Signature)
 	})
 }
 
@@ -111,13 +111,13 @@ func TestProcessedIsNotConfirmed(t *testing.T) {
 		rpc.CommitmentFinalized: {"processed", "confirmed", "confirmed", "finalized"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+			client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 				"getSignatureStatuses": func(call int) (any, error) {
 					return statuses(testSlot, executedStatus(levels[min(call, len(levels))-1], nil)), nil
 				},
 			})
 			client.commitment = commitment
-			_, err := client.submit(t.Context(), transaction, testLastValid)
+			_, err := client.submit(t.Context(), tx, testLastValid)
 			require.NoError(t, err)
 			assert.Equal(t, len(levels), scripted.called("getSignatureStatuses"))
 		})
@@ -127,7 +127,7 @@ func TestProcessedIsNotConfirmed(t *testing.T) {
 func TestTransactionExpiresOnlyOnceItCannotBeExecuted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 			"getEpochInfo": func(int) (any, error) {
 				seconds := uint64(time.Since(began).Seconds())
 				return object{"absoluteSlot": testSlot + seconds,
@@ -139,7 +139,7 @@ func TestTransactionExpiresOnlyOnceItCannotBeExecuted(t *testing.T) {
 				return statuses(testSlot+seconds-min(seconds, 20)*boolOf(seconds < 40), nil), nil
 			},
 		})
-		_, err := client.submit(t.Context(), transaction, testLastValid)
+		_, err := client.submit(t.Context(), tx, testLastValid)
 		require.ErrorIs(t, err, ErrTransactionExpired)
 		var unknown *UnknownOutcome
 		require.False(t, errors.As(err, &unknown))
@@ -158,16 +158,16 @@ func boolOf(condition bool) uint64 {
 func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silence := errors.New("connection refused")
-		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 			"sendTransaction":      failing(silence),
 			"getSignatureStatuses": failing(silence),
 		})
 		began := time.Now()
-		_, err := client.submit(t.Context(), transaction, testLastValid)
+		_, err := client.submit(t.Context(), tx, testLastValid)
 		var unknown *UnknownOutcome
 		require.ErrorAs(t, err, &unknown)
 		require.ErrorIs(t, err, silence)
-		assert.Equal(t, transaction.Signatures[0], unknown.Signature)
+		assert.Equal(t, tx.Signatures[0], unknown.Signature)
 		assert.InDelta(t, unreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
 
 		// It answers again, and has executed the transaction after all.
@@ -183,17 +183,17 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 
 func TestCancelledWaitLeavesTheOutcomeUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, _, transaction := newScripted(t, nil)
+		client, _, tx := newScripted(t, nil)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		_, err := client.submit(ctx, transaction, testLastValid)
+		_, err := client.submit(ctx, tx, testLastValid)
 		var unknown *UnknownOutcome
 		require.ErrorAs(t, err, &unknown)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
 		ended, end := context.WithCancel(t.Context())
 		end()
-		_, err = client.submit(ended, transaction, testLastValid)
+		_, err = client.submit(ended, tx, testLastValid)
 		require.ErrorIs(t, err, context.Canceled)
 		require.False(t, errors.As(err, &unknown), "nothing has been sent")
 	})
@@ -223,9 +223,9 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			client, scripted, transaction := newScripted(t,
+			client, scripted, tx := newScripted(t,
 				map[string]func(int) (any, error){"sendTransaction": failing(&c.answer)})
-			_, err := client.submit(t.Context(), transaction, testLastValid)
+			_, err := client.submit(t.Context(), tx, testLastValid)
 			c.check(t, err)
 			assert.Zero(t, scripted.called("getSignatureStatuses"))
 		})
@@ -252,11 +252,11 @@ func TestPossiblyForwardedBroadcastIsWaitedFor(t *testing.T) {
 	for name, send := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+				client, _, tx := newScripted(t, map[string]func(int) (any, error){
 					"sendTransaction":      send,
 					"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
 				})
-				_, err := client.submit(t.Context(), transaction, testLastValid)
+				_, err := client.submit(t.Context(), tx, testLastValid)
 				require.NoError(t, err)
 			})
 		})
@@ -267,7 +267,7 @@ func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
-		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, _, tx := newScripted(t, map[string]func(int) (any, error){
 			// The first answer, at processed, is the node's highest block.
 			"getEpochInfo": func(call int) (any, error) {
 				ahead := 3 * boolOf(call == 1)
@@ -279,7 +279,7 @@ func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
 				return object{"context": object{"slot": testSlot + seconds()}, "value": seconds() < 90}, nil
 			},
 		})
-		_, err := client.Submit(t.Context(), transaction)
+		_, err := client.Submit(t.Context(), tx)
 		require.ErrorIs(t, err, ErrTransactionExpired)
 		assert.GreaterOrEqual(t, time.Since(began), 90*time.Second)
 	})
@@ -289,7 +289,7 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		seconds := func() uint64 { return uint64(time.Since(began).Seconds()) }
-		client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 			"getEpochInfo": func(int) (any, error) {
 				return object{"absoluteSlot": testSlot + seconds(), "blockHeight": 1_000 + 2*seconds()}, nil
 			},
@@ -301,7 +301,7 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
-		_, err := client.Submit(ctx, transaction)
+		_, err := client.Submit(ctx, tx)
 		var unknown *UnknownOutcome
 		require.ErrorAs(t, err, &unknown)
 		assert.EqualValues(t, 1_300, unknown.LastValidBlockHeight)
@@ -316,14 +316,14 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 
 // submit sends a transaction whose last valid block height is known.
 func (c *Client) submit(
-	ctx context.Context, transaction *solana.Transaction, lastValid uint64,
+	ctx context.Context, tx *solana.Transaction, lastValid uint64,
 ) (*Receipt, error) {
-	return c.send(ctx, &outgoing{transaction: transaction, valid: &validity{lastHeight: lastValid},
+	return c.send(ctx, &outgoing{transaction: tx, valid: &validity{lastHeight: lastValid},
 		commitment: c.commitment})
 }
 
 func TestContradictoryDetailsAreNotConfirmed(t *testing.T) {
-	client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+	client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 		"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
 	})
 	details, err := scripted.answers["getTransaction"](1)
@@ -331,13 +331,13 @@ func TestContradictoryDetailsAreNotConfirmed(t *testing.T) {
 	meta := details.(object)["meta"].(object)
 
 	meta["err"] = object{"InstructionError": []any{0, object{"Custom": 1}}}
-	_, err = client.submit(t.Context(), transaction, testLastValid)
+	_, err = client.submit(t.Context(), tx, testLastValid)
 	var failed *TransactionError
 	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, transaction.Signatures[0], failed.Signature)
+	assert.Equal(t, tx.Signatures[0], failed.Signature)
 
 	meta["err"], details.(object)["slot"] = nil, testSlot+1
-	_, err = client.submit(t.Context(), transaction, testLastValid)
+	_, err = client.submit(t.Context(), tx, testLastValid)
 	var unknown *UnknownOutcome
 	require.ErrorAs(t, err, &unknown)
 }
@@ -348,28 +348,28 @@ func TestAlreadyProcessedTransactionIsWaitedFor(t *testing.T) {
 			Data: object{"err": "AlreadyProcessed"}},
 		{Code: -32603, Message: "This transaction has already been processed"},
 	} {
-		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, _, tx := newScripted(t, map[string]func(int) (any, error){
 			"sendTransaction":      failing(answer),
 			"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
 		})
-		_, err := client.submit(t.Context(), transaction, testLastValid)
+		_, err := client.submit(t.Context(), tx, testLastValid)
 		require.NoError(t, err)
 	}
 }
 
 func TestFailureOnChainNamesItsTransaction(t *testing.T) {
-	client, scripted, transaction := newScripted(t, map[string]func(int) (any, error){
+	client, scripted, tx := newScripted(t, map[string]func(int) (any, error){
 		"getSignatureStatuses": always(statuses(testSlot,
 			executedStatus("confirmed", object{"InstructionError": []any{0, object{"Custom": 1}}}))),
 	})
-	_, err := client.submit(t.Context(), transaction, testLastValid)
+	_, err := client.submit(t.Context(), tx, testLastValid)
 	var failed *TransactionError
 	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, transaction.Signatures[0], failed.Signature)
+	assert.Equal(t, tx.Signatures[0], failed.Signature)
 
 	// A later check reads the called programs from the node.
 	_, err = client.Outcome(t.Context(),
-		&UnknownOutcome{Signature: transaction.Signatures[0], LastValidBlockHeight: testLastValid})
+		&UnknownOutcome{Signature: tx.Signatures[0], LastValidBlockHeight: testLastValid})
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, solana.SystemProgramID, failed.Program)
 	assert.Zero(t, scripted.called("getEpochInfo"))
@@ -377,22 +377,22 @@ func TestFailureOnChainNamesItsTransaction(t *testing.T) {
 
 func TestConfirmedWithoutDetailsIsConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, _, transaction := newScripted(t, map[string]func(int) (any, error){
+		client, _, tx := newScripted(t, map[string]func(int) (any, error){
 			"getSignatureStatuses": always(statuses(testSlot, executedStatus("confirmed", nil))),
 			"getTransaction":       always(nil),
 		})
-		receipt, err := client.submit(t.Context(), transaction, testLastValid)
+		receipt, err := client.submit(t.Context(), tx, testLastValid)
 		require.ErrorIs(t, err, ErrDetailsUnavailable)
 		require.NotNil(t, receipt)
-		assert.Equal(t, transaction.Signatures[0], receipt.Signature)
+		assert.Equal(t, tx.Signatures[0], receipt.Signature)
 		assert.EqualValues(t, testSlot, receipt.Slot)
 	})
 }
 
 func TestUnsignedTransactionIsNotSent(t *testing.T) {
-	client, scripted, transaction := newScripted(t, nil)
-	transaction.Signatures[0][3] ^= 1
-	_, err := client.submit(t.Context(), transaction, testLastValid)
+	client, scripted, tx := newScripted(t, nil)
+	tx.Signatures[0][3] ^= 1
+	_, err := client.submit(t.Context(), tx, testLastValid)
 	require.ErrorContains(t, err, "not completely signed")
 	assert.Zero(t, scripted.called("sendTransaction"))
 }

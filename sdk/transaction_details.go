@@ -43,9 +43,9 @@ func (p *pendingTransaction) settle(
 		invoked := p.invoked
 		if err == nil {
 			logs = details.Meta.LogMessages
-			if transaction, decodeErr := details.Transaction.GetTransaction(); decodeErr == nil &&
+			if tx, decodeErr := details.Transaction.GetTransaction(); decodeErr == nil &&
 				invoked == nil {
-				invoked = invokedPrograms(transaction)
+				invoked = invokedPrograms(tx)
 			}
 		}
 		return nil, p.failure(failed, logs, invoked)
@@ -165,12 +165,12 @@ func lookUpFrom(
 
 // mentionsProgram reports whether a transaction may have called this program.
 func mentionsProgram(details *rpc.GetTransactionResult) bool {
-	transaction, err := details.Transaction.GetTransaction()
+	tx, err := details.Transaction.GetTransaction()
 	if err != nil {
 		return true
 	}
 	loaded := details.Meta.LoadedAddresses
-	return slices.Contains(transaction.Message.AccountKeys, protocol.ProgramID) ||
+	return slices.Contains(tx.Message.AccountKeys, protocol.ProgramID) ||
 		slices.Contains(loaded.ReadOnly, protocol.ProgramID) ||
 		slices.Contains(loaded.Writable, protocol.ProgramID)
 }

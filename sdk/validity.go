@@ -37,11 +37,11 @@ const (
 // validityOf returns how long a transaction is valid that this client did not build. Its since is zero if the
 // transaction may have been executed at any time before: no node knows its blockhash, or its nonce account
 // has another value.
-func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction) (*validity, error) {
-	valid := &validity{blockhash: transaction.Message.RecentBlockhash}
-	if transaction.UsesDurableNonce() {
+func (c *Client) validityOf(ctx context.Context, tx *solana.Transaction) (*validity, error) {
+	valid := &validity{blockhash: tx.Message.RecentBlockhash}
+	if tx.UsesDurableNonce() {
 		var err error
-		if valid.nonce, err = nonceOf(transaction); err != nil {
+		if valid.nonce, err = nonceOf(tx); err != nil {
 			return nil, err
 		}
 	} else {
@@ -56,7 +56,7 @@ func (c *Client) validityOf(ctx context.Context, transaction *solana.Transaction
 	}
 	polling, limit := newPolling(), time.Now().Add(unknownDateLimit)
 	for {
-		known, err := c.notExecutedBefore(ctx, transaction.Signatures[0], valid)
+		known, err := c.notExecutedBefore(ctx, tx.Signatures[0], valid)
 		if known || err == nil && !time.Now().Before(limit) {
 			return valid, nil
 		}

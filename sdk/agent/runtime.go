@@ -256,9 +256,9 @@ func (l *loop) recover() {
 	if err != nil && !errors.Is(err, haggle.ErrNoJournal) {
 		l.config.Logger.Warn("transactions of an earlier run are unresolved", "error", err)
 	}
-	for _, transaction := range recovered {
-		l.config.Logger.Info("resolved a transaction of an earlier run", "action", transaction.Entry.Action,
-			"negotiation", transaction.Entry.Negotiation, "outcome", transaction.Outcome)
+	for _, tx := range recovered {
+		l.config.Logger.Info("resolved a transaction of an earlier run", "action", tx.Entry.Action,
+			"negotiation", tx.Entry.Negotiation, "outcome", tx.Outcome)
 	}
 }
 

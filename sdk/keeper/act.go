@@ -106,12 +106,12 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 // signatureOf returns the signature of a transaction that was executed and failed; zero if there is none.
 func signatureOf(err error) solana.Signature {
 	var program *protocol.ProgramError
-	var transaction *haggle.TransactionError
+	var tx *haggle.TransactionError
 	switch {
 	case errors.As(err, &program):
 		return program.Signature
-	case errors.As(err, &transaction):
-		return transaction.Signature
+	case errors.As(err, &tx):
+		return tx.Signature
 	}
 	return solana.Signature{}
 }

@@ -49,10 +49,10 @@ func EvidenceOf(client *haggle.Client) Evidence { return evidence{client} }
 
 type evidence struct{ client *haggle.Client }
 
-func (e evidence) Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome {
+func (e evidence) Outcome(ctx context.Context, tx SignedTransaction) haggle.Outcome {
 	_, err := e.client.Outcome(ctx, &haggle.UnknownOutcome{
-		Signature: transaction.Signature, Blockhash: transaction.Blockhash, Nonce: transaction.Nonce,
-		LastValidBlockHeight: transaction.LastValidBlockHeight, Slot: transaction.Slot, SentAt: transaction.SignedAt,
+		Signature: tx.Signature, Blockhash: tx.Blockhash, Nonce: tx.Nonce,
+		LastValidBlockHeight: tx.LastValidBlockHeight, Slot: tx.Slot, SentAt: tx.SignedAt,
 	})
 	return haggle.OutcomeOf(err)
 }

@@ -142,10 +142,10 @@ type outcomes struct {
 	asked  []policy.SignedTransaction
 }
 
-func (o *outcomes) Outcome(_ context.Context, transaction policy.SignedTransaction) haggle.Outcome {
+func (o *outcomes) Outcome(_ context.Context, tx policy.SignedTransaction) haggle.Outcome {
 	o.lock.Lock()
 	defer o.lock.Unlock()
-	o.asked = append(o.asked, transaction)
+	o.asked = append(o.asked, tx)
 	return o.answer
 }
 

@@ -29,7 +29,7 @@ type SignedTransaction struct {
 type Evidence interface {
 	// Outcome returns the outcome of a transaction. If it returns haggle.OutcomeUnknown, the outcome stays
 	// open and the policy requests it again.
-	Outcome(ctx context.Context, transaction SignedTransaction) haggle.Outcome
+	Outcome(ctx context.Context, tx SignedTransaction) haggle.Outcome
 	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. The
 	// policy requests it if the caller of SignMessage gives none (haggle.WithSigning).
 	Slot(ctx context.Context) (uint64, error)
@@ -113,9 +113,9 @@ func (p *Policy) Reconcile(ctx context.Context) (settled int) {
 	var count atomic.Int64
 	var group errgroup.Group
 	group.SetLimit(reconcileWorkers)
-	for digest, transaction := range p.unsettled() {
+	for digest, tx := range p.unsettled() {
 		group.Go(func() error {
-			if p.settle(ctx, digest, p.config.Evidence.Outcome(ctx, transaction)) {
+			if p.settle(ctx, digest, p.config.Evidence.Outcome(ctx, tx)) {
 				count.Add(1)
 			}
 			return nil

@@ -352,11 +352,11 @@ func (u *usage) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
 
 // check compares the spends of a message with the limits. fees are those of the message, spends the rest.
 func (u *usage) check(config *Config, day int64, digest Digest, spends, fees []Spend) error {
-	transaction := map[solana.PublicKey]uint64{}
+	tx := map[solana.PublicKey]uint64{}
 	for _, spend := range slices.Concat(spends, fees) {
-		transaction[spend.Mint] = sum(transaction[spend.Mint], spend.Amount)
+		tx[spend.Mint] = sum(tx[spend.Mint], spend.Amount)
 		limit := config.limits(spend.Mint).PerTransaction
-		if requested := transaction[spend.Mint]; requested > limit || requested == Unlimited {
+		if requested := tx[spend.Mint]; requested > limit || requested == Unlimited {
 			return overLimit(RulePerTransaction, spend, solana.PublicKey{}, limit, 0, requested)
 		}
 	}

@@ -23,13 +23,13 @@ func (d *deal) settlesTogether(prepares, completes party, sellerBps, bondToBuyer
 	encoded, err := prepared.ToBase64()
 	require.NoError(d.t, err)
 
-	transaction, err := solana.TransactionFromBase64(encoded)
+	tx, err := solana.TransactionFromBase64(encoded)
 	require.NoError(d.t, err)
-	agreement, err := d.venue.client.ReviewAgreement(d.ctx, transaction, completes.PublicKey())
+	agreement, err := d.venue.client.ReviewAgreement(d.ctx, tx, completes.PublicKey())
 	require.NoError(d.t, err)
 	require.Equal(d.t, sellerBps, agreement.Terms.SellerBps)
-	require.NoError(d.t, haggle.SignTransaction(d.ctx, transaction, completes))
-	receipt, err := d.venue.client.Submit(d.ctx, transaction)
+	require.NoError(d.t, haggle.SignTransaction(d.ctx, tx, completes))
+	receipt, err := d.venue.client.Submit(d.ctx, tx)
 	require.NoError(d.t, err)
 
 	settled := the[*protocol.AgreementSettled](d.t, receipt)

@@ -184,8 +184,8 @@ func kindOfRefusal(refusal *identity.Refusal) Kind {
 // isBehind reports whether a simulation failed because the node does not have the blockhash yet: nothing was
 // sent.
 func isBehind(err error) bool {
-	var transaction *haggle.TransactionError
-	return errors.As(err, &transaction) && transaction.Reason == "BlockhashNotFound" && transaction.Signature.IsZero()
+	var tx *haggle.TransactionError
+	return errors.As(err, &tx) && tx.Reason == "BlockhashNotFound" && tx.Signature.IsZero()
 }
 
 // isShortOfSOL reports whether the wallet has too few lamports.
@@ -238,7 +238,7 @@ func describe(err error) description {
 	}
 	var (
 		program     *protocol.ProgramError
-		transaction *haggle.TransactionError
+		tx *haggle.TransactionError
 		funds       *token.InsufficientFunds
 		denied      *policy.Denial
 		refusal     *identity.Refusal
@@ -265,10 +265,10 @@ func describe(err error) description {
 		}
 	case errors.Is(err, haggle.ErrNotAsExpected):
 		reported.Name = "NotAsExpected"
-	case errors.As(err, &transaction):
-		reported.Name, reported.Logs = transaction.Reason, transaction.Logs
+	case errors.As(err, &tx):
+		reported.Name, reported.Logs = tx.Reason, tx.Logs
 		switch {
-		case isShortOfSOL(transaction):
+		case isShortOfSOL(tx):
 			reported.Hint = "to read the wallet's balance: haggle balance"
 		case errors.Is(err, haggle.ErrTokenProgramTooOld):
 			reported.Hint = "use another cluster; docs/DEPLOYMENT.md lists the requirements"

@@ -60,10 +60,10 @@ func Do(
 
 // Submit sends a signed transaction and waits for its outcome as Do does.
 func Submit(
-	ctx context.Context, s *session.Session, client *haggle.Client, transaction *solana.Transaction,
+	ctx context.Context, s *session.Session, client *haggle.Client, tx *solana.Transaction,
 ) (*Receipt, error) {
 	s.Stage("waiting for the confirmation")
-	sent, err := client.Submit(ctx, transaction)
+	sent, err := client.Submit(ctx, tx)
 	receipt, err := resolve(ctx, s, client, sent, err)
 	return receipt, exitcode.OfAction(err)
 }

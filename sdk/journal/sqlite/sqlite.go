@@ -150,19 +150,19 @@ func (s *Store) open() (err error) {
 
 // create creates the tables unless another process has created them meanwhile, and returns their version.
 func (s *Store) create(ctx context.Context) (version int, err error) {
-	transaction, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
-	err = transaction.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	err = tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	if err == nil && version == 0 {
 		version = schemaVersion
-		_, err = transaction.ExecContext(ctx, schema)
+		_, err = tx.ExecContext(ctx, schema)
 	}
 	if err != nil {
-		return 0, errors.Join(err, transaction.Rollback())
+		return 0, errors.Join(err, tx.Rollback())
 	}
-	return version, transaction.Commit()
+	return version, tx.Commit()
 }
 
 // renewLeases extends the leases until the store is closed. A failed renewal is repeated at the next

@@ -67,10 +67,10 @@ func payment(t *testing.T, from solana.PublicKey, amount, number uint64) []byte 
 	var blockhash solana.Hash
 	binary.LittleEndian.PutUint64(blockhash[:], number)
 	transfer := system.NewTransferInstruction(amount, from, friend).Build()
-	transaction, err := solana.NewTransaction(
+	tx, err := solana.NewTransaction(
 		[]solana.Instruction{transfer}, blockhash, solana.TransactionPayer(from))
 	require.NoError(t, err)
-	message, err := transaction.Message.MarshalBinary()
+	message, err := tx.Message.MarshalBinary()
 	require.NoError(t, err)
 	return message
 }
