@@ -64,7 +64,7 @@ type Action struct {
 // priority fee. The transaction has to be sent within about a minute, with [Client.Submit], which has the
 // validity and the idempotency keys of the transactions that this client has built.
 //
-// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*TransactionError], and with
+// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*transaction.Error], and with
 // [*StateChangedError] or [*AlreadyDone].
 func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 	draft, err := a.prepare(ctx)
@@ -85,10 +85,11 @@ func (a *Action) Transaction(ctx context.Context) (*solana.Transaction, error) {
 //
 // Before anything is signed it returns [*StateChangedError] if the precondition is no longer met, and
 // [*AlreadyDone] if the negotiation shows that the action is done. Otherwise it fails with a
-// [*protocol.ProgramError] or [*TransactionError], without Signature if nothing was sent; with
-// [ErrTransactionExpired], after which the action is safe to repeat; or with an [*UnknownOutcome]. With
-// [ErrDetailsUnavailable] it also returns a receipt, because the action is done; with a [*JournalError] it
-// may. [OutcomeOf] distinguishes these errors.
+// [*protocol.ProgramError] or [*transaction.Error], without Signature if nothing was sent; with
+// [transaction.ErrExpired], after which the action is safe to repeat; or with an
+// [*transaction.UnknownOutcomeError]. With [transaction.ErrDetailsUnavailable] it also returns a receipt,
+// because the action is done; with a [*JournalError] it may. [transaction.OutcomeOf] distinguishes these
+// errors.
 func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, err error) {
 	ctx, end := a.client.beginAction(ctx, a.Name, a.Negotiation)
 	defer func() { end(err) }()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // bonded returns a negotiation with a bond, and a client of a node that has only the given accounts.
@@ -271,7 +272,7 @@ func TestDepositFromACPIGuardedAccountIsRefused(t *testing.T) {
 				var wrong *protocol.AccountError
 				require.ErrorAs(t, err, &wrong)
 				assert.Equal(t, from, wrong.Address)
-				assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+				assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 			}
 		})
 	}

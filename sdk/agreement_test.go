@@ -4,15 +4,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/programs/system"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/haggle-protocol/haggle/sdk/protocol"
-	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
 // agreeing is a pair of parties that have agreed on a price of 1,000,001 in three milestones, the first of
@@ -103,7 +103,7 @@ func TestAgreementIsCompletedByTheOtherParty(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualValues(t, 5_000, agreement.Terms.SellerBps)
 	assert.Equal(t, s.n.AgreementAmounts(5_000, 2_500), agreement.Amounts)
-	require.ErrorIs(t, SignTransaction(t.Context(), read, newKeypair(t)), ErrNotASigner)
+	require.ErrorIs(t, SignTransaction(t.Context(), read, newKeypair(t)), transaction.ErrNotASigner)
 	_, err = s.Submit(t.Context(), read)
 	require.Error(t, err, "the seller has not signed")
 	require.NoError(t, SignTransaction(t.Context(), read, s.seller))

@@ -101,7 +101,7 @@ func (c *Client) waitForCreationSecond(ctx context.Context, n *Snapshot) error {
 			return nil
 		}
 		if err := wait.For(ctx, lastPoll); err != nil {
-			return opaque{err}
+			return opaque(err)
 		}
 	}
 	return nil

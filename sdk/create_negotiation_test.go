@@ -14,6 +14,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var testMint = solana.PublicKey{4, 4}
@@ -72,7 +73,7 @@ func TestKilledBuyerDoesNotEscrowTwice(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
 		a.journal.afterBegin = kill
 		_, err = first.Do(ctx, a.me)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 
 		// A minute later the buyer restarts without state and creates the same negotiation with another
 		// deadline.

@@ -31,10 +31,10 @@
 //
 // # Errors and outcomes
 //
-// A [*protocol.ProgramError] is a refusal by the program, a [*TransactionError] any other failure. Without a
-// signature they come from a simulation or from the client's own checks, before anything is sent. [OutcomeOf]
-// returns the outcome of the transaction for any error. Unknown is the default; an action is safe to repeat
-// only after [OutcomeExpired] and [OutcomeNotSent].
+// A [*protocol.ProgramError] is a refusal by the program, a [*transaction.Error] any other failure. Without a
+// signature they come from a simulation or from the client's own checks, before anything is sent.
+// [transaction.OutcomeOf] returns the outcome of the transaction for any error. Unknown is the default; an
+// action is safe to repeat only after [transaction.Expired] and [transaction.NotSent].
 //
 // # Idempotency
 //
@@ -63,8 +63,8 @@
 // as expired only if one node proves it alone and no other node knows the transaction. It sends a transaction
 // to several nodes at once. A node that sends Retry-After rests for up to 30 seconds; one that fails rests
 // longer after each failure. A node of another chain is detected before the first request
-// ([node.ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of a
-// node and no more of its address.
+// ([node.ErrOtherCluster]). [Client.Nodes] returns the health of all nodes. Errors and logs name the host of
+// a node and no more of its address.
 //
 // # Events
 //
@@ -85,7 +85,7 @@
 //	haggle.node.requests      a count; by server.address, rpc.method, error.type, haggle.hedge (a second request)
 //	haggle.node.lag           slots behind the newest known slot at the node's latest answer; by server.address
 //	haggle.node.resting       1 for a node that rests, otherwise 0; by server.address
-//	haggle.action.duration    seconds; by haggle.action, haggle.outcome (an [Outcome]), error.type
+//	haggle.action.duration    seconds; by haggle.action, haggle.outcome (a [transaction.Outcome]), error.type
 //
 // # Units
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // DryRun has the effects and costs of an action if it were executed now.
@@ -26,33 +27,12 @@ type DryRun struct {
 	// Events are the program's events, in their order.
 	Events []protocol.Event
 	// Changes are the accounts whose balances would change, in the order in which the transaction names them.
-	Changes []BalanceChange
-}
-
-// BalanceChange is the change of an account's balance.
-type BalanceChange struct {
-	// Account is the account's address.
-	Account solana.PublicKey
-	// LamportsBefore and LamportsAfter are zero for an account that does not exist.
-	LamportsBefore, LamportsAfter uint64
-	// Tokens is the change of its token balance; nil if it is not a token account.
-	Tokens *TokenChange
-}
-
-// Lamports returns the number of lamports that the account would gain, negative if it would lose them.
-func (b *BalanceChange) Lamports() int64 { return int64(b.LamportsAfter) - int64(b.LamportsBefore) }
-
-// TokenChange is the change of a token account's balance.
-type TokenChange struct {
-	// Mint and Owner are the token account's.
-	Mint, Owner solana.PublicKey
-	// Before and After are in base units of the mint.
-	Before, After uint64
+	Changes []transaction.BalanceChange
 }
 
 // Simulate executes the action without effect and without a signature. The precondition need not be met.
 //
-// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*TransactionError], and then
+// It fails with the error of the simulation, a [*protocol.ProgramError] or a [*transaction.Error], and then
 // also returns the logs.
 func (a *Action) Simulate(ctx context.Context) (*DryRun, error) {
 	found, err := a.gather(ctx, false)
@@ -110,8 +90,8 @@ func priorityFee(unitPrice uint64, limit uint32) uint64 {
 }
 
 // balanceChange compares an account with its simulated state. It returns false if the balances are the same.
-func balanceChange(address solana.PublicKey, before, after *rpc.Account) (BalanceChange, bool) {
-	change := BalanceChange{Account: address}
+func balanceChange(address solana.PublicKey, before, after *rpc.Account) (transaction.BalanceChange, bool) {
+	change := transaction.BalanceChange{Account: address}
 	if before != nil {
 		change.LamportsBefore = before.Lamports
 	}
@@ -120,7 +100,7 @@ func balanceChange(address solana.PublicKey, before, after *rpc.Account) (Balanc
 	}
 	was, is := tokensIn(address, before), tokensIn(address, after)
 	if was != nil || is != nil {
-		change.Tokens = &TokenChange{}
+		change.Tokens = &transaction.TokenChange{}
 	}
 	if was != nil {
 		change.Tokens.Mint, change.Tokens.Owner, change.Tokens.Before = was.Mint, was.Owner, was.Amount

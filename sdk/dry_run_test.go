@@ -12,6 +12,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // tokenData returns a token account's bytes.
@@ -74,16 +75,16 @@ func TestSimulateReturnsChangesAndSignsNothing(t *testing.T) {
 	require.Len(t, run.Events, 1)
 	assert.EqualValues(t, 3, run.Events[0].(*protocol.OfferSubmitted).Round)
 	require.Len(t, run.Changes, 3)
-	byAccount := make(map[solana.PublicKey]BalanceChange)
+	byAccount := make(map[solana.PublicKey]transaction.BalanceChange)
 	for _, change := range run.Changes {
 		byAccount[change.Account] = change
 	}
 	payer := byAccount[me]
 	assert.EqualValues(t, -100_000, payer.Lamports())
 	assert.Nil(t, payer.Tokens)
-	assert.Equal(t, &TokenChange{Mint: mint, Owner: owner, Before: 100, After: 40}, byAccount[tokens].Tokens)
-	assert.Equal(t, BalanceChange{Account: created, LamportsAfter: 95_000,
-		Tokens: &TokenChange{Mint: mint, Owner: me, After: 60}}, byAccount[created])
+	assert.Equal(t, &transaction.TokenChange{Mint: mint, Owner: owner, Before: 100, After: 40}, byAccount[tokens].Tokens)
+	assert.Equal(t, transaction.BalanceChange{Account: created, LamportsAfter: 95_000,
+		Tokens: &transaction.TokenChange{Mint: mint, Owner: me, After: 60}}, byAccount[created])
 	assert.Zero(t, a.journal.begun)
 	assert.Zero(t, a.node.called("sendTransaction"))
 }
@@ -96,7 +97,7 @@ func TestSimulationOfARefusalReturnsTheLogs(t *testing.T) {
 			"logs": []string{"Program 11111111111111111111111111111111 failed: custom program error: 0x1"},
 		}})
 	run, err := a.pay(t, 1).Simulate(t.Context())
-	var failed *TransactionError
+	var failed *transaction.Error
 	require.ErrorAs(t, err, &failed)
 	require.NotNil(t, run)
 	assert.Len(t, run.Logs, 1)
@@ -153,5 +154,5 @@ func TestCommitmentOfOneActionIsItsOwn(t *testing.T) {
 
 	_, err = a.pay(t, 2).With(WithCommitment(rpc.CommitmentProcessed)).Do(t.Context(), a.me)
 	require.ErrorContains(t, err, "processed")
-	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // nonceTransaction returns a signed transaction with a durable nonce.
@@ -38,7 +40,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 				},
 			})
 			_, err := client.Submit(t.Context(), tx)
-			require.ErrorIs(t, err, ErrTransactionExpired)
+			require.ErrorIs(t, err, transaction.ErrExpired)
 			assert.GreaterOrEqual(t, time.Since(began), 70*time.Second)
 		})
 	})
@@ -55,7 +57,7 @@ func TestExpiryOnAChainWithoutFirstBlocks(t *testing.T) {
 				return object{"context": object{"slot": testSlot}, "value": []any{account}}, nil
 			}
 			_, err := a.Submit(t.Context(), tx)
-			require.ErrorIs(t, err, ErrTransactionExpired)
+			require.ErrorIs(t, err, transaction.ErrExpired)
 			assert.EqualValues(t, testSlot, a.only(t).Slot,
 				"the nonce still had the transaction's value then")
 		})
@@ -77,15 +79,15 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 			"isBlockhashValid":     always(object{"context": object{"slot": now}, "value": false}),
 		})
 		_, err := client.Submit(t.Context(), tx)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%v", err)
 		require.ErrorIs(t, err, errPruned)
 
 		// A node with all blocks has the status.
-		var unknown *UnknownOutcome
+		var unknown *transaction.UnknownOutcomeError
 		require.ErrorAs(t, err, &unknown)
 		scripted.answers["getFirstAvailableBlock"] = always(0)
 		_, err = client.Outcome(t.Context(), unknown)
-		require.ErrorIs(t, err, ErrTransactionExpired)
+		require.ErrorIs(t, err, transaction.ErrExpired)
 	})
 }
 
@@ -94,14 +96,14 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  uint64
 		status any
-		want   Outcome
+		want   transaction.Outcome
 	}{
-		"by another transaction":             {0, nil, OutcomeExpired},
-		"by the transaction itself":          {31, executedStatus("confirmed", nil), OutcomeConfirmed},
-		"by whom the node does not remember": {31, nil, OutcomeUnknown},
+		"by another transaction":             {0, nil, transaction.Expired},
+		"by the transaction itself":          {31, executedStatus("confirmed", nil), transaction.Confirmed},
+		"by whom the node does not remember": {31, nil, transaction.Unknown},
 		"by itself, and it has failed, long ago": {0,
 			executedStatus("finalized", object{"InstructionError": []any{0, object{"Custom": 1}}}),
-			OutcomeFailed},
+			transaction.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -113,7 +115,7 @@ func TestTransactionWithAUsedNonceIsNotSent(t *testing.T) {
 				a.node.statusOf = func(solana.Signature) any { return c.status }
 				a.node.transaction = nil
 				_, err := a.Submit(t.Context(), tx)
-				assert.Equal(t, c.want, OutcomeOf(err), "%v", err)
+				assert.Equal(t, c.want, transaction.OutcomeOf(err), "%v", err)
 				assert.Zero(t, a.node.called("sendTransaction"))
 				assert.Empty(t, a.journal.entries,
 					"the wallet need not wait for a node with all blocks")
@@ -135,7 +137,7 @@ func TestNodeBehindTheNonceProvesNoExpiry(t *testing.T) {
 		a.node.statusOf = confirmedAfter(30 * time.Second)
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
-		assert.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
+		assert.Equal(t, transaction.Confirmed, recovered[0].Outcome)
 	})
 }
 
@@ -151,7 +153,7 @@ func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 			},
 		})
 		_, err := client.submit(t.Context(), tx, testLastValid)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%v", err)
 		require.ErrorIs(t, err, errPruned)
 		assert.Equal(t, 1, scripted.called("getFirstAvailableBlock"))
 	})
@@ -186,15 +188,15 @@ func TestExpiryIsProvenByASingleNode(t *testing.T) {
 					return statuses(now, executedStatus("finalized", nil)), nil
 				}, always(0))
 				client.useNodes(forgetful, archive)
-				unknown := &UnknownOutcome{Signature: tx.Signatures[0], LastValidBlockHeight: 5_000,
+				unknown := &transaction.UnknownOutcomeError{Signature: tx.Signatures[0], LastValidBlockHeight: 5_000,
 					Slot: testSlot}
 				_, err := client.Outcome(t.Context(), unknown)
-				require.NotErrorIs(t, err, ErrTransactionExpired)
-				if OutcomeOf(err) == OutcomeUnknown {
+				require.NotErrorIs(t, err, transaction.ErrExpired)
+				if transaction.OutcomeOf(err) == transaction.Unknown {
 					time.Sleep(time.Minute)
 					_, err = client.Outcome(t.Context(), unknown)
 				}
-				require.Equal(t, OutcomeConfirmed, OutcomeOf(err), "%v", err)
+				require.Equal(t, transaction.Confirmed, transaction.OutcomeOf(err), "%v", err)
 				require.NoError(t, client.Close())
 			})
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Each action has an idempotency key and an intent. A wallet with a journal never executes two actions with
@@ -155,7 +156,7 @@ func (c *Client) repeatedSession(
 		for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
 			switch {
 			case err != nil:
-				return 0, false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+				return 0, false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 			case entry.Intent != intent:
 			case entry.Leased:
 				leased = true // a repetition only if the other process loses the outcome
@@ -189,7 +190,7 @@ func (c *Client) knowsCreation(ctx context.Context, buyer, negotiation solana.Pu
 	key := creationKey(buyer, negotiation)
 	for entry, err := range c.inFlight.journal.Unfinished(ctx, buyer) {
 		if err != nil {
-			return false, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+			return false, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 		}
 		if entry.Key == key {
 			return true, nil

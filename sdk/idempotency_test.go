@@ -10,6 +10,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // on returns a payment that counts as an action on a negotiation.
@@ -38,7 +40,7 @@ func (a *agent) interrupted(t *testing.T, send func(context.Context, *CreateActi
 	require.NoError(t, err)
 	ctx, kill := context.WithCancel(t.Context())
 	a.journal.afterBegin = kill
-	require.Equal(t, OutcomeUnknown, OutcomeOf(send(ctx, action)))
+	require.Equal(t, transaction.Unknown, transaction.OutcomeOf(send(ctx, action)))
 	require.Len(t, a.journal.entries, 1)
 }
 
@@ -73,7 +75,7 @@ func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 				recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 				require.NoError(t, err)
 				require.Len(t, recovered, 1)
-				require.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
+				require.Equal(t, transaction.Confirmed, recovered[0].Outcome)
 
 				// Another process has called Recover. The buyer has no state, and repeats the purchase.
 				a = a.again(t)
@@ -141,12 +143,12 @@ func TestConcurrentCallsSendAnActionOnce(t *testing.T) {
 			require.NoError(t, err)
 			running.Go(func() {
 				_, err := action.Do(t.Context(), a.me)
-				outcomes.Store(i, OutcomeOf(err))
+				outcomes.Store(i, transaction.OutcomeOf(err))
 			})
 		}
 		running.Wait()
 		outcomes.Range(func(_, outcome any) bool {
-			return assert.Contains(t, []Outcome{OutcomeConfirmed, OutcomeNotSent}, outcome)
+			return assert.Contains(t, []transaction.Outcome{transaction.Confirmed, transaction.NotSent}, outcome)
 		})
 		assert.Equal(t, 1, a.journal.begun)
 	})
@@ -174,7 +176,7 @@ func TestUnknownOutcomeBlocksOnlyItsNegotiation(t *testing.T) {
 		require.NoError(t, err)
 		require.Greater(t, time.Since(began), 57*time.Second, "after the outcome was known")
 		outcome, _ := a.journal.outcome(left.Signature)
-		assert.Equal(t, OutcomeConfirmed, outcome)
+		assert.Equal(t, transaction.Confirmed, outcome)
 		assert.Equal(t, 3, a.journal.begun)
 	})
 }
@@ -186,11 +188,11 @@ func TestUnknownOutcomeIsResolvedInTheBackground(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := a.pay(t, 1).Do(ctx, a.me)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 		time.Sleep(time.Minute)
 		outcome, finished := a.journal.outcome(a.only(t).Signature)
 		require.True(t, finished, "without another action or call of Recover")
-		assert.Equal(t, OutcomeConfirmed, outcome)
+		assert.Equal(t, transaction.Confirmed, outcome)
 		_, err = a.pay(t, 1).Do(t.Context(), a.me)
 		require.ErrorIs(t, err, ErrAlreadyDone)
 	})

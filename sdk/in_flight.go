@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // inFlight is the client's view of its journal: the journal itself, and the unfinished entries that this
@@ -49,7 +51,7 @@ func (f *inFlight) begin(ctx context.Context, entry JournalEntry) error {
 		}
 	}
 	if err != nil {
-		return &JournalError{Op: journalBegin, Signature: entry.Signature, Outcome: OutcomeNotSent, Err: err}
+		return &JournalError{Op: journalBegin, Signature: entry.Signature, Outcome: transaction.NotSent, Err: err}
 	}
 	return nil
 }
@@ -61,14 +63,14 @@ func (f *inFlight) end(
 ) error {
 	f.lock.RLock()
 	defer f.lock.RUnlock()
-	outcome := OutcomeOf(failure)
+	outcome := transaction.OutcomeOf(failure)
 	if !outcome.IsFinal() {
 		return failure
 	}
 	// The outcome is recorded even if the caller's context has ended.
 	if err := f.journal.Finish(context.WithoutCancel(ctx), signature, outcome, acknowledged); err != nil {
-		if outcome == OutcomeNotSent {
-			outcome = OutcomeUnknown // a later resolution of the unfinished entry sends the transaction
+		if outcome == transaction.NotSent {
+			outcome = transaction.Unknown // a later resolution of the unfinished entry sends the transaction
 		}
 		return &JournalError{Op: journalFinish, Signature: signature, Outcome: outcome, Err: err, Failure: failure}
 	}
@@ -113,7 +115,7 @@ func (f *inFlight) unfinished(
 	var all []unfinishedEntry
 	for entry, err := range f.journal.Unfinished(ctx, wallet) {
 		if err != nil {
-			return nil, &JournalError{Op: journalUnfinished, Outcome: OutcomeNotSent, Err: err}
+			return nil, &JournalError{Op: journalUnfinished, Outcome: transaction.NotSent, Err: err}
 		}
 		f.flightsLock.Lock()
 		known := f.flights[entry.Signature]
@@ -125,7 +127,7 @@ func (f *inFlight) unfinished(
 			f.flightsLock.Unlock()
 			if !start(entry, known) {
 				f.remove(entry.Signature)
-				return nil, unsent{ErrClientClosed}
+				return nil, unsent(ErrClientClosed)
 			}
 		}
 		all = append(all, unfinishedEntry{entry, known})
@@ -139,7 +141,7 @@ func (f *inFlight) confirmed(
 ) (*JournalEntry, error) {
 	entry, err := f.journal.Confirmed(ctx, wallet, key, intent)
 	if err != nil {
-		return nil, &JournalError{Op: journalConfirmed, Outcome: OutcomeNotSent, Err: err}
+		return nil, &JournalError{Op: journalConfirmed, Outcome: transaction.NotSent, Err: err}
 	}
 	return entry, nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Journal records, beyond the life of the process, which transactions have been sent and what their outcomes
@@ -28,12 +30,12 @@ type Journal interface {
 	// Finish records the outcome of the transaction with this signature. The first outcome stays; an unknown
 	// signature is no error; an outcome that is not final is an error. acknowledged reports that the caller
 	// of the action has received the outcome; it is false if only a recovery has. A later call can set it,
-	// and none can reset it. [OutcomeNotSent] is an error after the end of the process's lease, because
+	// and none can reset it. [transaction.NotSent] is an error after the end of the process's lease, because
 	// another process may have sent the transaction.
-	Finish(ctx context.Context, signature solana.Signature, outcome Outcome, acknowledged bool) error
+	Finish(ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool) error
 	// Unfinished returns a wallet's unfinished entries, in the order in which they were begun.
 	Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[JournalEntry, error]
-	// Confirmed returns an entry of the wallet that was finished as [OutcomeConfirmed]: the entry whose Key
+	// Confirmed returns an entry of the wallet that was finished as [transaction.Confirmed]: the entry whose Key
 	// is key, or otherwise the oldest one whose Intent is intent and which has not been acknowledged. It
 	// returns nil if there is none. A key or an intent that is zero matches nothing. The fields that are only
 	// needed to resolve an entry may be missing: Transaction, Blockhash, LastValidBlockHeight, Nonce
@@ -117,9 +119,9 @@ type JournalError struct {
 	Op string
 	// Signature is the transaction's signature; zero with "unfinished" and "confirmed".
 	Signature solana.Signature
-	// Outcome is the outcome of the transaction: OutcomeNotSent unless Op is "finish". Then its entry stays
+	// Outcome is the outcome of the transaction: transaction.NotSent unless Op is "finish". Then its entry stays
 	// unfinished until it is resolved again.
-	Outcome Outcome
+	Outcome transaction.Outcome
 	// Err is the journal's error.
 	Err error
 	// Failure is the transaction's own error; nil if Op is not "finish" or the transaction has not failed.
@@ -141,6 +143,9 @@ func (e *JournalError) Unwrap() []error {
 	}
 	return []error{e.Err, e.Failure}
 }
+
+// TransactionOutcome returns Outcome.
+func (e *JournalError) TransactionOutcome() transaction.Outcome { return e.Outcome }
 
 const (
 	journalBegin      = "begin"

@@ -11,6 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestEntryIsWrittenBeforeTheSend(t *testing.T) {
@@ -32,7 +34,7 @@ func TestEntryIsWrittenBeforeTheSend(t *testing.T) {
 	assert.Equal(t, entry.Blockhash, tx.Message.RecentBlockhash)
 	assert.NoError(t, tx.VerifySignatures())
 	outcome, _ := a.journal.outcome(entry.Signature)
-	assert.Equal(t, OutcomeConfirmed, outcome)
+	assert.Equal(t, transaction.Confirmed, outcome)
 }
 
 func TestNothingIsSentIfTheJournalFails(t *testing.T) {
@@ -45,7 +47,7 @@ func TestNothingIsSentIfTheJournalFails(t *testing.T) {
 		fails(a.journal)
 		_, err := a.pay(t, 1).Do(t.Context(), a.me)
 		require.ErrorIs(t, err, full)
-		assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+		assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 		assert.Zero(t, a.node.called("sendTransaction"))
 	}
 }
@@ -57,12 +59,12 @@ func TestFailedFinishReturnsTheOutcome(t *testing.T) {
 	receipt, err := a.pay(t, 1).Do(t.Context(), a.me)
 	require.ErrorIs(t, err, full)
 	require.NotNil(t, receipt)
-	assert.Equal(t, OutcomeConfirmed, OutcomeOf(err))
+	assert.Equal(t, transaction.Confirmed, transaction.OutcomeOf(err))
 
 	// The action is not repeated before its outcome is recorded.
 	_, err = a.pay(t, 1).Do(t.Context(), a.me)
 	require.ErrorIs(t, err, ErrUnresolved)
-	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 	assert.Equal(t, 1, a.journal.begun)
 }
 
@@ -71,10 +73,10 @@ func TestRefusedTransactionIsFinished(t *testing.T) {
 		error){"sendTransaction": failing(&jsonrpc.RPCError{Code: -32602, Message: "too large"})})
 	_, err := a.pay(t, 1).Do(t.Context(), a.me)
 	require.Error(t, err)
-	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 	outcome, finished := a.journal.outcome(a.only(t).Signature)
 	assert.True(t, finished)
-	assert.Equal(t, OutcomeNotSent, outcome)
+	assert.Equal(t, transaction.NotSent, outcome)
 }
 
 func TestEntryOfAnotherTransactionIsNotSent(t *testing.T) {
@@ -103,7 +105,7 @@ func TestSubmitWritesToTheJournal(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
 		a.journal.afterBegin = kill
 		_, err = a.Submit(ctx, tx)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 		entry := a.only(t)
 		assert.Equal(t, tx.Message.RecentBlockhash, entry.Blockhash)
 

@@ -16,9 +16,9 @@ var errLeased = errors.New("haggle: another process waits for the outcome")
 func (c *Client) pauseForLease(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
-		return unsent{context.Cause(ctx)}
+		return unsent(context.Cause(ctx))
 	case <-c.closing.Done():
-		return unsent{ErrClientClosed}
+		return unsent(ErrClientClosed)
 	case <-time.After(leasePoll):
 		return nil
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // sharedJournal is a memoryJournal in which another process holds the leases.
@@ -69,7 +71,7 @@ func TestTransactionOfALiveProcessIsNotSentAgain(t *testing.T) {
 		require.Equal(t, entry.Signature, unresolved.Entries[0].Entry.Signature)
 		_, err = a.pay(t, 1).Do(ctx, a.me)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+		assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 		assert.Equal(t, sent+1, a.node.called("sendTransaction"))
 		_, finished := a.journal.outcome(entry.Signature)
 		assert.False(t, finished)
@@ -83,7 +85,7 @@ func TestSameActionWaitsForAnotherProcess(t *testing.T) {
 				a, shared, entry := besides(t, func(a *agent) *Action { return a.pay(t, 1) })
 				time.AfterFunc(10*time.Second, func() {
 					ctx := context.Background()
-					assert.NoError(t, shared.Finish(ctx, entry.Signature, OutcomeConfirmed, returned))
+					assert.NoError(t, shared.Finish(ctx, entry.Signature, transaction.Confirmed, returned))
 				})
 				receipt, err := a.pay(t, 1).Do(t.Context(), a.me)
 				if returned {
@@ -109,7 +111,7 @@ func TestTransactionOfADeadProcessIsResolvedAfterItsLease(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, recovered, 1)
 		assert.Equal(t, entry.Signature, recovered[0].Entry.Signature)
-		assert.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
+		assert.Equal(t, transaction.Confirmed, recovered[0].Outcome)
 		assert.GreaterOrEqual(t, time.Since(began), 20*time.Second)
 	})
 }
@@ -128,7 +130,7 @@ func TestCreationWaitsForAnotherProcess(t *testing.T) {
 				time.AfterFunc(10*time.Second, func() {
 					if !killed {
 						ctx := context.Background()
-						assert.NoError(t, shared.Finish(ctx, entry.Signature, OutcomeConfirmed, true))
+						assert.NoError(t, shared.Finish(ctx, entry.Signature, transaction.Confirmed, true))
 					}
 					shared.endLeases()
 				})
@@ -146,7 +148,7 @@ func TestRefusalThatTheJournalDoesNotTakeIsUnknown(t *testing.T) {
 	taken := errors.New("the lease has ended")
 	a.journal.finishFails = taken
 	entry := a.abandon(t, a.pay(t, 1))
-	err := a.inFlight.end(t.Context(), entry.Signature, unsent{errors.New("refused")}, true)
+	err := a.inFlight.end(t.Context(), entry.Signature, unsent(errors.New("refused")), true)
 	require.ErrorIs(t, err, taken)
-	assert.Equal(t, OutcomeUnknown, OutcomeOf(err))
+	assert.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 }

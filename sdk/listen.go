@@ -8,6 +8,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Listen receives a hint for every transaction that mentions an address, until the context or the client
@@ -82,12 +83,12 @@ func (l *listener) hasListed(solana.PublicKey, uint64) bool { return true }
 
 // Events returns the program's events of one executed transaction; none for a failed transaction. If the node
 // does not have the transaction yet, it retries for up to 15 seconds and then returns
-// [ErrDetailsUnavailable]. If the logs are cut off or of a later version, it returns an error together with
-// the events that it can read.
+// [transaction.ErrDetailsUnavailable]. If the logs are cut off or of a later version, it returns an error
+// together with the events that it can read.
 func (c *Client) Events(ctx context.Context, signature solana.Signature) ([]protocol.Event, error) {
 	details, err := c.executed(ctx, signature, detailsLimit)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, signature, err)
+		return nil, fmt.Errorf("%w: %s: %w", transaction.ErrDetailsUnavailable, signature, err)
 	}
 	if details.Meta.Err != nil {
 		return nil, nil

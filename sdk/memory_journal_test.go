@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // memoryJournal is a journal in memory, for tests that replace clients instead of killing processes. Its
@@ -15,7 +17,7 @@ import (
 type memoryJournal struct {
 	lock     sync.Mutex
 	entries  []JournalEntry
-	outcomes map[solana.Signature]Outcome
+	outcomes map[solana.Signature]transaction.Outcome
 	// acknowledged are the transactions whose senders have received the outcome.
 	acknowledged map[solana.Signature]bool
 	// begun counts the calls of Begin that added an entry, finished the calls of Finish that changed one.
@@ -27,7 +29,7 @@ type memoryJournal struct {
 
 func newMemoryJournal() *memoryJournal {
 	return &memoryJournal{
-		outcomes:     make(map[solana.Signature]Outcome),
+		outcomes:     make(map[solana.Signature]transaction.Outcome),
 		acknowledged: make(map[solana.Signature]bool),
 	}
 }
@@ -61,7 +63,7 @@ func (m *memoryJournal) Confirmed(_ context.Context, wallet solana.PublicKey, ke
 		for _, entry := range m.entries {
 			found := !byIntent && !key.IsZero() && entry.Key == key ||
 				byIntent && !intent.IsZero() && entry.Intent == intent && !m.acknowledged[entry.Signature]
-			confirmed := m.outcomes[entry.Signature] == OutcomeConfirmed
+			confirmed := m.outcomes[entry.Signature] == transaction.Confirmed
 			if found && confirmed && entry.Wallet == wallet {
 				return &entry, nil
 			}
@@ -70,7 +72,7 @@ func (m *memoryJournal) Confirmed(_ context.Context, wallet solana.PublicKey, ke
 	return nil, nil
 }
 
-func (m *memoryJournal) Finish(_ context.Context, signature solana.Signature, outcome Outcome,
+func (m *memoryJournal) Finish(_ context.Context, signature solana.Signature, outcome transaction.Outcome,
 	acknowledged bool) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -109,7 +111,7 @@ func (m *memoryJournal) Unfinished(
 }
 
 // outcome returns the outcome of a transaction. It returns false if the transaction is unfinished.
-func (m *memoryJournal) outcome(signature solana.Signature) (Outcome, bool) {
+func (m *memoryJournal) outcome(signature solana.Signature) (transaction.Outcome, bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	outcome, ok := m.outcomes[signature]

@@ -3,7 +3,6 @@ package haggle
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
@@ -11,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // A nonce account: version, state, authority, value, and the fee of a signature when the value was set.
@@ -26,9 +26,6 @@ const (
 	nonceInitialized = 1
 )
 
-// ErrNotANonce: the account holds no durable nonce.
-var ErrNotANonce = errors.New("haggle: not a nonce account")
-
 // nonceAccount is a nonce account as the chain had it at a slot.
 type nonceAccount struct {
 	// address is the account's.
@@ -42,7 +39,7 @@ type nonceAccount struct {
 }
 
 // getNonce reads a nonce account. It fails with an [*protocol.AccountError] that wraps
-// [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] or [ErrNotANonce].
+// [protocol.ErrAccountNotFound], [protocol.ErrWrongOwner] or [transaction.ErrNotANonce].
 func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*nonceAccount, error) {
 	account, slot, err := c.accountOf(ctx, address, solana.SystemProgramID)
 	if err != nil {
@@ -51,7 +48,7 @@ func (c *Client) getNonce(ctx context.Context, address solana.PublicKey) (*nonce
 	data := account.Data.GetBinary()
 	if len(data) != nonceSize || binary.LittleEndian.Uint32(data) != nonceVersion ||
 		binary.LittleEndian.Uint32(data[nonceOffsetState:]) != nonceInitialized {
-		return nil, &protocol.AccountError{Address: address, Err: ErrNotANonce}
+		return nil, &protocol.AccountError{Address: address, Err: transaction.ErrNotANonce}
 	}
 	return &nonceAccount{
 		address:   address,
@@ -91,7 +88,7 @@ func (a *Action) useNonce(ctx context.Context, found *inputs) error {
 func nonceOf(tx *solana.Transaction) (solana.PublicKey, error) {
 	address, ok := tx.GetNonceAccount()
 	if !ok {
-		return solana.PublicKey{}, fmt.Errorf("%w: transaction names no nonce account", ErrNotANonce)
+		return solana.PublicKey{}, fmt.Errorf("%w: transaction names no nonce account", transaction.ErrNotANonce)
 	}
 	return address, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var testNonce = solana.PublicKey{0x4e}
@@ -51,10 +52,10 @@ func TestGetNonceIsStrict(t *testing.T) {
 	}{
 		"missing":         {nil, protocol.ErrAccountNotFound},
 		"another program": {answerOf(solana.TokenProgramID, 1, good), protocol.ErrWrongOwner},
-		"a wallet":        {answerOf(solana.SystemProgramID, 1, nil), ErrNotANonce},
-		"too long":        {answerOf(solana.SystemProgramID, 1, append(good, 0)), ErrNotANonce},
-		"legacy":          {answerOf(solana.SystemProgramID, 1, spoilt(0, 0)), ErrNotANonce},
-		"uninitialized":   {answerOf(solana.SystemProgramID, 1, spoilt(4, 0)), ErrNotANonce},
+		"a wallet":        {answerOf(solana.SystemProgramID, 1, nil), transaction.ErrNotANonce},
+		"too long":        {answerOf(solana.SystemProgramID, 1, append(good, 0)), transaction.ErrNotANonce},
+		"legacy":          {answerOf(solana.SystemProgramID, 1, spoilt(0, 0)), transaction.ErrNotANonce},
+		"uninitialized":   {answerOf(solana.SystemProgramID, 1, spoilt(4, 0)), transaction.ErrNotANonce},
 	} {
 		node.accounts[testNonce] = c.answer
 		_, err := client.getNonce(t.Context(), testNonce)
@@ -94,8 +95,8 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
 		_, err := a.pay(t, 1).With(WithNonce(testNonce)).Do(ctx, a.me)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
-		var unknown *UnknownOutcome
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
+		var unknown *transaction.UnknownOutcomeError
 		require.ErrorAs(t, err, &unknown)
 		assert.Equal(t, testNonce, unknown.Nonce)
 		assert.Equal(t, solana.Hash{8}, unknown.Blockhash)
@@ -107,11 +108,11 @@ func TestTransactionWithANonceExpiresOnlyWithTheNonce(t *testing.T) {
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
 		require.Len(t, recovered, 1)
-		assert.Equal(t, OutcomeExpired, recovered[0].Outcome)
+		assert.Equal(t, transaction.Expired, recovered[0].Outcome)
 		assert.Zero(t, a.node.called("sendTransaction"))
 
 		_, err = a.Outcome(t.Context(), unknown)
-		require.ErrorIs(t, err, ErrTransactionExpired)
+		require.ErrorIs(t, err, transaction.ErrExpired)
 	})
 }
 
@@ -126,7 +127,7 @@ func TestTransactionThatHasUsedItsNonceIsConfirmed(t *testing.T) {
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
 		require.Len(t, recovered, 1)
-		assert.Equal(t, OutcomeConfirmed, recovered[0].Outcome)
+		assert.Equal(t, transaction.Confirmed, recovered[0].Outcome)
 		assert.Equal(t, entry.Signature, recovered[0].Receipt.Signature)
 	})
 }
@@ -147,7 +148,7 @@ func TestOldUsedNonceNeedsANodeWithItsBlocks(t *testing.T) {
 		a.node.answers["getFirstAvailableBlock"] = always(1)
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
-		assert.Equal(t, OutcomeExpired, recovered[0].Outcome)
+		assert.Equal(t, transaction.Expired, recovered[0].Outcome)
 	})
 }
 

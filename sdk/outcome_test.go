@@ -18,70 +18,71 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestOutcomeOfAnError(t *testing.T) {
 	signature := solana.Signature{1}
-	unknown := &UnknownOutcome{Signature: signature, Cause: context.Canceled}
+	unknown := &transaction.UnknownOutcomeError{Signature: signature, Cause: context.Canceled}
 	for _, c := range []struct {
 		err  error
-		want Outcome
+		want transaction.Outcome
 	}{
-		{nil, OutcomeConfirmed},
-		{fmt.Errorf("%w: x", ErrDetailsUnavailable), OutcomeConfirmed},
-		{&AlreadyDone{}, OutcomeConfirmed},
-		{&AlreadyDone{Refusal: &protocol.ProgramError{Signature: signature}}, OutcomeConfirmed},
-		{&protocol.ProgramError{Signature: signature}, OutcomeFailed},
-		{&TransactionError{Signature: signature}, OutcomeFailed},
-		{fmt.Errorf("offer: %w", &TransactionError{Signature: signature}), OutcomeFailed},
-		{fmt.Errorf("%w: x", ErrTransactionExpired), OutcomeExpired},
-		{unknown, OutcomeUnknown},
-		{&UnknownOutcome{Cause: ErrTransactionExpired}, OutcomeUnknown},
-		{&UnknownOutcome{Cause: &JournalError{Op: journalBegin, Outcome: OutcomeNotSent}}, OutcomeUnknown},
-		{&UnknownOutcome{Cause: &AlreadyDone{}}, OutcomeUnknown},
-		{&UnknownOutcome{Cause: ErrDetailsUnavailable}, OutcomeUnknown},
-		{errors.Join(ErrTransactionExpired, unknown), OutcomeUnknown},
-		{errors.Join(&AlreadyDone{}, unknown), OutcomeUnknown},
-		{fmt.Errorf("offer: %w", unsent{&AlreadyDone{}}), OutcomeNotSent},
-		{&protocol.ProgramError{}, OutcomeNotSent},
-		{&TransactionError{}, OutcomeNotSent},
-		{&StateChangedError{}, OutcomeNotSent},
-		{&UnresolvedError{Entries: []Recovered{{Err: unknown}}}, OutcomeNotSent},
-		{&JournalError{Op: journalBegin, Outcome: OutcomeNotSent, Err: unknown}, OutcomeNotSent},
-		{&JournalError{Op: journalFinish, Outcome: OutcomeExpired, Err: errors.New("disk"),
-			Failure: ErrTransactionExpired}, OutcomeExpired},
-		{&token.InsufficientFunds{}, OutcomeNotSent},
-		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, OutcomeNotSent},
-		{&SessionUsedError{}, OutcomeNotSent},
-		{&token.UnsupportedMint{}, OutcomeNotSent},
-		{fmt.Errorf("%w: %s", ErrMissingSigner, signature), OutcomeNotSent},
-		{fmt.Errorf("%w: the offer is another one", ErrNotAsExpected), OutcomeNotSent},
-		{errors.Join(fmt.Errorf("%w: x", ErrTransactionExpired), ErrTransactionExpired), OutcomeExpired},
+		{nil, transaction.Confirmed},
+		{fmt.Errorf("%w: x", transaction.ErrDetailsUnavailable), transaction.Confirmed},
+		{&AlreadyDone{}, transaction.Confirmed},
+		{&AlreadyDone{Refusal: &protocol.ProgramError{Signature: signature}}, transaction.Confirmed},
+		{&protocol.ProgramError{Signature: signature}, transaction.Failed},
+		{&transaction.Error{Signature: signature}, transaction.Failed},
+		{fmt.Errorf("offer: %w", &transaction.Error{Signature: signature}), transaction.Failed},
+		{fmt.Errorf("%w: x", transaction.ErrExpired), transaction.Expired},
+		{unknown, transaction.Unknown},
+		{&transaction.UnknownOutcomeError{Cause: transaction.ErrExpired}, transaction.Unknown},
+		{&transaction.UnknownOutcomeError{Cause: &JournalError{Op: journalBegin, Outcome: transaction.NotSent}}, transaction.Unknown},
+		{&transaction.UnknownOutcomeError{Cause: &AlreadyDone{}}, transaction.Unknown},
+		{&transaction.UnknownOutcomeError{Cause: transaction.ErrDetailsUnavailable}, transaction.Unknown},
+		{errors.Join(transaction.ErrExpired, unknown), transaction.Unknown},
+		{errors.Join(&AlreadyDone{}, unknown), transaction.Unknown},
+		{fmt.Errorf("offer: %w", unsent(&AlreadyDone{})), transaction.NotSent},
+		{&protocol.ProgramError{}, transaction.NotSent},
+		{&transaction.Error{}, transaction.NotSent},
+		{&StateChangedError{}, transaction.NotSent},
+		{&UnresolvedError{Entries: []Recovered{{Err: unknown}}}, transaction.NotSent},
+		{&JournalError{Op: journalBegin, Outcome: transaction.NotSent, Err: unknown}, transaction.NotSent},
+		{&JournalError{Op: journalFinish, Outcome: transaction.Expired, Err: errors.New("disk"),
+			Failure: transaction.ErrExpired}, transaction.Expired},
+		{&token.InsufficientFunds{}, transaction.NotSent},
+		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, transaction.NotSent},
+		{&SessionUsedError{}, transaction.NotSent},
+		{&token.UnsupportedMint{}, transaction.NotSent},
+		{fmt.Errorf("%w: %s", transaction.ErrMissingSigner, signature), transaction.NotSent},
+		{fmt.Errorf("%w: the offer is another one", ErrNotAsExpected), transaction.NotSent},
+		{errors.Join(fmt.Errorf("%w: x", transaction.ErrExpired), transaction.ErrExpired), transaction.Expired},
 	} {
-		assert.Equal(t, c.want, OutcomeOf(c.err), "%v", c.err)
+		assert.Equal(t, c.want, transaction.OutcomeOf(c.err), "%v", c.err)
 	}
 }
 
 // Only a proven outcome is safe to repeat: no other error may count as "not sent".
 func TestUnprovenErrorsAreUnknown(t *testing.T) {
 	signature := solana.Signature{1}
-	unknown := &UnknownOutcome{Signature: signature, Cause: context.Canceled}
+	unknown := &transaction.UnknownOutcomeError{Signature: signature, Cause: context.Canceled}
 	reset := &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
 	for _, err := range []error{
 		context.Canceled, context.DeadlineExceeded, fmt.Errorf("offer: %w", context.DeadlineExceeded),
 		syscall.ECONNRESET, reset, fmt.Errorf("haggle: sendTransaction: %w", reset), io.ErrUnexpectedEOF,
 		errors.New("something else"), fmt.Errorf("offer: %v", unknown),
-		fmt.Errorf("offer: %v", ErrTransactionExpired),
+		fmt.Errorf("offer: %v", transaction.ErrExpired),
 		&node.Error{}, node.ErrMalformed, ErrClientClosed,
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: &AlreadyDone{}}),
 		nodeError("sendTransaction", &rpcpool.Interrupted{Cause: context.Canceled, Before: reset}),
 		protocol.ErrExpired,
-		errors.Join(ErrTransactionExpired, reset), errors.Join(reset, ErrTransactionExpired),
+		errors.Join(transaction.ErrExpired, reset), errors.Join(reset, transaction.ErrExpired),
 		errors.Join(&StateChangedError{}, context.DeadlineExceeded),
-		errors.Join(&TransactionError{Signature: signature}, ErrTransactionExpired), wrapsNothing{},
+		errors.Join(&transaction.Error{Signature: signature}, transaction.ErrExpired), wrapsNothing{},
 	} {
-		assert.Equal(t, OutcomeUnknown, OutcomeOf(err), "%v", err)
-		assert.Equal(t, OutcomeUnknown, OutcomeOf(fmt.Errorf("buy: %w", err)), "%v", err)
+		assert.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%v", err)
+		assert.Equal(t, transaction.Unknown, transaction.OutcomeOf(fmt.Errorf("buy: %w", err)), "%v", err)
 	}
 }
 
@@ -98,14 +99,14 @@ func TestErrorsBeforeTheSendAreNotSent(t *testing.T) {
 			a.node.answers[method] = func(int) (any, error) { return nil, syscall.ECONNRESET }
 			_, err := a.pay(t, 1).Do(t.Context(), a.me)
 			require.Error(t, err)
-			assert.Equal(t, OutcomeNotSent, OutcomeOf(err), "%v", err)
+			assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err), "%v", err)
 		})
 	}
 	t.Run("the signer", func(t *testing.T) {
 		a := newAgent(t, nil)
 		_, err := a.pay(t, 1).Do(t.Context(), silentSigner{a.me})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, OutcomeNotSent, OutcomeOf(err), "%v", err)
+		assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err), "%v", err)
 	})
 }
 
@@ -120,24 +121,24 @@ func (silentSigner) SignMessage(context.Context, []byte) (solana.Signature, erro
 // that fails. That error does not concern the others.
 func TestCauseOfTheContextProvesNothing(t *testing.T) {
 	for name, cause := range map[string]error{
-		"is not in the journal": &JournalError{Op: journalBegin, Outcome: OutcomeNotSent,
+		"is not in the journal": &JournalError{Op: journalBegin, Outcome: transaction.NotSent,
 			Err: errors.New("disk")},
 		"was done before":       &AlreadyDone{Action: "pay"},
-		"has no details":        fmt.Errorf("%w: x", ErrDetailsUnavailable),
+		"has no details":        fmt.Errorf("%w: x", transaction.ErrDetailsUnavailable),
 		"has failed":            &protocol.ProgramError{Signature: solana.Signature{1}},
 		"was refused by a node": &node.Error{Method: "getEpochInfo", Code: invalidParams, Message: "no"},
-		"has expired":           ErrTransactionExpired,
-		"is unknown":            &UnknownOutcome{Signature: solana.Signature{1}, Cause: context.Canceled},
+		"has expired":           transaction.ErrExpired,
+		"is unknown":            &transaction.UnknownOutcomeError{Signature: solana.Signature{1}, Cause: context.Canceled},
 	} {
 		for when, c := range map[string]struct {
 			method string
 			answer error
-			want   Outcome
+			want   transaction.Outcome
 		}{
-			"before it is sent":   {"getLatestBlockhash", context.Canceled, OutcomeNotSent},
-			"while it is sent":    {"sendTransaction", context.Canceled, OutcomeUnknown},
-			"when it has been":    {"sendTransaction", nil, OutcomeUnknown},
-			"while it is awaited": {"getSignatureStatuses", context.Canceled, OutcomeUnknown},
+			"before it is sent":   {"getLatestBlockhash", context.Canceled, transaction.NotSent},
+			"while it is sent":    {"sendTransaction", context.Canceled, transaction.Unknown},
+			"when it has been":    {"sendTransaction", nil, transaction.Unknown},
+			"while it is awaited": {"getSignatureStatuses", context.Canceled, transaction.Unknown},
 		} {
 			t.Run(name+", "+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -154,7 +155,7 @@ func TestCauseOfTheContextProvesNothing(t *testing.T) {
 					}
 					_, err := a.pay(t, 1).Do(ctx, a.me)
 					require.ErrorIs(t, err, cause)
-					require.Equal(t, c.want, OutcomeOf(err), "%v", err)
+					require.Equal(t, c.want, transaction.OutcomeOf(err), "%v", err)
 					for _, entry := range a.journal.entries {
 						_, finished := a.journal.outcome(entry.Signature)
 						require.False(t, finished, "it may still be executed")
@@ -165,35 +166,13 @@ func TestCauseOfTheContextProvesNothing(t *testing.T) {
 	}
 }
 
-func TestOutcomeIsWrittenAsText(t *testing.T) {
-	names := map[Outcome]string{
-		OutcomeUnknown: "unknown", OutcomeConfirmed: "confirmed", OutcomeFailed: "failed",
-		OutcomeExpired: "expired", OutcomeNotSent: "not sent",
-	}
-	for outcome, name := range names {
-		assert.Equal(t, name, outcome.String())
-		assert.Equal(t, outcome != OutcomeUnknown, outcome.IsFinal())
-		text, err := outcome.MarshalText()
-		require.NoError(t, err)
-		var again Outcome
-		require.NoError(t, again.UnmarshalText(text))
-		assert.Equal(t, outcome, again)
-	}
-	var other Outcome
-	require.Error(t, other.UnmarshalText([]byte("lost")))
-	_, err := Outcome(99).MarshalText()
-	require.Error(t, err)
-	assert.Equal(t, "outcome 99", Outcome(99).String())
-	assert.False(t, Outcome(99).IsFinal())
-}
-
 // The stored part of an unknown outcome is enough for another process to check.
 func TestUnknownOutcomeCanBeStored(t *testing.T) {
-	unknown := UnknownOutcome{Signature: solana.Signature{1}, LastValidBlockHeight: 2,
+	unknown := transaction.UnknownOutcomeError{Signature: solana.Signature{1}, LastValidBlockHeight: 2,
 		Blockhash: solana.Hash{3}, Nonce: solana.PublicKey{4}, Slot: 5}
 	client, _, _ := newScripted(t, nil)
 	pending := client.pendingUnknown(&unknown)
-	var again *UnknownOutcome
+	var again *transaction.UnknownOutcomeError
 	require.ErrorAs(t, pending.unknown(context.Canceled), &again)
 	again.Cause = nil
 	assert.Equal(t, unknown, *again)

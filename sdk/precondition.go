@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // precondition is the part of a negotiation's state that an action depends on; fields that are nil do not
@@ -130,7 +131,8 @@ func (e *StateChangedError) Error() string {
 func (e *StateChangedError) Unwrap() error { return protocol.Refusal(protocol.ErrStaleState) }
 
 // ErrAlreadyDone: the action has taken effect before.
-var ErrAlreadyDone = errors.New("haggle: the action has been done already")
+var ErrAlreadyDone = transaction.WithOutcome(errors.New("haggle: the action has been done already"),
+	transaction.Confirmed)
 
 // AlreadyDone is the error of an action whose postcondition is met: this very action was sent earlier, or
 // another one with the same effect, possibly by another sender. Nothing has been signed now. errors.Is finds
@@ -160,6 +162,9 @@ func (e *AlreadyDone) Unwrap() []error {
 	}
 	return []error{ErrAlreadyDone, e.Refusal}
 }
+
+// TransactionOutcome returns [transaction.Confirmed].
+func (e *AlreadyDone) TransactionOutcome() transaction.Outcome { return transaction.Confirmed }
 
 // current reads the negotiation again; it returns nil if there is none. It accepts no answer from before the
 // slot of the snapshot.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var (
@@ -237,7 +238,7 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	require.ErrorIs(t, err, protocol.ErrStaleState)
 	var refused *protocol.ProgramError
 	require.ErrorAs(t, err, &refused)
-	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 
 	// Nor is it given to a wallet.
 	_, err = offer().Transaction(t.Context())
@@ -258,7 +259,7 @@ func TestActionOnAnOldSnapshotIsNotSigned(t *testing.T) {
 	require.ErrorAs(t, err, &done)
 	require.ErrorIs(t, err, ErrAlreadyDone)
 	assert.EqualValues(t, 4, done.Now.CurrentRound)
-	assert.Equal(t, OutcomeConfirmed, OutcomeOf(err))
+	assert.Equal(t, transaction.Confirmed, transaction.OutcomeOf(err))
 	assert.Zero(t, a.journal.begun)
 	assert.Zero(t, a.node.called("simulateTransaction"))
 

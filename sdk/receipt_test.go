@@ -9,6 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
@@ -49,7 +51,7 @@ func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
 	require.NoError(t, err)
 	var details rpc.GetTransactionResult
 	require.NoError(t, json.Unmarshal(answer, &details))
-	assert.Equal(t, []Payment{
-		{paid, owner, keptMint, 40}, {created, owner, keptMint, 50}, {looked, owner, keptMint, 1},
+	assert.Equal(t, []transaction.Payment{
+		{Account: paid, Owner: owner, Mint: keptMint, Amount: 40}, {Account: created, Owner: owner, Mint: keptMint, Amount: 50}, {Account: looked, Owner: owner, Mint: keptMint, Amount: 1},
 	}, paymentsOf(&details))
 }

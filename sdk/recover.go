@@ -11,10 +11,11 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrUnresolved: the outcome of an earlier transaction is still unknown, and the action conflicts with it.
-var ErrUnresolved = errors.New("haggle: earlier transactions are unresolved")
+var ErrUnresolved = unsent(errors.New("haggle: earlier transactions are unresolved"))
 
 // UnresolvedError is the error of an action that conflicts with transactions of unknown outcome: those with
 // the same idempotency key or on the same negotiation. errors.Is finds [ErrUnresolved].
@@ -35,7 +36,7 @@ func (e *UnresolvedError) Error() string {
 func (e *UnresolvedError) Unwrap() error { return ErrUnresolved }
 
 func (e *UnresolvedError) add(entry JournalEntry, err error) {
-	e.Entries = append(e.Entries, Recovered{Entry: entry, Outcome: OutcomeUnknown, Err: err})
+	e.Entries = append(e.Entries, Recovered{Entry: entry, Outcome: transaction.Unknown, Err: err})
 }
 
 // Recovered is a transaction that an earlier process, or an earlier call, left unfinished.
@@ -43,8 +44,8 @@ type Recovered struct {
 	// Entry is the journal's entry.
 	Entry JournalEntry
 	// Outcome is the transaction's outcome.
-	Outcome Outcome
-	// Receipt is the transaction's; nil unless Outcome is OutcomeConfirmed.
+	Outcome transaction.Outcome
+	// Receipt is the transaction's; nil unless Outcome is transaction.Confirmed.
 	Receipt *Receipt
 	// Err is the error that [Action.Do] would have returned.
 	Err error
@@ -114,7 +115,7 @@ func (l *unfinishedEntry) wait(ctx context.Context) Recovered {
 	case <-l.flight.ended:
 		return l.flight.result
 	case <-ctx.Done():
-		return Recovered{Entry: l.entry, Outcome: OutcomeUnknown, Err: unsent{context.Cause(ctx)}}
+		return Recovered{Entry: l.entry, Outcome: transaction.Unknown, Err: unsent(context.Cause(ctx))}
 	}
 }
 
@@ -125,7 +126,7 @@ const maxResolvers = 64
 func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 	return c.start(func() {
 		defer c.inFlight.remove(entry.Signature)
-		f.result = Recovered{Entry: entry, Outcome: OutcomeUnknown, Err: ErrClientClosed}
+		f.result = Recovered{Entry: entry, Outcome: transaction.Unknown, Err: ErrClientClosed}
 		select {
 		case c.resolving <- struct{}{}:
 			defer func() { <-c.resolving }()
@@ -139,7 +140,7 @@ func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 		}
 		receipt, err := pending.await(c.closing)
 		err = c.inFlight.end(c.closing, entry.Signature, err, false)
-		f.result = Recovered{Entry: entry, Outcome: OutcomeOf(err), Receipt: receipt, Err: err}
+		f.result = Recovered{Entry: entry, Outcome: transaction.OutcomeOf(err), Receipt: receipt, Err: err}
 		if tx, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
 			c.observers.report(c.closing, tx, f.result.Outcome)
 		}
@@ -240,7 +241,7 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 			result := unfinished.wait(ctx)
 			switch {
 			case ctx.Err() != nil:
-				return nil, unsent{context.Cause(ctx)}
+				return nil, unsent(context.Cause(ctx))
 			case !unfinished.flight.background:
 				// Another call in this process executes the same action.
 			case !result.isResolved():
@@ -264,7 +265,7 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 		if entry == nil || err != nil {
 			return nil, err
 		}
-		return &Recovered{Entry: *entry, Outcome: OutcomeConfirmed}, nil
+		return &Recovered{Entry: *entry, Outcome: transaction.Confirmed}, nil
 	}
 }
 
@@ -273,7 +274,7 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, error) {
 	receipt := done.Receipt
 	if receipt == nil && done.Err == nil {
-		receipt = &Receipt{Signature: done.Entry.Signature}
+		receipt = &Receipt{Receipt: transaction.Receipt{Signature: done.Entry.Signature}}
 		if status, _, err := statusAt(ctx, c.rpc, done.Entry.Signature); err == nil && status != nil {
 			confirmed := &pendingTransaction{client: c, signature: done.Entry.Signature,
 				commitment: c.commitmentOf(&done.Entry), sentAt: time.Now()}
@@ -282,7 +283,7 @@ func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, erro
 			}
 		}
 		if ctx.Err() != nil {
-			return nil, unsent{context.Cause(ctx)}
+			return nil, unsent(context.Cause(ctx))
 		}
 	}
 	if err := c.inFlight.journal.Finish(context.WithoutCancel(ctx), done.Entry.Signature, done.Outcome,

@@ -23,6 +23,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -41,7 +42,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(victimJournal); path != "" {
-		fmt.Println("outcome", haggle.OutcomeOf(act(path)))
+		fmt.Println("outcome", transaction.OutcomeOf(act(path)))
 		return
 	}
 	os.Exit(m.Run())

@@ -12,6 +12,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // In each case an agent is killed and restarted with the same intention.
@@ -25,16 +27,16 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 	}
 	cases := map[string]struct {
 		chain
-		want Outcome
+		want transaction.Outcome
 		// again reports whether the agent may send a new transaction afterwards.
 		again bool
 	}{
-		"before it was sent, and it can still be": {chain{resent: true}, OutcomeConfirmed, false},
-		"before it was sent, and it is too late":  {chain{over: true}, OutcomeExpired, true},
-		"after it was sent, and it was executed":  {chain{has: true}, OutcomeConfirmed, false},
-		"after it was executed, long ago": {chain{has: true, over: true}, OutcomeConfirmed,
+		"before it was sent, and it can still be": {chain{resent: true}, transaction.Confirmed, false},
+		"before it was sent, and it is too late":  {chain{over: true}, transaction.Expired, true},
+		"after it was sent, and it was executed":  {chain{has: true}, transaction.Confirmed, false},
+		"after it was executed, long ago": {chain{has: true, over: true}, transaction.Confirmed,
 			false},
-		"after it was sent, and no node forwarded it": {chain{over: true}, OutcomeExpired, true},
+		"after it was sent, and no node forwarded it": {chain{over: true}, transaction.Expired, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +45,7 @@ func TestKilledAgentDoesNothingTwice(t *testing.T) {
 				ctx, kill := context.WithCancel(t.Context())
 				a.journal.afterBegin = kill
 				_, err := a.pay(t, 1).Do(ctx, a.me)
-				require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+				require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 				first := a.only(t)
 				_, finished := a.journal.outcome(first.Signature)
 				require.False(t, finished)
@@ -96,17 +98,17 @@ func TestUnknownOutcomeBlocksTheSameAction(t *testing.T) {
 		a := newAgent(t, map[string]func(int) (any, error){"sendTransaction": failing(down),
 			"getSignatureStatuses": failing(down)})
 		_, err := a.pay(t, 1).Do(t.Context(), a.me)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 		sent := a.node.called("sendTransaction")
 
 		_, err = a.pay(t, 1).Do(t.Context(), a.me)
 		var unresolved *UnresolvedError
 		require.ErrorAs(t, err, &unresolved)
 		require.ErrorIs(t, err, ErrUnresolved)
-		assert.Equal(t, OutcomeNotSent, OutcomeOf(err), "the new one")
+		assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err), "the new one")
 		require.Len(t, unresolved.Entries, 1)
 		assert.Equal(t, a.only(t).Signature, unresolved.Entries[0].Entry.Signature)
-		assert.Equal(t, OutcomeUnknown, unresolved.Entries[0].Outcome)
+		assert.Equal(t, transaction.Unknown, unresolved.Entries[0].Outcome)
 		assert.Greater(t, a.node.called("sendTransaction"), sent, "the first one is still sent")
 
 		// Another wallet is not affected.
@@ -155,14 +157,14 @@ func TestRecoverReturnsEachOutcome(t *testing.T) {
 			assert.Equal(t, entries[i].Signature, one.Entry.Signature, "in their order")
 			switch one.Entry.Signature {
 			case failed:
-				var reason *TransactionError
+				var reason *transaction.Error
 				require.ErrorAs(t, one.Err, &reason)
-				assert.Equal(t, OutcomeFailed, one.Outcome)
+				assert.Equal(t, transaction.Failed, one.Outcome)
 			case lost:
-				assert.Equal(t, OutcomeExpired, one.Outcome)
-				require.ErrorIs(t, one.Err, ErrTransactionExpired)
+				assert.Equal(t, transaction.Expired, one.Outcome)
+				require.ErrorIs(t, one.Err, transaction.ErrExpired)
 			default:
-				assert.Equal(t, OutcomeConfirmed, one.Outcome)
+				assert.Equal(t, transaction.Confirmed, one.Outcome)
 				assert.Equal(t, one.Entry.Signature, one.Receipt.Signature)
 			}
 		}
@@ -205,7 +207,7 @@ func TestNodeWithoutTheBlocksProvesNoExpiry(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
 		a.journal.afterBegin = kill
 		_, err := a.pay(t, 1).Do(ctx, a.me)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 
 		// Days later.
 		a = a.restart(t)
@@ -221,7 +223,7 @@ func TestNodeWithoutTheBlocksProvesNoExpiry(t *testing.T) {
 		recovered, err := a.Recover(t.Context(), a.me.PublicKey())
 		require.NoError(t, err)
 		require.Len(t, recovered, 1)
-		assert.Equal(t, OutcomeExpired, recovered[0].Outcome)
+		assert.Equal(t, transaction.Expired, recovered[0].Outcome)
 	})
 }
 
@@ -239,6 +241,6 @@ func TestWaitForAConflictEndsWithTheContext(t *testing.T) {
 	defer cancel()
 	_, err := a.pay(t, 1).Do(ctx, a.me)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 	assert.Equal(t, 1, a.journal.begun)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -21,14 +22,14 @@ func ExampleOutcomeOf() {
 		me     *wallet.Keypair
 	)
 	receipt, err := action.Do(ctx, me)
-	switch haggle.OutcomeOf(err) {
-	case haggle.OutcomeConfirmed:
+	switch transaction.OutcomeOf(err) {
+	case transaction.Confirmed:
 		fmt.Println("done", receipt)
-	case haggle.OutcomeFailed:
+	case transaction.Failed:
 		fmt.Println("executed, and refused:", err)
-	case haggle.OutcomeExpired, haggle.OutcomeNotSent:
+	case transaction.Expired, transaction.NotSent:
 		fmt.Println("nothing has happened, it can be repeated:", err)
-	case haggle.OutcomeUnknown:
+	case transaction.Unknown:
 		fmt.Println("outcome unknown; with a journal the next action resolves it first:", err)
 	}
 }
@@ -67,7 +68,7 @@ func ExampleClient_Recover() {
 		log.Fatal(err)
 	}
 	for _, one := range recovered {
-		if one.Entry.Action == "create_negotiation" && one.Outcome == haggle.OutcomeConfirmed {
+		if one.Entry.Action == "create_negotiation" && one.Outcome == transaction.Confirmed {
 			fmt.Println("go on with", one.Entry.Negotiation)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Signer signs transactions for one account: a key in memory, or a wallet somewhere else.
@@ -17,7 +19,7 @@ type Signer interface {
 }
 
 // SignTransaction adds the signatures of some of a transaction's signers and keeps those that it has, so that
-// several parties can sign one after the other: see [Negotiation.SettleByAgreement]. It fails with [ErrNotASigner]
+// several parties can sign one after the other: see [Negotiation.SettleByAgreement]. It fails with [transaction.ErrNotASigner]
 // for a signer that the transaction does not need. [Client.Submit] sends the transaction once it is complete.
 func SignTransaction(ctx context.Context, tx *solana.Transaction, signers ...Signer) error {
 	message, err := tx.Message.MarshalBinary()
@@ -34,7 +36,7 @@ func SignTransaction(ctx context.Context, tx *solana.Transaction, signers ...Sig
 	for _, signer := range signers {
 		at := slices.Index(needed, signer.PublicKey())
 		if at < 0 {
-			return fmt.Errorf("%w: %s", ErrNotASigner, signer.PublicKey())
+			return fmt.Errorf("%w: %s", transaction.ErrNotASigner, signer.PublicKey())
 		}
 		if signatures[at], err = signMessage(ctx, signer, message); err != nil {
 			return err
@@ -49,7 +51,7 @@ func signMessage(ctx context.Context, signer Signer, message []byte) (solana.Sig
 	key := signer.PublicKey()
 	signature, err := signer.SignMessage(ctx, message)
 	if err != nil {
-		return solana.Signature{}, fmt.Errorf("haggle: %s does not sign: %w", key, unsent{err})
+		return solana.Signature{}, fmt.Errorf("haggle: %s does not sign: %w", key, unsent(err))
 	}
 	if !signature.Verify(key, message) {
 		return solana.Signature{}, fmt.Errorf("haggle: the signature of %s does not verify", key)
@@ -68,7 +70,7 @@ func sign(ctx context.Context, tx *solana.Transaction, signers []Signer) error {
 	for i, key := range needed {
 		signer := signerFor(signers, key)
 		if signer == nil {
-			return fmt.Errorf("%w: %s", ErrMissingSigner, key)
+			return fmt.Errorf("%w: %s", transaction.ErrMissingSigner, key)
 		}
 		if signatures[i], err = signMessage(ctx, signer, message); err != nil {
 			return err

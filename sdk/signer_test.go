@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 
 	"github.com/gagliardetto/solana-go"
@@ -36,7 +37,7 @@ func TestTransactionsAreSignedByAllWhoHaveTo(t *testing.T) {
 	tx, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
 	require.NoError(t, err)
 
-	require.ErrorIs(t, sign(t.Context(), tx, []Signer{payer}), ErrMissingSigner)
+	require.ErrorIs(t, sign(t.Context(), tx, []Signer{payer}), transaction.ErrMissingSigner)
 	require.ErrorContains(t, sign(t.Context(), tx, []Signer{payer, forger{sender}}), "does not verify")
 	assert.Empty(t, tx.Signatures)
 

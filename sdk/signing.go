@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Signing describes a transaction to its signers, beyond its message: see [SigningFrom].
@@ -46,7 +47,7 @@ type OutcomeObserver interface {
 	// [Client.Submit] ends, or later, when the client has resolved an unknown outcome. The client calls it
 	// for every transaction of a wallet for which this signer has signed an action, so the transaction may be
 	// one that another signer signed.
-	ObserveOutcome(ctx context.Context, message []byte, outcome Outcome)
+	ObserveOutcome(ctx context.Context, message []byte, outcome transaction.Outcome)
 }
 
 // observers are the signers of each wallet's actions that observe outcomes.
@@ -74,7 +75,7 @@ func (o *observers) add(wallet solana.PublicKey, signers []Signer) {
 }
 
 // report passes the outcome of a transaction to the observers of its payer.
-func (o *observers) report(ctx context.Context, tx *solana.Transaction, outcome Outcome) {
+func (o *observers) report(ctx context.Context, tx *solana.Transaction, outcome transaction.Outcome) {
 	if !outcome.IsFinal() {
 		return
 	}

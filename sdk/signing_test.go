@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 
 	"github.com/gagliardetto/solana-go"
@@ -19,16 +20,16 @@ import (
 type observingSigner struct {
 	*wallet.Keypair
 	lock     sync.Mutex
-	outcomes []Outcome
+	outcomes []transaction.Outcome
 }
 
-func (o *observingSigner) ObserveOutcome(_ context.Context, _ []byte, outcome Outcome) {
+func (o *observingSigner) ObserveOutcome(_ context.Context, _ []byte, outcome transaction.Outcome) {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	o.outcomes = append(o.outcomes, outcome)
 }
 
-func (o *observingSigner) received() []Outcome {
+func (o *observingSigner) received() []transaction.Outcome {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	return slices.Clone(o.outcomes)
@@ -42,11 +43,11 @@ func TestObserverReceivesLaterOutcomes(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := a.pay(t, 1).Do(ctx, signer)
-		require.Equal(t, OutcomeUnknown, OutcomeOf(err))
+		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err))
 		require.Empty(t, signer.received())
 
 		time.Sleep(time.Minute)
-		assert.Equal(t, []Outcome{OutcomeConfirmed}, signer.received())
+		assert.Equal(t, []transaction.Outcome{transaction.Confirmed}, signer.received())
 	})
 }
 
@@ -61,6 +62,6 @@ func TestObserverReceivesRecoveredOutcomes(t *testing.T) {
 		require.NoError(t, err)
 
 		time.Sleep(time.Minute)
-		assert.Equal(t, []Outcome{OutcomeConfirmed, OutcomeConfirmed}, signer.received())
+		assert.Equal(t, []transaction.Outcome{transaction.Confirmed, transaction.Confirmed}, signer.received())
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // confirmsAfter makes the node confirm every transaction some time after the first one was sent.
@@ -71,7 +73,7 @@ func TestHistoryIsSearchedOnlyAfterTheValidity(t *testing.T) {
 		a.node.answers["getEpochInfo"] = always(object{"absoluteSlot": testSlot,
 			"blockHeight": testLastValid + 1})
 		_, err = a.pay(t, 2).Do(t.Context(), a.me)
-		require.ErrorIs(t, err, ErrTransactionExpired)
+		require.ErrorIs(t, err, transaction.ErrExpired)
 		assert.Equal(t, 1, searched)
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -39,13 +40,13 @@ const (
 // For a transaction that this client did not build, Submit waits longer than any blockhash lives, or with a
 // durable nonce until the nonce account has another value. If that account has another value already, the
 // transaction is not sent, and Submit returns its outcome. A transaction that may be older than the blocks
-// that the nodes keep may have been executed long ago: its outcome is then an [*UnknownOutcome], which a node
+// that the nodes keep may have been executed long ago: its outcome is then an [*transaction.UnknownOutcomeError], which a node
 // with a complete history can resolve.
 func (c *Client) Submit(ctx context.Context, tx *solana.Transaction) (receipt *Receipt, err error) {
 	ctx, end := c.beginAction(ctx, "submit", solana.PublicKey{})
 	defer func() { end(err) }()
 	if len(tx.Signatures) == 0 || len(tx.Message.AccountKeys) == 0 {
-		return nil, fmt.Errorf("%w: transaction has no signature", ErrMissingSigner)
+		return nil, fmt.Errorf("%w: transaction has no signature", transaction.ErrMissingSigner)
 	}
 	c.orient(ctx)
 	draft, err := c.drafted(tx)
@@ -126,16 +127,16 @@ func (o *outgoing) entry(encoded []byte) JournalEntry {
 
 // send sends a signed transaction, after it is in the journal if there is one.
 func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, err error) {
-	defer func() { c.observers.report(ctx, draft.transaction, OutcomeOf(err)) }()
+	defer func() { c.observers.report(ctx, draft.transaction, transaction.OutcomeOf(err)) }()
 	if err := draft.transaction.VerifySignatures(); err != nil {
-		return nil, unsent{fmt.Errorf("haggle: transaction not completely signed: %w", err)}
+		return nil, unsent(fmt.Errorf("haggle: transaction not completely signed: %w", err))
 	}
 	encoded, err := draft.transaction.MarshalBinary()
 	if err != nil {
-		return nil, unsent{fmt.Errorf("haggle: encode the transaction: %w", err)}
+		return nil, unsent(fmt.Errorf("haggle: encode the transaction: %w", err))
 	}
 	if err := context.Cause(ctx); err != nil {
-		return nil, unsent{err}
+		return nil, unsent(err)
 	}
 	pending := c.pending(draft, encoded)
 	if c.inFlight == nil {
@@ -147,7 +148,7 @@ func (c *Client) send(ctx context.Context, draft *outgoing) (receipt *Receipt, e
 	defer c.inFlight.remove(pending.signature)
 	receipt, err = pending.send(ctx)
 	err = c.inFlight.end(ctx, pending.signature, err, true)
-	if !OutcomeOf(err).IsFinal() {
+	if !transaction.OutcomeOf(err).IsFinal() {
 		c.resolveInBackground(draft.Payer())
 	}
 	return receipt, err
@@ -181,7 +182,7 @@ func (p *pendingTransaction) send(ctx context.Context) (*Receipt, error) {
 	// The cause of an ended context may be a node's answer to another request.
 	if err := p.broadcast(ctx); err != nil && ctx.Err() == nil {
 		if refusal := p.refusal(err); refusal != nil {
-			return nil, unsent{refusal}
+			return nil, unsent(refusal)
 		}
 	}
 	return p.await(ctx)
@@ -241,7 +242,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 			case err != nil:
 				return nil, p.unknown(err)
 			case expired:
-				return nil, fmt.Errorf("%w: %s", ErrTransactionExpired, p.signature)
+				return nil, fmt.Errorf("%w: %s", transaction.ErrExpired, p.signature)
 			case status != nil && p.reached(status):
 				return p.settle(ctx, status)
 			}
@@ -279,7 +280,7 @@ func (p *pendingTransaction) await(ctx context.Context) (*Receipt, error) {
 }
 
 func (p *pendingTransaction) unknown(cause error) error {
-	return &UnknownOutcome{
+	return &transaction.UnknownOutcomeError{
 		Signature: p.signature, LastValidBlockHeight: p.valid.lastHeight, Blockhash: p.valid.blockhash,
 		Nonce: p.valid.nonce,
 		Slot:  p.valid.since, SentAt: p.sentAt, Cause: cause,
@@ -292,4 +293,20 @@ func (p *pendingTransaction) reached(status *rpc.SignatureStatusesResult) bool {
 	}
 	return status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed ||
 		status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
+}
+
+// Outcome waits until the outcome of a transaction is certain. It sends nothing.
+func (c *Client) Outcome(ctx context.Context, unknown *transaction.UnknownOutcomeError) (*Receipt, error) {
+	c.orient(ctx)
+	return c.pendingUnknown(unknown).await(ctx)
+}
+
+func (c *Client) pendingUnknown(unknown *transaction.UnknownOutcomeError) *pendingTransaction {
+	return &pendingTransaction{
+		client: c, signature: unknown.Signature, sentAt: unknown.SentAt, commitment: c.commitment,
+		valid: validity{
+			lastHeight: unknown.LastValidBlockHeight, blockhash: unknown.Blockhash, nonce: unknown.Nonce,
+			since: unknown.Slot,
+		},
+	}
 }

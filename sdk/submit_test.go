@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 type object = map[string]any
@@ -140,8 +141,8 @@ func TestTransactionExpiresOnlyOnceItCannotBeExecuted(t *testing.T) {
 			},
 		})
 		_, err := client.submit(t.Context(), tx, testLastValid)
-		require.ErrorIs(t, err, ErrTransactionExpired)
-		var unknown *UnknownOutcome
+		require.ErrorIs(t, err, transaction.ErrExpired)
+		var unknown *transaction.UnknownOutcomeError
 		require.False(t, errors.As(err, &unknown))
 		assert.GreaterOrEqual(t, time.Since(began), 40*time.Second)
 		assert.InDelta(t, 20, scripted.called("sendTransaction"), 4)
@@ -164,7 +165,7 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 		})
 		began := time.Now()
 		_, err := client.submit(t.Context(), tx, testLastValid)
-		var unknown *UnknownOutcome
+		var unknown *transaction.UnknownOutcomeError
 		require.ErrorAs(t, err, &unknown)
 		require.ErrorIs(t, err, silence)
 		assert.Equal(t, tx.Signatures[0], unknown.Signature)
@@ -187,7 +188,7 @@ func TestCancelledWaitLeavesTheOutcomeUnknown(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		_, err := client.submit(ctx, tx, testLastValid)
-		var unknown *UnknownOutcome
+		var unknown *transaction.UnknownOutcomeError
 		require.ErrorAs(t, err, &unknown)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
@@ -215,7 +216,7 @@ func TestRefusedBroadcastsSendNothing(t *testing.T) {
 				"err":  object{"InstructionError": []any{0, object{"Custom": 1}}},
 				"logs": []any{"Program " + solana.SystemProgramID.String() + " failed: custom program error: 0x1"},
 			}}, func(t *testing.T, err error) {
-			var failed *TransactionError
+			var failed *transaction.Error
 			require.ErrorAs(t, err, &failed)
 			assert.Equal(t, solana.SystemProgramID, failed.Program)
 			assert.ErrorContains(t, err, "too few lamports")
@@ -280,7 +281,7 @@ func TestSubmittedTransactionExpiresOnlyWithItsBlockhash(t *testing.T) {
 			},
 		})
 		_, err := client.Submit(t.Context(), tx)
-		require.ErrorIs(t, err, ErrTransactionExpired)
+		require.ErrorIs(t, err, transaction.ErrExpired)
 		assert.GreaterOrEqual(t, time.Since(began), 90*time.Second)
 	})
 }
@@ -302,13 +303,13 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
 		_, err := client.Submit(ctx, tx)
-		var unknown *UnknownOutcome
+		var unknown *transaction.UnknownOutcomeError
 		require.ErrorAs(t, err, &unknown)
 		assert.EqualValues(t, 1_300, unknown.LastValidBlockHeight)
 
 		// A later check also waits for the blockhash.
 		_, err = client.Outcome(t.Context(), unknown)
-		require.ErrorIs(t, err, ErrTransactionExpired)
+		require.ErrorIs(t, err, transaction.ErrExpired)
 		assert.Positive(t, scripted.called("isBlockhashValid"))
 		assert.GreaterOrEqual(t, time.Since(began), 75*time.Second)
 	})
@@ -332,13 +333,13 @@ func TestContradictoryDetailsAreNotConfirmed(t *testing.T) {
 
 	meta["err"] = object{"InstructionError": []any{0, object{"Custom": 1}}}
 	_, err = client.submit(t.Context(), tx, testLastValid)
-	var failed *TransactionError
+	var failed *transaction.Error
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, tx.Signatures[0], failed.Signature)
 
 	meta["err"], details.(object)["slot"] = nil, testSlot+1
 	_, err = client.submit(t.Context(), tx, testLastValid)
-	var unknown *UnknownOutcome
+	var unknown *transaction.UnknownOutcomeError
 	require.ErrorAs(t, err, &unknown)
 }
 
@@ -363,13 +364,13 @@ func TestFailureOnChainNamesItsTransaction(t *testing.T) {
 			executedStatus("confirmed", object{"InstructionError": []any{0, object{"Custom": 1}}}))),
 	})
 	_, err := client.submit(t.Context(), tx, testLastValid)
-	var failed *TransactionError
+	var failed *transaction.Error
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, tx.Signatures[0], failed.Signature)
 
 	// A later check reads the called programs from the node.
 	_, err = client.Outcome(t.Context(),
-		&UnknownOutcome{Signature: tx.Signatures[0], LastValidBlockHeight: testLastValid})
+		&transaction.UnknownOutcomeError{Signature: tx.Signatures[0], LastValidBlockHeight: testLastValid})
 	require.ErrorAs(t, err, &failed)
 	assert.Equal(t, solana.SystemProgramID, failed.Program)
 	assert.Zero(t, scripted.called("getEpochInfo"))
@@ -382,7 +383,7 @@ func TestConfirmedWithoutDetailsIsConfirmed(t *testing.T) {
 			"getTransaction":       always(nil),
 		})
 		receipt, err := client.submit(t.Context(), tx, testLastValid)
-		require.ErrorIs(t, err, ErrDetailsUnavailable)
+		require.ErrorIs(t, err, transaction.ErrDetailsUnavailable)
 		require.NotNil(t, receipt)
 		assert.Equal(t, tx.Signatures[0], receipt.Signature)
 		assert.EqualValues(t, testSlot, receipt.Slot)

@@ -17,6 +17,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // telemetryScope names the SDK to OpenTelemetry.
@@ -219,8 +220,8 @@ func (c *Client) beginAction(
 	}
 	return ctx, func(err error) {
 		attributes := []attribute.KeyValue{attributeAction.String(name),
-			attributeOutcome.String(OutcomeOf(err).String())}
-		failed := OutcomeOf(err) != OutcomeConfirmed
+			attributeOutcome.String(transaction.OutcomeOf(err).String())}
+		failed := transaction.OutcomeOf(err) != transaction.Confirmed
 		if failed {
 			attributes = append(attributes, attributeError.String(actionErrorType(err)))
 		}

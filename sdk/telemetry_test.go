@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // instrumented is a client with a scripted first node and a healthy second one, and its telemetry.
@@ -127,12 +128,12 @@ func TestOutcomeOfAnActionIsMeasured(t *testing.T) {
 		err           error
 		outcome, kind string
 	}{
-		{nil, "confirmed", ""}, {ErrDetailsUnavailable, "confirmed", ""},
+		{nil, "confirmed", ""}, {transaction.ErrDetailsUnavailable, "confirmed", ""},
 		{refused, "not sent", "NotYourTurn"},
-		{&TransactionError{Signature: solana.Signature{1}}, "failed", "other"},
-		{ErrTransactionExpired, "expired", "other"},
-		{&UnknownOutcome{Cause: context.DeadlineExceeded}, "unknown", "deadline_exceeded"},
-		{unsent{errors.New("the signer is asleep")}, "not sent", "other"},
+		{&transaction.Error{Signature: solana.Signature{1}}, "failed", "other"},
+		{transaction.ErrExpired, "expired", "other"},
+		{&transaction.UnknownOutcomeError{Cause: context.DeadlineExceeded}, "unknown", "deadline_exceeded"},
+		{unsent(errors.New("the signer is asleep")), "not sent", "other"},
 		{errors.New("the connection is reset"), "unknown", "other"},
 	} {
 		o := instrument(t, answering(`"result":7`))

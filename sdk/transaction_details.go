@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // detailsLimit is how long a node may take to have the details of a transaction that it has confirmed.
@@ -23,7 +24,9 @@ const detailsLimit = 15 * time.Second
 func (p *pendingTransaction) settle(
 	ctx context.Context, status *rpc.SignatureStatusesResult,
 ) (*Receipt, error) {
-	receipt := &Receipt{Signature: p.signature, Slot: status.Slot, Elapsed: time.Since(p.sentAt)}
+	receipt := &Receipt{Receipt: transaction.Receipt{
+		Signature: p.signature, Slot: status.Slot, Elapsed: time.Since(p.sentAt),
+	}}
 	details, err := p.client.executedAt(ctx, p.signature, p.commitment, detailsLimit)
 	if errors.Is(err, errNoDetails) {
 		if found := p.detailsAnywhere(ctx); found != nil {
@@ -51,7 +54,7 @@ func (p *pendingTransaction) settle(
 		return nil, p.failure(failed, logs, invoked)
 	}
 	if err != nil {
-		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)
+		return receipt, fmt.Errorf("%w: %s: %w", transaction.ErrDetailsUnavailable, p.signature, err)
 	}
 	receipt.Logs = details.Meta.LogMessages
 	receipt.Fee = details.Meta.Fee
@@ -63,7 +66,7 @@ func (p *pendingTransaction) settle(
 		receipt.BlockTime = int64(*details.BlockTime)
 	}
 	if receipt.Events, err = protocol.ParseLogs(receipt.Logs); err != nil {
-		return receipt, fmt.Errorf("%w: %s: %w", ErrDetailsUnavailable, p.signature, err)
+		return receipt, fmt.Errorf("%w: %s: %w", transaction.ErrDetailsUnavailable, p.signature, err)
 	}
 	return receipt, nil
 }
@@ -83,10 +86,10 @@ func (p *pendingTransaction) detailsAnywhere(ctx context.Context) (details *rpc.
 // failure returns the error of a transaction that was executed and failed.
 func (p *pendingTransaction) failure(raw any, logs []string, invoked []solana.PublicKey) error {
 	err := failureError(raw, logs, invoked, p.signature)
-	if OutcomeOf(err) == OutcomeFailed {
+	if transaction.OutcomeOf(err) == transaction.Failed {
 		return err
 	}
-	unread := &TransactionError{Reason: "for a reason that cannot be read", Instruction: -1, Logs: logs,
+	unread := &transaction.Error{Reason: "for a reason that cannot be read", Instruction: -1, Logs: logs,
 		Signature: p.signature}
 	return fmt.Errorf("%w: %v", unread, err)
 }

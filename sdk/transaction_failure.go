@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
-
-const reasonCustom = "Custom"
 
 // failure is a transaction's error in the form of the JSON-RPC interface.
 type failure struct {
@@ -20,7 +20,7 @@ type failure struct {
 	code        uint32
 }
 
-// parseFailure decodes the forms of the chain's TransactionError: "BlockhashNotFound",
+// parseFailure decodes the forms of the chain's transaction.Error: "BlockhashNotFound",
 // {"InsufficientFundsForRent": {...}}, {"InstructionError": [2, "InvalidArgument"]}, {"InstructionError": [2,
 // {"Custom": 6000}]}.
 func parseFailure(raw any) (failure, error) {
@@ -47,7 +47,7 @@ func parseFailure(raw any) (failure, error) {
 	if found.reason, detail, err = variant(parts[1]); err != nil {
 		return failure{}, err
 	}
-	if found.reason == reasonCustom {
+	if found.reason == transaction.ReasonCustom {
 		if err := json.Unmarshal(detail, &found.code); err != nil {
 			return failure{}, fmt.Errorf("haggle: cannot decode custom error %s", detail)
 		}
@@ -84,17 +84,21 @@ func failureError(raw any, logs []string, invoked []solana.PublicKey, signature 
 	}
 	ours := program == protocol.ProgramID && found.instruction >= 0 && found.instruction < len(invoked) &&
 		invoked[found.instruction] == protocol.ProgramID
-	if ours && found.reason == reasonCustom {
+	if ours && found.reason == transaction.ReasonCustom {
 		code := protocol.ErrorCode(found.code)
 		return &protocol.ProgramError{
 			Code: code, Name: code.Name(), Message: code.Message(),
 			Instruction: found.instruction, Logs: logs, Signature: signature,
 		}
 	}
-	return &TransactionError{
+	failed := &transaction.Error{
 		Reason: found.reason, Instruction: found.instruction, Program: program, Code: found.code,
 		Logs: logs, Signature: signature,
 	}
+	if isTokenProgramTooOld(failed) {
+		failed.Cause = ErrTokenProgramTooOld
+	}
+	return failed
 }
 
 // failedProgram returns the program that made the transaction fail: a failure ends all the calls around it,
@@ -126,4 +130,15 @@ func blameWithoutLogs(invoked solana.PublicKey, code uint32) solana.PublicKey {
 		return solana.PublicKey{}
 	}
 	return invoked
+}
+
+// tokenInvalidInstruction is the error number of both token programs for an unknown instruction.
+const tokenInvalidInstruction = 12
+
+// isTokenProgramTooOld reports whether SPL Token has answered a call of this program with InvalidInstruction.
+func isTokenProgramTooOld(e *transaction.Error) bool {
+	return e.Reason == transaction.ReasonCustom && e.Code == tokenInvalidInstruction &&
+		e.Program == solana.TokenProgramID &&
+		slices.Contains(e.Logs, fmt.Sprintf(
+			"Program %s failed: custom program error: %#x", protocol.ProgramID, tokenInvalidInstruction))
 }

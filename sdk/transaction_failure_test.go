@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func chainError(t *testing.T, encoded string) (decoded any) {
@@ -59,49 +60,49 @@ func TestFailuresOfOtherProgramsAreTransactionErrors(t *testing.T) {
 		chain   string
 		logs    []string
 		invoked []solana.PublicKey
-		want    TransactionError
+		want    transaction.Error
 	}{
 		"token program below ours": {
 			`{"InstructionError":[1,{"Custom":1}]}`, tokenFailsInside, budgetThenOurs,
-			TransactionError{Reason: "Custom", Instruction: 1, Program: solana.TokenProgramID, Code: 1},
+			transaction.Error{Reason: "Custom", Instruction: 1, Program: solana.TokenProgramID, Code: 1},
 		},
 		"another program that calls ours": {
 			`{"InstructionError":[0,{"Custom":6002}]}`, oursFailsInside,
 			[]solana.PublicKey{solana.SystemProgramID},
-			TransactionError{Reason: "Custom", Instruction: 0, Program: protocol.ProgramID, Code: 6002},
+			transaction.Error{Reason: "Custom", Instruction: 0, Program: protocol.ProgramID, Code: 6002},
 		},
 		"another program with our number": {
 			`{"InstructionError":[0,{"Custom":6002}]}`, nil, []solana.PublicKey{solana.TokenProgramID},
-			TransactionError{Reason: "Custom", Instruction: 0, Program: solana.TokenProgramID, Code: 6002},
+			transaction.Error{Reason: "Custom", Instruction: 0, Program: solana.TokenProgramID, Code: 6002},
 		},
 		"a small number without logs": {
 			`{"InstructionError":[1,{"Custom":1}]}`, []string{"Log truncated"}, budgetThenOurs,
-			TransactionError{Reason: "Custom", Instruction: 1, Code: 1},
+			transaction.Error{Reason: "Custom", Instruction: 1, Code: 1},
 		},
 		"ours out of compute units": {
 			`{"InstructionError":[1,"ComputationalBudgetExceeded"]}`,
 			[]string{"Program " + protocol.ProgramAddress + " failed: exceeded CUs meter at BPF instruction"},
 			budgetThenOurs,
-			TransactionError{Reason: "ComputationalBudgetExceeded", Instruction: 1,
+			transaction.Error{Reason: "ComputationalBudgetExceeded", Instruction: 1,
 				Program: protocol.ProgramID},
 		},
 		"no instruction's fault": {
 			`"BlockhashNotFound"`, nil, budgetThenOurs,
-			TransactionError{Reason: "BlockhashNotFound", Instruction: -1},
+			transaction.Error{Reason: "BlockhashNotFound", Instruction: -1},
 		},
 		"an account's rent": {
 			`{"InsufficientFundsForRent":{"account_index":0}}`, nil, budgetThenOurs,
-			TransactionError{Reason: "InsufficientFundsForRent", Instruction: -1},
+			transaction.Error{Reason: "InsufficientFundsForRent", Instruction: -1},
 		},
 		"an instruction that the transaction does not have": {
 			`{"InstructionError":[7,{"Custom":6002}]}`, nil, budgetThenOurs,
-			TransactionError{Reason: "Custom", Instruction: 7, Code: 6002},
+			transaction.Error{Reason: "Custom", Instruction: 7, Code: 6002},
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			err := failureError(chainError(t, c.chain), c.logs, c.invoked, solana.Signature{})
-			var failed *TransactionError
+			var failed *transaction.Error
 			require.ErrorAs(t, err, &failed)
 			c.want.Logs = c.logs
 			assert.Equal(t, c.want, *failed)
@@ -131,10 +132,10 @@ func TestTokenProgramWithoutBatchesIsNamed(t *testing.T) {
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
 	require.ErrorContains(t, err,
 		"the cluster's token program does not support batches (p-token is required)")
-	assert.Equal(t, OutcomeNotSent, OutcomeOf(err))
+	assert.Equal(t, transaction.NotSent, transaction.OutcomeOf(err))
 	err = failureError(chainError(t, chain), logs, budgetThenOurs, solana.Signature{1})
 	require.ErrorIs(t, err, ErrTokenProgramTooOld)
-	assert.Equal(t, OutcomeFailed, OutcomeOf(err))
+	assert.Equal(t, transaction.Failed, transaction.OutcomeOf(err))
 
 	others := map[string]struct {
 		chain   string
@@ -202,7 +203,7 @@ func TestMalformedChainErrorsAreErrors(t *testing.T) {
 		err := failureError(chainError(t, encoded), nil, budgetThenOurs, solana.Signature{})
 		require.Error(t, err, encoded)
 		var refused *protocol.ProgramError
-		var failed *TransactionError
+		var failed *transaction.Error
 		assert.False(t, errors.As(err, &refused) || errors.As(err, &failed), encoded)
 	}
 }

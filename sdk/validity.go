@@ -64,7 +64,7 @@ func (c *Client) validityOf(ctx context.Context, tx *solana.Transaction) (*valid
 			return nil, err
 		}
 		if err := wait.For(ctx, polling.NextBackOff()); err != nil {
-			return nil, opaque{err}
+			return nil, opaque(err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // inviteLimit is longer than a transaction takes to land or to expire.
@@ -47,10 +48,10 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	switch {
 	case errors.As(err, &already):
 		return already.Negotiation, nil
-	case receipt != nil && haggle.OutcomeOf(err) == haggle.OutcomeConfirmed:
+	case receipt != nil && transaction.OutcomeOf(err) == transaction.Confirmed:
 		b.Created(created, receipt)
 		return created.Negotiation, nil
-	case haggle.OutcomeOf(err) == haggle.OutcomeUnknown:
+	case transaction.OutcomeOf(err) == transaction.Unknown:
 		b.Note("the outcome of the creation of %s is unknown: reading the state", created.Negotiation)
 		if found, looked := b.unfinished(ctx); looked == nil && !found.IsZero() {
 			return found, nil

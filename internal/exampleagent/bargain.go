@@ -11,9 +11,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // statusTimeout is how long an interrupted agent may take to report the state of its negotiation.
@@ -75,7 +75,7 @@ func (p *Party) logger() *slog.Logger {
 
 // waitsForAccount reports whether a payout fails because of a token account.
 func waitsForAccount(err error) bool {
-	var token *haggle.TransactionError
+	var token *transaction.Error
 	return errors.Is(err, protocol.ErrPayoutPending) || errors.As(err, &token) && token.Program == solana.TokenProgramID
 }
 

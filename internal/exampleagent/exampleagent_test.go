@@ -10,6 +10,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
@@ -18,7 +19,8 @@ func TestActionsHaveTheirInstructionTheirResultAndTheirPrice(t *testing.T) {
 	told := func(instruction string, events ...protocol.Event) Action {
 		var out bytes.Buffer
 		log := &Log{Agent: "buyer", Out: &out, JSON: true}
-		log.Did(instruction, before, &haggle.Receipt{Events: events, ComputeUnits: 900, Slot: 5}, 6)
+		log.Did(instruction, before, &haggle.Receipt{
+			Receipt: transaction.Receipt{ComputeUnits: 900, Slot: 5}, Events: events}, 6)
 		var action Action
 		require.NoError(t, json.Unmarshal(out.Bytes(), &action))
 		return action

@@ -13,6 +13,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // buildFunc returns the action that is to be sent.
@@ -42,14 +43,14 @@ func (l *loop) act(f *tracked, v *view, name string, build buildFunc) {
 		stopping := context.AfterFunc(l.ctx, func() { time.AfterFunc(shutdownTimeout, cancel) })
 		defer stopping()
 		var receipt *haggle.Receipt
-		outcome := haggle.OutcomeNotSent
+		outcome := transaction.NotSent
 		action, err := build(ctx)
 		if err == nil {
 			for _, warning := range action.Warnings {
 				l.config.Logger.Warn("the action has a warning", append(attributes, "warning", warning)...)
 			}
 			receipt, err = action.Do(ctx, l.signer)
-			outcome = haggle.OutcomeOf(err)
+			outcome = transaction.OutcomeOf(err)
 		}
 		l.post(func() {
 			release()
@@ -67,17 +68,17 @@ func (l *loop) send(f *tracked, v *view, action *haggle.Action) {
 // action: a refresh shows whether the action has taken effect, and otherwise the same one is repeated. It is
 // safe to repeat, because it names the state that it is about.
 func (l *loop) acted(
-	f *tracked, v *view, name string, outcome haggle.Outcome, receipt *haggle.Receipt, err error,
+	f *tracked, v *view, name string, outcome transaction.Outcome, receipt *haggle.Receipt, err error,
 ) {
 	f.acting = false
-	if outcome == haggle.OutcomeConfirmed {
+	if outcome == transaction.Confirmed {
 		l.done(f, v, name, receipt, err)
 		return
 	}
 	if l.stopping {
 		return
 	}
-	level, unknown := levelOf(err), outcome == haggle.OutcomeUnknown
+	level, unknown := levelOf(err), outcome == transaction.Unknown
 	if unknown {
 		level = slog.LevelWarn
 	}
@@ -194,13 +195,13 @@ func isStateChange(err error) bool {
 // transaction did not land, or the outcome of an earlier one is unknown.
 func isTransient(err error) bool {
 	var (
-		unknown *haggle.UnknownOutcome
+		unknown *transaction.UnknownOutcomeError
 		refused *node.Error
 		network net.Error
-		failed  *haggle.TransactionError
+		failed  *transaction.Error
 	)
 	for _, transient := range []error{
-		haggle.ErrTransactionExpired, haggle.ErrUnresolved, node.ErrBehind, context.DeadlineExceeded,
+		transaction.ErrExpired, haggle.ErrUnresolved, node.ErrBehind, context.DeadlineExceeded,
 		context.Canceled, io.EOF, io.ErrUnexpectedEOF,
 	} {
 		if errors.Is(err, transient) {

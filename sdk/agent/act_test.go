@@ -16,15 +16,16 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
 // A confirmed action is neither retried nor reported as a failure, whichever error comes with it.
 func TestConfirmedActionIsDone(t *testing.T) {
-	receipt := &haggle.Receipt{Slot: 9}
+	receipt := &haggle.Receipt{Receipt: transaction.Receipt{Slot: 9}}
 	full := errors.New("the disk is full")
 	refused := &protocol.ProgramError{Code: protocol.ErrStaleState}
-	confirmed := haggle.OutcomeConfirmed
+	confirmed := transaction.Confirmed
 	for name, c := range map[string]struct {
 		receipt *haggle.Receipt
 		err     error
@@ -35,7 +36,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 	}{
 		"now": {receipt: receipt, notBefore: 9, acted: 1},
 		"without details": {
-			receipt: receipt, err: fmt.Errorf("%w: x", haggle.ErrDetailsUnavailable), notBefore: 9, acted: 1,
+			receipt: receipt, err: fmt.Errorf("%w: x", transaction.ErrDetailsUnavailable), notBefore: 9, acted: 1,
 		},
 		"before, by the journal": {
 			receipt: receipt, err: &haggle.AlreadyDone{Receipt: receipt}, notBefore: 9, acted: 1,
@@ -55,7 +56,7 @@ func TestConfirmedActionIsDone(t *testing.T) {
 			l.config.Failed = func(solana.PublicKey, error) { failed++ }
 			f := &tracked{address: solana.PublicKey{7}, index: -1, acting: true, failures: 3, decided: &decided{}}
 			v := &view{Snapshot: at(5)}
-			l.acted(f, v, "close_negotiation", haggle.OutcomeOf(c.err), c.receipt, c.err)
+			l.acted(f, v, "close_negotiation", transaction.OutcomeOf(c.err), c.receipt, c.err)
 			require.Zero(t, f.failures)
 			require.Nil(t, f.decided)
 			require.Equal(t, c.notBefore, f.notBefore)
@@ -76,13 +77,13 @@ func at(slot uint64) *haggle.Snapshot { return &haggle.Snapshot{Slot: slot} }
 
 func TestFailedActionIsRetriedLater(t *testing.T) {
 	for _, err := range []error{
-		&haggle.StateChangedError{}, &haggle.UnknownOutcome{Cause: errors.New("no answer")},
+		&haggle.StateChangedError{}, &transaction.UnknownOutcomeError{Cause: errors.New("no answer")},
 		&haggle.UnresolvedError{Entries: make([]haggle.Recovered, 1)},
-		&haggle.JournalError{Op: "begin", Outcome: haggle.OutcomeNotSent, Err: errors.New("the disk is full")},
+		&haggle.JournalError{Op: "begin", Outcome: transaction.NotSent, Err: errors.New("the disk is full")},
 	} {
 		l := newLoop(t)
 		f := &tracked{index: -1, acting: true}
-		l.acted(f, &view{Snapshot: at(5)}, "close_negotiation", haggle.OutcomeOf(err), nil, err)
+		l.acted(f, &view{Snapshot: at(5)}, "close_negotiation", transaction.OutcomeOf(err), nil, err)
 		require.Equal(t, 1, f.failures, "%v", err)
 		require.False(t, f.acting)
 		f.retry.Stop()
@@ -95,9 +96,9 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 	refused := &protocol.ProgramError{Code: protocol.ErrOfferTooLow}
 	lost := errors.New("connection lost")
 	for _, err := range []error{
-		lost, fmt.Errorf("send: %w", lost), fmt.Errorf("%v", haggle.ErrTransactionExpired), haggle.ErrClientClosed,
-		protocol.ErrStaleState, errors.Join(refused, lost), &haggle.UnknownOutcome{Cause: protocol.ErrStaleState},
-		&haggle.JournalError{Op: "finish", Outcome: haggle.OutcomeUnknown, Err: lost, Failure: lost},
+		lost, fmt.Errorf("send: %w", lost), fmt.Errorf("%v", transaction.ErrExpired), haggle.ErrClientClosed,
+		protocol.ErrStaleState, errors.Join(refused, lost), &transaction.UnknownOutcomeError{Cause: protocol.ErrStaleState},
+		&haggle.JournalError{Op: "finish", Outcome: transaction.Unknown, Err: lost, Failure: lost},
 	} {
 		t.Run(err.Error(), func(t *testing.T) {
 			l := newLoop(t)
@@ -105,7 +106,7 @@ func TestUnprovenErrorIsAnUnknownOutcome(t *testing.T) {
 			act := func(f *tracked, n protocol.Negotiation) {
 				v := testView(n, protocol.OfferSideSeller, testNow)
 				l.act(f, v, "accept_offer", func(context.Context) (*haggle.Action, error) { return nil, nil })
-				l.acted(f, v, "accept_offer", haggle.OutcomeOf(err), nil, err)
+				l.acted(f, v, "accept_offer", transaction.OutcomeOf(err), nil, err)
 				require.False(t, f.acting)
 				require.Equal(t, 1, f.failures)
 				require.False(t, f.retryAt.IsZero(), "a pause comes before the next attempt")

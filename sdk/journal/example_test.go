@@ -12,6 +12,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -64,7 +65,7 @@ func ExampleFile() {
 			log.Fatal(err)
 		}
 	}
-	if err := store.Finish(ctx, solana.Signature{'s'}, haggle.OutcomeConfirmed, true); err != nil {
+	if err := store.Finish(ctx, solana.Signature{'s'}, transaction.Confirmed, true); err != nil {
 		log.Fatal(err)
 	}
 	for entry, err := range store.Unfinished(ctx, wallet) {

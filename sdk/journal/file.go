@@ -21,6 +21,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrClosed reports that the journal is closed.
@@ -204,7 +205,7 @@ func (f *File) replay(r record, size int64) error {
 func (f *File) finished(end *finish) {
 	if begun := f.unfinished[end.Signature]; begun != nil {
 		f.forget(end.Signature)
-		if end.Outcome == haggle.OutcomeConfirmed {
+		if end.Outcome == transaction.Confirmed {
 			f.confirmed.add(confirmed{Entry: begun.entry, Acknowledged: end.Acknowledged, At: end.At})
 			f.live += confirmedSize
 		}
@@ -262,7 +263,7 @@ func (f *File) writeBegin(entry *haggle.JournalEntry) (position, error) {
 }
 
 // Finish implements [haggle.Journal].
-func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
+func (f *File) Finish(ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

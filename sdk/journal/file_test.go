@@ -16,6 +16,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal/journaltest"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var wallet = journaltest.Wallet(1)
@@ -29,7 +30,7 @@ func newFile(t *testing.T, entries uint64) (path string, content []byte) {
 		require.NoError(t, f.Begin(t.Context(), journaltest.Entry(wallet, i)))
 	}
 	if entries > 1 {
-		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), haggle.OutcomeConfirmed, true))
+		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), transaction.Confirmed, true))
 	}
 	require.NoError(t, f.Close())
 	content, err := os.ReadFile(path)
@@ -204,7 +205,7 @@ func TestWhatIsFinishedIsRemovedFromTheFile(t *testing.T) {
 	var largest int64
 	for i := range uint64(200) {
 		require.NoError(t, f.Begin(t.Context(), journaltest.Entry(wallet, i)))
-		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeExpired, true))
+		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), transaction.Expired, true))
 		f.compactAt = min(f.compactAt, 20_000)
 		largest = max(largest, f.size)
 	}
@@ -232,7 +233,7 @@ func TestConfirmedKeysSurviveTheRemovalOfTheirTransactions(t *testing.T) {
 		entry := journaltest.Entry(wallet, i)
 		entry.Transaction = make([]byte, 600) // about the size of an offer's
 		require.NoError(t, f.Begin(t.Context(), entry))
-		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed, i > 0))
+		require.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, i), transaction.Confirmed, i > 0))
 		whole = f.size
 	}
 	f.compact()
@@ -271,7 +272,7 @@ func TestRemovingWhatIsFinishedLosesNothingThatIsBegunMeanwhile(t *testing.T) {
 					return
 				}
 				if i%10 > 0 {
-					assert.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, number), haggle.OutcomeConfirmed, true))
+					assert.NoError(t, f.Finish(t.Context(), journaltest.Signature(wallet, number), transaction.Confirmed, true))
 				}
 				f.compact()
 			}
@@ -312,7 +313,7 @@ func TestJournalThatTheDiskHasFailedTakesNothingMore(t *testing.T) {
 	f.file = writable
 	require.NoError(t, readOnly.Close())
 	require.ErrorContains(t, f.Begin(t.Context(), journaltest.Entry(wallet, 3)), "cannot be written any more")
-	require.ErrorContains(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), haggle.OutcomeConfirmed, true), path)
+	require.ErrorContains(t, f.Finish(t.Context(), journaltest.Signature(wallet, 1), transaction.Confirmed, true), path)
 	_, err = journaltest.Unfinished(t.Context(), f, wallet)
 	require.ErrorContains(t, err, "cannot be written any more")
 	require.NoError(t, f.Close())
@@ -338,7 +339,7 @@ func FuzzRecord(f *testing.F) {
 	for _, r := range []record{
 		{Begin: &entry},
 		{Begin: &haggle.JournalEntry{Wallet: wallet, Signature: entry.Signature, Transaction: []byte{1}}},
-		{Finish: &finish{Signature: entry.Signature, Outcome: haggle.OutcomeExpired, At: entry.Begun}},
+		{Finish: &finish{Signature: entry.Signature, Outcome: transaction.Expired, At: entry.Begun}},
 	} {
 		encoded, err := appendRecord(nil, r)
 		require.NoError(f, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // magic is the beginning of the file: its kind, and the version of its format.
@@ -40,8 +41,8 @@ type record struct {
 
 // finish is the outcome of a transaction.
 type finish struct {
-	Signature solana.Signature `json:"signature"`
-	Outcome   haggle.Outcome   `json:"outcome"`
+	Signature solana.Signature    `json:"signature"`
+	Outcome   transaction.Outcome `json:"outcome"`
 	// Acknowledged reports whether the caller of the action has received the outcome.
 	Acknowledged bool `json:"acknowledged,omitempty"`
 	// At is the time of the outcome by the machine's clock.

@@ -14,6 +14,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -83,17 +84,17 @@ func (k *Keeper) attempt(ctx context.Context, r *record) Action {
 // done returns the result of a sent action with its cost. If the cost cannot be read, it is the reserved
 // amount, or after a failure, which creates nothing, the highest fee.
 func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle.Receipt, err error) Action {
-	if err == nil || errors.Is(err, haggle.ErrDetailsUnavailable) {
+	if err == nil || errors.Is(err, transaction.ErrDetailsUnavailable) {
 		return Action{Outcome: Done, Cost: k.spent(ctx, receipt.Signature, reserved), Receipt: receipt}
 	}
 	failed := Action{Outcome: outcomeOf(err), Err: err}
-	switch haggle.OutcomeOf(err) {
-	case haggle.OutcomeFailed:
+	switch transaction.OutcomeOf(err) {
+	case transaction.Failed:
 		failed.Cost = k.spent(ctx, signatureOf(err), fee)
-	case haggle.OutcomeUnknown:
+	case transaction.Unknown:
 		// It may still be executed.
 		failed.Cost = reserved
-	case haggle.OutcomeConfirmed:
+	case transaction.Confirmed:
 		// Another error, such as the journal's, can accompany it. An action that was done before was paid for
 		// before.
 		if !errors.Is(err, haggle.ErrAlreadyDone) {
@@ -106,7 +107,7 @@ func (k *Keeper) done(ctx context.Context, reserved, fee uint64, receipt *haggle
 // signatureOf returns the signature of a transaction that was executed and failed; zero if there is none.
 func signatureOf(err error) solana.Signature {
 	var program *protocol.ProgramError
-	var tx *haggle.TransactionError
+	var tx *transaction.Error
 	switch {
 	case errors.As(err, &program):
 		return program.Signature
@@ -141,7 +142,7 @@ func (k *Keeper) spent(ctx context.Context, signature solana.Signature, most uin
 }
 
 // tokensAt returns the token balance of an account of a transaction, or nil if it is not a token account.
-func tokensAt(meta *rpc.TransactionMeta, account int) *haggle.TokenChange {
+func tokensAt(meta *rpc.TransactionMeta, account int) *transaction.TokenChange {
 	at := slices.IndexFunc(meta.PostTokenBalances, func(b rpc.TokenBalance) bool { return int(b.AccountIndex) == account })
 	if at < 0 || meta.PostTokenBalances[at].UiTokenAmount == nil {
 		return nil
@@ -150,7 +151,7 @@ func tokensAt(meta *rpc.TransactionMeta, account int) *haggle.TokenChange {
 	if _, err := fmt.Sscan(meta.PostTokenBalances[at].UiTokenAmount.Amount, &units); err != nil {
 		return nil
 	}
-	return &haggle.TokenChange{Mint: meta.PostTokenBalances[at].Mint, After: units}
+	return &transaction.TokenChange{Mint: meta.PostTokenBalances[at].Mint, After: units}
 }
 
 // highestCost returns the most that the payer can lose: the fee of the simulation, which limits that of the
@@ -166,7 +167,7 @@ func highestCost(run *haggle.DryRun) uint64 {
 }
 
 // rentOf returns the rent of a created account with so many lamports. Its wrapped SOL is not rent.
-func rentOf(lamports uint64, tokens *haggle.TokenChange) uint64 {
+func rentOf(lamports uint64, tokens *transaction.TokenChange) uint64 {
 	if tokens == nil {
 		return lamports
 	}

@@ -13,6 +13,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestNextTaskOfANegotiation(t *testing.T) {
@@ -112,13 +113,13 @@ func TestActionOfAnotherSenderIsLost(t *testing.T) {
 		k := &Keeper{}
 		require.Zero(t, k.done(t.Context(), 5_000, 5_000, nil, sooner).Cost, sooner)
 	}
-	require.Equal(t, Failed, outcomeOf(&haggle.UnknownOutcome{Cause: errors.New("silence")}))
-	require.Equal(t, Failed, outcomeOf(haggle.ErrTransactionExpired))
+	require.Equal(t, Failed, outcomeOf(&transaction.UnknownOutcomeError{Cause: errors.New("silence")}))
+	require.Equal(t, Failed, outcomeOf(transaction.ErrExpired))
 }
 
 // An error that proves nothing may come from a transaction that lands: the budget keeps its cost.
 func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
-	unknown := &haggle.UnknownOutcome{Cause: context.DeadlineExceeded}
+	unknown := &transaction.UnknownOutcomeError{Cause: context.DeadlineExceeded}
 	for _, err := range []error{unknown, fmt.Errorf("act: %v", unknown), context.DeadlineExceeded, io.ErrUnexpectedEOF} {
 		require.EqualValues(t, 9_000, (&Keeper{}).done(t.Context(), 9_000, 5_000, nil, err).Cost, "%v", err)
 	}
@@ -128,8 +129,8 @@ func TestAnUnknownOutcomeStaysInTheBudget(t *testing.T) {
 func TestJournalErrorDoesNotHideTheCost(t *testing.T) {
 	k := &Keeper{}
 	full := errors.New("the disk is full")
-	for outcome, want := range map[haggle.Outcome]uint64{
-		haggle.OutcomeConfirmed: 9_000, haggle.OutcomeFailed: 5_000, haggle.OutcomeExpired: 0, haggle.OutcomeNotSent: 0,
+	for outcome, want := range map[transaction.Outcome]uint64{
+		transaction.Confirmed: 9_000, transaction.Failed: 5_000, transaction.Expired: 0, transaction.NotSent: 0,
 	} {
 		failure := &haggle.JournalError{Op: "finish", Outcome: outcome, Err: full}
 		require.Equal(t, want, k.done(t.Context(), 9_000, 5_000, nil, failure).Cost, outcome)

@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Reader returns a Negotiations for Config.Negotiations that reads from a client's nodes.
@@ -49,12 +50,12 @@ func EvidenceOf(client *haggle.Client) Evidence { return evidence{client} }
 
 type evidence struct{ client *haggle.Client }
 
-func (e evidence) Outcome(ctx context.Context, tx SignedTransaction) haggle.Outcome {
-	_, err := e.client.Outcome(ctx, &haggle.UnknownOutcome{
+func (e evidence) Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome {
+	_, err := e.client.Outcome(ctx, &transaction.UnknownOutcomeError{
 		Signature: tx.Signature, Blockhash: tx.Blockhash, Nonce: tx.Nonce,
 		LastValidBlockHeight: tx.LastValidBlockHeight, Slot: tx.Slot, SentAt: tx.SignedAt,
 	})
-	return haggle.OutcomeOf(err)
+	return transaction.OutcomeOf(err)
 }
 
 func (e evidence) Slot(ctx context.Context) (uint64, error) {

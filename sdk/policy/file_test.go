@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func openFile(t *testing.T, path string) *policy.File {
@@ -127,7 +127,7 @@ func TestDamagedFile(t *testing.T) {
 func TestRecordsHaveToFit(t *testing.T) {
 	s := newStage(t)
 	counted := policy.Record{Kind: policy.RecordCounted, Wallet: s.wallet(), Message: policy.Digest{1}, Spends: []policy.Spend{{Mint: mint, Amount: 5}}}
-	settled := policy.Record{Kind: policy.RecordSettled, Wallet: s.wallet(), Message: policy.Digest{1}, Outcome: haggle.OutcomeExpired}
+	settled := policy.Record{Kind: policy.RecordSettled, Wallet: s.wallet(), Message: policy.Digest{1}, Outcome: transaction.Expired}
 	for name, records := range map[string][]policy.Record{
 		"signed before it is counted":  {{Kind: policy.RecordSigned, Wallet: s.wallet()}},
 		"settled before it is counted": {settled},

@@ -17,6 +17,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var lamports = solana.PublicKey{}
@@ -107,29 +108,29 @@ func TestOutcomesGiveBack(t *testing.T) {
 	first, second := s.message(s.create(friend, 1, 4_000_000)), s.message(s.create(friend, 1, 4_000_000))
 	require.NoError(t, s.signMessage(first))
 	require.NoError(t, s.signMessage(second))
-	observe := func(message []byte, outcome haggle.Outcome) {
+	observe := func(message []byte, outcome transaction.Outcome) {
 		s.policy.ObserveOutcome(context.Background(), message, outcome)
 		s.restart()
 	}
-	observe(first, haggle.OutcomeUnknown)
-	observe(first, haggle.OutcomeNotSent)
+	observe(first, transaction.Unknown)
+	observe(first, transaction.NotSent)
 	require.EqualValues(t, 6_493_680+2*5_000, s.policy.Used(lamports))
-	observe(first, haggle.OutcomeExpired)
+	observe(first, transaction.Expired)
 	require.EqualValues(t, 6_493_680+5_000, s.policy.Used(lamports))
 	require.EqualValues(t, 4_000_000, s.policy.Used(mint), "the second one can still be executed")
-	observe(second, haggle.OutcomeFailed)
+	observe(second, transaction.Failed)
 	require.EqualValues(t, 5_000, s.policy.Used(lamports), "a failed transaction pays its fee")
 	require.Zero(t, s.policy.Used(mint))
 	require.Zero(t, s.policy.UsedOn(address, mint))
 	require.Zero(t, s.policy.UsedWith(friend, mint))
 	s.denied(policy.RuleNegotiation, s.offer(address, 0, 1)) // it is no longer on record
-	observe(second, haggle.OutcomeExpired)
+	observe(second, transaction.Expired)
 	require.EqualValues(t, 5_000, s.policy.Used(lamports), "an outcome counts once")
 
 	done := s.message(s.create(friend, 2, 1_000_000))
 	require.NoError(t, s.signMessage(done))
-	observe(done, haggle.OutcomeConfirmed)
-	observe(done, haggle.OutcomeExpired)
+	observe(done, transaction.Confirmed)
+	observe(done, transaction.Expired)
 	require.EqualValues(t, 1_000_000, s.policy.Used(mint))
 	require.NoError(t, s.sign(s.create(friend, 2, 1_000_000)))
 	require.EqualValues(t, 2_000_000, s.policy.Used(mint), "a creation that was executed can be executed again")
@@ -138,11 +139,11 @@ func TestOutcomesGiveBack(t *testing.T) {
 // outcomes is an Evidence with the same answer for every transaction.
 type outcomes struct {
 	lock   sync.Mutex
-	answer haggle.Outcome
+	answer transaction.Outcome
 	asked  []policy.SignedTransaction
 }
 
-func (o *outcomes) Outcome(_ context.Context, tx policy.SignedTransaction) haggle.Outcome {
+func (o *outcomes) Outcome(_ context.Context, tx policy.SignedTransaction) transaction.Outcome {
 	o.lock.Lock()
 	defer o.lock.Unlock()
 	o.asked = append(o.asked, tx)
@@ -154,7 +155,7 @@ func (o *outcomes) Slot(context.Context) (uint64, error) { return 99, nil }
 // After a crash no outcomes are reported. Before a limit denies a transaction, the policy looks them up
 // itself.
 func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
-	evidence := &outcomes{answer: haggle.OutcomeExpired}
+	evidence := &outcomes{answer: transaction.Expired}
 	s := newStage(t, func(c *policy.Config) { c.Evidence = evidence })
 	ctx := haggle.WithSigning(context.Background(), haggle.Signing{LastValidBlockHeight: 77, Slot: 88})
 	_, err := s.policy.SignMessage(ctx, s.message(s.create(friend, 1, mostPerTransaction)))
@@ -173,12 +174,12 @@ func TestLimitsAreCheckedAfterReconciling(t *testing.T) {
 	require.EqualValues(t, 88, asked.Slot)
 	require.Equal(t, signedAt.Unix(), asked.SignedAt.Unix())
 
-	evidence.answer = haggle.OutcomeUnknown
+	evidence.answer = transaction.Unknown
 	evidence.asked = nil
 	s.now = s.now.Add(2 * time.Minute)
 	s.denied(policy.RulePerCounterparty, s.create(friend, 3, mostPerTransaction))
 	require.EqualValues(t, mostPerTransaction, s.policy.Used(mint))
-	evidence.answer = haggle.OutcomeConfirmed
+	evidence.answer = transaction.Confirmed
 	s.denied(policy.RulePerCounterparty, s.create(friend, 3, mostPerTransaction))
 	require.EqualValues(t, 99, evidence.asked[0].Slot, "asked for where the caller gives none")
 	require.Zero(t, s.policy.Reconcile(context.Background()), "a confirmed transaction is not asked for again")
@@ -197,7 +198,7 @@ func TestApprovalSurvivesANewBlockhash(t *testing.T) {
 	})
 	first := s.message(s.createUntil(1, 2_000_000, 1))
 	require.NoError(t, s.signMessage(first))
-	s.policy.ObserveOutcome(context.Background(), first, haggle.OutcomeExpired)
+	s.policy.ObserveOutcome(context.Background(), first, transaction.Expired)
 	s.restart()
 	require.NoError(t, s.sign(s.createUntil(1, 2_000_000, 2)))
 	require.Equal(t, 1, asked)
@@ -302,7 +303,7 @@ func TestUsageIsPruned(t *testing.T) {
 		for session := first; session < first+sessions; session++ {
 			message := s.message(s.create(friend, session, 10))
 			require.NoError(t, s.signMessage(message))
-			s.policy.ObserveOutcome(context.Background(), message, haggle.OutcomeConfirmed)
+			s.policy.ObserveOutcome(context.Background(), message, transaction.Confirmed)
 			s.now = s.now.Add(20 * time.Minute)
 		}
 		s.now = s.now.Add(3 * 24 * time.Hour)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // SignedTransaction is a transaction that a policy signed and whose outcome the policy does not know.
@@ -27,9 +28,9 @@ type SignedTransaction struct {
 
 // Evidence determines the outcomes of transactions on chain.
 type Evidence interface {
-	// Outcome returns the outcome of a transaction. If it returns haggle.OutcomeUnknown, the outcome stays
+	// Outcome returns the outcome of a transaction. If it returns transaction.Unknown, the outcome stays
 	// open and the policy requests it again.
-	Outcome(ctx context.Context, tx SignedTransaction) haggle.Outcome
+	Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome
 	// Slot returns a recent slot: a transaction that is signed afterwards is not executed before it. The
 	// policy requests it if the caller of SignMessage gives none (haggle.WithSigning).
 	Slot(ctx context.Context) (uint64, error)
@@ -69,15 +70,15 @@ var _ haggle.OutcomeObserver = (*Policy)(nil)
 
 // ObserveOutcome receives the outcome of a transaction from the SDK, and gives back the money that the
 // transaction did not spend: everything if it expired, everything but its fees if it failed. An outcome that
-// is not final, or of a message that is not open, is ignored. So is haggle.OutcomeNotSent: the signature
+// is not final, or of a message that is not open, is ignored. So is transaction.NotSent: the signature
 // exists, and the blockhash has to expire first.
-func (p *Policy) ObserveOutcome(ctx context.Context, message []byte, outcome haggle.Outcome) {
+func (p *Policy) ObserveOutcome(ctx context.Context, message []byte, outcome transaction.Outcome) {
 	p.settle(ctx, sha256.Sum256(message), outcome)
 }
 
 // settle records an outcome, and reports whether it was final and new.
-func (p *Policy) settle(ctx context.Context, digest Digest, outcome haggle.Outcome) bool {
-	if outcome != haggle.OutcomeConfirmed && outcome != haggle.OutcomeFailed && outcome != haggle.OutcomeExpired {
+func (p *Policy) settle(ctx context.Context, digest Digest, outcome transaction.Outcome) bool {
+	if outcome != transaction.Confirmed && outcome != transaction.Failed && outcome != transaction.Expired {
 		return false
 	}
 	p.lock.Lock()

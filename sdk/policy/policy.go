@@ -17,6 +17,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Unlimited is a limit that nothing exceeds.
@@ -448,7 +449,7 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 		case known == nil || known.mayBeSigned || known.attempts > 0:
 			return nil, nil
 		}
-		return &Record{Kind: RecordSettled, Message: digest, Outcome: haggle.OutcomeNotSent}, nil
+		return &Record{Kind: RecordSettled, Message: digest, Outcome: transaction.NotSent}, nil
 	})
 	if err == nil {
 		return failure

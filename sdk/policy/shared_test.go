@@ -11,8 +11,8 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // sharedLog is a log in memory that several stores append to.
@@ -112,7 +112,7 @@ func TestMessageThatAnotherProcessHasSettledIsNotSigned(t *testing.T) {
 	message := first.message(first.create(friend, 1, mostPerTransaction))
 	err := first.during(message, func() {
 		require.EqualValues(t, mostPerTransaction, second.used())
-		second.policy.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
+		second.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
 	})
 	require.ErrorContains(t, err, "not counted any more")
 	require.Zero(t, first.used())
@@ -134,8 +134,8 @@ func TestSnapshotOfAnotherProcessKeepsTheAttempts(t *testing.T) {
 	}
 	require.NoError(t, first.during(message, compact))
 	// Either process settles it, once.
-	second.policy.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
-	first.policy.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
+	second.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
+	first.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
 	require.Zero(t, first.used())
 	require.Zero(t, second.used())
 }
@@ -147,7 +147,7 @@ func TestRecordAboutForgottenUsageIsApplied(t *testing.T) {
 	require.NoError(t, first.signMessage(message))
 	second.now = second.now.Add(49 * time.Hour)
 	require.NoError(t, second.sign(second.create(friend, 2, 1_000_000)))
-	first.policy.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
+	first.policy.ObserveOutcome(t.Context(), message, transaction.Expired)
 	require.NoError(t, second.sign(second.create(friend, 3, 1_000_000)))
 	require.EqualValues(t, 2_000_000, second.policy.UsedWith(friend, mint))
 	require.NoError(t, first.sign(first.create(friend, 4, 1_000_000)))

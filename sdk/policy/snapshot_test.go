@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // compacting is a store that needs compaction at once: it has a thousand more records without content.
@@ -55,7 +55,7 @@ func TestUsageIsTheSameAfterARestart(t *testing.T) {
 			who := rapid.SampledFrom(counterparties).Draw(r, "who")
 			amount := rapid.SampledFrom([]uint64{1, 1_000_000, 2_500_000}).Draw(r, "amount")
 			deal := rapid.Int64Range(1, 3).Draw(r, "deal")
-			outcome := rapid.SampledFrom([]haggle.Outcome{haggle.OutcomeConfirmed, haggle.OutcomeFailed, haggle.OutcomeExpired}).Draw(r, "outcome")
+			outcome := rapid.SampledFrom([]transaction.Outcome{transaction.Confirmed, transaction.Failed, transaction.Expired}).Draw(r, "outcome")
 			at := rapid.IntRange(0, 99).Draw(r, "at")
 			for i, s := range stages {
 				switch {
@@ -87,10 +87,10 @@ func TestUsageIsTheSameAfterARestart(t *testing.T) {
 		stages[0].restart()
 		confirmed := false
 		for record := range stores[0].Records(context.Background()) {
-			confirmed = confirmed || record.Outcome == haggle.OutcomeConfirmed || record.Outcome == haggle.OutcomeFailed
+			confirmed = confirmed || record.Outcome == transaction.Confirmed || record.Outcome == transaction.Failed
 		}
 		for _, message := range signed {
-			stages[0].policy.ObserveOutcome(context.Background(), message, haggle.OutcomeExpired)
+			stages[0].policy.ObserveOutcome(context.Background(), message, transaction.Expired)
 		}
 		if !confirmed {
 			require.Zero(r, stages[0].policy.Used(mint))

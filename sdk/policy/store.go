@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // RecordKind is the kind of a Record.
@@ -60,7 +60,7 @@ type Record struct {
 	// Signature is the wallet's signature, in signed records.
 	Signature solana.Signature `json:"signature,omitzero"`
 	// Outcome is the outcome of a settled message: "confirmed", "failed", "expired" or "not sent".
-	Outcome haggle.Outcome `json:"outcome,omitzero"`
+	Outcome transaction.Outcome `json:"outcome,omitzero"`
 	// Snapshot is set in snapshot records.
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gagliardetto/solana-go"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Digest is the SHA-256 of a message or of an intent; its text is hex. The intent of a message is the part
@@ -188,9 +188,9 @@ func (u *usage) add(spend Spend) {
 var errLessThanNothing = errors.New("more is given back than was used")
 
 // settle removes a message whose outcome is final, and gives back the money that it did not spend.
-func (u *usage) settle(known *openMessage, outcome haggle.Outcome) error {
+func (u *usage) settle(known *openMessage, outcome transaction.Outcome) error {
 	delete(u.messages, known.Message)
-	if outcome != haggle.OutcomeConfirmed && outcome != haggle.OutcomeFailed {
+	if outcome != transaction.Confirmed && outcome != transaction.Failed {
 		for _, fee := range known.Fees {
 			if err := u.subtract(known.Day, fee); err != nil {
 				return err
@@ -208,7 +208,7 @@ func (u *usage) settle(known *openMessage, outcome haggle.Outcome) error {
 		return nil // another message of the intent was executed
 	}
 	counted.open--
-	if outcome == haggle.OutcomeConfirmed {
+	if outcome == transaction.Confirmed {
 		delete(u.intents, known.Intent)
 		delete(u.approvals, known.Intent)
 		// The same intent can be signed again. The other messages of the executed one are not part of the new
@@ -274,7 +274,7 @@ func (u *usage) subtract(day int64, spend Spend) error {
 func (u *usage) prune(now time.Time) error {
 	for _, known := range u.messages {
 		if known.attempts == 0 && now.Sub(time.Unix(known.Time, 0)) > openLife {
-			if err := u.settle(known, haggle.OutcomeConfirmed); err != nil {
+			if err := u.settle(known, transaction.Confirmed); err != nil {
 				return err
 			}
 		}

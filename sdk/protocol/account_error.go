@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 var (
@@ -26,6 +28,9 @@ func (e *AccountError) Error() string { return fmt.Sprintf("%v: %s", e.Err, e.Ad
 
 // Unwrap returns the reason.
 func (e *AccountError) Unwrap() error { return e.Err }
+
+// TransactionOutcome returns [transaction.NotSent]: accounts are read before a transaction is built.
+func (e *AccountError) TransactionOutcome() transaction.Outcome { return transaction.NotSent }
 
 // WrongSize returns the [*DecodeError] of an account whose data has another length than its type.
 func WrongSize(name string, got, want int) error {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ProgramError is the program's rejection of an instruction. [errors.Is] compares its code:
@@ -35,6 +37,11 @@ func (e *ProgramError) Error() string {
 
 // Unwrap returns the code.
 func (e *ProgramError) Unwrap() error { return e.Code }
+
+// TransactionOutcome returns the outcome of the transaction: it was not sent, or it has failed.
+func (e *ProgramError) TransactionOutcome() transaction.Outcome {
+	return transaction.OfFailure(e.Signature)
+}
 
 // Refusal returns the error of an instruction that the program would reject.
 func Refusal(code ErrorCode) *ProgramError {

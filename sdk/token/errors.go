@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // ErrCPIGuard: the CPI guard of the token account of a deposit is on, so the token program refuses the
@@ -23,3 +25,6 @@ func (e *InsufficientFunds) Error() string {
 	return fmt.Sprintf("haggle: token account %s holds %d base units, %d are needed", e.Account, e.Have,
 		e.Need)
 }
+
+// TransactionOutcome returns [transaction.NotSent]: accounts are read before a transaction is built.
+func (e *InsufficientFunds) TransactionOutcome() transaction.Outcome { return transaction.NotSent }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/gagliardetto/solana-go"
+
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // WrappedSOL2022 is the mint of wrapped SOL of Token-2022. The one of SPL Token, which is far more common, is
@@ -23,7 +25,9 @@ func WrappedSOLProgram(mint solana.PublicKey) (tokenProgram solana.PublicKey, ok
 }
 
 // ErrNotWrappedSOL: the mint is not wrapped SOL, or the token account is not the associated one.
-var ErrNotWrappedSOL = errors.New("haggle: SOL is wrapped only in its owner's associated token account for a mint of wrapped SOL")
+var ErrNotWrappedSOL = transaction.WithOutcome(errors.New(
+	"haggle: SOL is wrapped only in its owner's associated token account for a mint of wrapped SOL"),
+	transaction.NotSent)
 
 // The token programs' instructions that are used here.
 const (

@@ -18,6 +18,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -158,7 +159,7 @@ func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, l
 	}
 	if err == nil {
 		_, err = action.Do(ctx, key)
-		if haggle.OutcomeOf(err) == haggle.OutcomeConfirmed {
+		if transaction.OutcomeOf(err) == transaction.Confirmed {
 			logger.Info("done", "action", action.Name, "negotiation", n.Address)
 			return true
 		}

@@ -12,6 +12,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // attemptsPerAction is the number of attempts at an action while it is certain that no attempt took effect.
@@ -75,7 +76,7 @@ func (r *run) attempt(ctx context.Context, signer agent,
 func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt *haggle.Receipt,
 	err error) error {
 	prefix := ""
-	var unknown *haggle.UnknownOutcome
+	var unknown *transaction.UnknownOutcomeError
 	if errors.As(err, &unknown) && ctx.Err() == nil {
 		prefix = "unknown, then "
 		receipt, err = client.Outcome(ctx, unknown)
@@ -86,7 +87,7 @@ func (m *record) setOutcome(ctx context.Context, client *haggle.Client, receipt 
 		m.signature, m.slot, m.units, m.confirmation = receipt.Signature, receipt.Slot, receipt.ComputeUnits,
 			receipt.Elapsed
 	}
-	if errors.Is(err, haggle.ErrDetailsUnavailable) {
+	if errors.Is(err, transaction.ErrDetailsUnavailable) {
 		err = nil
 	}
 	m.done = err == nil
@@ -98,15 +99,15 @@ const confirmed = "confirmed"
 // outcomeOf returns the outcome that the report counts an attempt as.
 func outcomeOf(err error) string {
 	var refused *protocol.ProgramError
-	var failed *haggle.TransactionError
-	var unknown *haggle.UnknownOutcome
+	var failed *transaction.Error
+	var unknown *transaction.UnknownOutcomeError
 	var answered *node.Error
 	switch {
 	case err == nil:
 		return confirmed
-	case errors.Is(err, haggle.ErrDetailsUnavailable):
+	case errors.Is(err, transaction.ErrDetailsUnavailable):
 		return "confirmed, details unavailable"
-	case errors.Is(err, haggle.ErrTransactionExpired):
+	case errors.Is(err, transaction.ErrExpired):
 		return "expired"
 	case errors.As(err, &unknown):
 		return "unknown"
@@ -132,8 +133,8 @@ func failurePrefix(signature solana.Signature) string {
 // for any other error.
 func signatureOf(err error) solana.Signature {
 	var refused *protocol.ProgramError
-	var failed *haggle.TransactionError
-	var unknown *haggle.UnknownOutcome
+	var failed *transaction.Error
+	var unknown *transaction.UnknownOutcomeError
 	switch {
 	case errors.As(err, &refused):
 		return refused.Signature

@@ -9,9 +9,9 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
 
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -23,15 +23,15 @@ func TestOutcomes(t *testing.T) {
 		repeat    bool
 	}{
 		{nil, "confirmed", solana.Signature{}, true},
-		{fmt.Errorf("%w: x", haggle.ErrTransactionExpired), "expired", solana.Signature{}, true},
-		{&haggle.UnknownOutcome{Signature: executed, Cause: context.Canceled}, "unknown", executed, false},
+		{fmt.Errorf("%w: x", transaction.ErrExpired), "expired", solana.Signature{}, true},
+		{&transaction.UnknownOutcomeError{Signature: executed, Cause: context.Canceled}, "unknown", executed, false},
 		{&protocol.ProgramError{Name: "NotYourTurn"}, "refused in the simulation: NotYourTurn",
 			solana.Signature{}, false},
 		{&protocol.ProgramError{Name: "StaleState", Signature: executed}, "failed on chain: StaleState",
 			executed, false},
-		{&haggle.TransactionError{Reason: "AccountInUse"}, "refused in the simulation: AccountInUse",
+		{&transaction.Error{Reason: "AccountInUse"}, "refused in the simulation: AccountInUse",
 			solana.Signature{}, true},
-		{&haggle.TransactionError{Reason: "Custom", Signature: executed}, "failed on chain: Custom", executed,
+		{&transaction.Error{Reason: "Custom", Signature: executed}, "failed on chain: Custom", executed,
 			false},
 		{&node.Error{Method: "getAccountInfo", Code: 429},
 			"not sent: getAccountInfo answered with error 429", solana.Signature{}, true},

@@ -12,6 +12,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Token-2022's errors for transfers that an account's own settings forbid.
@@ -249,7 +250,7 @@ func TestCPIGuard(t *testing.T) {
 // isTokenProgramsRefusal asserts that a transaction has failed with an error of the token program.
 func (s *fixture) isTokenProgramsRefusal(err error, code uint32) {
 	s.t.Helper()
-	var failure *haggle.TransactionError
+	var failure *transaction.Error
 	require.ErrorAs(s.t, err, &failure)
 	require.Equal(s.t, s.tokenProgram, failure.Program)
 	require.Equal(s.t, code, failure.Code)

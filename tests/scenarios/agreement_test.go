@@ -9,6 +9,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // settlesTogether sends an agreement of two parties: the first one prepares it, the other one reviews and
@@ -183,7 +184,7 @@ func TestAgreementRequiresBothSignatures(t *testing.T) {
 			action, err := d.settleAlone(alone).build(s.ctx)
 			require.NoError(s.t, err)
 			_, err = action.Do(s.ctx, alone)
-			require.ErrorIs(s.t, err, haggle.ErrMissingSigner)
+			require.ErrorIs(s.t, err, transaction.ErrMissingSigner)
 
 			// Without the other one's signature flag the program refuses it.
 			last := len(action.Instructions) - 1

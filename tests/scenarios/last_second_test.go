@@ -9,6 +9,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/localnet"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // rareMisses is the number of bumps that the program has to try for the associated account of a party in
@@ -50,8 +51,8 @@ func (s *fixture) doAfter(m move, first func()) *haggle.Receipt {
 }
 
 // payment returns the entry of a receipt for an account of a party that was paid.
-func (s *fixture) payment(to party, account solana.PublicKey, amount uint64) haggle.Payment {
-	return haggle.Payment{Account: account, Owner: to.PublicKey(), Mint: s.mint, Amount: amount}
+func (s *fixture) payment(to party, account solana.PublicKey, amount uint64) transaction.Payment {
+	return transaction.Payment{Account: account, Owner: to.PublicKey(), Mint: s.mint, Amount: amount}
 }
 
 // A counterparty that closes its token account between the simulation and the execution makes the program
@@ -69,7 +70,7 @@ func TestAccountClosedAfterTheSimulation(t *testing.T) {
 		require.NoError(s.t, err)
 		receipt := s.doAfter(d.accept(s.buyer), func() { s.closeAccount(s.seller) })
 		d.isKept(receipt, s.seller, 2_985_000)
-		require.Equal(s.t, []haggle.Payment{s.payment(s.buyer, s.buyer.account, 1_802_000)}, receipt.Payments, "the seller is not paid")
+		require.Equal(s.t, []transaction.Payment{s.payment(s.buyer, s.buyer.account, 1_802_000)}, receipt.Payments, "the seller is not paid")
 		require.LessOrEqual(s.t, receipt.ComputeUnits, uint64(simulated.ComputeLimit))
 		if s.tokenProgram == solana.TokenProgramID {
 			require.Greater(s.t, receipt.ComputeUnits, simulated.ComputeUnits*110/100+3_000, "more than a fixed margin covers")

@@ -19,6 +19,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // prunedNode returns a client of the chain's node behaving as a public node: it has no blocks from before the
@@ -76,7 +77,7 @@ func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 		created, err := client.CreateNegotiation(s.ctx, s.termsOf(3_000_000))
 		require.NoError(s.t, err)
 		_, err = created.Do(s.ctx, wallet)
-		require.ErrorIs(s.t, err, haggle.ErrTransactionExpired)
+		require.ErrorIs(s.t, err, transaction.ErrExpired)
 		require.Zero(s.t, wallet.Used(s.mint), "the SDK reported it")
 		require.Zero(s.t, wallet.Used(solana.PublicKey{}))
 

@@ -13,6 +13,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Every transaction of an agent is in its journal, a dry run reports its cost, and a durable nonce extends
@@ -36,7 +37,7 @@ func TestSendingWithAJournal(t *testing.T) {
 		require.Equal(s.t, run.Fee, receipt.Fee)
 		require.InDelta(s.t, run.ComputeUnits, receipt.ComputeUnits, 300)
 		require.Len(s.t, run.Events, len(receipt.Events))
-		changed := make(map[solana.PublicKey]haggle.BalanceChange)
+		changed := make(map[solana.PublicKey]transaction.BalanceChange)
 		for _, change := range run.Changes {
 			changed[change.Account] = change
 		}
@@ -89,13 +90,13 @@ func TestSendingWithAJournal(t *testing.T) {
 		recovered, err := client.Recover(s.ctx, s.buyer.PublicKey())
 		require.NoError(s.t, err)
 		require.Len(s.t, recovered, 1)
-		require.Equal(s.t, haggle.OutcomeExpired, recovered[0].Outcome)
+		require.Equal(s.t, transaction.Expired, recovered[0].Outcome)
 
 		// A client that gets such a transaction without its age cannot be certain: the transaction may have
 		// advanced the nonce itself, before the first block that the node has. It is not sent, and does not
 		// block the wallet.
 		_, err = client.Submit(s.ctx, late)
-		require.Contains(s.t, []haggle.Outcome{haggle.OutcomeExpired, haggle.OutcomeUnknown}, haggle.OutcomeOf(err), "%v", err)
+		require.Contains(s.t, []transaction.Outcome{transaction.Expired, transaction.Unknown}, transaction.OutcomeOf(err), "%v", err)
 
 		left, err := client.Recover(s.ctx, s.buyer.PublicKey())
 		require.NoError(s.t, err)

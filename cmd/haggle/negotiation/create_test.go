@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func TestUnknownCreationHintsAtItsRepetition(t *testing.T) {
 	address := solana.PublicKey{7}
-	err := withSession(&haggle.UnknownOutcome{Cause: context.Canceled}, address, 42)
+	err := withSession(&transaction.UnknownOutcomeError{Cause: context.Canceled}, address, 42)
 	require.Equal(t, exitcode.Unknown, exitcode.KindOf(err))
 	var reported *exitcode.Error
 	require.ErrorAs(t, err, &reported)

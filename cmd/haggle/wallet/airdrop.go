@@ -15,6 +15,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const airdropHelp = `Requests SOL for fees and rent, which localhost, devnet and testnet give away. Tokens of a mint come from
@@ -75,7 +76,7 @@ func awaitConfirmation(ctx context.Context, client *haggle.Client, signature sol
 	for {
 		statuses, err := client.RPC().GetSignatureStatuses(ctx, false, signature)
 		if err != nil && !errors.Is(err, rpc.ErrNotFound) {
-			return &haggle.UnknownOutcome{Signature: signature, Cause: err}
+			return &transaction.UnknownOutcomeError{Signature: signature, Cause: err}
 		}
 		if err == nil && len(statuses.Value) == 1 && statuses.Value[0] != nil {
 			status := statuses.Value[0]
@@ -88,7 +89,7 @@ func awaitConfirmation(ctx context.Context, client *haggle.Client, signature sol
 		}
 		select {
 		case <-ctx.Done():
-			return &haggle.UnknownOutcome{Signature: signature, Cause: context.Cause(ctx)}
+			return &transaction.UnknownOutcomeError{Signature: signature, Cause: context.Cause(ctx)}
 		case <-ticker.C:
 		}
 	}

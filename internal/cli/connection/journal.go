@@ -20,6 +20,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal/postgres"
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // noJournal is the value of --journal that disables the journal.
@@ -51,7 +52,7 @@ func JournalFolder() (string, error) {
 }
 
 // Acknowledge writes to the journal that the user has received the outcome of a transaction.
-func (f *Flags) Acknowledge(ctx context.Context, signature solana.Signature, outcome haggle.Outcome) error {
+func (f *Flags) Acknowledge(ctx context.Context, signature solana.Signature, outcome transaction.Outcome) error {
 	if f.journal == nil || f.JournalPath == noJournal || !outcome.IsFinal() {
 		return nil
 	}
@@ -156,7 +157,7 @@ func (l *lazyJournal) Begin(ctx context.Context, entry haggle.JournalEntry) erro
 }
 
 func (l *lazyJournal) Finish(
-	ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool,
+	ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool,
 ) error {
 	store, err := l.opened(ctx)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -110,12 +111,12 @@ func WithHint(err error, hint string) error {
 // a network error would read as if nothing had been sent. After an interrupt before the send, the message
 // says that nothing was sent. A nil error stays nil.
 func OfAction(err error) error {
-	outcome, kind := haggle.OutcomeOf(err), KindOf(err)
+	outcome, kind := transaction.OutcomeOf(err), KindOf(err)
 	switch {
 	case errors.As(err, new(*Error)):
-	case outcome == haggle.OutcomeUnknown && kind != Unknown:
+	case outcome == transaction.Unknown && kind != Unknown:
 		return &Error{Kind: Unknown, Err: err}
-	case outcome == haggle.OutcomeNotSent && kind == Interrupted:
+	case outcome == transaction.NotSent && kind == Interrupted:
 		return &Error{Kind: Interrupted, Err: errors.New("interrupted: nothing was sent")}
 	}
 	return err
@@ -126,7 +127,7 @@ func KindOf(err error) Kind {
 	var (
 		own      *Error
 		program  *protocol.ProgramError
-		unknown  *haggle.UnknownOutcome
+		unknown  *transaction.UnknownOutcomeError
 		network  net.Error
 		location *url.Error
 		http     *jsonrpc.HTTPError
@@ -147,7 +148,7 @@ func KindOf(err error) Kind {
 		return Refused
 	case errors.Is(err, token.ErrNotWrappedSOL):
 		return Usage
-	case errors.Is(err, haggle.ErrTransactionExpired):
+	case errors.Is(err, transaction.ErrExpired):
 		return Expired
 	case errors.Is(err, protocol.ErrAccountNotFound), errors.Is(err, rpc.ErrNotFound):
 		return NotFound
@@ -184,12 +185,12 @@ func kindOfRefusal(refusal *identity.Refusal) Kind {
 // isBehind reports whether a simulation failed because the node does not have the blockhash yet: nothing was
 // sent.
 func isBehind(err error) bool {
-	var tx *haggle.TransactionError
+	var tx *transaction.Error
 	return errors.As(err, &tx) && tx.Reason == "BlockhashNotFound" && tx.Signature.IsZero()
 }
 
 // isShortOfSOL reports whether the wallet has too few lamports.
-func isShortOfSOL(failed *haggle.TransactionError) bool {
+func isShortOfSOL(failed *transaction.Error) bool {
 	const tooFew = 1 // the system program's error
 	return failed.Reason == "InsufficientFundsForFee" || failed.Program == solana.SystemProgramID && failed.Code == tooFew
 }
@@ -237,15 +238,15 @@ func describe(err error) description {
 		}
 	}
 	var (
-		program     *protocol.ProgramError
-		tx *haggle.TransactionError
-		funds       *token.InsufficientFunds
-		denied      *policy.Denial
-		refusal     *identity.Refusal
-		journal     *haggle.JournalError
+		program *protocol.ProgramError
+		tx      *transaction.Error
+		funds   *token.InsufficientFunds
+		denied  *policy.Denial
+		refusal *identity.Refusal
+		journal *haggle.JournalError
 	)
 	switch {
-	case errors.As(err, &journal) && journal.Outcome == haggle.OutcomeNotSent:
+	case errors.As(err, &journal) && journal.Outcome == transaction.NotSent:
 		reported.Message = fmt.Sprintf("%v: nothing was sent", journal.Err)
 	case errors.As(err, &denied):
 		// The error's prefix, the signer, adds nothing to the denial.

@@ -20,6 +20,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -30,7 +31,7 @@ func refused(code protocol.ErrorCode) error {
 // Only an error that proves that nothing was sent may have an exit code that says so.
 func TestExitCodeOfAnAction(t *testing.T) {
 	reset := &net.OpError{Op: "read", Err: errors.New("reset")}
-	unknown := &haggle.UnknownOutcome{Cause: reset}
+	unknown := &transaction.UnknownOutcomeError{Cause: reset}
 	for _, err := range []error{reset, context.DeadlineExceeded, context.Canceled, errors.New("x"), unknown, fmt.Errorf("x: %v", unknown)} {
 		require.Equal(t, Unknown, KindOf(OfAction(err)), "%v", err)
 		require.ErrorIs(t, OfAction(err), err)
@@ -38,13 +39,13 @@ func TestExitCodeOfAnAction(t *testing.T) {
 	require.NoError(t, OfAction(nil))
 	require.Equal(t, Usage, KindOf(OfAction(Usagef("wrong"))))
 	require.Equal(t, Refused, KindOf(OfAction(refused(protocol.ErrNotYourTurn))))
-	require.Equal(t, Expired, KindOf(OfAction(fmt.Errorf("%w: x", haggle.ErrTransactionExpired))))
+	require.Equal(t, Expired, KindOf(OfAction(fmt.Errorf("%w: x", transaction.ErrExpired))))
 	require.Equal(t, Other, KindOf(OfAction(&token.InsufficientFunds{})))
 }
 
 // The message after an interrupt says that nothing was sent only if the error proves it.
 func TestInterruptBeforeTheSend(t *testing.T) {
-	unsent := &haggle.JournalError{Outcome: haggle.OutcomeNotSent, Err: context.Canceled}
+	unsent := &haggle.JournalError{Outcome: transaction.NotSent, Err: context.Canceled}
 	for _, err := range []error{unsent, fmt.Errorf("it: %w", unsent)} {
 		var out bytes.Buffer
 		require.Equal(t, int(Interrupted), Report(&out, "haggle", OfAction(err), false))
@@ -53,7 +54,7 @@ func TestInterruptBeforeTheSend(t *testing.T) {
 	var out bytes.Buffer
 	require.Equal(t, int(Unknown), Report(&out, "haggle", OfAction(context.Canceled), false))
 	require.NotContains(t, out.String(), "nothing was sent")
-	late := &haggle.JournalError{Outcome: haggle.OutcomeNotSent, Err: context.DeadlineExceeded}
+	late := &haggle.JournalError{Outcome: transaction.NotSent, Err: context.DeadlineExceeded}
 	require.Equal(t, error(late), OfAction(late))
 }
 
@@ -73,14 +74,14 @@ func TestExitCodes(t *testing.T) {
 		{fmt.Errorf("%w: 3", haggle.ErrNotAsExpected), Refused, "NotAsExpected"},
 		{&protocol.AccountError{Err: protocol.ErrAccountNotFound}, NotFound, "NotFound"},
 		{fmt.Errorf("mint: %w", rpc.ErrNotFound), NotFound, "NotFound"},
-		{fmt.Errorf("%w: x", haggle.ErrTransactionExpired), Expired, "TransactionExpired"},
-		{&haggle.UnknownOutcome{Cause: context.Canceled}, Unknown, "UnknownOutcome"},
+		{fmt.Errorf("%w: x", transaction.ErrExpired), Expired, "TransactionExpired"},
+		{&transaction.UnknownOutcomeError{Cause: context.Canceled}, Unknown, "UnknownOutcome"},
 		{&url.Error{Op: "Post", Err: errors.New("refused")}, Network, "Network"},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, Network, "Network"},
 		{fmt.Errorf("no invitation: %w", context.DeadlineExceeded), Network, "Network"},
 		{context.Canceled, Interrupted, "Interrupted"},
 		{&Error{Kind: NoDeal, Err: errors.New("no deal")}, NoDeal, "NoDeal"},
-		{&haggle.TransactionError{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
+		{&transaction.Error{Reason: "InsufficientFundsForFee"}, Other, "InsufficientFundsForFee"},
 		{fmt.Errorf("haggle: getSlot: %w", io.ErrUnexpectedEOF), Network, "Network"},
 		{fmt.Errorf("read: %w", io.EOF), Network, "Network"},
 		{&node.Error{Method: "getSlot", Code: 500}, Network, "Network"},

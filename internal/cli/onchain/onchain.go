@@ -14,6 +14,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/cli/session"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Snapshot reads the negotiation that a command names.
@@ -78,13 +79,13 @@ type Receipt struct {
 func resolve(
 	ctx context.Context, s *session.Session, client *haggle.Client, receipt *haggle.Receipt, err error,
 ) (*Receipt, error) {
-	var unknown *haggle.UnknownOutcome
+	var unknown *transaction.UnknownOutcomeError
 	if errors.Is(ctx.Err(), context.Canceled) && errors.As(err, &unknown) {
 		s.Report(fmt.Sprintf("interrupted after transaction %s was sent: waiting for its outcome; Ctrl-C again ends at once", unknown.Signature))
 		waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveLimit)
 		defer cancel()
 		receipt, err = client.Outcome(waiting, unknown)
-		failed := s.Connection.Acknowledge(waiting, unknown.Signature, haggle.OutcomeOf(err))
+		failed := s.Connection.Acknowledge(waiting, unknown.Signature, transaction.OutcomeOf(err))
 		if failed != nil {
 			s.Report(fmt.Sprintf("the journal does not have the outcome: %v", failed))
 		}
@@ -96,11 +97,11 @@ func resolve(
 	}
 	var unwritten *haggle.JournalError
 	if errors.As(err, &unwritten) && unwritten.Failure == nil &&
-		unwritten.Outcome == haggle.OutcomeConfirmed {
+		unwritten.Outcome == transaction.Confirmed {
 		s.Report(fmt.Sprintf("the journal does not have the outcome: %v", unwritten.Err))
 		err = nil
 	}
-	if errors.Is(err, haggle.ErrDetailsUnavailable) {
+	if errors.Is(err, transaction.ErrDetailsUnavailable) {
 		err = nil
 	}
 	return &Receipt{Receipt: receipt}, err

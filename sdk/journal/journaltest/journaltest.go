@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // Store is a journal that can be closed and opened again.
@@ -192,7 +193,7 @@ func survives(_ *testing.T, s *shelf) {
 }
 
 func finishedIsGone(t *testing.T, s *shelf) {
-	outcomes := []haggle.Outcome{haggle.OutcomeConfirmed, haggle.OutcomeFailed, haggle.OutcomeExpired, haggle.OutcomeNotSent}
+	outcomes := []transaction.Outcome{transaction.Confirmed, transaction.Failed, transaction.Expired, transaction.NotSent}
 	for i, outcome := range outcomes {
 		s.begin(Entry(Wallet(1), uint64(i)))
 		require.NoError(t, s.Finish(t.Context(), Signature(Wallet(1), uint64(i)), outcome, true))
@@ -202,21 +203,21 @@ func finishedIsGone(t *testing.T, s *shelf) {
 	s.has(left)
 	s.reopen()
 	s.has(left)
-	require.NoError(t, s.Finish(t.Context(), left.Signature, haggle.OutcomeConfirmed, true))
+	require.NoError(t, s.Finish(t.Context(), left.Signature, transaction.Confirmed, true))
 	s.reopen()
 	assert.Empty(t, s.unfinished(Wallet(1)))
 }
 
 func finishesOnce(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
-	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true), "never begun")
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, transaction.Confirmed, true), "never begun")
 	s.begin(entry)
 	s.has(entry)
 	for range 2 {
-		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, transaction.Confirmed, true))
 	}
 	s.reopen()
-	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeFailed, true))
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, transaction.Failed, true))
 	assert.Empty(t, s.unfinished(Wallet(1)))
 }
 
@@ -228,7 +229,7 @@ func keepsOrder(t *testing.T, s *shelf) {
 		entries = append(entries, entry)
 		s.begin(entry)
 	}
-	require.NoError(t, s.Finish(t.Context(), entries[7].Signature, haggle.OutcomeExpired, true))
+	require.NoError(t, s.Finish(t.Context(), entries[7].Signature, transaction.Expired, true))
 	entries = append(entries[:7], entries[8:]...)
 	s.has(entries...)
 	s.reopen()
@@ -254,7 +255,7 @@ func refusesTwice(t *testing.T, s *shelf) {
 func beginsAgain(t *testing.T, s *shelf) {
 	again, other := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
 	s.begin(again, other)
-	require.NoError(t, s.Finish(t.Context(), again.Signature, haggle.OutcomeNotSent, true))
+	require.NoError(t, s.Finish(t.Context(), again.Signature, transaction.NotSent, true))
 	again.Slot++
 	s.begin(again)
 	s.has(other, again)
@@ -279,8 +280,8 @@ func refusesUseless(t *testing.T, s *shelf) {
 func refusesOpenOutcome(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
 	s.begin(entry)
-	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeUnknown, true))
-	require.Error(t, s.Finish(t.Context(), entry.Signature, haggle.Outcome(99), true))
+	require.Error(t, s.Finish(t.Context(), entry.Signature, transaction.Unknown, true))
+	require.Error(t, s.Finish(t.Context(), entry.Signature, transaction.Outcome(99), true))
 	s.reopen()
 	s.has(entry)
 }
@@ -291,7 +292,7 @@ func heedsContext(t *testing.T, s *shelf) {
 	entry := Entry(Wallet(1), 1)
 	require.ErrorIs(t, s.Begin(ended, entry), context.Canceled)
 	s.begin(entry)
-	require.ErrorIs(t, s.Finish(ended, entry.Signature, haggle.OutcomeConfirmed, true), context.Canceled)
+	require.ErrorIs(t, s.Finish(ended, entry.Signature, transaction.Confirmed, true), context.Canceled)
 	_, err := Unfinished(ended, s.Store, Wallet(1))
 	require.ErrorIs(t, err, context.Canceled)
 	s.has(entry)
@@ -308,7 +309,7 @@ func keepsMany(t *testing.T, s *shelf) {
 					return
 				}
 				if i%3 > 0 {
-					assert.NoError(t, s.Finish(t.Context(), Signature(wallet, i), haggle.OutcomeConfirmed, true))
+					assert.NoError(t, s.Finish(t.Context(), Signature(wallet, i), transaction.Confirmed, true))
 				}
 				_, err := Unfinished(t.Context(), s.Store, wallet)
 				assert.NoError(t, err)
@@ -331,7 +332,7 @@ func canBeGivenUp(t *testing.T, s *shelf) {
 	for entry, err := range s.Unfinished(t.Context(), Wallet(1)) {
 		require.NoError(t, err)
 		// A reader may write.
-		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, transaction.Confirmed, true))
 		break
 	}
 	s.has(Entry(Wallet(1), 2))
@@ -351,7 +352,7 @@ func staysClosed(t *testing.T, s *shelf) {
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
 	require.Error(t, s.Begin(t.Context(), Entry(Wallet(1), 2)))
-	require.Error(t, s.Finish(t.Context(), Signature(Wallet(1), 1), haggle.OutcomeConfirmed, true))
+	require.Error(t, s.Finish(t.Context(), Signature(Wallet(1), 1), transaction.Confirmed, true))
 	_, err := Unfinished(t.Context(), s.Store, Wallet(1))
 	require.Error(t, err)
 	require.False(t, errors.Is(err, context.Canceled))
@@ -371,8 +372,8 @@ func findsKeys(t *testing.T, s *shelf) {
 	entry, other := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
 	s.begin(entry, other)
 	assert.Nil(t, s.confirmed(Wallet(1), entry.Key, solana.Hash{}), "it is unfinished")
-	require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
-	require.NoError(t, s.Finish(t.Context(), other.Signature, haggle.OutcomeExpired, true))
+	require.NoError(t, s.Finish(t.Context(), entry.Signature, transaction.Confirmed, true))
+	require.NoError(t, s.Finish(t.Context(), other.Signature, transaction.Expired, true))
 	for range 2 {
 		found := s.confirmed(Wallet(1), entry.Key, solana.Hash{})
 		require.NotNil(t, found)
@@ -394,7 +395,7 @@ func findsIntents(t *testing.T, s *shelf) {
 	second.Intent = first.Intent
 	s.begin(first, second)
 	for _, entry := range []haggle.JournalEntry{second, first} {
-		require.NoError(t, s.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, false))
+		require.NoError(t, s.Finish(t.Context(), entry.Signature, transaction.Confirmed, false))
 	}
 	s.reopen()
 	left := make(map[solana.Signature]bool)
@@ -402,7 +403,7 @@ func findsIntents(t *testing.T, s *shelf) {
 		found := s.confirmed(Wallet(1), solana.Hash{9}, first.Intent)
 		require.NotNil(t, found)
 		left[found.Signature] = true
-		require.NoError(t, s.Finish(t.Context(), found.Signature, haggle.OutcomeConfirmed, true))
+		require.NoError(t, s.Finish(t.Context(), found.Signature, transaction.Confirmed, true))
 		s.reopen()
 	}
 	assert.Len(t, left, 2)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 const (
@@ -162,7 +163,7 @@ func writeOne(store haggle.Journal, wallet solana.PublicKey, number uint64, say 
 		return nil
 	}
 	say("finishing", number)
-	if err := store.Finish(ctx, Signature(wallet, number), haggle.OutcomeConfirmed, true); err != nil {
+	if err := store.Finish(ctx, Signature(wallet, number), transaction.Confirmed, true); err != nil {
 		return err
 	}
 	say("finished", number)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // leaseLimit is how long the tests wait for the end of a lease.
@@ -74,7 +75,7 @@ func leasesItsOwn(t *testing.T, p *processes) {
 	second.begin(two)
 	first.has(one, leased(two))
 	second.has(leased(one), two)
-	require.NoError(t, second.Finish(t.Context(), one.Signature, haggle.OutcomeConfirmed, false))
+	require.NoError(t, second.Finish(t.Context(), one.Signature, transaction.Confirmed, false))
 	first.has(leased(two))
 	second.has(two)
 }
@@ -121,7 +122,7 @@ func refusesKeys(t *testing.T, p *processes) {
 	keylessToo := Entry(Wallet(1), 5)
 	keylessToo.Key = solana.Hash{}
 	second.begin(ofAnother, keyless, keylessToo)
-	require.NoError(t, first.Finish(t.Context(), entry.Signature, haggle.OutcomeExpired, true))
+	require.NoError(t, first.Finish(t.Context(), entry.Signature, transaction.Expired, true))
 	second.begin(again)
 	second.has(keyless, keylessToo, again)
 }
@@ -131,7 +132,7 @@ func refusesConfirmedKeys(t *testing.T, p *processes) {
 	first, second := p.start(p.open), p.start(p.open)
 	entry := Entry(Wallet(1), 1)
 	first.begin(entry)
-	require.NoError(t, first.Finish(t.Context(), entry.Signature, haggle.OutcomeConfirmed, true))
+	require.NoError(t, first.Finish(t.Context(), entry.Signature, transaction.Confirmed, true))
 	require.ErrorIs(t, second.Begin(t.Context(), sameKey(entry, 2)), haggle.ErrInJournal)
 	found := second.confirmed(Wallet(1), entry.Key, solana.Hash{})
 	require.NotNil(t, found)
@@ -170,7 +171,7 @@ func takesOver(t *testing.T, p *processes) {
 	heir.has(leased(entry))
 	heir.awaitEndOfLease(Wallet(1))
 	require.ErrorIs(t, heir.Begin(t.Context(), sameKey(entry, 2)), haggle.ErrInJournal, "not resolved yet")
-	require.NoError(t, heir.Finish(t.Context(), entry.Signature, haggle.OutcomeExpired, false))
+	require.NoError(t, heir.Finish(t.Context(), entry.Signature, transaction.Expired, false))
 	heir.begin(sameKey(entry, 2))
 }
 
@@ -181,10 +182,10 @@ func keepsRefusalsOut(t *testing.T, p *processes) {
 	refused, confirmed := Entry(Wallet(1), 1), Entry(Wallet(1), 2)
 	slow.begin(refused, confirmed)
 	heir.awaitEndOfLease(Wallet(1))
-	require.Error(t, slow.Finish(t.Context(), refused.Signature, haggle.OutcomeNotSent, true))
-	require.NoError(t, slow.Finish(t.Context(), confirmed.Signature, haggle.OutcomeConfirmed, true))
+	require.Error(t, slow.Finish(t.Context(), refused.Signature, transaction.NotSent, true))
+	require.NoError(t, slow.Finish(t.Context(), confirmed.Signature, transaction.Confirmed, true))
 	heir.has(refused)
 	slow.has(refused)
-	require.NoError(t, heir.Finish(t.Context(), refused.Signature, haggle.OutcomeConfirmed, false))
+	require.NoError(t, heir.Finish(t.Context(), refused.Signature, transaction.Confirmed, false))
 	assert.Empty(t, slow.unfinished(Wallet(1)))
 }

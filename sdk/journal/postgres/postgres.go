@@ -35,6 +35,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/internal/pgstore"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 //go:embed schema.sql
@@ -152,12 +153,12 @@ WHERE signature = $1 AND (outcome IS NULL OR acknowledged < $3)
 
 // Finish implements [haggle.Journal].
 func (s *Store) Finish(
-	ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool,
+	ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool,
 ) error {
 	if !outcome.IsFinal() {
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
 	}
-	notSent := outcome == haggle.OutcomeNotSent
+	notSent := outcome == transaction.NotSent
 	done, err := s.database.Exec(ctx, finish,
 		signature.String(), outcome.String(), acknowledged, notSent, s.owner)
 	if err != nil || done.RowsAffected() > 0 || !notSent {

@@ -18,6 +18,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal/journaltest"
 	"github.com/haggle-protocol/haggle/sdk/journal/postgres"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // server is the PostgreSQL server of all tests.
@@ -79,7 +80,7 @@ func TestOldEntriesAreForgottenOnRequest(t *testing.T) {
 	}
 	for i := range uint64(3) {
 		signature, acknowledged := journaltest.Signature(wallet, i), i < 2
-		require.NoError(t, store.Finish(t.Context(), signature, haggle.OutcomeConfirmed, acknowledged))
+		require.NoError(t, store.Finish(t.Context(), signature, transaction.Confirmed, acknowledged))
 	}
 	forgotten, err := store.Forget(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)

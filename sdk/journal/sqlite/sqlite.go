@@ -36,6 +36,7 @@ import (
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // schema creates the current version's tables; a database has its version in user_version.
@@ -236,11 +237,11 @@ WHERE signature = ?1 AND (outcome IS NULL OR acknowledged < ?4)
 	AND (outcome IS NOT NULL OR NOT ?5 OR owner = ?6)`
 
 // Finish implements [haggle.Journal].
-func (s *Store) Finish(ctx context.Context, signature solana.Signature, outcome haggle.Outcome, acknowledged bool) error {
+func (s *Store) Finish(ctx context.Context, signature solana.Signature, outcome transaction.Outcome, acknowledged bool) error {
 	if !outcome.IsFinal() {
 		return fmt.Errorf("journal: %s cannot be finished as %s", signature, outcome)
 	}
-	notSent := outcome == haggle.OutcomeNotSent
+	notSent := outcome == transaction.NotSent
 	result, err := s.db.ExecContext(ctx, finish,
 		signature.String(), outcome.String(), timestamp(time.Now()), acknowledged, notSent, s.owner)
 	if err != nil || !notSent {

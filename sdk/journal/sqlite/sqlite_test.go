@@ -12,6 +12,7 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal/journaltest"
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 func open(path string) (journaltest.Store, error) { return openWith(path, true) }
@@ -41,7 +42,7 @@ func TestWhatWasFinishedLongAgoIsForgottenOnRequest(t *testing.T) {
 		require.NoError(t, store.Begin(t.Context(), journaltest.Entry(wallet, i)))
 	}
 	for i := range uint64(2) {
-		require.NoError(t, store.Finish(t.Context(), journaltest.Signature(wallet, i), haggle.OutcomeConfirmed, true))
+		require.NoError(t, store.Finish(t.Context(), journaltest.Signature(wallet, i), transaction.Confirmed, true))
 	}
 	forgotten, err := store.Forget(t.Context(), time.Now().Add(-time.Hour))
 	require.NoError(t, err)

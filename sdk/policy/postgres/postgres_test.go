@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/haggle-protocol/haggle/internal/testpostgres"
-	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/policy"
 	"github.com/haggle-protocol/haggle/sdk/policy/postgres"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
@@ -111,11 +111,11 @@ func TestProcessGivesBackWhatAnotherHasCounted(t *testing.T) {
 	again := payment(t, me.PublicKey(), 100, 2)
 	_, err = second.SignMessage(t.Context(), again)
 	require.ErrorIs(t, err, policy.ErrDenied)
-	second.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
+	second.ObserveOutcome(t.Context(), message, transaction.Expired)
 	require.Zero(t, second.Used(solana.PublicKey{}))
 	_, err = first.SignMessage(t.Context(), again)
 	require.NoError(t, err)
-	first.ObserveOutcome(t.Context(), message, haggle.OutcomeExpired)
+	first.ObserveOutcome(t.Context(), message, transaction.Expired)
 	require.EqualValues(t, 100+fee, first.Used(solana.PublicKey{}), "it was given back once")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gagliardetto/solana-go/rpc/jsonrpc"
 	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
 // JSON-RPC codes of a node that rejects a transaction in sendTransaction.
@@ -139,6 +140,10 @@ func (i *Interrupted) Unwrap() []error {
 	}
 	return []error{i.Cause, i.Before}
 }
+
+// TransactionOutcome returns [transaction.Unknown]: the cause is the caller's, and can be about another
+// transaction.
+func (i *Interrupted) TransactionOutcome() transaction.Outcome { return transaction.Unknown }
 
 // interrupted returns the error of a call whose context has ended.
 func (p *Pool) interrupted(ctx context.Context, failures []Failure) error {

@@ -1,0 +1,3 @@
+// Package transaction describes transactions of any Solana program after they were built: the outcome
+// ([Outcome], [OutcomeOf]), the errors of sending, the receipt, and the balances that change.
+package transaction
