@@ -233,7 +233,7 @@ func TestMilestoneActions(t *testing.T) {
 
 func TestTooManyMilestonesAreRefused(t *testing.T) {
 	client, _, _ := bonded(t, nil)
-	early := &Milestones{Shares: []uint16{10_000}, Delivery: DefaultDeadline - 1}
+	early := &Milestones{Shares: []uint16{10_000}, Delivery: defaultDeadline - 1}
 	_, err := client.CreateNegotiation(t.Context(), CreateRequest{Mint: keptMint, Milestones: early})
 	require.ErrorIs(t, err, protocol.ErrInvalidParams)
 	require.ErrorContains(t, err,

@@ -19,8 +19,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/token"
 )
 
-// DefaultDeadline is the time that a negotiation may take if its creator does not set one.
-const DefaultDeadline = time.Hour
+// defaultDeadline is the time that a negotiation may take if its creator does not set one.
+const defaultDeadline = time.Hour
 
 // CreateRequest has the terms on which a buyer invites a seller. Defaults come from the protocol's
 // configuration.
@@ -54,7 +54,7 @@ type CreateRequest struct {
 	// configuration's default is used.
 	ResponseWindow time.Duration
 	// Deadline is the time after which the negotiation expires at the latest, 1 minute to 24 hours from the
-	// chain's present, rounded up to seconds. If zero, DefaultDeadline is used. A deadline close to the
+	// chain's present, rounded up to seconds. If zero, one hour is used. A deadline close to the
 	// minimum is extended by a few seconds, which pass before the transaction is executed.
 	Deadline time.Duration
 	// MinOfferBps is the least offer, 100 to 9,000 basis points of the effective escrow. If zero, 1,000 is
@@ -91,13 +91,13 @@ type Milestones struct {
 	// Delivery is the time that the seller has for delivering everything, from the chain's present, rounded
 	// up to seconds; at least the negotiation's own Deadline. Unclaimed milestones go back to the buyer after
 	// that time and the reviews of all milestones, one after the other: see
-	// [protocol.EarliestMilestoneDeadline]. Together that is at most 365 days. If zero, DefaultDelivery is
-	// used.
+	// [protocol.EarliestMilestoneDeadline]. Together that is at most 365 days. If zero, 30 days
+	// are used.
 	Delivery time.Duration
 }
 
-// DefaultDelivery is the time for delivering everything if the creator of a negotiation does not set one.
-const DefaultDelivery = 30 * 24 * time.Hour
+// defaultDelivery is the time for delivering everything if the creator of a negotiation does not set one.
+const defaultDelivery = 30 * 24 * time.Hour
 
 // CreateAction is the action that creates a negotiation, with the values that identify it.
 type CreateAction struct {
@@ -123,7 +123,7 @@ type CreateAction struct {
 // to a fee above MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and
 // deposits nothing.
 func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
-	if err := request.Milestones.check(cmp.Or(request.Deadline, DefaultDeadline)); err != nil {
+	if err := request.Milestones.check(cmp.Or(request.Deadline, defaultDeadline)); err != nil {
 		return nil, err
 	}
 	mint, err := c.GetMint(ctx, request.Mint)
@@ -246,7 +246,7 @@ func (r *CreateRequest) intent(params protocol.NegotiationParams) solana.Hash {
 const executionSlack = 5
 
 func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) protocol.NegotiationParams {
-	deadline := optional.Seconds(r.Deadline, int64(DefaultDeadline/time.Second))
+	deadline := optional.Seconds(r.Deadline, int64(defaultDeadline/time.Second))
 	if deadline >= protocol.MinDeadlineSeconds {
 		deadline = max(deadline, protocol.MinDeadlineSeconds+executionSlack)
 	}
@@ -267,7 +267,7 @@ func (r *CreateRequest) params(config *protocol.ProtocolConfig, now int64) proto
 		params.Arbiter = m.Arbiter
 		copy(params.MilestoneBps[:], m.Shares)
 		params.ReviewHours = cmp.Or(m.ReviewHours, protocol.DefaultReviewHours)
-		delivered := now + max(optional.Seconds(m.Delivery, int64(DefaultDelivery/time.Second)), deadline)
+		delivered := now + max(optional.Seconds(m.Delivery, int64(defaultDelivery/time.Second)), deadline)
 		params.MilestoneDeadline = protocol.EarliestMilestoneDeadline(delivered, uint8(len(m.Shares)),
 			params.ReviewHours)
 	}

@@ -88,7 +88,7 @@ func ExampleClient_FindNegotiations() {
 		client *haggle.Client
 		agent  solana.PublicKey
 	)
-	filter := haggle.Filter{Agent: agent, Role: haggle.RoleSeller,
+	filter := haggle.Filter{Seller: agent,
 		Status: []protocol.NegotiationStatus{protocol.NegotiationStatusCreated}}
 	for negotiation, err := range client.FindNegotiations(ctx, filter) {
 		if err != nil {

@@ -13,33 +13,18 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
-// Role is an agent's part in a negotiation.
-type Role uint8
-
-// The roles.
-const (
-	// RoleAny is either of the parties.
-	RoleAny Role = iota
-	// RoleBuyer pays.
-	RoleBuyer
-	// RoleSeller is paid.
-	RoleSeller
-	// RoleArbiter decides disputes about milestones, and is not a party.
-	RoleArbiter
-)
-
-// Filter selects negotiations. The zero value selects all.
+// Filter selects negotiations. Each field that is not zero must match; the zero value selects all.
 type Filter struct {
-	// Agent is a party, or the arbiter if Role says so; zero selects those of all agents.
-	Agent solana.PublicKey
-	// Role is the agent's role. It is ignored if Agent is zero.
-	Role Role
+	// Party is the buyer or the seller.
+	Party solana.PublicKey
+	// Buyer, Seller and Arbiter have these roles. The arbiter is not a party.
+	Buyer, Seller, Arbiter solana.PublicKey
 	// Status are the statuses to select; none selects all.
 	Status []protocol.NegotiationStatus
 }
 
 // FindNegotiations lists the negotiations that are not closed, in no particular order. (The documents call it
-// findNegotiationsForAgent.) The node filters by agent, and by status if there is only one.
+// findNegotiationsForAgent.) The node filters by addresses, and by status if there is only one.
 //
 // The list is a stream: it yields a negotiation while the node still sends the next ones, so that its memory
 // does not grow with their number. A loop body that takes long holds the connection open. Collect the
@@ -48,13 +33,13 @@ type Filter struct {
 // An account that cannot be decoded yields an error, and the list goes on. Any other error ends the list; the
 // negotiations before it are valid.
 //
-//	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: me, Role: haggle.RoleSeller}) {
+//	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Seller: me}) {
 func (c *Client) FindNegotiations(ctx context.Context, filter Filter) iter.Seq2[*Snapshot, error] {
 	return func(yield func(*Snapshot, error) bool) {
 		for _, filters := range filter.queries() {
 			err := c.streamNegotiations(ctx, filters, func(negotiation *Snapshot, err error) error {
 				if negotiation != nil && !filter.selects(&negotiation.Negotiation) {
-					if len(filter.Status) > 1 && filter.hasAgent(&negotiation.Negotiation) {
+					if len(filter.Status) > 1 && filter.hasAgents(&negotiation.Negotiation) {
 						return nil
 					}
 					return malformed("node returned a negotiation that does not match the filter: %s",
@@ -132,32 +117,16 @@ func (c *Client) listed(listed *listedAccount, slot uint64, each func(*Snapshot,
 	}, slot))
 }
 
-// hasAgent reports whether the agent has its role in the negotiation.
-func (f Filter) hasAgent(n *protocol.Negotiation) bool {
-	if f.Agent.IsZero() {
-		return true
-	}
-	agents := map[Role]solana.PublicKey{RoleBuyer: n.Buyer, RoleSeller: n.Seller, RoleArbiter: n.Arbiter}
-	return slices.ContainsFunc(f.roles(), func(role Role) bool { return agents[role] == f.Agent })
+// hasAgents reports whether the agents have their roles in the negotiation.
+func (f Filter) hasAgents(n *protocol.Negotiation) bool {
+	is := func(required, actual solana.PublicKey) bool { return required.IsZero() || required == actual }
+	return (is(f.Party, n.Buyer) || is(f.Party, n.Seller)) &&
+		is(f.Buyer, n.Buyer) && is(f.Seller, n.Seller) && is(f.Arbiter, n.Arbiter)
 }
 
 // selects reports whether the filter selects a negotiation.
 func (f Filter) selects(n *protocol.Negotiation) bool {
-	return f.hasAgent(n) && (len(f.Status) == 0 || slices.Contains(f.Status, n.Status))
-}
-
-// roles returns the roles that the agent may have.
-func (f Filter) roles() []Role {
-	if f.Role == RoleAny {
-		return []Role{RoleBuyer, RoleSeller}
-	}
-	return []Role{f.Role}
-}
-
-// roleOffsets are the offsets of the roles' addresses in a negotiation's account.
-var roleOffsets = map[Role]uint64{
-	RoleBuyer: protocol.NegotiationOffsetBuyer, RoleSeller: protocol.NegotiationOffsetSeller,
-	RoleArbiter: protocol.NegotiationOffsetArbiter,
+	return f.hasAgents(n) && (len(f.Status) == 0 || slices.Contains(f.Status, n.Status))
 }
 
 // queries returns the node's filters; an account matches a query if it matches all of its filters. No account
@@ -169,14 +138,24 @@ func (f Filter) queries() [][]rpc.RPCFilter {
 	if len(f.Status) == 1 {
 		shared = append(shared, bytesAt(protocol.NegotiationOffsetStatus, []byte{byte(f.Status[0])}))
 	}
-	if f.Agent.IsZero() {
+	for _, role := range []struct {
+		offset uint64
+		agent  solana.PublicKey
+	}{
+		{protocol.NegotiationOffsetBuyer, f.Buyer}, {protocol.NegotiationOffsetSeller, f.Seller},
+		{protocol.NegotiationOffsetArbiter, f.Arbiter},
+	} {
+		if !role.agent.IsZero() {
+			shared = append(shared, bytesAt(role.offset, role.agent[:]))
+		}
+	}
+	if f.Party.IsZero() {
 		return [][]rpc.RPCFilter{shared}
 	}
-	var queries [][]rpc.RPCFilter
-	for _, role := range f.roles() {
-		queries = append(queries, append(slices.Clip(shared), bytesAt(roleOffsets[role], f.Agent[:])))
+	return [][]rpc.RPCFilter{
+		append(slices.Clip(shared), bytesAt(protocol.NegotiationOffsetBuyer, f.Party[:])),
+		append(slices.Clip(shared), bytesAt(protocol.NegotiationOffsetSeller, f.Party[:])),
 	}
-	return queries
 }
 
 func bytesAt(offset uint64, value []byte) rpc.RPCFilter {

@@ -141,14 +141,14 @@ func TestNodeReceivesTheFilters(t *testing.T) {
 	with := func(more ...rpc.RPCFilter) []rpc.RPCFilter { return append(shape[:2:2], more...) }
 
 	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{}.queries())
-	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{Role: RoleSeller}.queries())
-	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Agent: agent}.queries())
-	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Agent: agent, Role: RoleSeller}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{shape}, Filter{}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(buyer), with(seller)}, Filter{Party: agent}.queries())
+	assert.Equal(t, [][]rpc.RPCFilter{with(seller)}, Filter{Seller: agent}.queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(bytesAt(428, agent[:]))},
-		Filter{Agent: agent, Role: RoleArbiter}.queries())
+		Filter{Arbiter: agent}.queries())
 	proposed, countered := protocol.NegotiationStatusProposed, protocol.NegotiationStatusCountered
 	as := func(statuses ...protocol.NegotiationStatus) Filter {
-		return Filter{Agent: agent, Role: RoleBuyer, Status: statuses}
+		return Filter{Buyer: agent, Status: statuses}
 	}
 	assert.Equal(t, [][]rpc.RPCFilter{with(status(1), buyer)}, as(proposed).queries())
 	assert.Equal(t, [][]rpc.RPCFilter{with(buyer)}, as(proposed, countered).queries(),
@@ -171,15 +171,15 @@ func TestNegotiationOutsideTheFilterIsAnError(t *testing.T) {
 		selected bool
 	}{
 		"everyone's":         {Filter{}, true},
-		"either role":        {Filter{Agent: agent}, true},
-		"the right role":     {Filter{Agent: other, Role: RoleSeller}, true},
-		"the wrong role":     {Filter{Agent: agent, Role: RoleSeller}, false},
-		"the arbiter":        {Filter{Agent: arbiter, Role: RoleArbiter}, true},
-		"an arbiter's party": {Filter{Agent: agent, Role: RoleArbiter}, false},
-		"no party":           {Filter{Agent: arbiter}, false},
-		"of another agent":   {Filter{Agent: solana.PublicKey{9}}, false},
+		"either role":        {Filter{Party: agent}, true},
+		"the right role":     {Filter{Seller: other}, true},
+		"the wrong role":     {Filter{Seller: agent}, false},
+		"the arbiter":        {Filter{Arbiter: arbiter}, true},
+		"an arbiter's party": {Filter{Arbiter: agent}, false},
+		"no party":           {Filter{Party: arbiter}, false},
+		"of another agent":   {Filter{Party: solana.PublicKey{9}}, false},
 		"the right status":   {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusProposed}}, true},
-		"the wrong status": {Filter{Agent: agent,
+		"the wrong status": {Filter{Party: agent,
 			Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}}, false},
 		"one of two statuses": {Filter{Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled,
 			protocol.NegotiationStatusProposed}}, true},

@@ -104,11 +104,6 @@ func (e *JournalEntry) validity() validity {
 var (
 	// ErrInJournal: the journal has an unfinished entry with this signature, or an entry with this key.
 	ErrInJournal = errors.New("haggle: the transaction or its key is in the journal already")
-	// ErrJournalLocked: another process uses the journal.
-	ErrJournalLocked = errors.New("haggle: the journal is in use by another process")
-	// ErrJournalDamaged: the journal contains data that it has not written, and not where an interrupted
-	// write would leave it.
-	ErrJournalDamaged = errors.New("haggle: the journal is damaged")
 	// ErrNoJournal: the client has no journal to recover from.
 	ErrNoJournal = errors.New("haggle: the client has no journal")
 )

@@ -91,7 +91,7 @@ func TestEntryOfAnotherTransactionIsNotSent(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnresolved)
 		var unresolved *UnresolvedError
 		require.ErrorAs(t, err, &unresolved)
-		require.ErrorIs(t, unresolved.Entries[0].Err, ErrJournalDamaged)
+		require.ErrorIs(t, unresolved.Entries[0].Err, errEntryDamaged)
 	}
 	assert.Zero(t, a.node.called("sendTransaction"))
 }

@@ -173,11 +173,11 @@ func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) {
 	tx, err := solana.TransactionFromBytes(entry.Transaction)
 	if err != nil {
-		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", ErrJournalDamaged,
+		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", errEntryDamaged,
 			entry.Signature, err)
 	}
 	if len(tx.Signatures) == 0 || tx.Signatures[0] != entry.Signature {
-		return nil, fmt.Errorf("%w: entry %s contains another transaction", ErrJournalDamaged,
+		return nil, fmt.Errorf("%w: entry %s contains another transaction", errEntryDamaged,
 			entry.Signature)
 	}
 	return &pendingTransaction{
@@ -190,6 +190,9 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) 
 		sentAt:     entry.Begun,
 	}, nil
 }
+
+// errEntryDamaged: an entry of the journal does not have its transaction.
+var errEntryDamaged = errors.New("haggle: the journal is damaged")
 
 // conflicts are the values by which a transaction conflicts with an action: the same key, intent, signature
 // or negotiation. The intent counts only until the caller of the other action has received its outcome. Zero

@@ -21,13 +21,13 @@ type Split struct {
 	// held bond it is 0.
 	BondToBuyerBps uint16
 	// ValidFor is the time until the agreement is void, from the chain's present, rounded up to seconds. If
-	// zero, DefaultAgreementValidity is used. It also bounds a transaction with a durable nonce, which does
+	// zero, one hour is used. It also bounds a transaction with a durable nonce, which does
 	// not expire by itself.
 	ValidFor time.Duration
 }
 
-// DefaultAgreementValidity is the time after which an agreement is void if its split does not state one.
-const DefaultAgreementValidity = time.Hour
+// defaultAgreementValidity is the time after which an agreement is void if its split does not state one.
+const defaultAgreementValidity = time.Hour
 
 // SettleByAgreement divides the undecided part of the price and the bond as both parties agree, and settles
 // the negotiation. payer pays the transaction's fee; if zero, the buyer pays. Both parties sign: with one
@@ -75,7 +75,7 @@ func (s *settleByAgreement) build(ctx context.Context, a *Action) (*builtAct, er
 		CreatedAt:          n.CreatedAt,
 		ExpectedDecided:    n.MilestonesDecided,
 		ValidUntil: now + optional.Seconds(s.split.ValidFor,
-			int64(DefaultAgreementValidity/time.Second)),
+			int64(defaultAgreementValidity/time.Second)),
 		SellerBps:      s.split.SellerBps,
 		BondToBuyerBps: s.split.BondToBuyerBps,
 	}}, nil

@@ -94,7 +94,7 @@ func (w *watcher) beginAt(ctx context.Context, from position, addresses ...solan
 // negotiations returns the agent's negotiations that are not watched yet.
 func (w *watcher) negotiations(ctx context.Context) ([]solana.PublicKey, error) {
 	var found []solana.PublicKey
-	for negotiation, err := range w.client.FindNegotiations(ctx, Filter{Agent: w.agent}) {
+	for negotiation, err := range w.client.FindNegotiations(ctx, Filter{Party: w.agent}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
 			continue // of a later version

@@ -54,7 +54,7 @@ func (z *commitZopa) postcondition(_, now *Snapshot) bool {
 // It fails, as the program does and before a node receives the price, with [protocol.ErrInvalidParams],
 // [protocol.ErrInvalidState] when no price is due, [protocol.ErrUnauthorized], [protocol.ErrNotYourTurn], or
 // [protocol.ErrZopaCommitmentMismatch]; with [protocol.ErrExpired] or [protocol.ErrResponseWindowExpired] if
-// the time for it is over by the chain's clock, or is over in less than RevealSlack. The buyer also gets
+// the time for it is over by the chain's clock, or is over in less than 10 seconds. The buyer also gets
 // ErrResponseWindowExpired when less than a response window would be left to the seller. [Action.Do],
 // [Action.Transaction] and [Action.Simulate] read the clock once more, because a node that simulates a reveal
 // knows the price.
@@ -106,12 +106,12 @@ func (z *revealZopa) postcondition(_, now *Snapshot) bool {
 	return false
 }
 
-// RevealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. If
+// revealSlack is how long a reveal may take from reading the chain's clock to its execution, in seconds. If
 // less time is left, the price is not sent: a reveal that comes too late discloses the price without effect.
 // A transaction is usually executed within 3 seconds.
-const RevealSlack = 10
+const revealSlack = 10
 
-// checkRevealTime refuses, in the program's order, a reveal that the program would refuse RevealSlack from
+// checkRevealTime refuses, in the program's order, a reveal that the program would refuse revealSlack from
 // now.
 func (c *Client) checkRevealTime(
 	ctx context.Context, action string, n *Snapshot, side protocol.OfferSide,
@@ -120,14 +120,14 @@ func (c *Client) checkRevealTime(
 	if err != nil {
 		return fmt.Errorf("chain's clock: %w", err)
 	}
-	executed := now + RevealSlack
+	executed := now + revealSlack
 	switch {
 	case n.IsOverdue(executed) && executed >= n.GlobalDeadline:
 		return protocol.Refuse(action, protocol.ErrExpired, "%s to the deadline, %d seconds are needed",
-			secondsLeft(n.GlobalDeadline-now), RevealSlack)
+			secondsLeft(n.GlobalDeadline-now), revealSlack)
 	case n.IsOverdue(executed):
 		return protocol.Refuse(action, protocol.ErrResponseWindowExpired,
-			"%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), RevealSlack)
+			"%s to answer, %d seconds are needed", secondsLeft(n.TurnDeadline-now), revealSlack)
 	case side == protocol.OfferSideBuyer && executed+n.ResponseWindow > n.GlobalDeadline:
 		return protocol.Refuse(action, protocol.ErrResponseWindowExpired,
 			"%s to the deadline, less than the response window that the seller is to have",

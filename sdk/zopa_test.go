@@ -240,18 +240,18 @@ func TestPriceIsNotRevealedTooLate(t *testing.T) {
 		turn, global int64
 		want         error
 	}{
-		"seller, in time": {protocol.ZopaStepSellerReveals, RevealSlack + 1, RevealSlack + 1, nil},
-		"seller, when a transaction could be too late": {protocol.ZopaStepSellerReveals, RevealSlack, 3_600,
+		"seller, in time": {protocol.ZopaStepSellerReveals, revealSlack + 1, revealSlack + 1, nil},
+		"seller, when a transaction could be too late": {protocol.ZopaStepSellerReveals, revealSlack, 3_600,
 			protocol.ErrResponseWindowExpired},
 		"seller, too late": {protocol.ZopaStepSellerReveals, -5, 3_600,
 			protocol.ErrResponseWindowExpired},
-		"seller, at the very end": {protocol.ZopaStepSellerReveals, RevealSlack, RevealSlack,
+		"seller, at the very end": {protocol.ZopaStepSellerReveals, revealSlack, revealSlack,
 			protocol.ErrExpired},
 		"seller, after the very end": {protocol.ZopaStepSellerReveals, -1, -1, protocol.ErrExpired},
-		"buyer, in time":             {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack, nil},
-		"buyer, too late to be answered": {protocol.ZopaStepBuyerReveals, 300, 300 + RevealSlack - 1,
+		"buyer, in time":             {protocol.ZopaStepBuyerReveals, 300, 300 + revealSlack, nil},
+		"buyer, too late to be answered": {protocol.ZopaStepBuyerReveals, 300, 300 + revealSlack - 1,
 			protocol.ErrResponseWindowExpired},
-		"buyer, too late": {protocol.ZopaStepBuyerReveals, RevealSlack, 3_600,
+		"buyer, too late": {protocol.ZopaStepBuyerReveals, revealSlack, 3_600,
 			protocol.ErrResponseWindowExpired},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ const inviteLimit = 3 * time.Minute
 
 // unfinished returns the open negotiation of an earlier run.
 func (b *buyer) unfinished(ctx context.Context) (solana.PublicKey, error) {
-	return b.Unfinished(ctx, haggle.RoleBuyer, func(n *haggle.Snapshot) bool {
+	return b.Unfinished(ctx, haggle.Filter{Buyer: b.Self}, func(n *haggle.Snapshot) bool {
 		return n.Seller == b.Counterpart && n.TokenMint == b.Mint && n.ServiceHash == b.ServiceHash
 	})
 }

@@ -67,7 +67,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 	if s.Opening < s.Reservation {
 		return exitcode.Usagef("--opening must not be below --reservation")
 	}
-	negotiation, err := s.Unfinished(ctx, haggle.RoleSeller, func(n *haggle.Snapshot) bool {
+	negotiation, err := s.Unfinished(ctx, haggle.Filter{Seller: s.Self}, func(n *haggle.Snapshot) bool {
 		return s.concerns(n) && n.Status != protocol.NegotiationStatusCreated && (!n.IsOver() || n.ClaimableSeller > 0)
 	})
 	if err != nil {

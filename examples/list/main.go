@@ -57,7 +57,7 @@ func list(ctx context.Context, client *haggle.Client, agent solana.PublicKey) er
 	if err != nil {
 		return err
 	}
-	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: agent}) {
+	for negotiation, err := range client.FindNegotiations(ctx, haggle.Filter{Party: agent}) {
 		if err != nil {
 			return err
 		}

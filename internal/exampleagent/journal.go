@@ -13,7 +13,6 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/connection"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/journal"
 )
 
@@ -34,14 +33,14 @@ func (p *Party) openJournal(ctx context.Context) (*journal.File, error) {
 		}
 	}
 	book, err := journal.Open(path)
-	if errors.Is(err, haggle.ErrJournalLocked) {
+	if errors.Is(err, journal.ErrLocked) {
 		hint := fmt.Sprintf("another %s is bargaining about the same; one that is to do so beside it needs a --journal of its own", p.Agent)
 		if p.flags.Journal != "" {
 			hint = "each agent has a --journal of its own"
 		}
 		return nil, exitcode.WithHint(err, hint)
 	}
-	if errors.Is(err, haggle.ErrJournalDamaged) {
+	if errors.Is(err, journal.ErrDamaged) {
 		return nil, exitcode.WithHint(fmt.Errorf("--journal: %w", err),
 			"it may have had something that is on its way: put it back as it was; or look at all that there is, haggle negotiation list, and name a new one")
 	}

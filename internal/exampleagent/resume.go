@@ -13,13 +13,13 @@ import (
 
 // Unfinished returns the address of a negotiation of an earlier run in which the agent has a role; zero if
 // there is none. With a journal it first resolves the transactions of the earlier run.
-func (p *Party) Unfinished(ctx context.Context, role haggle.Role, isOurs func(*haggle.Snapshot) bool) (solana.PublicKey, error) {
+func (p *Party) Unfinished(ctx context.Context, filter haggle.Filter, isOurs func(*haggle.Snapshot) bool) (solana.PublicKey, error) {
 	created, err := p.recover(ctx)
 	if err != nil {
 		return solana.PublicKey{}, err
 	}
 	var oldest *haggle.Snapshot
-	for n, err := range p.Client.FindNegotiations(ctx, haggle.Filter{Agent: p.Self, Role: role}) {
+	for n, err := range p.Client.FindNegotiations(ctx, filter) {
 		if err != nil {
 			return solana.PublicKey{}, err
 		}

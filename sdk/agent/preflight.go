@@ -183,7 +183,7 @@ func (r *Runtime) checkTokens(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, err := range r.client.FindNegotiations(ctx, haggle.Filter{Agent: r.self, Role: haggle.RoleBuyer}) {
+	for _, err := range r.client.FindNegotiations(ctx, haggle.Filter{Buyer: r.self}) {
 		if err == nil || isUndecodable(err) {
 			return nil
 		}

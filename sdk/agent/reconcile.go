@@ -76,7 +76,7 @@ func (l *loop) reconciled(
 // list returns the wallet's negotiations, without those of a later version, which cannot be decoded.
 func (l *loop) list() ([]*haggle.Snapshot, error) {
 	var found []*haggle.Snapshot
-	for n, err := range l.client.FindNegotiations(l.ctx, haggle.Filter{Agent: l.self}) {
+	for n, err := range l.client.FindNegotiations(l.ctx, haggle.Filter{Party: l.self}) {
 		var undecodable *protocol.DecodeError
 		if errors.As(err, &undecodable) {
 			l.config.Logger.Warn("decoding a negotiation failed", "error", err)

@@ -13,10 +13,10 @@
 // Records are only ever appended to the file. A record is its length, the length's checksum, its content as
 // JSON, and the content's checksum (CRC-32C). Open removes a record that a crash has cut off at the end of
 // the file: nothing was sent for it. For any other record with a wrong checksum it returns
-// [haggle.ErrJournalDamaged] with the record's place. From time to time a file without the finished
+// [ErrDamaged] with the record's place. From time to time a file without the finished
 // transactions replaces it.
 //
-// One process at a time can use the file: Open in another one returns [haggle.ErrJournalLocked]. Processes
+// One process at a time can use the file: Open in another one returns [ErrLocked]. Processes
 // that act for one wallet at once share a database: package journal/sqlite on one machine, package
 // journal/postgres on several.
 package journal

@@ -86,7 +86,7 @@ const confirmedSize = 700
 const compactFrom = 1 << 20
 
 // Open opens the journal in a file, and creates the file if it is missing; the directory must exist. It
-// returns [haggle.ErrJournalLocked] if the file is in use, and [haggle.ErrJournalDamaged] if the file is
+// returns [ErrLocked] if the file is in use, and [ErrDamaged] if the file is
 // damaged.
 func Open(path string) (*File, error) {
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
@@ -95,7 +95,7 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	if !locked {
-		return nil, fmt.Errorf("%w: %s", haggle.ErrJournalLocked, path)
+		return nil, fmt.Errorf("%w: %s", ErrLocked, path)
 	}
 	f := &File{path: path, lock: lock, unfinished: make(map[solana.Signature]*pending), compactAt: compactFrom}
 	f.confirmed.init()
@@ -164,7 +164,7 @@ func (f *File) start() error {
 // read reads the entries from the file's content.
 func (f *File) read(content []byte) error {
 	if !bytes.HasPrefix(content, []byte(magic)) {
-		return fmt.Errorf("%w: %s is no journal, or one of another version", haggle.ErrJournalDamaged, f.path)
+		return fmt.Errorf("%w: %s is no journal, or one of another version", ErrDamaged, f.path)
 	}
 	at := len(magic)
 	for at < len(content) {
@@ -176,7 +176,7 @@ func (f *File) read(content []byte) error {
 			err = f.replay(next, int64(size))
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %s at byte %d: %w", haggle.ErrJournalDamaged, f.path, at, err)
+			return fmt.Errorf("%w: %s at byte %d: %w", ErrDamaged, f.path, at, err)
 		}
 		at += size
 	}

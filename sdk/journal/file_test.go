@@ -137,7 +137,7 @@ func TestDamageIsSaidWhereItIs(t *testing.T) {
 			}
 			f := &File{path: "the file", unfinished: make(map[solana.Signature]*pending)}
 			err := f.read(damaged)
-			if !assert.ErrorIs(t, err, haggle.ErrJournalDamaged, "byte %d of %d", at, len(content)) {
+			if !assert.ErrorIs(t, err, ErrDamaged, "byte %d of %d", at, len(content)) {
 				return
 			}
 			if at >= len(magic) {
@@ -161,7 +161,7 @@ func TestZerosInTheMiddleAreDamage(t *testing.T) {
 		damaged := bytes.Clone(content)
 		clear(damaged[ends[i]:ends[i+1]])
 		_, err := openContent(t, damaged)
-		require.ErrorIs(t, err, haggle.ErrJournalDamaged)
+		require.ErrorIs(t, err, ErrDamaged)
 	}
 }
 
@@ -170,13 +170,13 @@ func TestFileOfAnotherKindIsNotTouched(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal")
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		_, err := Open(path)
-		require.ErrorIs(t, err, haggle.ErrJournalDamaged)
+		require.ErrorIs(t, err, ErrDamaged)
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, content, string(after))
 		// The lock has been given back.
 		_, err = Open(path)
-		require.NotErrorIs(t, err, haggle.ErrJournalLocked)
+		require.NotErrorIs(t, err, ErrLocked)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestRecordsThatContradictEachOtherAreDamage(t *testing.T) {
 	require.NoError(t, err)
 	for name, content := range map[string][]byte{"begun twice": twice, "says nothing": empty, "finished as unknown": open} {
 		_, err := openContent(t, content)
-		assert.ErrorIs(t, err, haggle.ErrJournalDamaged, name)
+		assert.ErrorIs(t, err, ErrDamaged, name)
 	}
 }
 
@@ -217,7 +217,7 @@ func TestWhatIsFinishedIsRemovedFromTheFile(t *testing.T) {
 	assert.Equal(t, f.size, stat.Size())
 
 	_, err = Open(path)
-	require.ErrorIs(t, err, haggle.ErrJournalLocked, "the new file as well")
+	require.ErrorIs(t, err, ErrLocked, "the new file as well")
 	require.NoError(t, f.Close())
 	assert.Equal(t, []solana.Signature{kept.Signature}, signaturesIn(t, openAt(t, path)))
 	_, err = os.Stat(path + ".new")

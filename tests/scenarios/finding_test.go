@@ -26,26 +26,27 @@ func TestFindNegotiations(t *testing.T) {
 		s.do(sold.accept(s.buyer))
 
 		agent := s.buyer.PublicKey()
-		as := func(role haggle.Role, statuses ...protocol.NegotiationStatus) haggle.Filter {
-			return haggle.Filter{Agent: agent, Role: role, Status: statuses}
+		as := func(statuses ...protocol.NegotiationStatus) haggle.Filter {
+			return haggle.Filter{Party: agent, Status: statuses}
 		}
-		s.finds(as(haggle.RoleAny), invited, countered, sold)
-		s.finds(as(haggle.RoleBuyer), invited, countered)
-		s.finds(as(haggle.RoleSeller), sold)
-		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusCreated), invited)
-		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusCountered), countered)
-		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusSettled), sold)
-		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusCreated, protocol.NegotiationStatusSettled), invited, sold)
-		s.finds(as(haggle.RoleBuyer, protocol.NegotiationStatusSettled))
-		s.finds(haggle.Filter{Agent: s.stranger().PublicKey()})
+		s.finds(as(), invited, countered, sold)
+		s.finds(haggle.Filter{Buyer: agent}, invited, countered)
+		s.finds(haggle.Filter{Seller: agent}, sold)
+		s.finds(as(protocol.NegotiationStatusCreated), invited)
+		s.finds(as(protocol.NegotiationStatusCountered), countered)
+		s.finds(as(protocol.NegotiationStatusSettled), sold)
+		s.finds(as(protocol.NegotiationStatusCreated, protocol.NegotiationStatusSettled), invited, sold)
+		s.finds(haggle.Filter{Buyer: agent,
+			Status: []protocol.NegotiationStatus{protocol.NegotiationStatusSettled}})
+		s.finds(haggle.Filter{Party: s.stranger().PublicKey()})
 
 		s.do(invited.reject(s.seller))
 		s.do(countered.reject(s.buyer))
-		s.finds(as(haggle.RoleAny, protocol.NegotiationStatusRejected), invited, countered)
+		s.finds(as(protocol.NegotiationStatusRejected), invited, countered)
 		for _, d := range []*deal{invited, countered, sold} {
 			d.closes(s.seller)
 		}
-		s.finds(as(haggle.RoleAny))
+		s.finds(as())
 		s.ends(holdings{
 			buyer:    2_000_000 + 1_000_000 + 960_400 + 497_500,
 			seller:   480_000,

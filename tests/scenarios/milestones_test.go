@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/stretchr/testify/require"
@@ -198,7 +199,7 @@ func TestReleaseAfterTheReviewWindow(t *testing.T) {
 
 // tightest sets the earliest possible deadline of the milestones.
 func tightest(terms haggle.CreateRequest) haggle.CreateRequest {
-	terms.Milestones.Delivery = haggle.DefaultDeadline
+	terms.Milestones.Delivery = time.Hour
 	return terms
 }
 

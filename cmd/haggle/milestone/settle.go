@@ -40,7 +40,7 @@ type agreementFlags struct {
 }
 
 func newSettleCommand(s *session.Session) *cobra.Command {
-	f := &agreementFlags{validFor: duration.Flag(haggle.DefaultAgreementValidity)}
+	f := &agreementFlags{validFor: duration.Flag(time.Hour)}
 	cmd := &cobra.Command{
 		Use: "settle NEGOTIATION", Short: "Settle by agreement (both parties)", Long: settleHelp,
 		Example: "  haggle milestone settle NEGOTIATION --seller-bps 2500 --json | jq -r .transaction",

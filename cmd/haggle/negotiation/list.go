@@ -24,7 +24,12 @@ import (
 const listHelp = `Lists the negotiations of an agent that are not closed, the oldest first. With --json it prints one document
 per line, in the order in which the node sends them.`
 
-var roles = map[string]haggle.Role{"any": haggle.RoleAny, "buyer": haggle.RoleBuyer, "seller": haggle.RoleSeller}
+// roles are the filter's fields for the values of --role.
+var roles = map[string]func(*haggle.Filter) *solana.PublicKey{
+	"any":    func(f *haggle.Filter) *solana.PublicKey { return &f.Party },
+	"buyer":  func(f *haggle.Filter) *solana.PublicKey { return &f.Buyer },
+	"seller": func(f *haggle.Filter) *solana.PublicKey { return &f.Seller },
+}
 
 func newListCommand(s *session.Session) *cobra.Command {
 	var agent connection.Address
@@ -47,16 +52,18 @@ func newListCommand(s *session.Session) *cobra.Command {
 	_ = cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions([]string{"any", "buyer", "seller"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.RunE = s.Limited(func(ctx context.Context, _ []string) error {
-		filter, err := listFilter(role, statuses)
+		filter, field, err := listFilter(role, statuses)
 		if err != nil {
 			return err
 		}
+		var self solana.PublicKey
 		if !all {
-			if filter.Agent, err = s.Agent(ctx, agent); err != nil {
+			if self, err = s.Agent(ctx, agent); err != nil {
 				return err
 			}
+			*field(&filter) = self
 		}
-		return list(ctx, s, filter)
+		return list(ctx, s, filter, self)
 	})
 	return cmd
 }
@@ -68,11 +75,13 @@ func statusNames() (names []string) {
 	return names
 }
 
-func listFilter(role string, statuses []string) (haggle.Filter, error) {
-	filter := haggle.Filter{}
-	var known bool
-	if filter.Role, known = roles[role]; !known {
-		return filter, exitcode.Usagef("--role: %q must be any, buyer or seller", role)
+// listFilter returns the filter without the agent, and the field for the agent.
+func listFilter(
+	role string, statuses []string,
+) (filter haggle.Filter, field func(*haggle.Filter) *solana.PublicKey, err error) {
+	field, known := roles[role]
+	if !known {
+		return filter, nil, exitcode.Usagef("--role: %q must be any, buyer or seller", role)
 	}
 	for _, written := range statuses {
 		status := protocol.NegotiationStatus(0)
@@ -80,14 +89,14 @@ func listFilter(role string, statuses []string) (haggle.Filter, error) {
 			status++
 		}
 		if !status.Valid() {
-			return filter, exitcode.Usagef("--status: %q must be one of %s", written, strings.Join(statusNames(), ", "))
+			return filter, nil, exitcode.Usagef("--status: %q must be one of %s", written, strings.Join(statusNames(), ", "))
 		}
 		filter.Status = append(filter.Status, status)
 	}
-	return filter, nil
+	return filter, field, nil
 }
 
-func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
+func list(ctx context.Context, s *session.Session, filter haggle.Filter, agent solana.PublicKey) error {
 	client, err := s.Client()
 	if err != nil {
 		return err
@@ -113,7 +122,7 @@ func list(ctx context.Context, s *session.Session, filter haggle.Filter) error {
 		}
 		tokens := func(units uint64) amount.Tokens { return amount.Tokens{Units: units, Decimals: decimals[n.TokenMint]} }
 		v := view(n, now, tokens)
-		if err := s.Print(v, v.line(filter.Agent)); err != nil {
+		if err := s.Print(v, v.line(agent)); err != nil {
 			return err
 		}
 		listed++

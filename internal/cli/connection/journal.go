@@ -18,6 +18,7 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/journal/postgres"
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -108,7 +109,7 @@ func (l *lazyJournal) open(ctx context.Context) (haggle.Journal, error) {
 		}
 	}
 	store, err := sqlite.Open(path)
-	if errors.Is(err, haggle.ErrJournalDamaged) {
+	if errors.Is(err, journal.ErrDamaged) {
 		return nil, &exitcode.Error{Kind: exitcode.Other, Err: fmt.Errorf("--journal: %w", bare{err}),
 			Hint: "restore the file: it may have transactions on their way; or use a new one: --journal FILE"}
 	}

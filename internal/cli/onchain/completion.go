@@ -37,7 +37,7 @@ func completeNegotiations(s *session.Session, cmd *cobra.Command, given []string
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var found []string
-	for n, err := range client.FindNegotiations(ctx, haggle.Filter{Agent: agent}) {
+	for n, err := range client.FindNegotiations(ctx, haggle.Filter{Party: agent}) {
 		if err != nil {
 			return found, cobra.ShellCompDirectiveError
 		}

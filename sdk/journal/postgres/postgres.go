@@ -195,7 +195,7 @@ func (s *Store) Confirmed(
 	}
 	entry, err := journal.DecodeEntry(encoded, "", wallet)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.database.Name, err)
+		return nil, fmt.Errorf("%w: %s: %w", journal.ErrDamaged, s.database.Name, err)
 	}
 	return &entry, nil
 }
@@ -251,7 +251,7 @@ func (s *Store) list(
 		}
 		entry, err := journal.DecodeEntry(encoded, signature, wallet)
 		if err != nil {
-			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w", haggle.ErrJournalDamaged, s.database.Name, signature, err)
+			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w", journal.ErrDamaged, s.database.Name, signature, err)
 		}
 		entry.Leased, ended = leased, ended || leased && due
 		entries = append(entries, entry)

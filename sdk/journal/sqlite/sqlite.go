@@ -90,7 +90,7 @@ type Store struct {
 }
 
 // Open opens the journal in a database, and creates the database if it is missing; its directory must exist.
-// It returns [haggle.ErrJournalDamaged] if the file is no such database.
+// It returns [journal.ErrDamaged] if the file is no such database.
 func Open(path string) (*Store, error) { return open(path, leaseLength, true) }
 
 func open(path string, lease time.Duration, renew bool) (*Store, error) {
@@ -128,10 +128,10 @@ func (s *Store) open() (err error) {
 		if errors.As(err, &failed) && failed.Code()&0xff == sqlite3.SQLITE_CANTOPEN {
 			return fmt.Errorf("journal: %s: %w", s.path, err)
 		}
-		return fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.path, err)
+		return fmt.Errorf("%w: %s: %w", journal.ErrDamaged, s.path, err)
 	}
 	if fit != "ok" {
-		return fmt.Errorf("%w: %s: %s", haggle.ErrJournalDamaged, s.path, fit)
+		return fmt.Errorf("%w: %s: %s", journal.ErrDamaged, s.path, fit)
 	}
 	var version int
 	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
@@ -144,7 +144,7 @@ func (s *Store) open() (err error) {
 	}
 	if version != schemaVersion {
 		return fmt.Errorf("%w: %s has version %d of the tables, not %d",
-			haggle.ErrJournalDamaged, s.path, version, schemaVersion)
+			journal.ErrDamaged, s.path, version, schemaVersion)
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (s *Store) Confirmed(ctx context.Context, wallet solana.PublicKey, key, int
 	}
 	entry, err := journal.DecodeEntry(encoded, "", wallet)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", haggle.ErrJournalDamaged, s.path, err)
+		return nil, fmt.Errorf("%w: %s: %w", journal.ErrDamaged, s.path, err)
 	}
 	return &entry, nil
 }
@@ -344,7 +344,7 @@ func (s *Store) list(
 		entry, err := journal.DecodeEntry(encoded, signature, wallet)
 		if err != nil {
 			return nil, false, fmt.Errorf("%w: %s: entry of %s: %w",
-				haggle.ErrJournalDamaged, s.path, signature, err)
+				journal.ErrDamaged, s.path, signature, err)
 		}
 		entry.Leased, ended = leased, ended || leased && due
 		entries = append(entries, entry)

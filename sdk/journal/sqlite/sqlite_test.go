@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/journal"
 	"github.com/haggle-protocol/haggle/sdk/journal/journaltest"
 	"github.com/haggle-protocol/haggle/sdk/journal/sqlite"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -75,13 +76,13 @@ func TestTablesAreCreatedOnce(t *testing.T) {
 func TestMissingFolderIsNoDamage(t *testing.T) {
 	_, err := sqlite.Open(filepath.Join(t.TempDir(), "missing", "journal.db"))
 	require.Error(t, err)
-	require.NotErrorIs(t, err, haggle.ErrJournalDamaged)
+	require.NotErrorIs(t, err, journal.ErrDamaged)
 }
 
 func TestFileThatIsNoDatabaseIsDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	require.NoError(t, os.WriteFile(path, []byte("this is no database, and long enough for the header of one to be looked for"), 0o600))
 	_, err := sqlite.Open(path)
-	require.ErrorIs(t, err, haggle.ErrJournalDamaged)
+	require.ErrorIs(t, err, journal.ErrDamaged)
 	require.ErrorContains(t, err, path)
 }
