@@ -7,6 +7,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -138,30 +139,5 @@ func (c *Client) accounts(
 	ctx context.Context, addresses ...solana.PublicKey,
 ) ([]*rpc.Account, uint64, error) {
 	options := &rpc.GetMultipleAccountsOpts{Commitment: c.commitment, Encoding: solana.EncodingBase64}
-	return accountsAt(ctx, c.rpc, options, addresses...)
-}
-
-func accountsAt(
-	ctx context.Context, node *rpc.Client, options *rpc.GetMultipleAccountsOpts,
-	addresses ...solana.PublicKey,
-) ([]*rpc.Account, uint64, error) {
-	answer, err := node.GetMultipleAccountsWithOpts(ctx, addresses, options)
-	if err != nil {
-		return nil, 0, err
-	}
-	if len(answer.Value) != len(addresses) {
-		return nil, 0, malformed("node returned %d accounts instead of %d", len(answer.Value), len(addresses))
-	}
-	for i, account := range answer.Value {
-		if account == nil {
-			continue
-		}
-		if account.Data == nil {
-			return nil, 0, malformed("node returned an account without data: %s", addresses[i])
-		}
-		if account.Lamports == 0 && len(account.Data.GetBinary()) == 0 {
-			answer.Value[i] = nil
-		}
-	}
-	return answer.Value, answer.Context.Slot, nil
+	return send.Accounts(ctx, c.rpc, options, addresses...)
 }

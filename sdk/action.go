@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go/rpc"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/optional"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -113,9 +114,9 @@ func (a *Action) Do(ctx context.Context, signers ...Signer) (receipt *Receipt, e
 	if err != nil {
 		return nil, beforeSending(err)
 	}
-	signing := Signing{LastValidBlockHeight: draft.valid.lastHeight, Slot: draft.valid.since,
+	signing := Signing{LastValidBlockHeight: draft.valid.LastHeight, Slot: draft.valid.Since,
 		SealedPrice: a.sealed}
-	if err := sign(WithSigning(ctx, signing), draft.transaction, signers); err != nil {
+	if err := send.Sign(WithSigning(ctx, signing), draft.transaction, signers); err != nil {
 		return nil, beforeSending(err)
 	}
 	return a.client.send(ctx, draft)
@@ -175,7 +176,7 @@ func (a *Action) explain(ctx context.Context, refused error) error {
 // inputs are the values that a transaction is built from, besides its instructions.
 type inputs struct {
 	blockhash  solana.Hash
-	valid      validity
+	valid      send.Validity
 	commitment rpc.CommitmentType
 	// first is the transaction's first instruction; nil without a durable nonce.
 	first solana.Instruction
@@ -233,7 +234,7 @@ func (a *Action) setValidity(ctx context.Context, found *inputs) error {
 		return err
 	}
 	found.blockhash = latest.Blockhash
-	found.valid = validity{lastHeight: latest.LastValidBlockHeight, blockhash: latest.Blockhash, since: slot}
+	found.valid = send.Validity{LastHeight: latest.LastValidBlockHeight, Blockhash: latest.Blockhash, Since: slot}
 	return nil
 }
 
@@ -317,16 +318,5 @@ func simulationError(tx *solana.Transaction, result *rpc.SimulateTransactionResu
 	if result.Err == nil {
 		return nil
 	}
-	return failureError(result.Err, result.Logs, invokedPrograms(tx), solana.Signature{})
-}
-
-// invokedPrograms returns the programs that a transaction's instructions call.
-func invokedPrograms(tx *solana.Transaction) []solana.PublicKey {
-	programs := make([]solana.PublicKey, len(tx.Message.Instructions))
-	for i, instruction := range tx.Message.Instructions {
-		if int(instruction.ProgramIDIndex) < len(tx.Message.AccountKeys) {
-			programs[i] = tx.Message.AccountKeys[instruction.ProgramIDIndex]
-		}
-	}
-	return programs
+	return send.FailureError(result.Err, result.Logs, send.InvokedPrograms(tx), solana.Signature{}, explainFailure)
 }

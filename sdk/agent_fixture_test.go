@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"testing"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 
 	"github.com/gagliardetto/solana-go"
@@ -91,7 +92,7 @@ func (a *agent) abandon(t *testing.T, action *Action) JournalEntry {
 	t.Helper()
 	draft, err := action.prepare(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, sign(t.Context(), draft.transaction, []Signer{a.me}))
+	require.NoError(t, send.Sign(t.Context(), draft.transaction, []Signer{a.me}))
 	encoded, err := draft.transaction.MarshalBinary()
 	require.NoError(t, err)
 	entry := draft.entry(encoded)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/token"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
@@ -148,8 +149,8 @@ func TestReviewAgreementRefusesOtherTransactions(t *testing.T) {
 		"an account at the signer's expense": creation(seller),
 		"another instruction of the program": offer.Instructions[0],
 		"a second agreement":                 second.Instructions[len(second.Instructions)-1],
-		"the signer's nonce": (&nonceAccount{address: testNonce,
-			authority: seller}).advance(),
+		"the signer's nonce": (&send.Nonce{Address: testNonce,
+			Authority: seller}).Advance(),
 		"a token instruction": solana.NewInstruction(solana.TokenProgramID, nil,
 			[]byte{tokenCloseAccount}),
 	} {

@@ -19,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
@@ -99,7 +100,7 @@ type Client struct {
 	mints          mintCache
 	// inFlight has the journal; nil if there is none.
 	inFlight *inFlight
-	statuses *statusPoller
+	sender   *send.Sender
 	drafts   drafts
 	// observers receive the outcomes of transactions.
 	observers observers
@@ -185,8 +186,11 @@ func NewClient(config Config) (*Client, error) {
 		return nil, err
 	}
 	client.rpc = rpc.NewWithCustomRPCClient(nodes{client.pool})
-	client.statuses = newStatusPoller(client)
 	client.closing, client.close = context.WithCancel(context.Background())
+	client.sender = send.New(send.Options{
+		RPC: client.rpc, Pool: client.pool, Node: clientOfNode, Commitment: client.commitment,
+		Closing: client.closing, Closed: ErrClientClosed, Start: client.start, Explain: explainFailure,
+	})
 	return client, nil
 }
 

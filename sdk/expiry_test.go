@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -18,7 +19,7 @@ func (a *agent) nonceTransaction(t *testing.T) *solana.Transaction {
 	t.Helper()
 	tx, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
+	require.NoError(t, send.Sign(t.Context(), tx, []Signer{a.me}))
 	return tx
 }
 
@@ -80,7 +81,7 @@ func TestExpiryOfAnOldTransactionIsUnknown(t *testing.T) {
 		})
 		_, err := client.Submit(t.Context(), tx)
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%v", err)
-		require.ErrorIs(t, err, errPruned)
+		require.ErrorIs(t, err, send.ErrPruned)
 
 		// A node with all blocks has the status.
 		var unknown *transaction.UnknownOutcomeError
@@ -154,7 +155,7 @@ func TestBlocksCanBeDeletedBetweenTwoAnswers(t *testing.T) {
 		})
 		_, err := client.submit(t.Context(), tx, testLastValid)
 		require.Equal(t, transaction.Unknown, transaction.OutcomeOf(err), "%v", err)
-		require.ErrorIs(t, err, errPruned)
+		require.ErrorIs(t, err, send.ErrPruned)
 		assert.Equal(t, 1, scripted.called("getFirstAvailableBlock"))
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -57,7 +58,7 @@ func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := sign(context.WithoutCancel(ctx), tx, []Signer{a.me}); err != nil {
+			if err := send.Sign(context.WithoutCancel(ctx), tx, []Signer{a.me}); err != nil {
 				return err
 			}
 			_, err = a.Submit(ctx, tx)
@@ -114,7 +115,7 @@ func TestKeyIsExecutedOnce(t *testing.T) {
 		require.NoError(t, err, "the journal knows it, though the session has been used")
 		tx, err := action.Transaction(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
+		require.NoError(t, send.Sign(t.Context(), tx, []Signer{a.me}))
 		_, err = a.Submit(t.Context(), tx)
 		require.ErrorAs(t, err, &done, "a prepared transaction")
 		assert.Equal(t, receipt.Signature, done.Receipt.Signature)

@@ -10,6 +10,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -97,8 +98,8 @@ func (e *JournalEntry) Validate() error {
 }
 
 // validity returns how long the entry's transaction can be executed.
-func (e *JournalEntry) validity() validity {
-	return validity{lastHeight: e.LastValidBlockHeight, blockhash: e.Blockhash, nonce: e.Nonce, since: e.Slot}
+func (e *JournalEntry) validity() send.Validity {
+	return send.Validity{LastHeight: e.LastValidBlockHeight, Blockhash: e.Blockhash, Nonce: e.Nonce, Since: e.Slot}
 }
 
 var (

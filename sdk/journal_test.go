@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
@@ -101,7 +102,7 @@ func TestSubmitWritesToTheJournal(t *testing.T) {
 		a := newAgent(t, nil)
 		tx, err := a.pay(t, 1).Transaction(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
+		require.NoError(t, send.Sign(t.Context(), tx, []Signer{a.me}))
 		ctx, kill := context.WithCancel(t.Context())
 		a.journal.afterBegin = kill
 		_, err = a.Submit(ctx, tx)

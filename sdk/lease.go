@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 )
 
 // leasePoll is the interval at which the journal is read while another process holds the lease on an entry.
@@ -27,7 +29,7 @@ func (c *Client) pauseForLease(ctx context.Context) error {
 // afterLease waits for the end of another process's lease. The result has a flight if the entry is unfinished
 // then.
 func (c *Client) afterLease(ctx context.Context, entry JournalEntry) (unfinishedEntry, error) {
-	for began := time.Now(); time.Since(began) < outcomeLimit; {
+	for began := time.Now(); time.Since(began) < send.OutcomeLimit; {
 		if err := c.pauseForLease(ctx); err != nil {
 			return unfinishedEntry{entry: entry}, err
 		}

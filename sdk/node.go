@@ -53,24 +53,14 @@ func (n nodes) Close() error {
 	return nil
 }
 
-// eachNode calls do with one node after the other, the fittest first, until do returns false. The answers of
-// a single node are consistent; those of several nodes need not be.
-func (c *Client) eachNode(do func(node *rpc.Client) (next bool)) {
-	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
-		return do(rpc.NewWithCustomRPCClient(singleNode{single}))
-	})
-}
-
-// eachNodeIncludingStale does the same as eachNode and accepts answers of nodes that are behind.
-func (c *Client) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
-	c.pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
-		return do(rpc.NewWithCustomRPCClient(singleNode{single.HoweverOld()}))
-	})
-}
-
 // orient requests the slot of the nodes before the client's first decision about money. Afterwards the answer
 // of a node that is behind is not used, even if that node is the first one.
 func (c *Client) orient(ctx context.Context) { c.pool.Orient(ctx, c.commitment) }
+
+// clientOfNode returns the client of one of several nodes.
+func clientOfNode(single rpcpool.Single) *rpc.Client {
+	return rpc.NewWithCustomRPCClient(singleNode{single})
+}
 
 // singleNode is the JSON-RPC client of one of several nodes. It serves read requests only.
 type singleNode struct {

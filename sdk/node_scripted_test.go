@@ -40,6 +40,7 @@ func (n oneNode) pool() *rpcpool.Pool {
 
 // useNodes makes a client use scripted nodes.
 func (c *Client) useNodes(played ...jsonrpc.RPCClient) {
+	defer func() { c.sender.RPC, c.sender.Pool = c.rpc, c.pool }()
 	if len(played) == 1 {
 		c.pool = oneNode{played[0]}.pool()
 		c.rpc = rpc.NewWithCustomRPCClient(oneNode{played[0]})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -36,10 +37,10 @@ func TestGetNonceIsStrict(t *testing.T) {
 	authority := solana.PublicKey{7}
 	good := nonceData(authority, solana.Hash{8})
 	node.accounts = map[solana.PublicKey]any{testNonce: answerOf(solana.SystemProgramID, 1_447_680, good)}
-	nonce, err := client.getNonce(t.Context(), testNonce)
+	nonce, slot, err := client.getNonce(t.Context(), testNonce)
 	require.NoError(t, err)
-	assert.Equal(t, &nonceAccount{address: testNonce, authority: authority, value: solana.Hash{8},
-		slot: testSlot}, nonce)
+	assert.Equal(t, &send.Nonce{Address: testNonce, Authority: authority, Value: solana.Hash{8}}, nonce)
+	assert.EqualValues(t, testSlot, slot)
 
 	spoilt := func(at int, value byte) []byte {
 		data := append([]byte(nil), good...)
@@ -58,7 +59,7 @@ func TestGetNonceIsStrict(t *testing.T) {
 		"uninitialized":   {answerOf(solana.SystemProgramID, 1, spoilt(4, 0)), transaction.ErrNotANonce},
 	} {
 		node.accounts[testNonce] = c.answer
-		_, err := client.getNonce(t.Context(), testNonce)
+		_, _, err := client.getNonce(t.Context(), testNonce)
 		var account *protocol.AccountError
 		require.ErrorAs(t, err, &account, name)
 		require.ErrorIs(t, err, c.want, name)
@@ -158,7 +159,7 @@ func TestSubmitWaitsForATransactionWithANonce(t *testing.T) {
 		a.nonceIs(solana.Hash{8})
 		tx, err := a.pay(t, 1).With(WithNonce(testNonce)).Transaction(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, sign(t.Context(), tx, []Signer{a.me}))
+		require.NoError(t, send.Sign(t.Context(), tx, []Signer{a.me}))
 		a.node.statusOf = confirmedAfter(3 * time.Minute)
 		receipt, err := a.Submit(t.Context(), tx)
 		require.NoError(t, err)

@@ -173,7 +173,7 @@ func TestUnknownOutcomeCanBeStored(t *testing.T) {
 	client, _, _ := newScripted(t, nil)
 	pending := client.pendingUnknown(&unknown)
 	var again *transaction.UnknownOutcomeError
-	require.ErrorAs(t, pending.unknown(context.Canceled), &again)
+	require.ErrorAs(t, pending.Unknown(context.Canceled), &again)
 	again.Cause = nil
 	assert.Equal(t, unknown, *again)
 }

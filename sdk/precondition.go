@@ -9,6 +9,7 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -173,7 +174,7 @@ func (a *Action) current(ctx context.Context) (*Snapshot, error) {
 	if a.snapshot != nil {
 		options.MinContextSlot = &a.snapshot.Slot
 	}
-	accounts, slot, err := accountsAt(ctx, a.client.rpc, options, a.Negotiation)
+	accounts, slot, err := send.Accounts(ctx, a.client.rpc, options, a.Negotiation)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,15 @@
 package haggle
 
 import (
-	"strconv"
+	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -17,40 +21,51 @@ type Receipt struct {
 	Events []protocol.Event
 }
 
-// paymentsOf returns the token accounts that hold more after a transaction than before. Balances that cannot
-// be read are left out.
-func paymentsOf(details *rpc.GetTransactionResult) []transaction.Payment {
-	tx, err := details.Transaction.GetTransaction()
+// withEvents adds the program's events to a receipt, which may be nil.
+func withEvents(executed *transaction.Receipt, err error) (*Receipt, error) {
+	if executed == nil {
+		return nil, err
+	}
+	receipt := &Receipt{Receipt: *executed}
 	if err != nil {
-		return nil
+		return receipt, err
 	}
-	loaded := details.Meta.LoadedAddresses
-	keys := append(append(append(solana.PublicKeySlice{}, tx.Message.AccountKeys...),
-		loaded.Writable...), loaded.ReadOnly...)
-	before := make(map[uint16]uint64, len(details.Meta.PreTokenBalances))
-	for _, balance := range details.Meta.PreTokenBalances {
-		before[balance.AccountIndex], _ = tokensOf(balance)
+	if receipt.Events, err = protocol.ParseLogs(receipt.Logs); err != nil {
+		return receipt, fmt.Errorf("%w: %s: %w", transaction.ErrDetailsUnavailable, receipt.Signature, err)
 	}
-	var payments []transaction.Payment
-	for _, balance := range details.Meta.PostTokenBalances {
-		amount, ok := tokensOf(balance)
-		if !ok || int(balance.AccountIndex) >= len(keys) || amount <= before[balance.AccountIndex] {
-			continue
-		}
-		payment := transaction.Payment{Account: keys[balance.AccountIndex], Mint: balance.Mint,
-			Amount: amount - before[balance.AccountIndex]}
-		if balance.Owner != nil {
-			payment.Owner = *balance.Owner
-		}
-		payments = append(payments, payment)
-	}
-	return payments
+	return receipt, nil
 }
 
-func tokensOf(balance rpc.TokenBalance) (amount uint64, ok bool) {
-	if balance.UiTokenAmount == nil {
-		return 0, false
+// executed returns an executed transaction, which a node may have a little later than its status. It returns
+// errNoDetails if no node has it within the limit.
+func (c *Client) executed(
+	ctx context.Context, signature solana.Signature, limit time.Duration,
+) (*rpc.GetTransactionResult, error) {
+	return send.Executed(ctx, c.rpc, signature, c.commitment, limit)
+}
+
+// lookUp requests a transaction once. It returns nil if the node does not have it in a block of the client's
+// commitment.
+func (c *Client) lookUp(ctx context.Context, signature solana.Signature) (*rpc.GetTransactionResult, error) {
+	return send.LookUp(ctx, c.rpc, signature, c.commitment)
+}
+
+var errNoDetails = send.ErrNoDetails
+
+const (
+	detailsLimit = send.DetailsLimit
+	// firstPoll and lastPoll are the shortest and the longest pause between two equal requests.
+	firstPoll, lastPoll = send.FirstPoll, send.LastPoll
+)
+
+// mentionsProgram reports whether a transaction may have called this program.
+func mentionsProgram(details *rpc.GetTransactionResult) bool {
+	tx, err := details.Transaction.GetTransaction()
+	if err != nil {
+		return true
 	}
-	amount, err := strconv.ParseUint(balance.UiTokenAmount.Amount, 10, 64)
-	return amount, err == nil
+	loaded := details.Meta.LoadedAddresses
+	return slices.Contains(tx.Message.AccountKeys, protocol.ProgramID) ||
+		slices.Contains(loaded.ReadOnly, protocol.ProgramID) ||
+		slices.Contains(loaded.Writable, protocol.ProgramID)
 }

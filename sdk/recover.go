@@ -10,6 +10,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -138,7 +139,7 @@ func (c *Client) resolve(entry JournalEntry, f *flight) bool {
 			f.result.Err = err
 			return
 		}
-		receipt, err := pending.await(c.closing)
+		receipt, err := withEvents(pending.Await(c.closing))
 		err = c.inFlight.end(c.closing, entry.Signature, err, false)
 		f.result = Recovered{Entry: entry, Outcome: transaction.OutcomeOf(err), Receipt: receipt, Err: err}
 		if tx, err := solana.TransactionFromBytes(entry.Transaction); err == nil {
@@ -170,7 +171,7 @@ func (c *Client) resolveInBackground(wallet solana.PublicKey) {
 
 // pendingEntry returns an entry's transaction, to be sent again. It fails if the entry contains another
 // transaction.
-func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) {
+func (c *Client) pendingEntry(entry *JournalEntry) (*send.Pending, error) {
 	tx, err := solana.TransactionFromBytes(entry.Transaction)
 	if err != nil {
 		return nil, fmt.Errorf("%w: transaction of entry %s cannot be decoded: %w", errEntryDamaged,
@@ -180,15 +181,14 @@ func (c *Client) pendingEntry(entry *JournalEntry) (*pendingTransaction, error) 
 		return nil, fmt.Errorf("%w: entry %s contains another transaction", errEntryDamaged,
 			entry.Signature)
 	}
-	return &pendingTransaction{
-		client:     c,
-		signature:  entry.Signature,
-		encoded:    base64.StdEncoding.EncodeToString(entry.Transaction),
-		invoked:    invokedPrograms(tx),
-		valid:      entry.validity(),
-		commitment: c.commitmentOf(entry),
-		sentAt:     entry.Begun,
-	}, nil
+	return c.sender.Pending(send.Pending{
+		Signature:  entry.Signature,
+		Encoded:    base64.StdEncoding.EncodeToString(entry.Transaction),
+		Invoked:    send.InvokedPrograms(tx),
+		Valid:      entry.validity(),
+		Commitment: c.commitmentOf(entry),
+		SentAt:     entry.Begun,
+	}), nil
 }
 
 // errEntryDamaged: an entry of the journal does not have its transaction.
@@ -232,7 +232,7 @@ func (c *Client) resolveConflicts(ctx context.Context, with conflicts) (*Recover
 				if !with.conflictsWith(&unfinished.entry) {
 					continue
 				}
-				if leased = true; time.Since(began) > outcomeLimit {
+				if leased = true; time.Since(began) > send.OutcomeLimit {
 					unresolved.add(unfinished.entry, errLeased)
 				}
 				continue
@@ -278,10 +278,10 @@ func (c *Client) receiptOf(ctx context.Context, done *Recovered) (*Receipt, erro
 	receipt := done.Receipt
 	if receipt == nil && done.Err == nil {
 		receipt = &Receipt{Receipt: transaction.Receipt{Signature: done.Entry.Signature}}
-		if status, _, err := statusAt(ctx, c.rpc, done.Entry.Signature); err == nil && status != nil {
-			confirmed := &pendingTransaction{client: c, signature: done.Entry.Signature,
-				commitment: c.commitmentOf(&done.Entry), sentAt: time.Now()}
-			if found, _ := confirmed.settle(ctx, status); found != nil {
+		if status, _, err := send.StatusAt(ctx, c.rpc, done.Entry.Signature); err == nil && status != nil {
+			confirmed := c.sender.Pending(send.Pending{Signature: done.Entry.Signature,
+				Commitment: c.commitmentOf(&done.Entry), SentAt: time.Now()})
+			if found, _ := withEvents(confirmed.Settle(ctx, status)); found != nil {
 				receipt = found
 			}
 		}

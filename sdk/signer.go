@@ -2,12 +2,9 @@ package haggle
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/gagliardetto/solana-go"
-
-	"github.com/haggle-protocol/haggle/sdk/transaction"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 )
 
 // Signer signs transactions for one account: a key in memory, or a wallet somewhere else.
@@ -19,72 +16,9 @@ type Signer interface {
 }
 
 // SignTransaction adds the signatures of some of a transaction's signers and keeps those that it has, so that
-// several parties can sign one after the other: see [Negotiation.SettleByAgreement]. It fails with [transaction.ErrNotASigner]
-// for a signer that the transaction does not need. [Client.Submit] sends the transaction once it is complete.
+// several parties can sign one after the other: see [Negotiation.SettleByAgreement]. It fails with
+// [transaction.ErrNotASigner] for a signer that the transaction does not need. [Client.Submit] sends the
+// transaction once it is complete.
 func SignTransaction(ctx context.Context, tx *solana.Transaction, signers ...Signer) error {
-	message, err := tx.Message.MarshalBinary()
-	if err != nil {
-		return fmt.Errorf("haggle: encode the message: %w", err)
-	}
-	count := int(tx.Message.Header.NumRequiredSignatures)
-	if count > len(tx.Message.AccountKeys) {
-		return fmt.Errorf("haggle: transaction: %d signers among %d accounts", count, len(tx.Message.AccountKeys))
-	}
-	needed := tx.Message.AccountKeys[:count]
-	signatures := make([]solana.Signature, count)
-	copy(signatures, tx.Signatures)
-	for _, signer := range signers {
-		at := slices.Index(needed, signer.PublicKey())
-		if at < 0 {
-			return fmt.Errorf("%w: %s", transaction.ErrNotASigner, signer.PublicKey())
-		}
-		if signatures[at], err = signMessage(ctx, signer, message); err != nil {
-			return err
-		}
-	}
-	tx.Signatures = signatures
-	return nil
-}
-
-// signMessage returns a signature that verifies.
-func signMessage(ctx context.Context, signer Signer, message []byte) (solana.Signature, error) {
-	key := signer.PublicKey()
-	signature, err := signer.SignMessage(ctx, message)
-	if err != nil {
-		return solana.Signature{}, fmt.Errorf("haggle: %s does not sign: %w", key, unsent(err))
-	}
-	if !signature.Verify(key, message) {
-		return solana.Signature{}, fmt.Errorf("haggle: the signature of %s does not verify", key)
-	}
-	return signature, nil
-}
-
-// sign has everyone sign whom the transaction needs. A signature that does not verify is refused before it is sent.
-func sign(ctx context.Context, tx *solana.Transaction, signers []Signer) error {
-	message, err := tx.Message.MarshalBinary()
-	if err != nil {
-		return fmt.Errorf("haggle: encode the message: %w", err)
-	}
-	needed := tx.Message.AccountKeys[:tx.Message.Header.NumRequiredSignatures]
-	signatures := make([]solana.Signature, len(needed))
-	for i, key := range needed {
-		signer := signerFor(signers, key)
-		if signer == nil {
-			return fmt.Errorf("%w: %s", transaction.ErrMissingSigner, key)
-		}
-		if signatures[i], err = signMessage(ctx, signer, message); err != nil {
-			return err
-		}
-	}
-	tx.Signatures = signatures
-	return nil
-}
-
-func signerFor(signers []Signer, key solana.PublicKey) Signer {
-	for _, signer := range signers {
-		if signer != nil && signer.PublicKey() == key {
-			return signer
-		}
-	}
-	return nil
+	return send.AddSignatures(ctx, tx, signers)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 
@@ -37,10 +38,10 @@ func TestTransactionsAreSignedByAllWhoHaveTo(t *testing.T) {
 	tx, err := solana.NewTransaction([]solana.Instruction{transfer}, solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
 	require.NoError(t, err)
 
-	require.ErrorIs(t, sign(t.Context(), tx, []Signer{payer}), transaction.ErrMissingSigner)
-	require.ErrorContains(t, sign(t.Context(), tx, []Signer{payer, forger{sender}}), "does not verify")
+	require.ErrorIs(t, send.Sign(t.Context(), tx, []Signer{payer}), transaction.ErrMissingSigner)
+	require.ErrorContains(t, send.Sign(t.Context(), tx, []Signer{payer, forger{sender}}), "does not verify")
 	assert.Empty(t, tx.Signatures)
 
-	require.NoError(t, sign(t.Context(), tx, []Signer{newKeypair(t), sender, nil, payer}))
+	require.NoError(t, send.Sign(t.Context(), tx, []Signer{newKeypair(t), sender, nil, payer}))
 	require.NoError(t, tx.VerifySignatures())
 }

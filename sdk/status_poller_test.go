@@ -52,7 +52,7 @@ func TestOneRequestPollsAllTransactions(t *testing.T) {
 		waiting.Wait()
 		// Three requests hold the signatures of all.
 		assert.LessOrEqual(t, a.node.called("getSignatureStatuses"), 3*10)
-		assert.Equal(t, 3, (transactions+statusesAtOnce-1)/statusesAtOnce)
+		assert.Equal(t, 3, (transactions+255)/256)
 	})
 }
 

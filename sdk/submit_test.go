@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/node"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
@@ -54,7 +55,7 @@ func newScripted(
 		[]solana.Instruction{system.NewTransferInstruction(1, payer.PublicKey(), payer.PublicKey()).Build()},
 		solana.Hash{1}, solana.TransactionPayer(payer.PublicKey()))
 	require.NoError(t, err)
-	require.NoError(t, sign(t.Context(), tx, []Signer{payer}))
+	require.NoError(t, send.Sign(t.Context(), tx, []Signer{payer}))
 	encoded, err := tx.MarshalBinary()
 	require.NoError(t, err)
 
@@ -169,7 +170,7 @@ func TestSilentNodeLeavesTheOutcomeUnknown(t *testing.T) {
 		require.ErrorAs(t, err, &unknown)
 		require.ErrorIs(t, err, silence)
 		assert.Equal(t, tx.Signatures[0], unknown.Signature)
-		assert.InDelta(t, unreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
+		assert.InDelta(t, send.UnreachableLimit.Seconds(), time.Since(began).Seconds(), 2)
 
 		// It answers again, and has executed the transaction after all.
 		scripted.answers["getSignatureStatuses"] = always(statuses(testSlot,
@@ -319,7 +320,7 @@ func TestSubmittedTransactionIsValidForABlockhashLife(t *testing.T) {
 func (c *Client) submit(
 	ctx context.Context, tx *solana.Transaction, lastValid uint64,
 ) (*Receipt, error) {
-	return c.send(ctx, &outgoing{transaction: tx, valid: &validity{lastHeight: lastValid},
+	return c.send(ctx, &outgoing{transaction: tx, valid: &send.Validity{LastHeight: lastValid},
 		commitment: c.commitment})
 }
 

@@ -9,9 +9,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/send"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
+
+// failureError returns the error of a failed transaction as the client does.
+func failureError(raw any, logs []string, invoked []solana.PublicKey, signature solana.Signature) error {
+	return send.FailureError(raw, logs, invoked, signature, explainFailure)
+}
 
 func chainError(t *testing.T, encoded string) (decoded any) {
 	t.Helper()

@@ -67,11 +67,11 @@ func isBusy(code int, message string) bool {
 // ErrBehind: every node is behind a slot that one of them has returned before.
 var ErrBehind = errors.New("the node is behind a slot already observed")
 
-// ErrWentBack: a node is more than about a minute behind its own earlier answers. Its state was rolled back, a
-// local chain was restarted, or several nodes share one address and one of them is far behind. It is also an
-// [ErrBehind]. The client keeps sending requests, and uses the node's answers once the node has reached the
-// earlier slot again, because money may have been sent in the slots between. For a chain that was restarted,
-// make a new client.
+// ErrWentBack: a node is more than about a minute behind its own earlier answers. Its state was rolled back,
+// a local chain was restarted, or several nodes share one address and one of them is far behind. It is also
+// an [ErrBehind]. The client keeps sending requests, and uses the node's answers once the node has reached
+// the earlier slot again, because money may have been sent in the slots between. For a chain that was
+// restarted, make a new client.
 var ErrWentBack = errors.New("the node returned to an earlier slot, or its chain was restarted; create a new client")
 
 // ErrMalformed: a node's answer cannot be decoded, or lacks a required part.

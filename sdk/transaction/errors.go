@@ -112,8 +112,8 @@ var customExplanations = map[solana.PublicKey]map[uint32]string{
 	},
 }
 
-// UnknownOutcomeError is the error of a transaction that was sent and whose outcome is unknown: no node could be
-// reached any longer, or the context ended. Nothing must be repeated before the outcome is known.
+// UnknownOutcomeError is the error of a transaction that was sent and whose outcome is unknown: no node could
+// be reached any longer, or the context ended. Nothing must be repeated before the outcome is known.
 //
 // All fields but Cause can be stored and used by another process.
 type UnknownOutcomeError struct {

@@ -78,9 +78,9 @@ type Stater interface {
 //	case transaction.Unknown: // read the state before anything is repeated
 //	}
 //
-// The default is Unknown: an error states another outcome with a method TransactionOutcome ([Stater]), also if
-// it is wrapped with %w. Any other error is Unknown: a context's or a connection's own, one that was formatted
-// with %v, and several errors of which one proves nothing.
+// The default is Unknown: an error states another outcome with a method TransactionOutcome ([Stater]), also
+// if it is wrapped with %w. Any other error is Unknown: a context's or a connection's own, one that was
+// formatted with %v, and several errors of which one proves nothing.
 func OutcomeOf(err error) Outcome {
 	switch e := err.(type) {
 	case nil:

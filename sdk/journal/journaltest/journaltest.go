@@ -35,8 +35,8 @@ type Store interface {
 // Open opens the store at a path, in a directory that exists. If there is none, it creates one.
 type Open func(path string) (Store, error)
 
-// Run runs all tests on stores that one process at a time can use. locked is the error of opening a store that
-// is in use.
+// Run runs all tests on stores that one process at a time can use. locked is the error of opening a store
+// that is in use.
 func Run(t *testing.T, open Open, locked error) {
 	run(t, open, commonTests())
 	run(t, open, map[string]func(*testing.T, *shelf){

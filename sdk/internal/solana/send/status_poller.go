@@ -1,4 +1,4 @@
-package haggle
+package send
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 )
 
 const (
 	// The statuses of a new transaction are requested at intervals that double, because a local chain
 	// confirms in milliseconds, and a public one in a second.
-	firstPoll = 30 * time.Millisecond
-	lastPoll  = 500 * time.Millisecond
+	FirstPoll = 30 * time.Millisecond
+	LastPoll  = 500 * time.Millisecond
 	// statusesAtOnce is the most signatures in one request.
 	statusesAtOnce = 256
 	// recentStatuses is how long nodes return the status of a transaction without a search of their history,
@@ -25,16 +26,16 @@ const (
 // newPolling returns the intervals at which a request is repeated whose result the node will have soon.
 func newPolling() *backoff.ExponentialBackOff {
 	polling := backoff.NewExponentialBackOff()
-	polling.InitialInterval, polling.MaxInterval = firstPoll, lastPoll
+	polling.InitialInterval, polling.MaxInterval = FirstPoll, LastPoll
 	polling.Multiplier, polling.RandomizationFactor = 2, 0
 	polling.Reset()
 	return polling
 }
 
-// statusPoller requests the statuses of all transactions that the client waits for, in one request for all of
+// statusPoller requests the statuses of all transactions that the sender waits for, in one request for all of
 // them. It runs while there are any.
 type statusPoller struct {
-	client *Client
+	sender *Sender
 
 	lock    sync.Mutex
 	waiting map[solana.Signature][]*watchedStatus
@@ -62,8 +63,8 @@ type statusUpdate struct {
 	err    error
 }
 
-func newStatusPoller(client *Client) *statusPoller {
-	return &statusPoller{client: client, waiting: make(map[solana.Signature][]*watchedStatus),
+func newStatusPoller(sender *Sender) *statusPoller {
+	return &statusPoller{sender: sender, waiting: make(map[solana.Signature][]*watchedStatus),
 		added: make(chan struct{}, 1)}
 }
 
@@ -76,9 +77,9 @@ func (s *statusPoller) watch(signature solana.Signature) chan statusUpdate {
 	s.waiting[signature] = append(s.waiting[signature], watched)
 	if !s.running {
 		s.running = true
-		if !s.client.start(s.run) {
+		if !s.sender.start(s.run) {
 			s.running = false
-			watched.updates <- statusUpdate{err: ErrClientClosed}
+			watched.updates <- statusUpdate{err: s.sender.closed}
 		}
 	}
 	select {
@@ -115,9 +116,9 @@ func (s *statusPoller) run() {
 		}
 		timer := time.NewTimer(time.Until(due))
 		select {
-		case <-s.client.closing.Done():
+		case <-s.sender.closing.Done():
 			timer.Stop()
-			s.deliver(nil, nil, ErrClientClosed)
+			s.deliver(nil, nil, s.sender.closed)
 			s.stop()
 			return
 		case <-s.added:
@@ -161,9 +162,9 @@ func (s *statusPoller) poll() {
 	for len(signatures) > 0 {
 		batch := signatures[:min(len(signatures), statusesAtOnce)]
 		signatures = signatures[len(batch):]
-		answer, err := s.client.rpc.GetSignatureStatuses(s.client.closing, false, batch...)
+		answer, err := s.sender.RPC.GetSignatureStatuses(s.sender.closing, false, batch...)
 		if err == nil && len(answer.Value) != len(batch) {
-			err = malformed("node returned %d statuses instead of %d", len(answer.Value), len(batch))
+			err = rpcpool.Malformed("node returned %d statuses instead of %d", len(answer.Value), len(batch))
 		}
 		if err != nil {
 			s.deliver(batch, nil, err)
@@ -201,18 +202,18 @@ func (s *statusPoller) deliver(batch []solana.Signature, statuses []*rpc.Signatu
 
 // mayHaveExpired reports whether the expiry of a transaction should be checked. The finalized block height is
 // requested once for all transactions.
-func (s *statusPoller) mayHaveExpired(ctx context.Context, p *pendingTransaction) bool {
-	if !p.valid.nonce.IsZero() {
+func (s *statusPoller) mayHaveExpired(ctx context.Context, p *Pending) bool {
+	if !p.Valid.Nonce.IsZero() {
 		return true
 	}
 	s.heights.Lock()
 	defer s.heights.Unlock()
 	if time.Since(s.heightAt) >= rebroadcastEvery/2 {
-		epoch, err := s.client.rpc.GetEpochInfo(ctx, rpc.CommitmentFinalized)
+		epoch, err := s.sender.RPC.GetEpochInfo(ctx, rpc.CommitmentFinalized)
 		if err != nil || epoch == nil {
 			return true // hasExpired checks each node
 		}
 		s.height, s.heightAt = epoch.BlockHeight, time.Now()
 	}
-	return s.height > p.valid.lastHeight
+	return s.height > p.Valid.LastHeight
 }

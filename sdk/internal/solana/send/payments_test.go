@@ -1,4 +1,4 @@
-package haggle
+package send
 
 import (
 	"encoding/base64"
@@ -13,8 +13,13 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/transaction"
 )
 
+// object is a JSON object.
+type object = map[string]any
+
+var keptMint = solana.PublicKey{9}
+
 func TestReceiptNamesTheAccountsThatHoldMore(t *testing.T) {
-	payer, vault, paid, created := newKeypair(t).PublicKey(), solana.PublicKey{2}, solana.PublicKey{3}, solana.PublicKey{4}
+	payer, vault, paid, created := solana.PublicKey{1}, solana.PublicKey{2}, solana.PublicKey{3}, solana.PublicKey{4}
 	looked, owner := solana.PublicKey{5}, solana.PublicKey{6}
 	tx, err := solana.NewTransaction([]solana.Instruction{solana.NewInstruction(solana.SystemProgramID, solana.AccountMetaSlice{
 		solana.Meta(vault).WRITE(), solana.Meta(paid).WRITE(), solana.Meta(created).WRITE(),

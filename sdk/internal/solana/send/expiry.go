@@ -1,4 +1,4 @@
-package haggle
+package send
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
-// errPruned: the transaction can no longer be executed, and no node has the blocks that would show whether it
+// ErrPruned: the transaction can no longer be executed, and no node has the blocks that would show whether it
 // was.
-var errPruned = errors.New("node has deleted the blocks that the transaction could be in: use a node with a longer history")
+var ErrPruned = errors.New("node has deleted the blocks that the transaction could be in: use a node with a longer history")
 
 // expiry is one node's answer to whether a transaction has expired.
 type expiry int
@@ -39,10 +40,10 @@ const contradictionTimeout = 5 * time.Second
 // instead, even if the node is behind.
 //
 // It fails if the expiry can no longer be proven.
-func (p *pendingTransaction) hasExpired(
+func (p *Pending) hasExpired(
 	ctx context.Context,
 ) (expired bool, status *rpc.SignatureStatusesResult, err error) {
-	p.client.eachNode(func(node *rpc.Client) (next bool) {
+	p.sender.eachNode(func(node *rpc.Client) (next bool) {
 		var answer expiry
 		var pruned error
 		answer, status, pruned = p.expiryAt(ctx, node)
@@ -55,11 +56,11 @@ func (p *pendingTransaction) hasExpired(
 		}
 		return true
 	})
-	if expired && p.client.pool.Size() > 1 {
+	if expired && p.sender.Pool.Size() > 1 {
 		ctx, cancel := context.WithTimeout(ctx, contradictionTimeout)
 		defer cancel()
-		p.client.eachNodeIncludingStale(func(node *rpc.Client) (next bool) {
-			status, _, _ = statusAt(ctx, node, p.signature)
+		p.sender.eachNodeIncludingStale(func(node *rpc.Client) (next bool) {
+			status, _, _ = StatusAt(ctx, node, p.Signature)
 			return status == nil && ctx.Err() == nil
 		})
 	}
@@ -68,14 +69,14 @@ func (p *pendingTransaction) hasExpired(
 
 // expiryAt requests the answer of one node. The order matters: it requests the status after the transaction
 // could no longer be executed, and the oldest block of the node last.
-func (p *pendingTransaction) expiryAt(
+func (p *Pending) expiryAt(
 	ctx context.Context, from *rpc.Client,
 ) (expiry, *rpc.SignatureStatusesResult, error) {
-	over, reached, err := p.valid.isOver(ctx, from)
+	over, reached, err := p.Valid.isOver(ctx, from)
 	if err != nil {
 		return expiryUnknown, nil, nil
 	}
-	status, slot, err := statusAt(ctx, from, p.signature)
+	status, slot, err := StatusAt(ctx, from, p.Signature)
 	switch {
 	case err != nil:
 		return expiryUnknown, nil, nil
@@ -89,44 +90,44 @@ func (p *pendingTransaction) expiryAt(
 	switch {
 	case err != nil:
 		return expiryUnknown, nil, nil
-	case first <= p.valid.since:
+	case first <= p.Valid.Since:
 		return expiryProven, nil, nil
-	case p.valid.since == 0:
-		return expiryUnprovable, nil, fmt.Errorf("%w (age of the transaction unknown, first block of the node %d)", errPruned, first)
+	case p.Valid.Since == 0:
+		return expiryUnprovable, nil, fmt.Errorf("%w (age of the transaction unknown, first block of the node %d)", ErrPruned, first)
 	}
 	return expiryUnprovable, nil, fmt.Errorf("%w (transaction from slot %d, first block of the node %d)",
-		errPruned, p.valid.since, first)
+		ErrPruned, p.Valid.Since, first)
 }
 
 // isOver reports whether a transaction can no longer be executed, because the finalized height is beyond the
 // last valid one, or the finalized nonce account has another value. reached is the slot of the answer.
-func (v *validity) isOver(ctx context.Context, from *rpc.Client) (over bool, reached uint64, err error) {
-	if v.nonce.IsZero() {
+func (v *Validity) isOver(ctx context.Context, from *rpc.Client) (over bool, reached uint64, err error) {
+	if v.Nonce.IsZero() {
 		epoch, err := from.GetEpochInfo(ctx, rpc.CommitmentFinalized)
 		if err != nil {
 			return false, 0, err
 		}
 		if epoch == nil {
-			return false, 0, malformed("node returned no block height")
+			return false, 0, rpcpool.Malformed("node returned no block height")
 		}
-		return epoch.BlockHeight > v.lastHeight, epoch.AbsoluteSlot, nil
+		return epoch.BlockHeight > v.LastHeight, epoch.AbsoluteSlot, nil
 	}
 	options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentFinalized,
 		Encoding: solana.EncodingBase64}
-	accounts, slot, err := accountsAt(ctx, from, options, v.nonce)
+	accounts, slot, err := Accounts(ctx, from, options, v.Nonce)
 	if err != nil {
 		return false, 0, err
 	}
 	// A node that is behind may return the account as it was before it got the transaction's value.
-	if slot < v.since {
+	if slot < v.Since {
 		return false, 0, node.ErrBehind
 	}
-	return !holdsNonce(accounts[0], v.blockhash), slot, nil
+	return !holdsNonce(accounts[0], v.Blockhash), slot, nil
 }
 
-// statusAt returns a transaction's status, searched for in the node's history as well; nil if the node does
+// StatusAt returns a transaction's status, searched for in the node's history as well; nil if the node does
 // not know it. The slot is that of the answer.
-func statusAt(
+func StatusAt(
 	ctx context.Context, from *rpc.Client, signature solana.Signature,
 ) (*rpc.SignatureStatusesResult, uint64, error) {
 	statuses, err := from.GetSignatureStatuses(ctx, true, signature)
@@ -134,7 +135,7 @@ func statusAt(
 		return nil, 0, err
 	}
 	if len(statuses.Value) != 1 {
-		return nil, 0, malformed("node returned %d statuses instead of 1", len(statuses.Value))
+		return nil, 0, rpcpool.Malformed("node returned %d statuses instead of 1", len(statuses.Value))
 	}
 	return statuses.Value[0], statuses.Context.Slot, nil
 }

@@ -1,4 +1,4 @@
-package haggle
+package send
 
 import (
 	"context"
@@ -7,21 +7,22 @@ import (
 	"github.com/gagliardetto/solana-go"
 	"github.com/gagliardetto/solana-go/rpc"
 
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
 	"github.com/haggle-protocol/haggle/sdk/internal/wait"
 	"github.com/haggle-protocol/haggle/sdk/node"
 )
 
-// validity is how long a transaction can be executed.
-type validity struct {
-	// lastHeight is the last height of a block that it can be in; zero with a nonce.
-	lastHeight uint64
-	// blockhash is the transaction's blockhash; with a nonce the nonce's value.
-	blockhash solana.Hash
-	// nonce is the nonce account of a transaction that can be executed while that holds blockhash; zero
+// Validity is how long a transaction can be executed.
+type Validity struct {
+	// LastHeight is the last height of a block that it can be in; zero with a nonce.
+	LastHeight uint64
+	// Blockhash is the transaction's blockhash; with a nonce the nonce's value.
+	Blockhash solana.Hash
+	// Nonce is the nonce account of a transaction that can be executed while that holds Blockhash; zero
 	// without.
-	nonce solana.PublicKey
-	// since is a slot before which it was not executed; zero if that is not known.
-	since uint64
+	Nonce solana.PublicKey
+	// Since is a slot before which it was not executed; zero if that is not known.
+	Since uint64
 }
 
 const (
@@ -34,29 +35,29 @@ const (
 	unknownDateLimit = 5 * time.Second
 )
 
-// validityOf returns how long a transaction is valid that this client did not build. Its since is zero if the
+// ValidityOf returns how long a transaction is valid that the caller did not build. Its Since is zero if the
 // transaction may have been executed at any time before: no node knows its blockhash, or its nonce account
 // has another value.
-func (c *Client) validityOf(ctx context.Context, tx *solana.Transaction) (*validity, error) {
-	valid := &validity{blockhash: tx.Message.RecentBlockhash}
+func (s *Sender) ValidityOf(ctx context.Context, tx *solana.Transaction) (*Validity, error) {
+	valid := &Validity{Blockhash: tx.Message.RecentBlockhash}
 	if tx.UsesDurableNonce() {
 		var err error
-		if valid.nonce, err = nonceOf(tx); err != nil {
+		if valid.Nonce, err = nonceOf(tx); err != nil {
 			return nil, err
 		}
 	} else {
-		epoch, err := c.rpc.GetEpochInfo(ctx, rpc.CommitmentProcessed)
+		epoch, err := s.RPC.GetEpochInfo(ctx, rpc.CommitmentProcessed)
 		if err != nil {
 			return nil, err
 		}
 		if epoch == nil {
-			return nil, malformed("node returned no block height")
+			return nil, rpcpool.Malformed("node returned no block height")
 		}
-		valid.lastHeight = epoch.BlockHeight + blockhashLife + nodeLag
+		valid.LastHeight = epoch.BlockHeight + blockhashLife + nodeLag
 	}
 	polling, limit := newPolling(), time.Now().Add(unknownDateLimit)
 	for {
-		known, err := c.notExecutedBefore(ctx, tx.Signatures[0], valid)
+		known, err := s.NotExecutedBefore(ctx, tx.Signatures[0], valid)
 		if known || err == nil && !time.Now().Before(limit) {
 			return valid, nil
 		}
@@ -69,30 +70,30 @@ func (c *Client) validityOf(ctx context.Context, tx *solana.Transaction) (*valid
 	}
 }
 
-// notExecutedBefore sets since. It returns true if a later attempt would have the same result.
-func (c *Client) notExecutedBefore(
-	ctx context.Context, signature solana.Signature, valid *validity,
+// NotExecutedBefore sets Since. It returns true if a later attempt would have the same result.
+func (s *Sender) NotExecutedBefore(
+	ctx context.Context, signature solana.Signature, valid *Validity,
 ) (known bool, err error) {
-	if !valid.nonce.IsZero() {
+	if !valid.Nonce.IsZero() {
 		options := &rpc.GetMultipleAccountsOpts{Commitment: rpc.CommitmentConfirmed,
 			Encoding: solana.EncodingBase64}
-		accounts, slot, err := accountsAt(ctx, c.rpc, options, valid.nonce)
-		if err != nil || !holdsNonce(accounts[0], valid.blockhash) {
+		accounts, slot, err := Accounts(ctx, s.RPC, options, valid.Nonce)
+		if err != nil || !holdsNonce(accounts[0], valid.Blockhash) {
 			return false, err
 		}
-		valid.since = slot
+		valid.Since = slot
 		return true, nil
 	}
 	// While a blockhash is valid, every node knows all transactions that have used it.
-	epoch, err := c.rpc.GetEpochInfo(ctx, rpc.CommitmentConfirmed)
+	epoch, err := s.RPC.GetEpochInfo(ctx, rpc.CommitmentConfirmed)
 	if err != nil {
 		return false, err
 	}
-	status, slot, err := statusAt(ctx, c.rpc, signature)
+	status, slot, err := StatusAt(ctx, s.RPC, signature)
 	if err != nil || status != nil {
 		return err == nil, err
 	}
-	answer, err := c.rpc.IsBlockhashValid(ctx, valid.blockhash, rpc.CommitmentProcessed)
+	answer, err := s.RPC.IsBlockhashValid(ctx, valid.Blockhash, rpc.CommitmentProcessed)
 	if err != nil {
 		return false, err
 	}
@@ -100,7 +101,7 @@ func (c *Client) notExecutedBefore(
 		return false, node.ErrBehind
 	}
 	if answer.Value {
-		valid.since = epoch.AbsoluteSlot
+		valid.Since = epoch.AbsoluteSlot
 	}
 	return answer.Value, nil
 }

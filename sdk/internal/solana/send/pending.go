@@ -1,0 +1,168 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/node"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
+)
+
+const (
+	// rebroadcastEvery is the interval at which a transaction is sent again, because leaders drop
+	// transactions under load, and at which its expiry is checked.
+	rebroadcastEvery = 2 * time.Second
+	// UnreachableLimit is how long all nodes may fail to answer until the outcome counts as unknown. A
+	// blockhash lives for about a minute.
+	UnreachableLimit = 2 * time.Minute
+	// OutcomeLimit is how long a caller waits for an outcome: much longer than a blockhash lives, and than
+	// a block takes to be finalized.
+	OutcomeLimit = 10 * time.Minute
+)
+
+// Pending is a transaction whose outcome is not known yet.
+type Pending struct {
+	Signature solana.Signature
+	// Encoded is the transaction, in base 64; empty if it must not be sent.
+	Encoded string
+	// Invoked are the programs that its instructions call; nil if they are not known.
+	Invoked []solana.PublicKey
+	Valid   Validity
+	// Commitment is the commitment at which the transaction counts as confirmed.
+	Commitment rpc.CommitmentType
+	SentAt     time.Time
+
+	sender *Sender
+}
+
+// Pending returns a transaction to send or to wait for.
+func (s *Sender) Pending(p Pending) *Pending {
+	p.sender = s
+	return &p
+}
+
+// Send broadcasts the transaction for the first time and waits for its outcome.
+func (p *Pending) Send(ctx context.Context) (*transaction.Receipt, error) {
+	// The cause of an ended context may be a node's answer to another request.
+	if err := p.broadcast(ctx); err != nil && ctx.Err() == nil {
+		if refusal := p.refusal(err); refusal != nil {
+			return nil, unsent(refusal)
+		}
+	}
+	return p.Await(ctx)
+}
+
+func (p *Pending) broadcast(ctx context.Context) error {
+	var never uint
+	_, err := p.sender.RPC.SendEncodedTransactionWithOpts(ctx, p.Encoded, rpc.TransactionOpts{
+		SkipPreflight:       true, // it has been simulated
+		PreflightCommitment: p.sender.commitment,
+		MaxRetries:          &never, // the client sends it again itself
+	})
+	return err
+}
+
+// refusal returns the error of a first broadcast if certainly no node has forwarded the transaction. It
+// returns nil if a node may have forwarded it or already knows it, if the request was repeated, and for every
+// answer that a server between the client and the node can have given.
+func (p *Pending) refusal(err error) error {
+	var answered *node.Error
+	if !errors.As(err, &answered) || answered.Repeated || answered.IsBusy() || !rpcpool.MeansNotForwarded(answered) {
+		return nil
+	}
+	data, _ := answered.Data.(map[string]any)
+	if data == nil || data["err"] == nil {
+		if strings.Contains(answered.Message, "already been processed") {
+			return nil
+		}
+		return err
+	}
+	if data["err"] == "AlreadyProcessed" {
+		return nil
+	}
+	var logs []string
+	lines, _ := data["logs"].([]any)
+	for _, line := range lines {
+		logs = append(logs, fmt.Sprint(line))
+	}
+	return FailureError(data["err"], logs, p.Invoked, solana.Signature{}, p.sender.explain)
+}
+
+// Await waits until the outcome is certain.
+func (p *Pending) Await(ctx context.Context) (*transaction.Receipt, error) {
+	updates := p.sender.statuses.watch(p.Signature)
+	defer p.sender.statuses.unwatch(p.Signature, updates)
+	rebroadcasts := time.NewTicker(rebroadcastEvery)
+	defer rebroadcasts.Stop()
+	began := time.Now()
+	lastAnswer, lastErr := began, error(nil)
+	// The poller searches the recent transactions only. A transaction that was sent earlier may be older.
+	old, check, rebroadcast := began.Sub(p.SentAt) > recentStatuses, false, false
+	for {
+		if check {
+			check = false
+			expired, status, err := p.hasExpired(ctx)
+			switch {
+			case err != nil:
+				return nil, p.Unknown(err)
+			case expired:
+				return nil, fmt.Errorf("%w: %s", transaction.ErrExpired, p.Signature)
+			case status != nil && p.reached(status):
+				return p.Settle(ctx, status)
+			}
+		}
+		if rebroadcast {
+			rebroadcast = false
+			// The answer does not matter: a node may have forwarded the transaction before.
+			_ = p.broadcast(ctx)
+		}
+		if time.Since(began) > OutcomeLimit {
+			return nil, p.Unknown(errors.New("neither executed nor expired"))
+		}
+		if time.Since(lastAnswer) > UnreachableLimit {
+			return nil, p.Unknown(lastErr)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, p.Unknown(context.Cause(ctx))
+		case update := <-updates:
+			if lastErr = update.err; lastErr != nil {
+				if errors.Is(lastErr, p.sender.closed) {
+					return nil, p.Unknown(lastErr)
+				}
+				continue
+			}
+			lastAnswer = time.Now()
+			if update.status != nil && p.reached(update.status) {
+				return p.Settle(ctx, update.status)
+			}
+			check, old = old && update.status == nil, false
+		case <-rebroadcasts.C:
+			check, rebroadcast = p.sender.statuses.mayHaveExpired(ctx, p), p.Encoded != ""
+		}
+	}
+}
+
+// Unknown returns the error of a transaction whose outcome stays unknown.
+func (p *Pending) Unknown(cause error) error {
+	return &transaction.UnknownOutcomeError{
+		Signature: p.Signature, LastValidBlockHeight: p.Valid.LastHeight, Blockhash: p.Valid.Blockhash,
+		Nonce: p.Valid.Nonce,
+		Slot:  p.Valid.Since, SentAt: p.SentAt, Cause: cause,
+	}
+}
+
+func (p *Pending) reached(status *rpc.SignatureStatusesResult) bool {
+	if p.Commitment == rpc.CommitmentFinalized {
+		return status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
+	}
+	return status.ConfirmationStatus == rpc.ConfirmationStatusConfirmed ||
+		status.ConfirmationStatus == rpc.ConfirmationStatusFinalized
+}

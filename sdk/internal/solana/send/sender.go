@@ -1,0 +1,74 @@
+// Package send signs and sends transactions of any program, sends them again until they are executed or have
+// expired, and returns their outcomes. A transaction counts as expired only if a node proves it.
+package send
+
+import (
+	"context"
+
+	"github.com/gagliardetto/solana-go/rpc"
+
+	"github.com/haggle-protocol/haggle/sdk/internal/solana/rpcpool"
+	"github.com/haggle-protocol/haggle/sdk/transaction"
+)
+
+// Options configure a sender.
+type Options struct {
+	// RPC sends requests through Pool, and Node to one of its nodes.
+	RPC  *rpc.Client
+	Pool *rpcpool.Pool
+	Node func(rpcpool.Single) *rpc.Client
+	// Commitment is the commitment of broadcasts.
+	Commitment rpc.CommitmentType
+	// Closing ends when the sender is closed; Closed is the error of waiting for an outcome then.
+	Closing context.Context
+	Closed  error
+	// Start runs a function in the background, and returns false if the sender is closed.
+	Start func(func()) bool
+	// Explain returns the errors of failed transactions; nil returns them as they are.
+	Explain Explain
+}
+
+// Sender sends transactions and waits for their outcomes. It may be used by several goroutines.
+type Sender struct {
+	// RPC and Pool are those of the options.
+	RPC  *rpc.Client
+	Pool *rpcpool.Pool
+
+	node       func(rpcpool.Single) *rpc.Client
+	commitment rpc.CommitmentType
+	statuses   *statusPoller
+	closing    context.Context
+	closed     error
+	start      func(func()) bool
+	explain    Explain
+}
+
+// New returns a sender. It sends no requests.
+func New(options Options) *Sender {
+	sender := &Sender{
+		RPC: options.RPC, Pool: options.Pool, node: options.Node, commitment: options.Commitment,
+		closing: options.Closing, closed: options.Closed, start: options.Start, explain: options.Explain,
+	}
+	sender.statuses = newStatusPoller(sender)
+	return sender
+}
+
+// eachNode calls do with one node after the other, the fittest first, until do returns false. The answers of
+// a single node are consistent; those of several nodes need not be.
+func (s *Sender) eachNode(do func(node *rpc.Client) (next bool)) {
+	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool { return do(s.node(single)) })
+}
+
+// eachNodeIncludingStale does the same as eachNode and accepts answers of nodes that are behind.
+func (s *Sender) eachNodeIncludingStale(do func(node *rpc.Client) (next bool)) {
+	s.Pool.Each("getSignatureStatuses", func(single rpcpool.Single) bool {
+		return do(s.node(single.HoweverOld()))
+	})
+}
+
+// unsent returns an error from before the send.
+func unsent(err error) error { return transaction.WithOutcome(err, transaction.NotSent) }
+
+// opaque returns an error that proves nothing about the transaction: the cause of a context, which is the
+// caller's.
+func opaque(err error) error { return transaction.WithOutcome(err, transaction.Unknown) }
