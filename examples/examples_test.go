@@ -56,12 +56,12 @@ func TestExamplesOnARunningChain(t *testing.T) {
 		append(rpc, "--ws", net.Chain.WSURL, "--mint", net.Mint.String(),
 			"--buyer", save("buyer.json", net.Buyer), "--seller", save("seller.json", net.Seller))...)
 
-	created, err := net.Client.CreateNegotiation(t.Context(), haggle.CreateRequest{
+	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer:        net.Buyer.PublicKey(),
 		Seller:       net.Seller.PublicKey(),
 		Mint:         net.Mint,
 		EscrowAmount: 700_000,
-	})
+	}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = created.Do(t.Context(), net.Buyer)
 	require.NoError(t, err)

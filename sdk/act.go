@@ -36,6 +36,9 @@ type builtAct struct {
 	// inTime is Action.inTime, and sealed is Action.sealed.
 	inTime func(context.Context) error
 	sealed *protocol.SealedPrice
+	// creation and intent are those of a creation; otherwise nil and zero.
+	creation *protocol.CreateNegotiation
+	intent   solana.Hash
 }
 
 // Negotiation is the handle of a negotiation: its methods return the actions on it, one for each instruction
@@ -120,7 +123,8 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	if a.isBuilt() {
 		return a, nil
 	}
-	if a.snapshot == nil {
+	creating, isCreation := a.act.(*createNegotiation)
+	if a.snapshot == nil && !isCreation {
 		snapshot, err := a.client.snapshot(ctx, a.Negotiation)
 		if err != nil {
 			return nil, err
@@ -150,6 +154,12 @@ func (a *Action) Build(ctx context.Context) (*Action, error) {
 	a.Payer, a.Instructions, a.Warnings = payer, instructions, built.warnings
 	a.instruction, a.inTime, a.sealed = built.instruction, built.inTime, built.sealed
 	a.precondition = a.act.precondition(a.snapshot)
+	if isCreation {
+		// A copy of the action can be built to create another negotiation.
+		a.act = &createNegotiation{request: creating.request, creation: built.creation}
+		a.Negotiation, a.Creation, a.intent = built.creation.Negotiation, built.creation, built.intent
+		return a, nil
+	}
 	a.intent = intentOf(payer, a.Name, a.Negotiation[:], built.instruction.AppendData(nil))
 	return a, nil
 }

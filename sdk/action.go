@@ -24,8 +24,12 @@ import (
 type Action struct {
 	// Name is the instruction's name in the IDL.
 	Name string
-	// Negotiation is the negotiation's address; zero for an action on the configuration.
+	// Negotiation is the negotiation's address; zero for an action on the configuration, and for a creation
+	// that is not built.
 	Negotiation solana.PublicKey
+	// Creation has the session id, the vault and the complete terms of a creation that is built; otherwise it
+	// is nil.
+	Creation *protocol.CreateNegotiation
 	// Instructions are the action's own instruction, before it the instructions that create missing token
 	// accounts or wrap SOL, and after it, with [Action.UnwrapSOL], the instruction that unwraps SOL. The
 	// compute budget's instructions are not included. They are nil until the action is built.

@@ -99,18 +99,8 @@ type Milestones struct {
 // defaultDelivery is the time for delivering everything if the creator of a negotiation does not set one.
 const defaultDelivery = 30 * 24 * time.Hour
 
-// CreateAction is the action that creates a negotiation, with the values that identify it.
-type CreateAction struct {
-	*Action
-	// Vault is the token account that will hold the escrow.
-	Vault solana.PublicKey
-	// SessionID is the requested session id, or the random one.
-	SessionID uint64
-	// Params are the complete terms.
-	Params protocol.NegotiationParams
-}
-
-// CreateNegotiation invites a seller and deposits the escrow.
+// CreateNegotiation invites a seller and deposits the escrow. The action has its session id and its address when
+// it is built ([Action.Build]).
 //
 // With a Key, or with a journal ([Config].Journal), a repeated creation does not deposit the escrow a second
 // time: see [CreateRequest].Key.
@@ -122,7 +112,20 @@ type CreateAction struct {
 // [protocol.ErrInvalidParams] to terms out of their ranges, [protocol.ErrPaused], or [protocol.ErrStaleState]
 // to a fee above MaxFeeBps. On a cluster without p-token the action fails with [ErrTokenProgramTooOld], and
 // deposits nothing.
-func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (*CreateAction, error) {
+func (c *Client) CreateNegotiation(request CreateRequest) *Action {
+	return (&Negotiation{client: c}).action(&createNegotiation{request: request})
+}
+
+// createNegotiation has its creation once it is built.
+type createNegotiation struct {
+	request  CreateRequest
+	creation *protocol.CreateNegotiation
+}
+
+func (*createNegotiation) name() string { return (*protocol.CreateNegotiation)(nil).InstructionName() }
+
+func (n *createNegotiation) build(ctx context.Context, action *Action) (*builtAct, error) {
+	c, request := action.client, n.request
 	if err := request.Milestones.check(cmp.Or(request.Deadline, defaultDeadline)); err != nil {
 		return nil, err
 	}
@@ -172,26 +175,10 @@ func (c *Client) CreateNegotiation(ctx context.Context, request CreateRequest) (
 		SessionID:         sessionID,
 		Params:            params,
 	}
-	instruction, err := creation.Instruction()
-	if err != nil {
-		return nil, err
-	}
-	action := c.NewAction(creation.InstructionName(), request.Buyer, append(wrapping, instruction)...)
-	action.Negotiation = negotiation
-	action.act, action.instruction = &createNegotiation{creation}, creation
-	action.precondition = precondition{absent: true}
-	action.intent = intent
-	action.Warnings = partyWarnings(request.Buyer, request.Seller)
-	return &CreateAction{Action: action, Vault: vault, SessionID: sessionID, Params: params}, nil
-}
-
-type createNegotiation struct{ creation *protocol.CreateNegotiation }
-
-func (n *createNegotiation) name() string { return n.creation.InstructionName() }
-
-// CreateNegotiation builds the instruction itself.
-func (*createNegotiation) build(context.Context, *Action) (*builtAct, error) {
-	return nil, errors.New("haggle: create_negotiation is already built")
+	return &builtAct{
+		payer: request.Buyer, instruction: creation, preparation: wrapping,
+		warnings: partyWarnings(request.Buyer, request.Seller), creation: creation, intent: intent,
+	}, nil
 }
 
 func (*createNegotiation) precondition(*Snapshot) precondition { return precondition{absent: true} }

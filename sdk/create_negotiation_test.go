@@ -52,7 +52,7 @@ func (a *agent) becomesBuyer(t *testing.T, used ...solana.PublicKey) {
 	}
 }
 
-func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*CreateAction, error) {
+func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*Action, error) {
 	t.Helper()
 	request := CreateRequest{
 		Buyer: a.me.PublicKey(), Seller: testSeller, Mint: testMint, EscrowAmount: 1_000_000,
@@ -61,7 +61,7 @@ func (a *agent) create(t *testing.T, change func(*CreateRequest)) (*CreateAction
 	if change != nil {
 		change(&request)
 	}
-	return a.CreateNegotiation(t.Context(), request)
+	return a.CreateNegotiation(request).Build(t.Context())
 }
 
 // A buyer that is killed while the outcome of its creation is unknown must not escrow a second time.
@@ -122,7 +122,7 @@ func TestOtherTermsAreNotARepetition(t *testing.T) {
 			a := newBuyer(t)
 			first, err := a.create(t, nil)
 			require.NoError(t, err)
-			a.abandon(t, first.Action)
+			a.abandon(t, first)
 			a = a.restart(t)
 			a.becomesBuyer(t)
 			a.node.answers["getSignatureStatuses"] = executed(testSlot)
@@ -150,10 +150,10 @@ func TestCreationWithAKeyIsFoundAgain(t *testing.T) {
 	there := &Snapshot{Negotiation: protocol.Negotiation{
 		Buyer: a.me.PublicKey(), Seller: testSeller, SessionID: order, TokenMint: testMint,
 		Version:      protocol.NegotiationVersion,
-		EscrowAmount: action.Params.EscrowAmount, ServiceHash: action.Params.ServiceHash,
-		MaxRounds:    action.Params.MaxRounds,
-		DecayRateBps: action.Params.DecayRateBps, ResponseWindow: action.Params.ResponseWindow,
-		MinOfferBps: action.Params.MinOfferBps,
+		EscrowAmount: action.Creation.Params.EscrowAmount, ServiceHash: action.Creation.Params.ServiceHash,
+		MaxRounds:    action.Creation.Params.MaxRounds,
+		DecayRateBps: action.Creation.Params.DecayRateBps, ResponseWindow: action.Creation.Params.ResponseWindow,
+		MinOfferBps: action.Creation.Params.MinOfferBps,
 	}}
 	a.node.accounts[action.Negotiation] = negotiationAnswer(there)
 	_, err = action.Do(t.Context(), a.me)

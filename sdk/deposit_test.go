@@ -60,23 +60,23 @@ func TestEscrowIsWrappedBeforeItIsDeposited(t *testing.T) {
 	client := solClient(t)
 	buyer, seller := newKeypair(t).PublicKey(), newKeypair(t).PublicKey()
 	request := CreateRequest{Buyer: buyer, Seller: seller, Mint: solana.WrappedSol, EscrowAmount: 250_000_000}
-	_, err := client.CreateNegotiation(t.Context(), request)
+	_, err := client.CreateNegotiation(request).Build(t.Context())
 	require.ErrorIs(t, err, protocol.ErrAccountNotFound, "nothing is wrapped unless WrapSOL is set")
 
 	request.Deposit.WrapSOL = true
-	action, err := client.CreateNegotiation(t.Context(), request)
+	action, err := client.CreateNegotiation(request).Build(t.Context())
 	require.NoError(t, err)
-	requireWrapping(t, action.Action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
+	requireWrapping(t, action, buyer, solana.WrappedSol, solana.TokenProgramID, 250_000_000)
 	assert.EqualValues(t, 250_000_000,
-		lastInstruction[protocol.CreateNegotiation](t, action.Action).Params.EscrowAmount)
+		lastInstruction[protocol.CreateNegotiation](t, action).Params.EscrowAmount)
 
 	request.Mint = token.WrappedSOL2022
-	action, err = client.CreateNegotiation(t.Context(), request)
+	action, err = client.CreateNegotiation(request).Build(t.Context())
 	require.NoError(t, err)
-	requireWrapping(t, action.Action, buyer, token.WrappedSOL2022, solana.Token2022ProgramID, 250_000_000)
+	requireWrapping(t, action, buyer, token.WrappedSOL2022, solana.Token2022ProgramID, 250_000_000)
 
 	request.Deposit.TokenAccount = solana.PublicKey{7}
-	_, err = client.CreateNegotiation(t.Context(), request)
+	_, err = client.CreateNegotiation(request).Build(t.Context())
 	require.ErrorIs(t, err, token.ErrNotWrappedSOL, "only the associated account is wrapped into")
 }
 

@@ -23,7 +23,7 @@ func ExampleClient_CreateNegotiation() {
 		buyer        *wallet.Keypair
 		seller, mint solana.PublicKey
 	)
-	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+	action, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller,
 		Mint:         mint,
@@ -32,7 +32,7 @@ func ExampleClient_CreateNegotiation() {
 		MaxRounds:    8,
 		DecayRateBps: new(uint16(150)),
 		Deadline:     30 * time.Minute,
-	})
+	}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func ExampleClient_CreateNegotiation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(action.Negotiation, action.SessionID, receipt.Signature)
+	fmt.Println(action.Negotiation, action.Creation.SessionID, receipt.Signature)
 }
 
 // A seller answers each of the buyer's offers, until one is good enough.
@@ -172,7 +172,7 @@ func ExampleMilestones() {
 		buyer                 *wallet.Keypair
 		seller, arbiter, mint solana.PublicKey
 	)
-	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+	action, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller,
 		Mint:         mint,
@@ -181,7 +181,7 @@ func ExampleMilestones() {
 		Bond:         250_000,
 		Milestones: &haggle.Milestones{Arbiter: arbiter, Shares: []uint16{5_000, 5_000},
 			Delivery: 14 * 24 * time.Hour},
-	})
+	}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (a *agent) again(t *testing.T) *agent {
 }
 
 // interrupted creates a negotiation; the agent is killed when the creation is in the journal.
-func (a *agent) interrupted(t *testing.T, send func(context.Context, *CreateAction) error) {
+func (a *agent) interrupted(t *testing.T, send func(context.Context, *Action) error) {
 	t.Helper()
 	action, err := a.create(t, nil)
 	require.NoError(t, err)
@@ -46,14 +46,14 @@ func (a *agent) interrupted(t *testing.T, send func(context.Context, *CreateActi
 }
 
 func TestRecoveredCreationIsNotRepeated(t *testing.T) {
-	do := func(a *agent) func(context.Context, *CreateAction) error {
-		return func(ctx context.Context, action *CreateAction) error {
+	do := func(a *agent) func(context.Context, *Action) error {
+		return func(ctx context.Context, action *Action) error {
 			_, err := action.Do(ctx, a.me)
 			return err
 		}
 	}
-	submit := func(a *agent) func(context.Context, *CreateAction) error {
-		return func(ctx context.Context, action *CreateAction) error {
+	submit := func(a *agent) func(context.Context, *Action) error {
+		return func(ctx context.Context, action *Action) error {
 			tx, err := action.Transaction(context.WithoutCancel(ctx))
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ func TestRecoveredCreationIsNotRepeated(t *testing.T) {
 			return err
 		}
 	}
-	for name, send := range map[string]func(*agent) func(context.Context, *CreateAction) error{"done": do,
+	for name, send := range map[string]func(*agent) func(context.Context, *Action) error{"done": do,
 		"submitted": submit} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestKeyIsExecutedOnce(t *testing.T) {
 	named := func(r *CreateRequest) { r.Key = "order 1234" }
 	action, err := a.create(t, named)
 	require.NoError(t, err)
-	assert.Equal(t, SessionIDFor("order 1234"), action.SessionID)
+	assert.Equal(t, SessionIDFor("order 1234"), action.Creation.SessionID)
 	receipt, err := action.Do(t.Context(), a.me)
 	require.NoError(t, err)
 	for range 3 {

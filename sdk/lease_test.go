@@ -125,7 +125,7 @@ func TestCreationWaitsForAnotherProcess(t *testing.T) {
 				a, shared, entry := besides(t, func(a *agent) *Action {
 					action, err := a.create(t, nil)
 					require.NoError(t, err)
-					return action.Action
+					return action
 				})
 				time.AfterFunc(10*time.Second, func() {
 					if !killed {

@@ -119,9 +119,9 @@ func ExampleCreateRequest_key() {
 		buyer        *wallet.Keypair
 		seller, mint solana.PublicKey
 	)
-	action, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+	action, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: buyer.PublicKey(), Seller: seller, Mint: mint, EscrowAmount: 5_000_000, Key: "order 1234",
-	})
+	}).Build(ctx)
 	if err == nil {
 		_, err = action.Do(ctx, buyer)
 	}

@@ -28,10 +28,10 @@ func (b *buyer) invite(ctx context.Context) (solana.PublicKey, error) {
 	if err := b.Vet(ctx); err != nil {
 		return solana.PublicKey{}, err
 	}
-	created, err := b.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+	created, err := b.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: b.Self, Seller: b.Counterpart, Mint: b.Mint, ServiceHash: b.ServiceHash, EscrowAmount: b.escrow,
 		MaxRounds: b.rounds, DecayRateBps: &b.decayBps, Deadline: b.deadline, Metadata: b.Metadata,
-	})
+	}).Build(ctx)
 	var already *haggle.AlreadyDone
 	if errors.As(err, &already) {
 		return already.Negotiation, nil

@@ -87,7 +87,7 @@ func (m market) settle(ctx context.Context) error {
 	client, buyer, seller := m.client, m.buyer, m.seller
 
 	// The buyer deposits its maximum, 5,000,000 base units, and invites the seller.
-	invitation, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller.PublicKey(),
 		Mint:         m.mint,
@@ -96,11 +96,11 @@ func (m market) settle(ctx context.Context) error {
 		MaxRounds:    8,
 		DecayRateBps: new(uint16(150)),
 		Deadline:     30 * time.Minute,
-	})
+	}).Build(ctx)
 	if err != nil {
 		return err
 	}
-	if err := do(ctx, invitation.Action, nil, buyer); err != nil {
+	if err := do(ctx, invitation, nil, buyer); err != nil {
 		return err
 	}
 	address := invitation.Negotiation

@@ -93,12 +93,12 @@ func listInvitations(ctx context.Context) error {
 	}
 	defer net.Close()
 	for escrow := range uint64(3) {
-		invitation, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+		invitation, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 			Buyer:        net.Buyer.PublicKey(),
 			Seller:       net.Seller.PublicKey(),
 			Mint:         net.Mint,
 			EscrowAmount: (escrow + 1) * 1_000_000,
-		})
+		}).Build(ctx)
 		if err != nil {
 			return err
 		}

@@ -115,12 +115,12 @@ func show(envelope haggle.EventEnvelope) {
 // bargain submits an offer of each agent; then the buyer rejects.
 func bargain(ctx context.Context, net *localnet.Net) error {
 	client, buyer, seller := net.Client, net.Buyer, net.Seller
-	invitation, err := client.CreateNegotiation(ctx, haggle.CreateRequest{
+	invitation, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer:        buyer.PublicKey(),
 		Seller:       seller.PublicKey(),
 		Mint:         net.Mint,
 		EscrowAmount: 5_000_000,
-	})
+	}).Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func bargain(ctx context.Context, net *localnet.Net) error {
 		signer *wallet.Keypair
 		action func() (*haggle.Action, error)
 	}{
-		{buyer, func() (*haggle.Action, error) { return invitation.Action, nil }},
+		{buyer, func() (*haggle.Action, error) { return invitation, nil }},
 		{seller, func() (*haggle.Action, error) {
 			snapshot, err := client.Negotiation(address).Snapshot(ctx)
 			if err != nil {

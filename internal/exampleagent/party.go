@@ -128,8 +128,8 @@ func (p *Party) Vet(ctx context.Context) error {
 }
 
 // Created prints the creation of a negotiation.
-func (p *Party) Created(created *haggle.CreateAction, receipt *haggle.Receipt) {
+func (p *Party) Created(created *haggle.Action, receipt *haggle.Receipt) {
 	n := &haggle.Snapshot{Address: created.Negotiation}
-	n.EffectiveEscrow = created.Params.EscrowAmount
+	n.EffectiveEscrow = created.Creation.Params.EscrowAmount
 	p.Did(created.Name, n, receipt, p.decimals)
 }

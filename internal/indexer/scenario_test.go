@@ -67,7 +67,7 @@ func (s *scenario) create(session uint64, change func(*haggle.CreateRequest)) so
 	if change != nil {
 		change(&request)
 	}
-	action, err := s.Client.CreateNegotiation(s.ctx, request)
+	action, err := s.Client.CreateNegotiation(request).Build(s.ctx)
 	require.NoError(s.t, err)
 	_, err = action.Do(s.ctx, s.Buyer)
 	require.NoError(s.t, err)
@@ -149,7 +149,7 @@ func (s *scenario) createAgain(session uint64, change func(*haggle.CreateRequest
 		ServiceHash: [32]byte{byte(session)}, SessionID: &free,
 	}
 	change(&request)
-	action, err := s.Client.CreateNegotiation(s.ctx, request)
+	action, err := s.Client.CreateNegotiation(request).Build(s.ctx)
 	require.NoError(s.t, err)
 	last := len(action.Instructions) - 1
 	data, err := action.Instructions[last].Data()

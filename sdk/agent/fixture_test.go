@@ -74,7 +74,7 @@ func (f *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	for _, alter := range change {
 		alter(&request)
 	}
-	created, err := f.Client.CreateNegotiation(f.ctx, request)
+	created, err := f.Client.CreateNegotiation(request).Build(f.ctx)
 	require.NoError(f.t, err)
 	_, err = created.Do(f.ctx, f.Buyer)
 	require.NoError(f.t, err)

@@ -24,10 +24,10 @@ func TestSlowDecisionIsCarriedOutDespiteNewSnapshots(t *testing.T) {
 	net, err := localnet.Start(ctx, localnet.Options{})
 	require.NoError(t, err)
 	defer net.Close()
-	created, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, EscrowAmount: 5_000_000,
 		MaxRounds: 8, ResponseWindow: time.Minute, Deadline: 10 * time.Minute,
-	})
+	}).Build(ctx)
 	require.NoError(t, err)
 	_, err = created.Do(ctx, net.Buyer)
 	require.NoError(t, err)

@@ -62,9 +62,9 @@ func (s *fixture) invite(change ...func(*haggle.CreateRequest)) solana.PublicKey
 	for _, alter := range change {
 		alter(&request)
 	}
-	created, err := s.Client.CreateNegotiation(s.ctx, request)
+	created, err := s.Client.CreateNegotiation(request).Build(s.ctx)
 	require.NoError(s.t, err)
-	s.do(s.Buyer, created.Action, nil)
+	s.do(s.Buyer, created, nil)
 	return created.Negotiation
 }
 

@@ -5,7 +5,7 @@
 //	net, err := localnet.Start(ctx, localnet.Options{})
 //	...
 //	defer net.Close()
-//	created, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+//	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 //		Buyer:        net.Buyer.PublicKey(),
 //		Seller:       net.Seller.PublicKey(),
 //		Mint:         net.Mint,

@@ -17,12 +17,12 @@ func ExampleStart() {
 	}
 	defer net.Close()
 
-	created, err := net.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+	created, err := net.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer:        net.Buyer.PublicKey(),
 		Seller:       net.Seller.PublicKey(),
 		Mint:         net.Mint,
 		EscrowAmount: 5_000_000,
-	})
+	}).Build(ctx)
 	if err != nil {
 		log.Fatal(err)
 	}

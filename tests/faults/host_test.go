@@ -153,7 +153,7 @@ const orderAgain = 200 * time.Millisecond
 // create reports whether the negotiation exists or has existed.
 func (h *host) create(ctx context.Context, n negotiation, key *wallet.Keypair, logger *slog.Logger) bool {
 	request := n.Script.request(h.Mint, h.Wallets[n.Buyer], h.Wallets[n.Seller], h.Terms)
-	action, err := h.client.CreateNegotiation(ctx, request)
+	action, err := h.client.CreateNegotiation(request).Build(ctx)
 	if errors.Is(err, haggle.ErrSessionUsed) {
 		return true
 	}

@@ -57,16 +57,16 @@ const (
 func (n *negotiation) create(ctx context.Context, r *run) error {
 	decay := uint16(r.terms.decayBps)
 	return r.act(ctx, n, n.buyer, func(ctx context.Context) (*haggle.Action, error) {
-		action, err := r.parties.CreateNegotiation(ctx, haggle.CreateRequest{
+		action, err := r.parties.CreateNegotiation(haggle.CreateRequest{
 			Buyer: n.buyer.PublicKey(), Seller: n.seller.PublicKey(), Mint: r.mint,
 			EscrowAmount: n.script.escrow,
 			ServiceHash:  service, DecayRateBps: &decay, ResponseWindow: responseWindow, Deadline: deadline,
-		})
+		}).Build(ctx)
 		if err != nil {
 			return nil, err
 		}
-		n.address, n.vault = action.Negotiation, action.Vault
-		return action.Action, nil
+		n.address, n.vault = action.Negotiation, action.Creation.EscrowVault
+		return action, nil
 	})
 }
 

@@ -28,10 +28,10 @@ const price = 2_000_000
 // bargain creates a negotiation in which the buyer makes the next offer.
 func bargain(t testing.TB, client *haggle.Client, net *localnet.Net) *haggle.Snapshot {
 	t.Helper()
-	created, err := client.CreateNegotiation(t.Context(), haggle.CreateRequest{
+	created, err := client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: net.Buyer.PublicKey(), Seller: net.Seller.PublicKey(), Mint: net.Mint, ServiceHash: protocol.ServiceHash("measured"),
 		EscrowAmount: 2 * price, MaxRounds: protocol.MaxRounds, Deadline: time.Hour,
-	})
+	}).Build(t.Context())
 	require.NoError(t, err)
 	_, err = created.Do(t.Context(), net.Buyer)
 	require.NoError(t, err)

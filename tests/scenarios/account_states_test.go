@@ -230,12 +230,12 @@ func TestAssociatedAccountStays(t *testing.T) {
 func TestCPIGuard(t *testing.T) {
 	scenarioOf(t, "accounts_with_cpi_guard", token2022, func(s *fixture) {
 		d := s.bargain(s.termsOf(4_000_000))
-		action, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
+		action, err := s.venue.client.CreateNegotiation(s.termsOf(1_000_000)).Build(s.ctx)
 		require.NoError(s.t, err)
 		for _, of := range []party{s.buyer, s.seller} {
 			require.NoError(s.t, s.venue.guard(s.ctx, of.account, of.private))
 		}
-		_, err = s.venue.client.CreateNegotiation(s.ctx, s.termsOf(1_000_000))
+		_, err = s.venue.client.CreateNegotiation(s.termsOf(1_000_000)).Build(s.ctx)
 		require.ErrorIs(s.t, err, token.ErrCPIGuard, "before anything is signed")
 		_, err = s.force(s.buyer, action.Instructions...)
 		s.isTokenProgramsRefusal(err, tokenCPIGuarded)

@@ -132,11 +132,11 @@ func (a administration) acceptAuthority(by party) move {
 // create is an attempt to create a negotiation.
 func (a administration) create(terms haggle.CreateRequest) move {
 	return move{a.buyer, func(ctx context.Context) (*haggle.Action, error) {
-		created, err := a.venue.client.CreateNegotiation(ctx, terms)
+		created, err := a.venue.client.CreateNegotiation(terms).Build(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return created.Action, nil
+		return created, nil
 	}}
 }
 

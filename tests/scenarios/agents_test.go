@@ -52,10 +52,10 @@ type documentsBuyer struct {
 
 func (b documentsBuyer) negotiate(ctx context.Context) error {
 	decay := uint16(150)
-	created, err := b.client.CreateNegotiation(ctx, haggle.CreateRequest{
+	created, err := b.client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: b.wallet.PublicKey(), Seller: b.seller, Mint: b.mint, EscrowAmount: 5_000_000,
 		ServiceHash: service, MaxRounds: 8, DecayRateBps: &decay, Deadline: 30 * time.Minute,
-	})
+	}).Build(ctx)
 	if err != nil {
 		return err
 	}

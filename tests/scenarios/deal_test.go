@@ -44,7 +44,7 @@ func (s *fixture) termsOf(escrow uint64) haggle.CreateRequest {
 // invite creates a negotiation whose invitation the seller has not accepted.
 func (s *fixture) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 	s.t.Helper()
-	action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+	action, err := s.venue.client.CreateNegotiation(terms).Build(s.ctx)
 	require.NoError(s.t, err)
 	receipt, err := action.Do(s.ctx, s.buyer)
 	require.NoError(s.t, err)
@@ -52,9 +52,9 @@ func (s *fixture) invite(terms haggle.CreateRequest) (*deal, *haggle.Receipt) {
 }
 
 // dealOf returns the deal of a finished creation.
-func (s *fixture) dealOf(action *haggle.CreateAction) *deal {
+func (s *fixture) dealOf(action *haggle.Action) *deal {
 	s.t.Helper()
-	d := &deal{fixture: s, address: action.Negotiation, vault: action.Vault, session: action.SessionID}
+	d := &deal{fixture: s, address: action.Negotiation, vault: action.Creation.EscrowVault, session: action.Creation.SessionID}
 	d.created = d.state().CreatedAt
 	return d
 }

@@ -164,7 +164,7 @@ func TestMintWithARefusedExtension(t *testing.T) {
 				require.NoError(s.t, s.venue.Endow(s.ctx, mint, localnet.Holding{Owner: s.buyer.PublicKey()}))
 				terms := s.terms()
 				terms.Mint = mint
-				_, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+				_, err := s.venue.client.CreateNegotiation(terms).Build(s.ctx)
 				var unsupported *token.UnsupportedMint
 				require.ErrorAs(s.t, err, &unsupported)
 				require.Contains(s.t, unsupported.Reason, refused.Type.String())

@@ -167,13 +167,13 @@ func TestTwoNegotiationsOfOnePair(t *testing.T) {
 // to the buyer.
 func TestPrefundedAddresses(t *testing.T) {
 	scenario(t, "prefunded_addresses", func(s *fixture) {
-		action, err := s.venue.client.CreateNegotiation(s.ctx, s.terms())
+		action, err := s.venue.client.CreateNegotiation(s.terms()).Build(s.ctx)
 		require.NoError(s.t, err)
 		require.NoError(s.t, s.venue.Fund(s.ctx, action.Negotiation, 1_000_000))
-		require.NoError(s.t, s.venue.Fund(s.ctx, action.Vault, 10_000_000))
+		require.NoError(s.t, s.venue.Fund(s.ctx, action.Creation.EscrowVault, 10_000_000))
 		_, err = action.Do(s.ctx, s.buyer)
 		require.NoError(s.t, err)
-		require.EqualValues(s.t, 10_000_000, s.lamports(action.Vault), "more than the rent was there already")
+		require.EqualValues(s.t, 10_000_000, s.lamports(action.Creation.EscrowVault), "more than the rent was there already")
 
 		d := s.dealOf(action)
 		s.do(d.takePart(s.seller))
@@ -189,7 +189,7 @@ func TestFeeIsPinnedAtCreation(t *testing.T) {
 	scenario(t, "fee_above_the_buyers_highest", func(s *fixture) {
 		terms := s.terms()
 		terms.MaxFeeBps = new(uint16(protocolFeeBps - 1))
-		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+		action, err := s.venue.client.CreateNegotiation(terms).Build(s.ctx)
 		require.NoError(s.t, err)
 		_, err = s.force(s.buyer, action.Instructions...)
 		require.ErrorIs(s.t, err, protocol.ErrStaleState)
@@ -243,7 +243,7 @@ func (d *deal) recreate(escrow uint64) *deal {
 	d.t.Helper()
 	terms := d.terms()
 	terms.SessionID, terms.EscrowAmount = &d.session, escrow
-	_, err := d.venue.client.CreateNegotiation(d.ctx, terms)
+	_, err := d.venue.client.CreateNegotiation(terms).Build(d.ctx)
 	require.ErrorIs(d.t, err, haggle.ErrSessionUsed)
 
 	now, err := d.venue.client.Now(d.ctx)

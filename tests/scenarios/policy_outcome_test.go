@@ -74,7 +74,7 @@ func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 			return wallet
 		}
 		wallet := guard()
-		created, err := client.CreateNegotiation(s.ctx, s.termsOf(3_000_000))
+		created, err := client.CreateNegotiation(s.termsOf(3_000_000)).Build(s.ctx)
 		require.NoError(s.t, err)
 		_, err = created.Do(s.ctx, wallet)
 		require.ErrorIs(s.t, err, transaction.ErrExpired)
@@ -92,7 +92,7 @@ func TestPolicyRefundsExpiredTransactions(t *testing.T) {
 			return err == nil && !valid.Value
 		}, 2*time.Minute, 200*time.Millisecond)
 		now = func() time.Time { return time.Now().Add(3 * time.Minute) }
-		other, err := s.venue.client.CreateNegotiation(s.ctx, s.termsOf(2_000_000))
+		other, err := s.venue.client.CreateNegotiation(s.termsOf(2_000_000)).Build(s.ctx)
 		require.NoError(s.t, err)
 		_, err = other.Do(s.ctx, wallet)
 		require.NoError(s.t, err)

@@ -24,9 +24,9 @@ func TestPoliciesAndWrappedSOL(t *testing.T) {
 
 		terms := s.termsOf(escrow)
 		terms.Bond, terms.Deposit.WrapSOL, terms.DecayRateBps = bond, true, new(uint16(0))
-		created, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+		created, err := s.venue.client.CreateNegotiation(terms).Build(s.ctx)
 		require.NoError(s.t, err)
-		buyer.does(created.Action, nil)
+		buyer.does(created, nil)
 		invitation, err := s.venue.client.Negotiation(created.Negotiation).Snapshot(s.ctx)
 		require.NoError(s.t, err)
 		joining, err := s.venue.client.At(invitation).AcceptInvitation(s.seller.PublicKey(), invitation.TermsHash(), haggle.Deposit{WrapSOL: true}).Build(s.ctx)

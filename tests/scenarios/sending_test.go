@@ -27,7 +27,7 @@ func TestSendingWithAJournal(t *testing.T) {
 		require.NoError(s.t, err)
 		defer func() { require.NoError(s.t, client.Close()) }()
 
-		create, err := client.CreateNegotiation(s.ctx, s.terms())
+		create, err := client.CreateNegotiation(s.terms()).Build(s.ctx)
 		require.NoError(s.t, err)
 		before := s.lamports(s.buyer.PublicKey())
 		run, err := create.Simulate(s.ctx)
@@ -41,7 +41,7 @@ func TestSendingWithAJournal(t *testing.T) {
 		for _, change := range run.Changes {
 			changed[change.Account] = change
 		}
-		payer, vault := changed[s.buyer.PublicKey()], changed[create.Vault]
+		payer, vault := changed[s.buyer.PublicKey()], changed[create.Creation.EscrowVault]
 		require.EqualValues(s.t, s.lamports(s.buyer.PublicKey()), payer.LamportsAfter)
 		require.EqualValues(s.t, before, payer.LamportsBefore)
 		require.EqualValues(s.t, fiveTokens, vault.Tokens.After)

@@ -273,7 +273,7 @@ func TestComparisonRequiresABond(t *testing.T) {
 	scenario(t, "zopa_without_a_bond", func(s *fixture) {
 		terms := s.terms()
 		terms.Zopa = true
-		action, err := s.venue.client.CreateNegotiation(s.ctx, terms)
+		action, err := s.venue.client.CreateNegotiation(terms).Build(s.ctx)
 		require.NoError(s.t, err)
 		_, err = s.force(s.buyer, action.Instructions...)
 		require.ErrorIs(s.t, err, protocol.ErrInvalidParams)

@@ -27,10 +27,10 @@ type negotiation struct {
 // prepare returns the address of a negotiation and the function that creates it.
 func (s *station) prepare(t *testing.T, ctx context.Context) (n *negotiation, create func()) {
 	t.Helper()
-	action, err := s.Client.CreateNegotiation(ctx, haggle.CreateRequest{
+	action, err := s.Client.CreateNegotiation(haggle.CreateRequest{
 		Buyer: s.Buyer.PublicKey(), Seller: s.Seller.PublicKey(), Mint: s.Mint, EscrowAmount: escrow,
 		ServiceHash: protocol.ServiceHash("What the plugin tells of"), MaxRounds: 20,
-	})
+	}).Build(ctx)
 	require.NoError(t, err)
 	n = &negotiation{station: s, t: t, ctx: ctx, address: action.Negotiation}
 	return n, func() {

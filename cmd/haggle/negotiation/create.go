@@ -245,7 +245,7 @@ func (f *createFlags) create(
 	ctx context.Context, s *session.Session, client *haggle.Client, key haggle.Signer,
 	request haggle.CreateRequest,
 ) error {
-	action, err := client.CreateNegotiation(ctx, request)
+	action, err := client.CreateNegotiation(request).Build(ctx)
 	var (
 		used *haggle.SessionUsedError
 		done *haggle.AlreadyDone
@@ -270,14 +270,14 @@ func (f *createFlags) create(
 	if err != nil {
 		return err
 	}
-	receipt, err := onchain.Do(ctx, s, client, action.Action, key)
+	receipt, err := onchain.Do(ctx, s, client, action, key)
 	var refused *protocol.ProgramError
 	if errors.As(err, &refused) && refused.Code == protocol.ErrStaleState && refused.Instruction >= 0 {
 		return exitcode.WithHint(err, fmt.Sprintf("the protocol's fee is above %d basis points: "+
-			"read it with haggle config show, then set --max-fee-bps", action.Params.MaxFeeBps))
+			"read it with haggle config show, then set --max-fee-bps", action.Creation.Params.MaxFeeBps))
 	}
 	if err != nil {
-		return withSession(err, action.Negotiation, action.SessionID)
+		return withSession(err, action.Negotiation, action.Creation.SessionID)
 	}
 	if receipt.Repeated {
 		if err := checkRepetition(ctx, client, &request, action.Negotiation); err != nil {
@@ -285,7 +285,7 @@ func (f *createFlags) create(
 		}
 	}
 	escrowed := fmt.Sprintf("%s escrowed, the seller is invited", tokens(request.EscrowAmount))
-	return printCreated(s, action.Negotiation, fmt.Sprint(action.SessionID), receipt, escrowed)
+	return printCreated(s, action.Negotiation, fmt.Sprint(action.Creation.SessionID), receipt, escrowed)
 }
 
 // checkRepetition returns an error if an earlier command has created the negotiation on other terms, or if
