@@ -106,8 +106,9 @@ func OfFailure(signature solana.Signature) Outcome {
 	return Failed
 }
 
-// WithOutcome returns an error that states an outcome whatever it wraps, for example an error from before the
-// send, or the cause of a context, which with golang.org/x/sync/errgroup is about another transaction.
+// WithOutcome returns an error that states an outcome instead of the wrapped one, for example an error from
+// before the send, or the cause of a context, which with golang.org/x/sync/errgroup is about another
+// transaction.
 func WithOutcome(err error, outcome Outcome) error { return &stated{err, outcome} }
 
 type stated struct {
