@@ -450,7 +450,7 @@ func (f *File) Confirmed(ctx context.Context, wallet solana.PublicKey, key, inte
 
 // Unfinished implements [haggle.Journal].
 func (f *File) Unfinished(ctx context.Context, wallet solana.PublicKey) iter.Seq2[haggle.JournalEntry, error] {
-	return Sequence(func() ([]haggle.JournalEntry, error) { return f.entriesOf(ctx, wallet) })
+	return sequence(func() ([]haggle.JournalEntry, error) { return f.entriesOf(ctx, wallet) })
 }
 
 func (f *File) entriesOf(ctx context.Context, wallet solana.PublicKey) ([]haggle.JournalEntry, error) {

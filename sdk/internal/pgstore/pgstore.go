@@ -97,3 +97,9 @@ func (d *Database) Failed(ctx context.Context, err error) error {
 	}
 	return fmt.Errorf("%s%s: %w", d.prefix, d.Name, err)
 }
+
+// Close closes the connections.
+func (d *Database) Close() error {
+	d.Pool.Close()
+	return nil
+}

@@ -11,10 +11,10 @@ CREATE TABLE haggle_journal (
 	-- NULL if the entry has none.
 	idempotency  text,
 	intent       text,
-	-- The process that waits for the outcome. NULL if no process does. The lease ends at leased_until. When
-	-- another process then reads the entry, the entry has no owner any more.
+	-- The process that waits for the outcome. NULL if no process does. The lease ends at leased_until, in
+	-- milliseconds since 1970. When another process then reads the entry, the entry has no owner any more.
 	owner        text,
-	leased_until timestamptz NOT NULL,
+	leased_until bigint      NOT NULL,
 	outcome      text,
 	finished     timestamptz,
 	acknowledged boolean     NOT NULL DEFAULT false,

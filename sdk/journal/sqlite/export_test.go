@@ -1,8 +1,12 @@
 package sqlite
 
-import "time"
+import (
+	"time"
+
+	"github.com/haggle-protocol/haggle/sdk/journal"
+)
 
 // OpenWithLease is Open with another length of the leases, which are renewed if renew is set.
-func OpenWithLease(path string, lease time.Duration, renew bool) (*Store, error) {
+func OpenWithLease(path string, lease time.Duration, renew bool) (*journal.Database, error) {
 	return open(path, lease, renew)
 }

@@ -168,7 +168,4 @@ func (s *Store) write(ctx context.Context, statement string, record policy.Recor
 }
 
 // Close closes the connections.
-func (s *Store) Close() error {
-	s.database.Close()
-	return nil
-}
+func (s *Store) Close() error { return s.database.Close() }
