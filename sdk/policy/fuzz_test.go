@@ -13,9 +13,8 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/wallet"
 )
 
-// FuzzSignMessage: no bytes make a policy panic. An independent decoder decodes every signed message and
-// encodes it to the same bytes; this wallet is among its signers, and the message does not spend more than
-// the limits.
+// FuzzSignMessage: no bytes make a policy panic. Every signed message decodes, and encodes to the same bytes;
+// this wallet is among its signers, and the message does not spend more than the limits.
 func FuzzSignMessage(f *testing.F) {
 	private := make(solana.PrivateKey, 64)
 	seed, err := wallet.GenerateKeypair()

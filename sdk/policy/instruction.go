@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,20 +35,18 @@ type (
 		lamports      uint64
 	}
 	nonceStart   struct{ nonce, authority solana.PublicKey }
-	nonceAdvance struct{ nonce, authority solana.PublicKey }
-	nonceEnd     struct {
-		nonce, to, authority solana.PublicKey
-		lamports             uint64
-	}
+	nonceAdvance struct{ nonce solana.PublicKey }
 
 	associatedCreation struct{ payer, account, wallet, mint, tokenProgram solana.PublicKey }
 
 	tokenTransfer struct {
-		source, mint, destination, authority solana.PublicKey
-		amount                               uint64
+		mint, destination, authority solana.PublicKey
+		amount                       uint64
 	}
-	nativeSync  struct{ account solana.PublicKey }
-	tokenClosed struct{ account, destination, owner solana.PublicKey }
+	nativeSync struct{}
+	// withdrawal moves the lamports of an account of the owner: of a durable nonce, or of a closed token
+	// account.
+	withdrawal struct{ owner, to solana.PublicKey }
 )
 
 // The names of the instructions of other programs that can be allowed.
@@ -117,28 +116,7 @@ func KnownInstructions() []string {
 
 // knownPrograms returns the programs whose instructions the policy decodes.
 func knownPrograms() []solana.PublicKey {
-	return []solana.PublicKey{
-		protocol.ProgramID, solana.SystemProgramID, solana.TokenProgramID, solana.Token2022ProgramID,
-		solana.SPLAssociatedTokenAccountProgramID, solana.ComputeBudget,
-	}
-}
-
-// decodeInstruction decodes an instruction. It returns as much of the name as it knows. It returns an error
-// for an instruction that it cannot decode to the last byte and account.
-func decodeInstruction(program solana.PublicKey, accounts []*solana.AccountMeta, data []byte) (name string, decoded step, err error) {
-	switch program {
-	case protocol.ProgramID:
-		return decodeHaggle(accounts, data)
-	case solana.SystemProgramID:
-		return decodeSystem(accounts, data)
-	case solana.TokenProgramID, solana.Token2022ProgramID:
-		return decodeToken(accounts, data)
-	case solana.SPLAssociatedTokenAccountProgramID:
-		return decodeAssociated(accounts, data)
-	case solana.ComputeBudget:
-		return decodeComputeBudget(accounts, data)
-	}
-	return "", nil, fmt.Errorf("program %s is not known", program)
+	return append(slices.Collect(maps.Keys(programs)), protocol.ProgramID)
 }
 
 // decodeHaggle is strict where the program is not: no account may follow those that the instruction takes,
@@ -165,96 +143,148 @@ func decodeHaggle(accounts []*solana.AccountMeta, data []byte) (string, step, er
 	return name, instruction, nil
 }
 
-// fit returns an error if the numbers of accounts and of data bytes differ from the instruction's only form.
-func fit(accounts []*solana.AccountMeta, data []byte, accountCount, dataSize int) error {
-	if len(data) != dataSize {
-		return fmt.Errorf("%d bytes of data instead of %d", len(data), dataSize)
-	}
-	if len(accounts) != accountCount {
-		return fmt.Errorf("%d accounts instead of %d", len(accounts), accountCount)
-	}
-	return nil
+// program has the instructions of another program that the policy decodes.
+type program struct {
+	name string
+	// tagSize is the size of the tag in bytes, with which the data begins.
+	tagSize int
+	forms   map[uint32]form
+	// others are names of further instructions, for the texts of denials.
+	others []string
 }
 
-// The known instructions of the system program, and the size of an account with a durable nonce in bytes.
-const (
-	systemCreateAccount   = 0
-	systemTransfer        = 2
-	systemCreateWithSeed  = 3
-	systemAdvanceNonce    = 4
-	systemWithdrawNonce   = 5
-	systemInitializeNonce = 6
+// form is the only form of an instruction. accounts and size are the numbers of its accounts and of the bytes
+// of its data with the tag; zero if step checks the number.
+type form struct {
+	name           string
+	accounts, size int
+	step           func(accounts []solana.PublicKey, data []byte) (step, error)
+}
 
-	nonceAccountSize = 80
-)
+var programs = map[solana.PublicKey]*program{
+	solana.SystemProgramID: {name: "system", tagSize: 4, forms: map[uint32]form{
+		0: {CreateNonce, 2, 52, func(a []solana.PublicKey, d []byte) (step, error) { return nonceCreation(a, d[4:]) }},
+		2: {TransferLamports, 2, 12, func(a []solana.PublicKey, d []byte) (step, error) {
+			return lamportTransfer{from: a[0], to: a[1], lamports: binary.LittleEndian.Uint64(d[4:])}, nil
+		}},
+		3: {CreateNonce, 0, 0, nonceCreationWithSeed},
+		4: {AdvanceNonce, 3, 4, func(a []solana.PublicKey, _ []byte) (step, error) { return nonceAdvance{a[0]}, nil }},
+		5: {WithdrawNonce, 5, 12, func(a []solana.PublicKey, _ []byte) (step, error) {
+			return withdrawal{owner: a[4], to: a[1]}, nil
+		}},
+		6: {StartNonce, 3, 36, func(a []solana.PublicKey, d []byte) (step, error) {
+			return nonceStart{nonce: a[0], authority: solana.PublicKey(d[4:])}, nil
+		}},
+	}},
+	solana.TokenProgramID:     &tokenProgram,
+	solana.Token2022ProgramID: &tokenProgram,
+	solana.SPLAssociatedTokenAccountProgramID: {name: "associated_token", tagSize: 1, forms: map[uint32]form{
+		0: {CreateAssociated, 6, 1, decodeAssociated},
+		1: {CreateAssociated, 6, 1, decodeAssociated}, // without an error if the account exists
+	}},
+	solana.ComputeBudget: {name: ComputeBudget, tagSize: 1, forms: map[uint32]form{
+		1: {ComputeBudget, 0, 5, func(_ []solana.PublicKey, d []byte) (step, error) { return computeOther{d[0]}, nil }},
+		2: {ComputeBudget, 0, 5, func(_ []solana.PublicKey, d []byte) (step, error) {
+			return computeUnitLimit{binary.LittleEndian.Uint32(d[1:])}, nil
+		}},
+		3: {ComputeBudget, 0, 9, func(_ []solana.PublicKey, d []byte) (step, error) {
+			return computeUnitPrice{binary.LittleEndian.Uint64(d[1:])}, nil
+		}},
+		4: {ComputeBudget, 0, 5, func(_ []solana.PublicKey, d []byte) (step, error) { return computeOther{d[0]}, nil }},
+	}},
+}
 
-func decodeSystem(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
-	if len(data) < 4 {
-		return "system", nil, errors.New("the data is too short")
+var tokenProgram = program{name: "token", tagSize: 1, forms: map[uint32]form{
+	9: {CloseTokenAccount, 3, 1, func(a []solana.PublicKey, _ []byte) (step, error) {
+		return withdrawal{owner: a[2], to: a[1]}, nil
+	}},
+	12: {TransferTokens, 4, 10, func(a []solana.PublicKey, d []byte) (step, error) {
+		return tokenTransfer{mint: a[1], destination: a[2], authority: a[3], amount: binary.LittleEndian.Uint64(d[1:])}, nil
+	}},
+	17: {SyncNative, 1, 1, func([]solana.PublicKey, []byte) (step, error) { return nativeSync{}, nil }},
+}, others: []string{
+	"initialize_mint", "initialize_account", "initialize_multisig", "transfer", "approve", "revoke", "set_authority", "mint_to",
+	"burn", "close_account", "freeze_account", "thaw_account", "transfer_checked", "approve_checked", "mint_to_checked",
+	"burn_checked", "initialize_account2", "sync_native", "initialize_account3", "initialize_multisig2", "initialize_mint2",
+	"get_account_data_size", "initialize_immutable_owner", "amount_to_ui_amount", "ui_amount_to_amount",
+}}
+
+// decodeInstruction decodes an instruction. It returns as much of the name as it knows. It returns an error
+// for an instruction that it cannot decode to the last byte and account.
+func decodeInstruction(id solana.PublicKey, metas []*solana.AccountMeta, data []byte) (name string, decoded step, err error) {
+	if id == protocol.ProgramID {
+		return decodeHaggle(metas, data)
 	}
-	switch tag := binary.LittleEndian.Uint32(data); tag {
-	case systemCreateAccount:
-		if err := fit(accounts, data, 2, 52); err != nil {
-			return CreateNonce, nil, err
-		}
-		if space := binary.LittleEndian.Uint64(data[12:]); space != nonceAccountSize || solana.PublicKey(data[20:52]) != solana.SystemProgramID {
-			return CreateNonce, nil, errors.New("the account that is made is not one for a durable nonce")
-		}
-		return CreateNonce, accountCreation{from: accounts[0].PublicKey, account: accounts[1].PublicKey, lamports: binary.LittleEndian.Uint64(data[4:])}, nil
-	case systemCreateWithSeed:
-		created, err := decodeCreateWithSeed(accounts, data[4:])
-		return CreateNonce, created, err
-	case systemTransfer:
-		if err := fit(accounts, data, 2, 12); err != nil {
-			return TransferLamports, nil, err
-		}
-		return TransferLamports, lamportTransfer{from: accounts[0].PublicKey, to: accounts[1].PublicKey, lamports: binary.LittleEndian.Uint64(data[4:])}, nil
-	case systemAdvanceNonce:
-		if err := fit(accounts, data, 3, 4); err != nil {
-			return AdvanceNonce, nil, err
-		}
-		return AdvanceNonce, nonceAdvance{nonce: accounts[0].PublicKey, authority: accounts[2].PublicKey}, nil
-	case systemWithdrawNonce:
-		if err := fit(accounts, data, 5, 12); err != nil {
-			return WithdrawNonce, nil, err
-		}
-		return WithdrawNonce, nonceEnd{
-			nonce: accounts[0].PublicKey, to: accounts[1].PublicKey, authority: accounts[4].PublicKey,
-			lamports: binary.LittleEndian.Uint64(data[4:]),
-		}, nil
-	case systemInitializeNonce:
-		if err := fit(accounts, data, 3, 36); err != nil {
-			return StartNonce, nil, err
-		}
-		return StartNonce, nonceStart{nonce: accounts[0].PublicKey, authority: solana.PublicKey(data[4:36])}, nil
-	default:
-		return fmt.Sprintf("system instruction %d", tag), nil, errors.New("it is not one of those that can be allowed")
+	known := programs[id]
+	if known == nil {
+		return "", nil, fmt.Errorf("program %s is not known", id)
 	}
+	if id == solana.SPLAssociatedTokenAccountProgramID && len(data) == 0 {
+		data = []byte{0}
+	}
+	if len(data) < known.tagSize {
+		return known.name, nil, errors.New("the data is too short")
+	}
+	var tag [4]byte
+	copy(tag[:], data[:known.tagSize])
+	number := binary.LittleEndian.Uint32(tag[:])
+	found, ok := known.forms[number]
+	if !ok {
+		name = fmt.Sprintf("%s instruction %d", known.name, number)
+		if int64(number) < int64(len(known.others)) {
+			name = known.name + "." + known.others[number]
+		}
+		return name, nil, errors.New("it is not one of those that can be allowed")
+	}
+	accounts := make([]solana.PublicKey, len(metas))
+	for i, meta := range metas {
+		accounts[i] = meta.PublicKey
+	}
+	if found.size > 0 && len(data) != found.size {
+		return found.name, nil, fmt.Errorf("%d bytes of data instead of %d", len(data), found.size)
+	}
+	if found.size > 0 && len(accounts) != found.accounts {
+		return found.name, nil, fmt.Errorf("%d accounts instead of %d", len(accounts), found.accounts)
+	}
+	decoded, err = found.step(accounts, data)
+	return found.name, decoded, err
+}
+
+// nonceAccountSize is the size of an account with a durable nonce, in bytes.
+const nonceAccountSize = 80
+
+// nonceCreation decodes the lamports, the size and the owner of a created account.
+func nonceCreation(accounts []solana.PublicKey, data []byte) (accountCreation, error) {
+	created := accountCreation{from: accounts[0], account: accounts[1], lamports: binary.LittleEndian.Uint64(data)}
+	if binary.LittleEndian.Uint64(data[8:]) != nonceAccountSize || solana.PublicKey(data[16:]) != solana.SystemProgramID {
+		return created, errors.New("the account that is made is not one for a durable nonce")
+	}
+	return created, nil
 }
 
 const (
 	// longestSeed is the greatest length of a seed, in bytes.
 	longestSeed = 32
 	// aroundSeed is the size in bytes of the fields beside the seed in an instruction that creates an account
-	// with a seed: base, the seed's length, lamports, space and owner.
-	aroundSeed = 32 + 8 + 8 + 8 + 32
+	// with a seed: tag, base, the seed's length, lamports, space and owner.
+	aroundSeed = 4 + 32 + 8 + 8 + 8 + 32
 )
 
-// decodeCreateWithSeed decodes the creation of an account whose address is derived from the wallet that pays
+// nonceCreationWithSeed decodes the creation of an account whose address is derived from the wallet that pays
 // for it.
-func decodeCreateWithSeed(accounts []*solana.AccountMeta, data []byte) (step, error) {
-	if len(data) < aroundSeed || binary.LittleEndian.Uint64(data[32:]) != uint64(len(data)-aroundSeed) || len(data) > aroundSeed+longestSeed {
+func nonceCreationWithSeed(accounts []solana.PublicKey, data []byte) (step, error) {
+	size := len(data) - aroundSeed
+	if size < 0 || size > longestSeed || binary.LittleEndian.Uint64(data[36:]) != uint64(size) {
 		return nil, fmt.Errorf("%d bytes do not fit the seed", len(data))
 	}
 	// The account that the address is derived from may be named again.
-	if len(accounts) != 2 && (len(accounts) != 3 || accounts[2].PublicKey != accounts[0].PublicKey) {
+	if len(accounts) != 2 && (len(accounts) != 3 || accounts[2] != accounts[0]) {
 		return nil, fmt.Errorf("%d accounts instead of 2", len(accounts))
 	}
-	base, rest := solana.PublicKey(data[:32]), data[40:]
-	seed, rest := string(rest[:len(data)-aroundSeed]), rest[len(data)-aroundSeed:]
-	created := accountCreation{from: accounts[0].PublicKey, account: accounts[1].PublicKey, lamports: binary.LittleEndian.Uint64(rest)}
-	if space := binary.LittleEndian.Uint64(rest[8:]); space != nonceAccountSize || solana.PublicKey(rest[16:48]) != solana.SystemProgramID {
-		return nil, errors.New("the account that is made is not one for a durable nonce")
+	base, seed := solana.PublicKey(data[4:36]), string(data[44:44+size])
+	created, err := nonceCreation(accounts, data[44+size:])
+	if err != nil {
+		return nil, err
 	}
 	address, err := solana.CreateWithSeed(base, seed, solana.SystemProgramID)
 	if err == nil && (base != created.from || address != created.account) {
@@ -263,105 +293,18 @@ func decodeCreateWithSeed(accounts []*solana.AccountMeta, data []byte) (step, er
 	return created, err
 }
 
-// The token programs' instructions. Those without a step have names only for the text of a denial.
-const (
-	tokenTransferChecked = 12
-	tokenCloseAccount    = 9
-	tokenSyncNative      = 17
-)
-
-var tokenInstructions = []string{
-	"initialize_mint", "initialize_account", "initialize_multisig", "transfer", "approve", "revoke", "set_authority", "mint_to",
-	"burn", "close_account", "freeze_account", "thaw_account", "transfer_checked", "approve_checked", "mint_to_checked",
-	"burn_checked", "initialize_account2", "sync_native", "initialize_account3", "initialize_multisig2", "initialize_mint2",
-	"get_account_data_size", "initialize_immutable_owner", "amount_to_ui_amount", "ui_amount_to_amount",
-}
-
-func decodeToken(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
-	if len(data) == 0 {
-		return "token", nil, errors.New("there is no data")
-	}
-	switch data[0] {
-	case tokenTransferChecked:
-		if err := fit(accounts, data, 4, 10); err != nil {
-			return TransferTokens, nil, err
-		}
-		return TransferTokens, tokenTransfer{
-			source: accounts[0].PublicKey, mint: accounts[1].PublicKey, destination: accounts[2].PublicKey,
-			authority: accounts[3].PublicKey, amount: binary.LittleEndian.Uint64(data[1:]),
-		}, nil
-	case tokenCloseAccount:
-		if err := fit(accounts, data, 3, 1); err != nil {
-			return CloseTokenAccount, nil, err
-		}
-		return CloseTokenAccount, tokenClosed{account: accounts[0].PublicKey, destination: accounts[1].PublicKey, owner: accounts[2].PublicKey}, nil
-	case tokenSyncNative:
-		if err := fit(accounts, data, 1, 1); err != nil {
-			return SyncNative, nil, err
-		}
-		return SyncNative, nativeSync{account: accounts[0].PublicKey}, nil
-	}
-	name := fmt.Sprintf("token instruction %d", data[0])
-	if int(data[0]) < len(tokenInstructions) {
-		name = "token." + tokenInstructions[data[0]]
-	}
-	return name, nil, errors.New("it is not one of those that can be allowed")
-}
-
-const (
-	associatedCreate           = 0
-	associatedCreateIdempotent = 1
-)
-
-func decodeAssociated(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
-	if len(data) > 1 || len(data) == 1 && data[0] != associatedCreate && data[0] != associatedCreateIdempotent {
-		return "associated_token", nil, errors.New("it is not one of those that can be allowed")
-	}
-	if len(accounts) != 6 {
-		return CreateAssociated, nil, fmt.Errorf("%d accounts instead of 6", len(accounts))
-	}
+func decodeAssociated(accounts []solana.PublicKey, _ []byte) (step, error) {
 	created := associatedCreation{
-		payer: accounts[0].PublicKey, account: accounts[1].PublicKey, wallet: accounts[2].PublicKey,
-		mint: accounts[3].PublicKey, tokenProgram: accounts[5].PublicKey,
+		payer: accounts[0], account: accounts[1], wallet: accounts[2], mint: accounts[3], tokenProgram: accounts[5],
 	}
 	if created.tokenProgram != solana.TokenProgramID && created.tokenProgram != solana.Token2022ProgramID {
-		return CreateAssociated, nil, fmt.Errorf("%s is no token program", created.tokenProgram)
+		return nil, fmt.Errorf("%s is no token program", created.tokenProgram)
 	}
 	address, err := token.AssociatedAddress(created.wallet, created.mint, created.tokenProgram)
 	if err == nil && address != created.account {
 		err = fmt.Errorf("%s is not the associated account, which is %s", created.account, address)
 	}
-	return CreateAssociated, created, err
-}
-
-// The compute budget program's instructions.
-const (
-	computeHeapFrame      = 1
-	computeLimit          = 2
-	computePrice          = 3
-	computeLoadedAccounts = 4
-)
-
-func decodeComputeBudget(accounts []*solana.AccountMeta, data []byte) (string, step, error) {
-	if len(data) == 0 {
-		return ComputeBudget, nil, errors.New("there is no data")
-	}
-	size := 5
-	if data[0] == computePrice {
-		size = 9
-	}
-	if err := fit(accounts, data, 0, size); err != nil {
-		return ComputeBudget, nil, err
-	}
-	switch data[0] {
-	case computeLimit:
-		return ComputeBudget, computeUnitLimit{units: binary.LittleEndian.Uint32(data[1:])}, nil
-	case computePrice:
-		return ComputeBudget, computeUnitPrice{microLamports: binary.LittleEndian.Uint64(data[1:])}, nil
-	case computeHeapFrame, computeLoadedAccounts:
-		return ComputeBudget, computeOther{tag: data[0]}, nil
-	}
-	return ComputeBudget, nil, fmt.Errorf("it has no instruction %d", data[0])
+	return created, err
 }
 
 // unknownNames returns an error for a name that is not in KnownInstructions.

@@ -393,9 +393,9 @@ func (p *Policy) counted(read *reading) (*Record, error) {
 		Spends: p.usage.excess(read.intent, spends), Fees: read.fees,
 		Engagements: engagements, Commitments: read.commitments, Deals: read.deals, Reveals: read.reveals,
 		Validity: Validity{
-			Blockhash: read.message.blockhash, Nonce: read.nonce,
+			Blockhash: read.message.RecentBlockhash, Nonce: read.nonce,
 			LastBlockHeight: read.signing.LastValidBlockHeight, Slot: read.signing.Slot,
-			Payer: read.message.keys[0] == p.wallet,
+			Payer: read.message.AccountKeys[0] == p.wallet,
 		},
 	}, nil
 }

@@ -81,7 +81,7 @@ type reading struct {
 	policy *Policy
 	ctx    context.Context
 
-	message *message
+	message *solana.Message
 	digest  Digest
 	signing haggle.Signing
 	names   []string
@@ -120,18 +120,21 @@ func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 	if err != nil {
 		return nil, general(RuleMessage, err)
 	}
-	if !slices.Contains(parsed.keys[:parsed.signers], p.wallet) {
+	if !parsed.IsSigner(p.wallet) {
 		return nil, general(RuleMessage, fmt.Errorf("it is not one that %s signs", p.wallet))
 	}
-	metas, err := parsed.accounts(ctx, p.config.Tables)
-	if err != nil {
+	metas, err := accountsOf(ctx, parsed, p.config.Tables)
+	if err != nil && parsed.NumLookups() > 0 {
 		return nil, general(RuleLookupTable, err)
+	}
+	if err != nil {
+		return nil, general(RuleMessage, err)
 	}
 	r := &reading{
 		policy: p, ctx: ctx, message: parsed, digest: sha256.Sum256(data),
 		wrapped: map[solana.PublicKey]uint64{}, ownWrapped: map[solana.PublicKey]solana.PublicKey{},
 	}
-	for i, instruction := range parsed.instructions {
+	for i, instruction := range parsed.Instructions {
 		if err := r.decode(i, instruction, metas); err != nil {
 			return nil, err
 		}
@@ -149,16 +152,16 @@ func (p *Policy) read(ctx context.Context, data []byte) (*reading, error) {
 	return r, nil
 }
 
-func (r *reading) decode(index int, instruction compiled, metas []solana.AccountMeta) error {
-	program := metas[instruction.program].PublicKey
-	accounts := make([]*solana.AccountMeta, len(instruction.accounts))
-	for i, place := range instruction.accounts {
-		accounts[i] = &metas[place]
+func (r *reading) decode(index int, instruction solana.CompiledInstruction, metas []*solana.AccountMeta) error {
+	program := metas[instruction.ProgramIDIndex].PublicKey
+	accounts := make([]*solana.AccountMeta, len(instruction.Accounts))
+	for i, place := range instruction.Accounts {
+		accounts[i] = metas[place]
 	}
 	if !slices.Contains(r.policy.programs, program) {
 		return &Denial{Rule: RuleProgram, Instruction: index, Subject: program}
 	}
-	name, decoded, err := r.policy.decode(program, accounts, instruction.data)
+	name, decoded, err := r.policy.decode(program, accounts, instruction.Data)
 	if err != nil {
 		return &Denial{Rule: RuleUndecodable, Instruction: index, Name: name, Subject: program, Cause: err}
 	}
@@ -199,8 +202,8 @@ func (r *reading) interpret(decoded step) error {
 			r.nonce = s.nonce
 		}
 		return nil
-	case nonceEnd:
-		if s.authority == r.policy.wallet && s.to != r.policy.wallet {
+	case withdrawal:
+		if s.owner == r.policy.wallet && s.to != r.policy.wallet {
 			return r.deny(RuleDestination, s.to, nil)
 		}
 		return nil
@@ -215,11 +218,6 @@ func (r *reading) interpret(decoded step) error {
 		return nil
 	case Decoded:
 		return r.interpretDecoded(s)
-	case tokenClosed:
-		if s.owner == r.policy.wallet && s.destination != r.policy.wallet {
-			return r.deny(RuleDestination, s.destination, nil)
-		}
-		return nil
 	}
 	return r.deny(RuleUndecodable, solana.PublicKey{}, fmt.Errorf("nothing is known about a %T", decoded))
 }
@@ -358,10 +356,10 @@ func (r *reading) addFees() error {
 		}
 		seen[kind] = true
 	}
-	if r.message.keys[0] != r.policy.wallet {
+	if r.message.AccountKeys[0] != r.policy.wallet {
 		return nil
 	}
-	r.fees = append(r.fees, Spend{Amount: signatureFee * uint64(r.message.signers), Purpose: PurposeFee, Instruction: -1})
+	r.fees = append(r.fees, Spend{Amount: signatureFee * uint64(r.message.Header.NumRequiredSignatures), Purpose: PurposeFee, Instruction: -1})
 	if fee := priorityFee(units, price); fee > 0 {
 		r.fees = append(r.fees, Spend{Amount: fee, Purpose: PurposePriorityFee, Instruction: -1})
 	}
