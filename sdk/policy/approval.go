@@ -31,7 +31,7 @@ var ErrApprovalTimeout = errors.New("haggle: approval was not given in time")
 // intent that was approved for as much, and a reveal of a committed price need none.
 func (p *Policy) approve(ctx context.Context, read *reading) error {
 	p.lock.Lock()
-	approved := p.usage.messages[read.digest] != nil || p.usage.owes(&p.config, read)
+	approved := p.usage.Messages[read.digest] != nil || p.usage.owes(&p.config, read)
 	var err error
 	if !approved {
 		spends, _ := p.withUncounted(read)
@@ -58,9 +58,9 @@ func (p *Policy) approve(ctx context.Context, read *reading) error {
 
 // totals returns what a message spends in each mint, fees included.
 func (r *reading) totals() []Total {
-	amounts := map[with]uint64{}
+	amounts := map[Scope]uint64{}
 	for _, spend := range slices.Concat(r.spends, r.fees) {
-		key := with{mint: spend.Mint}
+		key := Scope{Mint: spend.Mint}
 		amounts[key] = sum(amounts[key], spend.Amount)
 	}
 	return sortedTotals(amounts)
@@ -71,7 +71,7 @@ func (p *Policy) isApproved(read *reading) bool {
 	if p.config.Approve == nil {
 		return true
 	}
-	approval, given := p.usage.approvals[read.intent]
+	approval, given := p.usage.Approvals[read.intent]
 	given = given && p.config.Now().Unix()-approval.Time <= int64(approvalLife/time.Second)
 	for _, total := range read.totals() {
 		covered := given && slices.ContainsFunc(approval.Approved, func(a Total) bool {

@@ -69,8 +69,8 @@ func lifeOf(now, milestoneDeadline int64, durable bool) int64 {
 }
 
 // bind assigns a deal to the first creation of its negotiation that has none yet.
-func (u *usage) bind(deal Deal) {
-	engagements := u.engagements[deal.Negotiation]
+func (u *Snapshot) bind(deal Deal) {
+	engagements := u.Engagements[deal.Negotiation]
 	isDeal := func(e Engagement) bool { return e.CreatedAt == deal.CreatedAt }
 	isFree := func(e Engagement) bool { return e.CreatedAt == 0 }
 	if slices.ContainsFunc(engagements, isDeal) {
@@ -83,8 +83,8 @@ func (u *usage) bind(deal Deal) {
 
 // uncounted returns the deposit of a deal that no counted creation accounts for: a creation that was signed
 // twice is executed twice if the first deal is closed in between. It is false if the deal is accounted for.
-func (u *usage) uncounted(deal Deal) (Engagement, bool) {
-	engagements := u.engagements[deal.Negotiation]
+func (u *Snapshot) uncounted(deal Deal) (Engagement, bool) {
+	engagements := u.Engagements[deal.Negotiation]
 	if len(engagements) == 0 || slices.ContainsFunc(engagements, func(e Engagement) bool {
 		return e.CreatedAt == deal.CreatedAt || e.CreatedAt == 0
 	}) {
@@ -99,8 +99,8 @@ func (u *usage) uncounted(deal Deal) (Engagement, bool) {
 }
 
 // latestDeal returns the created_at of the latest deal at an address that the wallet signed for.
-func (u *usage) latestDeal(negotiation solana.PublicKey) (latest int64) {
-	for _, engagement := range u.engagements[negotiation] {
+func (u *Snapshot) latestDeal(negotiation solana.PublicKey) (latest int64) {
+	for _, engagement := range u.Engagements[negotiation] {
 		latest = max(latest, engagement.CreatedAt)
 	}
 	return latest
@@ -114,11 +114,11 @@ func commitmentOf(v *protocol.RevealZopaPrice) Digest {
 // owes reports whether a message must be signed because it reveals a committed price, regardless of the used
 // limits: a withheld reveal costs the bond. All reveals of one commitment together may cost at most as much
 // as one transaction may.
-func (u *usage) owes(config *Config, read *reading) bool {
+func (u *Snapshot) owes(config *Config, read *reading) bool {
 	if len(read.reveals) != 1 {
 		return false
 	}
-	commitment := u.commitments[read.reveals[0]]
+	commitment := u.Commitments[read.reveals[0]]
 	cost, onlyLamports := lamportsOf(read.spends, read.fees)
 	return commitment != nil && onlyLamports && !exceeds(cost, commitment.Used, config.Lamports.PerTransaction)
 }
@@ -138,9 +138,9 @@ func lamportsOf(spends, fees []Spend) (total uint64, only bool) {
 
 // checkEngagements denies a negotiation that is on record in another mint: its prices would be read as the
 // other mint's.
-func (u *usage) checkEngagements(engagements []Engagement) error {
+func (u *Snapshot) checkEngagements(engagements []Engagement) error {
 	for _, engagement := range engagements {
-		for _, other := range u.engagements[engagement.Negotiation] {
+		for _, other := range u.Engagements[engagement.Negotiation] {
 			if other.Mint != engagement.Mint {
 				return &Denial{
 					Rule: RuleNegotiation, Instruction: -1, Subject: engagement.Negotiation,

@@ -229,7 +229,7 @@ func (r *reading) isOwed(decoded step) bool {
 	}
 	r.policy.lock.Lock()
 	defer r.policy.lock.Unlock()
-	commitment := r.policy.usage.commitments[commitmentOf(reveal)]
+	commitment := r.policy.usage.Commitments[commitmentOf(reveal)]
 	return commitment != nil && commitment.Negotiation == reveal.Negotiation
 }
 

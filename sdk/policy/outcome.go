@@ -85,7 +85,7 @@ func (p *Policy) settle(ctx context.Context, digest Digest, outcome transaction.
 	defer p.lock.Unlock()
 	settled := false
 	err := p.appendLocked(ctx, func() (*Record, error) {
-		known := p.usage.messages[digest]
+		known := p.usage.Messages[digest]
 		if settled = known != nil && known.attempts == 0; !settled {
 			return nil, nil
 		}
@@ -130,7 +130,7 @@ func (p *Policy) unsettled() map[Digest]SignedTransaction {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	found := map[Digest]SignedTransaction{}
-	for digest, known := range p.usage.messages {
+	for digest, known := range p.usage.Messages {
 		signedAt := time.Unix(known.Time, 0)
 		if known.Signature.IsZero() || !known.Validity.Payer || p.config.Now().Sub(signedAt) < expiryDelay {
 			continue

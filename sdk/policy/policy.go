@@ -154,7 +154,7 @@ type Policy struct {
 
 	// lock protects the following fields. It is held while limits are checked and usage is counted.
 	lock  sync.Mutex
-	usage *usage
+	usage *Snapshot
 	// appended is the number of records of the store since its compaction, and pruned the time of the last
 	// pruning of usage in Unix seconds.
 	appended int
@@ -182,7 +182,7 @@ func New(ctx context.Context, signer haggle.Signer, config Config) (*Policy, err
 	if err := errors.Join(config.missing(), checkDecoders(config.Decoders), config.unknownPrograms(), unknownNames(config.Instructions)); err != nil {
 		return nil, fmt.Errorf("haggle: policy: %w", err)
 	}
-	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone(), instructions: config.Instructions, usage: newUsage()}
+	p := &Policy{signer: signer, wallet: signer.PublicKey(), config: config.clone(), instructions: config.Instructions, usage: newSnapshot()}
 	if p.instructions == nil {
 		p.instructions = DefaultInstructions()
 	}
@@ -260,7 +260,7 @@ func (p *Policy) load(ctx context.Context) error {
 	if err := p.readAll(ctx); err != nil {
 		return err
 	}
-	for _, known := range p.usage.messages {
+	for _, known := range p.usage.Messages {
 		known.mayBeSigned = true // the process may have ended in between
 	}
 	return p.tidy(ctx)
@@ -369,13 +369,13 @@ func (p *Policy) count(ctx context.Context, read *reading) error {
 	if err := p.appendLocked(ctx, func() (*Record, error) { return p.counted(read) }); err != nil {
 		return err
 	}
-	p.usage.messages[read.digest].attempts++
+	p.usage.Messages[read.digest].attempts++
 	return nil
 }
 
 // counted checks the limits and returns the record that counts a message; nil if it is counted already.
 func (p *Policy) counted(read *reading) (*Record, error) {
-	if p.usage.messages[read.digest] != nil {
+	if p.usage.Messages[read.digest] != nil {
 		return nil, nil
 	}
 	day := p.today()
@@ -426,7 +426,7 @@ func named(err error, names []string) error {
 }
 
 // today returns the day that spends count for: never one before the latest.
-func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.day) }
+func (p *Policy) today() int64 { return max(dayOf(p.config.Now()), p.usage.Day) }
 
 // attempted records the signer's result, and returns its error. It gives back the spends of the message if it
 // is certain that no signature exists.
@@ -434,14 +434,14 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	var certain interface{ NotSigned() bool }
-	if known := p.usage.messages[digest]; known != nil {
+	if known := p.usage.Messages[digest]; known != nil {
 		known.attempts--
 		if failure == nil || !errors.As(failure, &certain) || !certain.NotSigned() {
 			known.mayBeSigned = true
 		}
 	}
 	err := p.appendLocked(ctx, func() (*Record, error) {
-		switch known := p.usage.messages[digest]; {
+		switch known := p.usage.Messages[digest]; {
 		case failure == nil && known == nil:
 			return nil, errGivenBack
 		case failure == nil:
@@ -464,7 +464,7 @@ var errGivenBack = errors.New("haggle: policy: the message is not counted any mo
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return slices.Clone(p.usage.engagements[negotiation])
+	return slices.Clone(p.usage.Engagements[negotiation])
 }
 
 // Used returns the amount spent on the present day, in base units of a mint, or in lamports for the zero
@@ -480,7 +480,7 @@ func (p *Policy) Used(mint solana.PublicKey) uint64 {
 func (p *Policy) UsedOn(negotiation, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return p.usage.negotiations[with{mint, negotiation}]
+	return p.usage.Negotiations[Scope{mint, negotiation}]
 }
 
 // UsedWith returns the amount spent with a counterparty, in base units of a mint, or in lamports for the zero
@@ -488,5 +488,5 @@ func (p *Policy) UsedOn(negotiation, mint solana.PublicKey) uint64 {
 func (p *Policy) UsedWith(counterparty, mint solana.PublicKey) uint64 {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return p.usage.counterparties[with{mint, counterparty}]
+	return p.usage.Counterparties[Scope{mint, counterparty}]
 }

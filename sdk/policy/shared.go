@@ -19,7 +19,7 @@ func (p *Policy) refreshLocked(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	before := maps.Clone(p.usage.messages)
+	before := maps.Clone(p.usage.Messages)
 	consistent := true
 	for record, err := range shared.Further(ctx) {
 		if err = p.checkWallet(record, err); err != nil {
@@ -36,7 +36,7 @@ func (p *Policy) refreshLocked(ctx context.Context) error {
 	}
 	if !consistent {
 		// The record refers to usage that is pruned here and not there.
-		p.usage, p.appended = newUsage(), 0
+		p.usage, p.appended = newSnapshot(), 0
 		if err := p.readAll(ctx); err != nil {
 			return err
 		}
@@ -47,8 +47,8 @@ func (p *Policy) refreshLocked(ctx context.Context) error {
 
 // adopt keeps the attempts of this process at messages. A signature may exist of a message that another
 // process has counted.
-func (p *Policy) adopt(before map[Digest]*openMessage) {
-	for digest, known := range p.usage.messages {
+func (p *Policy) adopt(before map[Digest]*OpenMessage) {
+	for digest, known := range p.usage.Messages {
 		switch own := before[digest]; {
 		case own == nil:
 			known.mayBeSigned = true
@@ -90,7 +90,7 @@ func (p *Policy) appendLocked(ctx context.Context, decide func() (*Record, error
 		}
 		record.Wallet = p.wallet
 		record.Time = p.config.Now().Unix()
-		record.Day = max(record.Day, p.usage.day)
+		record.Day = max(record.Day, p.usage.Day)
 		err = p.config.Store.Append(ctx, *record)
 		if err == nil {
 			p.appended++

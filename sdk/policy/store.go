@@ -77,29 +77,6 @@ type Validity struct {
 	Payer bool `json:"payer,omitempty"`
 }
 
-// Snapshot is the state of usage at one time.
-type Snapshot struct {
-	Today          []Total      `json:"today,omitempty"`
-	Negotiations   []Total      `json:"negotiations,omitempty"`
-	Counterparties []Total      `json:"counterparties,omitempty"`
-	Engagements    []Engagement `json:"engagements,omitempty"`
-	Commitments    []Commitment `json:"commitments,omitempty"`
-	// Intents are the intents whose outcome is open: their spends are part of the totals.
-	Intents []OpenIntent `json:"intents,omitempty"`
-	// Messages are the counted records of open messages, with their signatures; their fees are part of the
-	// totals.
-	Messages []Record `json:"messages,omitempty"`
-	// Approvals are approved records.
-	Approvals []Record `json:"approvals,omitempty"`
-}
-
-// OpenIntent is a counted intent that may still be executed.
-type OpenIntent struct {
-	Intent Digest  `json:"intent"`
-	Day    int64   `json:"day"`
-	Spends []Spend `json:"spends,omitempty"`
-}
-
 // Store keeps the records of one wallet's policy. Only one policy may use it at a time. Several processes
 // share usage by a [SharedStore].
 type Store interface {

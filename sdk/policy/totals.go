@@ -35,7 +35,7 @@ type Totals struct {
 
 // TotalsOf sums records, such as those of [ReadFile]: the amounts spent on the present day, and altogether.
 func TotalsOf(records []Record, now time.Time) (Totals, error) {
-	used := newUsage()
+	used := newSnapshot()
 	var totals Totals
 	for _, record := range records {
 		if err := used.apply(record); err != nil {
@@ -46,23 +46,23 @@ func TotalsOf(records []Record, now time.Time) (Totals, error) {
 	if err := used.prune(now); err != nil {
 		return Totals{}, fmt.Errorf("haggle: policy: usage: %w", err)
 	}
-	totals.Open = len(used.messages)
-	day := max(dayOf(now), used.day)
+	totals.Open = len(used.Messages)
+	day := max(dayOf(now), used.Day)
 	totals.Day = time.Unix(day*secondsPerDay, 0).UTC()
-	for mint := range used.today {
+	for mint := range used.Today {
 		if amount := used.usedOn(day, mint); amount > 0 {
 			totals.Today = append(totals.Today, Total{Mint: mint, Amount: amount})
 		}
 	}
 	slices.SortFunc(totals.Today, compareTotals)
-	totals.Negotiations, totals.Counterparties = sortedTotals(used.negotiations), sortedTotals(used.counterparties)
+	totals.Negotiations, totals.Counterparties = sortedTotals(used.Negotiations), sortedTotals(used.Counterparties)
 	return totals, nil
 }
 
-func sortedTotals(amounts map[with]uint64) (totals []Total) {
+func sortedTotals(amounts map[Scope]uint64) (totals []Total) {
 	for key, amount := range amounts {
 		if amount > 0 {
-			totals = append(totals, Total{Account: key.account, Mint: key.mint, Amount: amount})
+			totals = append(totals, Total{Account: key.Account, Mint: key.Mint, Amount: amount})
 		}
 	}
 	slices.SortFunc(totals, compareTotals)

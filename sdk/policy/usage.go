@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,35 +55,48 @@ func dayOf(now time.Time) int64 {
 	return day
 }
 
-// with is a mint, or lamports, and the negotiation or counterparty of a spend.
-type with struct{ mint, account solana.PublicKey }
+// Scope is a mint, or lamports, and the negotiation or counterparty of a spend. Its text is both addresses.
+type Scope struct{ Mint, Account solana.PublicKey }
 
-// usage is the spending of a wallet, summed over its records. It is not safe for concurrent use.
-type usage struct {
-	// day is the latest day with a counted spend.
-	day            int64
-	today          map[solana.PublicKey]uint64
-	negotiations   map[with]uint64
-	counterparties map[with]uint64
-	// intents are the intents with open messages.
-	intents map[Digest]*intent
-	// messages are the messages whose outcome is open.
-	messages    map[Digest]*openMessage
-	engagements map[solana.PublicKey][]Engagement
-	commitments map[Digest]*Commitment
-	approvals   map[Digest]Record
+// MarshalText returns "mint/account".
+func (s Scope) MarshalText() ([]byte, error) {
+	return []byte(s.Mint.String() + "/" + s.Account.String()), nil
 }
 
-// intent is the counted spending of the open messages of one intent. At most one of them is executed, so it
-// is the highest spending of any of them.
-type intent struct {
-	day    int64
-	spends []Spend
-	open   int
+// UnmarshalText reads the text of MarshalText.
+func (s *Scope) UnmarshalText(text []byte) error {
+	mint, account, _ := bytes.Cut(text, []byte("/"))
+	return errors.Join(s.Mint.UnmarshalText(mint), s.Account.UnmarshalText(account))
 }
 
-// openMessage is a counted message whose outcome is open.
-type openMessage struct {
+// Snapshot is the spending of a wallet, summed over its records. It is not safe for concurrent use.
+type Snapshot struct {
+	// Day is the latest day with a counted spend, and Today its sums by mint.
+	Day            int64                       `json:"day"`
+	Today          map[solana.PublicKey]uint64 `json:"today,omitempty"`
+	Negotiations   map[Scope]uint64            `json:"negotiations,omitempty"`
+	Counterparties map[Scope]uint64            `json:"counterparties,omitempty"`
+	// Intents are the intents with open messages. Their spends are part of the sums.
+	Intents map[Digest]*OpenIntent `json:"intents,omitempty"`
+	// Messages are the messages whose outcome is open. Their fees are part of the sums.
+	Messages    map[Digest]*OpenMessage           `json:"messages,omitempty"`
+	Engagements map[solana.PublicKey][]Engagement `json:"engagements,omitempty"`
+	Commitments map[Digest]*Commitment            `json:"commitments,omitempty"`
+	// Approvals are approved records, by their intents.
+	Approvals map[Digest]Record `json:"approvals,omitempty"`
+}
+
+// OpenIntent is the counted spending of the open messages of one intent. At most one of them is executed, so
+// it is the highest spending of any of them.
+type OpenIntent struct {
+	Day    int64   `json:"day"`
+	Spends []Spend `json:"spends,omitempty"`
+	// Open is the number of its open messages.
+	Open int `json:"open"`
+}
+
+// OpenMessage is the counted record of a message whose outcome is open, with its signature.
+type OpenMessage struct {
 	Record
 	// attempts is the number of calls that wait for the signer's signature; mayBeSigned reports whether a
 	// signature may exist.
@@ -89,25 +104,35 @@ type openMessage struct {
 	mayBeSigned bool
 }
 
-func newUsage() *usage {
-	return &usage{
-		today:          map[solana.PublicKey]uint64{},
-		negotiations:   map[with]uint64{},
-		counterparties: map[with]uint64{},
-		intents:        map[Digest]*intent{},
-		messages:       map[Digest]*openMessage{},
-		engagements:    map[solana.PublicKey][]Engagement{},
-		commitments:    map[Digest]*Commitment{},
-		approvals:      map[Digest]Record{},
+func newSnapshot() *Snapshot {
+	return &Snapshot{
+		Today:          map[solana.PublicKey]uint64{},
+		Negotiations:   map[Scope]uint64{},
+		Counterparties: map[Scope]uint64{},
+		Intents:        map[Digest]*OpenIntent{},
+		Messages:       map[Digest]*OpenMessage{},
+		Engagements:    map[solana.PublicKey][]Engagement{},
+		Commitments:    map[Digest]*Commitment{},
+		Approvals:      map[Digest]Record{},
 	}
 }
 
+// clone returns a copy that shares nothing with the original.
+func (u *Snapshot) clone() (*Snapshot, error) {
+	copied := newSnapshot()
+	content, err := json.Marshal(u)
+	if err == nil {
+		err = json.Unmarshal(content, copied)
+	}
+	return copied, err
+}
+
 // apply adds a record.
-func (u *usage) apply(record Record) error {
-	known := u.messages[record.Message]
+func (u *Snapshot) apply(record Record) error {
+	known := u.Messages[record.Message]
 	switch record.Kind {
 	case RecordApproved:
-		u.approvals[record.Intent] = record
+		u.Approvals[record.Intent] = record
 	case RecordCounted:
 		// A store that reported an error may have the record anyway, and gets it again.
 		if known == nil {
@@ -124,72 +149,79 @@ func (u *usage) apply(record Record) error {
 		}
 		return u.settle(known, record.Outcome)
 	case RecordSnapshot:
-		u.restore(record)
+		if record.Snapshot == nil {
+			return errors.New("snapshot record without a snapshot")
+		}
+		restored, err := record.Snapshot.clone()
+		if err != nil {
+			return err
+		}
+		*u = *restored
 	default:
 		return fmt.Errorf("unknown kind of record %q", record.Kind)
 	}
 	return nil
 }
 
-func (u *usage) count(record Record) {
-	if record.Day > u.day {
-		u.day = record.Day
-		clear(u.today)
+func (u *Snapshot) count(record Record) {
+	if record.Day > u.Day {
+		u.Day = record.Day
+		clear(u.Today)
 	}
-	known := u.intents[record.Intent]
+	known := u.Intents[record.Intent]
 	if known == nil {
-		known = &intent{day: record.Day}
-		u.intents[record.Intent] = known
+		known = &OpenIntent{Day: record.Day}
+		u.Intents[record.Intent] = known
 		for _, engagement := range record.Engagements {
 			engagement.Intent = record.Intent
-			u.engagements[engagement.Negotiation] = append(u.engagements[engagement.Negotiation], engagement)
+			u.Engagements[engagement.Negotiation] = append(u.Engagements[engagement.Negotiation], engagement)
 		}
 		for _, commitment := range record.Commitments {
 			commitment.Intent = record.Intent
-			u.commitments[commitment.Hash] = &commitment
+			u.Commitments[commitment.Hash] = &commitment
 		}
 	}
 	for _, hash := range record.Reveals {
-		if commitment := u.commitments[hash]; commitment != nil {
+		if commitment := u.Commitments[hash]; commitment != nil {
 			cost, _ := lamportsOf(record.Spends, record.Fees)
 			commitment.Used = sum(commitment.Used, cost)
 		}
 	}
-	if known.day < record.Day {
+	if known.Day < record.Day {
 		// The money may also leave the wallet on this day.
-		for _, spend := range known.spends {
-			u.today[spend.Mint] = sum(u.today[spend.Mint], spend.Amount)
+		for _, spend := range known.Spends {
+			u.Today[spend.Mint] = sum(u.Today[spend.Mint], spend.Amount)
 		}
-		known.day = record.Day
+		known.Day = record.Day
 	}
 	for _, spend := range slices.Concat(record.Spends, record.Fees) {
 		u.add(spend)
 	}
-	known.spends = append(known.spends, record.Spends...)
-	known.open++
+	known.Spends = append(known.Spends, record.Spends...)
+	known.Open++
 	for _, deal := range record.Deals {
 		u.bind(deal)
 	}
-	u.messages[record.Message] = &openMessage{Record: record}
+	u.Messages[record.Message] = &OpenMessage{Record: record}
 }
 
-func (u *usage) add(spend Spend) {
-	u.today[spend.Mint] = sum(u.today[spend.Mint], spend.Amount)
+func (u *Snapshot) add(spend Spend) {
+	u.Today[spend.Mint] = sum(u.Today[spend.Mint], spend.Amount)
 	if !spend.Negotiation.IsZero() {
-		key := with{spend.Mint, spend.Negotiation}
-		u.negotiations[key] = sum(u.negotiations[key], spend.Amount)
+		key := Scope{spend.Mint, spend.Negotiation}
+		u.Negotiations[key] = sum(u.Negotiations[key], spend.Amount)
 	}
 	if !spend.Counterparty.IsZero() {
-		key := with{spend.Mint, spend.Counterparty}
-		u.counterparties[key] = sum(u.counterparties[key], spend.Amount)
+		key := Scope{spend.Mint, spend.Counterparty}
+		u.Counterparties[key] = sum(u.Counterparties[key], spend.Amount)
 	}
 }
 
 var errLessThanNothing = errors.New("more is given back than was used")
 
 // settle removes a message whose outcome is final, and gives back the money that it did not spend.
-func (u *usage) settle(known *openMessage, outcome transaction.Outcome) error {
-	delete(u.messages, known.Message)
+func (u *Snapshot) settle(known *OpenMessage, outcome transaction.Outcome) error {
+	delete(u.Messages, known.Message)
 	if outcome != transaction.Confirmed && outcome != transaction.Failed {
 		for _, fee := range known.Fees {
 			if err := u.subtract(known.Day, fee); err != nil {
@@ -197,55 +229,55 @@ func (u *usage) settle(known *openMessage, outcome transaction.Outcome) error {
 			}
 		}
 		for _, hash := range known.Reveals {
-			if commitment := u.commitments[hash]; commitment != nil {
+			if commitment := u.Commitments[hash]; commitment != nil {
 				cost, _ := lamportsOf(known.Spends, known.Fees)
 				commitment.Used -= min(commitment.Used, cost)
 			}
 		}
 	}
-	counted := u.intents[known.Intent]
+	counted := u.Intents[known.Intent]
 	if counted == nil {
 		return nil // another message of the intent was executed
 	}
-	counted.open--
+	counted.Open--
 	if outcome == transaction.Confirmed {
-		delete(u.intents, known.Intent)
-		delete(u.approvals, known.Intent)
+		delete(u.Intents, known.Intent)
+		delete(u.Approvals, known.Intent)
 		// The same intent can be signed again. The other messages of the executed one are not part of the new
 		// one.
-		for _, other := range u.messages {
+		for _, other := range u.Messages {
 			if other.Intent == known.Intent {
 				other.Intent = Digest{}
 			}
 		}
 		return nil
 	}
-	if counted.open > 0 {
+	if counted.Open > 0 {
 		return nil
 	}
-	delete(u.intents, known.Intent)
-	for _, spend := range counted.spends {
-		if err := u.subtract(counted.day, spend); err != nil {
+	delete(u.Intents, known.Intent)
+	for _, spend := range counted.Spends {
+		if err := u.subtract(counted.Day, spend); err != nil {
 			return err
 		}
 	}
-	for address, engagements := range u.engagements {
+	for address, engagements := range u.Engagements {
 		kept := slices.DeleteFunc(engagements, func(e Engagement) bool { return e.Intent == known.Intent })
-		if u.engagements[address] = kept; len(kept) == 0 {
-			delete(u.engagements, address)
+		if u.Engagements[address] = kept; len(kept) == 0 {
+			delete(u.Engagements, address)
 		}
 	}
-	for hash, commitment := range u.commitments {
+	for hash, commitment := range u.Commitments {
 		if commitment.Intent == known.Intent {
-			delete(u.commitments, hash)
+			delete(u.Commitments, hash)
 		}
 	}
 	return nil
 }
 
-func (u *usage) subtract(day int64, spend Spend) error {
-	lower := func(amounts map[with]uint64, account solana.PublicKey) error {
-		key := with{spend.Mint, account}
+func (u *Snapshot) subtract(day int64, spend Spend) error {
+	lower := func(amounts map[Scope]uint64, account solana.PublicKey) error {
+		key := Scope{spend.Mint, account}
 		if account.IsZero() {
 			return nil
 		}
@@ -257,59 +289,59 @@ func (u *usage) subtract(day int64, spend Spend) error {
 		}
 		return nil
 	}
-	if err := errors.Join(lower(u.negotiations, spend.Negotiation), lower(u.counterparties, spend.Counterparty)); err != nil {
+	if err := errors.Join(lower(u.Negotiations, spend.Negotiation), lower(u.Counterparties, spend.Counterparty)); err != nil {
 		return err
 	}
-	if day != u.day {
+	if day != u.Day {
 		return nil // the sum of that day is dropped
 	}
-	if u.today[spend.Mint] < spend.Amount {
+	if u.Today[spend.Mint] < spend.Amount {
 		return errLessThanNothing
 	}
-	u.today[spend.Mint] -= spend.Amount
+	u.Today[spend.Mint] -= spend.Amount
 	return nil
 }
 
 // prune removes the usage that no limit depends on any more.
-func (u *usage) prune(now time.Time) error {
-	for _, known := range u.messages {
+func (u *Snapshot) prune(now time.Time) error {
+	for _, known := range u.Messages {
 		if known.attempts == 0 && now.Sub(time.Unix(known.Time, 0)) > openLife {
 			if err := u.settle(known, transaction.Confirmed); err != nil {
 				return err
 			}
 		}
 	}
-	for digest, approval := range u.approvals {
+	for digest, approval := range u.Approvals {
 		if now.Sub(time.Unix(approval.Time, 0)) > approvalLife {
-			delete(u.approvals, digest)
+			delete(u.Approvals, digest)
 		}
 	}
 	over := map[solana.PublicKey]bool{}
-	for address, engagements := range u.engagements {
-		if !slices.ContainsFunc(engagements, func(e Engagement) bool { return now.Unix() < e.Until || u.intents[e.Intent] != nil }) {
+	for address, engagements := range u.Engagements {
+		if !slices.ContainsFunc(engagements, func(e Engagement) bool { return now.Unix() < e.Until || u.Intents[e.Intent] != nil }) {
 			over[address] = true
-			delete(u.engagements, address)
+			delete(u.Engagements, address)
 		}
 	}
-	for key := range u.negotiations {
-		if over[key.account] {
-			delete(u.negotiations, key)
+	for key := range u.Negotiations {
+		if over[key.Account] {
+			delete(u.Negotiations, key)
 		}
 	}
-	for hash, commitment := range u.commitments {
-		if now.Unix() >= commitment.Until && u.intents[commitment.Intent] == nil {
-			delete(u.commitments, hash)
+	for hash, commitment := range u.Commitments {
+		if now.Unix() >= commitment.Until && u.Intents[commitment.Intent] == nil {
+			delete(u.Commitments, hash)
 		}
 	}
 	return nil
 }
 
 // usedOn returns the amount spent on a day: zero on a day after the latest.
-func (u *usage) usedOn(day int64, mint solana.PublicKey) uint64 {
-	if day > u.day {
+func (u *Snapshot) usedOn(day int64, mint solana.PublicKey) uint64 {
+	if day > u.Day {
 		return 0
 	}
-	return u.today[mint]
+	return u.Today[mint]
 }
 
 // spendKey is the key by which the spends of several messages of one intent are compared.
@@ -319,10 +351,10 @@ type spendKey struct {
 }
 
 // excess returns the spends of a message beyond the counted spends of other messages of its intent.
-func (u *usage) excess(digest Digest, spends []Spend) []Spend {
+func (u *Snapshot) excess(digest Digest, spends []Spend) []Spend {
 	covered := map[spendKey]uint64{}
-	if known := u.intents[digest]; known != nil {
-		for _, spend := range known.spends {
+	if known := u.Intents[digest]; known != nil {
+		for _, spend := range known.Spends {
 			key := spendKey{spend.Mint, spend.Negotiation, spend.Counterparty, spend.Purpose}
 			covered[key] = sum(covered[key], spend.Amount)
 		}
@@ -340,10 +372,10 @@ func (u *usage) excess(digest Digest, spends []Spend) []Spend {
 }
 
 // carried returns the amounts that an intent of an earlier day adds to a later day when it is signed again.
-func (u *usage) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
+func (u *Snapshot) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
 	amounts := map[solana.PublicKey]uint64{}
-	if known := u.intents[digest]; known != nil && known.day < day {
-		for _, spend := range known.spends {
+	if known := u.Intents[digest]; known != nil && known.Day < day {
+		for _, spend := range known.Spends {
 			amounts[spend.Mint] = sum(amounts[spend.Mint], spend.Amount)
 		}
 	}
@@ -351,7 +383,7 @@ func (u *usage) carried(digest Digest, day int64) map[solana.PublicKey]uint64 {
 }
 
 // check compares the spends of a message with the limits. fees are those of the message, spends the rest.
-func (u *usage) check(config *Config, day int64, digest Digest, spends, fees []Spend) error {
+func (u *Snapshot) check(config *Config, day int64, digest Digest, spends, fees []Spend) error {
 	tx := map[solana.PublicKey]uint64{}
 	for _, spend := range slices.Concat(spends, fees) {
 		tx[spend.Mint] = sum(tx[spend.Mint], spend.Amount)
@@ -361,18 +393,18 @@ func (u *usage) check(config *Config, day int64, digest Digest, spends, fees []S
 		}
 	}
 	onDay := u.carried(digest, day)
-	negotiations, counterparties := map[with]uint64{}, map[with]uint64{}
+	negotiations, counterparties := map[Scope]uint64{}, map[Scope]uint64{}
 	for _, spend := range slices.Concat(u.excess(digest, spends), fees) {
 		limits := config.limits(spend.Mint)
-		if key := (with{spend.Mint, spend.Negotiation}); !spend.Negotiation.IsZero() {
+		if key := (Scope{spend.Mint, spend.Negotiation}); !spend.Negotiation.IsZero() {
 			negotiations[key] = sum(negotiations[key], spend.Amount)
-			if used := u.negotiations[key]; exceeds(negotiations[key], used, limits.PerNegotiation) {
+			if used := u.Negotiations[key]; exceeds(negotiations[key], used, limits.PerNegotiation) {
 				return overLimit(RulePerNegotiation, spend, spend.Negotiation, limits.PerNegotiation, used, negotiations[key])
 			}
 		}
-		if key := (with{spend.Mint, spend.Counterparty}); !spend.Counterparty.IsZero() {
+		if key := (Scope{spend.Mint, spend.Counterparty}); !spend.Counterparty.IsZero() {
 			counterparties[key] = sum(counterparties[key], spend.Amount)
-			if used := u.counterparties[key]; exceeds(counterparties[key], used, limits.PerCounterparty) {
+			if used := u.Counterparties[key]; exceeds(counterparties[key], used, limits.PerCounterparty) {
 				return overLimit(RulePerCounterparty, spend, spend.Counterparty, limits.PerCounterparty, used, counterparties[key])
 			}
 		}
