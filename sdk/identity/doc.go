@@ -1,5 +1,5 @@
-// Package identity checks a counterparty before an agent engages with it: is it known, is its trust score
-// high enough, and is the traded service the described one?
+// Package identity checks a counterparty before an agent engages with it: is it known, and is its trust
+// score high enough?
 //
 // A [Gate] gets a trust score of 0 to 100 from a [Source] and refuses every agent below a threshold. Sources
 // are a registry such as SAID over HTTPS ([NewRegistry]), a file with a list ([OpenAllowlist]), and any
@@ -12,6 +12,4 @@
 //
 // [Gate.Admit] is the Admit of an agent's configuration. Gate.Check fits policy.Config.Screen, so that a
 // wallet itself refuses to create or join negotiations with others.
-//
-// [CheckService] compares a service's description with the hash that a negotiation commits to.
 package identity

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -61,30 +60,6 @@ func ExampleGate_Admit() {
 		log.Fatal(err)
 	}
 	if err := runtime.Run(ctx); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// A seller accepts an invitation only if it is for the service that it offers.
-func ExampleCheckService() {
-	var (
-		ctx        context.Context
-		client     *haggle.Client
-		seller     *wallet.Keypair
-		invitation *haggle.Snapshot
-	)
-	description, err := os.ReadFile("service.md")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := identity.CheckService(description, invitation.ServiceHash); err != nil {
-		log.Fatal(err) // an *identity.ServiceMismatch
-	}
-	action, err := client.At(invitation).AcceptInvitation(seller.PublicKey(), [32]byte{}, haggle.Deposit{}).Build(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if _, err := action.Do(ctx, seller); err != nil {
 		log.Fatal(err)
 	}
 }

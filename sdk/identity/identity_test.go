@@ -21,7 +21,6 @@ import (
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/identity"
-	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
 var (
@@ -289,17 +288,4 @@ func TestDamagedAllowlists(t *testing.T) {
 		require.Equal(t, line, damaged.Line)
 		require.Equal(t, path, damaged.Path)
 	}
-}
-
-func TestServiceDescription(t *testing.T) {
-	description := "Analyse 10,000 transactions"
-	require.NoError(t, identity.CheckService([]byte(description), protocol.ServiceHash(description)))
-	err := identity.CheckService([]byte(description+"\n"), protocol.ServiceHash(description))
-	require.ErrorIs(t, err, identity.ErrServiceMismatch)
-	var mismatch *identity.ServiceMismatch
-	require.True(t, errors.As(err, &mismatch))
-	require.Equal(t, protocol.ServiceHash(description), mismatch.Expected)
-	require.Equal(t, protocol.ServiceHash(description+"\n"), mismatch.Got)
-	require.NotContains(t, err.Error(), "transactions")
-	require.ErrorIs(t, identity.CheckService(nil, [32]byte{}), identity.ErrServiceMismatch, "a negotiation that commits to nothing")
 }
