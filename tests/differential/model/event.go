@@ -22,7 +22,7 @@ type EventField struct {
 func (e Event) Bytes() []byte {
 	data := discriminator("event", e.Name)
 	for _, field := range e.Fields {
-		data = appendValue(data, reflect.ValueOf(field.Value))
+		data = appendValue(data, field.Value)
 	}
 	return data
 }
@@ -55,9 +55,9 @@ func (e Event) Decode(data []byte) (Event, bool) {
 	decoded := Event{Name: e.Name}
 	rest := data[8:]
 	for _, field := range e.Fields {
-		value := reflect.New(reflect.TypeOf(field.Value)).Elem()
-		rest = readValue(rest, value)
-		decoded.Fields = append(decoded.Fields, EventField{field.Name, value.Interface()})
+		value := reflect.New(reflect.TypeOf(field.Value))
+		rest = readValue(rest, value.Interface())
+		decoded.Fields = append(decoded.Fields, EventField{field.Name, value.Elem().Interface()})
 	}
 	return decoded, true
 }

@@ -144,7 +144,7 @@ func Encode(instruction AnyInstruction) Instruction {
 		encoded.Accounts = append(encoded.Accounts, meta)
 	}
 	for _, field := range r.arguments {
-		encoded.Data = appendValue(encoded.Data, value.Field(field))
+		encoded.Data = appendValue(encoded.Data, value.Field(field).Addr().Interface())
 	}
 	return encoded
 }
@@ -166,7 +166,7 @@ func (r *row) decode(instruction Instruction) AnyInstruction {
 	}
 	rest := instruction.Data[8:]
 	for _, field := range r.arguments {
-		rest = readValue(rest, value.Elem().Field(field))
+		rest = readValue(rest, value.Elem().Field(field).Addr().Interface())
 	}
 	return value.Interface().(AnyInstruction)
 }

@@ -148,7 +148,7 @@ func (m *Machine) Rent(size uint32) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	lamports := response.uint64()
+	lamports := next[uint64](response)
 	return lamports, response.end()
 }
 
@@ -185,7 +185,9 @@ func (m *Machine) sendAccounts(accounts []KeyedAccount) error {
 		return err
 	}
 	for _, account := range accounts {
-		m.putAccount(account)
+		if err := m.putAccount(account); err != nil {
+			return err
+		}
 	}
 	_, err := m.roundTrip()
 	return err

@@ -52,17 +52,20 @@ func (m *Machine) putCount(count int) error {
 	return nil
 }
 
-func (m *Machine) putAccount(account KeyedAccount) {
-	m.frame = append(m.frame, account.Address[:]...)
-	m.frame = binary.LittleEndian.AppendUint64(m.frame, account.Lamports)
-	m.frame = append(m.frame, account.Owner[:]...)
-	if account.Executable {
-		m.frame = append(m.frame, 1)
-	} else {
-		m.frame = append(m.frame, 0)
-	}
-	m.frame = binary.LittleEndian.AppendUint32(m.frame, uint32(len(account.Data)))
+// accountHead is the part of an account before its data.
+type accountHead struct {
+	Address    solana.PublicKey
+	Lamports   uint64
+	Owner      solana.PublicKey
+	Executable bool
+	Size       uint32
+}
+
+func (m *Machine) putAccount(account KeyedAccount) (err error) {
+	head := accountHead{account.Address, account.Lamports, account.Owner, account.Executable, uint32(len(account.Data))}
+	m.frame, err = binary.Append(m.frame, binary.LittleEndian, head)
 	m.frame = append(m.frame, account.Data...)
+	return err
 }
 
 // reader reads a response from left to right. After the end of the response, every value is zero, and end
@@ -92,72 +95,43 @@ func (r *reader) take(count int) []byte {
 	return taken
 }
 
-func (r *reader) byte() byte {
-	if taken := r.take(1); taken != nil {
-		return taken[0]
+// next reads a number or a struct.
+func next[T any](r *reader) (value T) {
+	if taken := r.take(binary.Size(value)); taken != nil {
+		_, _ = binary.Decode(taken, binary.LittleEndian, &value) // the size fits
 	}
-	return 0
+	return value
 }
 
-func (r *reader) uint16() uint16 {
-	if taken := r.take(2); taken != nil {
-		return binary.LittleEndian.Uint16(taken)
-	}
-	return 0
-}
-
-func (r *reader) uint32() uint32 {
-	if taken := r.take(4); taken != nil {
-		return binary.LittleEndian.Uint32(taken)
-	}
-	return 0
-}
-
-func (r *reader) uint64() uint64 {
-	if taken := r.take(8); taken != nil {
-		return binary.LittleEndian.Uint64(taken)
-	}
-	return 0
-}
-
-func (r *reader) address() (address solana.PublicKey) {
-	copy(address[:], r.take(len(address)))
-	return address
-}
-
-func (r *reader) bytes() []byte {
-	return r.take(int(r.uint32()))
-}
+func (r *reader) bytes() []byte { return r.take(int(next[uint32](r))) }
 
 func (r *reader) accounts() []KeyedAccount {
 	var accounts []KeyedAccount
-	for range r.uint16() {
+	for range next[uint16](r) {
 		if r.failed {
 			return nil
 		}
-		account := KeyedAccount{Address: r.address()}
-		account.Lamports = r.uint64()
-		account.Owner = r.address()
-		account.Executable = r.byte() != 0
-		account.Data = r.bytes()
-		accounts = append(accounts, account)
+		head := next[accountHead](r)
+		accounts = append(accounts, KeyedAccount{
+			head.Address, Account{head.Lamports, head.Owner, head.Executable, r.take(int(head.Size))},
+		})
 	}
 	return accounts
 }
 
 func (r *reader) outcome() *Outcome {
 	outcome := new(Outcome)
-	switch r.byte() {
+	switch next[byte](r) {
 	case 0:
 	case 1:
-		outcome.Failed, outcome.Code = true, r.uint32()
+		outcome.Failed, outcome.Code = true, next[uint32](r)
 	case 2:
 		outcome.Failed, outcome.OtherError = true, string(r.bytes())
 	default:
 		r.failed = true
 	}
-	outcome.Units = r.uint64()
-	for range r.uint16() {
+	outcome.Units = next[uint64](r)
+	for range next[uint16](r) {
 		if r.failed {
 			return nil
 		}
