@@ -124,7 +124,7 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 	if err := r.setUp(ctx); err != nil {
 		return nil, err
 	}
-	result := &Result{Options: r.Options, terms: r.terms}
+	result := &Result{run: r}
 	if err := result.describeMachine(ctx, r.net.Chain.Client()); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (r *run) play(ctx context.Context) (*Result, error) {
 	if err := r.audit.afterAll(ctx, r); err != nil {
 		return nil, fmt.Errorf("compare the chain with the records: %w", err)
 	}
-	result.collect(r)
+	result.Findings = r.audit.findings.describe()
 	return result, nil
 }
 

@@ -22,7 +22,7 @@ func (r *Result) draw(w io.Writer) error {
 		{"Haggle actions", isAction, report.Blue},
 		{"plain SPL transfers", isTransferInStage, report.Orange},
 	} {
-		if all := measured(r.records, confirmation, curve.among); len(all) > 0 {
+		if all := measured(r.records.records, confirmation, curve.among); len(all) > 0 {
 			line, err := plotter.NewLine(percentiles(all))
 			if err != nil {
 				return err

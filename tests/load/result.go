@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/gagliardetto/solana-go"
 
@@ -14,58 +13,39 @@ import (
 
 // Result has the measurements and findings of a run.
 type Result struct {
-	Options Options
 	// Findings are differences from the scripts: lost negotiations, missing money, accounts that negotiations
 	// share. Only the first twenty are described. A successful run has none.
 	Findings []string
 
-	terms                       terms
+	*run
 	machine                     string
 	driverCores, validatorCores float64
-	records                     []record
-	lasted                      [stageCount]time.Duration
-	audit                       audit
-	scripts                     []script
-	names                       map[solana.PublicKey]string
-	// partiesRequests and payersRequests are the numbers of requests of the two loads by method.
-	partiesRequests, payersRequests map[string]int
-	blocks                          blockStatistics
 }
 
-// blockStatistics are those of the blocks from the first action to the last.
+// blockStatistics are those of the program's transactions in the blocks.
 type blockStatistics struct {
-	blocks, program, plain, failed int
-	// lasted is the duration of the blocks.
-	lasted time.Duration
+	failed int
 	// fullest is the largest number of the program's transactions in one block before the closings, and
 	// parties the number of their negotiations.
 	fullest, parties int
 }
 
-// collect copies the reported values out of a run.
-func (r *Result) collect(from *run) {
-	r.records, r.lasted, r.audit = from.records.records, from.records.lasted, from.audit
-	r.Findings = r.audit.findings.texts
-	if more := r.audit.findings.count - len(r.Findings); more > 0 {
-		r.Findings = append(r.Findings, fmt.Sprintf("and %d more", more))
+// describe returns a difference for each kept finding, and the number of the others.
+func (f *findings) describe() []string {
+	if more := f.count - len(f.texts); more > 0 {
+		return append(f.texts, fmt.Sprintf("and %d more", more))
 	}
-	for _, n := range from.negotiations {
-		r.scripts = append(r.scripts, n.script)
-	}
-	r.partiesRequests, r.payersRequests = from.parties.requests, from.payers.requests
-	r.names = knownAccounts(from)
-	r.blocks = from.blocks.statistics(from.negotiations)
+	return f.texts
 }
 
-func (b *blockReader) statistics(negotiations []*negotiation) blockStatistics {
+func (r *Result) statistics() (s blockStatistics) {
 	known := map[solana.PublicKey]bool{}
-	for _, n := range negotiations {
+	for _, n := range r.negotiations {
 		known[n.address] = true
 	}
-	s := blockStatistics{blocks: b.blocks, lasted: b.lasted, program: len(b.program), plain: len(b.plain)}
 	perBlock, parties := map[uint64]int{}, map[uint64]map[solana.PublicKey]bool{}
-	for i := range b.program {
-		transaction := &b.program[i]
+	for i := range r.blocks.program {
+		transaction := &r.blocks.program[i]
 		if transaction.failed {
 			s.failed++
 		}
@@ -86,8 +66,8 @@ func (b *blockReader) statistics(negotiations []*negotiation) blockStatistics {
 	return s
 }
 
-// knownAccounts returns the names of the accounts that negotiations can have in common.
-func knownAccounts(r *run) map[solana.PublicKey]string {
+// accountNames returns the names of the accounts that negotiations can have in common.
+func (r *run) accountNames() map[solana.PublicKey]string {
 	config, _, _ := protocol.FindConfigAddress()
 	treasury, _, _ := solana.FindAssociatedTokenAddress(r.net.Treasury, r.mint)
 	return map[solana.PublicKey]string{
