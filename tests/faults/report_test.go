@@ -70,7 +70,7 @@ random moment, %d times between the arrival of their transaction on the chain an
 		report.Count(s.counts.Notifications), anytime+sending, anytime, sending)
 	faults := report.NewTable("fault", "times")
 	for _, kind := range proxy.Kinds() {
-		faults.Row(kind.String(), report.Count(s.counts.Faults[kind]))
+		faults.Row(string(kind), report.Count(s.counts.Faults[kind]))
 	}
 	page.WriteString(faults.String())
 	endings := map[ending]int{}

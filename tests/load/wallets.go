@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gagliardetto/solana-go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/haggle-protocol/haggle/sdk/localnet"
 )
@@ -93,26 +93,18 @@ const (
 
 func (r *run) endow(ctx context.Context, title string, mint solana.PublicKey,
 	holdings []localnet.Holding) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var done atomic.Int64
 	defer r.progress.watch(title, "wallets", len(holdings), &done)()
-	batches := make(chan []localnet.Holding)
-	var endowing sync.WaitGroup
-	for range endowmentsInFlight {
-		endowing.Go(func() {
-			for batch := range batches {
-				if err := r.net.Chain.Endow(ctx, mint, batch...); err != nil {
-					cancel(fmt.Errorf("%s: %w", title, err))
-				}
-				done.Add(int64(len(batch)))
+	endowing, ctx := errgroup.WithContext(ctx)
+	endowing.SetLimit(endowmentsInFlight)
+	for batch := range slices.Chunk(holdings, holdingsAtOnce) {
+		endowing.Go(func() error {
+			if err := r.net.Chain.Endow(ctx, mint, batch...); err != nil {
+				return fmt.Errorf("%s: %w", title, err)
 			}
+			done.Add(int64(len(batch)))
+			return nil
 		})
 	}
-	for batch := range slices.Chunk(holdings, holdingsAtOnce) {
-		batches <- batch
-	}
-	close(batches)
-	endowing.Wait()
-	return context.Cause(ctx)
+	return endowing.Wait()
 }

@@ -35,7 +35,7 @@ func (c Counts) Plus(other Counts) Counts {
 	sum := Counts{
 		Requests: c.Requests + other.Requests, Connections: c.Connections + other.Connections,
 		Subscriptions: c.Subscriptions + other.Subscriptions, Notifications: c.Notifications + other.Notifications,
-		Transactions: c.Transactions + other.Transactions, Faults: make(map[Kind]int, kinds),
+		Transactions: c.Transactions + other.Transactions, Faults: make(map[Kind]int),
 	}
 	for _, kind := range Kinds() {
 		if count := c.Faults[kind] + other.Faults[kind]; count > 0 {
@@ -60,7 +60,7 @@ func (t *stats) add(change func(*Counts)) {
 func (t *stats) fault(kind Kind) {
 	t.add(func(c *Counts) {
 		if c.Faults == nil {
-			c.Faults = make(map[Kind]int, kinds)
+			c.Faults = make(map[Kind]int)
 		}
 		c.Faults[kind]++
 	})

@@ -3,48 +3,47 @@ package proxy
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
-// Kind is a kind of fault.
-type Kind uint8
+// Kind is a kind of fault: its description.
+type Kind string
 
 // The kinds of faults. Those up to Stale happen to requests, at most one to each.
 const (
 	// DroppedBefore: the connection ends before the request has been passed on.
-	DroppedBefore Kind = iota
+	DroppedBefore Kind = "connection dropped before the request was passed on"
 	// DroppedAfter: the connection ends after the node has answered, so that the request has taken effect
 	// without an answer.
-	DroppedAfter
+	DroppedAfter Kind = "connection dropped after the request had taken effect"
 	// Delayed: the request is passed on late; a transaction even if its client has disconnected.
-	Delayed
+	Delayed Kind = "request delayed"
 	// Repeated: the request is passed on twice, and the second answer is returned.
-	Repeated
+	Repeated Kind = "request passed on twice"
 	// RateLimited: 429 with Retry-After; nothing is passed on.
-	RateLimited
+	RateLimited Kind = "429 with Retry-After"
 	// Failed: 500 or 503; nothing is passed on.
-	Failed
+	Failed Kind = "500 or 503, request not passed on"
 	// FailedAfter: 500 or 502, although the node has answered the request.
-	FailedAfter
+	FailedAfter Kind = "500 or 502 although the request had taken effect"
 	// Truncated: the answer is truncated, with or without a matching length.
-	Truncated
+	Truncated Kind = "truncated answer"
 	// Corrupted: the answer is not JSON.
-	Corrupted
+	Corrupted Kind = "answer that is not JSON"
 	// Stale: a read returns an answer from at least Options.Lag slots ago.
-	Stale
+	Stale Kind = "stale answer"
 	// ConnectionRefused: a WebSocket connection is refused.
-	ConnectionRefused
+	ConnectionRefused Kind = "WebSocket connection refused"
 	// ConnectionCut: a WebSocket connection ends in place of a notification, with or without a close message.
-	ConnectionCut
+	ConnectionCut Kind = "WebSocket connection cut"
 	// SubscriptionRefused: a subscription gets an error, and is not passed on.
-	SubscriptionRefused
+	SubscriptionRefused Kind = "subscription refused"
 	// NotificationDropped: a notification is not passed on.
-	NotificationDropped
+	NotificationDropped Kind = "notification dropped"
 	// NotificationRepeated: a notification is passed on twice.
-	NotificationRepeated
+	NotificationRepeated Kind = "notification repeated"
 	// NotificationDelayed: a notification is passed on late, after later ones.
-	NotificationDelayed
-
-	kinds = int(NotificationDelayed) + 1
+	NotificationDelayed Kind = "notification delayed"
 )
 
 // The kinds that are possible in each place.
@@ -55,43 +54,13 @@ var (
 	ofNotifications = []Kind{ConnectionCut, NotificationDropped, NotificationRepeated, NotificationDelayed}
 )
 
-var names = [kinds]string{
-	DroppedBefore:        "connection dropped before the request was passed on",
-	DroppedAfter:         "connection dropped after the request had taken effect",
-	Delayed:              "request delayed",
-	Repeated:             "request passed on twice",
-	RateLimited:          "429 with Retry-After",
-	Failed:               "500 or 503, request not passed on",
-	FailedAfter:          "500 or 502 although the request had taken effect",
-	Truncated:            "truncated answer",
-	Corrupted:            "answer that is not JSON",
-	Stale:                "stale answer",
-	ConnectionRefused:    "WebSocket connection refused",
-	ConnectionCut:        "WebSocket connection cut",
-	SubscriptionRefused:  "subscription refused",
-	NotificationDropped:  "notification dropped",
-	NotificationRepeated: "notification repeated",
-	NotificationDelayed:  "notification delayed",
-}
-
-func (k Kind) String() string {
-	if int(k) < kinds {
-		return names[k]
-	}
-	return fmt.Sprintf("fault %d", uint8(k))
-}
-
 // Kinds returns all kinds, those of requests first.
 func Kinds() []Kind {
-	all := make([]Kind, kinds)
-	for i := range all {
-		all[i] = Kind(i)
-	}
-	return all
+	return slices.Concat(ofRequests, ofConnections, ofSubscriptions, ofNotifications)
 }
 
 // IsOfRequests reports whether the fault happens to requests rather than to WebSocket connections.
-func (k Kind) IsOfRequests() bool { return k <= Stale }
+func (k Kind) IsOfRequests() bool { return slices.Contains(ofRequests, k) }
 
 // Rates are the rates of faults per request, WebSocket connection, subscription or notification, each from 0
 // to 1. Those of requests add up to at most 1, and so do those of notifications.
@@ -99,8 +68,8 @@ type Rates map[Kind]float64
 
 func (r Rates) check() error {
 	for kind, rate := range r {
-		if int(kind) >= kinds {
-			return fmt.Errorf("faults: there is no %s", kind)
+		if !slices.Contains(Kinds(), kind) {
+			return fmt.Errorf("faults: there is no %q", kind)
 		}
 		if !(rate >= 0 && rate <= 1) {
 			return fmt.Errorf("faults: %s: the rate is %v instead of 0 to 1", kind, rate)
@@ -128,5 +97,5 @@ func (r Rates) pick(chance *rand.Rand, among []Kind) (Kind, bool) {
 		}
 		drawn -= r[kind]
 	}
-	return 0, false
+	return "", false
 }

@@ -2,9 +2,12 @@ package proxy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 	"sync"
+
+	"github.com/tidwall/gjson"
 )
 
 // Past has earlier answers of a node, so that a proxy can return them later. Several proxies in front of the
@@ -47,10 +50,7 @@ func (p *Past) note(call *call, result json.RawMessage) {
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	slot, shown := slotOf(call.Method, result)
-	if !shown {
-		slot = p.newest
-	}
+	slot := cmp.Or(slotOf(call.Method, result), p.newest)
 	p.newest = max(p.newest, slot)
 	if slot == 0 || len(result) > answerMost {
 		return
@@ -99,21 +99,15 @@ func (p *Past) recall(call *call, lag uint64) (answer, bool) {
 	return answer{}, false
 }
 
-// slotOf returns the slot in an answer.
-func slotOf(method string, result json.RawMessage) (slot uint64, shown bool) {
+// slotOf returns the slot in an answer; zero if it has none.
+func slotOf(method string, result json.RawMessage) uint64 {
 	switch method {
 	case "getSlot":
-		return slot, json.Unmarshal(result, &slot) == nil
+		return gjson.ParseBytes(result).Uint()
 	case "getEpochInfo":
-		var epoch struct{ AbsoluteSlot uint64 }
-		err := json.Unmarshal(result, &epoch)
-		return epoch.AbsoluteSlot, err == nil && epoch.AbsoluteSlot > 0
+		return gjson.GetBytes(result, "absoluteSlot").Uint()
 	}
-	var contextual struct{ Context struct{ Slot uint64 } }
-	if !bytes.HasPrefix(result, []byte("{")) || json.Unmarshal(result, &contextual) != nil {
-		return 0, false
-	}
-	return contextual.Context.Slot, contextual.Context.Slot > 0
+	return gjson.GetBytes(result, "context.slot").Uint()
 }
 
 // call is the part of a JSON-RPC request that the proxy reads.

@@ -1,14 +1,15 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/tidwall/gjson"
 )
 
 const (
@@ -90,7 +91,7 @@ func (s *session) passRequest() error {
 		return err
 	}
 	asked := parseCall(content)
-	if isSubscription(asked.Method) {
+	if strings.HasSuffix(asked.Method, "Subscribe") {
 		s.proxy.stats.add(func(c *Counts) { c.Subscriptions++ })
 		chance := s.proxy.dice.next(asked.Method)
 		if _, refused := s.proxy.options.Rates.pick(chance, ofSubscriptions); refused {
@@ -100,11 +101,6 @@ func (s *session) passRequest() error {
 	}
 	_ = s.node.SetWriteDeadline(time.Now().Add(writeLimit))
 	return s.node.WriteMessage(kind, content)
-}
-
-func isSubscription(method string) bool {
-	const ending = "Subscribe"
-	return len(method) > len(ending) && method[len(method)-len(ending):] == ending
 }
 
 // refusals are temporary errors of subscriptions.
@@ -160,13 +156,7 @@ func (s *session) passMessage() error {
 var errCut = websocket.ErrCloseSent
 
 // isNotification distinguishes a notification from a reply, which has no method.
-func isNotification(content []byte) bool {
-	if !bytes.Contains(content, []byte(`"method"`)) {
-		return false
-	}
-	var message struct{ Method string }
-	return json.Unmarshal(content, &message) == nil && message.Method != ""
-}
+func isNotification(content []byte) bool { return gjson.GetBytes(content, "method").String() != "" }
 
 func (s *session) tell(kind int, content []byte) error {
 	s.writing.Lock()
