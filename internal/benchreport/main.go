@@ -24,7 +24,6 @@ func main() {
 	}
 }
 
-// measurement is a run of go test.
 type measurement struct {
 	benchmarks, pkg string
 	// length is -benchtime, and count is -count, of go test.

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// benchmarks has the results of all benchmarks.
 type benchmarks struct {
 	machine, cpu string
 	commands     []string
@@ -89,7 +88,6 @@ func (r *benchmarks) find(group, name string) *result {
 	return nil
 }
 
-// of returns the results of a group.
 func (r *benchmarks) of(group string) (all []*result) {
 	for _, result := range r.results {
 		if result.group == group {

@@ -161,7 +161,6 @@ func (f *File) start() error {
 	return nil
 }
 
-// read reads the entries from the file's content.
 func (f *File) read(content []byte) error {
 	if !bytes.HasPrefix(content, []byte(magic)) {
 		return fmt.Errorf("%w: %s is no journal, or one of another version", ErrDamaged, f.path)
@@ -184,7 +183,6 @@ func (f *File) read(content []byte) error {
 	return nil
 }
 
-// replay applies a record.
 func (f *File) replay(r record, size int64) error {
 	switch {
 	case r.Confirmed != nil:

@@ -39,7 +39,6 @@ type record struct {
 	Confirmed *confirmed           `json:"confirmed,omitempty"`
 }
 
-// finish is the outcome of a transaction.
 type finish struct {
 	Signature solana.Signature    `json:"signature"`
 	Outcome   transaction.Outcome `json:"outcome"`

@@ -6,10 +6,8 @@ import (
 	"time"
 )
 
-// day is the period of a budget.
 const day = 24 * time.Hour
 
-// budget limits the expenses of a day.
 type budget struct {
 	limit uint64
 	// file keeps the expenses when the process ends; nil keeps them in memory only.

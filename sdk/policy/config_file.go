@@ -65,7 +65,6 @@ func limitReaders(limits *Limits) readers {
 	}
 }
 
-// agreementTo reads the limits of settle_by_agreement.
 func agreementTo(limits **AgreementLimits) func([]byte) error {
 	return func(value []byte) error {
 		read := new(AgreementLimits)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,42 +53,50 @@ var ErrFileInUse = errors.New("haggle: policy: the file is in use")
 // OpenFile opens a file with usage. If the file is missing, it creates one that only its owner can read. It
 // returns ErrFileInUse if the file is open already, and a *DamagedFileError if it is damaged.
 func OpenFile(path string) (*File, error) {
-	path, err := resolvePath(path)
+	// Two links to one file have the same lock.
+	resolved, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		resolved, err = filepath.Clean(path), nil
+	}
 	if err != nil {
-		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+		return nil, usageError(err)
 	}
 	// If the file cannot be locked, it is not opened: two processes would each miss the spending of the
 	// other. The lock is a file of its own, because Replace replaces the file.
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	lock := flock.New(resolved+".lock", flock.SetPermissions(0o600))
 	if locked, err := lock.TryLock(); err != nil {
-		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+		return nil, usageError(err)
 	} else if !locked {
-		return nil, fmt.Errorf("%w: %s", ErrFileInUse, path)
+		return nil, fmt.Errorf("%w: %s", ErrFileInUse, resolved)
 	}
-	opened := &File{path: path, inUse: lock}
-	if err := opened.start(); err != nil {
-		return nil, errors.Join(err, opened.file.Close(), lock.Unlock())
+	f := &File{path: resolved, inUse: lock}
+	if err := f.open(); err != nil {
+		return nil, errors.Join(err, f.file.Close(), lock.Unlock())
 	}
-	return opened, nil
+	return f, nil
 }
 
-// resolvePath returns the path of the file itself, so that two links to one file have the same lock.
-func resolvePath(path string) (string, error) {
-	resolved, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return filepath.Clean(path), nil
-	}
-	return resolved, err
-}
-
-func (f *File) start() (err error) {
+// open opens the file, reads its records, and removes an incomplete last line.
+func (f *File) open() (err error) {
 	if f.file, err = openForAppending(f.path); err != nil {
-		return fmt.Errorf("haggle: policy: usage: %w", err)
+		return usageError(err)
 	}
-	if err := f.read(); err != nil {
+	records, whole, broken, err := readLines(f.path, f.file)
+	if err != nil {
 		return err
 	}
-	return syncFolder(f.path)
+	f.records = records
+	if broken {
+		err = errors.Join(f.file.Truncate(whole), f.file.Sync())
+	}
+	return usageError(errors.Join(err, syncFolder(f.path)))
+}
+
+func usageError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("haggle: policy: usage: %w", err)
 }
 
 func openForAppending(path string) (*os.File, error) {
@@ -100,21 +107,9 @@ func openForAppending(path string) (*os.File, error) {
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("haggle: policy: usage: %w", err)
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
-
-func (f *File) read() error {
-	records, whole, broken, err := readLines(f.path, f.file)
-	if err != nil {
 		return err
 	}
-	f.records = records
-	if broken {
-		return f.cut(whole)
-	}
-	return nil
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // ReadFile reads the records of a file with usage, even while a File has it open: a line that is incomplete
@@ -122,7 +117,7 @@ func (f *File) read() error {
 func ReadFile(path string) ([]Record, error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
-		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
+		return nil, usageError(err)
 	}
 	defer file.Close()
 	records, _, _, err := readLines(path, file)
@@ -139,7 +134,7 @@ func readLines(path string, source io.Reader) (records []Record, whole int64, br
 			return records, whole, false, nil
 		}
 		if err != nil && err != io.EOF {
-			return nil, 0, false, fmt.Errorf("haggle: policy: usage: %w", err)
+			return nil, 0, false, usageError(err)
 		}
 		record, reason := parseLine(line)
 		if reason == "" {
@@ -154,38 +149,27 @@ func readLines(path string, source io.Reader) (records []Record, whole int64, br
 	}
 }
 
-// cut removes an incomplete last line.
-func (f *File) cut(size int64) error {
-	if err := errors.Join(f.file.Truncate(size), f.file.Sync()); err != nil {
-		return fmt.Errorf("haggle: policy: usage: %w", err)
-	}
-	return nil
-}
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksumDigits is the number of hex digits at the beginning of a line.
-const checksumDigits = 8
+// checksumSize is the length of the checksum at the beginning of a line, with the space behind it.
+const checksumSize = 9
 
 func formatLine(record Record) ([]byte, error) {
 	content, err := json.Marshal(record)
-	if err != nil {
-		return nil, fmt.Errorf("haggle: policy: usage: %w", err)
-	}
-	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(content, castagnoli), content), nil
+	return checked(content), usageError(err)
+}
+
+// checked returns a line with this content.
+func checked(content []byte) []byte {
+	return fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(content, castagnoli), content)
 }
 
 func parseLine(line []byte) (record Record, reason string) {
-	if !bytes.HasSuffix(line, []byte("\n")) {
+	content, ends := bytes.CutSuffix(line[min(len(line), checksumSize):], []byte("\n"))
+	if !ends {
 		return record, "it does not end"
 	}
-	line = line[:len(line)-1]
-	if len(line) < checksumDigits+1 || line[checksumDigits] != ' ' {
-		return record, "it does not begin with a checksum"
-	}
-	checksum, err := hex.DecodeString(string(line[:checksumDigits]))
-	content := line[checksumDigits+1:]
-	if err != nil || !bytes.Equal(checksum, checksumOf(content)) {
+	if !bytes.Equal(line, checked(content)) {
 		return record, "its checksum is not its content's"
 	}
 	decoder := json.NewDecoder(bytes.NewReader(content))
@@ -194,11 +178,6 @@ func parseLine(line []byte) (record Record, reason string) {
 		return record, err.Error()
 	}
 	return record, ""
-}
-
-func checksumOf(content []byte) []byte {
-	sum := crc32.Checksum(content, castagnoli)
-	return []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}
 }
 
 // Records returns all records that the file had when it was opened.
@@ -217,28 +196,32 @@ func (f *File) Records(context.Context) iter.Seq2[Record, error] {
 
 // Append writes a record and waits until the disk has it.
 func (f *File) Append(_ context.Context, record Record) error {
-	line, err := formatLine(record)
-	if err != nil {
-		return err
-	}
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	if f.broken != nil {
-		return f.broken
-	}
-	_, err = f.file.Write(line)
-	if err == nil {
-		err = f.file.Sync()
-	}
-	if err != nil {
-		f.broken = fmt.Errorf("%s: nothing is written any more until it is opened again: %w", f.path, err)
-	}
-	f.records = nil // they have been read, or never will be
-	return f.broken
+	return f.write(record, func(line []byte) error {
+		_, err := f.file.Write(line)
+		if err == nil {
+			err = f.file.Sync()
+		}
+		return f.breakOn(err)
+	})
 }
 
 // Replace replaces all records by one. The new file is complete on disk before it replaces the old one.
 func (f *File) Replace(_ context.Context, record Record) error {
+	return f.write(record, func(line []byte) error {
+		if err := renameio.WriteFile(f.path, line, 0o600); err != nil {
+			return usageError(err)
+		}
+		next, err := openForAppending(f.path)
+		if err != nil {
+			return f.breakOn(err) // the path names another file than the open one
+		}
+		old := f.file
+		f.file = next
+		return errors.Join(syncFolder(f.path), old.Close())
+	})
+}
+
+func (f *File) write(record Record, write func(line []byte) error) error {
 	line, err := formatLine(record)
 	if err != nil {
 		return err
@@ -248,31 +231,25 @@ func (f *File) Replace(_ context.Context, record Record) error {
 	if f.broken != nil {
 		return f.broken
 	}
-	if err := renameio.WriteFile(f.path, line, 0o600); err != nil {
-		return fmt.Errorf("haggle: policy: usage: %w", err)
-	}
-	next, err := openForAppending(f.path)
+	f.records = nil // they have been read, or never will be
+	return write(line)
+}
+
+// breakOn prevents further writes after an error.
+func (f *File) breakOn(err error) error {
 	if err != nil {
-		// The path names another file than the open one.
 		f.broken = fmt.Errorf("%s: nothing is written any more until it is opened again: %w", f.path, err)
-		return f.broken
 	}
-	old := f.file
-	f.file, f.records = next, nil
-	return errors.Join(syncFolder(f.path), old.Close())
+	return f.broken
 }
 
 // Close closes the file and unlocks it.
 func (f *File) Close() error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
-	if f.broken == nil {
-		f.broken = fmt.Errorf("%s: %w", f.path, os.ErrClosed)
-		return errors.Join(f.file.Close(), f.inUse.Unlock())
-	}
 	if errors.Is(f.broken, os.ErrClosed) {
 		return nil
 	}
-	f.broken = errors.Join(f.broken, os.ErrClosed)
+	f.broken = errors.Join(f.broken, fmt.Errorf("%s: %w", f.path, os.ErrClosed))
 	return errors.Join(f.file.Close(), f.inUse.Unlock())
 }

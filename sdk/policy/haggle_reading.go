@@ -359,7 +359,6 @@ func (r *reading) checkDestination(account, mint, tokenProgram solana.PublicKey)
 	return nil
 }
 
-// negotiation reads a negotiation.
 func (r *reading) negotiation(address solana.PublicKey) (*protocol.Negotiation, error) {
 	data, err := r.accountData(address)
 	if err != nil {

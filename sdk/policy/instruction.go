@@ -77,7 +77,6 @@ const (
 	ComputeBudget = "compute_budget"
 )
 
-// haggleInstruction returns the name of an instruction of the program.
 func haggleInstruction(name string) string { return "haggle." + name }
 
 // DefaultInstructions returns the names of the instructions that a party to negotiations needs. It leaves out
@@ -307,7 +306,6 @@ func decodeAssociated(accounts []solana.PublicKey, _ []byte) (step, error) {
 	return created, err
 }
 
-// unknownNames returns an error for a name that is not in KnownInstructions.
 func unknownNames(names []string) error {
 	known := KnownInstructions()
 	for _, name := range names {

@@ -337,7 +337,6 @@ func (p *Policy) reconcileBriefly(ctx context.Context) int {
 	return p.Reconcile(limited)
 }
 
-// signCounted signs a counted message with the signer.
 func (p *Policy) signCounted(ctx context.Context, message []byte) (solana.Signature, error) {
 	if err := p.stopped(); err != nil {
 		return solana.Signature{}, notSigned{err}
@@ -460,7 +459,6 @@ func (p *Policy) attempted(ctx context.Context, digest Digest, signature solana.
 // errGivenBack reports that another process settled a message during the signature.
 var errGivenBack = errors.New("haggle: policy: the message is not counted any more")
 
-// engagement returns the recorded engagements in a negotiation.
 func (p *Policy) engagement(negotiation solana.PublicKey) []Engagement {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -66,7 +66,6 @@ func (p *Policy) checkWallet(record Record, err error) error {
 	return err
 }
 
-// readAll applies all records of the store.
 func (p *Policy) readAll(ctx context.Context) error {
 	for record, err := range p.config.Store.Records(ctx) {
 		if err = p.checkWallet(record, err); err == nil {

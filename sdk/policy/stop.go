@@ -28,7 +28,6 @@ func (k *KillSwitch) Stopped() (reason string, stopped bool) {
 	return "", false
 }
 
-// stopped returns a denial if the policy is stopped.
 func (p *Policy) stopped() error { return p.config.Stopped() }
 
 // Stopped returns a *Denial if Stop or StopFile stops the policies of this configuration; otherwise nil.

@@ -127,7 +127,6 @@ func (u *Snapshot) clone() (*Snapshot, error) {
 	return copied, err
 }
 
-// apply adds a record.
 func (u *Snapshot) apply(record Record) error {
 	known := u.Messages[record.Message]
 	switch record.Kind {

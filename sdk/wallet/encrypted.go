@@ -133,7 +133,6 @@ func OpenEncrypted(path, passphrase string) (*Keypair, error) {
 	return keypair, nil
 }
 
-// ageHeader is the beginning of an encrypted file.
 const ageHeader = "age-encryption.org/"
 
 // withoutArmor returns the content of an encrypted file as bytes. It rejects any unencrypted content, because

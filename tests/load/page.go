@@ -161,7 +161,6 @@ func perAttempt(requests, attempts int) string {
 	return fmt.Sprintf("%.2f", float64(requests)/float64(max(attempts, 1)))
 }
 
-// outcomeTable counts the attempts by outcome.
 func (r *Result) outcomeTable() (text string, allConfirmed bool) {
 	counts := map[string][2]int{confirmed: {}}
 	for i := range r.records.records {

@@ -35,7 +35,6 @@ func (r *Result) draw(w io.Writer) error {
 	return report.WriteSVG(w, p)
 }
 
-// percentiles returns a point for each percent.
 func percentiles(latencies []time.Duration) (points plotter.XYs) {
 	for percent := range hundred + 1 {
 		points = append(points, plotter.XY{X: report.Quantile(latencies, percent).Seconds(),

@@ -29,7 +29,6 @@ var (
 
 func isWrappedSOL(mint Address) bool { return mint == WrappedSOL || mint == WrappedSOL2022 }
 
-// derived is a program derived address with its bump.
 type derived struct {
 	address Address
 	bump    uint8

@@ -51,7 +51,6 @@ func within(from, to int64, least, most uint64) bool {
 	return to >= from && seconds >= least && seconds <= most
 }
 
-// addAmounts adds the amounts of the buyer and of the seller.
 func addAmounts(a, b [2]uint64) [2]uint64 {
 	return [2]uint64{a[Buyer] + b[Buyer], a[Seller] + b[Seller]}
 }

@@ -110,7 +110,6 @@ func (c Code) String() string {
 // Error makes Code an error.
 func (c Code) Error() string { return c.String() }
 
-// failIf returns the code as an error if the condition holds.
 func failIf(condition bool, code Code) error {
 	if condition {
 		return code

@@ -68,7 +68,6 @@ type Result struct {
 	Outcomes []string
 }
 
-// draft is an environment with uncommitted changes.
 type draft struct {
 	environment *Environment
 	changed     map[Address]Account

@@ -33,7 +33,6 @@ func (e *execution) checkEscrow(address Address, n *Negotiation) addressErrors {
 	return wrong
 }
 
-// tokenProgramOf returns the token program of a negotiation's mint.
 func (e *execution) tokenProgramOf(n *Negotiation) Address { return e.account(n.TokenMint).Owner }
 
 // ownedTokenAccount reads a token account. It returns false unless the account has the negotiation's token

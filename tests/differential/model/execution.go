@@ -143,7 +143,6 @@ func (e *execution) indexOf(name string) int {
 	return slices.IndexFunc(e.row.accounts, func(a accountRow) bool { return a.name == name })
 }
 
-// key returns the address that the instruction gives for an account.
 func (e *execution) key(name string) Address { return e.keys[e.indexOf(name)] }
 
 // given reports whether the instruction has an account and does not leave it out.
@@ -180,7 +179,6 @@ func (e *execution) negotiation(address Address) *Negotiation {
 	return n
 }
 
-// store writes a negotiation.
 func (e *execution) store(address Address, n *Negotiation) {
 	account := e.account(address)
 	account.Data = n.Bytes()
@@ -197,7 +195,6 @@ func (e *execution) log(name string, pairs ...any) {
 // note adds an outcome to the statistics.
 func (e *execution) note(outcome string) { e.outcomes = append(e.outcomes, outcome) }
 
-// checkTurnClock fails from the turn deadline on.
 func (e *execution) checkTurnClock(n *Negotiation) error {
 	return firstError(
 		failIf(e.now() >= n.GlobalDeadline, Expired),

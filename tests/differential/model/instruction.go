@@ -16,7 +16,6 @@ type AnyInstruction interface {
 	execute(*execution) error
 }
 
-// prototypes are the instructions of the program.
 var prototypes = []AnyInstruction{
 	(*InitializeConfig)(nil), (*UpdateConfig)(nil), (*SetPaused)(nil), (*ProposeAuthority)(nil),
 	(*AcceptAuthority)(nil), (*CreateNegotiation)(nil), (*AcceptInvitation)(nil), (*SubmitOffer)(nil),
@@ -37,7 +36,6 @@ const (
 	loaderAccount       content = "loader"
 )
 
-// accountRow is an account of an instruction.
 type accountRow struct {
 	name                       string
 	signer, writable, optional bool

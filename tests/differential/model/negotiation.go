@@ -154,7 +154,6 @@ func (n *Negotiation) MinOffer(effectiveEscrow uint64) uint64 {
 	return floorBps(effectiveEscrow, n.MinOfferBps)
 }
 
-// decay returns the part of the escrow that has decayed.
 func (n *Negotiation) decay() uint64 { return n.EscrowAmount - n.EffectiveEscrow }
 
 // fee returns the protocol fee on the gross payments to the seller.

@@ -47,7 +47,6 @@ func (i *RejectNegotiation) execute(e *execution) error {
 	return nil
 }
 
-// reject ends a negotiation as Rejected.
 func (e *execution) reject(address Address, n *Negotiation, rejectedBy Address, bondTo int, to [2]recipient) {
 	n.Status = StatusRejected
 	e.log("NegotiationRejected", "negotiation_id", address, "rejected_by", rejectedBy,

@@ -25,7 +25,6 @@ func (n *Negotiation) hasNoZone() bool {
 	return n.Status == StatusRejected && n.ZopaPhase == ZopaRevealed && n.Prices[Buyer] < n.Prices[Seller]
 }
 
-// sellerOwesReveal reports whether the buyer has revealed and the seller has not.
 func (n *Negotiation) sellerOwesReveal() bool {
 	return n.ZopaPhase == ZopaBothCommitted && n.Prices[Buyer] != 0
 }

@@ -76,7 +76,6 @@ func findSources() (*sources, error) {
 	return &sources{strings.TrimSpace(string(module)), cache, append(os.Environ(), "HAGGLE_CACHE="+cache)}, nil
 }
 
-// run runs a command and returns its output.
 func (s *sources) run(ctx context.Context, folder, name string, arguments ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Dir = folder

@@ -22,7 +22,6 @@ type Past struct {
 	bytes int
 }
 
-// answer is an answer of the node at a slot.
 type answer struct {
 	slot   uint64
 	result json.RawMessage
