@@ -17,12 +17,13 @@ import (
 // The policy checks what a node returns: an invitation's terms must have the hash that the transaction
 // accepts, and buyer, seller and session must derive the negotiation's address. The mint of a negotiation
 // that the wallet did not create or join through the policy is not checked.
-func Reader(client *haggle.Client) Negotiations { return reader{client} }
+func Reader(client *haggle.Client) Negotiations { return chain{client} }
 
-type reader struct{ client *haggle.Client }
+// chain reads from a client's nodes.
+type chain struct{ client *haggle.Client }
 
-func (r reader) NegotiationData(ctx context.Context, address solana.PublicKey) ([]byte, error) {
-	account, err := r.client.Negotiation(address).Snapshot(ctx)
+func (c chain) NegotiationData(ctx context.Context, address solana.PublicKey) ([]byte, error) {
+	account, err := c.client.Negotiation(address).Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -30,12 +31,10 @@ func (r reader) NegotiationData(ctx context.Context, address solana.PublicKey) (
 }
 
 // TablesOf returns a Tables for Config.Tables that reads from a client's nodes.
-func TablesOf(client *haggle.Client) Tables { return tables{client} }
+func TablesOf(client *haggle.Client) Tables { return chain{client} }
 
-type tables struct{ client *haggle.Client }
-
-func (t tables) Table(ctx context.Context, table solana.PublicKey) ([]solana.PublicKey, error) {
-	state, err := addresslookuptable.GetAddressLookupTable(ctx, t.client.RPC(), table)
+func (c chain) Table(ctx context.Context, table solana.PublicKey) ([]solana.PublicKey, error) {
+	state, err := addresslookuptable.GetAddressLookupTable(ctx, c.client.RPC(), table)
 	if err != nil {
 		return nil, err
 	}
@@ -46,18 +45,16 @@ func (t tables) Table(ctx context.Context, table solana.PublicKey) ([]solana.Pub
 }
 
 // EvidenceOf returns an Evidence for Config.Evidence that queries a client's nodes.
-func EvidenceOf(client *haggle.Client) Evidence { return evidence{client} }
+func EvidenceOf(client *haggle.Client) Evidence { return chain{client} }
 
-type evidence struct{ client *haggle.Client }
-
-func (e evidence) Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome {
-	_, err := e.client.Outcome(ctx, &transaction.UnknownOutcomeError{
+func (c chain) Outcome(ctx context.Context, tx SignedTransaction) transaction.Outcome {
+	_, err := c.client.Outcome(ctx, &transaction.UnknownOutcomeError{
 		Signature: tx.Signature, Blockhash: tx.Blockhash, Nonce: tx.Nonce,
 		LastValidBlockHeight: tx.LastValidBlockHeight, Slot: tx.Slot, SentAt: tx.SignedAt,
 	})
 	return transaction.OutcomeOf(err)
 }
 
-func (e evidence) Slot(ctx context.Context) (uint64, error) {
-	return e.client.RPC().GetSlot(ctx, rpc.CommitmentConfirmed)
+func (c chain) Slot(ctx context.Context) (uint64, error) {
+	return c.client.RPC().GetSlot(ctx, rpc.CommitmentConfirmed)
 }

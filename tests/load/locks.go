@@ -38,7 +38,7 @@ type commonAccount struct {
 
 // usage is the use of one account by a set of transactions.
 type usage struct {
-	transactions, written int
+	commonAccount
 	negotiations, writers map[solana.PublicKey]bool
 }
 
@@ -65,19 +65,21 @@ func findLocks(transactions []landed, negotiations map[solana.PublicKey]bool) *l
 	}
 	found.negotiations = len(seen)
 	for address, used := range before {
+		used.negotiation = len(used.negotiations)
 		if used.written > 0 {
 			found.writable++
 		}
-		if len(used.negotiations) > 1 {
-			found.common = append(found.common, used.in(address))
+		if used.negotiation > 1 {
+			found.common = append(found.common, used.commonAccount)
 			if used.written > 0 {
 				found.shared = append(found.shared, address)
 			}
 		}
 	}
-	for address, used := range closings {
+	for _, used := range closings {
+		used.negotiation = len(used.negotiations)
 		if len(used.writers) > 1 {
-			found.atClose = append(found.atClose, used.in(address))
+			found.atClose = append(found.atClose, used.commonAccount)
 		}
 	}
 	slices.SortFunc(found.shared, func(a, b solana.PublicKey) int { return bytes.Compare(a[:], b[:]) })
@@ -108,7 +110,7 @@ func addUsage(accounts map[solana.PublicKey]*usage, transaction *landed, negotia
 	entry := func(address solana.PublicKey) *usage {
 		used := accounts[address]
 		if used == nil {
-			used = &usage{negotiations: map[solana.PublicKey]bool{}, writers: map[solana.PublicKey]bool{}}
+			used = &usage{commonAccount{address: address}, map[solana.PublicKey]bool{}, map[solana.PublicKey]bool{}}
 			accounts[address] = used
 		}
 		used.transactions++
@@ -122,12 +124,6 @@ func addUsage(accounts map[solana.PublicKey]*usage, transaction *landed, negotia
 	}
 	for _, address := range transaction.readOnly {
 		entry(address)
-	}
-}
-
-func (u *usage) in(address solana.PublicKey) commonAccount {
-	return commonAccount{
-		address: address, transactions: u.transactions, written: u.written, negotiation: len(u.negotiations),
 	}
 }
 

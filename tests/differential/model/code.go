@@ -81,26 +81,20 @@ var codeNames = map[Code]string{
 	InvalidProgramID:             "InvalidProgramId",
 	AccountNotSigner:             "AccountNotSigner",
 	DeclaredProgramIDMismatch:    "DeclaredProgramIdMismatch",
-	InvalidState:                 "InvalidState",
-	Unauthorized:                 "Unauthorized",
-	NotYourTurn:                  "NotYourTurn",
-	Expired:                      "Expired",
-	ResponseWindowExpired:        "ResponseWindowExpired",
-	OfferTooLow:                  "OfferTooLow",
-	OfferExceedsEscrow:           "OfferExceedsEscrow",
-	MaxRoundsReached:             "MaxRoundsReached",
-	InvalidParams:                "InvalidParams",
-	Paused:                       "Paused",
-	ZopaCommitmentMismatch:       "ZopaCommitmentMismatch",
-	NoZopa:                       "NoZopa",
-	Overflow:                     "Overflow",
-	StaleState:                   "StaleState",
-	UnsupportedMint:              "UnsupportedMint",
-	PayoutPending:                "PayoutPending",
+}
+
+// protocolNames are the names of the protocol's errors, from 6000.
+var protocolNames = []string{
+	"InvalidState", "Unauthorized", "NotYourTurn", "Expired", "ResponseWindowExpired", "OfferTooLow",
+	"OfferExceedsEscrow", "MaxRoundsReached", "InvalidParams", "Paused", "ZopaCommitmentMismatch", "NoZopa",
+	"Overflow", "StaleState", "UnsupportedMint", "PayoutPending",
 }
 
 // String returns the number and the name of the error.
 func (c Code) String() string {
+	if index := int(c) - int(InvalidState); index >= 0 && index < len(protocolNames) {
+		return strconv.FormatUint(uint64(c), 10) + " " + protocolNames[index]
+	}
 	if name := codeNames[c]; name != "" {
 		return strconv.FormatUint(uint64(c), 10) + " " + name
 	}

@@ -3,7 +3,6 @@ package svm
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -21,27 +20,12 @@ func Build(ctx context.Context) (binary string, err error) {
 	}
 	// The workspace's features and target folder are used, so that crates that the program's tests compiled
 	// are not compiled again.
+	target := filepath.Join(from.cache, "target", "program")
 	from.environment = append(from.environment,
-		"CARGO_TARGET_DIR="+filepath.Join(from.cache, "target", "program"),
-		"RUSTC_WORKSPACE_WRAPPER="+filepath.Join(from.root, "toolchain", "rustc-here"))
-	messages, err := from.run(ctx, filepath.Join(from.root, "program"),
-		"cargo", "build", "--locked", "--workspace", "--bin", "haggle-svm", "--message-format", "json")
-	if err != nil {
-		return "", err
-	}
-	// Cargo prints a JSON value for each crate. Only the binary has an executable.
-	decoder := json.NewDecoder(bytes.NewReader(messages))
-	for {
-		var message struct {
-			Executable string `json:"executable"`
-		}
-		if err := decoder.Decode(&message); err != nil {
-			return "", fmt.Errorf("path of haggle-svm not found in cargo's output: %w", err)
-		}
-		if message.Executable != "" {
-			return message.Executable, nil
-		}
-	}
+		"CARGO_TARGET_DIR="+target, "RUSTC_WORKSPACE_WRAPPER="+filepath.Join(from.root, "toolchain", "rustc-here"))
+	err = from.run(ctx, filepath.Join(from.root, "program"),
+		"cargo", "build", "--locked", "--workspace", "--bin", "haggle-svm")
+	return filepath.Join(target, "debug", "haggle-svm"), err
 }
 
 // BuildProgram builds the program from the same checkout and returns the content of its ELF file, for
@@ -52,7 +36,7 @@ func BuildProgram(ctx context.Context) (elf []byte, err error) {
 		return nil, err
 	}
 	script := filepath.Join(from.root, "toolchain", "build-program")
-	if _, err := from.run(ctx, from.root, script); err != nil {
+	if err := from.run(ctx, from.root, script); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(from.root, "program", "target", "deploy", "haggle.so"))
@@ -76,16 +60,16 @@ func findSources() (*sources, error) {
 	return &sources{strings.TrimSpace(string(module)), cache, append(os.Environ(), "HAGGLE_CACHE="+cache)}, nil
 }
 
-func (s *sources) run(ctx context.Context, folder, name string, arguments ...string) ([]byte, error) {
+func (s *sources) run(ctx context.Context, folder, name string, arguments ...string) error {
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Dir = folder
 	command.Env = s.environment
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	if err := command.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", name, errors.Join(err, ctx.Err()), stderr.String())
+		return fmt.Errorf("%s: %w\n%s", name, errors.Join(err, ctx.Err()), stderr.String())
 	}
-	return stdout.Bytes(), nil
+	return nil
 }
 
 // cacheFolder returns the folder for build results outside of the repository, as in toolchain/steps.sh.
