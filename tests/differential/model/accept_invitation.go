@@ -1,6 +1,5 @@
 package model
 
-// AcceptInvitation is accept_invitation.
 type AcceptInvitation struct {
 	Seller             Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`

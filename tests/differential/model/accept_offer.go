@@ -1,6 +1,5 @@
 package model
 
-// AcceptOffer is accept_offer.
 type AcceptOffer struct {
 	Acceptor           Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`

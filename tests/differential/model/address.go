@@ -53,12 +53,10 @@ func ConfigAddress() Address { return configPDA.address }
 // ProgramDataAddress returns the address of the program's ProgramData account.
 func ProgramDataAddress() Address { return programDataPDA.address }
 
-// NegotiationAddress returns the address of a negotiation.
 func NegotiationAddress(buyer, seller Address, sessionID uint64) Address {
 	return deriveNegotiation(buyer, seller, sessionID).address
 }
 
-// VaultAddress returns the address of a negotiation's vault.
 func VaultAddress(negotiation Address) Address { return deriveVault(negotiation).address }
 
 // AssociatedAddress returns the address of a wallet's associated token account.

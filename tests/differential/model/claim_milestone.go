@@ -1,6 +1,5 @@
 package model
 
-// ClaimMilestone is claim_milestone.
 type ClaimMilestone struct {
 	Seller      Address `account:"signer"`
 	Negotiation Address `account:"writable,negotiation"`

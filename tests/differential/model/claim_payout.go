@@ -1,6 +1,5 @@
 package model
 
-// ClaimPayout is claim_payout.
 type ClaimPayout struct {
 	Party                   Address `account:"signer"`
 	Negotiation             Address `account:"writable,negotiation"`

@@ -1,6 +1,5 @@
 package model
 
-// CloseNegotiation is close_negotiation.
 type CloseNegotiation struct {
 	Closer               Address `account:"signer"`
 	Negotiation          Address `account:"writable,negotiation"`

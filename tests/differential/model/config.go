@@ -21,7 +21,6 @@ type Config struct {
 
 var configDiscriminator = discriminator("account", "ProtocolConfig")
 
-// Bytes returns the account's data.
 func (c *Config) Bytes() []byte { return encodeAccount(configDiscriminator, c) }
 
 // ReadConfig reads the account's data. It returns false if the size or the discriminator is wrong.

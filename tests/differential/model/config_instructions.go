@@ -28,7 +28,6 @@ func (s Settings) apply(config *Config) {
 	config.DefaultMaxRounds = s.DefaultMaxRounds
 }
 
-// InitializeConfig is initialize_config.
 type InitializeConfig struct {
 	Authority     Address `account:"signer,writable"`
 	Config        Address `account:"writable,vacant"`
@@ -92,7 +91,6 @@ func (e *execution) authority(config Address) Address {
 	return c.Authority
 }
 
-// UpdateConfig is update_config.
 type UpdateConfig struct {
 	Authority Address `account:"signer"`
 	Config    Address `account:"writable,config"`
@@ -105,7 +103,6 @@ func (i *UpdateConfig) execute(e *execution) error {
 		i.Settings.apply)
 }
 
-// SetPaused is set_paused.
 type SetPaused struct {
 	Authority Address `account:"signer"`
 	Config    Address `account:"writable,config"`
@@ -123,7 +120,6 @@ func (i *SetPaused) execute(e *execution) error {
 	})
 }
 
-// ProposeAuthority is propose_authority.
 type ProposeAuthority struct {
 	Authority    Address `account:"signer"`
 	Config       Address `account:"writable,config"`
@@ -137,7 +133,6 @@ func (i *ProposeAuthority) execute(e *execution) error {
 	})
 }
 
-// AcceptAuthority is accept_authority.
 type AcceptAuthority struct {
 	Authority Address `account:"signer"`
 	Config    Address `account:"writable,config"`

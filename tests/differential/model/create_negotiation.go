@@ -29,7 +29,6 @@ type NegotiationParams struct {
 	MaxFeeBps         uint16
 }
 
-// CreateNegotiation is create_negotiation.
 type CreateNegotiation struct {
 	Buyer             Address `account:"signer,writable"`
 	Seller            Address `account:""`

@@ -1,6 +1,5 @@
 package model
 
-// DisputeMilestone is dispute_milestone.
 type DisputeMilestone struct {
 	Buyer       Address `account:"signer"`
 	Negotiation Address `account:"writable,negotiation"`

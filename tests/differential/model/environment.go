@@ -56,7 +56,6 @@ type Instruction struct {
 	Data     []byte
 }
 
-// Result is the result of an instruction.
 type Result struct {
 	// Code is Success or an error. An instruction that fails changes nothing and logs no events.
 	Code Code

@@ -12,7 +12,6 @@ type Event struct {
 	Fields []EventField
 }
 
-// EventField is a field of an event.
 type EventField struct {
 	Name  string
 	Value any

@@ -1,6 +1,5 @@
 package model
 
-// ExpireNegotiation is expire_negotiation.
 type ExpireNegotiation struct {
 	Negotiation        Address `account:"writable,negotiation"`
 	EscrowVault        Address `account:"writable"`

@@ -94,7 +94,6 @@ type Negotiation struct {
 
 var negotiationDiscriminator = discriminator("account", "Negotiation")
 
-// Bytes returns the account's data.
 func (n *Negotiation) Bytes() []byte { return encodeAccount(negotiationDiscriminator, n) }
 
 // ReadNegotiation reads the account's data. It returns false if the size or the discriminator is wrong.

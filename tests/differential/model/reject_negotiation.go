@@ -1,6 +1,5 @@
 package model
 
-// RejectNegotiation is reject_negotiation.
 type RejectNegotiation struct {
 	Rejector           Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`

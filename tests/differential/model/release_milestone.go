@@ -2,7 +2,6 @@ package model
 
 import "strconv"
 
-// ReleaseMilestone is release_milestone.
 type ReleaseMilestone struct {
 	Releaser           Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`

@@ -2,7 +2,6 @@ package model
 
 import "strconv"
 
-// ResolveDispute is resolve_dispute.
 type ResolveDispute struct {
 	Arbiter            Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`

@@ -1,6 +1,5 @@
 package model
 
-// SettleByAgreement is settle_by_agreement.
 type SettleByAgreement struct {
 	Buyer              Address `account:"signer"`
 	Seller             Address `account:"signer"`

@@ -2,7 +2,6 @@ package model
 
 import "strings"
 
-// SettleDeadline is settle_deadline.
 type SettleDeadline struct {
 	Negotiation        Address `account:"writable,negotiation"`
 	EscrowVault        Address `account:"writable"`

@@ -1,6 +1,5 @@
 package model
 
-// SubmitOffer is submit_offer.
 type SubmitOffer struct {
 	Offerer     Address `account:"signer"`
 	Negotiation Address `account:"writable,negotiation"`

@@ -45,7 +45,6 @@ func (n *Negotiation) zopaTurn() int {
 	return Seller
 }
 
-// SubmitZopaCommitment is submit_zopa_commitment.
 type SubmitZopaCommitment struct {
 	Agent       Address `account:"signer"`
 	Negotiation Address `account:"writable,negotiation"`
@@ -80,7 +79,6 @@ func (i *SubmitZopaCommitment) execute(e *execution) error {
 	return nil
 }
 
-// RevealZopaPrice is reveal_zopa_price.
 type RevealZopaPrice struct {
 	Agent              Address `account:"signer"`
 	Negotiation        Address `account:"writable,negotiation"`

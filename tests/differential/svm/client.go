@@ -27,7 +27,6 @@ type Account struct {
 	Data       []byte
 }
 
-// KeyedAccount is an account at its address.
 type KeyedAccount struct {
 	Address solana.PublicKey
 	Account
