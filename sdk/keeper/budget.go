@@ -19,10 +19,10 @@ type budget struct {
 	reserved uint64
 }
 
-// expense is the amount spent within a minute, and the time of its last part.
+// expense is the amount spent within a minute, and the machine's time of its last part in Unix seconds.
 type expense struct {
-	at     time.Time
-	amount uint64
+	At       int64  `json:"at"`
+	Lamports uint64 `json:"lamports"`
 }
 
 // reserve takes the highest cost of an action off the rest, before the action is sent. It returns false if
@@ -41,7 +41,7 @@ func (b *budget) reserve(amount uint64, now time.Time) (ok bool, again time.Time
 	if len(b.spent) == 0 {
 		return false, now.Add(day), nil
 	}
-	return false, b.spent[0].at.Add(day), nil
+	return false, time.Unix(b.spent[0].At, 0).Add(day), nil
 }
 
 // settle replaces a reserved amount by the amount spent, and gives back the difference. If it fails, the file
@@ -50,17 +50,17 @@ func (b *budget) settle(reserved, spent uint64, now time.Time) error {
 	b.lock.Lock()
 	defer b.lock.Unlock()
 	b.reserved -= reserved
-	b.spent = spend(b.spent, expense{now, spent})
+	b.spent = spend(b.spent, expense{now.Unix(), spent})
 	return b.save(now)
 }
 
 // spend adds an expense to the one of the same minute, if there is one. So their number is limited.
 func spend(spent []expense, added expense) []expense {
-	if added.amount == 0 {
+	if added.Lamports == 0 {
 		return spent
 	}
-	if last := len(spent) - 1; last >= 0 && spent[last].at.Truncate(time.Minute).Equal(added.at.Truncate(time.Minute)) {
-		spent[last].at, spent[last].amount = added.at, sum(spent[last].amount, added.amount)
+	if last := len(spent) - 1; last >= 0 && spent[last].At/60 == added.At/60 {
+		spent[last].At, spent[last].Lamports = added.At, sum(spent[last].Lamports, added.Lamports)
 		return spent
 	}
 	return append(spent, added)
@@ -68,12 +68,12 @@ func spend(spent []expense, added expense) []expense {
 
 // used returns the expenses of the last day and the reserved amounts. The lock must be held.
 func (b *budget) used(now time.Time) uint64 {
-	for len(b.spent) > 0 && now.Sub(b.spent[0].at) >= day {
+	for len(b.spent) > 0 && now.Sub(time.Unix(b.spent[0].At, 0)) >= day {
 		b.spent = b.spent[1:]
 	}
 	used := b.reserved
 	for _, one := range b.spent {
-		used = sum(used, one.amount)
+		used = sum(used, one.Lamports)
 	}
 	return used
 }
@@ -91,7 +91,7 @@ func (b *budget) save(now time.Time) error {
 	if b.file == nil {
 		return nil
 	}
-	return b.file.write(spend(append([]expense(nil), b.spent...), expense{now, b.reserved}))
+	return b.file.write(spend(append([]expense(nil), b.spent...), expense{now.Unix(), b.reserved}))
 }
 
 // open reads the file, if there is one, and locks it until close.
@@ -107,10 +107,7 @@ func (b *budget) open(now time.Time) error {
 	}
 	b.spent = nil
 	for _, one := range spent {
-		// The machine's clock may have been ahead before.
-		if one.at.After(now) {
-			one.at = now
-		}
+		one.At = min(one.At, now.Unix()) // the machine's clock may have been ahead before
 		b.spent = spend(b.spent, one)
 	}
 	return nil

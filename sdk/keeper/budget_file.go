@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
@@ -31,13 +30,7 @@ const budgetVersion = 1
 type budgetDocument struct {
 	Version int `json:"version"`
 	// Spent is the oldest first.
-	Spent []expenseDocument `json:"spent"`
-}
-
-type expenseDocument struct {
-	// At is the machine's time in Unix seconds.
-	At       int64  `json:"at"`
-	Lamports uint64 `json:"lamports"`
+	Spent []expense `json:"spent"`
 }
 
 // open reads the file, which need not exist, and locks it.
@@ -79,20 +72,12 @@ func (f *budgetFile) read() ([]expense, error) {
 	if document.Version != budgetVersion {
 		return nil, fmt.Errorf("%w: %s: version %d", ErrBudgetDamaged, f.path, document.Version)
 	}
-	var spent []expense
-	for _, one := range document.Spent {
-		spent = append(spent, expense{time.Unix(one.At, 0), one.Lamports})
-	}
-	return spent, nil
+	return document.Spent, nil
 }
 
 // write replaces the file atomically: a process that is killed leaves the old content or the new one.
 func (f *budgetFile) write(spent []expense) error {
-	document := budgetDocument{Version: budgetVersion, Spent: []expenseDocument{}}
-	for _, one := range spent {
-		document.Spent = append(document.Spent, expenseDocument{one.at.Unix(), one.amount})
-	}
-	content, err := json.Marshal(document)
+	content, err := json.Marshal(budgetDocument{Version: budgetVersion, Spent: spent})
 	if err != nil {
 		return fmt.Errorf("keeper: %w", err)
 	}
