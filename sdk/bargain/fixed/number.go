@@ -1,0 +1,189 @@
+// Package fixed has the numbers of package bargain: decimal fixed point in an int64, with 12 decimals.
+//
+// All operations are integer arithmetic. A result is therefore the same on every processor, which floating
+// point does not guarantee: a compiler may fuse a multiplication and an addition. Decimal fractions of
+// scenario files, such as 0.1, are exact, so equal utilities stay equal. Floats leave the package for
+// reports only: see [Number.Float].
+package fixed
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// Number is a number in parts of 10^12. The range is about -9.2 million to 9.2 million.
+type Number int64
+
+// Constants.
+const (
+	// Decimals is the number of digits after the decimal point.
+	Decimals = 12
+	// One is 1.
+	One Number = 1_000_000_000_000
+	// Max and Min are the limits of the range.
+	Max Number = math.MaxInt64
+	Min Number = -math.MaxInt64
+)
+
+// ErrRange reports a number outside the range.
+var ErrRange = errors.New("fixed: number out of range")
+
+// Int returns an integer as a Number; beyond the range [Max] or [Min].
+func Int(n int64) Number {
+	switch {
+	case n > int64(Max/One):
+		return Max
+	case n < int64(Min/One):
+		return Min
+	}
+	return Number(n) * One
+}
+
+// Ratio returns a/b, rounded half away from zero; beyond the range, and for b = 0, [Max] or [Min] by the sign
+// of a.
+func Ratio(a, b int64) Number { return Number(mulDiv(a, int64(One), b)) }
+
+// Mul returns n*m, rounded half away from zero; beyond the range [Max] or [Min].
+func (n Number) Mul(m Number) Number { return Number(mulDiv(int64(n), int64(m), int64(One))) }
+
+// Div returns n/m with the rounding and the limits of [Ratio].
+func (n Number) Div(m Number) Number { return Ratio(int64(n), int64(m)) }
+
+// Scale returns n*a/b, with a 128-bit product, rounded half away from zero; beyond the range [Max] or [Min].
+func (n Number) Scale(a, b int64) Number { return Number(mulDiv(int64(n), a, b)) }
+
+// Add returns n+m; beyond the range [Max] or [Min].
+func (n Number) Add(m Number) Number {
+	sum := n + m
+	switch {
+	case n > 0 && m > 0 && sum < 0:
+		return Max
+	case n < 0 && m < 0 && sum >= 0, sum < Min:
+		return Min
+	}
+	return sum
+}
+
+// Sub returns n-m; beyond the range [Max] or [Min].
+func (n Number) Sub(m Number) Number { return n.Add(-m) }
+
+// Clamp returns the number of [low, high] that is next to n.
+func (n Number) Clamp(low, high Number) Number { return max(low, min(n, high)) }
+
+// Float returns the number as a float64, for reports.
+func (n Number) Float() float64 { return float64(n) / float64(One) }
+
+// String returns the shortest decimal notation, which [Parse] reads back.
+func (n Number) String() string {
+	sign, size := "", magnitude(int64(n))
+	if n < 0 {
+		sign = "-"
+	}
+	whole, part := size/uint64(One), size%uint64(One)
+	if part == 0 {
+		return sign + strconv.FormatUint(whole, 10)
+	}
+	return sign + strconv.FormatUint(whole, 10) + "." + strings.TrimRight(fmt.Sprintf("%012d", part), "0")
+}
+
+// MarshalText returns the text of String.
+func (n Number) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText reads a text as Parse does.
+func (n *Number) UnmarshalText(text []byte) (err error) {
+	*n, err = Parse(string(text))
+	return err
+}
+
+// Parse reads a decimal number such as "-12.5", ".5" or "3e-4". Digits after the twelfth decimal are rounded
+// half away from zero. It returns [ErrRange], or a syntax error that quotes the text.
+func Parse(text string) (Number, error) {
+	digits, exponent, err := split(text)
+	if err != nil {
+		return 0, err
+	}
+	negative := strings.HasPrefix(text, "-")
+	shift := exponent + Decimals
+	round := false
+	switch {
+	case len(digits) == 0 || len(digits)+shift < 0:
+		return 0, nil
+	case len(digits)+shift > 19:
+		return 0, fmt.Errorf("%w: %s", ErrRange, text)
+	case shift >= 0:
+		digits += strings.Repeat("0", shift)
+	default:
+		cut := len(digits) + shift
+		round, digits = digits[cut] >= '5', digits[:cut]
+	}
+	var size uint64
+	if digits != "" {
+		if size, err = strconv.ParseUint(digits, 10, 64); err != nil {
+			return 0, fmt.Errorf("%w: %s", ErrRange, text)
+		}
+	}
+	if round {
+		size++
+	}
+	if size > uint64(Max) {
+		return 0, fmt.Errorf("%w: %s", ErrRange, text)
+	}
+	if negative {
+		return -Number(size), nil
+	}
+	return Number(size), nil
+}
+
+// split returns the digits of a number without leading zeros, and the power of ten of the last digit.
+func split(text string) (digits string, exponent int, err error) {
+	syntax := fmt.Errorf("fixed: %q is not a decimal number", text)
+	mantissa := strings.TrimPrefix(text, "-")
+	if mantissa == text {
+		mantissa = strings.TrimPrefix(text, "+")
+	}
+	if at := strings.IndexAny(mantissa, "eE"); at >= 0 {
+		if exponent, err = strconv.Atoi(mantissa[at+1:]); err != nil || exponent > 1_000 || exponent < -1_000 {
+			return "", 0, syntax
+		}
+		mantissa = mantissa[:at]
+	}
+	whole, part, _ := strings.Cut(mantissa, ".")
+	digits = whole + part
+	if digits == "" || len(digits) > 1_000 || strings.Trim(digits, "0123456789") != "" {
+		return "", 0, syntax
+	}
+	return strings.TrimLeft(digits, "0"), exponent - len(part), nil
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+// mulDiv returns a*b/c, rounded half away from zero, and limited to the range of Number.
+func mulDiv(a, b, c int64) int64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	negative := (a < 0) != (b < 0) != (c < 0)
+	high, low := bits.Mul64(magnitude(a), magnitude(b))
+	divisor := magnitude(c)
+	result := uint64(Max)
+	if high < divisor {
+		quotient, rest := bits.Div64(high, low, divisor)
+		if rest >= divisor-rest {
+			quotient++
+		}
+		result = min(quotient, uint64(Max))
+	}
+	if negative {
+		return -int64(result)
+	}
+	return int64(result)
+}
