@@ -1,0 +1,82 @@
+package bargain
+
+import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+
+// Inverse finds outcomes by their utility. It does not change, and several goroutines can use it.
+type Inverse interface {
+	// Best and Worst return the outcomes with the highest and the lowest utility.
+	Best() Outcome
+	Worst() Outcome
+	// AtLeast returns the outcome with the lowest utility from target on, or [NoOutcome].
+	AtLeast(target fixed.Number) Outcome
+	// AtMost returns the outcome with the highest utility up to target, or [NoOutcome].
+	AtMost(target fixed.Number) Outcome
+	// Within returns a random outcome with a utility from low to high, all with the same probability, or
+	// [NoOutcome].
+	Within(low, high fixed.Number, random *Random) Outcome
+	// Descend returns the outcomes in the order of falling utility, Ascend in that of rising utility.
+	Descend() Cursor
+	Ascend() Cursor
+	// Exact reports that no outcome is missing. If false, the outcomes are a sample.
+	Exact() bool
+}
+
+// Cursor iterates over outcomes. It belongs to one goroutine.
+type Cursor interface {
+	// Next returns the next outcome, or [NoOutcome] at the end.
+	Next() Outcome
+}
+
+const (
+	// maxSorted is the number of outcomes up to which all are sorted.
+	maxSorted = 1 << 20
+	// maxRight and maxLeft bound the two lists of combinations of an additive utility.
+	maxRight, maxLeft = 1 << 18, 1 << 16
+)
+
+// newInverse returns the inverse that suits a utility: see the package comment.
+func newInverse(domain *Domain, utility Utility) Inverse {
+	additive, ok := utility.(Additive)
+	if ok && domain.Len() == 1 && additive.IsMonotone(0) != 0 {
+		return newLine(domain.Size(), utility, additive.IsMonotone(0) > 0)
+	}
+	if domain.Size() <= maxSorted {
+		return newSorted(domain, utility)
+	}
+	if ok {
+		if pairs, ok := newPairs(domain, additive, maxRight, maxLeft); ok {
+			return pairs
+		}
+	}
+	return newSampled(domain, utility)
+}
+
+// Closest returns the outcome whose utility is closest to target, the better one of two.
+func Closest(inverse Inverse, utility Utility, target fixed.Number) Outcome {
+	above, below := inverse.AtLeast(target), inverse.AtMost(target)
+	switch {
+	case above == NoOutcome:
+		return below
+	case below == NoOutcome:
+		return above
+	}
+	if utility.Of(above)-target <= target-utility.Of(below) {
+		return above
+	}
+	return below
+}
+
+// search returns the smallest number below n for which is is true, or n: is must be false up to some number
+// and true from it on.
+func search(n uint64, is func(uint64) bool) uint64 {
+	low, high := uint64(0), n
+	for low < high {
+		middle := low + (high-low)/2
+		if is(middle) {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
+}

@@ -1,0 +1,356 @@
+package bargain
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// partial is a combination of values of some issues: the sum of its parts of the utility, and its share of the
+// outcome's number.
+type partial struct {
+	sum    fixed.Number
+	offset Outcome
+}
+
+// half is a list of partial combinations in the order of rising sums. It is stored, or computed from one
+// monotone issue of any size.
+type half struct {
+	list []partial
+	// These describe a monotone issue if list is nil.
+	utility Additive
+	issue   int
+	count   uint64
+	stride  uint64
+	falling bool
+}
+
+func (h *half) len() uint64 {
+	if h.list != nil {
+		return uint64(len(h.list))
+	}
+	return h.count
+}
+
+func (h *half) at(rank uint64) partial {
+	if h.list != nil {
+		return h.list[rank]
+	}
+	if h.falling {
+		rank = h.count - 1 - rank
+	}
+	return partial{h.utility.Part(h.issue, rank), Outcome(rank * h.stride)}
+}
+
+// from returns the first rank whose sum is at least s.
+func (h *half) from(s fixed.Number) uint64 {
+	return search(h.len(), func(rank uint64) bool { return h.at(rank).sum >= s })
+}
+
+// after returns the first rank whose sum is more than s.
+func (h *half) after(s fixed.Number) uint64 {
+	return search(h.len(), func(rank uint64) bool { return h.at(rank).sum > s })
+}
+
+// lowest returns the combination with the lowest offset among those with the sum of a rank.
+func (h *half) lowest(rank uint64) partial {
+	if h.list == nil && h.falling {
+		return h.at(h.after(h.at(rank).sum) - 1)
+	}
+	return h.at(h.from(h.at(rank).sum))
+}
+
+// pairs is the inverse of an additive utility over two lists of combinations: for each element of the left
+// list, a binary search in the right one. If there are more issues than the lists can hold, the others follow
+// the target in proportion, and the inverse is not exact.
+type pairs struct {
+	left, right half
+	others      []half
+	least, most fixed.Number
+	worst, best Outcome
+	utility     Additive
+}
+
+// newPairs returns false if an issue without a known order has too many values. The limits are those of the
+// lists.
+func newPairs(domain *Domain, utility Additive, mostRight, mostLeft uint64) (*pairs, bool) {
+	order := make([]int, domain.Len())
+	for at := range order {
+		order[at] = at
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(domain.Issue(b).Count, domain.Issue(a).Count)
+	})
+	var left, right, others []int
+	leftSize, rightSize := uint64(1), uint64(1)
+	for _, at := range order {
+		count := domain.Issue(at).Count
+		if count > maxSorted && utility.IsMonotone(at) == 0 {
+			return nil, false
+		}
+		switch {
+		case len(right) == 0:
+			right, rightSize = append(right, at), count
+		case count <= mostRight/min(rightSize, mostRight):
+			right, rightSize = append(right, at), rightSize*count
+		case count <= mostLeft/leftSize:
+			left, leftSize = append(left, at), leftSize*count
+		default:
+			others = append(others, at)
+		}
+	}
+	p := &pairs{left: newHalf(domain, utility, left), right: newHalf(domain, utility, right), utility: utility}
+	for _, at := range others {
+		p.others = append(p.others, newHalf(domain, utility, []int{at}))
+	}
+	p.worst, p.best = utility.Extremes()
+	p.least, p.most = utility.Of(p.worst), utility.Of(p.best)
+	return p, true
+}
+
+func newHalf(domain *Domain, utility Additive, issues []int) half {
+	if len(issues) == 1 && domain.Issue(issues[0]).Count > maxRight {
+		if monotone := utility.IsMonotone(issues[0]); monotone != 0 {
+			at := issues[0]
+			return half{
+				utility: utility, issue: at, count: domain.Issue(at).Count, stride: domain.strides[at],
+				falling: monotone < 0,
+			}
+		}
+	}
+	list := []partial{{}}
+	for _, at := range issues {
+		next := make([]partial, 0, uint64(len(list))*domain.Issue(at).Count)
+		for _, p := range list {
+			for index := range domain.Issue(at).Count {
+				offset := p.offset + Outcome(index*domain.strides[at])
+				next = append(next, partial{p.sum + utility.Part(at, index), offset})
+			}
+		}
+		list = next
+	}
+	slices.SortFunc(list, func(a, b partial) int {
+		if a.sum != b.sum {
+			return cmp.Compare(a.sum, b.sum)
+		}
+		return cmp.Compare(a.offset, b.offset)
+	})
+	return half{list: list}
+}
+
+func (p *pairs) Best() Outcome { return p.best }
+
+func (p *pairs) Worst() Outcome { return p.worst }
+
+func (p *pairs) Exact() bool { return len(p.others) == 0 }
+
+// base returns the other issues' combination for a target: each at the target's proportion of its own range,
+// or at the next part above or below it.
+func (p *pairs) base(target fixed.Number, above bool) (base partial) {
+	if len(p.others) == 0 {
+		return base
+	}
+	level := fixed.One
+	if p.most > p.least {
+		level = (target.Clamp(p.least, p.most) - p.least).Div(p.most - p.least)
+	}
+	for i := range p.others {
+		h := &p.others[i]
+		low, high := h.at(0).sum, h.at(h.len()-1).sum
+		share := low + level.Mul(high-low)
+		rank := h.from(share.Clamp(low, high))
+		if !above {
+			rank = h.after(share.Clamp(low, high)) - 1
+		}
+		part := h.lowest(rank)
+		base.sum += part.sum
+		base.offset += part.offset
+	}
+	return base
+}
+
+func (p *pairs) AtLeast(target fixed.Number) Outcome {
+	base := p.base(target, true)
+	found := partial{offset: NoOutcome}
+	for rank := range p.left.len() {
+		left := p.left.at(rank)
+		need := target - base.sum - left.sum
+		at := p.right.from(need)
+		if at == p.right.len() {
+			continue
+		}
+		sum := left.sum + p.right.at(at).sum
+		if found.offset != NoOutcome && sum > found.sum {
+			continue
+		}
+		offset := left.offset + p.right.lowest(at).offset
+		if found.offset == NoOutcome || sum < found.sum || offset < found.offset {
+			found = partial{sum, offset}
+		}
+	}
+	if found.offset == NoOutcome {
+		return NoOutcome
+	}
+	return found.offset + base.offset
+}
+
+func (p *pairs) AtMost(target fixed.Number) Outcome {
+	base := p.base(target, false)
+	found := partial{offset: NoOutcome}
+	for rank := range p.left.len() {
+		left := p.left.at(rank)
+		after := p.right.after(target - base.sum - left.sum)
+		if after == 0 {
+			continue
+		}
+		sum := left.sum + p.right.at(after-1).sum
+		if found.offset != NoOutcome && sum < found.sum {
+			continue
+		}
+		offset := left.offset + p.right.lowest(after-1).offset
+		if found.offset == NoOutcome || sum > found.sum || offset < found.offset {
+			found = partial{sum, offset}
+		}
+	}
+	if found.offset == NoOutcome {
+		return NoOutcome
+	}
+	return found.offset + base.offset
+}
+
+func (p *pairs) Within(low, high fixed.Number, random *Random) Outcome {
+	low, high = max(low, p.least), min(high, p.most)
+	if low > high {
+		return NoOutcome
+	}
+	var base partial
+	if len(p.others) > 0 {
+		base = p.base(low+fixed.Number(random.Below(uint64(high-low)+1)), true)
+	}
+	total := uint64(0)
+	for rank := range p.left.len() {
+		first, end := p.between(rank, low-base.sum, high-base.sum)
+		total += end - first
+	}
+	if total == 0 {
+		return NoOutcome
+	}
+	pick := random.Below(total)
+	for rank := range p.left.len() {
+		first, end := p.between(rank, low-base.sum, high-base.sum)
+		if pick < end-first {
+			return p.left.at(rank).offset + p.right.at(first+pick).offset + base.offset
+		}
+		pick -= end - first
+	}
+	return NoOutcome
+}
+
+// between returns the ranks of the right list that form a sum from low to high with an element of the left.
+func (p *pairs) between(rank uint64, low, high fixed.Number) (first, end uint64) {
+	left := p.left.at(rank).sum
+	return p.right.from(low - left), p.right.after(high - left)
+}
+
+func (p *pairs) Descend() Cursor { return p.cursor(false) }
+
+func (p *pairs) Ascend() Cursor { return p.cursor(true) }
+
+func (p *pairs) cursor(rising bool) Cursor {
+	if !p.Exact() {
+		return &stepCursor{pairs: p, rising: rising}
+	}
+	c := &pairCursor{pairs: p, rising: rising}
+	c.push(0, 0)
+	return c
+}
+
+// pairCursor merges the rows of the matrix of sums: a row is an element of the left list. The next row enters
+// the heap when the first element of its predecessor leaves. Equal sums have a fixed order.
+type pairCursor struct {
+	pairs  *pairs
+	rising bool
+	queue  []queued
+}
+
+type queued struct {
+	partial
+	row, column uint64
+}
+
+// push adds the sum of two elements, counted from the cursor's end of the lists.
+func (c *pairCursor) push(row, column uint64) {
+	left, right := &c.pairs.left, &c.pairs.right
+	if row >= left.len() || column >= right.len() {
+		return
+	}
+	i, j := row, column
+	if !c.rising {
+		i, j = left.len()-1-row, right.len()-1-column
+	}
+	a, b := left.at(i), right.at(j)
+	heap.Push(c, queued{partial{a.sum + b.sum, a.offset + b.offset}, row, column})
+}
+
+func (c *pairCursor) Next() Outcome {
+	if len(c.queue) == 0 {
+		return NoOutcome
+	}
+	next, _ := heap.Pop(c).(queued)
+	c.push(next.row, next.column+1)
+	if next.column == 0 {
+		c.push(next.row+1, 0)
+	}
+	return next.offset
+}
+
+// Len, Less, Swap, Push and Pop are for package heap.
+func (c *pairCursor) Len() int { return len(c.queue) }
+
+func (c *pairCursor) Less(i, j int) bool {
+	a, b := c.queue[i], c.queue[j]
+	if a.sum != b.sum {
+		return (a.sum < b.sum) == c.rising
+	}
+	return a.offset < b.offset
+}
+
+func (c *pairCursor) Swap(i, j int) { c.queue[i], c.queue[j] = c.queue[j], c.queue[i] }
+
+func (c *pairCursor) Push(x any) {
+	q, _ := x.(queued)
+	c.queue = append(c.queue, q)
+}
+
+func (c *pairCursor) Pop() any {
+	last := c.queue[len(c.queue)-1]
+	c.queue = c.queue[:len(c.queue)-1]
+	return last
+}
+
+// stepCursor returns one outcome of each utility that an inexact inverse finds.
+type stepCursor struct {
+	pairs   *pairs
+	rising  bool
+	started bool
+	last    fixed.Number
+}
+
+func (c *stepCursor) Next() Outcome {
+	next := c.pairs.best
+	switch {
+	case !c.started && c.rising:
+		next = c.pairs.worst
+	case !c.started:
+	case c.rising:
+		next = c.pairs.AtLeast(c.last + 1)
+	default:
+		next = c.pairs.AtMost(c.last - 1)
+	}
+	if next != NoOutcome {
+		c.started, c.last = true, c.pairs.utility.Of(next)
+	}
+	return next
+}

@@ -1,0 +1,168 @@
+package bargain
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// MaxUtility is the limit of the size of a utility: 1,000,000.
+const MaxUtility = 1_000_000 * fixed.One
+
+// Utility is a party's value of each outcome of a domain, undiscounted and within +-[MaxUtility]. It does not
+// change, and several goroutines can use it.
+type Utility interface {
+	// Of returns the utility of an outcome of the domain.
+	Of(o Outcome) fixed.Number
+}
+
+// Bounded is a [Utility] that knows its bounds without an enumeration.
+type Bounded interface {
+	Utility
+	// Extremes returns an outcome with the lowest and one with the highest utility. Of several it is the one
+	// with the lowest number.
+	Extremes() (worst, best Outcome)
+}
+
+// Additive is a [Utility] that is the sum of one part for each issue.
+type Additive interface {
+	Bounded
+	// Part returns the contribution of an issue's value to the utility.
+	Part(issue int, index uint64) fixed.Number
+	// IsMonotone reports whether an issue's contribution never falls (1) or never rises (-1) with the
+	// index; 0 if neither is known.
+	IsMonotone(issue int) int
+}
+
+// Discount reduces the value of an agreement over time. The zero value does not discount.
+type Discount struct {
+	// Factor is multiplied once for each unit of Per: a number from 0 to 1; 0 counts as 1.
+	Factor fixed.Number
+	// PerStep reports that the unit is a step, as in NegMAS. If false, the unit is the whole negotiation's
+	// relative time, as in GENIUS: u * Factor^t for t from 0 to 1.
+	PerStep bool
+	// Cost is subtracted for each step or for the whole time, after the factor (Rubinstein's fixed cost).
+	Cost fixed.Number
+	// KeepReservation reports that the reservation value is not discounted.
+	KeepReservation bool
+}
+
+// At returns the discounted value of a utility.
+func (d Discount) At(u fixed.Number, step int, time fixed.Number) fixed.Number {
+	if d.PerStep {
+		time = fixed.Int(int64(step))
+	}
+	if d.Factor > 0 && d.Factor < fixed.One {
+		u = u.Mul(fixed.Pow(d.Factor, time))
+	}
+	return u.Sub(d.Cost.Mul(time))
+}
+
+// Preferences are one party's side of a negotiation. They do not change, and several sessions and goroutines
+// can use them.
+type Preferences struct {
+	domain      *Domain
+	utility     Utility
+	reservation fixed.Number
+	discount    Discount
+
+	once    sync.Once
+	inverse Inverse
+	least   fixed.Number
+	most    fixed.Number
+}
+
+// ErrPreferences reports invalid preferences.
+var ErrPreferences = errors.New("bargain: invalid preferences")
+
+// NewPreferences returns preferences without a discount. Reservation is the utility of no agreement.
+func NewPreferences(domain *Domain, utility Utility, reservation fixed.Number) (*Preferences, error) {
+	return NewDiscounted(domain, utility, reservation, Discount{})
+}
+
+// NewDiscounted returns preferences with a discount. It returns [ErrPreferences] if domain or utility is nil,
+// the reservation value exceeds [MaxUtility] in size, or a factor is not in [0, 1].
+func NewDiscounted(
+	domain *Domain, utility Utility, reservation fixed.Number, discount Discount,
+) (*Preferences, error) {
+	switch {
+	case domain == nil || utility == nil:
+		return nil, fmt.Errorf("%w: domain or utility not set", ErrPreferences)
+	case reservation > MaxUtility || reservation < -MaxUtility:
+		return nil, fmt.Errorf("%w: reservation value %s exceeds the limit", ErrPreferences, reservation)
+	case discount.Factor < 0 || discount.Factor > fixed.One:
+		return nil, fmt.Errorf("%w: discount factor %s is not in [0, 1]", ErrPreferences, discount.Factor)
+	case discount.Cost < -MaxUtility || discount.Cost > MaxUtility:
+		return nil, fmt.Errorf("%w: cost %s exceeds the limit", ErrPreferences, discount.Cost)
+	}
+	return &Preferences{domain: domain, utility: utility, reservation: reservation, discount: discount}, nil
+}
+
+// Domain returns the domain.
+func (p *Preferences) Domain() *Domain { return p.domain }
+
+// Utility returns the undiscounted utility.
+func (p *Preferences) Utility() Utility { return p.utility }
+
+// Reservation returns the undiscounted reservation value: the utility of no agreement.
+func (p *Preferences) Reservation() fixed.Number { return p.reservation }
+
+// Discount returns the discount.
+func (p *Preferences) Discount() Discount { return p.discount }
+
+// Of returns the undiscounted utility of an outcome, and the reservation value for [NoOutcome].
+func (p *Preferences) Of(o Outcome) fixed.Number {
+	if o == NoOutcome {
+		return p.reservation
+	}
+	return p.utility.Of(o)
+}
+
+// IsRational reports whether an outcome is at least as good as no agreement.
+func (p *Preferences) IsRational(o Outcome) bool { return p.Of(o) >= p.reservation }
+
+// ValueAt returns the discounted value of an outcome, or of no agreement, at a step and a relative time.
+func (p *Preferences) ValueAt(o Outcome, step int, time fixed.Number) fixed.Number {
+	if o == NoOutcome && p.discount.KeepReservation {
+		return p.reservation
+	}
+	return p.discount.At(p.Of(o), step, time)
+}
+
+// Inverse finds outcomes by their utility. The first call makes it, which can take time in large domains:
+// see the package comment.
+func (p *Preferences) Inverse() Inverse {
+	p.once.Do(func() {
+		p.inverse = newInverse(p.domain, p.utility)
+		p.least, p.most = p.utility.Of(p.inverse.Worst()), p.utility.Of(p.inverse.Best())
+	})
+	return p.inverse
+}
+
+// Range returns the rational range of utilities: the higher one of reservation value and lowest utility, and
+// the highest utility. It returns false if no outcome is rational.
+func (p *Preferences) Range() (least, most fixed.Number, ok bool) {
+	p.Inverse()
+	return max(p.least, p.reservation), p.most, p.most >= p.reservation
+}
+
+// Target returns the utility at a level of the rational range: 0 is its low end, [fixed.One] its high end.
+func (p *Preferences) Target(level fixed.Number) fixed.Number {
+	least, most, _ := p.Range()
+	return least + level.Mul(most-least)
+}
+
+// Level returns the level of a utility in the rational range, the inverse function of Target, limited to
+// [0, 1]. If the range is a point it returns 1 for that point and above.
+func (p *Preferences) Level(u fixed.Number) fixed.Number {
+	least, most, _ := p.Range()
+	switch {
+	case u >= most:
+		return fixed.One
+	case u <= least:
+		return 0
+	}
+	return (u - least).Div(most - least)
+}
