@@ -1,0 +1,205 @@
+package bargain_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// additive draws a domain and an additive utility with many equal values.
+func additive(t *rapid.T, issues, most int) (*bargain.Domain, *utility.Additive) {
+	var list []bargain.Issue
+	var values []utility.Values
+	for at := range rapid.IntRange(1, issues).Draw(t, "issues") {
+		count := rapid.IntRange(1, most).Draw(t, "count")
+		list = append(list, bargain.Integer(string(rune('a'+at)), 1, int64(count)))
+		value := rapid.Custom(func(t *rapid.T) fixed.Number {
+			return fixed.Number(rapid.Int64Range(-3, 9).Draw(t, "value")) * fixed.One / 4
+		})
+		if rapid.Bool().Draw(t, "line") {
+			values = append(values, utility.Line{
+				First: value.Draw(t, "first"), Last: value.Draw(t, "last"), Count: uint64(count),
+			})
+		} else {
+			values = append(values, utility.Table(rapid.SliceOfN(value, count, count).Draw(t, "table")))
+		}
+	}
+	domain, err := bargain.NewDomain(list...)
+	require.NoError(t, err)
+	u, err := utility.NewAdditive(domain, fixed.One/8, nil, values...)
+	require.NoError(t, err)
+	return domain, u
+}
+
+// requireInverse compares an inverse with an enumeration.
+func requireInverse(t *rapid.T, domain *bargain.Domain, u bargain.Utility, inverse bargain.Inverse, ties bool) {
+	target := fixed.Number(rapid.Int64Range(-20, 80).Draw(t, "target")) * fixed.One / 16
+	high := target.Add(fixed.Number(rapid.Int64Range(0, 20).Draw(t, "width")) * fixed.One / 16)
+	atLeast, atMost, best, worst := bargain.NoOutcome, bargain.NoOutcome, bargain.Outcome(0), bargain.Outcome(0)
+	within := 0
+	for o := range bargain.Outcome(domain.Size()) {
+		value := u.Of(o)
+		if value >= target && (atLeast == bargain.NoOutcome || value < u.Of(atLeast)) {
+			atLeast = o
+		}
+		if value <= target && (atMost == bargain.NoOutcome || value > u.Of(atMost)) {
+			atMost = o
+		}
+		if value > u.Of(best) {
+			best = o
+		}
+		if value < u.Of(worst) {
+			worst = o
+		}
+		if target <= value && value <= high {
+			within++
+		}
+	}
+	require.Equal(t, atLeast, inverse.AtLeast(target))
+	require.Equal(t, atMost, inverse.AtMost(target))
+	require.Equal(t, u.Of(best), u.Of(inverse.Best()))
+	require.Equal(t, u.Of(worst), u.Of(inverse.Worst()))
+	random := bargain.NewRandom(1, 2)
+	for range 5 {
+		o := inverse.Within(target, high, random)
+		require.Equal(t, within == 0, o == bargain.NoOutcome)
+		if o != bargain.NoOutcome {
+			require.True(t, target <= u.Of(o) && u.Of(o) <= high)
+		}
+	}
+	requireCursor(t, domain, u, inverse.Descend(), -1, ties)
+	requireCursor(t, domain, u, inverse.Ascend(), 1, ties)
+}
+
+// requireCursor requires all outcomes, in the order of utility, and equal ones by their number.
+func requireCursor(t *rapid.T, domain *bargain.Domain, u bargain.Utility, cursor bargain.Cursor, sign int64, ties bool) {
+	seen := map[bargain.Outcome]bool{}
+	last := bargain.NoOutcome
+	for o := cursor.Next(); o != bargain.NoOutcome; o = cursor.Next() {
+		require.False(t, seen[o])
+		seen[o] = true
+		if last != bargain.NoOutcome {
+			step := int64(u.Of(o)-u.Of(last)) * sign
+			require.GreaterOrEqual(t, step, int64(0))
+			require.True(t, step > 0 || !ties || o > last)
+		}
+		last = o
+	}
+	require.Len(t, seen, int(domain.Size()))
+	require.Equal(t, bargain.NoOutcome, cursor.Next())
+}
+
+func TestInverseMatchesEnumeration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		domain, u := additive(t, 3, 8)
+		p, err := bargain.NewPreferences(domain, u, 0)
+		require.NoError(t, err)
+		require.True(t, p.Inverse().Exact())
+		requireInverse(t, domain, u, p.Inverse(), true)
+	})
+}
+
+func TestInverseByPairsMatchesEnumeration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		domain, u := additive(t, 4, 6)
+		for _, limits := range [][2]uint64{{1 << 18, 1 << 16}, {6, 1 << 16}, {2, 1 << 16}} {
+			inverse, ok := bargain.NewPairs(domain, u, limits[0], limits[1])
+			if !ok {
+				continue
+			}
+			require.True(t, inverse.Exact())
+			requireInverse(t, domain, u, inverse, false)
+		}
+	})
+}
+
+func TestInverseOfMoreIssuesThanTheListsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		domain, u := additive(t, 5, 6)
+		inverse, ok := bargain.NewPairs(domain, u, 6, 6)
+		if !ok || inverse.Exact() {
+			return
+		}
+		target := fixed.Number(rapid.Int64Range(-20, 80).Draw(t, "target")) * fixed.One / 16
+		if o := inverse.AtLeast(target); o == bargain.NoOutcome {
+			require.Less(t, u.Of(inverse.Best()), target)
+		} else {
+			require.GreaterOrEqual(t, u.Of(o), target)
+		}
+		if o := inverse.AtMost(target); o == bargain.NoOutcome {
+			require.Greater(t, u.Of(inverse.Worst()), target)
+		} else {
+			require.LessOrEqual(t, u.Of(o), target)
+		}
+		last, cursor := u.Of(inverse.Best())+1, inverse.Descend()
+		for o := cursor.Next(); o != bargain.NoOutcome; o = cursor.Next() {
+			require.Less(t, u.Of(o), last)
+			last = u.Of(o)
+		}
+	})
+}
+
+func TestInverseOfLargeDomains(t *testing.T) {
+	tenth := make(utility.Table, 10)
+	for i := range tenth {
+		tenth[i] = fixed.Ratio(int64(i*i), 810)
+	}
+	var issues []bargain.Issue
+	var values []utility.Values
+	for at := range 18 {
+		issues = append(issues, bargain.Integer(string(rune('a'+at)), 0, 9))
+		values = append(values, tenth)
+	}
+	for _, count := range []int{9, 10, 18} { // 10^9, 10^10 and 10^18 outcomes
+		domain, err := bargain.NewDomain(issues[:count]...)
+		require.NoError(t, err)
+		u, err := utility.NewAdditive(domain, 0, nil, values[:count]...)
+		require.NoError(t, err)
+		p, err := bargain.NewPreferences(domain, u, 0)
+		require.NoError(t, err)
+		require.Equal(t, count == 9, p.Inverse().Exact())
+		for level := range int64(11) {
+			target := p.Target(fixed.Ratio(level, 10))
+			o := p.Inverse().AtLeast(target)
+			require.True(t, domain.Has(o))
+			require.True(t, target <= u.Of(o) && u.Of(o) < target+fixed.One/500, "%s for %s", u.Of(o), target)
+		}
+	}
+}
+
+func TestInverseOfAPriceOfAnySize(t *testing.T) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 1, 1<<64-1, 1))
+	require.NoError(t, err)
+	for _, seller := range []bool{true, false} {
+		u, err := utility.PriceLine(domain, seller)
+		require.NoError(t, err)
+		p, err := bargain.NewPreferences(domain, u, 0)
+		require.NoError(t, err)
+		middle := p.Inverse().AtLeast(fixed.One / 2)
+		require.Equal(t, fixed.One/2, u.Of(middle))
+		require.Equal(t, fixed.One, u.Of(p.Inverse().Best()))
+		require.Equal(t, fixed.Number(0), u.Of(p.Inverse().Worst()))
+	}
+}
+
+func BenchmarkAtLeastOfABillionOutcomes(b *testing.B) {
+	tenth := make(utility.Table, 10)
+	var issues []bargain.Issue
+	var values []utility.Values
+	for at := range 9 {
+		tenth[at] = fixed.Ratio(int64(at*at), 810)
+		issues, values = append(issues, bargain.Integer(string(rune('a'+at)), 0, 9)), append(values, tenth)
+	}
+	domain, _ := bargain.NewDomain(issues...)
+	u, _ := utility.NewAdditive(domain, 0, nil, values...)
+	p, _ := bargain.NewPreferences(domain, u, 0)
+	p.Inverse()
+	for b.Loop() {
+		p.Inverse().AtLeast(fixed.One / 3)
+	}
+}

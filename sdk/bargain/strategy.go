@@ -1,0 +1,133 @@
+package bargain
+
+import "github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+
+// Strategy is a way to negotiate: an immutable value that several sessions and goroutines can use.
+type Strategy interface {
+	// Start returns the negotiator of one session.
+	Start(seat Seat) Negotiator
+}
+
+// Negotiator is a party of one session.
+type Negotiator interface {
+	// Respond returns the party's move at its turn. The state belongs to the protocol: a negotiator must not
+	// keep or change it.
+	Respond(state *State) Action
+}
+
+// Seat is what a party knows when a session starts.
+type Seat struct {
+	// Preferences are its own.
+	Preferences *Preferences
+	// Self is its number, from 0 in the order of turns. Parties is the number of parties.
+	Self, Parties int
+	// Steps is the number of steps until the deadline; 0 if only time limits the session.
+	Steps int
+	// Random is the party's own source of random numbers.
+	Random *Random
+}
+
+// State is a session at the turn of a party.
+type State struct {
+	// Step is the number of the step, from 0. In a step every party has one turn.
+	Step int
+	// Steps is the number of steps until the deadline; 0 if only time limits the session.
+	Steps int
+	// Time is the relative time, from 0 to [fixed.One] at the deadline. The protocol defines it.
+	Time fixed.Number
+	// Offer is the standing offer, or [NoOutcome]. By is the party that made it.
+	Offer Outcome
+	By    int
+	// History has all offers so far, the oldest first.
+	History []Offer
+	// Least and Most limit the next offer, if the protocol limits it; otherwise Least is 0 and Most is the
+	// domain's last outcome.
+	Least, Most Outcome
+	// Last reports that the party has no further turn if it does not accept now.
+	Last bool
+}
+
+// Offer is an offer of a session.
+type Offer struct {
+	// By is the number of the party that made it.
+	By int
+	// Step and Time are when it was made.
+	Step    int
+	Time    fixed.Number
+	Outcome Outcome
+}
+
+// Move is the kind of an action.
+type Move uint8
+
+// The moves.
+const (
+	// MoveOffer makes an offer, and rejects the standing one.
+	MoveOffer Move = iota
+	// MoveAccept accepts the standing offer.
+	MoveAccept
+	// MoveEnd ends the session without an agreement.
+	MoveEnd
+)
+
+func (m Move) String() string { return [...]string{"offer", "accept", "end"}[min(m, MoveEnd)] }
+
+// Action is a party's move.
+type Action struct {
+	Move Move
+	// Outcome is the offer of [MoveOffer].
+	Outcome Outcome
+	// Reason says why the strategy made the move. It is a constant, never text of the other party.
+	Reason string
+}
+
+// Propose returns an action that offers an outcome; for [NoOutcome] it ends the session.
+func Propose(o Outcome, reason string) Action {
+	if o == NoOutcome {
+		return Action{Move: MoveEnd, Outcome: NoOutcome, Reason: reason}
+	}
+	return Action{Move: MoveOffer, Outcome: o, Reason: reason}
+}
+
+// Accept returns an action that accepts the standing offer.
+func Accept(reason string) Action {
+	return Action{Move: MoveAccept, Outcome: NoOutcome, Reason: reason}
+}
+
+// End returns an action that ends the session.
+func End(reason string) Action { return Action{Move: MoveEnd, Outcome: NoOutcome, Reason: reason} }
+
+// Ending is how a session ended.
+type Ending uint8
+
+// The endings.
+const (
+	// EndingDeadline: there was no agreement until the deadline.
+	EndingDeadline Ending = iota
+	// EndingAgreement: all parties agreed.
+	EndingAgreement
+	// EndingLeft: a party ended the session.
+	EndingLeft
+	// EndingInvalid: a party made a move that the protocol does not allow.
+	EndingInvalid
+)
+
+func (e Ending) String() string {
+	return [...]string{"deadline", "agreement", "left", "invalid"}[min(e, EndingInvalid)]
+}
+
+// Result is a finished session.
+type Result struct {
+	Ending Ending
+	// Agreement is the outcome, or [NoOutcome].
+	Agreement Outcome
+	// By is the party that accepted last, ended the session, or made the invalid move; -1 at the deadline.
+	By int
+	// Step and Time are when the session ended.
+	Step int
+	Time fixed.Number
+	// Err explains [EndingInvalid].
+	Err error
+	// History has all offers, the oldest first.
+	History []Offer
+}

@@ -1,0 +1,201 @@
+// Package utility has the utilities of package bargain: linear additive ones, tables, and hyper-rectangles.
+package utility
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// ErrUtility reports an invalid utility.
+var ErrUtility = errors.New("utility: invalid utility")
+
+// Values gives the value of each of an issue's values, by its index: a [Table] or a [Line].
+type Values interface {
+	// Of returns the value with an index.
+	Of(index uint64) fixed.Number
+	// monotone reports whether the values never fall (1) or never rise (-1); 0 if neither.
+	monotone() int
+	// check returns why the values do not fit an issue with this count.
+	check(count uint64) error
+	// extremes returns the lowest indices of the lowest and of the highest value.
+	extremes() (least, most uint64)
+	// scaled returns the values multiplied by a weight.
+	scaled(weight fixed.Number) Values
+}
+
+// Table is a value for each index.
+type Table []fixed.Number
+
+// Of returns the value with an index.
+func (t Table) Of(index uint64) fixed.Number { return t[index] }
+
+func (t Table) monotone() int {
+	rises, falls := true, true
+	for i := 1; i < len(t); i++ {
+		rises, falls = rises && t[i] >= t[i-1], falls && t[i] <= t[i-1]
+	}
+	switch {
+	case rises:
+		return 1
+	case falls:
+		return -1
+	}
+	return 0
+}
+
+func (t Table) check(count uint64) error {
+	if uint64(len(t)) != count {
+		return fmt.Errorf("%d values for an issue with %d", len(t), count)
+	}
+	return nil
+}
+
+func (t Table) extremes() (least, most uint64) {
+	for i := range t {
+		if t[i] < t[least] {
+			least = uint64(i)
+		}
+		if t[i] > t[most] {
+			most = uint64(i)
+		}
+	}
+	return least, most
+}
+
+func (t Table) scaled(weight fixed.Number) Values {
+	scaled := make(Table, len(t))
+	for i, value := range t {
+		scaled[i] = value.Mul(weight)
+	}
+	return scaled
+}
+
+// Line is a straight line over the indices from 0 to Count-1.
+type Line struct {
+	// First and Last are the values with the index 0 and Count-1.
+	First, Last fixed.Number
+	Count       uint64
+}
+
+// Of returns the value with an index, rounded towards the first.
+func (l Line) Of(index uint64) fixed.Number {
+	if l.Count < 2 {
+		return l.First
+	}
+	if l.First > l.Last {
+		return l.First - share(l.First-l.Last, index, l.Count-1)
+	}
+	return l.First + share(l.Last-l.First, index, l.Count-1)
+}
+
+func (l Line) monotone() int {
+	if l.First > l.Last {
+		return -1
+	}
+	return 1
+}
+
+func (l Line) check(count uint64) error {
+	if l.Count != count {
+		return fmt.Errorf("a line over %d values for an issue with %d", l.Count, count)
+	}
+	return nil
+}
+
+func (l Line) extremes() (least, most uint64) {
+	// Only the last index has the last value, because the steps are rounded towards the first.
+	switch {
+	case l.First > l.Last:
+		return l.Count - 1, 0
+	case l.First < l.Last:
+		return 0, l.Count - 1
+	}
+	return 0, 0
+}
+
+func (l Line) scaled(weight fixed.Number) Values {
+	return Line{First: l.First.Mul(weight), Last: l.Last.Mul(weight), Count: l.Count}
+}
+
+// Additive is a linear additive utility: a constant and a sum of one part for each issue.
+type Additive struct {
+	domain      *bargain.Domain
+	parts       []Values
+	monotone    []int
+	constant    fixed.Number
+	worst, best bargain.Outcome
+}
+
+// NewAdditive returns the utility constant + sum of weights[i] * values[i]. If weights is nil, all weights are
+// 1. Each product is rounded once, here. It returns [ErrUtility] if the values do not fit the domain, or a
+// utility would exceed [bargain.MaxUtility].
+func NewAdditive(
+	domain *bargain.Domain, constant fixed.Number, weights []fixed.Number, values ...Values,
+) (*Additive, error) {
+	if len(values) != domain.Len() || weights != nil && len(weights) != domain.Len() {
+		return nil, fmt.Errorf("%w: %d weights and %d value functions for %d issues", ErrUtility,
+			len(weights), len(values), domain.Len())
+	}
+	a := &Additive{domain: domain, constant: constant}
+	low, high := constant, constant
+	for at, part := range values {
+		issue := domain.Issue(at)
+		if err := part.check(issue.Count); err != nil {
+			return nil, fmt.Errorf("%w: issue %q: %w", ErrUtility, issue.Name, err)
+		}
+		if weights != nil {
+			part = part.scaled(weights[at])
+		}
+		least, most := part.extremes()
+		low, high = low.Add(part.Of(least)), high.Add(part.Of(most))
+		a.worst, a.best = domain.With(a.worst, at, least), domain.With(a.best, at, most)
+		a.parts, a.monotone = append(a.parts, part), append(a.monotone, part.monotone())
+		if low < -bargain.MaxUtility || high > bargain.MaxUtility {
+			return nil, fmt.Errorf("%w: it exceeds %s", ErrUtility, fixed.Number(bargain.MaxUtility))
+		}
+	}
+	return a, nil
+}
+
+// PriceLine returns the utility of a domain with one numeric issue that runs from 0 to 1, at one end of the
+// values: to the seller the last value is worth 1, to the buyer the first.
+func PriceLine(domain *bargain.Domain, seller bool) (*Additive, error) {
+	line := Line{First: fixed.One, Count: domain.Size()}
+	if seller {
+		line.First, line.Last = line.Last, line.First
+	}
+	return NewAdditive(domain, 0, nil, line)
+}
+
+// Of returns the utility of an outcome.
+func (a *Additive) Of(o bargain.Outcome) fixed.Number {
+	u := a.constant
+	for at := range a.parts {
+		u += a.parts[at].Of(a.domain.Value(o, at))
+	}
+	return u
+}
+
+// Part returns the contribution of an issue's value. That of the first issue includes the constant.
+func (a *Additive) Part(issue int, index uint64) fixed.Number {
+	part := a.parts[issue].Of(index)
+	if issue == 0 {
+		part += a.constant
+	}
+	return part
+}
+
+// Constant returns the constant.
+func (a *Additive) Constant() fixed.Number { return a.constant }
+
+// Values returns an issue's values, multiplied by its weight.
+func (a *Additive) Values(issue int) Values { return a.parts[issue] }
+
+// IsMonotone reports whether an issue's part never falls (1) or never rises (-1) with the index; otherwise 0.
+func (a *Additive) IsMonotone(issue int) int { return a.monotone[issue] }
+
+// Extremes returns an outcome with the lowest and one with the highest utility.
+func (a *Additive) Extremes() (worst, best bargain.Outcome) { return a.worst, a.best }
