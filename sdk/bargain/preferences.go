@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 )
@@ -72,6 +73,9 @@ type Preferences struct {
 	inverse Inverse
 	least   fixed.Number
 	most    fixed.Number
+
+	memo  sync.Map
+	memos atomic.Int64
 }
 
 // ErrPreferences reports invalid preferences.
@@ -165,4 +169,23 @@ func (p *Preferences) Level(u fixed.Number) fixed.Number {
 		return 0
 	}
 	return (u - least).Div(most - least)
+}
+
+// maxMemos bounds what Memo keeps.
+const maxMemos = 1024
+
+// Memo returns the value of build for a key, a comparable value of a type of the caller's own. It keeps up to
+// 1,024 values, so that strategies compute their tables once for all sessions. The value must follow from the
+// preferences and the key, and must not change.
+func (p *Preferences) Memo(key any, build func() any) any {
+	if value, ok := p.memo.Load(key); ok {
+		return value
+	}
+	value := build()
+	if p.memos.Load() < maxMemos {
+		if _, loaded := p.memo.LoadOrStore(key, value); !loaded {
+			p.memos.Add(1)
+		}
+	}
+	return value
 }
