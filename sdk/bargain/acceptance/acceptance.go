@@ -1,0 +1,166 @@
+// Package acceptance has the conditions to accept an offer. All of them refuse offers below the reservation
+// value, also where their source does not.
+//
+// Sources: Baarslag, Hindriks, Jonker: Effective Acceptance Conditions in Real-Time Automated Negotiation
+// (2014), whose names they have; GENIUS 10.4; NegMAS 0.16.
+package acceptance
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Const is ACconst(Utility): it accepts offers with at least this utility.
+type Const struct{ Utility fixed.Number }
+
+// Acceptor implements [bargain.Acceptance].
+func (c Const) Acceptor(seat bargain.Seat) bargain.Acceptor { return &constant{c, seat.Preferences} }
+
+type constant struct {
+	Const
+	preferences *bargain.Preferences
+}
+
+func (c *constant) Accepts(state *bargain.State, _ bargain.Plan) bool {
+	u := c.preferences.Of(state.Offer)
+	return u >= c.Utility && u >= c.preferences.Reservation()
+}
+
+// Next is ACnext(Alpha, Beta): it accepts an offer if Alpha times its utility plus Beta is at least the
+// utility of the own next offer. If Alpha is zero, 1 is used.
+type Next struct{ Alpha, Beta fixed.Number }
+
+// Acceptor implements [bargain.Acceptance].
+func (n Next) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	if n.Alpha == 0 {
+		n.Alpha = fixed.One
+	}
+	return &next{n, seat.Preferences}
+}
+
+type next struct {
+	Next
+	preferences *bargain.Preferences
+}
+
+func (n *next) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	u := n.preferences.Of(state.Offer)
+	if u < n.preferences.Reservation() {
+		return false
+	}
+	planned := plan.Next()
+	if planned == bargain.NoOutcome {
+		return true
+	}
+	scaled := u
+	if n.Alpha != fixed.One {
+		scaled = u.Mul(n.Alpha)
+	}
+	return scaled.Add(n.Beta) >= n.preferences.Of(planned)
+}
+
+// Time is ACtime(From): it accepts any rational offer from a relative time on.
+type Time struct{ From fixed.Number }
+
+// Acceptor implements [bargain.Acceptance].
+func (t Time) Acceptor(seat bargain.Seat) bargain.Acceptor { return &timed{t, seat.Preferences} }
+
+type timed struct {
+	Time
+	preferences *bargain.Preferences
+}
+
+func (t *timed) Accepts(state *bargain.State, _ bargain.Plan) bool {
+	return state.Time >= t.From && t.preferences.IsRational(state.Offer)
+}
+
+// Aspiration accepts offers with at least the utility that a curve claims at the time, less a tolerance. It is
+// the acceptance of NegMAS' time-based negotiators.
+type Aspiration struct {
+	Curve     curve.Curve
+	Tolerance fixed.Number
+}
+
+// Acceptor implements [bargain.Acceptance].
+func (a Aspiration) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	p := seat.Preferences
+	if _, _, ok := p.Range(); !ok {
+		return never{}
+	}
+	s := &aspiration{Aspiration: a, preferences: p, table: curve.Tabulate(a.Curve, seat.Steps)}
+	if s.table.Len() > 0 {
+		s.targets, _ = p.Memo(targetsKey{a, seat.Steps}, func() any {
+			targets := make([]fixed.Number, s.table.Len())
+			for step := range targets {
+				targets[step] = s.target(s.table.Step(step))
+			}
+			return targets
+		}).([]fixed.Number)
+	}
+	return s
+}
+
+// targetsKey identifies the targets of a strategy and a deadline among the memos of preferences.
+type targetsKey struct {
+	Aspiration
+	steps int
+}
+
+type aspiration struct {
+	Aspiration
+	preferences *bargain.Preferences
+	table       *curve.Table
+	targets     []fixed.Number
+}
+
+func (a *aspiration) target(level fixed.Number) fixed.Number {
+	least, _, _ := a.preferences.Range()
+	return max(a.preferences.Target(level)-a.Tolerance, least)
+}
+
+func (a *aspiration) Accepts(state *bargain.State, _ bargain.Plan) bool {
+	u := a.preferences.Of(state.Offer)
+	if a.table.Has(state.Step, state.Time) {
+		return u >= a.targets[state.Step]
+	}
+	return u >= a.target(a.table.At(state.Step, state.Time))
+}
+
+// Never accepts nothing.
+type Never struct{}
+
+// Acceptor implements [bargain.Acceptance].
+func (Never) Acceptor(bargain.Seat) bargain.Acceptor { return never{} }
+
+type never struct{}
+
+func (never) Accepts(*bargain.State, bargain.Plan) bool { return false }
+
+// Any accepts if one of two conditions holds. The second is not asked if the first holds.
+type Any struct{ First, Second bargain.Acceptance }
+
+// Acceptor implements [bargain.Acceptance].
+func (a Any) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	return either{a.First.Acceptor(seat), a.Second.Acceptor(seat)}
+}
+
+type either struct{ first, second bargain.Acceptor }
+
+func (e either) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	return e.first.Accepts(state, plan) || e.second.Accepts(state, plan)
+}
+
+// All accepts if both of two conditions hold.
+type All struct{ First, Second bargain.Acceptance }
+
+// Acceptor implements [bargain.Acceptance].
+func (a All) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	return both{a.First.Acceptor(seat), a.Second.Acceptor(seat)}
+}
+
+type both struct{ first, second bargain.Acceptor }
+
+func (b both) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	return b.first.Accepts(state, plan) && b.second.Accepts(state, plan)
+}

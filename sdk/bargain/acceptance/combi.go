@@ -1,0 +1,119 @@
+package acceptance
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Expectation is what [Combi] expects of the offers to come, from those of the last window: as much time as
+// is left.
+type Expectation uint8
+
+// The expectations.
+const (
+	// ExpectNothing: any rational offer is accepted.
+	ExpectNothing Expectation = iota
+	// ExpectMax: the best offer of the window.
+	ExpectMax
+	// ExpectAvg: the average of the window.
+	ExpectAvg
+	// ExpectProb: the average of the window's offers that are at least as good as the current one, times the
+	// probability that such an offer comes. With more than ten offers in the window it waits.
+	ExpectProb
+)
+
+// Combi is ACcombi(From, alpha): ACnext, and from a relative time on also any offer that is at least what it
+// expects of the time left.
+//
+// Source: Baarslag, Hindriks, Jonker (2014), section 3.3; GENIUS 10.4, AC_CombiMaxInWindow, AC_CombiAvg and
+// AC_CombiProb. There the window is as long as the time left, so the probability of ExpectProb is 1 if there
+// is such an offer; the current offer is always one.
+type Combi struct {
+	// From is the relative time; GENIUS uses 0.98. If zero, that is used.
+	From        fixed.Number
+	Expectation Expectation
+}
+
+// Acceptor implements [bargain.Acceptance].
+func (c Combi) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	if c.From == 0 {
+		c.From = fixed.One / 50 * 49
+	}
+	return &combi{Combi: c, next: Next{}.Acceptor(seat), seat: seat}
+}
+
+type combi struct {
+	Combi
+	next bargain.Acceptor
+	seat bargain.Seat
+}
+
+func (c *combi) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	if c.next.Accepts(state, plan) {
+		return true
+	}
+	p := c.seat.Preferences
+	u := p.Of(state.Offer)
+	if state.Time < c.From || u < p.Reservation() {
+		return false
+	}
+	window := c.window(state, u)
+	switch c.Expectation {
+	case ExpectMax:
+		return u >= window.best
+	case ExpectAvg:
+		return u >= window.all.mean()
+	case ExpectProb:
+		return window.all.count <= 10 && u >= window.better.mean()
+	}
+	return true
+}
+
+// mean is an average of up to a thousand utilities. Their sum is high*1000 + low, because that of large ones
+// is beyond the range of a number.
+type mean struct {
+	high, low fixed.Number
+	count     int64
+}
+
+func (m *mean) add(u fixed.Number) {
+	m.high += u / 1000
+	m.low += u % 1000
+	m.count++
+}
+
+func (m *mean) mean() fixed.Number {
+	if m.count == 0 {
+		return fixed.Min
+	}
+	n := fixed.Number(m.count)
+	return m.high/n*1000 + (m.high%n*1000+m.low)/n
+}
+
+type window struct {
+	best        fixed.Number
+	all, better mean
+}
+
+// window returns the other parties' offers of the last period as long as the time left. Of more than a
+// thousand offers it has the last thousand, so that sums stay in their range.
+func (c *combi) window(state *bargain.State, current fixed.Number) window {
+	w := window{best: fixed.Min}
+	from := state.Time - (fixed.One - state.Time)
+	for at := len(state.History) - 1; at >= 0 && w.all.count < 1000; at-- {
+		offer := state.History[at]
+		if offer.Time < from {
+			break
+		}
+		if offer.By == c.seat.Self {
+			continue
+		}
+		u := c.seat.Preferences.Of(offer.Outcome)
+		w.best = max(w.best, u)
+		w.all.add(u)
+		if u >= current {
+			w.better.add(u)
+		}
+	}
+	return w
+}

@@ -1,0 +1,87 @@
+package acceptance
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Rational accepts every offer that is at least the reservation value: NegMAS' AcceptAnyRational.
+type Rational struct{}
+
+// Acceptor implements [bargain.Acceptance].
+func (Rational) Acceptor(seat bargain.Seat) bargain.Acceptor { return Time{}.Acceptor(seat) }
+
+// Better accepts the first rational offer, and then only offers that are better than all it has accepted:
+// NegMAS' AcceptBetterRational. In a session of two parties it is [Rational].
+type Better struct{}
+
+// Acceptor implements [bargain.Acceptance].
+func (Better) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	return &raising{preferences: seat.Preferences, least: seat.Preferences.Reservation(), step: 1}
+}
+
+// NotWorse accepts rational offers that are not worse than any it has accepted: NegMAS'
+// AcceptNotWorseRational.
+type NotWorse struct{}
+
+// Acceptor implements [bargain.Acceptance].
+func (NotWorse) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	return &raising{preferences: seat.Preferences, least: seat.Preferences.Reservation()}
+}
+
+type raising struct {
+	preferences *bargain.Preferences
+	least, step fixed.Number
+}
+
+func (r *raising) Accepts(state *bargain.State, _ bargain.Plan) bool {
+	u := r.preferences.Of(state.Offer)
+	if u < r.least {
+		return false
+	}
+	r.least = u + r.step
+	return true
+}
+
+// Best accepts only an outcome with the highest utility.
+type Best struct{}
+
+// Acceptor implements [bargain.Acceptance].
+func (Best) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	_, most, ok := seat.Preferences.Range()
+	if !ok {
+		return never{}
+	}
+	return Const{Utility: most}.Acceptor(seat)
+}
+
+// MiCRO is NegMAS' MiCROAcceptancePolicy: it accepts offers that are at least as good as the next new offer
+// of [github.com/haggle-protocol/haggle/sdk/bargain/bidding.MiCRO], or, while that repeats its offers, as its
+// lowest offer so far.
+type MiCRO struct{}
+
+// Acceptor implements [bargain.Acceptance].
+func (MiCRO) Acceptor(seat bargain.Seat) bargain.Acceptor {
+	return &micro{seat: seat, lowest: fixed.Max}
+}
+
+type micro struct {
+	seat     bargain.Seat
+	lowest   fixed.Number
+	observed int
+}
+
+func (m *micro) Accepts(state *bargain.State, plan bargain.Plan) bool {
+	p := m.seat.Preferences
+	for ; m.observed < len(state.History); m.observed++ {
+		if offer := state.History[m.observed]; offer.By == m.seat.Self {
+			m.lowest = min(m.lowest, p.Of(offer.Outcome))
+		}
+	}
+	least := p.Reservation()
+	if planned := plan.Next(); planned != bargain.NoOutcome {
+		// A repeated offer is not below the lowest one.
+		least = max(least, min(m.lowest, p.Of(planned)))
+	}
+	return p.Of(state.Offer) >= least
+}

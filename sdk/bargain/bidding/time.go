@@ -1,0 +1,142 @@
+// Package bidding has the ways to choose offers: by time, by the other party's behaviour, by resources, and
+// by the rank of outcomes. Each is a small value that a [bargain.BOA] composes with an acceptance condition
+// and an opponent model.
+package bidding
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Pick is the choice among outcomes that meet a target utility.
+type Pick uint8
+
+// The choices.
+const (
+	// PickLowest takes the outcome with the lowest utility from the target on, as NegMAS does.
+	PickLowest Pick = iota
+	// PickNearest takes the outcome whose utility is closest to the target, as GENIUS does, but none below
+	// the reservation value.
+	PickNearest
+	// PickRandom takes a random outcome from the target on.
+	PickRandom
+	// PickModel takes the outcome that the opponent model values most, among up to 64 random ones between
+	// the target and 5 % of the rational range above it. Without a model it is PickLowest.
+	PickModel
+)
+
+// TimeDependent offers what a curve claims at the time: Faratin's time-dependent tactic.
+type TimeDependent struct {
+	Curve curve.Curve
+	Pick  Pick
+	// Tolerance is subtracted from each target, but not below the reservation value. NegMAS uses 0.0001 for
+	// its time-based and 0.001 for its aspiration negotiators.
+	Tolerance fixed.Number
+}
+
+// Bidder implements [bargain.Bidding].
+func (b TimeDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidder {
+	if _, _, ok := seat.Preferences.Range(); !ok {
+		return none{}
+	}
+	t := &timeDependent{
+		TimeDependent: b, preferences: seat.Preferences, random: seat.Random, model: model,
+		table: curve.Tabulate(b.Curve, seat.Steps),
+	}
+	if b.Pick <= PickNearest && t.table.Len() > 0 {
+		offers := seat.Preferences.Memo(offersKey{b, seat.Steps}, func() any { return t.tabulate() })
+		t.offers, _ = offers.([]bargain.Outcome)
+	}
+	return t
+}
+
+// offersKey identifies the offers of a strategy and a deadline among the memos of preferences.
+type offersKey struct {
+	TimeDependent
+	steps int
+}
+
+type timeDependent struct {
+	TimeDependent
+	preferences *bargain.Preferences
+	random      *bargain.Random
+	model       bargain.Model
+	table       *curve.Table
+	offers      []bargain.Outcome
+}
+
+func (t *timeDependent) tabulate() any {
+	offers := make([]bargain.Outcome, t.table.Len())
+	for step := range offers {
+		offers[step] = t.at(t.table.Step(step))
+	}
+	return offers
+}
+
+func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
+	if t.offers != nil && t.table.Has(state.Step, state.Time) {
+		return t.offers[state.Step]
+	}
+	return t.at(t.table.At(state.Step, state.Time))
+}
+
+func (t *timeDependent) Sent(bargain.Outcome) {}
+
+func (t *timeDependent) at(level fixed.Number) bargain.Outcome {
+	least, _, _ := t.preferences.Range()
+	target := max(t.preferences.Target(level)-t.Tolerance, least)
+	return choose(t.preferences, t.Pick, target, t.random, t.model)
+}
+
+const candidates = 64
+
+// choose returns an outcome for a target, which must not be below the reservation value.
+func choose(
+	p *bargain.Preferences, pick Pick, target fixed.Number, random *bargain.Random, model bargain.Model,
+) bargain.Outcome {
+	inverse := p.Inverse()
+	least, most, _ := p.Range()
+	found := bargain.NoOutcome
+	switch {
+	case pick == PickNearest:
+		if o := bargain.Closest(inverse, p.Utility(), target); o != bargain.NoOutcome && p.IsRational(o) {
+			found = o
+		}
+	case pick == PickRandom:
+		found = inverse.Within(target, most, random)
+	case pick == PickModel && model != nil:
+		high := min(target+(most-least)/20, most)
+		for range candidates {
+			o := inverse.Within(target, high, random)
+			if o == bargain.NoOutcome {
+				break
+			}
+			if found == bargain.NoOutcome || better(model, o, found) {
+				found = o
+			}
+		}
+	}
+	if found == bargain.NoOutcome {
+		found = inverse.AtLeast(target)
+	}
+	if found == bargain.NoOutcome {
+		found = inverse.Best()
+	}
+	return found
+}
+
+// better reports whether a utility values a more than b; equal ones are ordered by their number.
+func better(u bargain.Utility, a, b bargain.Outcome) bool {
+	if x, y := u.Of(a), u.Of(b); x != y {
+		return x > y
+	}
+	return a < b
+}
+
+// none is the bidder of a party that no outcome suits.
+type none struct{}
+
+func (none) Next(*bargain.State) bargain.Outcome { return bargain.NoOutcome }
+
+func (none) Sent(bargain.Outcome) {}
