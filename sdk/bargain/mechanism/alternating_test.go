@@ -1,0 +1,146 @@
+package mechanism_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/mechanism"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+// prices returns the preferences of a buyer and a seller over the prices 0 to 100.
+func prices(t testing.TB, buyerReservation, sellerReservation fixed.Number) (buyer, seller *bargain.Preferences) {
+	domain, err := bargain.NewDomain(bargain.Price("price", 0, 100, 1))
+	require.NoError(t, err)
+	for _, side := range []struct {
+		seller      bool
+		reservation fixed.Number
+		p           **bargain.Preferences
+	}{{false, buyerReservation, &buyer}, {true, sellerReservation, &seller}} {
+		u, err := utility.PriceLine(domain, side.seller)
+		require.NoError(t, err)
+		*side.p, err = bargain.NewPreferences(domain, u, side.reservation)
+		require.NoError(t, err)
+	}
+	return buyer, seller
+}
+
+func TestTimeDependentOffersFollowTheirCurves(t *testing.T) {
+	buyer, seller := prices(t, 0, 0)
+	for _, test := range []struct {
+		name string
+		boa  bargain.BOA
+		// want are the seller's prices at t = 1/4, 2/4, 3/4 with three steps.
+		want []bargain.Outcome
+	}{
+		{"NegMAS Boulware, 1-t^4: .99609, .9375, .68359", strategy.NegmasBoulware(), []bargain.Outcome{100, 94, 69}},
+		{"NegMAS linear", strategy.NegmasLinear(), []bargain.Outcome{75, 50, 25}},
+		{"NegMAS Conceder, 1-t^.25: .29289, .15910, .06940", strategy.NegmasConceder(), []bargain.Outcome{30, 16, 7}},
+		{"GENIUS Boulware, 1-t^5: .99902, .96875, .76270", strategy.GeniusBoulware(), []bargain.Outcome{100, 97, 76}},
+		{"GENIUS Conceder, 1-t^.5: .5, .29289, .13397", strategy.GeniusConceder(), []bargain.Outcome{50, 29, 13}},
+	} {
+		result, err := mechanism.Alternating{Steps: 3}.Run(1,
+			mechanism.Party{Strategy: test.boa, Preferences: seller},
+			mechanism.Party{Strategy: strategy.Hardliner(), Preferences: buyer})
+		require.NoError(t, err)
+		require.Equal(t, bargain.EndingDeadline, result.Ending, test.name)
+		var got []bargain.Outcome
+		for _, offer := range result.History {
+			if offer.By == 0 {
+				got = append(got, offer.Outcome)
+			}
+		}
+		require.Equal(t, test.want, got, test.name)
+	}
+}
+
+func TestPartiesAgreeWhereTheirCurvesMeet(t *testing.T) {
+	buyer, seller := prices(t, fixed.One/5, fixed.One/5)
+	result, err := mechanism.Alternating{Steps: 99}.Run(1,
+		mechanism.Party{Strategy: strategy.NegmasLinear(), Preferences: buyer},
+		mechanism.Party{Strategy: strategy.NegmasLinear(), Preferences: seller})
+	require.NoError(t, err)
+	require.Equal(t, bargain.EndingAgreement, result.Ending)
+	// Both concede from 1 to .2: .5 at t = .625. The seller is second, at step 62 it accepts at most .5.
+	require.Equal(t, bargain.Outcome(50), result.Agreement)
+	require.Equal(t, 1, result.By)
+	require.Equal(t, 62, result.Step)
+}
+
+func TestSessionsEndAsTheProtocolSays(t *testing.T) {
+	buyer, seller := prices(t, 0, 0)
+	none, _ := prices(t, 2*fixed.One, 0)
+	party := func(s bargain.Strategy, p *bargain.Preferences) mechanism.Party {
+		return mechanism.Party{Strategy: s, Preferences: p, Pace: 1}
+	}
+	result, err := mechanism.Alternating{Steps: 5}.Run(1, party(strategy.CAR(), buyer), party(strategy.CAR(), seller))
+	require.NoError(t, err)
+	require.Equal(t, bargain.Outcome(0), result.Agreement, "the second party accepts the first rational offer")
+
+	_, err = mechanism.Alternating{Steps: 5}.Run(1, party(strategy.CAR(), none), party(strategy.CAR(), seller))
+	require.ErrorIs(t, err, mechanism.ErrConfig, "another domain")
+	_, err = mechanism.Alternating{}.Run(1, party(strategy.CAR(), buyer), party(strategy.CAR(), seller))
+	require.ErrorIs(t, err, mechanism.ErrConfig, "no deadline")
+	_, err = mechanism.Alternating{Steps: 1}.Run(1, party(strategy.CAR(), buyer))
+	require.ErrorIs(t, err, mechanism.ErrConfig, "one party")
+
+	tough := party(strategy.Hardliner(), seller)
+	result, err = mechanism.Alternating{Limit: 7}.Run(1, party(strategy.Hardliner(), buyer), tough)
+	require.NoError(t, err)
+	require.Equal(t, bargain.EndingDeadline, result.Ending)
+	require.Len(t, result.History, 7)
+	require.Equal(t, fixed.Ratio(6, 7), result.History[6].Time)
+
+	for _, invalid := range []bargain.Action{
+		bargain.Propose(101, ""), bargain.Accept(""), {Move: 7},
+	} {
+		result, err = mechanism.Alternating{Steps: 5}.Run(1, party(scripted(invalid), buyer), tough)
+		require.NoError(t, err)
+		require.Equal(t, bargain.EndingInvalid, result.Ending)
+		require.ErrorIs(t, result.Err, mechanism.ErrMove)
+		require.Equal(t, bargain.NoOutcome, result.Agreement)
+	}
+	result, err = mechanism.Alternating{Steps: 5}.Run(1, party(scripted(bargain.End("")), buyer), tough)
+	require.NoError(t, err)
+	require.Equal(t, bargain.EndingLeft, result.Ending)
+}
+
+func TestAnAgreementNeedsAllParties(t *testing.T) {
+	buyer, seller := prices(t, 0, fixed.One/2)
+	offers := mechanism.Party{Strategy: scripted(bargain.Propose(40, "")), Preferences: buyer}
+	accepts := mechanism.Party{Strategy: strategy.CAR(), Preferences: buyer}
+	refuses := mechanism.Party{Strategy: strategy.Hardliner(), Preferences: seller}
+	result, err := mechanism.Alternating{Steps: 3}.Run(1, offers, accepts, accepts)
+	require.NoError(t, err)
+	require.Equal(t, bargain.Outcome(40), result.Agreement)
+	require.Equal(t, 2, result.By)
+	result, err = mechanism.Alternating{Steps: 3}.Run(1, offers, accepts, refuses)
+	require.NoError(t, err)
+	require.Equal(t, bargain.EndingDeadline, result.Ending)
+}
+
+// scripted makes the same move at every turn.
+type scripted bargain.Action
+
+func (s scripted) Start(bargain.Seat) bargain.Negotiator { return s }
+
+func (s scripted) Respond(*bargain.State) bargain.Action { return bargain.Action(s) }
+
+func BenchmarkSessions(b *testing.B) {
+	buyer, seller := prices(b, 0, 0)
+	session := new(mechanism.Session)
+	parties := []mechanism.Party{
+		{Strategy: strategy.NegmasBoulware(), Preferences: buyer},
+		{Strategy: strategy.NegmasBoulware(), Preferences: seller},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := session.Run(mechanism.Alternating{Steps: 100}, 1, parties...); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

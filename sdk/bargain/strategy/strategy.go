@@ -1,0 +1,94 @@
+// Package strategy has the named strategies of the literature as compositions of bidding, acceptance and
+// opponent model. The names say which convention they follow: GENIUS and NegMAS use the same words for
+// different curves.
+package strategy
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/acceptance"
+	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
+	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// TimeDependent is Faratin's and GENIUS' time dependent agent with a curve and ACnext. GENIUS offers the
+// outcome nearest to the target.
+func TimeDependent(c curve.Curve) bargain.BOA {
+	return bargain.BOA{
+		Bidding:    bidding.TimeDependent{Curve: c, Pick: bidding.PickNearest},
+		Acceptance: acceptance.Next{},
+	}
+}
+
+// GENIUS' time dependent agents: F(t) = t^(1/e) with e = 0.2, 1 and 2.
+func GeniusBoulware() bargain.BOA { return TimeDependent(curve.GeniusBoulware) }
+
+// GeniusLinear concedes linearly.
+func GeniusLinear() bargain.BOA { return TimeDependent(curve.GeniusLinear) }
+
+// GeniusConceder concedes early.
+func GeniusConceder() bargain.BOA { return TimeDependent(curve.GeniusConceder) }
+
+// FaratinExponential is the exponential time dependent tactic with ACnext: see [curve.Exponential].
+func FaratinExponential(k, e fixed.Number) bargain.BOA { return TimeDependent(curve.Exponential{K: k, E: e}) }
+
+// Aspiration is NegMAS' time-based negotiator with the aspiration 1 - t^exponent for offers and acceptance,
+// and its tolerance 0.0001.
+func Aspiration(exponent fixed.Number) bargain.BOA {
+	const tolerance = fixed.One / 10_000
+	c := curve.Aspiration{Max: fixed.One, Exponent: exponent}
+	return bargain.BOA{
+		Bidding:    bidding.TimeDependent{Curve: c, Tolerance: tolerance},
+		Acceptance: acceptance.Aspiration{Curve: c, Tolerance: tolerance},
+	}
+}
+
+// NegmasBoulware is NegMAS' BoulwareTBNegotiator: exponent 4.
+func NegmasBoulware() bargain.BOA { return Aspiration(4 * fixed.One) }
+
+// NegmasLinear is NegMAS' LinearTBNegotiator: exponent 1.
+func NegmasLinear() bargain.BOA { return Aspiration(fixed.One) }
+
+// NegmasConceder is NegMAS' ConcederTBNegotiator: exponent 0.25.
+func NegmasConceder() bargain.BOA { return Aspiration(fixed.One / 4) }
+
+// MiCRO is de Jonge's strategy: see [bidding.MiCRO]. It accepts what is at least as good as its next offer.
+func MiCRO() bargain.BOA {
+	return bargain.BOA{Bidding: bidding.MiCRO{}, Acceptance: acceptance.MiCRO{}}
+}
+
+// Hardliner offers and accepts only its best outcome: NegMAS' ToughNegotiator.
+func Hardliner() bargain.BOA {
+	return bargain.BOA{Bidding: bidding.Hardliner{}, Acceptance: acceptance.Best{}}
+}
+
+// Random offers random rational outcomes, and accepts what is at least as good as the next one.
+func Random() bargain.BOA {
+	return bargain.BOA{Bidding: bidding.Random{}, Acceptance: acceptance.Next{}}
+}
+
+// CAB is NegMAS' Conceding Accepting Better strategy.
+func CAB() bargain.BOA { return conceding(acceptance.Better{}) }
+
+// CAN is NegMAS' Conceding Accepting Not Worse strategy.
+func CAN() bargain.BOA { return conceding(acceptance.NotWorse{}) }
+
+// CAR is NegMAS' Conceding Accepting Rational strategy.
+func CAR() bargain.BOA { return conceding(acceptance.Rational{}) }
+
+// WAB is NegMAS' Wasting Accepting Better strategy. It offers outcomes below its reservation value.
+func WAB() bargain.BOA { return wasting(acceptance.Better{}) }
+
+// WAN is NegMAS' Wasting Accepting Not Worse strategy. It offers outcomes below its reservation value.
+func WAN() bargain.BOA { return wasting(acceptance.NotWorse{}) }
+
+// WAR is NegMAS' Wasting Accepting Rational strategy. It offers outcomes below its reservation value.
+func WAR() bargain.BOA { return wasting(acceptance.Rational{}) }
+
+func conceding(a bargain.Acceptance) bargain.BOA {
+	return bargain.BOA{Bidding: bidding.Conceding{}, Acceptance: a}
+}
+
+func wasting(a bargain.Acceptance) bargain.BOA {
+	return bargain.BOA{Bidding: bidding.Wasting{}, Acceptance: a}
+}
