@@ -30,6 +30,8 @@ const (
 type TimeDependent struct {
 	Curve curve.Curve
 	Pick  Pick
+	// Opening is the utility at the level 1. If zero, that of the best outcome is used.
+	Opening fixed.Number
 	// Tolerance is subtracted from each target, but not below the reservation value. NegMAS uses 0.0001 for
 	// its time-based and 0.001 for its aspiration negotiators.
 	Tolerance fixed.Number
@@ -84,8 +86,11 @@ func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
 func (t *timeDependent) Sent(bargain.Outcome) {}
 
 func (t *timeDependent) at(level fixed.Number) bargain.Outcome {
-	least, _, _ := t.preferences.Range()
-	target := max(t.preferences.Target(level)-t.Tolerance, least)
+	least, most, _ := t.preferences.Range()
+	if t.Opening != 0 {
+		most = t.Opening.Clamp(least, most)
+	}
+	target := max(least+level.Mul(most-least)-t.Tolerance, least)
 	return choose(t.preferences, t.Pick, target, t.random, t.model)
 }
 

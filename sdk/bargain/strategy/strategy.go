@@ -30,7 +30,9 @@ func GeniusLinear() bargain.BOA { return TimeDependent(curve.GeniusLinear) }
 func GeniusConceder() bargain.BOA { return TimeDependent(curve.GeniusConceder) }
 
 // FaratinExponential is the exponential time dependent tactic with ACnext: see [curve.Exponential].
-func FaratinExponential(k, e fixed.Number) bargain.BOA { return TimeDependent(curve.Exponential{K: k, E: e}) }
+func FaratinExponential(k, e fixed.Number) bargain.BOA {
+	return TimeDependent(curve.Exponential{K: k, E: e})
+}
 
 // Aspiration is NegMAS' time-based negotiator with the aspiration 1 - t^exponent for offers and acceptance,
 // and its tolerance 0.0001.

@@ -1,0 +1,133 @@
+package onchain
+
+import (
+	"errors"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Player is a party of a negotiation: a strategy with preferences over the prices of [Domain].
+type Player struct {
+	Strategy    bargain.Strategy
+	Preferences *bargain.Preferences
+	// Delay is the time that an answer takes in a simulation, in seconds.
+	Delay int64
+}
+
+func (p *Player) check(r Rules) error {
+	if p.Strategy == nil || p.Preferences == nil {
+		return errors.New("strategy or preferences not set")
+	}
+	domain := p.Preferences.Domain()
+	want, err := Domain(r.Escrow)
+	switch {
+	case err != nil:
+		return err
+	case domain.Len() != 1 || domain.Size() != want.Size() || domain.Issue(0).Tick != want.Issue(0).Tick ||
+		domain.Issue(0).First != 0 || domain.Issue(0).Kind != bargain.KindPrice:
+		return errors.New("the preferences' domain is not that of the escrow")
+	case p.Delay < 0:
+		return errors.New("the delay is negative")
+	}
+	return nil
+}
+
+// Offer is a past offer of a negotiation.
+type Offer struct {
+	Side protocol.OfferSide
+	// Amount is the price in base units of the mint.
+	Amount uint64
+}
+
+// Respond returns a side's move in a negotiation at its turn. Offers are all offers so far, the oldest first.
+//
+// It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
+// from the arguments alone: it is the same after a restart, and for anyone who verifies it. An offer outside
+// the range of the next one is moved into it; if it is then below the reservation value, or if no rounds are
+// left, the move is [bargain.MoveEnd].
+//
+// A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
+// are left.
+func (p *Player) Respond(
+	n *protocol.Negotiation, side protocol.OfferSide, offers []Offer, seed uint64,
+) bargain.Action {
+	steps := ownOffers(n.MaxRounds, side)
+	negotiator := p.Strategy.Start(bargain.Seat{
+		Preferences: p.Preferences, Self: int(side), Parties: 2, Steps: steps,
+		Random: bargain.NewRandom(seed, uint64(side)),
+	})
+	replay := RulesOf(n).negotiation()
+	history := make([]bargain.Offer, 0, len(offers))
+	state := bargain.State{Steps: steps, Offer: bargain.NoOutcome, By: -1}
+	for round := 0; ; round++ {
+		if replay.Turn() == side || round == len(offers) {
+			state.Step = min(round/2, max(steps-1, 0))
+			state.Time = ownTime(round/2, steps)
+			least, most := replay.OfferRange()
+			state.Least, state.Most = p.outcome(least, true), p.outcome(most, false)
+			state.Last = replay.RoundsLeft() < 2
+			state.History = history
+			action := negotiator.Respond(&state)
+			if round == len(offers) {
+				return p.allowed(action, &state, replay.RoundsLeft())
+			}
+		}
+		offer := offers[round]
+		// A price between two ticks counts as the one that is worse for this side.
+		outcome := p.outcome(offer.Amount, side == protocol.OfferSideBuyer)
+		history = append(history, bargain.Offer{
+			By: int(offer.Side), Step: round / 2, Time: ownTime(round/2, steps), Outcome: outcome,
+		})
+		state.Offer, state.By = outcome, int(offer.Side)
+		Apply(replay, offer.Side, offer.Amount, 0)
+	}
+}
+
+// outcome returns the number of a price, rounded up or down to the tick. Above the domain it is the last one.
+func (p *Player) outcome(amount uint64, up bool) bargain.Outcome {
+	return outcomeOf(p.Preferences.Domain().Issue(0), amount, up)
+}
+
+func outcomeOf(issue *bargain.Issue, amount uint64, up bool) bargain.Outcome {
+	index := amount / issue.Tick
+	if up && amount%issue.Tick != 0 {
+		index++
+	}
+	return bargain.Outcome(min(index, issue.Count-1))
+}
+
+// allowed returns the move that the rules allow instead of an action.
+func (p *Player) allowed(action bargain.Action, state *bargain.State, roundsLeft uint8) bargain.Action {
+	if action.Move != bargain.MoveOffer {
+		return action
+	}
+	if roundsLeft == 0 || state.Least > state.Most {
+		return bargain.End("no rounds are left")
+	}
+	moved := max(state.Least, min(action.Outcome, state.Most))
+	switch {
+	case moved == action.Outcome:
+		return action
+	case !p.Preferences.IsRational(moved):
+		return bargain.End("the range of offers is beyond the reservation value")
+	}
+	return bargain.Propose(moved, "moved into the range of offers")
+}
+
+// ownOffers returns the number of offers that a side can make.
+func ownOffers(rounds uint8, side protocol.OfferSide) int {
+	if side == protocol.OfferSideBuyer {
+		return (int(rounds) + 1) / 2
+	}
+	return int(rounds) / 2
+}
+
+// ownTime returns the relative time of a side's offer, counted from 0.
+func ownTime(index, offers int) fixed.Number {
+	if index+1 >= offers {
+		return fixed.One
+	}
+	return fixed.Ratio(int64(index), int64(offers)-1)
+}

@@ -1,0 +1,185 @@
+// Package onchain has Haggle's on-chain rules as a protocol of package bargain. A simulation predicts the
+// program's result to the unit: the numbers come from the rules of package protocol, which the SDK uses too.
+//
+// It covers offers, acceptance, rejection and expiry without sealed prices and milestones. A party's moves
+// follow from its strategy, its seed and the offers so far, not from the clock, so that anyone can replay
+// them: see [Player.Respond].
+package onchain
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// ErrRules reports rules or players that a session cannot start with.
+var ErrRules = errors.New("onchain: invalid session")
+
+// Rules are the terms of a negotiation that decide its prices and times.
+type Rules struct {
+	// Escrow is the buyer's deposit, in base units of the mint.
+	Escrow uint64
+	// MaxRounds is the number of offers of both sides together.
+	MaxRounds uint8
+	// DecayRateBps is the part of the escrow that each offer costs the buyer, in basis points.
+	DecayRateBps uint16
+	// MinOfferBps is the least offer, in basis points of the effective escrow.
+	MinOfferBps uint16
+	// FeeBps is the protocol's fee on the price, in basis points.
+	FeeBps uint16
+	// ResponseWindow is the time for an answer, in seconds.
+	ResponseWindow int64
+	// Deadline is the time from the seller's joining until the end, in seconds.
+	Deadline int64
+}
+
+// RulesOf returns the rules of a negotiation. Deadline counts from its creation.
+func RulesOf(n *protocol.Negotiation) Rules {
+	return Rules{
+		Escrow: n.EscrowAmount, MaxRounds: n.MaxRounds, DecayRateBps: n.DecayRateBps, MinOfferBps: n.MinOfferBps,
+		FeeBps: n.ProtocolFeeBps, ResponseWindow: n.ResponseWindow, Deadline: n.GlobalDeadline - n.CreatedAt,
+	}
+}
+
+// negotiation returns the account when the seller has joined at the time 0.
+func (r Rules) negotiation() *protocol.Negotiation {
+	return &protocol.Negotiation{
+		Status: protocol.NegotiationStatusProposed, EscrowAmount: r.Escrow, EffectiveEscrow: r.Escrow,
+		MaxRounds: r.MaxRounds, DecayRateBps: r.DecayRateBps, MinOfferBps: r.MinOfferBps,
+		ProtocolFeeBps: r.FeeBps, ResponseWindow: r.ResponseWindow, GlobalDeadline: r.Deadline,
+		TurnDeadline: min(r.ResponseWindow, r.Deadline),
+	}
+}
+
+// maxPrices is the number of prices up to which each has its own utility.
+const maxPrices = uint64(fixed.One)
+
+// Domain returns the domain of prices from 0 to an escrow, in base units. Above 10^12 base units the tick is
+// the least one that keeps the number of prices below 10^12: utilities have 12 decimals.
+func Domain(escrow uint64) (*bargain.Domain, error) {
+	return bargain.NewDomain(bargain.Price("price", 0, escrow, escrow/maxPrices+1))
+}
+
+// Preferences returns a side's preferences over the prices of a domain of [Domain]: the best price is worth 1,
+// the worst 0. A buyer's reservation price is the highest it pays, a seller's the least it accepts, before the
+// fee; it is rounded to the tick in the party's favour. Opening is the utility of an opening price, for
+// [github.com/haggle-protocol/haggle/sdk/bargain/bidding.TimeDependent].
+func Preferences(
+	domain *bargain.Domain, side protocol.OfferSide, openingPrice, reservationPrice uint64,
+) (preferences *bargain.Preferences, opening fixed.Number, err error) {
+	u, err := utility.PriceLine(domain, side == protocol.OfferSideSeller)
+	if err != nil {
+		return nil, 0, err
+	}
+	seller, issue := side == protocol.OfferSideSeller, domain.Issue(0)
+	preferences, err = bargain.NewPreferences(domain, u, u.Of(outcomeOf(issue, reservationPrice, seller)))
+	return preferences, u.Of(outcomeOf(issue, openingPrice, seller)), err
+}
+
+// Settlement divides the escrow of a finished session, in base units of the mint.
+type Settlement struct {
+	// Price is the agreed price; 0 without an agreement.
+	Price uint64
+	// ToSeller is the price less the fee. Refund is what the buyer gets back of the escrow.
+	ToSeller, Refund uint64
+	// Fee and Decay are the protocol's.
+	Fee, Decay uint64
+}
+
+// Result is a finished session.
+type Result struct {
+	bargain.Result
+	Settlement Settlement
+	// Rounds is the number of offers.
+	Rounds uint8
+	// Seconds is the time from the seller's joining to the end.
+	Seconds int64
+}
+
+// Run runs a session: the buyer opens, and the sides take turns. The player with the number 0 is the buyer.
+// A player that answers too late lets the session expire: EndingDeadline. It returns [ErrRules] if a player
+// is not valid or the domains differ.
+func (r Rules) Run(seed uint64, buyer, seller Player) (Result, error) {
+	players := [2]*Player{protocol.OfferSideBuyer: &buyer, protocol.OfferSideSeller: &seller}
+	for side, player := range players {
+		if err := player.check(r); err != nil {
+			return Result{}, fmt.Errorf("%w: the %s: %w", ErrRules, protocol.OfferSide(side), err)
+		}
+	}
+	n := r.negotiation()
+	var offers []Offer
+	now := int64(0)
+	for {
+		side := n.Turn()
+		now += players[side].Delay
+		if n.IsOverdue(now) {
+			return result(n, offers, bargain.EndingDeadline, -1, now), nil
+		}
+		action := players[side].Respond(n, side, offers, seed)
+		switch {
+		case action.Move == bargain.MoveAccept && n.CanAccept(side):
+			return result(n, offers, bargain.EndingAgreement, int(side), now), nil
+		case action.Move == bargain.MoveOffer:
+			amount := players[side].Preferences.Domain().Issue(0).Amount(uint64(action.Outcome))
+			Apply(n, side, amount, now)
+			offers = append(offers, Offer{Side: side, Amount: amount})
+		default:
+			return result(n, offers, bargain.EndingLeft, int(side), now), nil
+		}
+	}
+}
+
+// Apply changes a negotiation as submit_offer does, without metadata and extension. The offer must be in the
+// range of the next one.
+func Apply(n *protocol.Negotiation, side protocol.OfferSide, amount uint64, now int64) {
+	n.EffectiveEscrow = n.EscrowAfterRound()
+	n.CurrentRound++
+	n.CurrentOfferAmount, n.OfferSide = amount, side
+	// The addresses of a simulation are zero; the offer's must not be.
+	n.CurrentOfferBy[0] = byte(side) + 1
+	n.Status = protocol.NegotiationStatusProposed
+	if side == protocol.OfferSideSeller {
+		n.Status = protocol.NegotiationStatusCountered
+	}
+	n.LastOfferAt = now
+	n.TurnDeadline = min(now+n.ResponseWindow, n.GlobalDeadline)
+}
+
+// Settle returns the division of a negotiation's escrow: at its current offer if that is agreed.
+func Settle(n *protocol.Negotiation, agreed bool) Settlement {
+	s := Settlement{Decay: n.Decay(), Refund: n.EffectiveEscrow}
+	if agreed {
+		s.Price, s.Fee = n.CurrentOfferAmount, n.FeeOn(n.CurrentOfferAmount)
+		s.ToSeller, s.Refund = s.Price-s.Fee, n.EffectiveEscrow-s.Price
+	}
+	return s
+}
+
+func result(n *protocol.Negotiation, offers []Offer, ending bargain.Ending, by int, now int64) Result {
+	result := Result{
+		Result: bargain.Result{
+			Ending: ending, Agreement: bargain.NoOutcome, By: by, Step: int(n.CurrentRound),
+			Time: roundTime(int(n.CurrentRound), int(n.MaxRounds)),
+		},
+		Settlement: Settle(n, ending == bargain.EndingAgreement), Rounds: n.CurrentRound, Seconds: now,
+	}
+	tick := n.EscrowAmount/maxPrices + 1
+	for round, offer := range offers {
+		result.History = append(result.History, bargain.Offer{
+			By: int(offer.Side), Step: round, Time: roundTime(round, int(n.MaxRounds)),
+			Outcome: bargain.Outcome(offer.Amount / tick),
+		})
+	}
+	if ending == bargain.EndingAgreement {
+		result.Agreement = bargain.Outcome(n.CurrentOfferAmount / tick)
+	}
+	return result
+}
+
+func roundTime(round, rounds int) fixed.Number {
+	return fixed.Ratio(int64(round), int64(max(rounds, 1)))
+}
