@@ -9,6 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
 	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/opponent"
 )
 
 // TimeDependent is Faratin's and GENIUS' time dependent agent with a curve and ACnext. GENIUS offers the
@@ -93,4 +94,39 @@ func conceding(a bargain.Acceptance) bargain.BOA {
 
 func wasting(a bargain.Acceptance) bargain.BOA {
 	return bargain.BOA{Bidding: bidding.Wasting{}, Acceptance: a}
+}
+
+// TitForTat is Faratin's relative tit-for-tat tactic with ACnext.
+func TitForTat() bargain.BOA {
+	return bargain.BOA{Bidding: bidding.Relative{}, Acceptance: acceptance.Next{}}
+}
+
+// NegmasTitForTat is NegMAS' NaiveTitForTatNegotiator: see [bidding.NaiveTitForTat]. It accepts what is at
+// least as good as its next offer.
+func NegmasTitForTat() bargain.BOA {
+	return bargain.BOA{Bidding: bidding.NaiveTitForTat{}, Acceptance: acceptance.Next{}}
+}
+
+// NiceTitForTat is Baarslag's agent with the HardHeaded model and ACcombi.
+func NiceTitForTat() bargain.BOA {
+	return bargain.BOA{
+		Bidding: bidding.NiceTitForTat{}, Acceptance: acceptance.Combi{}, Modeling: opponent.HardHeaded{},
+	}
+}
+
+// Hybrid is NegMAS' HybridNegotiator: see [bidding.Hybrid].
+func Hybrid() bargain.BOA {
+	return bargain.BOA{Bidding: bidding.Hybrid{}, Acceptance: acceptance.Next{}}
+}
+
+// Named returns the strategies by the names that commands and records use.
+func Named() map[string]bargain.Strategy {
+	return map[string]bargain.Strategy{
+		"genius-boulware": GeniusBoulware(), "genius-linear": GeniusLinear(), "genius-conceder": GeniusConceder(),
+		"negmas-boulware": NegmasBoulware(), "negmas-linear": NegmasLinear(), "negmas-conceder": NegmasConceder(),
+		"faratin-exponential": FaratinExponential(fixed.One/10, fixed.One), "tit-for-tat": TitForTat(),
+		"negmas-tit-for-tat": NegmasTitForTat(), "nice-tit-for-tat": NiceTitForTat(), "hybrid": Hybrid(),
+		"micro": MiCRO(), "hardliner": Hardliner(), "random": Random(),
+		"cab": CAB(), "can": CAN(), "car": CAR(), "wab": WAB(), "wan": WAN(), "war": WAR(),
+	}
 }

@@ -1,0 +1,231 @@
+package bidding
+
+import (
+	"math/bits"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// The behaviour-dependent tactics below imitate the other party issue by issue. They work on amounts: the
+// prices of a price issue, the numbers of an integer or real issue that has no negative ones, and otherwise
+// the position of an ordered value, from 1. Of a categorical issue they keep the own last value. Results are
+// rounded down to the tick and limited to the issue. Until there are enough offers to imitate, they repeat the
+// own last offer, which is first the best outcome. An offer below the reservation value is replaced by the
+// lowest rational one.
+//
+// Source: Faratin, Sierra, Jennings: Negotiation Decision Functions for Autonomous Agents (1998), section 4.3.
+
+// Relative is the relative tit-for-tat tactic: it concedes in percent what the other party conceded Delay
+// offers ago: x' = x * y[n-Delay] / y[n-Delay+1], where y[n] is the last offer received. If Delay is zero, 1
+// is used.
+type Relative struct{ Delay int }
+
+// Bidder implements [bargain.Bidding].
+func (r Relative) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
+	back := max(r.Delay, 1)
+	return newImitator(seat, back, back-1, scale)
+}
+
+// RandomAbsolute is the random absolute tit-for-tat tactic: it concedes as much as the other party did Delay
+// offers ago, and a random part: x' = x + y[n-Delay] - y[n-Delay+1] +- R(Most), with a random number from 0 to
+// Most ticks in the other party's favour. If Delay is zero, 1 is used.
+type RandomAbsolute struct {
+	Delay int
+	Most  uint64
+}
+
+// Bidder implements [bargain.Bidding].
+func (r RandomAbsolute) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
+	back := max(r.Delay, 1)
+	bidder := newImitator(seat, back, back-1, add)
+	if i, ok := bidder.(*imitator); ok && r.Most > 0 {
+		return &randomImitator{imitator: i, most: r.Most, random: seat.Random}
+	}
+	return bidder
+}
+
+// Averaged is the averaged tit-for-tat tactic: x' = x * y[n-Window] / y[n]. With a window of 1 it is
+// [Relative]. If Window is zero, 1 is used.
+type Averaged struct{ Window int }
+
+// Bidder implements [bargain.Bidding].
+func (a Averaged) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
+	return newImitator(seat, max(a.Window, 1), 0, scale)
+}
+
+// imitator applies a rule to two offers received, counted back from the last one.
+type imitator struct {
+	preferences  *bargain.Preferences
+	self         int
+	older, newer int
+	rule         func(x, older, newer uint64) uint64
+}
+
+func newImitator(
+	seat bargain.Seat, older, newer int, rule func(x, older, newer uint64) uint64,
+) bargain.Bidder {
+	if _, _, ok := seat.Preferences.Range(); !ok {
+		return none{}
+	}
+	return &imitator{preferences: seat.Preferences, self: seat.Self, older: older, newer: newer, rule: rule}
+}
+
+func (*imitator) Sent(bargain.Outcome) {}
+
+func (i *imitator) Next(state *bargain.State) bargain.Outcome { return i.rational(i.imitate(state)) }
+
+// rational returns an outcome, or the lowest rational one instead of one below the reservation value.
+func (i *imitator) rational(o bargain.Outcome) bargain.Outcome {
+	if i.preferences.IsRational(o) {
+		return o
+	}
+	least, _, _ := i.preferences.Range()
+	return i.preferences.Inverse().AtLeast(least)
+}
+
+func (i *imitator) imitate(state *bargain.State) bargain.Outcome {
+	own, ok := state.Own(i.self, 0)
+	if !ok {
+		return i.preferences.Inverse().Best()
+	}
+	older, ok := state.Others(i.self, i.older)
+	newer, _ := state.Others(i.self, i.newer)
+	if !ok {
+		return own.Outcome
+	}
+	domain, next := i.preferences.Domain(), own.Outcome
+	for at := range domain.Len() {
+		issue := domain.Issue(at)
+		if !issue.IsOrdered() {
+			continue
+		}
+		amount := func(o bargain.Outcome) uint64 { return amountOf(issue, domain.Value(o, at)) }
+		moved := i.rule(amount(own.Outcome), amount(older.Outcome), amount(newer.Outcome))
+		next = domain.With(next, at, indexOf(issue, moved))
+	}
+	return next
+}
+
+// hasAmounts reports whether an issue's numbers are amounts: not negative.
+func hasAmounts(issue *bargain.Issue) bool {
+	return issue.Kind == bargain.KindPrice || issue.IsNumeric() && issue.Int(0) >= 0
+}
+
+func amountOf(issue *bargain.Issue, index uint64) uint64 {
+	if hasAmounts(issue) {
+		return issue.First + index*issue.Tick
+	}
+	return index + 1
+}
+
+// indexOf returns the index of an amount, rounded down.
+func indexOf(issue *bargain.Issue, amount uint64) uint64 {
+	first, tick := uint64(1), uint64(1)
+	if hasAmounts(issue) {
+		first, tick = issue.First, issue.Tick
+	}
+	if amount <= first {
+		return 0
+	}
+	return min((amount-first)/tick, issue.Count-1)
+}
+
+// scale returns floor(x * older / newer), limited to 64 bits; x if newer is 0.
+func scale(x, older, newer uint64) uint64 {
+	if newer == 0 {
+		return x
+	}
+	high, low := bits.Mul64(x, older)
+	if high >= newer {
+		return 1<<64 - 1
+	}
+	quotient, _ := bits.Div64(high, low, newer)
+	return quotient
+}
+
+// add returns x + older - newer, limited to 64 bits.
+func add(x, older, newer uint64) uint64 {
+	if older >= newer {
+		sum, carry := bits.Add64(x, older-newer, 0)
+		if carry != 0 {
+			return 1<<64 - 1
+		}
+		return sum
+	}
+	return x - min(x, newer-older)
+}
+
+// randomImitator moves each imitated value by a random number of ticks in the other party's favour.
+type randomImitator struct {
+	*imitator
+	most   uint64
+	random *bargain.Random
+}
+
+func (r *randomImitator) Next(state *bargain.State) bargain.Outcome {
+	next := r.imitate(state)
+	if _, ok := state.Others(r.self, r.older); !ok {
+		return r.rational(next)
+	}
+	domain, u := r.preferences.Domain(), r.preferences.Utility()
+	for at := range domain.Len() {
+		issue := domain.Issue(at)
+		if !issue.IsOrdered() {
+			continue
+		}
+		index := domain.Value(next, at)
+		distance := r.random.Below(r.most + 1)
+		up := domain.With(next, at, index+min(distance, issue.Count-1-index))
+		down := domain.With(next, at, index-min(distance, index))
+		// The other party's favour is where the own utility falls.
+		if u.Of(up) < u.Of(down) {
+			next = up
+		} else {
+			next = down
+		}
+	}
+	return r.rational(next)
+}
+
+// NaiveTitForTat is NegMAS' naive tit-for-tat: it takes its own utility of the last offer received, relative
+// to its whole range, as the other party's concession, and concedes as much: its target is 1 - u(y) -
+// Kindness. In its first turn it does not concede, in the second and the third it concedes to its second best
+// outcome.
+//
+// Source: NegMAS 0.16, NaiveTitForTatNegotiator with must_concede.
+type NaiveTitForTat struct{ Kindness fixed.Number }
+
+// Bidder implements [bargain.Bidding].
+func (n NaiveTitForTat) Bidder(seat bargain.Seat, _ bargain.Model) bargain.Bidder {
+	if _, _, ok := seat.Preferences.Range(); !ok {
+		return none{}
+	}
+	return &naive{NaiveTitForTat: n, preferences: seat.Preferences, self: seat.Self}
+}
+
+type naive struct {
+	NaiveTitForTat
+	preferences *bargain.Preferences
+	self        int
+}
+
+func (*naive) Sent(bargain.Outcome) {}
+
+func (n *naive) Next(state *bargain.State) bargain.Outcome {
+	inverse, p := n.preferences.Inverse(), n.preferences
+	best, worst := p.Of(inverse.Best()), p.Of(inverse.Worst())
+	least, _, _ := p.Range()
+	received, ok := state.Others(n.self, 0)
+	target := best
+	switch {
+	case state.Step == 0:
+	case state.Step < 3:
+		if second := inverse.AtMost(best - 1); second != bargain.NoOutcome {
+			target = p.Of(second)
+		}
+	case ok:
+		target = best - (p.Of(received.Outcome) - worst) - n.Kindness.Mul(best-worst)
+	}
+	return inverse.AtLeast(target.Clamp(least, best))
+}

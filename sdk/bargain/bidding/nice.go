@@ -1,0 +1,127 @@
+package bidding
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// NiceTitForTat is the bidding of the Nice Tit for Tat agent: it cooperates first, and answers the part of the
+// way to the Nash point that the other party has conceded with the same part of its own way. Utilities are
+// relative to the own range of all outcomes. It needs an opponent model; without one it takes 0.7 for its own
+// utility of the Nash point. The Nash point is that of up to 1,024 outcomes, evenly spread over the domain.
+//
+// Source: Baarslag, Hindriks, Jonker: A Tit for Tat Negotiation Strategy for Real-Time Bilateral Negotiations
+// (2013); the constants are those of GENIUS 10.4 and NegMAS 0.16.
+type NiceTitForTat struct{}
+
+// Bidder implements [bargain.Bidding].
+func (NiceTitForTat) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidder {
+	p := seat.Preferences
+	if _, _, ok := p.Range(); !ok {
+		return none{}
+	}
+	n := &nice{seat: seat, model: model, best: p.Of(p.Inverse().Best()), bestReceived: bargain.NoOutcome}
+	n.width = n.best - p.Of(p.Inverse().Worst())
+	n.reservation = n.relative(p.Reservation())
+	return n
+}
+
+type nice struct {
+	seat         bargain.Seat
+	model        bargain.Model
+	best, width  fixed.Number
+	reservation  fixed.Number
+	first, most  fixed.Number // of the offers received
+	bestReceived bargain.Outcome
+	observed     int
+}
+
+func (*nice) Sent(bargain.Outcome) {}
+
+// relative returns a utility relative to the range of all outcomes.
+func (n *nice) relative(u fixed.Number) fixed.Number {
+	if n.width <= 0 {
+		return fixed.One
+	}
+	return fixed.One - (n.best-u).Div(n.width).Clamp(0, fixed.One)
+}
+
+func (n *nice) Next(state *bargain.State) bargain.Outcome {
+	p := n.seat.Preferences
+	n.observe(state)
+	nash := n.nash()
+	target := fixed.One
+	if way := nash - n.first; n.bestReceived != bargain.NoOutcome && way > 0 {
+		factor := (n.most - n.first).Div(way).Clamp(0, fixed.One)
+		target -= factor.Mul(fixed.One - nash)
+	}
+	if gap := target - nash; gap > 0 {
+		target -= n.bonus(state.Time).Mul(gap)
+	}
+	least, most, _ := p.Range()
+	o := choose(p, PickModel, (n.best-(fixed.One-target).Mul(n.width)).Clamp(least, most), n.seat.Random, n.model)
+	// An offer that is worse than the best one received would be a gift.
+	if n.bestReceived != bargain.NoOutcome && p.IsRational(n.bestReceived) && p.Of(n.bestReceived) >= p.Of(o) {
+		return n.bestReceived
+	}
+	return o
+}
+
+func (n *nice) observe(state *bargain.State) {
+	for ; n.observed < len(state.History); n.observed++ {
+		offer := state.History[n.observed]
+		if offer.By == n.seat.Self {
+			continue
+		}
+		u := n.relative(n.seat.Preferences.Of(offer.Outcome))
+		if n.bestReceived == bargain.NoOutcome {
+			n.first = u
+		}
+		if n.bestReceived == bargain.NoOutcome || u > n.most {
+			n.most, n.bestReceived = u, offer.Outcome
+		}
+	}
+}
+
+// nash returns the own relative utility of the estimated Nash point, times 1.4 - 0.6 (1 - first offer), from
+// 0.5 to 1. Before the first offer, that counts as the best outcome.
+func (n *nice) nash() fixed.Number {
+	const points = 1024
+	p := n.seat.Preferences
+	own := fixed.One / 10 * 7
+	if n.model != nil && n.bestReceived != bargain.NoOutcome {
+		size := p.Domain().Size()
+		step := max(size/points, 1)
+		product := fixed.Number(-1)
+		for at := uint64(0); at < size; at += step {
+			o := bargain.Outcome(at)
+			u := n.relative(p.Of(o))
+			if value := u.Mul(n.model.Of(o)); u >= n.reservation && value > product {
+				product, own = value, u
+			}
+			if at > size-step {
+				break
+			}
+		}
+	}
+	gap := fixed.Number(0)
+	if n.bestReceived != bargain.NoOutcome {
+		gap = fixed.One - n.first
+	}
+	own = own.Mul(fixed.One/10*14 - gap.Scale(6, 10))
+	return own.Clamp(max(fixed.One/2, n.reservation), fixed.One)
+}
+
+// bonus returns the part of the remaining way to the Nash point that is conceded without reciprocity: 0.5 -
+// 0.4 times the discount factor, and towards the deadline up to all.
+func (n *nice) bonus(t fixed.Number) fixed.Number {
+	discount := n.seat.Preferences.Discount().Factor
+	if discount == 0 {
+		discount = fixed.One
+	}
+	start := fixed.One / 100 * 91
+	if n.seat.Preferences.Domain().Size() > 3_000 {
+		start = fixed.One / 100 * 85
+	}
+	return max(fixed.One/2-discount.Scale(4, 10), (20*(t-start)).Clamp(0, fixed.One))
+}

@@ -1,0 +1,69 @@
+package bidding
+
+import (
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Resource is what a resource-dependent tactic measures.
+type Resource uint8
+
+// The resources.
+const (
+	// ResourceSteps is the number of steps left.
+	ResourceSteps Resource = iota
+	// ResourcePatience is Faratin's estimate |N|^2 / sum of |X|: the square of the number of other parties
+	// divided by the number of offers so far. It shrinks as a negotiation goes on without a limit of steps.
+	ResourcePatience
+)
+
+// ResourceDependent concedes as a resource runs out: the concession is K + (1-K) e^-r. The less there is of
+// the resource r, the more it concedes.
+//
+// Source: Faratin, Sierra, Jennings (1998), section 4.2.
+type ResourceDependent struct {
+	// K is the concession with an unlimited resource.
+	K fixed.Number
+	// Resource is what is measured.
+	Resource Resource
+	// Unit is the amount of the resource that counts as 1. If zero, 1 is used.
+	Unit fixed.Number
+	// Pick is the choice among outcomes that meet the target.
+	Pick Pick
+}
+
+// Bidder implements [bargain.Bidding].
+func (r ResourceDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidder {
+	if _, _, ok := seat.Preferences.Range(); !ok {
+		return none{}
+	}
+	if r.Unit <= 0 {
+		r.Unit = fixed.One
+	}
+	return &resource{ResourceDependent: r, seat: seat, model: model}
+}
+
+type resource struct {
+	ResourceDependent
+	seat  bargain.Seat
+	model bargain.Model
+}
+
+func (*resource) Sent(bargain.Outcome) {}
+
+func (r *resource) Next(state *bargain.State) bargain.Outcome {
+	p := r.seat.Preferences
+	least, most, _ := p.Range()
+	concession := r.K + (fixed.One - r.K).Mul(fixed.Exp(-r.left(state).Div(r.Unit)))
+	target := most - concession.Mul(most-least)
+	return choose(p, r.Pick, target.Clamp(least, most), r.seat.Random, r.model)
+}
+
+// left returns the amount of the resource.
+func (r *resource) left(state *bargain.State) fixed.Number {
+	if r.Resource == ResourceSteps {
+		return fixed.Int(int64(max(state.Steps-1-state.Step, 0)))
+	}
+	others := int64(r.seat.Parties - 1)
+	return fixed.Ratio(others*others, int64(max(len(state.History), 1)))
+}
