@@ -1,0 +1,98 @@
+package utility
+
+import (
+	"fmt"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+)
+
+// Mapping is a utility with a value for each outcome of a small domain.
+type Mapping struct{ values []fixed.Number }
+
+// NewMapping returns the utility with these values, in the order of the outcomes. It returns [ErrUtility] if
+// their number is not that of the outcomes, or one exceeds [bargain.MaxUtility].
+func NewMapping(domain *bargain.Domain, values []fixed.Number) (*Mapping, error) {
+	if uint64(len(values)) != domain.Size() {
+		return nil, fmt.Errorf("%w: %d values for %d outcomes", ErrUtility, len(values), domain.Size())
+	}
+	for _, value := range values {
+		if value > bargain.MaxUtility || value < -bargain.MaxUtility {
+			return nil, fmt.Errorf("%w: %s exceeds the limit", ErrUtility, value)
+		}
+	}
+	return &Mapping{values: append([]fixed.Number(nil), values...)}, nil
+}
+
+// Of returns the utility of an outcome.
+func (m *Mapping) Of(o bargain.Outcome) fixed.Number { return m.values[o] }
+
+// Range is a range of the values of an issue, both ends included.
+type Range struct {
+	Issue       int
+	First, Last uint64
+}
+
+// Rectangle is a constraint with a value: an outcome that lies in all its ranges has the value.
+type Rectangle struct {
+	Ranges []Range
+	Value  fixed.Number
+}
+
+// HyperRectangle is a nonlinear utility: a constant and the sum of the values of all rectangles that an
+// outcome lies in.
+//
+// Source: Ito, Hattori, Klein: Multi-issue Negotiation Protocol for Agents: Exploring Nonlinear Utility Spaces
+// (2007); ANAC 2014's domains.
+type HyperRectangle struct {
+	domain     *bargain.Domain
+	constant   fixed.Number
+	rectangles []Rectangle
+}
+
+// NewHyperRectangle returns the utility with these rectangles. It returns [ErrUtility] if a range does not
+// exist, or a utility could exceed [bargain.MaxUtility].
+func NewHyperRectangle(
+	domain *bargain.Domain, constant fixed.Number, rectangles ...Rectangle,
+) (*HyperRectangle, error) {
+	low, high := constant, constant
+	for i, rectangle := range rectangles {
+		for _, r := range rectangle.Ranges {
+			if r.Issue < 0 || r.Issue >= domain.Len() || r.First > r.Last || r.Last >= domain.Issue(r.Issue).Count {
+				return nil, fmt.Errorf("%w: rectangle %d: there are no values %d to %d of issue %d", ErrUtility,
+					i, r.First, r.Last, r.Issue)
+			}
+		}
+		low, high = low.Add(min(rectangle.Value, 0)), high.Add(max(rectangle.Value, 0))
+	}
+	if low < -bargain.MaxUtility || high > bargain.MaxUtility {
+		return nil, fmt.Errorf("%w: it exceeds %s", ErrUtility, fixed.Number(bargain.MaxUtility))
+	}
+	return &HyperRectangle{domain: domain, constant: constant, rectangles: rectangles}, nil
+}
+
+// Of returns the utility of an outcome.
+func (h *HyperRectangle) Of(o bargain.Outcome) fixed.Number {
+	u := h.constant
+	for i := range h.rectangles {
+		if h.has(&h.rectangles[i], o) {
+			u += h.rectangles[i].Value
+		}
+	}
+	return u
+}
+
+func (h *HyperRectangle) has(rectangle *Rectangle, o bargain.Outcome) bool {
+	for _, r := range rectangle.Ranges {
+		if index := h.domain.Value(o, r.Issue); index < r.First || index > r.Last {
+			return false
+		}
+	}
+	return true
+}
+
+// Constant returns the constant.
+func (h *HyperRectangle) Constant() fixed.Number { return h.constant }
+
+// Rectangles returns the rectangles. They are shared: do not change them.
+func (h *HyperRectangle) Rectangles() []Rectangle { return h.rectangles }
