@@ -1,0 +1,235 @@
+package scenario_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
+	"github.com/haggle-protocol/haggle/sdk/bargain/scenario"
+	"github.com/haggle-protocol/haggle/sdk/bargain/utility"
+)
+
+const geniusProfile = `<?xml version="1.0" encoding="ISO-8859-1"?>
+<!-- a laptop -->
+<utility_space number_of_issues="3">
+  <objective index="0" name="laptop" type="objective" etype="objective">
+    <issue index="1" name="brand" type="discrete"><item index="1" value="caf` + "\xe9" + `" evaluation="5"/><item index="2" value="b" evaluation="20"></item></issue>
+    <issue index="2" name="days" type="integer" lowerbound="2" upperbound="6"><evaluator ftype="linear" offset="1" slope="-0.25"/></issue>
+    <issue index="3" name="price" type="real"><range lowerbound="0" upperbound="10"/><evaluator ftype="triangular" parameter0="0" parameter1="10" parameter2="5"/></issue>
+    <weight index="1" value="0.5"/><weight index="2" value="0.3"/><weight index="3" value="0.2"/>
+  </objective>
+  <discount_factor value="0.9"/><reservation value="0.25"/>
+</utility_space>`
+
+func TestReadsGenius(t *testing.T) {
+	domain, err := scenario.ReadGeniusDomain([]byte(geniusProfile), scenario.Options{Levels: 11})
+	require.NoError(t, err)
+	require.Equal(t, uint64(2*5*11), domain.Size())
+	require.Equal(t, "brand=café, days=2, price=3", domain.Text(domain.Outcome(0, 0, 3)))
+	p, err := scenario.ReadGeniusProfile(domain, []byte(geniusProfile))
+	require.NoError(t, err)
+	require.Equal(t, fixed.One/4, p.Reservation())
+	require.Equal(t, bargain.Discount{Factor: fixed.One / 10 * 9}, p.Discount())
+	// .5 * 5/20 + .3 * 1 + .2 * 3/5, and .5 * 1 + .3 * (1 - 4/4) + .2 * 1/5
+	require.Equal(t, "0.545", p.Of(domain.Outcome(0, 0, 3)).String())
+	require.Equal(t, "0.54", p.Of(domain.Outcome(1, 4, 9)).String())
+}
+
+const geniusNonlinear = `<utility_space type="nonlinear"><objective>
+<issue index="1" name="a" vtype="integer" lowerbound="0" upperbound="9"/>
+<issue index="2" name="b" vtype="integer" lowerbound="0" upperbound="9"/>
+<utility maxutility="100"><ufun>
+<hyperRectangle utility="25"><INCLUDES index="2" min="7" max="9"/></hyperRectangle>
+<hyperRectangle utility="50"><INCLUDES index="1" min="0" max="3"/><INCLUDES index="2" min="5" max="8"/></hyperRectangle>
+</ufun></utility></objective></utility_space>`
+
+func TestReadsGeniusHyperRectangles(t *testing.T) {
+	domain, err := scenario.ReadGeniusDomain([]byte(geniusNonlinear), scenario.Options{})
+	require.NoError(t, err)
+	p, err := scenario.ReadGeniusProfile(domain, []byte(geniusNonlinear))
+	require.NoError(t, err)
+	require.Equal(t, "0.25", p.Of(domain.Outcome(9, 9)).String())
+	require.Equal(t, "0.75", p.Of(domain.Outcome(0, 7)).String())
+	require.Equal(t, "0", p.Of(domain.Outcome(0, 9-5)).String())
+}
+
+const negmasDomainYAML = `name: deal
+type: CartesianOutcomeSpace
+issues:
+- {name: price, type: ContiguousIssue, values: [10, 14]}
+- {name: colour, type: negmas.outcomes.CategoricalIssue, values: [red, green]}
+- {name: rate, type: ContinuousIssue, values: [0.0, 1.0]}
+`
+
+func TestReadsNegmas(t *testing.T) {
+	domain, err := scenario.ReadNegmasDomain([]byte(negmasDomainYAML), scenario.Options{Levels: 5})
+	require.NoError(t, err)
+	require.Equal(t, "price=12, colour=green, rate=0.25", domain.Text(domain.Outcome(2, 1, 1)))
+	for name, profile := range map[string]string{
+		"YAML": `type: LinearAdditiveUtilityFunction
+reserved_value: 0.1
+weights: {price: 0.5, colour: 0.25, rate: .25}
+bias: 1.0e-2
+values:
+- type: AffineFun
+  slope: -0.25
+  bias: 3.5
+- type: negmas.preferences.TableFun
+  mapping: {red: 0.0, green: 1}
+- {type: LinearFun, slope: 1.0}
+`,
+		"JSON": `{"__python_class__": "negmas.preferences.crisp.linear.LinearAdditiveUtilityFunction", "reserved_value": 0.1,
+"weights": [0.5, 0.25, 0.25], "bias": 0.01, "values": [
+{"__python_class__": "TableFun", "mapping": {"10": 1, "11": 0.75, "12": 0.5, "13": 0.25, "14": 0}},
+{"__python_class__": "TableFun", "mapping": {"green": 1.0, "red": 0}}, {"__python_class__": "IdentityFun"}]}`,
+	} {
+		p, err := scenario.ReadNegmasProfile(domain, []byte(profile))
+		require.NoError(t, err, name)
+		require.Equal(t, fixed.One/10, p.Reservation())
+		require.Equal(t, "0.5725", p.Of(domain.Outcome(2, 1, 1)).String(), name)
+	}
+}
+
+func TestReadsNegmasDiscounts(t *testing.T) {
+	domain, err := scenario.ReadNegmasDomain([]byte(`{"issues": [{"name": "a", "values": 10}]}`), scenario.Options{})
+	require.NoError(t, err)
+	inner := `{type: LinearAdditiveUtilityFunction, values: [{type: IdentityFun}]}`
+	p, err := scenario.ReadNegmasProfile(domain, []byte(
+		`{type: ExpDiscountedUFun, discount: 0.9, factor: step, reserved_value: -.inf, dynamic_reservation: false, ufun: `+inner+`}`))
+	require.NoError(t, err)
+	require.Equal(t, bargain.Discount{Factor: fixed.One / 10 * 9, PerStep: true, KeepReservation: true}, p.Discount())
+	require.Equal(t, -bargain.MaxUtility, p.Reservation())
+	p, err = scenario.ReadNegmasProfile(domain, []byte(`{type: LinDiscountedUFun, cost: 0.01, factor: relative_time, ufun: `+inner+`}`))
+	require.NoError(t, err)
+	require.Equal(t, bargain.Discount{Cost: fixed.One / 100}, p.Discount())
+	p, err = scenario.ReadNegmasProfile(domain, []byte(
+		`{type: HyperRectangleUtilityFunction, outcome_ranges: [{a: [2, 3]}, {0: [3, 9]}], utilities: [2, 3], weights: [1, 2], bias: 1}`))
+	require.NoError(t, err)
+	require.Equal(t, "9", p.Of(3).String())
+	require.Equal(t, "3", p.Of(2).String())
+}
+
+func TestErrorsNameWhatIsWrong(t *testing.T) {
+	domain, err := scenario.ReadNegmasDomain([]byte(negmasDomainYAML), scenario.Options{Levels: 5})
+	require.NoError(t, err)
+	for document, want := range map[string]string{
+		"type: WeirdFun": `scenario: invalid document: document has the unknown type "WeirdFun"`,
+		"":               "scenario: invalid document: YAML: the document is empty",
+		"{type: LinearAdditiveUtilityFunction, values: [1]}":                                                           "scenario: invalid document: document.values has 1 elements for 3 issues",
+		"{type: LinearAdditiveUtilityFunction, values: {price: {type: IdentityFun}}}":                                  `scenario: invalid document: document.values has nothing for the issue "colour"`,
+		"{type: LinearAdditiveUtilityFunction, reserved_value: x}":                                                     `scenario: invalid document: document.reserved_value is "x", which is not a decimal number within the limits`,
+		"{type: LinearAdditiveUtilityFunction, values: [{type: IdentityFun}, {type: IdentityFun}, {type: CosFun}]}":    `scenario: invalid document: issue "colour" has no numbers`,
+		"{type: ExpDiscountedUFun, discount: .5, factor: time, ufun: {}}":                                              `scenario: invalid document: document.factor is "time"; the engine knows step and relative_time`,
+		"{type: LinearAdditiveUtilityFunction, values: [{type: IdentityFun}, {type: TableFun, mapping: {red: 1}}, 1]}": `scenario: invalid document: document.values[1].mapping has 1 values of 2`,
+	} {
+		_, err := scenario.ReadNegmasProfile(domain, []byte(document))
+		require.EqualError(t, err, want)
+		require.ErrorIs(t, err, scenario.ErrFormat)
+	}
+	for document, want := range map[string]string{
+		"<a>":                                 "scenario: invalid document: XML: XML syntax error on line 1: unexpected EOF",
+		"<a/>":                                "scenario: invalid document: bargain: invalid domain: no issues",
+		`<a><issue name="x" type="odd"/></a>`: `scenario: invalid document: issue "x" has the unknown type "odd"`,
+		`<a><issue name="x" type="integer" lowerbound="1" upperbound="y"/></a>`: `scenario: invalid document: <issue> has upperbound="y", which is not a decimal number within the limits`,
+		`<a><issue name="x" type="real" lowerbound="1" upperbound="1"/></a>`:    `scenario: invalid document: issue "x" has the range 1 to 1`,
+	} {
+		_, err := scenario.ReadGeniusDomain([]byte(document), scenario.Options{})
+		require.EqualError(t, err, want)
+	}
+}
+
+// drawProfile draws preferences that both formats can write.
+func drawProfile(t *rapid.T) *bargain.Preferences {
+	domain, err := bargain.NewDomain(bargain.Categorical("colour", "red", "<&\"'", "true"), bargain.Integer("days", -3, 12),
+		bargain.Ordered("tier", "1", "2"))
+	require.NoError(t, err)
+	value := rapid.Custom(func(t *rapid.T) fixed.Number {
+		return fixed.Number(rapid.Int64Range(0, 1_000).Draw(t, "value")) * fixed.One / 1_000
+	})
+	u, err := utility.NewAdditive(domain, 0, nil, utility.Table(rapid.SliceOfN(value, 3, 3).Draw(t, "colour")),
+		utility.Line{First: value.Draw(t, "first"), Last: value.Draw(t, "last"), Count: 16},
+		utility.Table(rapid.SliceOfN(value, 2, 2).Draw(t, "tier")))
+	require.NoError(t, err)
+	p, err := bargain.NewDiscounted(domain, u, value.Draw(t, "reservation"), bargain.Discount{Factor: value.Draw(t, "factor")})
+	require.NoError(t, err)
+	return p
+}
+
+func requireSame(t *rapid.T, want, got *bargain.Preferences, tolerance int64) {
+	require.Equal(t, want.Domain().Size(), got.Domain().Size())
+	require.Equal(t, want.Reservation(), got.Reservation())
+	for o := range bargain.Outcome(want.Domain().Size()) {
+		require.Equal(t, want.Domain().Text(o), got.Domain().Text(o))
+		require.InDelta(t, int64(want.Of(o)), int64(got.Of(o)), float64(tolerance))
+	}
+}
+
+func TestScenariosRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProfile(t)
+		xmlDomain, err := scenario.WriteGeniusDomain("d", p.Domain())
+		require.NoError(t, err)
+		domain, err := scenario.ReadGeniusDomain(xmlDomain, scenario.Options{})
+		require.NoError(t, err)
+		profile, err := scenario.WriteGeniusProfile("p", p)
+		require.NoError(t, err)
+		got, err := scenario.ReadGeniusProfile(domain, profile)
+		require.NoError(t, err)
+		requireSame(t, p, got, 40)
+		for _, format := range []scenario.Format{scenario.YAML, scenario.JSON} {
+			data, err := scenario.WriteNegmasDomain("d", p.Domain(), format)
+			require.NoError(t, err)
+			domain, err := scenario.ReadNegmasDomain(data, scenario.Options{})
+			require.NoError(t, err)
+			require.Equal(t, bargain.KindOrdered, domain.Issue(2).Kind)
+			data, err = scenario.WriteNegmasProfile("p", p, format)
+			require.NoError(t, err)
+			got, err := scenario.ReadNegmasProfile(domain, data)
+			require.NoError(t, err, "%s", data)
+			requireSame(t, p, got, 0)
+			require.Equal(t, p.Discount(), got.Discount())
+		}
+	})
+}
+
+func FuzzReadGenius(f *testing.F) {
+	f.Add([]byte(geniusProfile))
+	f.Add([]byte(geniusNonlinear))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		domain, err := scenario.ReadGeniusDomain(data, scenario.Options{})
+		if err != nil {
+			require.ErrorIs(t, err, scenario.ErrFormat)
+			return
+		}
+		p, err := scenario.ReadGeniusProfile(domain, data)
+		if err != nil {
+			require.ErrorIs(t, err, scenario.ErrFormat)
+			return
+		}
+		u := p.Of(bargain.Outcome(domain.Size() - 1))
+		require.True(t, -bargain.MaxUtility <= u && u <= bargain.MaxUtility)
+	})
+}
+
+func FuzzReadNegmas(f *testing.F) {
+	f.Add([]byte(negmasDomainYAML), []byte("type: LinearAdditiveUtilityFunction\nvalues: [{type: IdentityFun}]"))
+	f.Add([]byte(`{"issues": [{"name": "a", "values": 10}]}`),
+		[]byte(`{type: HyperRectangleUtilityFunction, outcome_ranges: [{a: [2, 3]}], utilities: [2]}`))
+	f.Fuzz(func(t *testing.T, data, profile []byte) {
+		domain, err := scenario.ReadNegmasDomain(data, scenario.Options{})
+		if err != nil {
+			require.ErrorIs(t, err, scenario.ErrFormat)
+			return
+		}
+		p, err := scenario.ReadNegmasProfile(domain, profile)
+		if err != nil {
+			require.ErrorIs(t, err, scenario.ErrFormat)
+			return
+		}
+		u := p.Of(bargain.Outcome(domain.Size() - 1))
+		require.True(t, -bargain.MaxUtility <= u && u <= bargain.MaxUtility)
+	})
+}
