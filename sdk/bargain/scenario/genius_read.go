@@ -226,9 +226,17 @@ func evaluations(domain *bargain.Domain, root *element) (bargain.Utility, error)
 	if err != nil {
 		return nil, err
 	}
+	// An objective is a group of issues, whose own weight GENIUS does not use.
+	objectives := map[string]bool{}
+	for _, e := range root.find("objective") {
+		objectives[e.attribute("index")] = true
+	}
 	weights := make([]fixed.Number, domain.Len())
 	for _, e := range root.find("weight") {
 		at, ok := positions[e.attribute("index")]
+		if !ok && objectives[e.attribute("index")] {
+			continue
+		}
 		if !ok {
 			return nil, invalid("<weight> has index=%q, which no issue has", e.attribute("index"))
 		}
