@@ -25,6 +25,19 @@ type Seat struct {
 	Steps int
 	// Random is the party's own source of random numbers.
 	Random *Random
+	// Opening is the utility from which strategies with a curve concede. If zero, it is that of the best
+	// outcome.
+	Opening fixed.Number
+}
+
+// Range returns the range over which the party concedes: from the lowest rational utility to the opening. It
+// returns false if no outcome is rational.
+func (s *Seat) Range() (least, most fixed.Number, ok bool) {
+	least, most, ok = s.Preferences.Range()
+	if s.Opening != 0 && ok {
+		most = s.Opening.Clamp(least, most)
+	}
+	return least, most, ok
 }
 
 // State is a session at the turn of a party.

@@ -84,13 +84,14 @@ type Aspiration struct {
 
 // Acceptor implements [bargain.Acceptance].
 func (a Aspiration) Acceptor(seat bargain.Seat) bargain.Acceptor {
-	p := seat.Preferences
-	if _, _, ok := p.Range(); !ok {
+	least, most, ok := seat.Range()
+	if !ok {
 		return never{}
 	}
-	s := &aspiration{Aspiration: a, preferences: p, table: curve.Tabulate(a.Curve, seat.Steps)}
+	p := seat.Preferences
+	s := &aspiration{Aspiration: a, preferences: p, least: least, most: most, table: curve.Tabulate(a.Curve, seat.Steps)}
 	if s.table.Len() > 0 {
-		s.targets, _ = p.Memo(targetsKey{a, seat.Steps}, func() any {
+		s.targets, _ = p.Memo(targetsKey{a, seat.Steps, most}, func() any {
 			targets := make([]fixed.Number, s.table.Len())
 			for step := range targets {
 				targets[step] = s.target(s.table.Step(step))
@@ -104,19 +105,20 @@ func (a Aspiration) Acceptor(seat bargain.Seat) bargain.Acceptor {
 // targetsKey identifies the targets of a strategy and a deadline among the memos of preferences.
 type targetsKey struct {
 	Aspiration
-	steps int
+	steps   int
+	opening fixed.Number
 }
 
 type aspiration struct {
 	Aspiration
 	preferences *bargain.Preferences
+	least, most fixed.Number
 	table       *curve.Table
 	targets     []fixed.Number
 }
 
 func (a *aspiration) target(level fixed.Number) fixed.Number {
-	least, _, _ := a.preferences.Range()
-	return max(a.preferences.Target(level)-a.Tolerance, least)
+	return max(a.least+level.Mul(a.most-a.least)-a.Tolerance, a.least)
 }
 
 func (a *aspiration) Accepts(state *bargain.State, _ bargain.Plan) bool {

@@ -30,8 +30,6 @@ const (
 type TimeDependent struct {
 	Curve curve.Curve
 	Pick  Pick
-	// Opening is the utility at the level 1. If zero, that of the best outcome is used.
-	Opening fixed.Number
 	// Tolerance is subtracted from each target, but not below the reservation value. NegMAS uses 0.0001 for
 	// its time-based and 0.001 for its aspiration negotiators.
 	Tolerance fixed.Number
@@ -39,15 +37,16 @@ type TimeDependent struct {
 
 // Bidder implements [bargain.Bidding].
 func (b TimeDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bidder {
-	if _, _, ok := seat.Preferences.Range(); !ok {
+	least, most, ok := seat.Range()
+	if !ok {
 		return none{}
 	}
 	t := &timeDependent{
 		TimeDependent: b, preferences: seat.Preferences, random: seat.Random, model: model,
-		table: curve.Tabulate(b.Curve, seat.Steps),
+		least: least, most: most, table: curve.Tabulate(b.Curve, seat.Steps),
 	}
 	if b.Pick <= PickNearest && t.table.Len() > 0 {
-		offers := seat.Preferences.Memo(offersKey{b, seat.Steps}, func() any { return t.tabulate() })
+		offers := seat.Preferences.Memo(offersKey{b, seat.Steps, most}, func() any { return t.tabulate() })
 		t.offers, _ = offers.([]bargain.Outcome)
 	}
 	return t
@@ -56,7 +55,8 @@ func (b TimeDependent) Bidder(seat bargain.Seat, model bargain.Model) bargain.Bi
 // offersKey identifies the offers of a strategy and a deadline among the memos of preferences.
 type offersKey struct {
 	TimeDependent
-	steps int
+	steps   int
+	opening fixed.Number
 }
 
 type timeDependent struct {
@@ -64,6 +64,7 @@ type timeDependent struct {
 	preferences *bargain.Preferences
 	random      *bargain.Random
 	model       bargain.Model
+	least, most fixed.Number
 	table       *curve.Table
 	offers      []bargain.Outcome
 }
@@ -86,11 +87,7 @@ func (t *timeDependent) Next(state *bargain.State) bargain.Outcome {
 func (t *timeDependent) Sent(bargain.Outcome) {}
 
 func (t *timeDependent) at(level fixed.Number) bargain.Outcome {
-	least, most, _ := t.preferences.Range()
-	if t.Opening != 0 {
-		most = t.Opening.Clamp(least, most)
-	}
-	target := max(least+level.Mul(most-least)-t.Tolerance, least)
+	target := max(t.least+level.Mul(t.most-t.least)-t.Tolerance, t.least)
 	return choose(t.preferences, t.Pick, target, t.random, t.model)
 }
 

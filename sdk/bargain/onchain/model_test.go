@@ -9,9 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
-	"github.com/haggle-protocol/haggle/sdk/bargain/acceptance"
-	"github.com/haggle-protocol/haggle/sdk/bargain/bidding"
-	"github.com/haggle-protocol/haggle/sdk/bargain/curve"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
 	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
@@ -138,13 +135,10 @@ func drawPlayer(t *rapid.T, rules onchain.Rules, side protocol.OfferSide) onchai
 	reservation := rapid.Uint64Range(0, rules.Escrow).Draw(t, "reservation")
 	preferences, utility, err := onchain.Preferences(domain, side, opening, reservation)
 	require.NoError(t, err)
-	from := bargain.BOA{
-		Bidding:    bidding.TimeDependent{Curve: curve.NegmasLinear, Opening: utility},
-		Acceptance: acceptance.Next{},
-	}
 	return onchain.Player{
+		Opening: utility,
 		Strategy: rapid.SampledFrom([]bargain.Strategy{
-			from, strategy.NegmasBoulware(), strategy.GeniusConceder(), strategy.Hardliner(), strategy.Random(),
+			strategy.GeniusLinear(), strategy.NegmasBoulware(), strategy.GeniusConceder(), strategy.Hardliner(), strategy.Random(),
 			strategy.MiCRO(), strategy.CAR(),
 		}).Draw(t, "strategy"),
 		Preferences: preferences, Delay: rapid.Int64Range(0, 200).Draw(t, "delay"),
@@ -229,10 +223,7 @@ func TestTheDecayOfTheSpecification(t *testing.T) {
 	player := func(side protocol.OfferSide, opening, reservation uint64) onchain.Player {
 		preferences, utility, err := onchain.Preferences(domain, side, opening, reservation)
 		require.NoError(t, err)
-		return onchain.Player{Preferences: preferences, Strategy: bargain.BOA{
-			Bidding:    bidding.TimeDependent{Curve: curve.NegmasLinear, Opening: utility, Tolerance: 2},
-			Acceptance: acceptance.Next{},
-		}}
+		return onchain.Player{Preferences: preferences, Opening: utility, Strategy: strategy.Linear()}
 	}
 	result, err := rules.Run(1, player(0, 2_000_000, 2_900_000), player(1, 4_400_000, 3_000_000))
 	require.NoError(t, err)

@@ -12,6 +12,12 @@ import (
 type Player struct {
 	Strategy    bargain.Strategy
 	Preferences *bargain.Preferences
+	// Opening is the utility of the price from which a strategy with a curve concedes: see [Preferences]. If
+	// zero, it is the best price.
+	Opening fixed.Number
+	// Refuse reports that the standing offer cannot be accepted, because of its terms beside the price. The
+	// strategy then sees its price, but no offer to accept.
+	Refuse bool
 	// Delay is the time that an answer takes in a simulation, in seconds.
 	Delay int64
 }
@@ -46,7 +52,7 @@ type Offer struct {
 // It starts the strategy from the seed and plays the side's earlier turns again, so that the result follows
 // from the arguments alone: it is the same after a restart, and for anyone who verifies it. An offer outside
 // the range of the next one is moved into it; if it is then below the reservation value, or if no rounds are
-// left, the move is [bargain.MoveEnd].
+// left, the move is [bargain.MoveEnd]. The midpoint of revealed prices is an offer that a strategy can accept.
 //
 // A strategy's time is that of its own offers: 0 at the first, and [fixed.One] at the last and when no rounds
 // are left.
@@ -56,7 +62,7 @@ func (p *Player) Respond(
 	steps := ownOffers(n.MaxRounds, side)
 	negotiator := p.Strategy.Start(bargain.Seat{
 		Preferences: p.Preferences, Self: int(side), Parties: 2, Steps: steps,
-		Random: bargain.NewRandom(seed, uint64(side)),
+		Random: bargain.NewRandom(seed, uint64(side)), Opening: p.Opening,
 	})
 	replay := RulesOf(n).negotiation()
 	history := make([]bargain.Offer, 0, len(offers))
@@ -69,6 +75,13 @@ func (p *Player) Respond(
 			state.Least, state.Most = p.outcome(least, true), p.outcome(most, false)
 			state.Last = replay.RoundsLeft() < 2
 			state.History = history
+			switch {
+			case round < len(offers):
+			case p.Refuse:
+				state.Offer, state.By = bargain.NoOutcome, -1
+			case n.HasMidpoint():
+				state.Offer = p.outcome(n.CurrentOfferAmount, side == protocol.OfferSideBuyer)
+			}
 			action := negotiator.Respond(&state)
 			if round == len(offers) {
 				return p.allowed(action, &state, replay.RoundsLeft())

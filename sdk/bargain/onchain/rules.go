@@ -9,6 +9,7 @@ package onchain
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/haggle-protocol/haggle/sdk/bargain"
 	"github.com/haggle-protocol/haggle/sdk/bargain/fixed"
@@ -66,8 +67,8 @@ func Domain(escrow uint64) (*bargain.Domain, error) {
 
 // Preferences returns a side's preferences over the prices of a domain of [Domain]: the best price is worth 1,
 // the worst 0. A buyer's reservation price is the highest it pays, a seller's the least it accepts, before the
-// fee; it is rounded to the tick in the party's favour. Opening is the utility of an opening price, for
-// [github.com/haggle-protocol/haggle/sdk/bargain/bidding.TimeDependent].
+// fee: see [Gross]. It is rounded to the tick in the party's favour. Opening is the utility of an opening
+// price, for [Player].
 func Preferences(
 	domain *bargain.Domain, side protocol.OfferSide, openingPrice, reservationPrice uint64,
 ) (preferences *bargain.Preferences, opening fixed.Number, err error) {
@@ -78,6 +79,18 @@ func Preferences(
 	seller, issue := side == protocol.OfferSideSeller, domain.Issue(0)
 	preferences, err = bargain.NewPreferences(domain, u, u.Of(outcomeOf(issue, reservationPrice, seller)))
 	return preferences, u.Of(outcomeOf(issue, openingPrice, seller)), err
+}
+
+// Gross returns the lowest price that leaves a seller an amount after the fee. It can exceed the escrow.
+func Gross(n *protocol.Negotiation, net uint64) uint64 {
+	price := net
+	for missing := n.FeeOn(price); missing > 0; missing = net + n.FeeOn(price) - price {
+		if price > math.MaxUint64-missing {
+			return math.MaxUint64
+		}
+		price += missing
+	}
+	return price
 }
 
 // Settlement divides the escrow of a finished session, in base units of the mint.

@@ -30,6 +30,16 @@ func GeniusLinear() bargain.BOA { return TimeDependent(curve.GeniusLinear) }
 // GeniusConceder concedes early.
 func GeniusConceder() bargain.BOA { return TimeDependent(curve.GeniusConceder) }
 
+// Linear concedes in equal steps from the opening to the reservation value, its last offer, with ACnext. A
+// target that lies between two outcomes is rounded towards the opening.
+func Linear() bargain.BOA {
+	return bargain.BOA{
+		// The tolerance is that of the rounding of times and targets.
+		Bidding:    bidding.TimeDependent{Curve: curve.NegmasLinear, Tolerance: 3},
+		Acceptance: acceptance.Next{},
+	}
+}
+
 // FaratinExponential is the exponential time dependent tactic with ACnext: see [curve.Exponential].
 func FaratinExponential(k, e fixed.Number) bargain.BOA {
 	return TimeDependent(curve.Exponential{K: k, E: e})
@@ -122,6 +132,7 @@ func Hybrid() bargain.BOA {
 // Named returns the strategies by the names that commands and records use.
 func Named() map[string]bargain.Strategy {
 	return map[string]bargain.Strategy{
+		"linear":          Linear(),
 		"genius-boulware": GeniusBoulware(), "genius-linear": GeniusLinear(), "genius-conceder": GeniusConceder(),
 		"negmas-boulware": NegmasBoulware(), "negmas-linear": NegmasLinear(), "negmas-conceder": NegmasConceder(),
 		"faratin-exponential": FaratinExponential(fixed.One/10, fixed.One), "tit-for-tat": TitForTat(),
