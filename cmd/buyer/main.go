@@ -17,10 +17,10 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/concession"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	"github.com/haggle-protocol/haggle/sdk/agent"
 	"github.com/haggle-protocol/haggle/sdk/amount"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 )
 
 type buyer struct {
@@ -82,7 +82,7 @@ func (b *buyer) buy(ctx context.Context) error {
 		return err
 	}
 	deal, err := b.Bargain(ctx, negotiation, agent.Config{
-		Decide: b.decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
+		Decide: b.player().Decide, Mints: map[solana.PublicKey]agent.Limits{b.Mint: {MaxPrice: b.Reservation}},
 	})
 	if err != nil {
 		return err
@@ -91,22 +91,11 @@ func (b *buyer) buy(ctx context.Context) error {
 	return nil
 }
 
-// decide accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without
+// player accepts the seller's offer if it is no more than the buyer's next bid, and bids otherwise. Without
 // another bid the reservation price decides.
-func (b *buyer) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-	n := turn.Negotiation
-	plan := concession.Linear{Opening: b.Opening, Reservation: b.Reservation, Offers: (uint64(n.MaxRounds) + 1) / 2}
-	bid := plan.Price(uint64(n.CurrentRound) / 2)
-	last := !turn.CanOffer() || n.GlobalDeadline-turn.Now < exampleagent.Hurry
-	if last {
-		bid = b.Reservation
+func (b *buyer) player() agent.Player {
+	return agent.Player{
+		Strategy: strategy.Linear(), Opening: b.Opening, Reservation: b.Reservation, Hurry: exampleagent.Hurry,
+		Suits: b.Suits,
 	}
-	if turn.CanAccept() && turn.Standing() <= bid && b.Suits(n) {
-		return agent.Accept{}, nil
-	}
-	bid, err := turn.InRange(bid)
-	if last || err != nil {
-		return agent.Reject{}, nil
-	}
-	return agent.Offer{Amount: bid}, nil
 }

@@ -25,8 +25,8 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		for _, alter := range change {
 			alter(n)
 		}
-		decision, err := b.decide(t.Context(), agent.Turn{
-			Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left, Limits: agent.Limits{MaxPrice: b.Reservation},
+		decision, err := b.player().Decide(t.Context(), agent.Turn{
+			History: history(round, asked), Negotiation: n, Side: protocol.OfferSideBuyer, Now: n.GlobalDeadline - left, Limits: agent.Limits{MaxPrice: b.Reservation},
 		})
 		require.NoError(t, err)
 		return decision
@@ -41,4 +41,16 @@ func TestBuyerConcedesToItsReservationAndNoFurther(t *testing.T) {
 	require.Equal(t, agent.Reject{}, decide(8, 3_500_001, 600), "no offer is left")
 	require.Equal(t, agent.Reject{}, decide(2, 3_500_001, exampleagent.Hurry-1), "there is no time for more")
 	require.Equal(t, agent.Accept{}, decide(2, 3_500_000, exampleagent.Hurry-1))
+}
+
+// history returns offers of both sides up to a round; the latest one is the seller's.
+func history(round uint8, asked uint64) (offers []agent.PastOffer) {
+	for r := range round {
+		offer := agent.PastOffer{Round: r + 1, Side: protocol.OfferSideBuyer, Amount: 2_000_000}
+		if r%2 == 1 {
+			offer.Side, offer.Amount = protocol.OfferSideSeller, asked
+		}
+		offers = append(offers, offer)
+	}
+	return offers
 }

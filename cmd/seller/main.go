@@ -20,10 +20,10 @@ import (
 
 	"github.com/haggle-protocol/haggle/internal/cli/duration"
 	"github.com/haggle-protocol/haggle/internal/cli/exitcode"
-	"github.com/haggle-protocol/haggle/internal/concession"
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -77,7 +77,7 @@ func (s *seller) sell(ctx context.Context, patience time.Duration) error {
 		s.Note("waiting for an invitation of %s", s.Counterpart)
 	}
 	deal, err := s.Bargain(ctx, negotiation, agent.Config{
-		Concerns: s.concerns, Admit: s.admit, Decide: s.decide, Acted: s.acted, Patience: patience,
+		Concerns: s.concerns, Admit: s.admit, Decide: s.player().Decide, Acted: s.acted, Patience: patience,
 		Mints: map[solana.PublicKey]agent.Limits{s.Mint: {MinPrice: s.Reservation}},
 	})
 	if errors.Is(err, agent.ErrNoNegotiation) {
@@ -133,32 +133,11 @@ func (s *seller) objection(n *haggle.Snapshot) string {
 	return ""
 }
 
-// decide accepts the buyer's offer if it is no less than the seller's next ask, and asks otherwise. Without
+// player accepts the buyer's offer if it is no less than the seller's next ask, and asks otherwise. Without
 // another ask the reservation price decides, which is after the fee.
-func (s *seller) decide(_ context.Context, turn agent.Turn) (agent.Decision, error) {
-	n := turn.Negotiation
-	plan := concession.Linear{Opening: s.Opening, Reservation: s.Reservation, Offers: uint64(n.MaxRounds) / 2}
-	least := gross(n, s.Reservation)
-	price := max(plan.Price(uint64(n.CurrentRound)/2), least)
-	last := !turn.CanOffer() || n.GlobalDeadline-turn.Now < exampleagent.Hurry
-	if last {
-		price = least
+func (s *seller) player() agent.Player {
+	return agent.Player{
+		Strategy: strategy.Linear(), Opening: s.Opening, Reservation: s.Reservation, Hurry: exampleagent.Hurry,
+		Suits: s.Suits,
 	}
-	if turn.CanAccept() && turn.Standing() >= price && s.Suits(n) {
-		return agent.Accept{}, nil
-	}
-	price, err := turn.InRange(price)
-	if last || err != nil {
-		return agent.Reject{}, nil
-	}
-	return agent.Offer{Amount: price}, nil
-}
-
-// gross returns the lowest price that leaves an amount after the fee. The escrow has to cover it.
-func gross(n *haggle.Snapshot, net uint64) uint64 {
-	price := net
-	for missing := n.FeeOn(price); missing > 0; missing = net + n.FeeOn(price) - price {
-		price += missing
-	}
-	return price
 }

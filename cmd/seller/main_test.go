@@ -9,6 +9,7 @@ import (
 	"github.com/haggle-protocol/haggle/internal/exampleagent"
 	haggle "github.com/haggle-protocol/haggle/sdk"
 	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
 	"github.com/haggle-protocol/haggle/sdk/protocol"
 )
 
@@ -68,7 +69,7 @@ func TestReservationIsAfterTheFee(t *testing.T) {
 	for _, bps := range []uint16{0, 1, 50, 500} {
 		n.ProtocolFeeBps = bps
 		for _, net := range []uint64{1, 999, 3_000_000, 1 << 60} {
-			price := gross(n, net)
+			price := onchain.Gross(&n.Negotiation, net)
 			require.Equal(t, net, price-n.FeeOn(price))
 			require.Less(t, price-1-n.FeeOn(price-1), net)
 		}
@@ -81,17 +82,29 @@ func TestSellerConcedesToItsReservationAndNoFurther(t *testing.T) {
 		n := s.invitation()
 		n.Status, n.CurrentRound, n.CurrentOfferAmount = protocol.NegotiationStatusProposed, round, offered
 		n.OfferSide, n.CurrentOfferBy = protocol.OfferSideBuyer, s.Counterpart
-		decision, err := s.decide(t.Context(), agent.Turn{
-			Negotiation: n, Side: protocol.OfferSideSeller, Now: n.GlobalDeadline - left, Limits: agent.Limits{MinPrice: s.Reservation},
+		decision, err := s.player().Decide(t.Context(), agent.Turn{
+			History: history(round, offered), Negotiation: n, Side: protocol.OfferSideSeller, Now: n.GlobalDeadline - left, Limits: agent.Limits{MinPrice: s.Reservation},
 		})
 		require.NoError(t, err)
 		return decision
 	}
-	least := gross(s.invitation(), s.Reservation)
+	least := onchain.Gross(&s.invitation().Negotiation, s.Reservation)
 	require.Equal(t, agent.Offer{Amount: 4_500_000}, decide(1, 2_000_000, 600))
 	require.Equal(t, agent.Accept{}, decide(1, 4_500_000, 600))
 	require.Equal(t, agent.Offer{Amount: least}, decide(7, least-1, 600), "its last offer")
 	require.Equal(t, agent.Accept{}, decide(7, least, 600))
 	require.Equal(t, agent.Reject{}, decide(1, least-1, exampleagent.Hurry-1), "there is no time for more")
 	require.Equal(t, agent.Accept{}, decide(1, least, exampleagent.Hurry-1))
+}
+
+// history returns offers of both sides up to a round; the latest one is the buyer's.
+func history(round uint8, offered uint64) (offers []agent.PastOffer) {
+	for r := range round {
+		offer := agent.PastOffer{Round: r + 1, Side: protocol.OfferSideBuyer, Amount: offered}
+		if r%2 == 1 {
+			offer.Side, offer.Amount = protocol.OfferSideSeller, 4_500_000
+		}
+		offers = append(offers, offer)
+	}
+	return offers
 }

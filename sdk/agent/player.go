@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// Player decides by a strategy of package bargain: its Decide is a [Config].Decide. The moves follow from the
+// fields, the negotiation's terms and its offers alone, so that they are the same after a restart, and as in a
+// simulation by [onchain.Rules].
+type Player struct {
+	Strategy bargain.Strategy
+	// Opening is the price from which a strategy with a curve concedes, in base units of the mint.
+	Opening uint64
+	// Reservation is a buyer's highest price, or what a seller receives at least after the fee, in base units
+	// of the mint.
+	Reservation uint64
+	// Seed selects the strategy's random numbers.
+	Seed uint64
+	// Hurry is the time before the negotiation's deadline from which on the player accepts any price within
+	// Reservation and otherwise rejects, in seconds. If zero, it only does so without rounds left.
+	Hurry int64
+	// Suits reports whether the terms beside the price suit. If nil, all suit. An offer that does not suit is
+	// not accepted, and the strategy answers it with another one.
+	Suits func(*haggle.Snapshot) bool
+}
+
+// Decide returns the strategy's decision at a turn.
+func (p Player) Decide(_ context.Context, turn Turn) (Decision, error) {
+	action, err := p.Respond(turn)
+	if err != nil {
+		return nil, err
+	}
+	switch action.Move {
+	case bargain.MoveAccept:
+		return Accept{}, nil
+	case bargain.MoveOffer:
+		domain, err := onchain.Domain(turn.Negotiation.EscrowAmount)
+		if err != nil {
+			return nil, err
+		}
+		return Offer{Amount: domain.Issue(0).Amount(uint64(action.Outcome))}, nil
+	}
+	return Reject{}, nil
+}
+
+// Respond returns the strategy's move at a turn, with its reason. The outcome of an offer is that of
+// [onchain.Domain]. It returns an error if the node has not returned all offers yet; at the last call it
+// decides without them.
+func (p Player) Respond(turn Turn) (bargain.Action, error) {
+	n := turn.Negotiation
+	if len(turn.History) < int(n.CurrentRound) && !turn.LastCall {
+		return bargain.Action{}, fmt.Errorf("agent: %d of %d offers are known", len(turn.History), n.CurrentRound)
+	}
+	domain, err := onchain.Domain(n.EscrowAmount)
+	if err != nil {
+		return bargain.Action{}, err
+	}
+	reservation := p.Reservation
+	if turn.Side == protocol.OfferSideSeller {
+		if reservation = onchain.Gross(&n.Negotiation, reservation); reservation > n.EscrowAmount {
+			return bargain.End("the escrow does not cover the reservation price"), nil
+		}
+	}
+	preferences, opening, err := onchain.Preferences(domain, turn.Side, p.Opening, reservation)
+	if err != nil {
+		return bargain.Action{}, err
+	}
+	suits := p.Suits == nil || p.Suits(n)
+	if n.GlobalDeadline-turn.Now < p.Hurry {
+		if suits && turn.CanAccept() && withinReservation(turn, reservation) {
+			return bargain.Accept("the deadline is near"), nil
+		}
+		return bargain.End("the deadline is near"), nil
+	}
+	player := onchain.Player{Strategy: p.Strategy, Preferences: preferences, Opening: opening, Refuse: !suits}
+	return player.Respond(&n.Negotiation, turn.Side, turn.offers(), p.Seed), nil
+}
+
+// offers returns the offers of all rounds. One that the node has not returned counts as the next known one of
+// its side, or as the standing one.
+func (t Turn) offers() []onchain.Offer {
+	n := t.Negotiation
+	offers := make([]onchain.Offer, n.CurrentRound)
+	known := [2]uint64{n.CurrentOfferAmount, n.CurrentOfferAmount}
+	next := len(t.History) - 1
+	for i := len(offers) - 1; i >= 0; i-- {
+		side := protocol.OfferSide(i % 2) // the buyer opens
+		for next >= 0 && int(t.History[next].Round) > i+1 {
+			next--
+		}
+		if next >= 0 && int(t.History[next].Round) == i+1 {
+			known[side] = t.History[next].Amount
+		}
+		offers[i] = onchain.Offer{Side: side, Amount: known[side]}
+	}
+	return offers
+}
+
+// withinReservation reports whether the standing price is acceptable, if only just.
+func withinReservation(turn Turn, reservation uint64) bool {
+	if turn.Side == protocol.OfferSideSeller {
+		return turn.Standing() >= reservation
+	}
+	return turn.Standing() <= reservation
+}

@@ -1,0 +1,92 @@
+package agent_test
+
+import (
+	"testing"
+
+	"github.com/gagliardetto/solana-go"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	haggle "github.com/haggle-protocol/haggle/sdk"
+	"github.com/haggle-protocol/haggle/sdk/agent"
+	"github.com/haggle-protocol/haggle/sdk/bargain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/onchain"
+	"github.com/haggle-protocol/haggle/sdk/bargain/strategy"
+	"github.com/haggle-protocol/haggle/sdk/protocol"
+)
+
+// TestPlayersDecideAsInTheSimulation plays simulated sessions turn by turn through Player.Decide.
+func TestPlayersDecideAsInTheSimulation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := onchain.Rules{
+			Escrow: rapid.Uint64Range(100_000, 1<<45).Draw(t, "escrow"), MaxRounds: uint8(rapid.IntRange(1, 20).Draw(t, "rounds")),
+			DecayRateBps: uint16(rapid.IntRange(0, 500).Draw(t, "decay")), MinOfferBps: 1_000, FeeBps: 50,
+			ResponseWindow: 300, Deadline: 3_600,
+		}
+		n := &haggle.Snapshot{}
+		n.Status, n.EscrowAmount, n.EffectiveEscrow = protocol.NegotiationStatusProposed, rules.Escrow, rules.Escrow
+		n.MaxRounds, n.DecayRateBps, n.MinOfferBps = rules.MaxRounds, rules.DecayRateBps, rules.MinOfferBps
+		n.ProtocolFeeBps, n.ResponseWindow, n.GlobalDeadline = rules.FeeBps, rules.ResponseWindow, rules.Deadline
+		n.Buyer, n.Seller = solana.PublicKey{1}, solana.PublicKey{2}
+		domain, err := onchain.Domain(rules.Escrow)
+		require.NoError(t, err)
+		var players [2]agent.Player
+		var simulated [2]onchain.Player
+		for side := range players {
+			players[side] = agent.Player{
+				Strategy: rapid.SampledFrom([]bargain.Strategy{
+					strategy.Linear(), strategy.GeniusBoulware(), strategy.NegmasConceder(), strategy.Random(), strategy.TitForTat(),
+				}).Draw(t, "strategy"),
+				Opening:     rapid.Uint64Range(0, rules.Escrow).Draw(t, "opening"),
+				Reservation: rapid.Uint64Range(0, rules.Escrow*9/10).Draw(t, "reservation"), Seed: 5,
+			}
+			reservation := players[side].Reservation
+			if side == 1 {
+				reservation = onchain.Gross(&n.Negotiation, reservation)
+			}
+			p, opening, err := onchain.Preferences(domain, protocol.OfferSide(side), players[side].Opening, reservation)
+			require.NoError(t, err)
+			simulated[side] = onchain.Player{Strategy: players[side].Strategy, Preferences: p, Opening: opening}
+		}
+		result, err := rules.Run(5, simulated[0], simulated[1])
+		require.NoError(t, err)
+		turn := agent.Turn{Negotiation: n}
+		for {
+			turn.Side = n.Turn()
+			decision, err := players[turn.Side].Decide(t.Context(), turn)
+			require.NoError(t, err)
+			offer, offers := decision.(agent.Offer)
+			if !offers {
+				want := map[bargain.Ending]agent.Decision{
+					bargain.EndingAgreement: agent.Accept{}, bargain.EndingLeft: agent.Reject{},
+				}
+				require.Equal(t, want[result.Ending], decision)
+				break
+			}
+			amount := domain.Issue(0).Amount(uint64(result.History[len(turn.History)].Outcome))
+			require.Equal(t, amount, offer.Amount)
+			onchain.Apply(&n.Negotiation, turn.Side, offer.Amount, 0)
+			n.CurrentOfferBy = n.Party(turn.Side)
+			turn.History = append(turn.History, agent.PastOffer{Round: n.CurrentRound, Side: turn.Side, Amount: offer.Amount})
+		}
+		require.Len(t, result.History, len(turn.History))
+	})
+}
+
+func TestPlayersWaitForMissingOffersUntilTheLastCall(t *testing.T) {
+	n := &haggle.Snapshot{}
+	n.Status, n.EscrowAmount, n.EffectiveEscrow, n.MaxRounds = protocol.NegotiationStatusProposed, 1_000_000, 1_000_000, 4
+	n.CurrentRound, n.OfferSide, n.CurrentOfferAmount, n.CurrentOfferBy = 2, protocol.OfferSideSeller, 700_000, solana.PublicKey{2}
+	n.GlobalDeadline, n.Seller = 3_600, solana.PublicKey{2}
+	turn := agent.Turn{
+		Negotiation: n, Side: protocol.OfferSideBuyer,
+		History: []agent.PastOffer{{Round: 2, Side: protocol.OfferSideSeller, Amount: 700_000}},
+	}
+	player := agent.Player{Strategy: strategy.Linear(), Opening: 300_000, Reservation: 600_000}
+	_, err := player.Decide(t.Context(), turn)
+	require.EqualError(t, err, "agent: 1 of 2 offers are known")
+	turn.LastCall = true
+	decision, err := player.Decide(t.Context(), turn)
+	require.NoError(t, err)
+	require.Equal(t, agent.Offer{Amount: 600_000}, decision)
+}
